@@ -1,0 +1,59 @@
+# The only tools needed are make and Python 3.11 or newer.
+PYTHON ?= python3
+VENV ?= .venv
+PORT ?= 8000
+VAR_DIR ?= var
+export PORT VAR_DIR
+
+BIN := $(VENV)/bin
+.DEFAULT_GOAL := help
+.PHONY: run test ci fmt bench bench-links lock clean help
+
+run: $(VENV)/.run ## Install, prepare and serve on 127.0.0.1:$PORT
+	@exec $(BIN)/python manage.py serve
+
+test: $(VENV)/.dev ## Run the tests on a database of their own
+	@$(BIN)/python -m pytest $(ARGS)
+
+ci: $(VENV)/.dev ## Everything that is checked before a change lands
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/deptry .
+	$(MAKE) test
+
+fmt: $(VENV)/.dev ## Format and sort what can be
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: bench-links ## Every benchmark
+
+bench-links: $(VENV)/.dev ## Listing, searching and creating with a million links
+	$(BIN)/python -m bench.links $(ARGS)
+
+lock: $(VENV)/.dev ## Pin the newest versions that the .in files allow
+	$(BIN)/uv pip compile --upgrade --generate-hashes --universal --python-version 3.11 --no-emit-index-url --no-annotate --quiet -o requirements.txt requirements.in
+	$(BIN)/uv pip compile --upgrade --generate-hashes --universal --python-version 3.11 --no-emit-index-url --no-annotate --quiet -o requirements-dev.txt requirements-dev.in
+
+clean: ## Remove the virtual environment and caches; the data under VAR_DIR stay
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+help: ## What there is
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; set PYTHON=...")'
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
+
+# Each stamp is written last, so that an interrupted installation is taken up again.
+$(VENV)/.run: requirements.txt | $(BIN)/python
+	@echo "Installing into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
+	@touch $@
+
+$(VENV)/.dev: requirements.txt requirements-dev.txt | $(BIN)/python
+	@echo "Installing into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
+	@touch $@ $(VENV)/.run

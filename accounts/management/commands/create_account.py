@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from accounts.plans import Plan
+from accounts.services import create_account
+from common.errors import ServiceError
+
+
+class Command(BaseCommand):
+    help = "Makes an account and prints its API key as the last word of the last line."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("email")
+        parser.add_argument("--plan", choices=Plan.values, default=Plan.FREE)
+        parser.add_argument("--password", help="made up and printed when left out")
+        parser.add_argument("--first-name", default="")
+        parser.add_argument("--last-name", default="")
+        parser.add_argument("--superuser", action="store_true", help="may use the admin")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            account = create_account(
+                email=options["email"],
+                password=options["password"],
+                plan=options["plan"],
+                superuser=options["superuser"],
+                first_name=options["first_name"],
+                last_name=options["last_name"],
+            )
+        except ServiceError as error:
+            raise CommandError(error.message) from None
+        self.stdout.write(f"E-mail:   {account.user.email}")
+        if options["password"] is None:
+            self.stdout.write(f"Password: {account.password}")
+        self.stdout.write(f"API key:  {account.api_key}")

@@ -1,0 +1,74 @@
+"""Who asks for a link, read from the request once, at the edge."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network
+from typing import Literal
+
+from analytics.geo import geo
+from analytics.useragent import AGENT_CHARACTERS, Agent, is_crawler, parse_agent
+from common.client_address import client_address
+
+Kind = Literal["click", "head", "prefetch", "crawler"]
+
+REFERRER_CHARACTERS = 512
+
+# PostgreSQL refuses NUL and surrogates; the other control characters only serve to forge log lines.
+_UNSTORABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_PREFETCH_HEADERS = ("HTTP_SEC_PURPOSE", "HTTP_PURPOSE", "HTTP_X_MOZ")
+_PREFETCH = re.compile("prefetch|prerender|preview", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """`kind` says how the visit is recorded: only a "click" counts. Country and agent cost something to find
+    out and are found out when asked for: most links redirect without them.
+    """
+
+    address: str
+    user_agent: str
+    referrer: str
+    kind: Kind
+    opted_out: bool
+
+    @property
+    def country(self) -> str | None:
+        return geo().country_of(self.address)
+
+    @property
+    def agent(self) -> Agent:
+        return parse_agent(self.user_agent)
+
+
+def visitor_from(
+    meta: Mapping[str, str], method: str, trusted_proxies: Sequence[IPv4Network | IPv6Network]
+) -> Visitor:
+    """The visitor that a WSGI environment describes."""
+    user_agent = _text(meta.get("HTTP_USER_AGENT", ""), AGENT_CHARACTERS)
+    return Visitor(
+        address=client_address(
+            meta.get("REMOTE_ADDR", ""), meta.get("HTTP_X_FORWARDED_FOR", ""), trusted_proxies
+        ),
+        user_agent=user_agent,
+        referrer=_text(meta.get("HTTP_REFERER", ""), REFERRER_CHARACTERS),
+        kind=_kind(meta, method, user_agent),
+        opted_out=meta.get("HTTP_SEC_GPC") == "1" or meta.get("HTTP_DNT") == "1",
+    )
+
+
+def _kind(meta: Mapping[str, str], method: str, user_agent: str) -> Kind:
+    if method == "HEAD":
+        return "head"
+    for header in _PREFETCH_HEADERS:
+        if header in meta and _PREFETCH.search(meta[header]):
+            return "prefetch"
+    return "crawler" if is_crawler(user_agent) else "click"
+
+
+def _text(header: str, characters: int) -> str:
+    """What the client meant: WSGI passes its bytes off as latin-1, and clients write UTF-8 or worse."""
+    if header.isascii() and header.isprintable():
+        return header[:characters]
+    written = header.encode("latin-1", "replace").decode("utf-8", "replace")
+    return _UNSTORABLE.sub("", written)[:characters]

@@ -1,0 +1,41 @@
+"""Connections that outlive the server they were opened to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from django.db import InterfaceError, OperationalError, connection
+
+Result = TypeVar("Result")
+
+_READ_ONLY_TRANSACTION = "25006"
+
+
+def is_outage(error: BaseException) -> bool:
+    """Whether the database, not the request, is at fault: worth another try in a moment."""
+    if isinstance(error, OperationalError | InterfaceError):
+        return True
+    if getattr(error.__cause__, "sqlstate", None) != _READ_ONLY_TRANSACTION:
+        return False
+    # After a failover a kept connection may lead to what is a standby now; the next one will not.
+    if not connection.in_atomic_block:
+        connection.close()
+    return True
+
+
+def read_first(query: Callable[[], Result]) -> Result:
+    """Runs the first query of a request: a read, outside any transaction, and therefore safe to repeat.
+
+    Connections are kept between requests. One that died meanwhile (a restarted server) shows only when it is
+    used; it is replaced here, once, so that a restart costs no request an error and no request a health check.
+    Raises what the second attempt raises.
+    """
+    was_connected = connection.connection is not None
+    try:
+        return query()
+    except (OperationalError, InterfaceError):
+        if not was_connected or connection.in_atomic_block or connection.is_usable():
+            raise
+        connection.close()
+        return query()

@@ -1,0 +1,95 @@
+"""What services may raise. Plain Python, so that the redirect path can use it without DRF."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """One broken rule of one field, spelled as the client spells it: ``restrictions.maxClicks``."""
+
+    field: str
+    code: str
+    message: str
+
+
+class ServiceError(Exception):
+    """A request that cannot be carried out: HTTP status, stable code and one sentence for people."""
+
+    status = 400
+    code = "bad_request"
+    message = "The request cannot be carried out."
+
+    def __init__(self, message: str | None = None, *, code: str | None = None) -> None:
+        self.message = message or self.message
+        self.code = code or self.code
+        super().__init__(self.message)
+
+
+class InvalidFields(ServiceError):
+    """Field rules that only a service can judge. ``message`` names the first field."""
+
+    code = "validation_error"
+
+    def __init__(self, errors: Iterable[FieldError]) -> None:
+        self.errors = list(errors)
+        first = self.errors[0]
+        super().__init__(f"{first.field}: {first.message}")
+
+
+class BadBody(ServiceError):
+    code = "invalid_json"
+    message = "The request body is not valid JSON."
+
+
+class Forbidden(ServiceError):
+    status = 403
+    code = "permission_denied"
+    message = "You do not have permission to do this."
+
+
+class NotFound(ServiceError):
+    status = 404
+    code = "not_found"
+    message = "Not found."
+
+
+class Conflict(ServiceError):
+    status = 409
+    code = "conflict"
+    message = "Already in use."
+
+
+class LengthRequired(ServiceError):
+    status = 411
+    code = "length_required"
+    message = "Send a Content-Length; bodies in chunks are not read."
+
+
+class BodyTooLarge(ServiceError):
+    status = 413
+    code = "body_too_large"
+    message = "The request body is too large."
+
+
+class TooManyAttempts(ServiceError):
+    """``retry_after`` in whole seconds, at least 1."""
+
+    status = 429
+    code = "rate_limited"
+    message = "Too many attempts. Try again later."
+
+    def __init__(self, retry_after: int) -> None:
+        self.retry_after = max(1, retry_after)
+        super().__init__()
+
+
+class Unavailable(ServiceError):
+    """Something the service depends on does not answer; ``retry_after`` in seconds."""
+
+    status = 503
+    code = "unavailable"
+    message = "The service is temporarily unavailable. Try again shortly."
+    retry_after = 2

@@ -1,0 +1,38 @@
+"""Pages by number, as the interface has them."""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict
+
+from rest_framework import serializers
+
+from common.fields import QueryInteger
+
+DEFAULT_LIMIT = 20
+MAX_LIMIT = 100
+# The database reads and throws away every row before the page, so the depth is bounded.
+MAX_DEPTH = 1_000_000
+
+
+class Pagination(TypedDict):
+    page: int
+    limit: int
+    total: int
+    pages: int
+
+
+class PageQuery(serializers.Serializer[Any]):
+    page = QueryInteger(default=1, min_value=1)
+    limit = QueryInteger(default=DEFAULT_LIMIT, min_value=1, max_value=MAX_LIMIT)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs["page"] * attrs["limit"] > MAX_DEPTH:
+            raise serializers.ValidationError(
+                {"page": f"Pages reach down to row {MAX_DEPTH}; narrow the list with a filter."},
+                code="max_value",
+            )
+        return attrs
+
+
+def pagination(page: int, limit: int, total: int) -> Pagination:
+    return {"page": page, "limit": limit, "total": total, "pages": -(-total // limit)}

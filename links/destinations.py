@@ -1,0 +1,115 @@
+"""From (host, code) to where a link leads and under which conditions: everything a redirect needs, in one read."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import orjson
+from django.conf import settings
+from django.db import connection
+
+from common.database import read_first
+from domains.models import DomainStatus
+from links.utm import with_utm
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A link as the public door sees it. ``location`` is complete: the utm parameters are in it."""
+
+    link_id: int
+    public_id: str
+    location: str
+    redirect_type: int
+    is_active: bool
+    expires_at: datetime | None
+    clicks: int
+    max_clicks: int | None
+    allowed_countries: tuple[str, ...]
+    blocked_countries: tuple[str, ...]
+    allowed_devices: tuple[str, ...]
+    password: str | None
+
+    @property
+    def password_version(self) -> str:
+        """Changes with every new password, so that what was unlocked by the old one is locked again."""
+        return hashlib.sha256((self.password or "").encode()).hexdigest()[:16]
+
+    @property
+    def is_guarded(self) -> bool:
+        """Whether the answer may differ from one visit to the next, so that no cache may keep it."""
+        return bool(
+            self.password
+            or self.max_clicks is not None
+            or self.expires_at
+            or self.allowed_countries
+            or self.blocked_countries
+            or self.allowed_devices
+        )
+
+
+_COLUMNS = """
+    l.id, l.public_id::text, l.destination, l.utm, l.redirect_type, l.is_active, l.expires_at, n.clicks,
+    l.max_clicks, l.allowed_countries, l.blocked_countries, l.allowed_devices, l.password
+"""
+# A reserved code is only held for its link, which is followed on another host; a retired one has no link.
+_ON_OWN_HOST = f"""
+    SELECT {_COLUMNS}, true
+    FROM links_code c JOIN links_link l ON l.id = c.link_id JOIN links_clickcounter n ON n.link_id = l.id
+    WHERE c.code = %(code)s AND c.domain_id IS NULL AND c.kind <> 'reserved'
+"""  # noqa: S608 # put together from constants
+_ON_CUSTOM_HOST = f"""
+    SELECT {_COLUMNS}, d.status = '{DomainStatus.ACTIVE}'
+    FROM domains_domain d JOIN links_code c ON c.domain_id = d.id
+    JOIN links_link l ON l.id = c.link_id JOIN links_clickcounter n ON n.link_id = l.id
+    WHERE c.code = %(code)s AND d.host = %(host)s AND d.status <> '{DomainStatus.PENDING}'
+"""  # noqa: S608 # put together from constants
+
+
+def find_target(host: str, code: str) -> Target | None:
+    """The link that ``code`` means on ``host`` (canonical), or None. No host falls back to another."""
+    query = _ON_OWN_HOST if host in settings.BASE_HOSTS else _ON_CUSTOM_HOST
+
+    def read() -> tuple[Any, ...] | None:
+        with connection.cursor() as cursor:
+            cursor.execute(query, {"host": host, "code": code})
+            row: tuple[Any, ...] | None = cursor.fetchone()
+            return row
+
+    row = read_first(read)
+    return None if row is None else _target(*row)
+
+
+def _target(  # noqa: PLR0917 # a row, in the order of _COLUMNS
+    link_id: int,
+    public_id: str,
+    destination: str,
+    utm: str,
+    redirect_type: int,
+    is_active: bool,
+    expires_at: datetime | None,
+    clicks: int,
+    max_clicks: int | None,
+    allowed_countries: list[str],
+    blocked_countries: list[str],
+    allowed_devices: list[str],
+    password: str | None,
+    domain_is_active: bool,
+) -> Target:
+    return Target(
+        link_id=link_id,
+        public_id=public_id,
+        location=with_utm(destination, orjson.loads(utm)),
+        redirect_type=redirect_type,
+        is_active=is_active and domain_is_active,
+        expires_at=expires_at,
+        clicks=clicks,
+        max_clicks=max_clicks,
+        allowed_countries=tuple(allowed_countries),
+        blocked_countries=tuple(blocked_countries),
+        allowed_devices=tuple(allowed_devices),
+        password=password,
+    )

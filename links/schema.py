@@ -1,0 +1,286 @@
+"""The OpenAPI description of the endpoints under /api/urls."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from drf_spectacular.utils import (
+    OpenApiExample,
+    OpenApiParameter,
+    OpenApiRequest,
+    extend_schema_field,
+    extend_schema_view,
+)
+from rest_framework.fields import BooleanField, CharField, ChoiceField, IntegerField, ListField
+
+from accounts.plans import Plan
+from common.errors import Conflict, NotFound
+from common.fields import DateTime
+from common.pagination import MAX_DEPTH
+from common.schema import (
+    BAD_BODIES,
+    NO_CREDENTIAL,
+    Part,
+    Parts,
+    annotate,
+    answer,
+    component,
+    example,
+    invalid,
+    nested,
+    nested_list,
+    operation,
+    pick,
+)
+from domains.addresses import BASE_ID
+from domains.models import DomainStatus
+from links.models import Device, RedirectType
+from links.namespace import HOLD_DAYS
+from links.selectors import COUNT_LIMIT
+from links.serializers import (
+    CodeField,
+    CountryField,
+    CreateLinkSerializer,
+    DeviceField,
+    ListQuery,
+    RestrictionsSerializer,
+    UpdateLinkSerializer,
+    UtmSerializer,
+)
+from links.utm import UTM_KEYS
+
+_operation = partial(operation, tag="URLs")
+
+extend_schema_field({"type": "string", "pattern": "^[A-Za-z0-9]{3,50}$"})(CodeField)
+extend_schema_field({"type": "string", "pattern": "^[A-Za-z]{2}$"})(CountryField)
+extend_schema_field({"type": "string", "enum": Device.values})(DeviceField)
+
+_NOTES: dict[str, dict[str, Any]] = {
+    "customCode": {"minLength": 3, "maxLength": 50, "description": "Upper and lower case differ."},
+    "expiresAt": {"description": "Without an offset it is UTC; a date alone is its first moment."},
+    "password": {
+        "format": "password",
+        "description": "Asked of everybody who follows the link; null asks nothing.",
+    },
+    "redirectType": {"enum": [*RedirectType.values, None], "default": int(RedirectType.FOUND)},
+    "utm": {"description": "Put into the address when the link is followed. Replaced as a whole."},
+    "restrictions": {"description": "Who may follow the link, and how often. Replaced as a whole."},
+}
+annotate(
+    CreateLinkSerializer,
+    {
+        **_NOTES,
+        "originalUrl": {"format": "uri", "description": "An http or https address; not one of this service."},
+        "domainId": {"description": f"The `id` of an available domain; `{BASE_ID}` unless given."},
+    },
+)
+annotate(
+    UpdateLinkSerializer,
+    {
+        **_NOTES,
+        "originalUrl": {"description": "Only its present value is accepted."},
+        "shortCode": {"description": "Only its present value is accepted."},
+        "isActive": {"description": "Whether the link works."},
+    },
+)
+annotate(
+    ListQuery,
+    {
+        "page": {"description": f"Pages reach down to row {MAX_DEPTH}."},
+        "limit": {"description": "How many URLs make a page."},
+        "search": {"description": "A part of the title, the address or a code, in upper or lower case."},
+        "tags": {"description": "Any of these tags, separated by commas, in upper or lower case."},
+        "isActive": {"description": "Only the links that work, or only those that do not."},
+    },
+)
+annotate(UtmSerializer, {}, closed=True)
+annotate(RestrictionsSerializer, {}, closed=True)
+
+_UTM: Parts = {
+    key: Part(CharField(required=False), value)
+    for key, value in zip(UTM_KEYS, ("newsletter", "email", "spring", "shoes", "header"), strict=True)
+}
+_RESTRICTIONS: Parts = {
+    "maxClicks": Part(IntegerField(required=False, min_value=1), 1000),
+    "allowedCountries": Part(ListField(child=CharField(), required=False), ["DE", "FR"]),
+    "blockedCountries": Part(ListField(child=CharField(), required=False), ["AQ"]),
+    "allowedDevices": Part(ListField(child=ChoiceField(Device.values), required=False), ["mobile"]),
+}
+_Utm = component("Utm", _UTM)
+_Restrictions = component("Restrictions", _RESTRICTIONS)
+
+
+def _changeable(*, required: bool) -> Parts:
+    return {
+        "customCode": Part(CharField(allow_null=True, required=required), "spring"),
+        "description": Part(CharField(allow_null=True, required=required), None),
+        "expiresAt": Part(DateTime(allow_null=True, required=required), "2030-06-01T00:00:00Z"),
+        "hasPassword": Part(BooleanField(required=required), False),
+        "utm": Part(_Utm(required=required), example(_UTM)),
+        "restrictions": Part(_Restrictions(required=required), example(_RESTRICTIONS)),
+        "redirectType": Part(ChoiceField(RedirectType.values, required=required), 302),
+    }
+
+
+_COUNT = IntegerField(min_value=0)
+_CREATOR: Parts = {
+    "_id": Part(CharField(label="_id"), "019a9e3b-11c0-7a52-8f4d-7b2c9d3e5f60"),
+    "firstName": Part(CharField(), "Ada"),
+    "lastName": Part(CharField(), "Lovelace"),
+    "email": Part(CharField(), "ada@example.com"),
+}
+_URL: Parts = {
+    "_id": Part(CharField(label="_id"), "019a9e3c-5d2f-7c41-9b1e-2f6d0c8a4b75"),
+    "originalUrl": Part(CharField(help_text="As it was sent."), "https://example.com/spring?ref=mail"),
+    "shortCode": Part(CharField(), "k3TzP9q"),
+    "shortUrl": Part(CharField(help_text="The complete short link."), "https://go.example.com/spring"),
+    "title": Part(CharField(allow_null=True), "Spring sale"),
+    "tags": Part(ListField(child=CharField()), ["sale", "mail"]),
+    "clickCount": Part(_COUNT, 0),
+    "isActive": Part(BooleanField(), True),
+    **_changeable(required=True),
+    "domainId": Part(CharField(help_text=f"`{BASE_ID}` is the default domain."), BASE_ID),
+    "creator": nested("Creator", _CREATOR),
+    "createdAt": Part(DateTime(), "2030-03-01T09:30:00.123456Z"),
+    "updatedAt": Part(DateTime(), "2030-03-02T17:05:41.654321Z"),
+}
+_NEW = "_id originalUrl shortCode customCode shortUrl title tags clickCount isActive createdAt"
+_LISTED = "_id originalUrl shortCode shortUrl title clickCount isActive createdAt"
+_TOP = "_id originalUrl shortCode shortUrl title clickCount createdAt"
+_UPDATED = pick(_URL, "_id shortUrl title tags isActive updatedAt")
+
+_ADDRESS: Parts = {
+    "id": Part(CharField(help_text=f"`{BASE_ID}` is the default domain."), BASE_ID),
+    "fullDomain": Part(CharField(), "go.example.com"),
+    "shortUrl": Part(CharField(help_text="With `/` and a code, it is a link."), "https://go.example.com"),
+}
+_AVAILABLE: Parts = {
+    **_ADDRESS,
+    "domain": Part(CharField(), "go.example.com"),
+    "subdomain": Part(CharField(allow_null=True), None),
+    "isDefault": Part(BooleanField(), True),
+    "status": Part(ChoiceField(DomainStatus.values), "active"),
+    "isSystemDomain": Part(BooleanField(), True),
+}
+_PAGINATION: Parts = {
+    "page": Part(IntegerField(min_value=1), 1),
+    "limit": Part(IntegerField(min_value=1), 20),
+    "total": Part(_COUNT, 1),
+    "pages": Part(_COUNT, 1),
+    "totalIsCapped": Part(
+        BooleanField(required=False, help_text=f"True when more than {COUNT_LIMIT} match; total ends there.")
+    ),
+}
+_STATS: Parts = {
+    "totalUrls": Part(_COUNT, 1),
+    "activeUrls": Part(_COUNT, 1),
+    "totalClicks": Part(_COUNT, 0),
+    "topUrls": nested_list("TopUrl", pick(_URL, _TOP)),
+}
+_BESIDE_STATS: Parts = {
+    "totalLinks": Part(_COUNT, 1),
+    "totalClicks": Part(_COUNT, 0),
+    "customDomains": Part(_COUNT, 0),
+    "accountAge": Part(CharField(help_text="`today`, `1 day`, `3 months`, `2 years` and so on."), "12 days"),
+    "plan": Part(ChoiceField(Plan.values), "pro"),
+}
+
+_BY_ID = OpenApiParameter("id", str, OpenApiParameter.PATH, description="The `_id` of the URL.")
+_NO_URL = NotFound("URL not found.")
+_TAKEN = (
+    Conflict("The code spring is already in use.", code="code_taken"),
+    Conflict("The code admin is reserved.", code="code_reserved"),
+)
+
+
+def _body(serializer: type[CreateLinkSerializer | UpdateLinkSerializer], names: str) -> OpenApiRequest:
+    return OpenApiRequest(serializer, examples=[OpenApiExample("Example", example(pick(_URL, names)))])
+
+
+describe_links = extend_schema_view(
+    create=_operation(
+        "createUrl",
+        "Create a short link.",
+        answer(
+            "CreateUrl",
+            "The new link; it works already.",
+            "URL created successfully.",
+            data={"url": nested("NewUrl", pick(_URL, _NEW)), "domain": nested("LinkDomain", _ADDRESS)},
+        ),
+        [invalid("originalUrl"), *BAD_BODIES, NO_CREDENTIAL, NotFound("Domain not found."), *_TAKEN],
+        status=201,
+        body=_body(CreateLinkSerializer, "originalUrl customCode title tags expiresAt utm restrictions"),
+    ),
+    list=_operation(
+        "listUrls",
+        "List one's short links, page by page.",
+        answer(
+            "ListUrls",
+            "One page; beyond the last one, an empty one.",
+            data={
+                "urls": nested_list("ListedUrl", pick(_URL, _LISTED)),
+                "pagination": nested("Pagination", _PAGINATION),
+            },
+        ),
+        [invalid("page", "min_value", "Ensure this value is greater than or equal to 1."), NO_CREDENTIAL],
+        parameters=[ListQuery],
+    ),
+    retrieve=_operation(
+        "getUrl",
+        "Read a short link with all its fields.",
+        answer("GetUrl", "The link.", data={"url": nested("Url", _URL)}),
+        [NO_CREDENTIAL, _NO_URL],
+        parameters=[_BY_ID],
+    ),
+    update=_operation(
+        "updateUrl",
+        "Change the fields that are sent, all or none of them.",
+        answer(
+            "UpdateUrl",
+            "The title, the tags, whether the link works, and the fields that were sent.",
+            "URL updated successfully.",
+            data={"url": nested("UpdatedUrl", {**_UPDATED, **_changeable(required=False)})},
+        ),
+        [
+            invalid("originalUrl", "immutable", "Cannot be changed."),
+            *BAD_BODIES,
+            NO_CREDENTIAL,
+            _NO_URL,
+            *_TAKEN,
+        ],
+        parameters=[_BY_ID],
+        description="A whole link may be sent back: what cannot be changed is ignored, unless it is the "
+        "`originalUrl` or the `shortCode` and differs.",
+        body=_body(UpdateLinkSerializer, "customCode title tags isActive expiresAt"),
+    ),
+    destroy=_operation(
+        "deleteUrl",
+        "Delete a short link.",
+        answer("DeleteUrl", "The link is gone.", "URL deleted successfully."),
+        [*BAD_BODIES, NO_CREDENTIAL, _NO_URL],
+        parameters=[_BY_ID],
+        description=f"Its codes are held back for {HOLD_DAYS} days, for nobody but its owner to take again.",
+    ),
+    stats=_operation(
+        "getUrlStats",
+        "Read the statistics over all of one's short links.",
+        answer(
+            "UrlStats",
+            "The totals, and the most clicked links.",
+            data={"stats": nested("Stats", _STATS)},
+            beside=_BESIDE_STATS,
+        ),
+        [NO_CREDENTIAL],
+    ),
+    available_domains=_operation(
+        "listAvailableDomains",
+        "List the domains that a short link can be put on.",
+        answer(
+            "AvailableDomains",
+            "The default domain first.",
+            data={"domains": nested_list("AvailableDomain", _AVAILABLE)},
+        ),
+        [NO_CREDENTIAL],
+    ),
+)

@@ -1,0 +1,170 @@
+"""The documented rules of each field, one line a field; rules that need another row are the services'."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import models
+from rest_framework import serializers
+
+from common.countries import COUNTRY_CODES
+from common.fields import Boolean, DateTime, Integer, QueryBoolean, Text
+from common.pagination import PageQuery
+from links.codes import is_code
+from links.destination_url import InvalidDestination, canonical_destination
+from links.models import Device, RedirectType
+
+MAX_TAGS = 50
+MAX_SEARCH = 200
+
+
+class SortBy(models.TextChoices):
+    CREATED_AT = "createdAt"
+    CLICK_COUNT = "clickCount"
+    TITLE = "title"
+
+
+class _Object(serializers.Serializer[Any]):
+    """An object whose keys are all known: a misspelt restriction must not quietly restrict nothing."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        unknown = sorted(set(data) - set(self.fields)) if isinstance(data, dict) else []
+        errors: dict[str, Any] = {
+            key: [serializers.ErrorDetail("There is no such key.", code="unknown")] for key in unknown
+        }
+        try:
+            value = super().to_internal_value(data)
+        except serializers.ValidationError as error:
+            if not unknown:
+                raise
+            errors |= error.detail  # type: ignore[arg-type] # an object's errors are one too
+        if errors:
+            raise serializers.ValidationError(errors)
+        return value
+
+
+class TagField(Text):
+    """Not only blanks, which the filter by tags could never name."""
+
+    def to_internal_value(self, data: Any) -> str:
+        tag = super().to_internal_value(data)
+        if not tag.strip():
+            self.fail("blank")
+        return tag
+
+
+class UtmSerializer(_Object):
+    source = Text(required=False, allow_null=True, allow_blank=True, characters=200)  # type: ignore[assignment] # DRF
+    medium = Text(required=False, allow_null=True, allow_blank=True, characters=200)
+    campaign = Text(required=False, allow_null=True, allow_blank=True, characters=200)
+    term = Text(required=False, allow_null=True, allow_blank=True, characters=200)
+    content = Text(required=False, allow_null=True, allow_blank=True, characters=200)
+
+
+class CountryField(Text):
+    default_error_messages = {"country": "Must be an ISO 3166-1 alpha-2 country code."}
+
+    def to_internal_value(self, data: Any) -> str:
+        code = super().to_internal_value(data)
+        # Beyond ASCII, upper-casing spells countries out of other letters: "ß" would be South Sudan.
+        if not code.isascii() or code.upper() not in COUNTRY_CODES:
+            self.fail("country")
+        return code.upper()
+
+
+class DeviceField(Text):
+    default_error_messages = {"device": "Must be desktop, mobile or tablet."}
+
+    def to_internal_value(self, data: Any) -> str:
+        device = super().to_internal_value(data)
+        if device not in Device.values:
+            self.fail("device")
+        return device
+
+
+class RestrictionsSerializer(_Object):
+    maxClicks = Integer(
+        source="max_clicks", required=False, allow_null=True, min_value=1, max_value=2_147_483_647
+    )
+    allowedCountries = serializers.ListField(
+        source="allowed_countries", child=CountryField(), required=False, allow_null=True, max_length=300
+    )
+    blockedCountries = serializers.ListField(
+        source="blocked_countries", child=CountryField(), required=False, allow_null=True, max_length=300
+    )
+    allowedDevices = serializers.ListField(
+        source="allowed_devices", child=DeviceField(), required=False, allow_null=True, max_length=10
+    )
+
+
+class CodeField(Text):
+    default_error_messages = {"code": "Must be 3 to 50 letters and digits (A-Z, a-z, 0-9)."}
+
+    def to_internal_value(self, data: Any) -> str:
+        code = super().to_internal_value(data)
+        if not is_code(code):
+            self.fail("code")
+        return code
+
+
+class DestinationField(Text):
+    def to_internal_value(self, data: Any) -> str:
+        url = super().to_internal_value(data)
+        try:
+            canonical_destination(url)
+        except InvalidDestination as refusal:
+            raise serializers.ValidationError(refusal.message, code=refusal.code) from None
+        return url
+
+
+class RedirectTypeField(Integer):
+    default_error_messages = {"redirect_type": "Must be 301 or 302."}
+
+    def to_internal_value(self, data: Any) -> int:
+        redirect_type = super().to_internal_value(data)
+        if redirect_type not in RedirectType.values:
+            self.fail("redirect_type")
+        return redirect_type
+
+
+class _WritableFields(serializers.Serializer[Any]):
+    customCode = CodeField(source="custom_code", required=False, allow_null=True)
+    title = Text(required=False, allow_null=True, allow_blank=True, characters=200)
+    description = Text(required=False, allow_null=True, allow_blank=True, characters=500)
+    tags = serializers.ListField(
+        child=TagField(characters=50), required=False, allow_null=True, max_length=MAX_TAGS
+    )
+    expiresAt = DateTime(source="expires_at", required=False, allow_null=True)
+    password = Text(required=False, allow_null=True, min_length=1, max_length=128)
+    utm = UtmSerializer(required=False, allow_null=True)
+    restrictions = RestrictionsSerializer(required=False, allow_null=True)
+    redirectType = RedirectTypeField(source="redirect_type", required=False, allow_null=True)
+
+
+class _FieldsOfANewLink(serializers.Serializer[Any]):
+    originalUrl = DestinationField(source="original_url")
+    domainId = Text(source="domain_id", required=False, allow_null=True)
+
+
+class CreateLinkSerializer(_FieldsOfANewLink, _WritableFields):
+    pass
+
+
+class _FieldsSentBack(serializers.Serializer[Any]):
+    """Clients send back whole objects: what cannot be changed is compared by the service, or ignored."""
+
+    originalUrl = Text(source="original_url", required=False)
+    shortCode = Text(source="short_code", required=False)
+    isActive = Boolean(source="is_active", required=False)
+
+
+class UpdateLinkSerializer(_FieldsSentBack, _WritableFields):
+    pass
+
+
+class ListQuery(PageQuery):
+    search = Text(required=False, allow_blank=True, characters=MAX_SEARCH)
+    tags = Text(required=False, allow_blank=True, characters=MAX_TAGS * 51)
+    isActive = QueryBoolean(source="is_active", required=False)
+    sortBy = serializers.ChoiceField(source="sort_by", choices=SortBy.values, default=SortBy.CREATED_AT.value)
+    sortOrder = serializers.ChoiceField(source="sort_order", choices=["asc", "desc"], default="desc")

@@ -1,0 +1,44 @@
+#!/usr/bin/env python
+"""Django's command line, with the embedded database running behind every command that needs one."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from contextlib import AbstractContextManager, nullcontext
+
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management import execute_from_command_line
+from django.db import OperationalError, ProgrammingError
+
+from shortener_project.embedded_postgres import EmbeddedPostgres, EmbeddedPostgresError
+
+WITHOUT_DATABASE = {"help", "version", "check", "spectacular", "collectstatic"}
+
+
+def database(arguments: list[str]) -> AbstractContextManager[object]:
+    if not settings.EMBEDDED_DATABASE or not arguments or arguments[0] in WITHOUT_DATABASE:
+        return nullcontext()
+    return EmbeddedPostgres(settings.VAR_DIR).acquire()
+
+
+def main() -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "shortener_project.settings")
+    # As an exception, so that the database of the last command to use it is stopped on the way out.
+    signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
+    try:
+        with database(sys.argv[1:]):
+            execute_from_command_line(sys.argv)
+    except (ImproperlyConfigured, EmbeddedPostgresError) as error:
+        sys.exit(f"error: {error}")
+    except (OperationalError, ProgrammingError) as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        sys.exit(f"error: The database cannot be used: {reason} (manage.py serve, or migrate, prepares it.)")
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

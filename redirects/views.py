@@ -1,0 +1,103 @@
+"""The public door: ``GET /{code}`` on the host that the link belongs to."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import Error
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.views.decorators.csrf import csrf_protect
+
+from analytics.visitor import Visitor, visitor_from
+from common.database import is_outage
+from common.errors import TooManyAttempts
+from common.hosts import canonical_host
+from links.destinations import Target, find_target
+from links.services import claim_click, count_click
+from redirects import access, refusals
+from redirects.pages import refuse
+from redirects.password import is_unlocked, remember_unlocked, try_password
+
+
+def follow(request: HttpRequest, code: str) -> HttpResponse:
+    if request.method not in ("GET", "HEAD", "POST"):
+        response = refuse(request, refusals.METHOD_NOT_ALLOWED)
+        response["Allow"] = "GET, HEAD, POST"
+        return response
+    try:
+        return _follow(request, code)
+    except Error as error:
+        if not is_outage(error):
+            raise
+        return refuse(request, refusals.UNAVAILABLE)
+
+
+def _follow(request: HttpRequest, code: str) -> HttpResponse:
+    host = canonical_host(request.META.get("HTTP_HOST", ""))
+    target = find_target(host, code) if host else None
+    if target is None:
+        return refuse(request, refusals.NOT_FOUND)
+    visitor = visitor_from(request.META, request.method or "", settings.TRUSTED_PROXIES)
+    refusal = access.decide(target, visitor, timezone.now())
+    if refusal is not None:
+        return refuse(request, refusal)
+    if target.password is not None and not is_unlocked(request, target):
+        return _ask_password(request, target, visitor)
+    if request.method == "POST":  # reloading the form after it was sent
+        return _to_itself(request)
+    if visitor.kind == "click" and not _count(target):
+        return refuse(request, refusals.LIMIT_REACHED)
+    return _redirect(target)
+
+
+def _count(target: Target) -> bool:
+    """Counts the click before the answer; False when a capped link has none left."""
+    if target.max_clicks is not None:
+        return claim_click(link_id=target.link_id)
+    count_click(link_id=target.link_id)
+    return True
+
+
+def _redirect(target: Target) -> HttpResponse:
+    response = HttpResponse(status=target.redirect_type)
+    del response["Content-Type"]
+    response["Location"] = target.location
+    response["Cache-Control"] = _cache_control(target)
+    response["X-Robots-Tag"] = "noindex"
+    return response
+
+
+def _cache_control(target: Target) -> str:
+    if target.is_guarded:
+        return "no-store"
+    # A permanent redirect kept for ever could neither be counted nor corrected any more.
+    return "private, max-age=90" if target.redirect_type == 301 else "private, no-store"
+
+
+# One more than a password may have, so that a longer one is not taken for its own beginning.
+MAX_GIVEN = 129
+
+
+@csrf_protect
+def _ask_password(request: HttpRequest, target: Target, visitor: Visitor) -> HttpResponse:
+    if request.method != "POST":
+        return refuse(request, refusals.PASSWORD, template="redirects/password.html")
+    try:
+        right = try_password(target, request.POST.get("password", "")[:MAX_GIVEN], visitor.address)
+    except TooManyAttempts as error:
+        response = refuse(request, refusals.RATE_LIMITED)
+        response["Retry-After"] = str(error.retry_after)
+        return response
+    if not right:
+        return refuse(request, refusals.WRONG_PASSWORD, template="redirects/password.html")
+    response = _to_itself(request)
+    remember_unlocked(response, request, target)
+    return response
+
+
+def _to_itself(request: HttpRequest) -> HttpResponse:
+    """Post, redirect, get: the visit that follows is judged, counted and answered like any other."""
+    response = HttpResponse(status=303)
+    response["Location"] = request.path
+    response["Cache-Control"] = "no-store"
+    return response

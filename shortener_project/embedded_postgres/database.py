@@ -1,0 +1,35 @@
+"""Creating a database, with the server's own client: this package has no driver to count on."""
+
+import subprocess
+
+from .account import minimal_environment
+from .binaries import find_binaries
+from .errors import EmbeddedPostgresError
+from .initdb import ROLE
+from .layout import Layout
+
+SCRIPT = r"""
+SELECT format('CREATE DATABASE %I', :'database')
+WHERE NOT EXISTS (SELECT FROM pg_database WHERE datname = :'database') \gexec
+"""
+
+
+def create_database(layout: Layout, name: str) -> None:
+    """Create the database unless it exists. The server is running, and the start/stop lock is held."""
+    answer = subprocess.run(
+        [
+            find_binaries().folder / "psql",
+            *("--no-psqlrc", "--no-password", "--quiet", "--set=ON_ERROR_STOP=1", f"--set=database={name}"),
+            *(f"--host={layout.client_socket_dir}", "--port=5432", f"--username={ROLE}", "postgres"),
+        ],
+        input=SCRIPT,
+        env=minimal_environment() | {"PGPASSWORD": layout.password()},
+        capture_output=True,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+        check=False,
+    )
+    if answer.returncode != 0:
+        reason = (answer.stderr.strip().splitlines() or ["no reason given"])[-1]
+        raise EmbeddedPostgresError(f"PostgreSQL did not create the database {name}: {reason}")

@@ -1,0 +1,82 @@
+"""Settings from the environment: every reader says what is wrong in one line."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import secrets
+from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
+
+
+def text(name: str, default: str = "") -> str:
+    return os.environ.get(name, "").strip() or default
+
+
+def integer(name: str, default: int, *, minimum: int = 0, maximum: int = 2**31 - 1) -> int:
+    given = text(name)
+    if not given:
+        return default
+    if not given.isascii() or not given.isdigit() or not minimum <= int(given) <= maximum:
+        raise ImproperlyConfigured(
+            f"{name} must be a whole number from {minimum} to {maximum}, not {given!r}."
+        )
+    return int(given)
+
+
+def words(name: str) -> list[str]:
+    """A comma-separated list."""
+    return [word.strip() for word in text(name).split(",") if word.strip()]
+
+
+def origins(name: str) -> list[str]:
+    found = words(name)
+    for word in found:
+        scheme, separator, rest = word.partition("://")
+        if scheme not in ("http", "https") or not separator or not rest or "/" in rest:
+            raise ImproperlyConfigured(
+                f"{name} must list origins such as https://app.example.com, not {word!r}."
+            )
+    return found
+
+
+def choice(name: str, choices: tuple[str, ...]) -> str:
+    """One of ``choices``; the first is the default."""
+    given = text(name, choices[0])
+    if given not in choices:
+        raise ImproperlyConfigured(f"{name} must be one of {', '.join(choices)}, not {given!r}.")
+    return given
+
+
+def networks(name: str) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
+    found = []
+    for word in words(name):
+        try:
+            found.append(ipaddress.ip_network(word, strict=False))
+        except ValueError:
+            raise ImproperlyConfigured(
+                f"{name} must list networks such as 10.0.0.0/8, not {word!r}."
+            ) from None
+    return found
+
+
+def secret_kept_at(path: Path) -> str:
+    """A secret made once per installation and kept readable for its owner alone; safe against parallel starts."""
+    try:
+        if path.exists():
+            return path.read_text().strip()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_name(f".{path.name}.{os.getpid()}")
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            file.write(secrets.token_urlsafe(48) + "\n")
+        try:
+            os.link(draft, path)
+        except FileExistsError:
+            pass
+        finally:
+            draft.unlink()
+        return path.read_text().strip()
+    except OSError as error:
+        raise ImproperlyConfigured(f"Cannot keep a secret at {path}: {error.strerror}.") from None

@@ -1,0 +1,47 @@
+"""How gunicorn serves this project. `manage.py serve` starts it; it can also be started by hand:
+
+gunicorn --config shortener_project/gunicorn_conf.py shortener_project.wsgi
+"""
+
+import os
+from pathlib import Path
+
+# Bounds what one hostile or unlucky request can cost the database; read by the settings, so set before them.
+os.environ.setdefault("STATEMENT_TIMEOUT_MS", "2000")
+
+from shortener_project import settings
+
+bind = os.environ.get("SERVE_BIND") or f"{settings.HOST}:{settings.PORT}"
+backlog = 2048
+
+workers = settings.WEB_CONCURRENCY
+worker_class = "gthread"
+threads = 4
+# The rule tables of agents and countries are read once and shared by all workers.
+preload_app = True
+# Browsers and proxies keep connections; closing them after gunicorn's two seconds would cost them a handshake.
+keepalive = 75
+timeout = 30
+graceful_timeout = 20
+if Path("/dev/shm").is_dir():  # noqa: S108 # gunicorn makes a file of its own there; heartbeats never touch a disk
+    worker_tmp_dir = "/dev/shm"  # noqa: S108 # as above
+
+# The address and scheme that a proxy reports are believed from these peers only.
+forwarded_allow_ips = ",".join(str(network) for network in settings.TRUSTED_PROXIES)
+# gunicorn would let these peers rewrite the path, too.
+forwarder_headers = ""
+limit_request_line = 8190
+
+# A control socket per account would be shared, and deleted, by every instance of that account.
+control_socket_disable = True
+# A stray copy of the C parser must not change what is accepted.
+http_parser = "python"
+
+accesslog = None
+logconfig_dict = {
+    **settings.LOGGING,
+    "loggers": {
+        **settings.LOGGING["loggers"],
+        "gunicorn.error": {"level": settings.LOG_LEVEL, "handlers": ["stderr"], "propagate": False},
+    },
+}

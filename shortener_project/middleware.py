@@ -1,0 +1,97 @@
+"""What runs around a view, and for which paths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.middleware import AuthenticationMiddleware
+from django.contrib.messages.middleware import MessageMiddleware
+from django.contrib.sessions.middleware import SessionMiddleware
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseForbidden
+from django.middleware.clickjacking import XFrameOptionsMiddleware
+from django.middleware.csrf import CsrfViewMiddleware
+from django.middleware.security import SecurityMiddleware
+from whitenoise.middleware import WhiteNoiseMiddleware
+
+from common.hosts import canonical_host, is_address
+
+GetResponse = Callable[[HttpRequest], HttpResponse]
+
+# Codes may begin like our paths, so these end where a segment does.
+_SYSTEM_PAGES = frozenset({"/", "/api", "/admin"})
+_SYSTEM_PATHS = ("/api/", "/admin/", "/static/")
+
+
+class SystemHostMiddleware:
+    """The API and the admin exist on the service's own host only, never on a customer's domain.
+
+    An address literal is nobody's domain, so probes and callers inside the network may use one.
+    """
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if request.path_info in _SYSTEM_PAGES or request.path_info.startswith(_SYSTEM_PATHS):
+            host = canonical_host(request.META.get("HTTP_HOST", ""))
+            if host is None or not (host in settings.BASE_HOSTS or is_address(host)):
+                raise Http404
+        return self.get_response(request)
+
+
+class ContentLengthMiddleware:
+    """Says how long an answer is, without which the server would send it in chunks."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if not response.streaming and not response.has_header("Content-Length"):
+            response["Content-Length"] = str(len(response.content))
+        return response
+
+
+class _AdminOnly:
+    """Skips the middleware it is mixed into, except under /admin and the paths that serve its files."""
+
+    prefixes = ("/admin/",)
+    get_response: Any
+
+    def __call__(self, request: HttpRequest) -> Any:
+        if request.path_info.startswith(self.prefixes):
+            return super().__call__(request)  # type: ignore[misc] # the middleware's that this is mixed into
+        return self.get_response(request)
+
+
+class AdminStaticFiles(_AdminOnly, WhiteNoiseMiddleware):  # type: ignore[misc] # it carries no types
+    prefixes = ("/static/",)
+
+
+class AdminSecurity(_AdminOnly, SecurityMiddleware):
+    pass
+
+
+class AdminSessions(_AdminOnly, SessionMiddleware):
+    pass
+
+
+class AdminCsrf(_AdminOnly, CsrfViewMiddleware):
+    def process_view(self, request: HttpRequest, *args: Any) -> HttpResponseForbidden | None:
+        if request.path_info.startswith(self.prefixes):
+            return super().process_view(request, *args)
+        return None
+
+
+class AdminAuthentication(_AdminOnly, AuthenticationMiddleware):
+    pass
+
+
+class AdminMessages(_AdminOnly, MessageMiddleware):
+    pass
+
+
+class AdminFrameOptions(_AdminOnly, XFrameOptionsMiddleware):
+    pass

@@ -1,0 +1,231 @@
+"""Settings, all from the environment; the README's table is the reference.
+
+Everything has a default that serves on this machine alone, except that a database of the operator's own
+(``DATABASE_URL``) asks for a ``SECRET_KEY`` of its own too.
+"""
+
+from __future__ import annotations
+
+import os
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import dj_database_url
+from django.core.exceptions import ImproperlyConfigured
+
+from common.hosts import LOOPBACK_HOSTS, canonical_host
+from common.secrets import derive_key
+from shortener_project import env
+from shortener_project.embedded_postgres import EmbeddedPostgres
+
+PROJECT_DIR = Path(__file__).resolve().parent.parent
+VAR_DIR = Path(env.text("VAR_DIR", "var")).resolve()
+HOST = env.text("HOST", "127.0.0.1")
+PORT = env.integer("PORT", 8000, minimum=1, maximum=65535)
+WEB_CONCURRENCY = env.integer("WEB_CONCURRENCY", min(os.cpu_count() or 1, 16), minimum=1, maximum=256)
+
+BASE_URL = env.text("BASE_URL", f"http://127.0.0.1:{PORT}").rstrip("/")
+try:
+    _base = urlsplit(BASE_URL)
+    BASE_HOST = canonical_host(_base.netloc) or ""
+    BASE_PORT = _base.port or (443 if _base.scheme == "https" else 80)
+    if (
+        _base.scheme not in ("http", "https")
+        or not BASE_HOST
+        or _base.geturl() != f"{_base.scheme}://{_base.netloc}"
+    ):
+        raise ValueError
+except ValueError:
+    raise ImproperlyConfigured(f"BASE_URL must look like https://go.example.com, not {BASE_URL!r}.") from None
+# As a browser writes it in an Origin header: lower case, and no port that goes without saying.
+_default_port = {"http": 80, "https": 443}[_base.scheme]
+BASE_URL = f"{_base.scheme}://{BASE_HOST}" + ("" if _default_port == BASE_PORT else f":{BASE_PORT}")
+# A service on this machine's own address answers to each of the machine's names for itself.
+BASE_HOSTS = LOOPBACK_HOSTS if BASE_HOST in LOOPBACK_HOSTS else frozenset({BASE_HOST})
+
+DATABASE_URL = env.text("DATABASE_URL")
+EMBEDDED_DATABASE = not DATABASE_URL
+SECRET_KEY = env.text("SECRET_KEY")
+if not SECRET_KEY:
+    if DATABASE_URL:
+        raise ImproperlyConfigured(
+            "DATABASE_URL is set, so SECRET_KEY must be set too (50 random characters, the same on every host)."
+        )
+    SECRET_KEY = env.secret_kept_at(VAR_DIR / "secret_key")
+SECRET_KEY_FALLBACKS = env.words("SECRET_KEY_FALLBACKS")
+
+try:
+    _database = dj_database_url.parse(DATABASE_URL or EmbeddedPostgres(VAR_DIR).url, conn_max_age=None)
+except (dj_database_url.UnknownSchemeError, dj_database_url.ParseError, ValueError):
+    raise ImproperlyConfigured(
+        "DATABASE_URL must look like postgres://user:password@host:5432/name."
+    ) from None
+if _database["ENGINE"] != "django.db.backends.postgresql":
+    raise ImproperlyConfigured("DATABASE_URL must name a PostgreSQL database: postgres://…")
+_database["OPTIONS"] = {"connect_timeout": 2, **_database.get("OPTIONS", {})}
+# gunicorn_conf sets it for requests; migrations and other commands take the time they need.
+if _statement_timeout := env.integer("STATEMENT_TIMEOUT_MS", 0):
+    _options = _database["OPTIONS"].get("options", "")
+    _database["OPTIONS"]["options"] = f"{_options} -c statement_timeout={_statement_timeout}".lstrip()
+DATABASES = {"default": _database}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+DEBUG = False
+# Any host may be a customer's domain; what is served on which is decided by shortener_project.middleware.
+ALLOWED_HOSTS = ["*"]
+TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
+ROOT_URLCONF = "shortener_project.urls"
+WSGI_APPLICATION = "shortener_project.wsgi.application"
+APPEND_SLASH = False
+USE_TZ = True
+TIME_ZONE = "UTC"
+LANGUAGE_CODE = "en"
+USE_I18N = False
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "corsheaders",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "accounts",
+    "domains",
+    "links",
+    "analytics",
+    "redirects",
+    "shortener_project",
+]
+
+MIDDLEWARE = [
+    "shortener_project.middleware.ContentLengthMiddleware",
+    "shortener_project.middleware.SystemHostMiddleware",
+    "corsheaders.middleware.CorsMiddleware",
+    # The rest serves the admin alone: sessions, messages and static files have no business on the API or a
+    # redirect, where they would cost more than the work itself.
+    "shortener_project.middleware.AdminStaticFiles",
+    "shortener_project.middleware.AdminSecurity",
+    "shortener_project.middleware.AdminSessions",
+    "shortener_project.middleware.AdminCsrf",
+    "shortener_project.middleware.AdminAuthentication",
+    "shortener_project.middleware.AdminMessages",
+    "shortener_project.middleware.AdminFrameOptions",
+]
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+STATIC_URL = "/static/"
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = False
+
+AUTH_USER_MODEL = "accounts.User"
+PASSWORD_HASHERS = ["accounts.hashers.Argon2"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+]
+
+_over_tls = _base.scheme == "https"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _over_tls
+CSRF_COOKIE_HTTPONLY = True
+# The default domain's forms work even behind a proxy that ends TLS and is not named in TRUSTED_PROXIES.
+CSRF_TRUSTED_ORIGINS = [BASE_URL]
+# Nobody has a file to send; what is sent all the same is dropped, not written to a disk.
+FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.MemoryFileUploadHandler"]
+FILE_UPLOAD_MAX_MEMORY_SIZE = DATA_UPLOAD_MAX_MEMORY_SIZE = 256 * 1024
+CSRF_FAILURE_VIEW = "shortener_project.errors.csrf_failure"
+SECURE_HSTS_SECONDS = 31_536_000 if _over_tls else 0
+
+CORS_ALLOWED_ORIGINS = env.origins("CORS_ALLOWED_ORIGINS")
+CORS_URLS_REGEX = r"^/api/"
+CORS_ALLOW_HEADERS = ("accept", "authorization", "content-type", "x-api-key")
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "accounts.authentication.ApiKeyAuthentication",
+        "accounts.authentication.BearerAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_PARSER_CLASSES": ["common.strict_json.StrictJSONParser"],
+    "DEFAULT_RENDERER_CLASSES": ["common.envelope.JSONRenderer"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "common.envelope.JSONOnly",
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "common.envelope.exception_handler",
+    "UNAUTHENTICATED_USER": None,
+    "TEST_REQUEST_DEFAULT_FORMAT": "json",
+    "TEST_REQUEST_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+}
+
+SIMPLE_JWT = {
+    "ACCESS_TOKEN_LIFETIME": timedelta(minutes=env.integer("ACCESS_TOKEN_MINUTES", 60, minimum=1)),
+    "REFRESH_TOKEN_LIFETIME": timedelta(days=env.integer("REFRESH_TOKEN_DAYS", 30, minimum=1)),
+    "ALGORITHM": "HS256",
+    "SIGNING_KEY": derive_key(SECRET_KEY, "json-web-tokens"),
+    "ISSUER": "shortener",
+    "AUDIENCE": "shortener-api",
+    "USER_ID_FIELD": "public_id",
+    "USER_ID_CLAIM": "sub",
+    "CHECK_REVOKE_TOKEN": True,
+}
+
+GEOIP_DATABASE = [Path(word) for word in env.words("GEOIP_DATABASE")]
+
+LOG_LEVEL = env.choice("LOG_LEVEL", ("INFO", "DEBUG", "WARNING", "ERROR"))
+LOG_FORMAT = env.choice("LOG_FORMAT", ("text", "json"))
+LOGGING: dict[str, Any] = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "text": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"},
+        "json": {"()": "shortener_project.logs.JSONFormatter"},
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
+    "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
+    "loggers": {
+        # A 4xx is the client's affair, not an event for the operator; what is a bug reaches this logger as an error.
+        "django.request": {"level": "ERROR"},
+        "django.security": {"level": "ERROR"},
+    },
+}
+
+SPECTACULAR_SETTINGS = {
+    "TITLE": "URL shortener",
+    "DESCRIPTION": (
+        "Short links, their statistics and the credentials to manage them.\n\n"
+        "Every answer is JSON with a `success` flag; every refusal, whatever its status, is an `Error`. "
+        "Times are ISO 8601 in UTC. Clients should ignore keys that they do not know."
+    ),
+    "VERSION": "0.1.0",
+    "OAS_VERSION": "3.1.0",
+    "TAGS": [
+        {"name": "Authentication", "description": "Tokens and the API key."},
+        {"name": "URLs", "description": "Short links."},
+    ],
+    # The docstrings speak to who changes the code, the descriptions in the schema modules to who calls the API.
+    "DISABLE_DOCSTRING_DESCRIPTIONS": True,
+    # What is sent and what is answered differ: in what is required, above all.
+    "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "SORT_OPERATION_PARAMETERS": False,
+    # Choices are shown where they are allowed, not as components of their own.
+    "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enum_id_removal"],
+}

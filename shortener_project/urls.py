@@ -1,0 +1,27 @@
+from django.contrib import admin
+from django.http import Http404
+from django.urls import include, path
+from django.views.generic import RedirectView
+
+from shortener_project import errors, views
+from shortener_project.schema import DocsView, SchemaView
+
+urlpatterns = [
+    path("", views.home),
+    path("healthz", views.healthz),
+    path("readyz", views.readyz),
+    path("robots.txt", views.robots),
+    path("admin", RedirectView.as_view(url="/admin/")),
+    path("admin/", admin.site.urls),
+    path("api", errors.not_found, {"exception": Http404()}),
+    path("api/schema", SchemaView.as_view()),
+    path("api/docs", DocsView.as_view()),
+    path("api/", include("accounts.urls")),
+    path("api/", include("links.urls")),
+    # Last: whatever the service itself does not answer may be a code.
+    path("", include("redirects.urls")),
+]
+
+handler400 = "shortener_project.errors.bad_request"
+handler404 = "shortener_project.errors.not_found"
+handler500 = "shortener_project.errors.internal_error"

@@ -1,0 +1,61 @@
+"""The pages of the service itself: home, health and robots.txt."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from django.conf import settings
+from django.db import Error, connection
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.http import require_safe
+
+from common.database import read_first
+from redirects.pages import page
+
+
+@require_safe
+def home(request: HttpRequest) -> HttpResponse:
+    return page(request, "shortener_project/home.html", {"base_url": settings.BASE_URL})
+
+
+@require_safe
+def healthz(request: HttpRequest) -> HttpResponse:
+    """The process answers. Says nothing of the database: restarting this process would not mend that."""
+    return _status(200, status="ok")
+
+
+@require_safe
+def readyz(request: HttpRequest) -> HttpResponse:
+    """Whether this instance should get traffic: the database answers and knows every migration."""
+    try:
+        pending = read_first(_missing_migrations)
+    except Error:
+        return _status(503, status="unavailable", database="unreachable")
+    if pending:
+        return _status(503, status="unavailable", database="migrations are missing")
+    return _status(200, status="ok", database="ok")
+
+
+@require_safe
+def robots(request: HttpRequest) -> HttpResponse:
+    """Links stay reachable, as previews need them; that they are not indexed is said by X-Robots-Tag."""
+    return HttpResponse("User-agent: *\nDisallow: /api/\nDisallow: /admin/\n", "text/plain")
+
+
+def _missing_migrations() -> frozenset[tuple[str, str]]:
+    return _migrations() - MigrationRecorder(connection).applied_migrations().keys()
+
+
+@cache
+def _migrations() -> frozenset[tuple[str, str]]:
+    return frozenset(MigrationLoader(None).graph.nodes)
+
+
+def _status(code: int, **words: str) -> HttpResponse:
+    response = JsonResponse(words, status=code)
+    response["Cache-Control"] = "no-store"
+    if code == 503:
+        response["Retry-After"] = "2"
+    return response

@@ -1,0 +1,33 @@
+"""What gunicorn serves."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import django
+from django.conf import settings
+from django.core.handlers.wsgi import WSGIHandler
+from django.http.response import HttpResponseBase
+from django.utils.http import parse_header_parameters
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "shortener_project.settings")
+django.setup()
+# Before gunicorn forks, so that the routes and the rule tables behind them are read once and shared.
+import_module(settings.ROOT_URLCONF)
+
+
+class Application(WSGIHandler):
+    def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> HttpResponseBase:
+        if content_type := environ.get("CONTENT_TYPE"):
+            try:
+                parse_header_parameters(content_type)
+            except (ValueError, LookupError):
+                # Django reads it before any of its error handling is in place.
+                environ["CONTENT_TYPE"] = "application/octet-stream"
+        return super().__call__(environ, start_response)
+
+
+application = Application()

@@ -1,0 +1,376 @@
+import re
+import string
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.db import connection
+from pytest_django import Settings
+from rest_framework.test import APIClient
+
+from accounts import keys
+from accounts.models import ApiKey, User
+from accounts.services import NewAccount, read_api_key, rotate_api_key
+from tests.conftest import PASSWORD, account, bearer_client, key_client
+
+REFUSED = {"success": False, "message": "The API key is not valid.", "code": "not_authenticated"}
+NOT_GIVEN = {
+    "success": False,
+    "message": "Authentication credentials were not provided.",
+    "code": "not_authenticated",
+}
+
+
+@pytest.fixture
+def alice(db: None) -> NewAccount:
+    """Nobody logs in here, so that no time goes into the hash of a password."""
+    user = User.objects.create(email="alice@example.com", password="!")
+    return NewAccount(user, PASSWORD, rotate_api_key(user=user))
+
+
+def status(key: str) -> int:
+    return key_client(key).get("/api/urls").status_code
+
+
+def rotate(client: APIClient) -> str:
+    response = client.post("/api/auth/regenerate-api-key")
+    body = response.json()
+    assert (response.status_code, body) == (200, {"success": True, "apiKey": body["apiKey"]})
+    return body["apiKey"]
+
+
+def read(client: APIClient) -> object:
+    response = client.get("/api/auth/api-key")
+    assert response.status_code == 200
+    return response.json()
+
+
+# The form of a key
+
+
+def test_key_is_a_prefix_thirty_two_random_characters_and_a_checksum(alice: NewAccount) -> None:
+    assert re.fullmatch(r"sl_live_[0-9A-Za-z]{32}[0-9A-Za-z]{6}", alice.api_key, re.ASCII)
+
+
+def test_checksum_is_crc32_in_base62() -> None:
+    """Worked out by hand, as scanners in other languages will do it."""
+    body = "sl_live_" + "0" * 32
+    assert keys.is_well_formed(body + "3QF6xy") is True
+
+
+def test_keys_are_never_the_same_and_use_the_whole_alphabet() -> None:
+    made = [keys.new_key() for _ in range(500)]
+    assert len(set(made)) == 500
+    assert {character for key in made for character in key[8:40]} == set(string.ascii_letters + string.digits)
+    assert [key for key in made if not keys.is_well_formed(key)] == []
+
+
+@pytest.mark.parametrize("position", range(46))
+def test_one_wrong_character_anywhere_breaks_the_checksum(position: int) -> None:
+    key = keys.new_key()
+    others = set(string.ascii_letters + string.digits + "_- é\0\n") - {key[position]}
+    survivors = [
+        other for other in others if keys.is_well_formed(key[:position] + other + key[position + 1 :])
+    ]
+    assert survivors == []
+
+
+@pytest.mark.parametrize("position", range(8, 39))
+def test_two_swapped_neighbours_break_the_checksum(position: int) -> None:
+    key = keys.new_key()
+    swapped = key[:position] + key[position + 1] + key[position] + key[position + 2 :]
+    assert keys.is_well_formed(swapped) is (swapped == key)
+
+
+def test_a_key_that_is_nearly_right_is_refused(alice: NewAccount, anonymous: APIClient) -> None:
+    key = alice.api_key
+    nearly = {
+        "empty": "",
+        "space": " ",
+        "prefix only": "sl_live_",
+        "without prefix": key[8:],
+        "other prefix": "sl_test_" + key[8:],
+        "capital prefix": "SL_LIVE_" + key[8:],
+        "last character cut": key[:-1],
+        "first character cut": key[1:],
+        "without checksum": key[:-6],
+        "one more character": key + "0",
+        "twice": key + key,
+        "space before": " " + key,
+        "space after": key + " ",
+        "newline after": key + "\n",
+        "NUL after": key + "\0",
+        "tab after": key + "\t",
+        "quoted": f'"{key}"',
+        "list": f"{key}, {key}",
+        "scheme": f"Bearer {key}",
+        "swapped case": key[:8] + key[8:].swapcase(),
+        "upper case": key.upper(),
+        "lower case": key.lower(),
+        "reversed": key[::-1],
+        "percent-encoded": key.replace("_", "%5F"),
+        "not ASCII": key[:-1] + "é",
+        "superscript digits": "sl_live_" + "²" * 38,
+        "its digest": keys.digest(key).hex(),
+        "sealed copy": bytes(ApiKey.objects.get().sealed).hex(),
+        "SQL": "' OR 1=1 --",
+        "wildcard": "%",
+        "64 KB": "x" * 65_536,
+        "well formed, never issued": keys.new_key(),
+        "null": "null",
+    }
+    answers = {}
+    for name, forged in nearly.items():
+        response = anonymous.get("/api/urls", headers={"x-api-key": forged})
+        answers[name] = (response.status_code, response.json(), response.headers["WWW-Authenticate"])
+    assert answers == dict.fromkeys(nearly, (401, REFUSED, 'Bearer realm="api"'))
+    assert status(key) == 200
+
+
+def test_a_wrong_key_is_refused_even_beside_a_good_token(bearer: APIClient) -> None:
+    response = bearer.get("/api/urls", headers={"x-api-key": "wrong"})
+    assert (response.status_code, response.json()) == (401, REFUSED)
+
+
+# Where it may stand
+
+
+@pytest.mark.parametrize("name", ["apiKey", "api_key", "apikey", "key", "X-API-Key", "x-api-key", "token"])
+def test_key_counts_in_the_header_only(name: str, alice: NewAccount, anonymous: APIClient) -> None:
+    answers = [
+        anonymous.get("/api/urls", {name: alice.api_key}),
+        anonymous.post(f"/api/urls?{name}={alice.api_key}", {"originalUrl": "https://example.com/"}),
+        anonymous.post("/api/urls", {"originalUrl": "https://example.com/", name: alice.api_key}),
+        anonymous.get("/api/urls", headers={"cookie": f"{name}={alice.api_key}"}),
+    ]
+    assert [(answer.status_code, answer.json()) for answer in answers] == [(401, NOT_GIVEN)] * 4
+
+
+@pytest.mark.parametrize("scheme", ["Bearer", "ApiKey", "Api-Key", "Token", "Basic"])
+def test_key_in_the_authorization_header_is_no_credential(
+    scheme: str, alice: NewAccount, anonymous: APIClient
+) -> None:
+    response = anonymous.get("/api/urls", headers={"authorization": f"{scheme} {alice.api_key}"})
+    assert (response.status_code, response.json()["code"]) == (401, "not_authenticated")
+
+
+# Reading and replacing it
+
+
+@pytest.mark.parametrize(("method", "path"), [("get", "api-key"), ("post", "regenerate-api-key")])
+def test_key_alone_may_not_read_or_replace_itself(
+    method: str, path: str, alice: NewAccount, api: APIClient
+) -> None:
+    response = getattr(api, method)(f"/api/auth/{path}")
+    assert (response.status_code, response.json(), response.headers["WWW-Authenticate"]) == (
+        401,
+        NOT_GIVEN,
+        'Bearer realm="api"',
+    )
+    assert status(alice.api_key) == 200
+
+
+def test_owner_reads_the_key_in_force(alice: NewAccount, stranger: NewAccount) -> None:
+    assert read(bearer_client(alice.user)) == {"success": True, "apiKey": alice.api_key}
+    assert read(bearer_client(stranger.user)) == {"success": True, "apiKey": stranger.api_key}
+
+
+def test_key_beside_a_token_does_not_hinder(alice: NewAccount, bearer: APIClient) -> None:
+    response = bearer.get("/api/auth/api-key", headers={"x-api-key": alice.api_key})
+    assert response.json() == {"success": True, "apiKey": alice.api_key}
+
+
+def test_answers_that_hold_a_key_are_not_kept_by_anybody(bearer: APIClient) -> None:
+    answers = [bearer.get("/api/auth/api-key"), bearer.post("/api/auth/regenerate-api-key")]
+    assert [answer.headers["Cache-Control"] for answer in answers] == ["no-store", "no-store"]
+
+
+def test_account_that_never_had_a_key_reads_none_and_can_make_one(
+    alice: NewAccount, bearer: APIClient
+) -> None:
+    ApiKey.objects.all().delete()
+    assert read(bearer) == {"success": True, "apiKey": None}
+    key = rotate(bearer)
+    assert status(key) == 200
+    assert read(bearer) == {"success": True, "apiKey": key}
+
+
+@pytest.mark.parametrize("body", [None, {}, {"apiKey": "sl_live_chosen", "user": 1}])
+def test_caller_does_not_choose_the_new_key(body: object, alice: NewAccount, bearer: APIClient) -> None:
+    response = bearer.post("/api/auth/regenerate-api-key", body)
+    key = response.json()["apiKey"]
+    assert response.status_code == 200
+    assert key != alice.api_key
+    assert keys.is_well_formed(key)
+
+
+def test_twenty_rotations_leave_one_living_key_each_time(alice: NewAccount, bearer: APIClient) -> None:
+    dead: list[str] = []
+    living = alice.api_key
+    for _ in range(20):
+        assert status(living) == 200
+        dead.append(living)
+        living = rotate(bearer)
+        assert read(bearer) == {"success": True, "apiKey": living}
+        assert status(dead[-1]) == 401
+    assert len({living, *dead}) == 21
+    assert [status(key) for key in [*dead, living]] == [*[401] * 20, 200]
+
+
+def test_rotation_leaves_other_accounts_alone(
+    stranger: NewAccount, strange_api: APIClient, bearer: APIClient
+) -> None:
+    rotate(bearer)
+    assert strange_api.get("/api/urls").status_code == 200
+    assert read(bearer_client(stranger.user)) == {"success": True, "apiKey": stranger.api_key}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_old_key_is_dead_for_every_connection_before_the_answer() -> None:
+    """Seen from another connection, as another worker sees it."""
+    alice = account("alice@example.com")
+    bearer = bearer_client(alice.user)
+
+    def statuses(*asked: str) -> list[int]:
+        try:
+            return [status(key) for key in asked]
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as elsewhere:
+        old = alice.api_key
+        assert elsewhere.submit(statuses, old).result() == [200]
+        for _ in range(20):
+            new = rotate(bearer)
+            assert elsewhere.submit(statuses, old, new).result() == [401, 200]
+            old = new
+
+
+@pytest.mark.django_db(transaction=True)
+def test_rotations_at_the_same_moment_leave_one_key_the_one_that_is_read() -> None:
+    alice = account("alice@example.com")
+
+    def turn(_: int) -> str:
+        try:
+            return rotate(bearer_client(alice.user))
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(8) as pool:
+        made = list(pool.map(turn, range(16)))
+    assert len(set(made)) == 16
+    assert ApiKey.objects.count() == 1
+    assert [key for key in made if status(key) == 200] == [read_api_key(user=alice.user)]
+
+
+def test_key_of_a_disabled_account_is_dead_until_it_is_enabled(alice: NewAccount) -> None:
+    alice.user.is_active = False
+    alice.user.save()
+    assert status(alice.api_key) == 401
+    alice.user.is_active = True
+    alice.user.save()
+    assert status(alice.api_key) == 200
+
+
+def test_key_of_a_deleted_account_is_dead(alice: NewAccount) -> None:
+    alice.user.delete()
+    assert status(alice.api_key) == 401
+    assert ApiKey.objects.count() == 0
+
+
+def test_key_outlives_a_change_of_password(alice: NewAccount) -> None:
+    alice.user.set_password("another good password")
+    alice.user.save()
+    assert status(alice.api_key) == 200
+
+
+# How it is kept
+
+
+def everything_stored() -> str:
+    """Every row of every table of the app, text as it is and bytes both as text and in hexadecimal."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT table_name, column_name, data_type FROM information_schema.columns"
+            " WHERE table_schema = 'public' AND table_name LIKE 'accounts\\_%'"
+        )
+        columns = cursor.fetchall()
+        assert {"accounts_user", "accounts_apikey", "accounts_attemptlog"} <= {row[0] for row in columns}
+        found = []
+        for table, column, kind in columns:
+            forms = ["encode({}, 'escape')", "encode({}, 'hex')"] if kind == "bytea" else ["{}::text"]
+            for form in forms:
+                cursor.execute(f'SELECT {form.format(column)} FROM "{table}"')
+                found += [str(value) for (value,) in cursor.fetchall()]
+    return "\n".join(found)
+
+
+def test_no_table_holds_a_key_or_a_password(stranger: NewAccount) -> None:
+    key = rotate(bearer_client(stranger.user))
+    dump = everything_stored()
+    assert keys.digest(key).hex() in dump
+    secrets = [stranger.api_key, key, key[8:40], key[8:], stranger.password]
+    written = [form for secret in secrets for form in (secret, secret.encode().hex(), secret[::-1])]
+    assert [form for form in written if form in dump] == []
+
+
+def test_row_holds_a_digest_and_a_sealed_copy_of_fixed_size(alice: NewAccount) -> None:
+    row = ApiKey.objects.get(user=alice.user)
+    assert bytes(row.digest) == keys.digest(alice.api_key)
+    assert len(row.digest) == 32
+    assert len(row.sealed) == 12 + 46 + 16
+
+
+def test_the_same_key_is_never_sealed_the_same_way() -> None:
+    key = keys.new_key()
+    assert len({keys.seal(key, "account", "secret") for _ in range(100)}) == 100
+
+
+def test_sealed_copy_opens_for_its_account_and_secret_only() -> None:
+    key = keys.new_key()
+    sealed = keys.seal(key, "alice", "secret")
+    assert keys.unseal(sealed, "alice", ["secret"]) == key
+    assert keys.unseal(sealed, "alice", ["new", "older", "secret"]) == key
+    assert keys.unseal(sealed, "mallory", ["secret"]) is None
+    assert keys.unseal(sealed, "alice", ["other"]) is None
+    assert keys.unseal(sealed, "alice", []) is None
+
+
+@pytest.mark.parametrize("position", [0, 11, 12, 40, 57, 58, -1])
+def test_sealed_copy_that_was_touched_does_not_open(position: int) -> None:
+    sealed = bytearray(keys.seal(keys.new_key(), "alice", "secret"))
+    sealed[position] ^= 1
+    assert keys.unseal(bytes(sealed), "alice", ["secret"]) is None
+
+
+def test_sealed_copy_moved_to_another_account_is_not_read(alice: NewAccount, stranger: NewAccount) -> None:
+    stolen = ApiKey.objects.get(user=alice.user).sealed
+    ApiKey.objects.filter(user=stranger.user).update(sealed=stolen)
+    assert read(bearer_client(stranger.user)) == {"success": True, "apiKey": None}
+
+
+def test_former_secret_still_opens_while_it_is_a_fallback(
+    alice: NewAccount, bearer: APIClient, settings: Settings
+) -> None:
+    former = settings.SECRET_KEY
+    settings.SECRET_KEY = "the-new-secret-" + "y" * 50
+    settings.SECRET_KEY_FALLBACKS = ["an-older-one", former]
+    assert read(bearer) == {"success": True, "apiKey": alice.api_key}
+    assert status(alice.api_key) == 200
+
+
+def test_lost_secret_makes_the_copy_unreadable_but_the_key_goes_on(
+    alice: NewAccount, bearer: APIClient, settings: Settings
+) -> None:
+    settings.SECRET_KEY = "the-new-secret-" + "y" * 50
+    assert read(bearer) == {"success": True, "apiKey": None}
+    assert status(alice.api_key) == 200
+
+
+def test_new_key_is_sealed_with_the_present_secret(
+    alice: NewAccount, bearer: APIClient, settings: Settings
+) -> None:
+    settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
+    settings.SECRET_KEY = "the-new-secret-" + "y" * 50
+    key = rotate(bearer)
+    settings.SECRET_KEY_FALLBACKS = []
+    assert read(bearer) == {"success": True, "apiKey": key}

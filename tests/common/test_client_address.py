@@ -1,0 +1,122 @@
+from ipaddress import ip_network
+
+import pytest
+
+from common.client_address import client_address, client_network
+
+PROXIES = [ip_network("10.0.0.0/8"), ip_network("127.0.0.0/8"), ip_network("fd00::/8"), ip_network("::1/128")]
+
+FORGERIES = [
+    "8.8.8.8",
+    "127.0.0.1",
+    "10.0.0.1",
+    "::1",
+    "8.8.8.8, 10.0.0.1",
+    "10.0.0.1, 8.8.8.8",
+    "10.0.0.1,10.0.0.2,10.0.0.3",
+    "8.8.8.8:443",
+    "[2001:4860:4860::8888]:443",
+    "2001:4860:4860::8888",
+    "::ffff:8.8.8.8",
+    "::ffff:10.0.0.1",
+    " 8.8.8.8 ",
+    ",",
+    ", 8.8.8.8",
+    "8.8.8.8,",
+    "unknown",
+    'for="8.8.8.8"',
+    "8.8.8.8\t10.0.0.1",
+    "0x8.8.8.8",
+    "134744072",
+    "٨.٨.٨.٨",
+    "8.8.8.8," * 900,
+]
+
+
+@pytest.mark.parametrize("forwarded_for", FORGERIES)
+@pytest.mark.parametrize("trusted", [[], PROXIES], ids=["no-proxies", "proxies"])
+def test_what_an_untrusted_peer_forwards_is_not_believed(forwarded_for: str, trusted: list) -> None:
+    assert client_address("198.51.100.7", forwarded_for, trusted) == "198.51.100.7"
+
+
+@pytest.mark.parametrize(
+    ("forwarded_for", "client"),
+    [
+        ("", "10.0.0.1"),
+        ("203.0.113.9", "203.0.113.9"),
+        ("8.8.8.8, 203.0.113.9", "203.0.113.9"),
+        ("8.8.8.8, 203.0.113.9, 10.9.9.9", "203.0.113.9"),
+        ("8.8.8.8,203.0.113.9,10.9.9.9,127.0.0.1,fd00::5", "203.0.113.9"),
+        ("10.3.3.3, 10.2.2.2", "10.3.3.3"),
+        ("203.0.113.9:5678", "203.0.113.9"),
+        ("[2001:db8::1]:80", "2001:db8::1"),
+        ("[2001:db8::1]", "2001:db8::1"),
+        ("2001:DB8:0:0::1", "2001:db8::1"),
+        ("::ffff:203.0.113.9", "203.0.113.9"),
+        ("[::ffff:cb00:7109]:80", "203.0.113.9"),
+        ("203.0.113.9, ::ffff:10.2.2.2", "203.0.113.9"),
+        ("fe80::1%eth0", "fe80::1"),
+        ("fe80::1%<script>", "fe80::1"),
+    ],
+)
+def test_client_is_the_right_most_hop_that_is_no_trusted_proxy(forwarded_for: str, client: str) -> None:
+    assert client_address("10.0.0.1", forwarded_for, PROXIES) == client
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        "",
+        "unknown",
+        "_hidden",
+        "203.0.113",
+        "203.0.113.256",
+        "203.0.113.09",
+        "203.0.113.9:http",
+        "[203.0.113.9",
+        "203.0.113.9:123456",
+        '"203.0.113.9"',
+        "203.0.113.9/32",
+        "٨.٨.٨.٨",
+        "2001:db8::1]:80",
+        "\x00",
+    ],
+)
+def test_walk_ends_at_a_hop_that_is_no_address(garbage: str) -> None:
+    assert client_address("10.0.0.1", f"8.8.8.8, {garbage}, 10.2.2.2", PROXIES) == "10.2.2.2"
+    assert client_address("10.0.0.1", garbage, PROXIES) == "10.0.0.1"
+
+
+def test_mapped_peer_is_recognised_as_the_trusted_proxy_it_is() -> None:
+    assert client_address("::ffff:10.0.0.1", "203.0.113.9", PROXIES) == "203.0.113.9"
+
+
+@pytest.mark.parametrize(
+    ("remote_addr", "client"),
+    [("::ffff:203.0.113.9", "203.0.113.9"), ("2001:DB8::0:1", "2001:db8::1"), ("fe80::1%eth0", "fe80::1")],
+)
+def test_peer_address_has_one_spelling(remote_addr: str, client: str) -> None:
+    assert client_address(remote_addr, "", []) == client
+    assert client_address(remote_addr, "8.8.8.8", PROXIES) == client
+
+
+def test_unix_socket_is_a_trusted_proxy_once_any_network_is_trusted() -> None:
+    assert client_address("", "203.0.113.9", PROXIES) == "203.0.113.9"
+    assert client_address("", "unknown", PROXIES) == ""
+    assert client_address("", "203.0.113.9", []) == ""
+    assert client_address("", "", PROXIES) == ""
+
+
+@pytest.mark.parametrize(
+    ("address", "network"),
+    [
+        ("203.0.113.9", "203.0.113.0/24"),
+        ("::ffff:203.0.113.9", "203.0.113.0/24"),
+        ("2001:db8:1:2ff:3::4", "2001:db8:1:200::/56"),
+        ("::1", "::/56"),
+        ("", ""),
+        ("unknown", "unknown"),
+    ],
+)
+def test_limits_count_by_network(address: str, network: str) -> None:
+    assert client_network(address) == network

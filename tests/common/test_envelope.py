@@ -1,0 +1,408 @@
+"""Views that raise one kind of exception each, behind the project's own handlers."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import pytest
+from django.core import exceptions as django_errors
+from django.db import (
+    DataError,
+    IntegrityError,
+    InterfaceError,
+    OperationalError,
+    ProgrammingError,
+    connection,
+)
+from django.http import Http404, HttpRequest, HttpResponse, UnreadablePostError
+from django.test import Client
+from django.urls import path
+from rest_framework import exceptions as drf_errors
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.test import APIClient
+from rest_framework.views import APIView
+
+from accounts.authentication import BearerAuthentication
+from common import errors
+from common.envelope import JSONRenderer, error_body, ok
+from common.errors import FieldError
+from common.fields import Integer, Text
+from shortener_project.urls import handler400, handler404, handler500
+
+SECRET = "host=10.0.0.7 password=hunter2"
+
+Raise = Callable[[], Exception]
+
+
+def outlast_the_statement_timeout() -> Exception:
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL statement_timeout = 1")
+        cursor.execute("SELECT pg_sleep(10)")
+    return AssertionError("the statement was not cancelled")
+
+
+# What is raised: status, code, sentence, and the headers that must come with it.
+EXPECTED: dict[str, tuple[Raise, int, str, str, dict[str, str]]] = {
+    "service error": (
+        errors.ServiceError, 400, "bad_request", "The request cannot be carried out.", {},
+    ),
+    "service error with its own words": (
+        lambda: errors.ServiceError("No.", code="refused"), 400, "refused", "No.", {},
+    ),
+    "bad body": (errors.BadBody, 400, "invalid_json", "The request body is not valid JSON.", {}),
+    "forbidden": (
+        errors.Forbidden, 403, "permission_denied", "You do not have permission to do this.", {},
+    ),
+    "not found": (lambda: errors.NotFound("URL not found."), 404, "not_found", "URL not found.", {}),
+    "conflict": (errors.Conflict, 409, "conflict", "Already in use.", {}),
+    "length required": (
+        errors.LengthRequired, 411, "length_required", "Send a Content-Length; bodies in chunks are not read.", {},
+    ),
+    "body too large": (errors.BodyTooLarge, 413, "body_too_large", "The request body is too large.", {}),
+    "too many attempts": (
+        lambda: errors.TooManyAttempts(77), 429, "rate_limited", "Too many attempts. Try again later.",
+        {"Retry-After": "77"},
+    ),
+    "too many attempts, over at once": (
+        lambda: errors.TooManyAttempts(0), 429, "rate_limited", "Too many attempts. Try again later.",
+        {"Retry-After": "1"},
+    ),
+    "unavailable": (
+        errors.Unavailable, 503, "unavailable",
+        "The service is temporarily unavailable. Try again shortly.", {"Retry-After": "2"},
+    ),
+    "database gone": (
+        lambda: OperationalError(SECRET), 503, "unavailable",
+        "The service is temporarily unavailable. Try again shortly.", {"Retry-After": "2"},
+    ),
+    "connection closed": (
+        lambda: InterfaceError(SECRET), 503, "unavailable",
+        "The service is temporarily unavailable. Try again shortly.", {"Retry-After": "2"},
+    ),
+    "statement timeout": (
+        outlast_the_statement_timeout, 503, "unavailable",
+        "The service is temporarily unavailable. Try again shortly.", {"Retry-After": "2"},
+    ),
+    "body that ended early": (
+        lambda: UnreadablePostError(SECRET), 400, "invalid_json", "The request body ended early.", {},
+    ),
+    "Django's not found": (lambda: Http404(SECRET), 404, "not_found", "Not found.", {}),
+    "Django's permission denied": (
+        lambda: django_errors.PermissionDenied(SECRET), 403, "permission_denied",
+        "You do not have permission to do this.", {},
+    ),
+    "Django's bad request": (
+        lambda: django_errors.BadRequest(SECRET), 400, "bad_request", "The request is malformed.", {},
+    ),
+    "suspicious operation": (
+        lambda: django_errors.SuspiciousOperation(SECRET), 400, "bad_request", "The request is malformed.", {},
+    ),
+    "disallowed host": (
+        lambda: django_errors.DisallowedHost(SECRET), 400, "bad_request", "The request is malformed.", {},
+    ),
+    "too many fields": (
+        lambda: django_errors.TooManyFieldsSent(SECRET), 400, "bad_request", "The request is malformed.", {},
+    ),
+    "not authenticated": (
+        drf_errors.NotAuthenticated, 401, "not_authenticated",
+        "Authentication credentials were not provided.", {"WWW-Authenticate": 'Bearer realm="api"'},
+    ),
+    "authentication failed": (
+        lambda: drf_errors.AuthenticationFailed("The API key is not valid."), 401, "not_authenticated",
+        "The API key is not valid.", {"WWW-Authenticate": 'Bearer realm="api"'},
+    ),
+    "DRF's permission denied": (
+        drf_errors.PermissionDenied, 403, "permission_denied",
+        "You do not have permission to perform this action.", {},
+    ),
+    "DRF's not found": (drf_errors.NotFound, 404, "not_found", "Not found.", {}),
+    "DRF's parse error": (drf_errors.ParseError, 400, "bad_request", "Malformed request.", {}),
+    "method not allowed": (
+        lambda: drf_errors.MethodNotAllowed("PATCH"), 405, "method_not_allowed",
+        'Method "PATCH" not allowed.', {},
+    ),
+    "unsupported media type": (
+        lambda: drf_errors.UnsupportedMediaType("text/plain"), 415, "unsupported_media_type",
+        'Unsupported media type "text/plain" in request.', {},
+    ),
+}  # fmt: skip
+
+BUGS: dict[str, Raise] = {
+    "Exception": lambda: Exception(SECRET),
+    "ValueError": lambda: ValueError(SECRET),
+    "KeyError": lambda: KeyError(SECRET),
+    "AssertionError": lambda: AssertionError(SECRET),
+    "RecursionError": lambda: RecursionError(SECRET),
+    "MemoryError": lambda: MemoryError(SECRET),
+    "NotImplementedError": lambda: NotImplementedError(SECRET),
+    "UnicodeDecodeError": lambda: UnicodeDecodeError("utf-8", SECRET.encode(), 0, 1, SECRET),
+    "TimeoutError": lambda: TimeoutError(SECRET),
+    "ObjectDoesNotExist": lambda: django_errors.ObjectDoesNotExist(SECRET),
+    "ImproperlyConfigured": lambda: django_errors.ImproperlyConfigured(SECRET),
+    "Django's ValidationError": lambda: django_errors.ValidationError(SECRET),
+    "IntegrityError": lambda: IntegrityError(SECRET),
+    "DataError": lambda: DataError(SECRET),
+    "ProgrammingError": lambda: ProgrammingError(SECRET),
+}
+
+RAISED = {**{name: each[0] for name, each in EXPECTED.items()}, **BUGS}
+
+
+class Raising(APIView):
+    authentication_classes: ClassVar[list[type]] = [BearerAuthentication]
+    permission_classes: ClassVar[list[type]] = []
+
+    def get(self, request: Request, name: str) -> Response:
+        raise RAISED[name]()
+
+
+class Inner(serializers.Serializer[Any]):
+    number = Integer(min_value=1)
+    text = Text(max_length=3)
+
+
+class Outer(serializers.Serializer[Any]):
+    name = Text(max_length=3)
+    tags = serializers.ListField(child=Text(max_length=3), max_length=2)
+    inner = Inner()
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs["name"] == "no":
+            raise serializers.ValidationError("These do not go together.", code="clash")
+        return attrs
+
+
+class Validating(APIView):
+    authentication_classes: ClassVar[list[type]] = []
+    permission_classes: ClassVar[list[type]] = []
+
+    def post(self, request: Request) -> Response:
+        body = Outer(data=request.data)
+        body.is_valid(raise_exception=True)
+        return ok(body.validated_data)
+
+
+class RaisingFields(Validating):
+    def post(self, request: Request) -> Response:
+        raise errors.InvalidFields(
+            [FieldError("a", "taken", "Is taken."), FieldError("b.c", "long", "Is long.")]
+        )
+
+
+class RaisingText(Validating):
+    def post(self, request: Request) -> Response:
+        raise serializers.ValidationError("Nothing fits.", code="odd")
+
+
+def raising_page(request: HttpRequest) -> HttpResponse:
+    raise ValueError(SECRET)
+
+
+urlpatterns = [
+    path("api/raise/<str:name>", Raising.as_view()),
+    path("api/validate", Validating.as_view()),
+    path("api/fields", RaisingFields.as_view()),
+    path("api/text", RaisingText.as_view()),
+    path("apiary", raising_page),
+]
+__all__ = ["handler400", "handler404", "handler500"]  # as Django finds them here
+pytestmark = pytest.mark.urls(__name__)
+
+
+@pytest.fixture
+def client(anonymous: APIClient) -> APIClient:
+    anonymous.raise_request_exception = False
+    return anonymous
+
+
+def shown(response: HttpResponse) -> tuple[int, str, Any]:
+    return response.status_code, response.headers["Content-Type"], response.json()
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_exception_becomes_its_status_and_code_and_nothing_more(
+    name: str, db: None, client: APIClient
+) -> None:
+    _, status, code, message, headers = EXPECTED[name]
+    response = client.get(f"/api/raise/{name}")
+    assert shown(response) == (
+        status,
+        "application/json",
+        {"success": False, "message": message, "code": code},
+    )
+    told = {"Retry-After", "WWW-Authenticate"} & set(response.headers)
+    assert {header: response.headers[header] for header in told} == headers
+    assert SECRET not in response.content.decode()
+
+
+@pytest.mark.parametrize("name", BUGS)
+def test_bug_is_answered_500_without_a_word_of_its_text(
+    name: str, client: APIClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    response = client.get(f"/api/raise/{name}")
+    assert shown(response) == (
+        500,
+        "application/json",
+        {
+            "success": False,
+            "message": "Something went wrong on our side. The error has been recorded.",
+            "code": "internal_error",
+        },
+    )
+    assert response.headers["Cache-Control"] == "no-store"
+    assert response.headers["X-Content-Type-Options"] == "nosniff"
+    assert [record.levelname for record in caplog.records] == ["ERROR"]
+
+
+@pytest.mark.parametrize("accept", ["text/html", "application/json", "*/*", "image/png", "rubbish"])
+def test_envelope_is_json_whatever_is_accepted(accept: str, client: APIClient) -> None:
+    for path_, status in (("ValueError", 500), ("conflict", 409), ("suspicious operation", 400)):
+        response = client.get(f"/api/raise/{path_}", headers={"accept": accept})
+        assert (response.status_code, response.headers["Content-Type"]) == (status, "application/json")
+        assert set(response.json()) == {"success", "message", "code"}
+
+
+def test_method_that_is_not_allowed_is_told_with_those_that_are(client: APIClient) -> None:
+    response = client.delete("/api/validate")
+    assert shown(response) == (
+        405,
+        "application/json",
+        {"success": False, "message": 'Method "DELETE" not allowed.', "code": "method_not_allowed"},
+    )
+    assert "POST" in response.headers["Allow"].split(", ")
+    assert "DELETE" not in response.headers["Allow"].split(", ")
+
+
+@pytest.mark.parametrize("address", ["/api", "/api/", "/api/nothing", "/api/raise", "/api/validate/"])
+def test_nothing_there_is_the_envelope_under_api(address: str, client: APIClient) -> None:
+    response = client.get(address)
+    assert shown(response) == (
+        404,
+        "application/json",
+        {"success": False, "message": "Not found.", "code": "not_found"},
+    )
+    assert response.headers["Cache-Control"] == "no-store"
+
+
+def test_bug_elsewhere_is_a_page_or_its_json_without_a_word_of_its_text(client: APIClient) -> None:
+    page = client.get("/apiary", headers={"accept": "text/html"})
+    assert (page.status_code, page.headers["Content-Type"]) == (500, "text/html; charset=utf-8")
+    assert SECRET not in page.content.decode()
+    assert shown(client.get("/apiary", headers={"accept": "application/json"})) == (
+        500,
+        "application/json",
+        {
+            "success": False,
+            "message": "The error has been recorded. Try again in a moment.",
+            "reason": "internal_error",
+        },
+    )
+
+
+def test_every_broken_field_is_named_at_once_under_its_path(client: APIClient) -> None:
+    response = client.post(
+        "/api/validate",
+        {"name": "long name", "tags": ["ok", "too long"], "inner": {"number": "5"}},
+    )
+    too_long = "Ensure this field has no more than 3 characters."
+    assert shown(response) == (
+        400,
+        "application/json",
+        {
+            "success": False,
+            "message": f"name: {too_long}",
+            "code": "validation_error",
+            "errors": [
+                {"field": "name", "code": "max_length", "message": too_long},
+                {"field": "tags.1", "code": "max_length", "message": too_long},
+                {"field": "inner.number", "code": "invalid", "message": "A valid integer is required."},
+                {"field": "inner.text", "code": "required", "message": "This field is required."},
+            ],
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "field", "code", "message"),
+    [
+        ({"name": "a", "tags": "x", "inner": {"number": 1, "text": "a"}},
+         "tags", "not_a_list", 'Expected a list of items but got type "str".'),
+        ({"name": "a", "tags": ["x"] * 3, "inner": {"number": 1, "text": "a"}},
+         "tags", "max_length", "Ensure this field has no more than 2 elements."),
+        ({"name": "a", "tags": [], "inner": []},
+         "inner", "invalid", "Invalid data. Expected a dictionary, but got list."),
+        ({"name": "no", "tags": [], "inner": {"number": 1, "text": "a"}},
+         "body", "clash", "These do not go together."),
+    ],
+)  # fmt: skip
+def test_rule_of_a_whole_list_or_object_is_named_after_it(
+    body: object, field: str, code: str, message: str, client: APIClient
+) -> None:
+    assert shown(client.post("/api/validate", body)) == (
+        400,
+        "application/json",
+        {
+            "success": False,
+            "message": f"{field}: {message}",
+            "code": "validation_error",
+            "errors": [{"field": field, "code": code, "message": message}],
+        },
+    )
+
+
+def test_rules_that_services_judge_look_the_same(client: APIClient) -> None:
+    assert shown(client.post("/api/fields")) == (
+        400,
+        "application/json",
+        {
+            "success": False,
+            "message": "a: Is taken.",
+            "code": "validation_error",
+            "errors": [
+                {"field": "a", "code": "taken", "message": "Is taken."},
+                {"field": "b.c", "code": "long", "message": "Is long."},
+            ],
+        },
+    )
+
+
+def test_rule_without_a_field_is_one_of_the_body(client: APIClient) -> None:
+    assert client.post("/api/text").json() == {
+        "success": False,
+        "message": "body: Nothing fits.",
+        "code": "validation_error",
+        "errors": [{"field": "body", "code": "odd", "message": "Nothing fits."}],
+    }
+
+
+def test_success_carries_what_it_is_given_and_nothing_else() -> None:
+    assert ok().data == {"success": True}
+    assert ok(message="Done.").data == {"success": True, "message": "Done."}
+    assert ok({}).data == {"success": True, "data": {}}
+    assert ok({"a": 1}, "Done.", status=201, token="t").data == {
+        "success": True,
+        "token": "t",
+        "message": "Done.",
+        "data": {"a": 1},
+    }
+    assert [ok().status_code, ok(status=201).status_code] == [200, 201]
+
+
+def test_error_without_fields_has_no_list_of_them() -> None:
+    assert error_body(errors.Conflict("Taken.", code="duplicate_code")) == {
+        "success": False,
+        "message": "Taken.",
+        "code": "duplicate_code",
+    }
+
+
+def test_json_is_compact_utf8() -> None:
+    assert JSONRenderer().render({"é": "😀", "n": None}) == '{"é":"😀","n":null}'.encode()
+    assert JSONRenderer().render(None) == b""
+
+
+def test_clients_of_any_kind_get_the_same_answer(client: APIClient) -> None:
+    """Django's own test client sends no Accept header, and neither does many a script."""
+    plain = Client(headers={"host": "sho.rt"}, raise_request_exception=False)
+    assert plain.get("/api/raise/ValueError").json() == client.get("/api/raise/ValueError").json()

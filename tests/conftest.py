@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+from rest_framework.test import APIClient
+
+from accounts.models import User
+from accounts.services import NewAccount, create_account
+from accounts.tokens import issue_tokens
+
+PASSWORD = "correct horse battery"
+FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0"
+
+
+def account(email: str, plan: str = "free") -> NewAccount:
+    return create_account(email=email, password=PASSWORD, plan=plan, first_name="Ada", last_name="Lovelace")
+
+
+def key_client(api_key: str) -> APIClient:
+    """A client that talks as a server does: to our host, with its key."""
+    return APIClient(headers={"host": "sho.rt", "x-api-key": api_key})
+
+
+@pytest.fixture
+def alice(db: None) -> NewAccount:
+    return account("alice@example.com", plan="pro")
+
+
+@pytest.fixture
+def stranger(db: None) -> NewAccount:
+    return account("mallory@example.com", plan="pro")
+
+
+@pytest.fixture
+def api(alice: NewAccount) -> APIClient:
+    """Alice's, with her key."""
+    return key_client(alice.api_key)
+
+
+@pytest.fixture
+def strange_api(stranger: NewAccount) -> APIClient:
+    return key_client(stranger.api_key)
+
+
+@pytest.fixture
+def anonymous() -> APIClient:
+    return APIClient(headers={"host": "sho.rt"})
+
+
+@pytest.fixture
+def bearer(alice: NewAccount) -> APIClient:
+    """Alice's, with a token."""
+    return bearer_client(alice.user)
+
+
+def bearer_client(user: User) -> APIClient:
+    return APIClient(headers={"host": "sho.rt", "authorization": f"Bearer {issue_tokens(user).access}"})
+
+
+@pytest.fixture
+def make_link(api: APIClient) -> Callable[..., dict[str, Any]]:
+    """Creates a link of Alice's through the API and returns its ``data.url``."""
+
+    def make(original_url: str = "https://example.com/page", **fields: Any) -> dict[str, Any]:
+        response = api.post("/api/urls", {"originalUrl": original_url, **fields})
+        assert response.status_code == 201, response.json()
+        return response.json()["data"]["url"]
+
+    return make
+
+
+@pytest.fixture
+def visitor() -> Client:
+    """Somebody in a browser, whose clicks count."""
+    return Client(enforce_csrf_checks=True, headers={"host": "sho.rt", "user-agent": FIREFOX})

@@ -1,0 +1,348 @@
+"""The description under /api/schema against the service itself: neither may say what the other does not."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+import pytest
+from django.core.management import call_command
+from django.db import OperationalError
+from django.urls import URLPattern, URLResolver, get_resolver
+from jsonschema import Draft202012Validator
+from openapi_spec_validator import OpenAPIV31SpecValidator
+from rest_framework.test import APIClient
+
+from accounts.services import NewAccount
+from links import selectors
+from tests.conftest import PASSWORD
+
+UNKNOWN_ID = "019a0000-0000-7000-8000-000000000000"
+DOCUMENTS = {"/api/schema", "/api/docs"}
+
+
+@pytest.fixture
+def described(anonymous: APIClient) -> dict[str, Any]:
+    return anonymous.get("/api/schema").json()
+
+
+@pytest.fixture
+def agrees(described: dict[str, Any]) -> Callable[..., Any]:
+    """Checks an answer against the description of its operation and status; returns its body."""
+    closed = without_undescribed_keys(described)
+
+    def check(response: Any, status: int) -> Any:
+        request = response.wsgi_request
+        operation = described["paths"][template_of(described, request.path)][request.method.lower()]
+        assert response.status_code == status, response.content
+        answer = operation["responses"][str(status)]
+        validate(closed, answer["content"]["application/json"]["schema"], response.json())
+        assert response["Content-Type"] == "application/json"
+        assert set(answer.get("headers", {})) <= set(response.headers)
+        return response.json()
+
+    return check
+
+
+def template_of(described: dict[str, Any], path: str) -> str:
+    candidates = [
+        template
+        for template in described["paths"]
+        if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", template), path)
+    ]
+    return min(candidates, key=lambda template: template.count("{"))
+
+
+def without_undescribed_keys(described: dict[str, Any]) -> dict[str, Any]:
+    closed = deepcopy(described)
+    for schema in closed["components"]["schemas"].values():
+        schema["additionalProperties"] = False
+    return closed
+
+
+def validate(described: dict[str, Any], schema: dict[str, Any], value: Any) -> None:
+    validator = Draft202012Validator(
+        {**schema, "components": described["components"]},
+        format_checker=Draft202012Validator.FORMAT_CHECKER,
+    )
+    assert [f"{error.json_path}: {error.message}" for error in validator.iter_errors(value)] == []
+
+
+def operations(described: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for path, methods in described["paths"].items():
+        for method, operation in methods.items():
+            yield path, method, operation
+
+
+def routes(patterns: list[Any], prefix: str = "/") -> Iterator[tuple[str, Any]]:
+    for pattern in patterns:
+        path = prefix + re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", str(pattern.pattern))
+        if isinstance(pattern, URLResolver):
+            yield from routes(pattern.url_patterns, path)
+        elif isinstance(pattern, URLPattern) and path.startswith("/api/"):
+            yield path, pattern.callback
+
+
+def test_it_is_valid_openapi_3_1(described: dict[str, Any]) -> None:
+    assert described["openapi"] == "3.1.0"
+    OpenAPIV31SpecValidator(described).validate()
+
+
+def test_it_can_be_exported_without_a_warning(tmp_path: Path) -> None:
+    call_command("spectacular", validate=True, fail_on_warn=True, file=str(tmp_path / "schema.yaml"))
+    assert (tmp_path / "schema.yaml").read_text().startswith("openapi: 3.1.0\n")
+
+
+def test_every_route_and_method_is_described_and_nothing_else(described: dict[str, Any]) -> None:
+    served = {
+        (path, method)
+        for path, view in routes(get_resolver().url_patterns)
+        if path not in DOCUMENTS
+        for method in view.actions
+        if method != "head"
+    }
+    assert {(path, method) for path, method, _ in operations(described)} == served
+
+
+def test_every_operation_says_what_it_does(described: dict[str, Any]) -> None:
+    found = [operation for _, _, operation in operations(described)]
+    assert all(operation["summary"].endswith(".") for operation in found)
+    assert len({operation["operationId"] for operation in found}) == len(found)
+    tags = {tag["name"] for tag in described["tags"]}
+    assert {tag for operation in found for tag in operation["tags"]} == tags
+
+
+def test_every_refusal_is_the_one_error(described: dict[str, Any]) -> None:
+    refusals = {
+        answer["content"]["application/json"]["schema"]["$ref"]
+        for _, _, operation in operations(described)
+        for status, answer in operation["responses"].items()
+        if status >= "400"
+    }
+    assert refusals == {"#/components/schemas/Error"}
+
+
+def test_every_example_is_one_of_what_it_stands_for(described: dict[str, Any]) -> None:
+    closed = without_undescribed_keys(described)
+    for path, method, operation in operations(described):
+        bodies = [operation["requestBody"]] if "requestBody" in operation else []
+        for body in [*bodies, *operation["responses"].values()]:
+            content = body["content"]["application/json"]
+            assert content["examples"], (path, method)
+            for example in content["examples"].values():
+                validate(closed, content["schema"], example["value"])
+
+
+def test_credentials(described: dict[str, Any]) -> None:
+    schemes = described["components"]["securitySchemes"]
+    assert (schemes["ApiKeyAuth"]["type"], schemes["ApiKeyAuth"]["name"]) == ("apiKey", "X-API-Key")
+    assert (schemes["bearerAuth"]["type"], schemes["bearerAuth"]["scheme"]) == ("http", "bearer")
+    expected: dict[str, list[dict[str, list[str]]]] = {
+        "/api/auth/login": [],
+        "/api/auth/refresh": [],
+        "/api/auth/api-key": [{"bearerAuth": []}],
+        "/api/auth/regenerate-api-key": [{"bearerAuth": []}],
+    }
+    for path, method, operation in operations(described):
+        either: list[dict[str, list[str]]] = [{"ApiKeyAuth": []}, {"bearerAuth": []}]
+        assert operation.get("security", []) == expected.get(path, either), (path, method)
+
+
+def test_limits_and_choices_are_visible(described: dict[str, Any]) -> None:
+    new = described["components"]["schemas"]["CreateLinkRequest"]["properties"]
+    assert (
+        new["customCode"].items()
+        >= {"pattern": "^[A-Za-z0-9]{3,50}$", "minLength": 3, "maxLength": 50}.items()
+    )
+    assert (new["title"]["maxLength"], new["description"]["maxLength"]) == (200, 500)
+    assert (new["tags"]["maxItems"], new["tags"]["items"]["maxLength"]) == (50, 50)
+    assert new["redirectType"]["enum"] == [301, 302, None]
+    restrictions = described["components"]["schemas"]["RestrictionsRequest"]["properties"]
+    assert restrictions["maxClicks"].items() >= {"minimum": 1, "maximum": 2_147_483_647}.items()
+    assert restrictions["allowedDevices"]["items"]["enum"] == ["desktop", "mobile", "tablet"]
+    query = {each["name"]: each["schema"] for each in described["paths"]["/api/urls"]["get"]["parameters"]}
+    assert query["page"].items() >= {"minimum": 1, "default": 1}.items()
+    assert query["limit"].items() >= {"minimum": 1, "maximum": 100, "default": 20}.items()
+    assert (
+        query["sortBy"].items()
+        >= {"enum": ["createdAt", "clickCount", "title"], "default": "createdAt"}.items()
+    )
+    assert query["sortOrder"].items() >= {"enum": ["asc", "desc"], "default": "desc"}.items()
+    assert query["isActive"]["type"] == "boolean"
+
+
+WHOLE = {
+    "originalUrl": "https://example.com/page",
+    "customCode": "Spring26",
+    "title": "Spring",
+    "description": "All of it",
+    "tags": ["sale"],
+    "expiresAt": "2099-01-01",
+    "password": "open sesame",
+    "domainId": "base",
+    "utm": {"source": "mail", "term": None},
+    "restrictions": {"maxClicks": 5, "allowedCountries": ["de"], "allowedDevices": ["mobile"]},
+    "redirectType": 301,
+}
+
+
+@pytest.mark.parametrize("body", [{"originalUrl": "https://example.com/"}, WHOLE], ids=["least", "whole"])
+def test_links_are_as_described(api: APIClient, agrees: Callable[..., Any], body: dict[str, Any]) -> None:
+    link = agrees(api.post("/api/urls", body), 201)["data"]["url"]
+    path = f"/api/urls/{link['_id']}"
+    agrees(api.get("/api/urls"), 200)
+    whole = agrees(api.get(path), 200)["data"]["url"]
+    agrees(api.put(path, {}), 200)
+    agrees(api.put(path, whole), 200)
+    agrees(api.put(path, {**dict.fromkeys(set(body) - {"originalUrl"}), "isActive": False}), 200)
+    agrees(api.get("/api/urls/stats"), 200)
+    agrees(api.get("/api/urls/domains/available"), 200)
+    agrees(api.delete(path), 200)
+    agrees(api.get("/api/urls/stats"), 200)
+
+
+def test_a_body_of_every_field_is_as_described(described: dict[str, Any]) -> None:
+    validate(described, {"$ref": "#/components/schemas/CreateLinkRequest"}, {**WHOLE, "expiresAt": None})
+    assert set(described["components"]["schemas"]["CreateLinkRequest"]["properties"]) == set(WHOLE)
+
+
+def test_credentials_are_handed_out_as_described(
+    alice: NewAccount, anonymous: APIClient, bearer: APIClient, agrees: Callable[..., Any]
+) -> None:
+    login = {"email": alice.user.email, "password": PASSWORD}
+    tokens = agrees(anonymous.post("/api/auth/login", login), 200)
+    agrees(anonymous.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]}), 200)
+    agrees(bearer.post("/api/auth/regenerate-api-key"), 200)
+    agrees(bearer.get("/api/auth/api-key"), 200)
+
+
+# A code that is taken is noticed by the failing of a statement, after which the service goes on.
+@pytest.mark.django_db(transaction=True)
+def test_refusals_are_as_described(
+    api: APIClient,
+    anonymous: APIClient,
+    make_link: Callable[..., dict[str, Any]],
+    agrees: Callable[..., Any],
+) -> None:
+    path = f"/api/urls/{make_link(customCode='taken')['_id']}"
+    url = {"originalUrl": "https://example.com/"}
+
+    assert len(agrees(api.post("/api/urls", {"title": 5}), 400)["errors"]) == 2
+    agrees(api.post("/api/urls", b"{", content_type="application/json"), 400)
+    agrees(api.get("/api/urls?limit=101&sortBy=colour"), 400)
+    agrees(api.put(path, {"shortCode": "changed"}), 400)
+    agrees(anonymous.post("/api/auth/login", {}), 400)
+    agrees(anonymous.post("/api/auth/login", {"email": "nobody@example.com", "password": "wrong"}), 401)
+    agrees(anonymous.post("/api/auth/refresh", {"refreshToken": "worn out"}), 401)
+    for method, target in [
+        ("get", "/api/urls"),
+        ("post", "/api/urls"),
+        ("get", path),
+        ("put", path),
+        ("delete", path),
+        ("get", "/api/urls/stats"),
+        ("get", "/api/urls/domains/available"),
+        ("get", "/api/auth/api-key"),
+        ("post", "/api/auth/regenerate-api-key"),
+    ]:
+        agrees(getattr(anonymous, method)(target), 401)
+    # A key is no token.
+    agrees(api.get("/api/auth/api-key"), 401)
+    for method in ("get", "put", "delete"):
+        agrees(getattr(api, method)(f"/api/urls/{UNKNOWN_ID}"), 404)
+    agrees(api.post("/api/urls", {**url, "domainId": UNKNOWN_ID}), 404)
+    agrees(api.post("/api/urls", {**url, "customCode": "taken"}), 409)
+    agrees(api.post("/api/urls", {**url, "customCode": "admin"}), 409)
+    agrees(api.post("/api/urls", url, headers={"transfer-encoding": "chunked"}), 411)
+    agrees(api.post("/api/urls", {**url, "title": "x" * 70_000}), 413)
+    agrees(api.post("/api/urls", b"x", content_type="text/plain"), 415)
+
+
+def test_a_database_that_is_away_is_as_described(
+    api: APIClient, agrees: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*args: Any) -> None:
+        raise OperationalError
+
+    monkeypatch.setattr(selectors, "overview", fail)
+    agrees(api.get("/api/urls/stats"), 503)
+
+
+@pytest.mark.parametrize("path", sorted(DOCUMENTS))
+def test_the_documents_need_no_credentials_and_no_database(anonymous: APIClient, path: str) -> None:
+    response = anonymous.get(path)
+    assert response.status_code == 200
+    assert not response.cookies
+    assert "Cookie" not in response.get("Vary", "")
+    anonymous.credentials(HTTP_X_API_KEY="not a key")
+    assert anonymous.get(path).content == response.content
+    assert anonymous.get(path, headers={"if-none-match": response["ETag"]}).status_code == 304
+    refused = anonymous.post(path)
+    assert (refused.status_code, refused.json()["code"]) == (405, "method_not_allowed")
+    assert anonymous.get(path, headers={"host": "links.example.com"}).status_code == 404
+
+
+@pytest.mark.parametrize("accept", ["*/*", "application/json", "text/html", "application/yaml"])
+def test_the_description_is_json_for_everybody(anonymous: APIClient, accept: str) -> None:
+    response = anonymous.get("/api/schema", headers={"accept": accept})
+    assert (response.status_code, response["Content-Type"]) == (200, "application/json")
+    assert response.json()["openapi"] == "3.1.0"
+
+
+class Page(HTMLParser):
+    """What a page loads or leads to, and what stands in its scripts and styles."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.addresses: list[str] = []
+        self.inline: list[tuple[str, str]] = []
+        self.tag = ""
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tag = tag
+        self.addresses += [value or "" for name, value in attrs if name in ("src", "href")]
+        assert not [name for name, _ in attrs if name.startswith("on") or name == "style"]
+
+    def handle_data(self, data: str) -> None:
+        if self.tag in ("script", "style") and data.strip():
+            self.inline.append((self.tag, data))
+
+    def handle_endtag(self, tag: str) -> None:
+        self.tag = ""
+
+
+def test_the_page_loads_only_files_of_this_service(anonymous: APIClient) -> None:
+    response = anonymous.get("/api/docs")
+    assert response["Content-Type"] == "text/html; charset=utf-8"
+    page = Page(response.content.decode())
+    assert len(page.addresses) == 4
+    for address in page.addresses:
+        target = urlsplit(urljoin("http://sho.rt/api/docs", address))
+        assert target.netloc == "sho.rt"
+        loaded = anonymous.get(target.path)
+        assert loaded.status_code == 200, address
+        body = b"".join(loaded) if loaded.streaming else loaded.content
+        assert len(body) == int(loaded["Content-Length"]) > 500
+
+
+def test_the_page_allows_nothing_that_it_does_not_need(anonymous: APIClient) -> None:
+    response = anonymous.get("/api/docs")
+    policy = dict(
+        directive.strip().split(" ", 1) for directive in response["Content-Security-Policy"].split(";")
+    )
+    assert policy["default-src"] == policy["base-uri"] == policy["frame-ancestors"] == "'none'"
+    assert "unsafe" not in str(policy)
+    assert "http" not in str(policy)
+    page = Page(response.content.decode())
+    assert [tag for tag, _ in page.inline] == ["style", "script"]
+    for tag, text in page.inline:
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in policy[f"{tag}-src"].split()

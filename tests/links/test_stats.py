@@ -1,0 +1,370 @@
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from rest_framework.test import APIClient
+
+from accounts.models import User
+from accounts.services import NewAccount
+from domains.models import Domain
+from links.models import ClickCounter, Code, Link, OwnerTotals
+
+MakeLink = Callable[..., dict[str, Any]]
+
+
+def stats(api: APIClient) -> dict[str, Any]:
+    response = api.get("/api/urls/stats")
+    assert response.status_code == 200, response.content
+    return response.json()
+
+
+def sums(api: APIClient) -> tuple[int, int, int]:
+    """Links, active links and clicks; the same number must stand in both places."""
+    answer = stats(api)
+    nested = answer["data"]["stats"]
+    assert (answer["totalLinks"], answer["totalClicks"]) == (nested["totalUrls"], nested["totalClicks"])
+    return nested["totalUrls"], nested["activeUrls"], nested["totalClicks"]
+
+
+def kept_and_counted() -> tuple[dict[int, tuple[int, int, int]], dict[int, tuple[int, int, int]]]:
+    """By owner, the kept sums and the same counted anew; owners of nothing are left out."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT owner_id, sum(links)::int, sum(active_links)::int, sum(clicks)::int FROM links_ownertotals"
+            " GROUP BY 1 HAVING bool_or(links <> 0 OR active_links <> 0 OR clicks <> 0)"
+        )
+        kept = {owner: tuple(row) for owner, *row in cursor.fetchall()}
+        cursor.execute(
+            "SELECT l.owner_id, count(*)::int, count(*) FILTER (WHERE is_active)::int, sum(n.clicks)::int"
+            " FROM links_link l JOIN links_clickcounter n ON n.link_id = l.id GROUP BY 1"
+        )
+        counted = {owner: tuple(row) for owner, *row in cursor.fetchall()}
+    return kept, counted
+
+
+def insert_in_bulk(owner: User, count: int, prefix: str) -> None:
+    """Links by COPY, as imports write them."""
+    columns = (
+        "public_id, owner_id, short_code, original_url, destination, tags, tag_keys, is_active, utm,"
+        " allowed_countries, blocked_countries, allowed_devices, redirect_type"
+    )
+    address = "https://example.com/"
+    with connection.cursor() as cursor, cursor.copy(f"COPY links_link ({columns}) FROM STDIN") as copy:
+        for number in range(count):
+            link = Link(short_code=f"{prefix}{number}")
+            is_active = number % 3 > 0
+            copy.write_row(
+                (
+                    link.public_id,
+                    owner.pk,
+                    link.short_code,
+                    address,
+                    address,
+                    [],
+                    [],
+                    is_active,
+                    "{}",
+                    [],
+                    [],
+                    [],
+                    302,
+                )
+            )
+
+
+def test_an_empty_account(api: APIClient) -> None:
+    assert stats(api) == {
+        "success": True,
+        "totalLinks": 0,
+        "totalClicks": 0,
+        "customDomains": 0,
+        "accountAge": "today",
+        "plan": "pro",
+        "data": {"stats": {"totalUrls": 0, "activeUrls": 0, "totalClicks": 0, "topUrls": []}},
+    }
+
+
+def test_an_account_with_a_link(api: APIClient, make_link: MakeLink, visitor: Client) -> None:
+    link = make_link(title="Title", customCode="spring", password=None)
+    visitor.get("/spring")
+    visitor.get("/" + link["shortCode"])
+    assert stats(api) == {
+        "success": True,
+        "totalLinks": 1,
+        "totalClicks": 2,
+        "customDomains": 0,
+        "accountAge": "today",
+        "plan": "pro",
+        "data": {
+            "stats": {
+                "totalUrls": 1,
+                "activeUrls": 1,
+                "totalClicks": 2,
+                "topUrls": [
+                    {
+                        "_id": link["_id"],
+                        "title": "Title",
+                        "originalUrl": "https://example.com/page",
+                        "shortCode": link["shortCode"],
+                        "shortUrl": "http://sho.rt/spring",
+                        "clickCount": 2,
+                        "createdAt": link["createdAt"],
+                    }
+                ],
+            }
+        },
+    }
+
+
+def test_at_most_five_links_lead_the_list_by_clicks_the_newest_first(
+    api: APIClient, make_link: MakeLink, visitor: Client
+) -> None:
+    for title, clicks in (("a", 2), ("b", 0), ("c", 3), ("d", 2), ("e", 1), ("f", 0), ("g", 1)):
+        link = make_link(title=title)
+        for _ in range(clicks):
+            visitor.get("/" + link["shortCode"])
+    top = stats(api)["data"]["stats"]["topUrls"]
+    assert [(url["title"], url["clickCount"]) for url in top] == [
+        ("c", 3),
+        ("d", 2),
+        ("a", 2),
+        ("g", 1),
+        ("e", 1),
+    ]
+
+
+@pytest.mark.parametrize("plan", ["free", "pro", "enterprise"])
+def test_the_plan_is_told(api: APIClient, alice: NewAccount, plan: str) -> None:
+    User.objects.filter(pk=alice.user.pk).update(plan=plan)
+    assert stats(api)["plan"] == plan
+
+
+@pytest.mark.parametrize(
+    ("age", "text"),
+    [
+        ("0 hours", "today"),
+        ("23 hours", "today"),
+        ("25 hours", "1 day"),
+        ("12 days", "12 days"),
+        ("29 days 23 hours", "29 days"),
+        ("30 days", "1 month"),
+        ("91 days", "3 months"),
+        ("364 days", "12 months"),
+        ("365 days", "1 year"),
+        ("800 days", "2 years"),
+    ],
+)
+def test_the_age_of_the_account_is_told_in_words(
+    api: APIClient, alice: NewAccount, age: str, text: str
+) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE accounts_user SET created_at = now() - %s::interval WHERE id = %s", [age, alice.user.pk]
+        )
+    assert stats(api)["accountAge"] == text
+
+
+def test_custom_domains_are_counted(api: APIClient, alice: NewAccount, stranger: NewAccount) -> None:
+    for owner, host in ((alice, "a.example"), (alice, "b.example"), (stranger, "c.example")):
+        Domain.objects.create(owner=owner.user, domain=host, host=host, status="active")
+    assert stats(api)["customDomains"] == 2
+
+
+def test_the_sums_follow_every_change(api: APIClient, make_link: MakeLink, visitor: Client) -> None:
+    links = [make_link() for _ in range(3)]
+    assert sums(api) == (3, 3, 0)
+    for clicked in (0, 0, 1):
+        assert visitor.get("/" + links[clicked]["shortCode"]).status_code == 302
+    assert sums(api) == (3, 3, 3)
+    assert visitor.head("/" + links[0]["shortCode"]).status_code == 302
+    assert sums(api) == (3, 3, 3)
+    for _ in range(2):
+        api.put(f"/api/urls/{links[0]['_id']}", {"isActive": False})
+        assert sums(api) == (3, 2, 3)
+    assert visitor.get("/" + links[0]["shortCode"]).status_code == 410
+    assert sums(api) == (3, 2, 3)
+    api.put(f"/api/urls/{links[0]['_id']}", {"title": "New"})
+    assert sums(api) == (3, 2, 3)
+    api.delete(f"/api/urls/{links[0]['_id']}")
+    assert sums(api) == (2, 2, 1)
+    api.delete(f"/api/urls/{links[1]['_id']}")
+    assert sums(api) == (1, 1, 0)
+    api.delete(f"/api/urls/{links[1]['_id']}")
+    assert sums(api) == (1, 1, 0)
+
+
+def test_a_capped_links_clicks_are_counted_once(api: APIClient, make_link: MakeLink, visitor: Client) -> None:
+    link = make_link(restrictions={"maxClicks": 2})
+    statuses = [visitor.get("/" + link["shortCode"]).status_code for _ in range(4)]
+    assert statuses == [302, 302, 410, 410]
+    assert sums(api) == (1, 1, 2)
+
+
+def test_a_stranger_sees_none_of_it(
+    api: APIClient, strange_api: APIClient, make_link: MakeLink, visitor: Client
+) -> None:
+    link = make_link(title="secret")
+    visitor.get("/" + link["shortCode"])
+    strange_api.post("/api/urls", {"originalUrl": "https://example.com/", "title": "mine"})
+    assert sums(strange_api) == (1, 1, 0)
+    assert [url["title"] for url in stats(strange_api)["data"]["stats"]["topUrls"]] == ["mine"]
+    assert sums(api) == (1, 1, 1)
+    assert [url["title"] for url in stats(api)["data"]["stats"]["topUrls"]] == ["secret"]
+
+
+def test_a_token_reads_as_a_key_does(bearer: APIClient, make_link: MakeLink) -> None:
+    make_link()
+    assert sums(bearer) == (1, 1, 0)
+
+
+@pytest.mark.django_db
+def test_nobody_reads_without_a_credential(anonymous: APIClient) -> None:
+    for headers in ({}, {"x-api-key": "sl_live_" + "0" * 38}, {"authorization": "Bearer x"}):
+        response = anonymous.get("/api/urls/stats", headers=headers)
+        assert (response.status_code, response.json()["code"]) == (401, "not_authenticated")
+
+
+@pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
+def test_statistics_are_only_read(api: APIClient, method: str) -> None:
+    response = getattr(api, method)("/api/urls/stats", {})
+    assert (response.status_code, response.json()["code"]) == (405, "method_not_allowed")
+
+
+@pytest.mark.parametrize("items", [1, 3])
+def test_the_number_of_queries_does_not_grow(
+    api: APIClient, make_link: MakeLink, django_assert_num_queries: Any, items: int
+) -> None:
+    for _ in range(items):
+        make_link()
+    with django_assert_num_queries(4):  # the credential, the sums, the top links, the domains
+        assert len(stats(api)["data"]["stats"]["topUrls"]) == items
+
+
+# The kept sums and a recount
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_kept_sums_equal_a_recount_after_any_sequence_of_operations(
+    api: APIClient, strange_api: APIClient, alice: NewAccount, visitor: Client, seed: int
+) -> None:
+    chance = random.Random(seed)
+    links: list[tuple[APIClient, dict[str, Any]]] = []
+
+    def create() -> None:
+        client = chance.choice([api, strange_api])
+        links.append(
+            (client, client.post("/api/urls", {"originalUrl": "https://example.com/"}).json()["data"]["url"])
+        )
+
+    def switch() -> None:
+        client, link = chance.choice(links)
+        client.put(f"/api/urls/{link['_id']}", {"isActive": chance.random() < 0.5, "title": "t"})
+
+    def click() -> None:
+        _, link = chance.choice(links)
+        for _ in range(chance.randrange(4)):
+            visitor.get("/" + link["shortCode"])
+
+    def delete() -> None:
+        client, link = links.pop(chance.randrange(len(links)))
+        assert client.delete(f"/api/urls/{link['_id']}").status_code == 200
+
+    def delete_a_strangers() -> None:
+        client, link = chance.choice(links)
+        (api if client is strange_api else strange_api).delete(f"/api/urls/{link['_id']}")
+
+    def rename() -> None:
+        client, link = chance.choice(links)
+        client.put(f"/api/urls/{link['_id']}", {"customCode": f"code{chance.randrange(10**9)}"})
+
+    def bulk() -> None:
+        insert_in_bulk(alice.user, chance.randrange(5), f"bulk{chance.randrange(10**9)}n")
+
+    def switch_in_bulk() -> None:
+        Link.objects.filter(pk__gt=0, short_code__endswith=str(chance.randrange(10))).update(
+            is_active=chance.random() < 0.5
+        )
+
+    for _ in range(60):
+        possible = [create, bulk]
+        if links:
+            possible += [create, create, switch, switch, click, click]
+            possible += [delete, delete_a_strangers, rename, switch_in_bulk]
+        chance.choice(possible)()
+    kept, counted = kept_and_counted()
+    assert counted
+    assert kept == counted
+    assert sums(api) == counted[alice.user.pk]
+
+
+def test_kept_sums_equal_a_recount_after_bulk_writes(
+    api: APIClient, alice: NewAccount, stranger: NewAccount
+) -> None:
+    insert_in_bulk(alice.user, 100, "alices")
+    insert_in_bulk(stranger.user, 10, "strangers")
+    assert sums(api) == (100, 66, 0)
+    Link.objects.bulk_create(
+        [Link(owner=alice.user, short_code=f"orm{n}", original_url="x", destination="x") for n in range(5)]
+    )
+    assert sums(api) == (105, 71, 0)
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE links_link SET is_active = NOT is_active WHERE short_code LIKE 'alices%'")
+        cursor.execute("UPDATE links_clickcounter SET clicks = clicks + link_id % 7")
+    kept, counted = kept_and_counted()
+    assert kept == counted
+    assert counted[alice.user.pk][:2] == (105, 39)
+    Link.objects.filter(short_code__endswith="7").delete()
+    kept, counted = kept_and_counted()
+    assert kept == counted
+    assert counted[alice.user.pk][0] == 95
+
+
+def test_each_link_has_one_counter_from_birth(alice: NewAccount, make_link: MakeLink) -> None:
+    make_link()
+    insert_in_bulk(alice.user, 3, "bulk")
+    links = Link.objects.values_list("pk", "owner_id")
+    assert sorted(ClickCounter.objects.values_list("link_id", "owner_id")) == sorted(links)
+    assert list(ClickCounter.objects.values_list("clicks", flat=True)) == [0, 0, 0, 0]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_deleted_account_leaves_nothing_and_touches_nobody_else(
+    alice: NewAccount, strange_api: APIClient, make_link: MakeLink, stranger: NewAccount, visitor: Client
+) -> None:
+    domain = Domain.objects.create(
+        owner=alice.user, domain="brand.example", host="brand.example", status="active"
+    )
+    link = make_link(customCode="spring")
+    make_link(domainId=str(domain.public_id), customCode="summer")
+    gone = make_link(customCode="autumn")
+    visitor.get("/spring")
+    Link.objects.filter(public_id=gone["_id"]).update(is_active=False)
+    insert_in_bulk(alice.user, 20, "bulk")
+    mine = strange_api.post("/api/urls", {"originalUrl": "https://example.com/"}).json()["data"]["url"]
+    visitor.get("/" + mine["shortCode"])
+    User.objects.get(pk=alice.user.pk).delete()
+    kept, counted = kept_and_counted()
+    assert kept == counted == {stranger.user.pk: (1, 1, 1)}
+    assert set(OwnerTotals.objects.values_list("owner_id", flat=True)) == {stranger.user.pk}
+    assert sums(strange_api) == (1, 1, 1)
+    assert visitor.get("/" + link["shortCode"]).status_code == 404
+    assert list(Code.objects.exclude(link=None).values_list("code", flat=True)) == [mine["shortCode"]]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_account_with_deleted_links_on_its_domain_can_be_deleted(
+    api: APIClient, alice: NewAccount, make_link: MakeLink
+) -> None:
+    domain = Domain.objects.create(
+        owner=alice.user, domain="brand.example", host="brand.example", status="active"
+    )
+    link = make_link(domainId=str(domain.public_id), customCode="summer")
+    assert api.delete(f"/api/urls/{link['_id']}").status_code == 200
+    User.objects.get(pk=alice.user.pk).delete()
+    assert kept_and_counted() == ({}, {})
+    assert not Domain.objects.exists()

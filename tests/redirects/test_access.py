@@ -1,0 +1,238 @@
+from datetime import UTC, datetime, timedelta
+from itertools import combinations
+from typing import Any
+
+import pytest
+
+from analytics.visitor import Visitor, visitor_from
+from links.destinations import Target
+from redirects import refusals
+from redirects.access import decide
+from redirects.refusals import Refusal
+
+NOW = datetime(2030, 6, 1, 12, tzinfo=UTC)
+MOMENT = timedelta(microseconds=1)
+
+AMERICAN, BRITISH, JAPANESE, NOWHERE = "8.8.8.8", "81.2.69.160", "133.11.0.1", "10.0.0.1"
+
+DESKTOP = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0"
+MOBILE = (
+    "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) "
+    "Version/18.5 Mobile/15E148 Safari/604.1"
+)
+TABLET = (
+    "Mozilla/5.0 (iPad; CPU OS 16_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) "
+    "Version/16.6 Mobile/15E148 Safari/604.1"
+)
+GOOGLEBOT = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
+GOOGLEBOT_SMARTPHONE = (
+    "Mozilla/5.0 (Linux; Android 6.0.1; Nexus 5X Build/MMB29P) AppleWebKit/537.36 (KHTML, like Gecko) "
+    "Chrome/141.0.0.0 Mobile Safari/537.36 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
+)
+
+
+def target(**fields: Any) -> Target:
+    plain: dict[str, Any] = {
+        "link_id": 1,
+        "public_id": "0197e9a8-0000-7000-8000-000000000000",
+        "location": "https://example.com/",
+        "redirect_type": 302,
+        "is_active": True,
+        "expires_at": None,
+        "clicks": 0,
+        "max_clicks": None,
+        "allowed_countries": (),
+        "blocked_countries": (),
+        "allowed_devices": (),
+        "password": None,
+    }
+    return Target(**plain | fields)
+
+
+def visitor(address: str = AMERICAN, agent: str = DESKTOP, method: str = "GET", **meta: str) -> Visitor:
+    return visitor_from({"REMOTE_ADDR": address, "HTTP_USER_AGENT": agent} | meta, method, [])
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {},
+        {"redirect_type": 301},
+        {"clicks": 10**12},
+        {"password": "argon2$..."},
+        {
+            "expires_at": NOW + MOMENT,
+            "clicks": 24,
+            "max_clicks": 25,
+            "allowed_countries": ("US",),
+            "blocked_countries": ("GB",),
+            "allowed_devices": ("desktop",),
+        },
+    ],
+)
+def test_a_link_is_followed_when_no_rule_refuses(fields: dict[str, Any]) -> None:
+    assert decide(target(**fields), visitor(), NOW) is None
+
+
+def test_a_disabled_link_is_not_followed() -> None:
+    assert decide(target(is_active=False), visitor(), NOW) is refusals.DISABLED
+
+
+@pytest.mark.parametrize(
+    ("expires_at", "refusal"),
+    [
+        (NOW - timedelta(days=3650), refusals.EXPIRED),
+        (NOW - MOMENT, refusals.EXPIRED),
+        (NOW, refusals.EXPIRED),
+        (NOW + MOMENT, None),
+        (NOW + timedelta(days=3650), None),
+        (None, None),
+    ],
+)
+def test_a_link_expires_at_its_moment(expires_at: datetime | None, refusal: Refusal | None) -> None:
+    assert decide(target(expires_at=expires_at), visitor(), NOW) is refusal
+
+
+@pytest.mark.parametrize(
+    ("clicks", "max_clicks", "refusal"),
+    [
+        (0, 1, None),
+        (1, 1, refusals.LIMIT_REACHED),
+        (24, 25, None),
+        (25, 25, refusals.LIMIT_REACHED),
+        (26, 25, refusals.LIMIT_REACHED),
+        (2**31 - 2, 2**31 - 1, None),
+        (2**31 - 1, 2**31 - 1, refusals.LIMIT_REACHED),
+        (2**31, None, None),
+    ],
+)
+def test_a_capped_link_has_that_many_clicks(
+    clicks: int, max_clicks: int | None, refusal: Refusal | None
+) -> None:
+    assert decide(target(clicks=clicks, max_clicks=max_clicks), visitor(), NOW) is refusal
+
+
+@pytest.mark.parametrize(
+    ("allowed", "blocked", "address", "refusal"),
+    [
+        (("US",), (), AMERICAN, None),
+        (("US",), (), BRITISH, refusals.COUNTRY),
+        (("US", "GB"), (), BRITISH, None),
+        (("US", "GB"), (), JAPANESE, refusals.COUNTRY),
+        ((), ("US",), AMERICAN, refusals.COUNTRY),
+        ((), ("US",), BRITISH, None),
+        ((), ("US", "GB"), BRITISH, refusals.COUNTRY),
+        ((), ("US", "GB"), JAPANESE, None),
+        # Both lists: who is allowed and not blocked.
+        (("US",), ("GB",), AMERICAN, None),
+        (("US",), ("GB",), BRITISH, refusals.COUNTRY),
+        (("US",), ("GB",), JAPANESE, refusals.COUNTRY),
+        (("US",), ("US",), AMERICAN, refusals.COUNTRY),
+        (("US", "GB"), ("US",), AMERICAN, refusals.COUNTRY),
+        (("US", "GB"), ("US",), BRITISH, None),
+        # An unknown country is in no list.
+        (("US",), (), NOWHERE, refusals.COUNTRY),
+        ((), ("US",), NOWHERE, None),
+        (("US",), ("GB",), NOWHERE, refusals.COUNTRY),
+        (("US",), (), "", refusals.COUNTRY),
+        ((), ("US",), "", None),
+        ((), (), NOWHERE, None),
+    ],
+)
+def test_country_lists(
+    allowed: tuple[str, ...], blocked: tuple[str, ...], address: str, refusal: Refusal | None
+) -> None:
+    link = target(allowed_countries=allowed, blocked_countries=blocked)
+
+    assert decide(link, visitor(address), NOW) is refusal
+
+
+@pytest.mark.parametrize(
+    ("allowed", "agent", "refusal"),
+    [
+        (("desktop",), DESKTOP, None),
+        (("desktop",), MOBILE, refusals.DEVICE),
+        (("desktop",), TABLET, refusals.DEVICE),
+        (("mobile",), DESKTOP, refusals.DEVICE),
+        (("mobile",), MOBILE, None),
+        (("mobile",), TABLET, refusals.DEVICE),
+        (("tablet",), DESKTOP, refusals.DEVICE),
+        (("tablet",), MOBILE, refusals.DEVICE),
+        (("tablet",), TABLET, None),
+        (("mobile", "tablet"), DESKTOP, refusals.DEVICE),
+        (("mobile", "tablet"), MOBILE, None),
+        (("mobile", "tablet"), TABLET, None),
+        (("desktop", "mobile", "tablet"), DESKTOP, None),
+        # Programs and agents that say nothing run on desktops.
+        (("desktop",), "curl/8.5.0", None),
+        (("mobile",), "curl/8.5.0", refusals.DEVICE),
+        (("desktop",), "", None),
+        (("mobile",), "", refusals.DEVICE),
+        # A crawler is judged by the device it pretends to be, like anybody else.
+        (("desktop",), GOOGLEBOT, None),
+        (("mobile",), GOOGLEBOT, refusals.DEVICE),
+        (("desktop",), GOOGLEBOT_SMARTPHONE, refusals.DEVICE),
+        (("mobile",), GOOGLEBOT_SMARTPHONE, None),
+    ],
+)
+def test_device_list(allowed: tuple[str, ...], agent: str, refusal: Refusal | None) -> None:
+    assert decide(target(allowed_devices=allowed), visitor(agent=agent), NOW) is refusal
+
+
+# In the order in which they are asked, each with what makes it refuse this American on a desktop.
+RULES: list[tuple[dict[str, Any], Refusal]] = [
+    ({"is_active": False}, refusals.DISABLED),
+    ({"expires_at": NOW}, refusals.EXPIRED),
+    ({"clicks": 25, "max_clicks": 25}, refusals.LIMIT_REACHED),
+    ({"allowed_countries": ("GB",)}, refusals.COUNTRY),
+    ({"allowed_devices": ("mobile",)}, refusals.DEVICE),
+]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        pytest.param(*pair, id=f"{pair[0][1].reason} before {pair[1][1].reason}")
+        for pair in combinations(RULES, 2)
+    ],
+)
+def test_the_first_rule_that_refuses_is_the_answer(
+    first: tuple[dict[str, Any], Refusal], second: tuple[dict[str, Any], Refusal]
+) -> None:
+    assert decide(target(**second[0]), visitor(), NOW) is second[1]
+    assert decide(target(**first[0] | second[0]), visitor(), NOW) is first[1]
+
+
+@pytest.mark.parametrize("met", range(len(RULES)))
+def test_as_each_rule_is_met_the_next_one_answers(met: int) -> None:
+    fields: dict[str, Any] = {}
+    for violation, _ in RULES[met:]:
+        fields |= violation
+
+    assert decide(target(**fields), visitor(), NOW) is RULES[met][1]
+
+
+@pytest.mark.parametrize(("violation", "refusal"), RULES)
+@pytest.mark.parametrize(
+    "visit",
+    [
+        visitor(),
+        visitor(method="HEAD"),
+        visitor(HTTP_SEC_PURPOSE="prefetch"),
+        visitor(agent=GOOGLEBOT),
+        visitor(method="POST"),
+    ],
+    ids=["click", "head", "prefetch", "crawler", "form"],
+)
+def test_every_kind_of_visit_is_judged_alike(
+    visit: Visitor, violation: dict[str, Any], refusal: Refusal
+) -> None:
+    assert decide(target(**violation), visit, NOW) is refusal
+    assert decide(target(), visit, NOW) is None
+
+
+@pytest.mark.parametrize(("violation", "refusal"), RULES)
+def test_a_password_changes_nothing_about_the_other_rules(
+    violation: dict[str, Any], refusal: Refusal
+) -> None:
+    assert decide(target(password="argon2$...", **violation), visitor(), NOW) is refusal

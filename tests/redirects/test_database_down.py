@@ -1,0 +1,281 @@
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Thread
+from typing import Any
+
+import pytest
+from django.db import close_old_connections, connection
+from django.http import HttpResponse
+from django.test import Client
+from rest_framework.test import APIClient
+
+from redirects import refusals
+from tests.redirects.html import check_json, check_page, parse
+
+MakeLink = Callable[..., dict[str, Any]]
+Visit = Callable[[], HttpResponse]
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+DESTINATION = "https://example.com/page"
+
+
+@pytest.fixture(autouse=True)
+def connected_again(transactional_db: None) -> Iterator[None]:
+    yield
+    connection.close()
+
+
+def serve(visit: Visit) -> HttpResponse:
+    """A request with what a server does around it and the test client leaves out."""
+    close_old_connections()
+    try:
+        return visit()
+    finally:
+        close_old_connections()
+
+
+@contextmanager
+def nobody_listens() -> Iterator[int]:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield taken.getsockname()[1]
+
+
+@contextmanager
+def hangs_up() -> Iterator[int]:
+    """A port where whoever connects is hung up on, as by a server that is starting or going down."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def hang_up() -> None:
+            while True:
+                caller = server.accept()[0]
+                if caller.recv(1) == b"q":
+                    break
+                caller.close()
+            caller.close()
+
+        thread = Thread(target=hang_up)
+        thread.start()
+        yield server.getsockname()[1]
+        with socket.create_connection(server.getsockname()) as last:
+            last.sendall(b"q")
+            thread.join()
+
+
+@pytest.fixture(params=[nobody_listens, hangs_up])
+def outage(request: pytest.FixtureRequest) -> Callable[[], Any]:
+    """Within it, the database is somewhere where it cannot be reached."""
+
+    @contextmanager
+    def out_of_reach() -> Iterator[None]:
+        where = {name: connection.settings_dict[name] for name in ("HOST", "PORT")}
+        with request.param() as port:
+            kill_backend()
+            connection.settings_dict |= {"HOST": "127.0.0.1", "PORT": str(port)}
+            try:
+                yield
+            finally:
+                connection.settings_dict |= where
+
+    return out_of_reach
+
+
+def kill_backend() -> None:
+    """Ends our connection as a restarted server does: without a word to us."""
+    connection.ensure_connection()
+    pid = connection.connection.info.backend_pid
+    other = connection.copy()
+    try:
+        with other.cursor() as cursor:
+            cursor.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
+    finally:
+        other.close()
+
+
+def clicks(api: APIClient, link: dict[str, Any]) -> int:
+    return api.get(f"/api/urls/{link['_id']}").json()["data"]["url"]["clickCount"]
+
+
+def test_while_the_database_is_out_of_reach_links_are_unavailable(
+    visitor: Client, make_link: MakeLink, outage: Callable[[], Any]
+) -> None:
+    codes = [make_link()["shortCode"], make_link(restrictions={"maxClicks": 5})["shortCode"]]
+    codes += [make_link(password="secret")["shortCode"], "unknown"]
+
+    refusal = refusals.UNAVAILABLE
+    with outage():
+        for code in codes:
+            for method in ("GET", "POST"):
+                page = serve(lambda path=f"/{code}", method=method: visitor.generic(method, path))
+                assert page.status_code == 503
+                assert page["Retry-After"] == "2"
+                check_page(page, title=refusal.title, message=refusal.message)
+
+            answer = serve(lambda path=f"/{code}": visitor.get(path, headers={"accept": "application/json"}))
+            assert answer.status_code == 503
+            assert answer["Retry-After"] == "2"
+            check_json(answer, reason="unavailable", message=refusal.message)
+
+            head = serve(lambda path=f"/{code}": visitor.head(path))
+            assert (head.status_code, head.content) == (503, b"")
+
+
+def test_while_the_database_is_out_of_reach_the_rest_says_so(
+    visitor: Client, api: APIClient, outage: Callable[[], Any]
+) -> None:
+    with outage():
+        health = serve(lambda: visitor.get("/healthz"))
+        ready = serve(lambda: visitor.get("/readyz"))
+        listed = serve(lambda: api.get("/api/urls"))
+        login = serve(lambda: api.post("/api/auth/login", {"email": "a@example.com", "password": "x" * 12}))
+        others = [serve(lambda path=path: visitor.get(path)) for path in ("/", "/robots.txt", "/not/a/code")]
+
+    assert health.status_code == 200
+    assert (ready.status_code, ready["Retry-After"]) == (503, "2")
+    for response in (listed, login):
+        assert response.status_code == 503
+        assert response["Retry-After"] == "2"
+        assert response["Content-Type"] == "application/json"
+        assert (response.json()["success"], response.json()["code"]) == (False, "unavailable")
+    assert [response.status_code for response in others] == [200, 200, 404]
+
+
+def test_everything_works_again_once_the_database_is_back(
+    visitor: Client, api: APIClient, make_link: MakeLink, outage: Callable[[], Any]
+) -> None:
+    link = make_link()
+    path = f"/{link['shortCode']}"
+    with outage():
+        assert [serve(lambda: visitor.get(path)).status_code for _ in range(3)] == [503, 503, 503]
+
+    assert serve(lambda: visitor.get(path))["Location"] == DESTINATION
+    assert serve(lambda: visitor.get("/unknown")).status_code == 404
+    assert serve(lambda: visitor.get("/readyz")).status_code == 200
+    assert serve(lambda: api.get("/api/urls")).status_code == 200
+    assert clicks(api, link) == 1
+
+
+def test_a_wrong_answer_is_not_given_for_want_of_a_database(
+    visitor: Client, make_link: MakeLink, outage: Callable[[], Any]
+) -> None:
+    """Nothing of an outage outlives it: the unknown is unknown again, the disabled disabled."""
+    code = make_link(expiresAt="2020-01-01T00:00:00Z")["shortCode"]
+    answers = []
+    for path in (f"/{code}", "/unknown"):
+        with outage():
+            answers.append(serve(lambda path=path: visitor.get(path)).status_code)
+        answers.append(serve(lambda path=path: visitor.get(path)).status_code)
+
+    assert answers == [503, 410, 503, 404]
+
+
+VISITS: dict[str, tuple[dict[str, Any], int]] = {
+    "plain": ({}, 302),
+    "capped": ({"restrictions": {"maxClicks": 5}}, 302),
+    "country": ({"restrictions": {"blockedCountries": ["GB"]}}, 302),
+    "password": ({"password": "secret"}, 401),
+    "expired": ({"expiresAt": "2020-01-01T00:00:00Z"}, 410),
+}
+
+
+@pytest.mark.parametrize("kind", VISITS)
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_a_connection_that_died_between_visits_costs_none_an_error(
+    visitor: Client, make_link: MakeLink, kind: str, method: str
+) -> None:
+    fields, status = VISITS[kind]
+    path = f"/{make_link(**fields)['shortCode']}"
+
+    for _ in range(2):
+        kill_backend()
+        assert serve(lambda: visitor.generic(method, path)).status_code == status
+
+
+def test_a_connection_that_died_is_counted_over_exactly_once(
+    visitor: Client, api: APIClient, make_link: MakeLink
+) -> None:
+    links = [make_link(), make_link(restrictions={"maxClicks": 3})]
+    for link in links:
+        for _ in range(3):
+            kill_backend()
+            assert serve(lambda path=f"/{link['shortCode']}": visitor.get(path)).status_code == 302
+
+    assert [clicks(api, link) for link in links] == [3, 3]
+
+
+@pytest.mark.parametrize("password", ["secret", "wrong"])
+def test_a_connection_that_died_while_somebody_typed_costs_no_error(
+    visitor: Client, make_link: MakeLink, password: str
+) -> None:
+    path = f"/{make_link(password='secret')['shortCode']}"
+    token = parse(visitor.get(path)).value_of("csrfmiddlewaretoken")
+
+    kill_backend()
+    response = serve(lambda: visitor.post(path, {"csrfmiddlewaretoken": token, "password": password}))
+
+    assert response.status_code == {"secret": 303, "wrong": 401}[password]
+
+
+@pytest.mark.parametrize("path", ["/unknown", "/readyz", "/healthz"])
+def test_a_connection_that_died_costs_other_pages_no_error(visitor: Client, path: str) -> None:
+    kill_backend()
+
+    assert serve(lambda: visitor.get(path)).status_code == (404 if path == "/unknown" else 200)
+
+
+@pytest.mark.parametrize("path", ["/api/urls", "/api/urls/stats", "/api/urls/domains/available"])
+def test_a_connection_that_died_costs_the_api_no_error(api: APIClient, path: str) -> None:
+    kill_backend()
+
+    assert serve(lambda: api.get(path)).status_code == 200
+
+
+def test_a_connection_that_dies_during_a_visit_leads_nowhere_and_counts_nothing(
+    visitor: Client, api: APIClient, make_link: MakeLink
+) -> None:
+    """Whether the click was written cannot be known then, so it is not tried again."""
+    link = make_link(restrictions={"maxClicks": 5})
+
+    def dies_before_the_claim(execute: Callable[..., Any], sql: str, *rest: Any) -> Any:
+        if sql.lstrip().startswith("UPDATE"):
+            kill_backend()
+        return execute(sql, *rest)
+
+    with connection.execute_wrapper(dies_before_the_claim):
+        response = serve(lambda: visitor.get(f"/{link['shortCode']}"))
+
+    assert response.status_code == 503
+    assert "Location" not in response
+    assert clicks(api, link) == 0
+
+
+def test_a_claim_that_takes_too_long_is_given_up(
+    visitor: Client, api: APIClient, make_link: MakeLink
+) -> None:
+    link = make_link(restrictions={"maxClicks": 5})
+    other = connection.copy()
+    other.set_autocommit(False)
+    with other.cursor() as cursor:
+        cursor.execute("SELECT FROM links_clickcounter FOR UPDATE")
+    with connection.cursor() as cursor:
+        cursor.execute("SET statement_timeout = 100")
+
+    response = serve(lambda: visitor.get(f"/{link['shortCode']}"))
+    other.rollback()
+    other.close()
+
+    assert response.status_code == 503
+    assert serve(lambda: visitor.get(f"/{link['shortCode']}")).status_code == 302
+    assert clicks(api, link) == 1
+    connection.close()
+
+
+def test_a_database_that_only_reads_is_one_that_is_down(visitor: Client, make_link: MakeLink) -> None:
+    """After a failover a kept connection may lead to a standby, which finds the link and cannot count the click."""
+    path = f"/{make_link(restrictions={'maxClicks': 5})['shortCode']}"
+    with connection.cursor() as cursor:
+        cursor.execute("SET default_transaction_read_only = on")
+
+    assert [serve(lambda: visitor.get(path)).status_code for _ in range(2)] == [503, 302]

@@ -1,0 +1,150 @@
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier, local
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from rest_framework.test import APIClient
+
+from tests.conftest import FIREFOX
+
+MakeLink = Callable[..., dict[str, Any]]
+
+GOOGLEBOT = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
+THREADS, VISITORS, MAX_CLICKS, ROUNDS = 16, 200, 25, 20
+
+
+def clicks(api: APIClient, link: dict[str, Any]) -> int:
+    return api.get(f"/api/urls/{link['_id']}").json()["data"]["url"]["clickCount"]
+
+
+@pytest.mark.parametrize("max_clicks", [1, 2, 7])
+def test_a_link_is_followed_as_often_as_it_may_be(
+    visitor: Client, api: APIClient, make_link: MakeLink, max_clicks: int
+) -> None:
+    link = make_link(restrictions={"maxClicks": max_clicks})
+
+    statuses = [visitor.get(f"/{link['shortCode']}").status_code for _ in range(max_clicks + 2)]
+
+    assert statuses == [302] * max_clicks + [410, 410]
+    assert clicks(api, link) == max_clicks
+
+
+def test_a_used_up_link_says_so(visitor: Client, make_link: MakeLink) -> None:
+    link = make_link(restrictions={"maxClicks": 1})
+    visitor.get(f"/{link['shortCode']}")
+
+    response = visitor.get(f"/{link['shortCode']}", headers={"accept": "application/json"})
+
+    assert response.status_code == 410
+    assert response.json()["reason"] == "limit_reached"
+    assert visitor.head(f"/{link['shortCode']}").status_code == 410
+
+
+@pytest.mark.parametrize(
+    ("method", "headers"),
+    [
+        ("HEAD", {}),
+        ("GET", {"sec-purpose": "prefetch"}),
+        ("GET", {"x-moz": "prefetch"}),
+        ("GET", {"user-agent": GOOGLEBOT}),
+        ("GET", {"user-agent": ""}),
+    ],
+)
+def test_what_is_no_click_spends_none(
+    visitor: Client, api: APIClient, make_link: MakeLink, method: str, headers: dict[str, str]
+) -> None:
+    link = make_link(restrictions={"maxClicks": 1})
+
+    for _ in range(3):
+        assert visitor.generic(method, f"/{link['shortCode']}", headers=headers).status_code == 302
+
+    assert visitor.get(f"/{link['shortCode']}").status_code == 302
+    assert visitor.generic(method, f"/{link['shortCode']}", headers=headers).status_code == 410
+    assert clicks(api, link) == 1
+
+
+def test_all_codes_of_a_link_spend_the_same_clicks(
+    visitor: Client, api: APIClient, make_link: MakeLink
+) -> None:
+    link = make_link(customCode="spring", restrictions={"maxClicks": 3})
+    api.put(f"/api/urls/{link['_id']}", {"customCode": "summer"})
+
+    codes = [link["shortCode"], "spring", "summer", "spring", link["shortCode"]]
+    assert [visitor.get(f"/{code}").status_code for code in codes] == [302, 302, 302, 410, 410]
+
+
+def test_the_limit_may_be_set_raised_lowered_and_removed(
+    visitor: Client, api: APIClient, make_link: MakeLink
+) -> None:
+    link = make_link()
+
+    def visits_after(restrictions: dict[str, Any] | None) -> list[int]:
+        response = api.put(f"/api/urls/{link['_id']}", {"restrictions": restrictions})
+        assert response.status_code == 200
+        return [visitor.get(f"/{link['shortCode']}").status_code for _ in range(2)]
+
+    assert visits_after({"maxClicks": 1}) == [302, 410]
+    assert visits_after({"maxClicks": 3}) == [302, 302]
+    assert visits_after({"maxClicks": 2}) == [410, 410]
+    assert visits_after({"maxClicks": 4}) == [302, 410]
+    assert visits_after(None) == [302, 302]
+    assert visits_after({"maxClicks": 6}) == [410, 410]
+    assert clicks(api, link) == 6
+
+
+@pytest.fixture
+def crowd(transactional_db: None) -> Iterator[ThreadPoolExecutor]:
+    """Threads that keep a connection each, as a server's do, and take turns as often as they can."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-4)
+    everybody = Barrier(THREADS)
+
+    def leave(_: int) -> None:
+        everybody.wait()
+        connection.close()
+
+    with ThreadPoolExecutor(THREADS) as threads:
+        yield threads
+        list(threads.map(leave, range(THREADS)))
+    sys.setswitchinterval(interval)
+
+
+class Visitors(local):
+    """A browser for each thread: making one costs more than many visits."""
+
+    def __init__(self) -> None:
+        self.browser = Client(headers={"host": "sho.rt", "user-agent": FIREFOX})
+
+    def visit(self, code: str) -> int:
+        return self.browser.get(f"/{code}").status_code
+
+
+def test_of_200_concurrent_visitors_exactly_25_are_redirected(
+    crowd: ThreadPoolExecutor, api: APIClient, make_link: MakeLink
+) -> None:
+    visitors = Visitors()
+
+    rounds = []
+    for _ in range(ROUNDS):
+        link = make_link(restrictions={"maxClicks": MAX_CLICKS})
+        answers = Counter(crowd.map(visitors.visit, [link["shortCode"]] * VISITORS))
+        rounds.append((answers, clicks(api, link)))
+
+    assert rounds == [({302: 25, 410: 175}, 25)] * ROUNDS
+
+
+def test_a_crowd_on_a_link_without_limit_is_counted_to_the_last_click(
+    crowd: ThreadPoolExecutor, api: APIClient, make_link: MakeLink
+) -> None:
+    visitors, link = Visitors(), make_link()
+
+    answers = Counter(crowd.map(visitors.visit, [link["shortCode"]] * 400))
+
+    assert answers == {302: 400}
+    assert clicks(api, link) == 400
+    assert api.get("/api/urls/stats").json()["totalClicks"] == 400

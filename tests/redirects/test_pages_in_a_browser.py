@@ -1,0 +1,248 @@
+"""The pages as Chromium shows them: what the policy forbids, and whom a form leads where, only a browser decides."""
+
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import product
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+from pytest_django import Settings
+from pytest_django.live_server_helper import LiveServer
+from rest_framework.test import APIClient
+
+from redirects import refusals
+
+MakeLink = Callable[..., dict[str, Any]]
+
+PASSWORD = "open sesame"
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-quic",
+]
+
+# Chromium without a window says so in its agent, and would be taken for a machine.
+CHROME = (
+    "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/148.0.0.0 Safari/537.36"
+)
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(scope="module")
+def chromium() -> str:
+    path = shutil.which("chromium")
+    if path is None:
+        reason = "NO CHROMIUM: THE PAGES ARE NOT TRIED IN A BROWSER (apt-get install chromium)"
+        if os.environ.get("CI") == "true":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return path
+
+
+@pytest.fixture(scope="module")
+def destination() -> Iterator[str]:
+    """Where the links lead: another origin, as destinations are."""
+
+    class Destination(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = b"<!doctype html><title>Destination</title><link rel=icon href=data:,>"
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *args: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Destination) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/page"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def address(live_server: LiveServer, settings: Settings) -> str:
+    """Ours, where Chromium finds it; the API stays where the tests call it."""
+    settings.BASE_HOSTS = frozenset({"sho.rt", "localhost"})
+    return live_server.url
+
+
+class Visit:
+    """A page and everything in it that a person with open developer tools would see complaints about."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.complaints: list[str] = []
+        page.on("console", lambda message: self.complaints.append(message.text))
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+
+    def errors(self, *expected_statuses: int) -> list[str]:
+        """All but the note that Chromium makes of every status from 400 on."""
+        noted = [f"the server responded with a status of {status}" for status in expected_statuses]
+        return [text for text in self.complaints if not any(note in text for note in noted)]
+
+
+@pytest.fixture
+def browse(chromium: str) -> Callable[[], Any]:
+    """A browser for as long as the block lasts: outside it the test may use the database."""
+
+    @contextmanager
+    def visit() -> Iterator[Visit]:
+        with sync_playwright() as playwright:
+            browser: Browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
+            try:
+                page = browser.new_page(user_agent=CHROME)
+                page.set_default_timeout(20_000)
+                yield Visit(page)
+            finally:
+                browser.close()
+
+    return visit
+
+
+def clicks(api: APIClient, link: dict[str, Any]) -> int:
+    return api.get(f"/api/urls/{link['_id']}").json()["data"]["url"]["clickCount"]
+
+
+def test_a_link_leads_to_its_destination(
+    browse: Callable[[], Any], address: str, destination: str, api: APIClient, make_link: MakeLink
+) -> None:
+    fields = {"original_url": f"{destination}?a=1#top", "utm": {"source": "mail"}}
+    links = [make_link(**fields, redirectType=redirect_type) for redirect_type in (301, 302)]
+
+    with browse() as visit:
+        for link in links:
+            visit.page.goto(f"{address}/{link['shortCode']}")
+            assert visit.page.url == f"{destination}?a=1&utm_source=mail#top"
+            assert visit.page.title() == "Destination"
+        assert visit.errors() == []
+
+    assert [clicks(api, link) for link in links] == [1, 1]
+
+
+def test_a_password_is_asked_for_until_it_is_right_and_then_leads_to_the_destination(
+    browse: Callable[[], Any], address: str, destination: str, api: APIClient, make_link: MakeLink
+) -> None:
+    link = make_link(destination, password=PASSWORD)
+
+    with browse() as visit:
+        page = visit.page
+        page.goto(f"{address}/{link['shortCode']}")
+        assert page.title() == "Password required"
+        assert page.get_by_role("alert").count() == 0
+
+        page.get_by_label("Password", exact=True).fill("wrong")
+        page.get_by_role("button", name="Continue").click()
+        page.wait_for_url(f"{address}/{link['shortCode']}")
+        page.get_by_role("alert").wait_for()
+        assert page.get_by_role("alert").inner_text() == refusals.WRONG_PASSWORD.message
+        assert page.title() == "Wrong password"
+        assert page.get_by_label("Password", exact=True).input_value() == ""
+
+        page.get_by_label("Password", exact=True).fill(PASSWORD)
+        page.get_by_role("button", name="Continue").click()
+        page.wait_for_url(destination)
+        assert page.title() == "Destination"
+
+        page.goto(f"{address}/{link['shortCode']}")
+        assert page.url == destination
+        assert visit.errors(401) == []
+
+    assert clicks(api, link) == 2
+
+
+def test_the_password_page_needs_no_mouse(
+    browse: Callable[[], Any], address: str, destination: str, make_link: MakeLink
+) -> None:
+    link = make_link(destination, password=PASSWORD)
+
+    with browse() as visit:
+        page = visit.page
+        page.goto(f"{address}/{link['shortCode']}")
+        field, button = page.get_by_label("Password", exact=True), page.get_by_role("button")
+        expect(field).to_be_focused()
+        page.keyboard.press("Tab")
+        expect(button).to_be_focused()
+        page.keyboard.press("Shift+Tab")
+        expect(field).to_be_focused()
+
+        page.keyboard.press("Enter")
+        assert page.title() == "Password required"
+        assert page.evaluate("document.querySelector('input:invalid').id") == "password"
+
+        page.keyboard.type(PASSWORD)
+        page.keyboard.press("Enter")
+        page.wait_for_url(destination)
+        assert visit.errors(401) == []
+
+
+def test_the_longest_password_can_be_pasted(
+    browse: Callable[[], Any], address: str, destination: str, make_link: MakeLink
+) -> None:
+    password = "\U0001f511" * 128
+    link = make_link(destination, password=password)
+
+    with browse() as visit:
+        page = visit.page
+        page.goto(f"{address}/{link['shortCode']}")
+        expect(page.get_by_label("Password", exact=True)).to_be_focused()
+        page.keyboard.insert_text(password)
+        page.keyboard.press("Enter")
+        page.wait_for_url(destination)
+        assert visit.errors(401) == []
+
+
+def test_pages_fit_and_can_be_read(
+    browse: Callable[[], Any], address: str, make_link: MakeLink, tmp_path: Path
+) -> None:
+    make_link(customCode="locked", password=PASSWORD)
+    make_link(customCode="expired", expiresAt="2020-01-01T00:00:00Z")
+
+    with browse() as visit:
+        page = visit.page
+        width, height = 320, 480
+        page.set_viewport_size({"width": width, "height": height})
+        for scheme, code in product(("light", "dark"), ("locked", "expired", "unknown", "")):
+            page.emulate_media(color_scheme=scheme)
+            page.goto(f"{address}/{code}")
+            page.screenshot(path=tmp_path / f"{code or 'home'}-{scheme}.png")
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            assert page.evaluate("document.documentElement.scrollHeight") <= height
+            assert page.evaluate("getComputedStyle(document.body).display") == "grid"
+            assert page.evaluate(f"matchMedia('(prefers-color-scheme: {scheme})').matches")
+            assert contrast(page, "h1") >= 7
+            assert contrast(page, "p") >= 7
+        assert visit.errors(401, 404, 410) == []
+
+
+def contrast(page: Page, selector: str) -> float:
+    """WCAG 2's ratio between an element's colour and that of the card it is on, as the browser computed them."""
+    colours = """selector => [
+        getComputedStyle(document.querySelector(selector)).color,
+        getComputedStyle(document.querySelector('main')).backgroundColor,
+    ]"""
+    lighter, darker = sorted(map(luminance, page.evaluate(colours, selector)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def luminance(colour: str) -> float:
+    channels = [int(number) / 255 for number in re.fullmatch(r"rgb\((\d+), (\d+), (\d+)\)", colour).groups()]
+    red, green, blue = (
+        value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in channels
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

@@ -1,0 +1,675 @@
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+import time_machine
+from django.contrib.auth.hashers import check_password
+from django.db import connection
+from django.http import HttpResponse
+from django.test import Client
+from pytest_django import Settings
+from rest_framework.test import APIClient
+
+from accounts.models import AttemptLog
+from links.models import Link
+from redirects import password as password_module
+from redirects import refusals
+from tests.conftest import FIREFOX
+from tests.redirects.html import check_json, check_page, parse
+
+MakeLink = Callable[..., dict[str, Any]]
+
+DESTINATION = "https://example.com/page"
+PASSWORD = "open sesame"
+HERE, NEXT_DOOR, ELSEWHERE = "203.0.113.5", "203.0.113.77", "198.51.100.5"
+
+
+@pytest.fixture
+def link(make_link: MakeLink) -> dict[str, Any]:
+    return make_link(password=PASSWORD)
+
+
+@pytest.fixture
+def path(link: dict[str, Any]) -> str:
+    return f"/{link['shortCode']}"
+
+
+@pytest.fixture
+def hashes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Every password that is hashed to be compared, as it happens."""
+    hashed: list[str] = []
+
+    def spy(given: str, encoded: str) -> bool:
+        hashed.append(given)
+        return check_password(given, encoded)
+
+    monkeypatch.setattr(password_module, "check_password", spy)
+    return hashed
+
+
+def browser(address: str = HERE, **headers: str) -> Client:
+    headers = {"host": "sho.rt", "user-agent": FIREFOX, **headers}
+    return Client(enforce_csrf_checks=True, headers=headers, REMOTE_ADDR=address)
+
+
+def send(browser: Client, path: str, password: str, **extra: Any) -> HttpResponse:
+    """Fills the form in as a person would: opens the page, types, presses the button."""
+    token = parse(browser.get(path, **extra)).value_of("csrfmiddlewaretoken")
+    body = urlencode({"csrfmiddlewaretoken": token, "password": password})
+    return browser.post(path, body, content_type="application/x-www-form-urlencoded", **extra)
+
+
+def tokens(count: int, path: str, address: str = HERE) -> tuple[Client, str]:
+    visitor = browser(address)
+    return visitor, parse(visitor.get(path)).value_of("csrfmiddlewaretoken")
+
+
+def fail(path: str, times: int, address: str = HERE) -> list[int]:
+    """The statuses of so many wrong passwords from one browser."""
+    visitor = browser(address)
+    form = {
+        "csrfmiddlewaretoken": parse(visitor.get(path)).value_of("csrfmiddlewaretoken"),
+        "password": "wrong",
+    }
+    return [visitor.post(path, form).status_code for _ in range(times)]
+
+
+def attempts() -> int:
+    return sum(len(log.attempts) for log in AttemptLog.objects.all())
+
+
+def pass_time(minutes: int) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE accounts_attemptlog SET attempts = "
+            "ARRAY(SELECT attempt - %s * interval '1 minute' FROM unnest(attempts) attempt ORDER BY attempt)",
+            [minutes],
+        )
+
+
+def clicks(api: APIClient, link: dict[str, Any]) -> int:
+    return api.get(f"/api/urls/{link['_id']}").json()["data"]["url"]["clickCount"]
+
+
+# The page
+
+
+def test_a_locked_link_asks_for_its_password(path: str) -> None:
+    response = browser().get(path)
+
+    assert response.status_code == 401
+    page = check_page(response, title=refusals.PASSWORD.title, message=refusals.PASSWORD.message)
+    assert [form["method"] for form in page.all("form")] == ["post"]
+    token, field = page.all("input")
+    assert (token["type"], token["name"]) == ("hidden", "csrfmiddlewaretoken")
+    assert (field["type"], field["name"], field["id"]) == ("password", "password", "password")
+    assert "required" in field
+    assert page.all("label") == [{"for": "password"}]
+    assert page.all("button") == [{}]
+    assert [element["id"] for _, element in page.elements if "id" in element] == ["message", "password"]
+    assert field["aria-describedby"] == "message"
+    assert "Location" not in response
+    assert set(response.cookies) == {"csrftoken"}
+
+
+def test_programs_are_told_in_json(path: str) -> None:
+    response = browser(accept="application/json").get(path)
+
+    assert response.status_code == 401
+    check_json(response, reason="password", message=refusals.PASSWORD.message)
+
+
+def test_the_page_shows_nothing_of_the_link_or_of_the_request(
+    path: str, api: APIClient, make_link: MakeLink
+) -> None:
+    evil = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>{{ 7*7 }}{% now %}"
+    marked = make_link(
+        title=evil, description=evil, tags=[evil[:50]], password=PASSWORD, utm={"source": evil}
+    )
+    plain = parse(browser().get(path))
+    plain_wrong = parse(send(browser(), path, "wrong"))
+
+    visitor = browser(referer=evil, accept_language=evil)
+    response = visitor.get(
+        f"/{marked['shortCode']}", QUERY_STRING=urlencode({"password": evil, "next": evil})
+    )
+    wrong = send(visitor, f"/{marked['shortCode']}", evil)
+
+    assert parse(response).structure == plain.structure
+    assert parse(response).texts == plain.texts
+    assert parse(wrong).structure == plain_wrong.structure
+    assert parse(wrong).texts == plain_wrong.texts
+
+
+# The right password
+
+
+def test_the_right_password_opens_the_link_for_a_quarter_of_an_hour(
+    api: APIClient, link: dict[str, Any], path: str
+) -> None:
+    visitor = browser()
+
+    opened = send(visitor, path, PASSWORD)
+
+    assert opened.status_code == 303
+    assert opened["Location"] == path
+    assert opened["Cache-Control"] == "no-store"
+    assert opened.content == b""
+    name = f"unlocked-{link['_id']}"
+    assert name in opened.cookies
+    cookie = {key: value for key, value in opened.cookies[name].items() if value and key != "expires"}
+    assert cookie == {"path": path, "max-age": 900, "httponly": True, "samesite": "Lax"}
+    assert PASSWORD not in str(opened.cookies)
+    assert clicks(api, link) == 0
+
+    followed = visitor.get(opened["Location"])
+    assert followed.status_code == 302
+    assert dict(followed.headers) == {
+        "Location": DESTINATION,
+        "Cache-Control": "no-store",
+        "X-Robots-Tag": "noindex",
+        "Content-Length": "0",
+    }
+    assert followed.cookies == {}
+    assert clicks(api, link) == 1
+
+
+def test_an_open_link_is_counted_at_every_visit(api: APIClient, link: dict[str, Any], path: str) -> None:
+    visitor = browser()
+    send(visitor, path, PASSWORD)
+
+    assert [visitor.get(path).status_code for _ in range(3)] == [302, 302, 302]
+    assert clicks(api, link) == 3
+
+
+def test_sending_the_form_again_asks_for_no_password(path: str, hashes: list[str]) -> None:
+    visitor, token = tokens(1, path)
+    form = {"csrfmiddlewaretoken": token, "password": PASSWORD}
+
+    answers = [visitor.post(path, form) for _ in range(3)]
+
+    assert [(answer.status_code, answer["Location"]) for answer in answers] == [(303, path)] * 3
+    assert hashes == [PASSWORD]
+
+
+def test_an_open_link_still_obeys_its_other_rules(api: APIClient, link: dict[str, Any], path: str) -> None:
+    visitor = browser()
+    send(visitor, path, PASSWORD)
+
+    def visit_after(**changes: Any) -> int:
+        assert api.put(f"/api/urls/{link['_id']}", changes).status_code == 200
+        return visitor.get(path).status_code
+
+    assert visit_after(isActive=False) == 410
+    assert visit_after(isActive=True) == 302
+    assert visit_after(restrictions={"allowedDevices": ["mobile"]}) == 403
+    assert visit_after(restrictions={"maxClicks": 2}) == 302
+    assert visit_after() == 410
+
+
+@pytest.mark.parametrize(
+    "password",
+    [
+        "x",
+        " ",
+        "  spaces at both ends  ",
+        "x" * 128,
+        "\U0001f511" * 128,
+        "пароль ✓ ключ",
+        "e\u0301té",
+        "\"'><script>alert(1)</script>&amp;=+%00%2B;",
+        "argon2$argon2id$v=19$m=19456,t=2,p=1$x$y",
+    ],
+)
+def test_any_password_of_1_to_128_characters_works(make_link: MakeLink, password: str) -> None:
+    path = f"/{make_link(password=password)['shortCode']}"
+
+    assert send(browser(), path, password + "x").status_code == 401
+    assert send(browser(), path, password).status_code == 303
+
+
+def test_the_field_takes_the_longest_password(path: str) -> None:
+    """Browsers count UTF-16 units, two for each of these, and cut what is pasted without a word."""
+    field = parse(browser().get(path)).all("input")[1]
+
+    assert int(field.get("maxlength") or 10**6) >= len(("\U0001f511" * 128).encode("utf-16-le")) // 2
+
+
+# A wrong one
+
+
+@pytest.mark.parametrize(
+    "password", ["wrong", "", "OPEN SESAME", f"{PASSWORD} ", f" {PASSWORD}", "\x00", "x" * 100_000]
+)
+def test_a_wrong_password_is_told_and_asked_again(
+    api: APIClient, link: dict[str, Any], path: str, password: str
+) -> None:
+    visitor = browser()
+
+    response = send(visitor, path, password)
+
+    assert response.status_code == 401
+    page = check_page(response, title=refusals.WRONG_PASSWORD.title, message=refusals.WRONG_PASSWORD.message)
+    assert [element["id"] for _, element in page.elements if element.get("role") == "alert"] == ["message"]
+    assert set(response.cookies) <= {"csrftoken"}
+    assert visitor.get(path).status_code == 401
+    assert clicks(api, link) == 0
+
+
+def test_the_first_page_raises_no_alarm(path: str) -> None:
+    page = parse(browser().get(path))
+
+    assert [element for _, element in page.elements if element.get("role") == "alert"] == []
+
+
+def test_a_program_is_told_of_the_wrong_password_in_json(path: str) -> None:
+    visitor, token = tokens(1, path)
+
+    response = visitor.post(
+        path, {"csrfmiddlewaretoken": token, "password": "wrong"}, headers={"accept": "application/json"}
+    )
+
+    assert response.status_code == 401
+    assert response.json() == {
+        "success": False,
+        "message": refusals.WRONG_PASSWORD.message,
+        "reason": "password",
+    }
+
+
+@pytest.mark.parametrize("name", ["password", "pw", "pass", "key", "p"])
+def test_a_password_in_the_query_is_not_looked_at(path: str, hashes: list[str], name: str) -> None:
+    visitor, token = tokens(1, path)
+    query = urlencode({name: PASSWORD, "csrfmiddlewaretoken": token})
+
+    assert visitor.get(f"{path}?{query}").status_code == 401
+    assert visitor.post(f"{path}?{query}").status_code == 403
+    assert visitor.post(f"{path}?{query}", {"csrfmiddlewaretoken": token}).status_code == 401
+    assert hashes in ([], [""])
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"password": PASSWORD},
+        {"x-password": PASSWORD},
+        {"authorization": "Basic OnNlc2FtZQ=="},
+        {"cookie": f"password={PASSWORD}; pw={PASSWORD}"},
+    ],
+)
+def test_a_password_in_a_header_is_not_looked_at(
+    path: str, hashes: list[str], headers: dict[str, str]
+) -> None:
+    assert browser().get(path, headers=headers).status_code == 401
+    assert hashes == []
+
+
+# Forms from elsewhere
+
+
+@pytest.mark.parametrize(
+    ("keeps_cookie", "token", "headers", "status"),
+    [
+        (True, "right", {}, 303),
+        (True, "right", {"origin": "http://sho.rt"}, 303),
+        (True, None, {}, 403),
+        (True, "", {}, 403),
+        (True, "x" * 64, {}, 403),
+        (True, "another visitor's", {}, 403),
+        (False, "right", {}, 403),
+        (True, "right", {"origin": "http://evil.example"}, 403),
+        (True, "right", {"origin": "http://sho.rt.evil.example"}, 403),
+        (True, "right", {"origin": "http://sho.rt:8080"}, 403),
+        (True, "right", {"origin": "null"}, 403),
+        (True, "right", {"origin": ""}, 403),
+    ],
+)
+def test_only_our_own_form_is_taken(
+    api: APIClient,
+    link: dict[str, Any],
+    path: str,
+    hashes: list[str],
+    *,
+    keeps_cookie: bool,
+    token: str | None,
+    headers: dict[str, str],
+    status: int,
+) -> None:
+    visitor, own_token = tokens(1, path)
+    given = {"right": own_token, "another visitor's": tokens(1, path)[1]}.get(token or "", token)
+    form = {"password": PASSWORD} | ({} if given is None else {"csrfmiddlewaretoken": given})
+    if not keeps_cookie:
+        visitor.cookies.clear()
+
+    response = visitor.post(path, form, headers=headers)
+
+    assert response.status_code == status
+    if status == 403:
+        check_page(response, title=refusals.FORM_EXPIRED.title, message=refusals.FORM_EXPIRED.message)
+        assert [name for name in response.cookies if name.startswith("unlocked")] == []
+        assert (hashes, attempts()) == ([], 0)
+        assert visitor.get(path).status_code == 401
+    assert clicks(api, link) == 0
+
+
+def test_a_program_whose_form_is_not_ours_is_told_in_json(path: str) -> None:
+    response = browser(accept="application/json").post(path, {"password": PASSWORD})
+
+    assert response.status_code == 403
+    check_json(response, reason="csrf", message=refusals.FORM_EXPIRED.message)
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"origin": "https://sho.rt"}, 303),
+        ({"referer": "https://sho.rt/anything"}, 303),
+        ({"referer": "https://evil.example/"}, 403),
+        ({"origin": "https://evil.example"}, 403),
+        ({}, 403),
+    ],
+)
+def test_over_tls_the_form_must_say_that_it_comes_from_us(
+    path: str, headers: dict[str, str], status: int
+) -> None:
+    visitor = browser()
+    token = parse(visitor.get(path, secure=True)).value_of("csrfmiddlewaretoken")
+
+    response = visitor.post(
+        path, {"csrfmiddlewaretoken": token, "password": PASSWORD}, headers=headers, secure=True
+    )
+
+    assert response.status_code == status
+
+
+# The cookie
+
+
+def unlocked_cookie(link: dict[str, Any], password: str = PASSWORD) -> str:
+    return send(browser(), f"/{link['shortCode']}", password).cookies[f"unlocked-{link['_id']}"].value
+
+
+def visit_with(link: dict[str, Any], cookie: str) -> int:
+    visitor = browser()
+    visitor.cookies[f"unlocked-{link['_id']}"] = cookie
+    return visitor.get(f"/{link['shortCode']}").status_code
+
+
+def test_the_cookie_opens_the_link_to_whoever_has_it(link: dict[str, Any]) -> None:
+    assert visit_with(link, unlocked_cookie(link)) == 302
+
+
+@pytest.mark.parametrize("new", ["another", PASSWORD], ids=["another", "the same again"])
+def test_a_new_password_locks_the_link_again(api: APIClient, link: dict[str, Any], new: str) -> None:
+    cookie = unlocked_cookie(link)
+
+    assert api.put(f"/api/urls/{link['_id']}", {"password": new}).status_code == 200
+
+    assert visit_with(link, cookie) == 401
+    assert visit_with(link, unlocked_cookie(link, new)) == 302
+
+
+def test_the_old_password_opens_nothing_after_the_change(
+    api: APIClient, link: dict[str, Any], path: str
+) -> None:
+    api.put(f"/api/urls/{link['_id']}", {"password": "another"})
+
+    assert send(browser(), path, PASSWORD).status_code == 401
+    assert send(browser(), path, "another").status_code == 303
+
+
+def test_an_edit_of_something_else_leaves_the_link_open(api: APIClient, link: dict[str, Any]) -> None:
+    cookie = unlocked_cookie(link)
+
+    api.put(f"/api/urls/{link['_id']}", {"title": "new", "customCode": "spring"})
+
+    assert visit_with(link, cookie) == 302
+
+
+def test_without_password_the_link_is_open_to_everybody(
+    api: APIClient, link: dict[str, Any], path: str
+) -> None:
+    api.put(f"/api/urls/{link['_id']}", {"password": None})
+
+    assert browser().get(path)["Location"] == DESTINATION
+
+
+def test_a_cookie_opens_no_other_link(make_link: MakeLink, link: dict[str, Any]) -> None:
+    other = make_link(password=PASSWORD)
+
+    assert visit_with(other, unlocked_cookie(link)) == 401
+
+
+def test_a_cookie_opens_no_other_link_even_if_both_have_the_same_hash(
+    make_link: MakeLink, link: dict[str, Any]
+) -> None:
+    other = make_link(password="another")
+    hashed = Link.objects.get(public_id=link["_id"]).password
+    Link.objects.filter(public_id=other["_id"]).update(password=hashed)
+
+    assert visit_with(other, unlocked_cookie(link)) == 401
+    assert visit_with(other, unlocked_cookie(other)) == 302
+
+
+def test_a_cookie_is_good_for_15_minutes(link: dict[str, Any]) -> None:
+    start = datetime(2030, 1, 1, tzinfo=UTC)
+    with time_machine.travel(start, tick=False) as clock:
+        cookie = unlocked_cookie(link)
+        statuses = []
+        for seconds in (0, 899, 900, 901, 86_400):
+            clock.move_to(start + timedelta(seconds=seconds), tick=False)
+            statuses.append(visit_with(link, cookie))
+
+    assert statuses == [302, 302, 302, 401, 401]
+
+
+@pytest.mark.parametrize(
+    "tamper",
+    [
+        lambda cookie: "",
+        lambda cookie: ":::",
+        lambda cookie: "1",
+        lambda cookie: cookie[:-1],
+        lambda cookie: cookie + "x",
+        lambda cookie: cookie[:-1] + ("A" if cookie[-1] != "A" else "B"),
+        lambda cookie: ("0" if cookie[0] != "0" else "1") + cookie[1:],
+        lambda cookie: cookie.rpartition(":")[0],
+        lambda cookie: cookie.partition(":")[0],
+        lambda cookie: cookie.partition(":")[0] + ":zzzzzz:" + cookie.rpartition(":")[2],
+        lambda cookie: "\xff" * 4000,
+        lambda cookie: cookie + ":" + cookie,
+    ],
+)
+def test_a_cookie_that_is_not_as_we_wrote_it_opens_nothing(
+    link: dict[str, Any], tamper: Callable[[str], str]
+) -> None:
+    assert visit_with(link, tamper(unlocked_cookie(link))) == 401
+
+
+def test_the_cookies_of_a_service_behind_tls_are_secure() -> None:
+    """Read by a process of its own, as settings are made from the environment once."""
+    program = (
+        "import django, json; django.setup(); from django.conf import settings as s; "
+        "print(json.dumps([s.CSRF_COOKIE_SECURE, s.SESSION_COOKIE_SECURE, s.CSRF_COOKIE_HTTPONLY]))"
+    )
+    answers = {}
+    for base_url in ("https://sho.rt", "http://sho.rt"):
+        environment = {
+            **os.environ,
+            "BASE_URL": base_url,
+            "DJANGO_SETTINGS_MODULE": "shortener_project.settings",
+        }
+        output = subprocess.run(
+            [sys.executable, "-c", program],
+            env=environment,
+            cwd=Path(__file__).parents[2],
+            check=True,
+            capture_output=True,
+            timeout=60,
+        ).stdout
+        answers[base_url] = json.loads(output)
+
+    assert answers == {"https://sho.rt": [True, True, True], "http://sho.rt": [False, False, True]}
+
+
+@pytest.mark.parametrize(("base_url_is_https", "over_tls"), [(True, True), (True, False), (False, True)])
+def test_over_tls_the_cookie_is_secure(
+    settings: Settings, link: dict[str, Any], path: str, *, base_url_is_https: bool, over_tls: bool
+) -> None:
+    settings.CSRF_COOKIE_SECURE = base_url_is_https
+
+    opened = send(browser(referer="https://sho.rt/"), path, PASSWORD, secure=over_tls)
+
+    assert opened.status_code == 303
+    assert opened.cookies[f"unlocked-{link['_id']}"]["secure"] is True
+
+
+# Guessing
+
+
+def test_after_10_failures_a_network_has_to_wait(path: str, hashes: list[str]) -> None:
+    assert fail(path, 30) == [401] * 10 + [429] * 20
+    assert hashes == ["wrong"] * 10
+
+    page = send(browser(NEXT_DOOR), path, PASSWORD)
+    assert page.status_code == 429
+    check_page(page, title=refusals.RATE_LIMITED.title, message=refusals.RATE_LIMITED.message)
+    assert 850 < int(page["Retry-After"]) <= 900
+    assert [name for name in page.cookies if name.startswith("unlocked")] == []
+
+    visitor, token = tokens(1, path)
+    form = {"csrfmiddlewaretoken": token, "password": PASSWORD}
+    told = visitor.post(path, form, headers={"accept": "application/json"})
+    assert told.status_code == 429
+    assert 850 < int(told["Retry-After"]) <= 900
+    assert told.json() == {
+        "success": False,
+        "message": refusals.RATE_LIMITED.message,
+        "reason": "rate_limited",
+    }
+    assert hashes == ["wrong"] * 10
+
+
+def test_while_one_network_waits_others_may_try_and_other_links_may_be_tried(
+    make_link: MakeLink, path: str
+) -> None:
+    fail(path, 11)
+
+    assert send(browser(HERE), path, PASSWORD).status_code == 429
+    assert send(browser(ELSEWHERE), path, PASSWORD).status_code == 303
+    other = make_link(password=PASSWORD)
+    assert send(browser(HERE), f"/{other['shortCode']}", PASSWORD).status_code == 303
+
+
+def test_a_page_may_still_be_opened_while_its_network_waits(path: str) -> None:
+    opened = browser()
+    send(opened, path, PASSWORD)
+    fail(path, 11)
+
+    assert browser().get(path).status_code == 401
+    assert opened.get(path).status_code == 302
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "status"),
+    [
+        ("203.0.113.5", "203.0.113.255", 429),
+        ("203.0.113.5", "203.0.114.5", 303),
+        ("2001:db8:0:a00::1", "2001:db8:0:aff:ffff::2", 429),
+        ("2001:db8:0:a00::1", "2001:db8:0:b00::1", 303),
+        ("203.0.113.5", "::ffff:203.0.113.9", 429),
+    ],
+)
+def test_a_network_is_what_one_subscriber_has(path: str, first: str, second: str, status: int) -> None:
+    fail(path, 10, first)
+
+    assert send(browser(second), path, PASSWORD).status_code == status
+
+
+def test_a_stranger_cannot_forge_another_network(path: str) -> None:
+    visitor, token = tokens(1, path)
+    form = {"csrfmiddlewaretoken": token, "password": "wrong"}
+
+    statuses = []
+    for number in range(12):
+        forged = f"198.51.{number}.1"
+        headers = {
+            "x-forwarded-for": forged,
+            "x-real-ip": forged,
+            "forwarded": f"for={forged}",
+            "client-ip": forged,
+        }
+        statuses.append(visitor.post(path, form, headers=headers).status_code)
+
+    assert statuses == [401] * 10 + [429] * 2
+
+
+def test_behind_a_trusted_proxy_each_network_has_its_own_budget(settings: Settings, path: str) -> None:
+    settings.TRUSTED_PROXIES = [ip_network("203.0.113.0/24")]
+    for _ in range(10):
+        send(browser(x_forwarded_for=ELSEWHERE), path, "wrong")
+
+    assert send(browser(x_forwarded_for=ELSEWHERE), path, PASSWORD).status_code == 429
+    assert send(browser(x_forwarded_for="192.0.2.1"), path, PASSWORD).status_code == 303
+
+
+def test_the_right_password_uses_nothing_up(path: str) -> None:
+    assert fail(path, 9) == [401] * 9
+    assert [send(browser(), path, PASSWORD).status_code for _ in range(5)] == [303] * 5
+    assert fail(path, 2) == [401, 429]
+
+
+def test_failures_are_forgotten_after_15_minutes(path: str) -> None:
+    fail(path, 10)
+    pass_time(14)
+    assert send(browser(), path, PASSWORD).status_code == 429
+    pass_time(1)
+    assert send(browser(), path, PASSWORD).status_code == 303
+    assert fail(path, 11) == [401] * 10 + [429]
+
+
+def test_the_window_slides(path: str) -> None:
+    fail(path, 6)
+    pass_time(10)
+    fail(path, 4)
+    assert send(browser(), path, PASSWORD).status_code == 429
+
+    pass_time(6)
+    assert fail(path, 7) == [401] * 6 + [429]
+
+
+def test_a_link_has_100_failures_an_hour_wherever_they_come_from(
+    settings: Settings, make_link: MakeLink, hashes: list[str]
+) -> None:
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    path = f"/{make_link(password=PASSWORD)['shortCode']}"
+
+    statuses = [status for network in range(10) for status in fail(path, 10, f"10.0.{network}.1")]
+    assert statuses == [401] * 100
+
+    assert send(browser("10.0.99.1"), path, PASSWORD).status_code == 429
+    assert hashes == ["wrong"] * 100
+    pass_time(60)
+    assert send(browser("10.0.99.1"), path, PASSWORD).status_code == 303
+
+
+def test_waiting_for_the_link_does_not_use_up_a_networks_own_failures(
+    settings: Settings, make_link: MakeLink
+) -> None:
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    path = f"/{make_link(password=PASSWORD)['shortCode']}"
+    for network in range(10):
+        fail(path, 10, f"10.0.{network}.1")
+    pass_time(55)
+    assert fail(path, 12, ELSEWHERE) == [429] * 12
+
+    pass_time(5)
+    assert send(browser(ELSEWHERE), path, PASSWORD).status_code == 303

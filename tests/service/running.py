@@ -1,0 +1,290 @@
+"""The whole service as real processes: started, asked, signalled and, whatever happens, ended."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import re
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import psycopg
+
+from shortener_project.embedded_postgres import EmbeddedPostgres
+from shortener_project.embedded_postgres.layout import Layout
+from shortener_project.management.commands.serve import PREPARATION_LOCK
+from tests.conftest import FIREFOX
+from tests.service import processes
+
+REPOSITORY = Path(__file__).parents[2]
+# Seconds after which something is taken to hang. Generous: the machine may be busy with other things.
+DEADLINE = 60
+T = TypeVar("T")
+
+
+def eventually(condition: Callable[[], T]) -> T:
+    """Wait until something is true, and return it."""
+    deadline = time.monotonic() + DEADLINE
+    while not (result := condition()):
+        assert time.monotonic() < deadline, "The condition did not come true in time."
+        time.sleep(0.05)
+    return result
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: http.client.HTTPMessage
+    body: bytes
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class Connection(http.client.HTTPConnection):
+    """A connection that is kept alive; `send` and `receive` apart let many requests be under way at once."""
+
+    def __init__(self, port: int) -> None:
+        super().__init__("127.0.0.1", port, timeout=DEADLINE)
+
+    def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
+        self.say(method, path, body, **headers)
+        return self.hear()
+
+    def say(self, method: str, path: str, body: Any = None, **headers: str) -> None:
+        sent = {"User-Agent": FIREFOX} | {name.replace("_", "-"): value for name, value in headers.items()}
+        if body is not None:
+            sent["Content-Type"] = "application/json"
+        self.request(method, path, None if body is None else json.dumps(body), sent)
+
+    def hear(self) -> Answer:
+        response = self.getresponse()
+        return Answer(response.status, response.headers, response.read())
+
+
+class Owner(NamedTuple):
+    email: str
+    password: str
+    api_key: str
+
+
+class Service:
+    """One installation with its VAR_DIR and its port, and the processes of its latest start."""
+
+    process: subprocess.Popen[bytes]
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        port: int | None = None,
+        python: Sequence[str] = (sys.executable,),
+        account: int | None = None,
+        **environment: str,
+    ) -> None:
+        """The user id `account` runs the service in place of the tests' own."""
+        self.folder = folder
+        self.var_dir = folder / "var"
+        self.port = port or free_port()
+        self.environment = {
+            "PATH": os.environ["PATH"],
+            "VAR_DIR": str(self.var_dir),
+            "PORT": str(self.port),
+            "WEB_CONCURRENCY": "2",
+            **environment,
+        }
+        self._python = python
+        self._account = account
+        self._started: list[subprocess.Popen[bytes]] = []
+
+    def is_well(self) -> bool:
+        """Whether it runs and serves."""
+        if self.process.poll() is not None:
+            return False
+        with suppress(OSError, http.client.HTTPException):
+            return self.ask("GET", "/readyz").status == 200
+        return False
+
+    def start(self, *command: str) -> None:
+        """Start it and wait until it serves."""
+        self.launch(*command)
+        eventually(self._serves)
+
+    def launch(self, *command: str) -> None:
+        """Start it, in a session of its own: a signal to its group is what Ctrl-C in its terminal is."""
+        with (self.folder / "stdout").open("wb") as stdout, (self.folder / "stderr").open("wb") as stderr:
+            self.process = subprocess.Popen(
+                command or [*self._python, "manage.py", "serve"],
+                cwd=REPOSITORY,
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=stderr,
+                start_new_session=True,
+                user=self._account,
+                group=self._account,
+                extra_groups=None if self._account is None else [],
+                preexec_fn=_mind_interrupts,  # noqa: PLW1509 # no test has threads while it starts a service
+            )
+        self._started.append(self.process)
+
+    def signal(self, number: int) -> None:
+        self.process.send_signal(number)
+
+    def signal_group(self, number: int) -> None:
+        os.killpg(self.process.pid, number)
+
+    def exit_code(self) -> int:
+        """Waits for its end."""
+        return self.process.wait(DEADLINE)
+
+    def stop(self) -> int:
+        self.signal(signal.SIGTERM)
+        return self.exit_code()
+
+    @property
+    def stdout(self) -> str:
+        return (self.folder / "stdout").read_text()
+
+    @property
+    def stderr(self) -> str:
+        return (self.folder / "stderr").read_text()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def owner(self) -> Owner:
+        """As the latest start printed it."""
+        found = re.search(r"  e-mail    (\S+)\n  password  (\S+)\n  API key   (\S+)\n", self.stdout)
+        assert found is not None, self.stdout
+        return Owner(*found.groups())
+
+    def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
+        """One request over a connection of its own."""
+        with closing(Connection(self.port)) as connection:
+            return connection.ask(method, path, body, **headers)
+
+    def create_link(self, api_key: str, **fields: Any) -> dict[str, Any]:
+        body = {"originalUrl": "https://example.com/page", **fields}
+        answer = self.ask("POST", "/api/urls", body, X_API_Key=api_key)
+        assert answer.status == 201, answer
+        link: dict[str, Any] = answer.json()["data"]["url"]
+        return link
+
+    def serve(self) -> int:
+        """The pid of `manage.py serve`, which may be make's child."""
+        candidates = [self.process.pid, *processes.children(self.process.pid)]
+        return next(pid for pid in candidates if b"serve" in processes.command_line(pid))
+
+    def gunicorn(self) -> int:
+        """The pid of the web server's master."""
+        (pid,) = eventually(lambda: processes.children(self.serve(), "gunicorn"))
+        return pid
+
+    def workers(self) -> list[int]:
+        return processes.children(self.gunicorn())
+
+    def housekeeping(self) -> int:
+        (pid,) = eventually(lambda: processes.children(self.serve(), "housekeeping"))
+        return pid
+
+    def postmaster(self) -> int | None:
+        return EmbeddedPostgres(self.var_dir).pid
+
+    def worker_of(self, connection: Connection) -> int | None:
+        """The worker that has accepted the connection."""
+        client_port = connection.sock.getsockname()[1]
+        return processes.holder_of_connection(self.workers(), self.port, client_port)
+
+    def processes(self) -> list[int]:
+        """Everything alive that belongs to this installation, the database server included."""
+        layout = Layout(self.var_dir.resolve())
+        variable = f"VAR_DIR={self.var_dir}".encode()
+        data = os.fsencode(layout.data)
+        title = f"postgres: {layout.cluster_name}: ".encode()
+        found = []
+        for pid in processes.living():
+            words = processes.command_line(pid)
+            if (
+                variable in processes.environment(pid)
+                or data in words
+                or words[0].startswith(title)
+                or (b"initdb" in words[0] and any(str(self.var_dir).encode() in word for word in words))
+            ):
+                found.append(pid)
+        return found
+
+    def kill_everything(self) -> None:
+        for pid in self.processes():
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self.process.wait(DEADLINE)
+
+    def end(self) -> None:
+        """Leave nothing behind, neither processes nor files."""
+        for process in self._started:
+            if process.poll() is None:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        started = time.monotonic()
+        while remaining := self.processes():
+            # An immediate shutdown gives the shared memory of the database back, which a kill would leak.
+            number = signal.SIGQUIT if time.monotonic() - started < 5 else signal.SIGKILL
+            for pid in remaining:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, number)
+            time.sleep(0.02)
+        if (self.var_dir / "database_password").exists():
+            # Both may lie outside of VAR_DIR.
+            shutil.rmtree(Layout(self.var_dir).client_socket_dir, ignore_errors=True)
+            shutil.rmtree((self.var_dir / "postgres").resolve(), ignore_errors=True)
+        shutil.rmtree(self.folder)
+
+    def _serves(self) -> bool:
+        assert self.process.poll() is None, f"It ended with {self.process.poll()}.\n{self.stderr}"
+        try:
+            return self.ask("GET", "/healthz").status == 200
+        except ConnectionRefusedError:
+            return False
+
+
+@contextmanager
+def preparation_held(url: str) -> Iterator[Callable[[int], None]]:
+    """Inside, no service gets beyond preparing this database. Gives what waits until so many are held up."""
+    query = """
+        SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    """
+    with psycopg.connect(url, autocommit=True) as connection:
+
+        def wait_for_waiting(services: int) -> None:
+            eventually(lambda: connection.execute(query).fetchone() == (services,))
+
+        connection.execute("SELECT pg_advisory_lock(%s)", [PREPARATION_LOCK])
+        yield wait_for_waiting
+
+
+def free_port() -> int:
+    """Below the ports that the system gives to clients, so that none takes it before the service does."""
+    while True:
+        port = 10_000 + secrets.randbelow(20_000)
+        with socket.socket() as candidate, suppress(OSError):
+            candidate.bind(("127.0.0.1", port))
+            return port
+
+
+def _mind_interrupts() -> None:
+    """What runs in the background of a shell ignores Ctrl-C, and so would everything that it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

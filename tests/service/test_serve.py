@@ -1,0 +1,213 @@
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+import psycopg
+import pytest
+
+from tests.service.conftest import Installation
+from tests.service.fake_postgres import fake_postgres
+from tests.service.running import DEADLINE, Service, eventually, preparation_held
+
+SECRET_KEY = "s" * 50
+
+
+def paste_curl_line(output: str, **environment: str) -> Any:
+    """What comes back."""
+    if shutil.which("curl") is None:
+        pytest.skip("NOT TESTED: there is no curl on this machine to paste the printed line for.")
+    (line,) = [line for line in output.splitlines() if line.startswith("  curl ")]
+    environment["PATH"] = os.environ["PATH"]
+    done = subprocess.run(
+        ["sh", "-c", line], capture_output=True, timeout=DEADLINE, check=True, env=environment
+    )
+    return json.loads(done.stdout)
+
+
+def refusal(service: Service) -> str:
+    """The one line that a service says which does not start."""
+    service.launch()
+    assert service.exit_code() == 1
+    assert service.stdout == ""
+    (line,) = service.stderr.splitlines()
+    return line
+
+
+def test_the_first_start_shows_an_owner_whose_key_and_password_work(
+    service: Service, installation: Installation
+) -> None:
+    owner = installation.owner
+    assert owner.email == "owner@localhost"
+    body = {"email": owner.email, "password": owner.password}
+    login = service.ask("POST", "/api/auth/login", body)
+    assert login.status == 200
+    bearer = f"Bearer {login.json()['token']}"
+    key = service.ask("GET", "/api/auth/api-key", Authorization=bearer)
+    assert key.json() == {"success": True, "apiKey": owner.api_key}
+    stats = service.ask("GET", "/api/urls/stats", X_API_Key=owner.api_key)
+    assert stats.json()["plan"] == "enterprise"
+
+
+def test_the_curl_line_of_the_first_start_creates_a_link_as_pasted(
+    service: Service, installation: Installation
+) -> None:
+    answer = paste_curl_line(installation.first_output)
+    assert answer["success"] is True
+    link = urlsplit(answer["data"]["url"]["shortUrl"])
+    assert link.netloc == f"127.0.0.1:{service.port}"
+    followed = service.ask("GET", link.path)
+    assert (followed.status, followed.headers["Location"]) == (302, "https://example.com/")
+
+
+def test_a_second_start_prints_no_secret_and_finds_the_links_again(
+    service: Service, installation: Installation
+) -> None:
+    link = service.create_link(installation.owner.api_key)
+    assert service.stop() == 0
+    service.start()
+    output = service.stdout + service.stderr
+    assert f"Serving {service.url} (on 127.0.0.1:{service.port})" in output
+    assert installation.owner.password not in output
+    assert "sl_live_" not in output
+    followed = service.ask("GET", f"/{link['shortCode']}")
+    assert (followed.status, followed.headers["Location"]) == (302, "https://example.com/page")
+    assert paste_curl_line(output, API_KEY=installation.owner.api_key)["success"] is True
+
+
+def test_health_is_public(service: Service) -> None:
+    alive, ready = service.ask("GET", "/healthz"), service.ask("GET", "/readyz")
+    assert (alive.status, alive.json()) == (200, {"status": "ok"})
+    assert (ready.status, ready.json()) == (200, {"status": "ok", "database": "ok"})
+
+
+def test_a_taken_port_is_told_in_one_line_and_leaves_no_database_running(
+    service: Service, make_service: Callable[..., Service]
+) -> None:
+    late = make_service(port=service.port)
+    address = f"127.0.0.1:{service.port}"
+    assert refusal(late) == f"CommandError: Cannot listen on {address}: Address already in use."
+    assert (late.var_dir / "postgres" / "data").exists()
+    assert late.processes() == []
+
+
+@pytest.mark.parametrize(
+    ("environment", "line"),
+    [
+        (
+            {"DATABASE_URL": "postgres://user:password@127.0.0.1:1/name"},
+            "error: DATABASE_URL is set, so SECRET_KEY must be set too "
+            "(50 random characters, the same on every host).",
+        ),
+        (
+            {"DATABASE_URL": "postgres://user:password@127.0.0.1:1/name", "SECRET_KEY": SECRET_KEY},
+            "CommandError: The database cannot be used: connection failed: "
+            'connection to server at "127.0.0.1", port 1 failed: Connection refused',
+        ),
+        (
+            {"DATABASE_URL": "mysql://user:password@127.0.0.1/name", "SECRET_KEY": SECRET_KEY},
+            "error: DATABASE_URL must name a PostgreSQL database: postgres://…",
+        ),
+        (
+            {"BASE_URL": "go.example.com"},
+            "error: BASE_URL must look like https://go.example.com, not 'go.example.com'.",
+        ),
+        ({"PORT": "65536"}, "error: PORT must be a whole number from 1 to 65535, not '65536'."),
+        (
+            {"WEB_CONCURRENCY": "many"},
+            "error: WEB_CONCURRENCY must be a whole number from 1 to 256, not 'many'.",
+        ),
+    ],
+)
+def test_what_is_wrong_with_the_environment_is_told_in_one_line(
+    make_service: Callable[..., Service], environment: dict[str, str], line: str
+) -> None:
+    service = make_service(**environment)
+    assert refusal(service) == line
+    assert service.processes() == []
+
+
+def test_a_wrong_database_password_is_told_in_one_line(
+    make_service: Callable[..., Service], make_database: Callable[[], str]
+) -> None:
+    url = urlsplit(make_database())
+    assert url.hostname is not None
+    netloc = f"{url.username}:wrong@{url.netloc.rpartition('@')[2]}"
+    wrong = url._replace(netloc=netloc).geturl()
+    try:
+        psycopg.connect(wrong).close()
+    except psycopg.OperationalError:
+        pass
+    else:
+        pytest.skip("NOT TESTED: the server of the tests trusts everybody, whatever the password.")
+    line = refusal(make_service(DATABASE_URL=wrong, SECRET_KEY=SECRET_KEY))
+    assert line.startswith("CommandError: The database cannot be used: ")
+    assert line.endswith(f'password authentication failed for user "{url.username}"')
+
+
+@pytest.mark.parametrize("version", ["14.9", "13.22"])
+def test_a_too_old_server_is_told_in_one_line(make_service: Callable[..., Service], version: str) -> None:
+    with fake_postgres(version) as port:
+        url = f"postgres://user@127.0.0.1:{port}/name"
+        line = refusal(make_service(DATABASE_URL=url, SECRET_KEY=SECRET_KEY))
+    reason = f"PostgreSQL 15 or later is required (found {version})."
+    assert line == f"CommandError: The database cannot be used: {reason}"
+
+
+def test_two_services_that_start_at_once_on_an_empty_database_make_one_owner(
+    make_service: Callable[..., Service], make_database: Callable[[], str]
+) -> None:
+    url = make_database()
+    services = [make_service(DATABASE_URL=url, SECRET_KEY=SECRET_KEY) for _ in range(2)]
+    with preparation_held(url) as wait_for_waiting:
+        for service in services:
+            service.launch()
+        wait_for_waiting(2)
+    for service in services:
+        eventually(service.is_well)
+    (shown_by,) = [service for service in services if "API key" in service.stdout]
+    key = shown_by.owner.api_key
+    code = services[0].create_link(key)["shortCode"]
+    assert services[1].ask("GET", f"/{code}").status == 302
+    with psycopg.connect(url) as connection:
+        assert connection.execute("SELECT email FROM accounts_user").fetchall() == [("owner@localhost",)]
+
+
+def test_of_two_services_that_start_at_once_on_one_port_one_serves_and_the_other_says_why_not(
+    make_service: Callable[..., Service], make_database: Callable[[], str]
+) -> None:
+    url = make_database()
+    first = make_service(DATABASE_URL=url, SECRET_KEY=SECRET_KEY)
+    services = [first, make_service(DATABASE_URL=url, SECRET_KEY=SECRET_KEY, port=first.port)]
+    with preparation_held(url) as wait_for_waiting:
+        for service in services:
+            service.launch()
+        wait_for_waiting(2)
+    (loser,) = eventually(lambda: [service for service in services if service.process.poll() is not None])
+    (winner,) = [service for service in services if service is not loser]
+    eventually(winner.is_well)
+    assert loser.exit_code() == 1
+    assert loser.stdout == ""
+    assert loser.stderr == (
+        f"CommandError: Cannot listen on 127.0.0.1:{first.port}: Address already in use.\n"
+    )
+    # The owner's secrets are shown once: not by a service that ends.
+    assert winner.create_link(winner.owner.api_key)["isActive"] is True
+
+
+def test_nobody_is_connected_before_the_database_is_prepared(
+    make_service: Callable[..., Service], make_database: Callable[[], str]
+) -> None:
+    url = make_database()
+    service = make_service(DATABASE_URL=url, SECRET_KEY=SECRET_KEY)
+    with preparation_held(url) as wait_for_waiting:
+        service.launch()
+        wait_for_waiting(1)
+        with pytest.raises(ConnectionRefusedError):
+            service.ask("GET", "/healthz")
+    eventually(service.is_well)

