@@ -48,7 +48,7 @@ class EmbeddedPostgres:
         # Makes VAR_DIR too, where the locks are.
         self._layout.password()
         with exclusive(self._layout.startstop_lock):
-            lease = Lease(self._layout.startstop_lock, self._layout.users_lock, self._cluster.stop)
+            lease = self._lease()
             try:
                 self._start_with_database()
             except BaseException:
@@ -62,6 +62,15 @@ class EmbeddedPostgres:
         if self._cluster.pid is None:
             with exclusive(self._layout.startstop_lock):
                 self._cluster.start()
+
+    @operator_errors()
+    def stop_unless_used(self) -> None:
+        """Stop the server if nobody on this host has a lease."""
+        with exclusive(self._layout.startstop_lock):
+            self._lease().release_under_lock()
+
+    def _lease(self) -> Lease:
+        return Lease(self._layout.startstop_lock, self._layout.users_lock, self._cluster.stop)
 
     def _start_with_database(self) -> None:
         self._cluster.start()

@@ -123,6 +123,16 @@ def test_nothing_outlives_a_killed_supervisor_and_the_next_start_works(
     assert service.ask("GET", f"/{code}").status == 302
 
 
+def test_the_database_stops_even_if_the_supervisor_is_killed_while_a_child_is_to_be_started_again(
+    service: Service,
+) -> None:
+    # Stopped, it cannot start the housekeeping again, which would have stopped the database.
+    service.signal(signal.SIGSTOP)
+    os.kill(service.housekeeping(), signal.SIGKILL)
+    service.signal(signal.SIGKILL)
+    eventually(lambda: service.processes() == [])
+
+
 def test_after_everything_is_killed_the_next_start_has_every_link_that_was_acknowledged(
     service: Service, api_key: str
 ) -> None:

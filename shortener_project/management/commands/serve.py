@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import socket
 import sys
+from contextlib import nullcontext
 from typing import Any
 
 from django.conf import settings
@@ -14,6 +15,7 @@ from accounts.models import User
 from accounts.plans import Plan
 from accounts.services import NewAccount, create_account
 from shortener_project.embedded_postgres import EmbeddedPostgres, EmbeddedPostgresError
+from shortener_project.embedded_postgres.guard import guarded
 from shortener_project.supervisor import CannotGoOn, Child, Supervisor
 
 MINIMUM_POSTGRESQL = 15
@@ -35,7 +37,8 @@ class Command(BaseCommand):
         self.stdout.flush()
         supervisor = Supervisor(children(listener), tick=keep_database_running())
         try:
-            supervisor.run()
+            with guarded(settings.VAR_DIR) if settings.EMBEDDED_DATABASE else nullcontext():
+                supervisor.run()
         except (CannotGoOn, EmbeddedPostgresError) as error:
             raise CommandError(str(error)) from None
 
