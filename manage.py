@@ -15,7 +15,7 @@ from django.db import OperationalError, ProgrammingError
 
 from shortener_project.embedded_postgres import EmbeddedPostgres, EmbeddedPostgresError
 
-WITHOUT_DATABASE = {"help", "version", "check", "spectacular", "collectstatic"}
+WITHOUT_DATABASE = {"help", "version", "check", "spectacular", "collectstatic", "update_geodata"}
 
 
 def database(arguments: list[str]) -> AbstractContextManager[object]:

@@ -1,51 +1,41 @@
-"""Where an address is: its country always, its city when the operator has given a database of cities.
+"""Where an address is: its country always, its city when there is a database of cities.
 
 The country comes with the installed packages (registries' delegation data, no file to fetch). Files in
 MaxMind's format know cities, and since they locate the user rather than the registered holder, their country
-comes first. Both published layouts are read: nested ({"country": {"iso_code": ...}, "city": {"names": ...}})
-and flat ({"country_code": ..., "city": ...}); IPv4 and IPv6 may lie in separate files.
+comes first. IPv4 and IPv6, or countries and cities, may lie in separate files.
 """
 
-import logging
+import os
 from collections.abc import Sequence
 from functools import cache
 from ipaddress import ip_address
 from pathlib import Path
 from threading import Lock
 from time import monotonic
-from typing import NamedTuple
 
 import iptocc
-import maxminddb
 from django.conf import settings
 
-from common.countries import COUNTRY_CODES
+from analytics.geo_file import NOWHERE, Attribution, CityFile, Location, known_country
+
+__all__ = ["Attribution", "GeoDatabase", "Location", "attribution", "geo"]
 
 CHECK_SECONDS = 1.0
-
-log = logging.getLogger(__name__)
-
-
-class Location(NamedTuple):
-    country: str | None
-    city: str | None
-
-
-NOWHERE = Location(None, None)
 
 
 class GeoDatabase:
     """Looks addresses up, and takes a new version of a file into use within a second or so.
 
-    A file must be replaced by renaming over it, as `geoipupdate` does: the old version is mapped into memory
-    and stays readable until the new one is in use. What cannot be read is logged once and left out (a
-    replacement that cannot be read leaves the previous version in use), so that no look-up ever fails.
+    A file must be replaced by renaming over it, as `update_geodata` and `geoipupdate` do: the old version is
+    mapped into memory and stays readable until the new one is in use. What cannot be read is logged once and
+    left out (a replacement that cannot be read leaves the previous version in use), so that no look-up ever fails.
     """
 
-    def __init__(self, paths: Sequence[Path]) -> None:
-        self._files = [_CityFile(path) for path in paths]
+    def __init__(self, paths: Sequence[Path], *, optional: bool = False) -> None:
+        self._files = [CityFile(path, optional=optional) for path in paths]
         self._lock = Lock()
         self._next_check = 0.0
+        self._refresh()
 
     def locate(self, address: str) -> Location:
         try:
@@ -57,12 +47,19 @@ class GeoDatabase:
         country = city = None
         self._refresh()
         for file in self._files:
-            found = file.locate(address)
-            country, city = country or found.country, city or found.city
-        return Location(country or _known(iptocc.country_code(address)), city)
+            if (content := file.content) is not None:
+                found = content.locate(address)
+                country, city = country or found.country, city or found.city
+        return Location(country or known_country(iptocc.country_code(address)), city)
 
     def country_of(self, address: str) -> str | None:
         return self.locate(address).country
+
+    def attribution(self) -> Attribution | None:
+        self._refresh()
+        contents = [content for file in self._files if (content := file.content) is not None]
+        contents.sort(key=lambda content: not content.has_cities)
+        return next((content.attribution for content in contents if content.attribution), None)
 
     def _refresh(self) -> None:
         # Whoever comes while another thread looks at the files goes on with what there is.
@@ -76,51 +73,17 @@ class GeoDatabase:
             self._lock.release()
 
 
-class _CityFile:
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._reader: maxminddb.Reader | None = None
-        self._version: object = ()
-
-    def refresh(self) -> None:
-        try:
-            status = self._path.stat()
-            version: object = (status.st_mtime_ns, status.st_ino, status.st_size)
-        except OSError:
-            version = None
-        if version == self._version:
-            return
-        self._version = version
-        try:
-            # Never closed: a thread may be reading from the old one, and the last reference frees it.
-            self._reader = maxminddb.open_database(self._path)
-        except (OSError, ValueError, maxminddb.InvalidDatabaseError) as error:
-            log.warning("Cities database %s cannot be read: %s", self._path, error)
-
-    def locate(self, address: str) -> Location:
-        reader = self._reader
-        if reader is None:
-            return NOWHERE
-        try:
-            record = reader.get(address)
-        except (ValueError, maxminddb.InvalidDatabaseError):
-            # An IPv6 address in a file of IPv4 addresses; a damaged record.
-            return NOWHERE
-        if not isinstance(record, dict):
-            return NOWHERE
-        country, city = record.get("country"), record.get("city")
-        code = country.get("iso_code") if isinstance(country, dict) else record.get("country_code")
-        if isinstance(city, dict):
-            names = city.get("names")
-            city = names.get("en") if isinstance(names, dict) else None
-        return Location(_known(code), city if isinstance(city, str) and city else None)
-
-
-def _known(code: object) -> str | None:
-    """Registries and databases also say "EU" or "ZZ" when they do not know the country."""
-    return code if isinstance(code, str) and code in COUNTRY_CODES else None
-
-
 @cache
 def geo() -> GeoDatabase:
-    return GeoDatabase(settings.GEOIP_DATABASE)
+    if settings.GEOIP_DATABASE:
+        return GeoDatabase(settings.GEOIP_DATABASE)
+    return GeoDatabase([settings.GEODATA_FILE], optional=True)
+
+
+# A lock that another thread of the parent held would stay locked in the child for ever.
+os.register_at_fork(after_in_child=geo.cache_clear)
+
+
+def attribution() -> Attribution | None:
+    """What the licence of the file in use wants shown wherever cities are shown."""
+    return geo().attribution()

@@ -6,6 +6,7 @@ import ipaddress
 import os
 import secrets
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -59,6 +60,21 @@ def networks(name: str) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
                 f"{name} must list networks such as 10.0.0.0/8, not {word!r}."
             ) from None
     return found
+
+
+def monthly_address(name: str, default: str) -> str:
+    """An http or https address in which {year} and {month} may stand."""
+    given = text(name, default)
+    try:
+        address = urlsplit(given.format(year=2000, month=1))
+        usable = address.scheme in ("http", "https") and bool(address.hostname) and address.port != 0
+    except (ValueError, TypeError, LookupError, AttributeError):
+        usable = False
+    if not usable:
+        raise ImproperlyConfigured(
+            f"{name} must look like https://example.com/{{year}}-{{month:02}}.mmdb.gz, not {given!r}."
+        )
+    return given
 
 
 def secret_kept_at(path: Path) -> str:

@@ -188,6 +188,11 @@ SIMPLE_JWT = {
 }
 
 GEOIP_DATABASE = [Path(word) for word in env.words("GEOIP_DATABASE")]
+# What manage.py update_geodata fetches, and what is used when no other file is named.
+GEODATA_FILE = VAR_DIR / "geodata" / "city.mmdb"
+GEODATA_URL = env.monthly_address(
+    "GEODATA_URL", "https://download.db-ip.com/free/dbip-city-lite-{year}-{month:02}.mmdb.gz"
+)
 
 LOG_LEVEL = env.choice("LOG_LEVEL", ("INFO", "DEBUG", "WARNING", "ERROR"))
 LOG_FORMAT = env.choice("LOG_FORMAT", ("text", "json"))

@@ -12,7 +12,7 @@ from shortener_project.embedded_postgres import EmbeddedPostgres
 
 # What the shell of the developer says must not decide what the tests say.
 for name in (
-    *("BASE_URL", "HOST", "PORT", "TRUSTED_PROXIES", "GEOIP_DATABASE", "CORS_ALLOWED_ORIGINS"),
+    *("BASE_URL", "HOST", "PORT", "TRUSTED_PROXIES", "GEOIP_DATABASE", "GEODATA_URL", "CORS_ALLOWED_ORIGINS"),
     *("LOG_FORMAT", "LOG_LEVEL", "ACCESS_TOKEN_MINUTES", "REFRESH_TOKEN_DAYS"),
     *("SECRET_KEY", "SECRET_KEY_FALLBACKS", "STATEMENT_TIMEOUT_MS", "WEB_CONCURRENCY"),
 ):

@@ -9,7 +9,14 @@ MARKER = b"\xab\xcd\xefMaxMind.com"
 Node = list[Any]
 
 
-def write_mmdb(path: Path, records: dict[str, dict[str, Any]], *, ip_version: int) -> Path:
+def write_mmdb(
+    path: Path,
+    records: dict[str, dict[str, Any]],
+    *,
+    ip_version: int,
+    database_type: str = "Test",
+    description: str = "",
+) -> Path:
     """A file that answers, for addresses in each network, its record. IPv4 networks fit in both versions."""
     root: Node = [None, None]
     for text, record in records.items():
@@ -32,8 +39,8 @@ def write_mmdb(path: Path, records: dict[str, dict[str, Any]], *, ip_version: in
         "binary_format_major_version": _uint(5, 2),
         "binary_format_minor_version": _uint(5, 0),
         "build_epoch": _uint(9, 1_700_000_000),
-        "database_type": "Test",
-        "description": {},
+        "database_type": database_type,
+        "description": {"en": description},
         "ip_version": _uint(5, ip_version),
         "languages": [],
         "node_count": _uint(6, len(nodes)),

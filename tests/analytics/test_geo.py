@@ -1,4 +1,6 @@
 import logging
+import os
+import random
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
@@ -6,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from analytics.geo import GeoDatabase, Location
+from common.countries import COUNTRY_CODES
 from tests.analytics.mmdb import write_mmdb
 
 NOWHERE = Location(None, None)
@@ -31,7 +34,11 @@ def nested(country: str, city: str) -> dict:
 
 
 def flat(country: str, city: str) -> dict:
-    return {"country_code": country, "city": city}
+    return {"country_code": country, "city": city, "state1": "anders", "timezone": "anders"}
+
+
+def bare(country: str, city: str) -> dict:
+    return {"country": country, "city": city}
 
 
 @pytest.mark.parametrize(
@@ -77,7 +84,7 @@ def test_addresses_that_belong_to_no_country_are_nowhere(tmp_path: Path, address
     assert database.locate(address) == NOWHERE
 
 
-@pytest.mark.parametrize("layout", [nested, flat])
+@pytest.mark.parametrize("layout", [nested, flat, bare])
 @pytest.mark.parametrize("ip_version", [4, 6])
 def test_file_gives_the_city_and_overrides_the_country(tmp_path: Path, layout, ip_version: int) -> None:
     records = {"8.8.8.0/24": layout("FR", "Saint-Étienne"), "8.8.4.0/24": layout("DE", "Köln")}
@@ -137,6 +144,25 @@ def test_records_without_a_country_or_a_city_say_nothing(tmp_path: Path, record:
     database = GeoDatabase([write_mmdb(tmp_path / "city.mmdb", {"8.8.8.0/24": record}, ip_version=4)])
 
     assert database.locate("8.8.8.8") == Location("US", None)
+
+
+@pytest.mark.parametrize(
+    ("written", "city"),
+    [
+        ("Par\x00is\n", "Paris"),
+        (" Paris ", "Paris"),
+        ("\x00", None),
+        ("é" * 100, "é" * 100),
+        ("é" * 101, "é" * 100),
+        ("é" * 99 + " é", "é" * 99),
+    ],
+)
+def test_names_of_cities_can_be_stored(tmp_path: Path, written: str, city: str | None) -> None:
+    records = {"8.8.8.0/24": flat("FR", written), "8.8.4.0/24": nested("FR", written)}
+    database = GeoDatabase([write_mmdb(tmp_path / "city.mmdb", records, ip_version=4)])
+
+    assert database.locate("8.8.8.8") == Location("FR", city)
+    assert database.locate("8.8.4.4") == Location("FR", city)
 
 
 def test_replaced_file_is_in_use_a_second_later(tmp_path: Path, clock: Clock) -> None:
@@ -214,10 +240,74 @@ def test_previous_version_stays_in_use_when_its_replacement_cannot_be_read(
     assert database.locate("8.8.8.8") == Location("FR", "Paris")
 
 
-def test_damaged_record_says_nothing(tmp_path: Path) -> None:
-    path = write_mmdb(tmp_path / "city.mmdb", {"8.8.8.0/24": flat("FR", "Paris")}, ip_version=4)
-    content = path.read_bytes()
-    path.write_bytes(content.replace(b"\x42FR", b"\x5dFR"))
-    database = GeoDatabase([path])
+def test_file_that_is_no_file_is_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    pipe = tmp_path / "city.mmdb"
+    os.mkfifo(pipe)
+    database = GeoDatabase([pipe, tmp_path])
 
     assert database.locate("8.8.8.8") == Location("US", None)
+    assert [record.levelname for record in caplog.records] == ["WARNING", "WARNING"]
+
+
+def test_broken_replacements_are_warned_of_once_until_one_can_be_read(
+    tmp_path: Path, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = write_mmdb(tmp_path / "city.mmdb", {"8.8.8.0/24": flat("FR", "Paris")}, ip_version=4)
+    database = GeoDatabase([path])
+    warnings = []
+    for content in (b"one", b"another", path.read_bytes(), b"and again"):
+        (tmp_path / "replacement").write_bytes(content)
+        (tmp_path / "replacement").replace(path)
+        clock.now += 1.1
+        assert database.locate("8.8.8.8") == Location("FR", "Paris")
+        warnings.append(len(caplog.records))
+
+    assert warnings == [1, 1, 1, 2]
+
+
+def test_replacement_with_a_damaged_record_leaves_the_previous_version_in_use(
+    tmp_path: Path, clock: Clock
+) -> None:
+    path = write_mmdb(tmp_path / "city.mmdb", {"8.8.8.0/24": flat("FR", "Paris")}, ip_version=4)
+    database = GeoDatabase([path])
+    damage(write_mmdb(tmp_path / "new", {"8.8.8.0/24": flat("DE", "Köln")}, ip_version=4), "DE").replace(path)
+    clock.now += 1.1
+
+    assert database.locate("8.8.8.8") == Location("FR", "Paris")
+
+
+def test_damaged_record_beyond_what_is_tried_on_opening_says_nothing(tmp_path: Path) -> None:
+    records = {f"1.0.{third}.0/24": flat("AU", "Sydney") for third in range(0, 256, 2)}
+    records |= {f"2.0.{third}.0/24": flat("FR", "Paris") for third in range(0, 256, 2)}
+    records["9.9.9.0/24"] = flat("DE", "Köln")
+    path = damage(write_mmdb(tmp_path / "city.mmdb", records, ip_version=4), "DE")
+    database = GeoDatabase([path])
+
+    assert database.locate("2.0.254.1") == Location("FR", "Paris")
+    assert database.locate("9.9.9.9") == Location("US", None)
+
+
+@pytest.mark.parametrize("ip_version", [4, 6])
+def test_damage_anywhere_never_fails_a_look_up(tmp_path: Path, ip_version: int) -> None:
+    records = {f"{first}.8.8.0/24": nested("FR", "Paris") for first in range(1, 20)}
+    content = write_mmdb(tmp_path / "city.mmdb", records, ip_version=ip_version).read_bytes()
+    chance = random.Random(5)
+    for attempt in range(300):
+        damaged = bytearray(content)
+        for _ in range(chance.choice([1, 3, 20])):
+            damaged[chance.randrange(len(damaged))] = chance.randrange(256)
+        path = tmp_path / f"{attempt}.mmdb"
+        path.write_bytes(damaged)
+        database = GeoDatabase([path])
+        for first in range(1, 20):
+            country, city = database.locate(f"{first}.8.8.8")
+            assert country is None or country in COUNTRY_CODES
+            assert city is None or city.isprintable()
+
+
+def damage(path: Path, country: str) -> Path:
+    """Makes the only text that is this country claim to be longer than the file."""
+    content = path.read_bytes()
+    assert content.count(b"\x42" + country.encode()) == 1
+    path.write_bytes(content.replace(b"\x42" + country.encode(), b"\x5f" + b"\xff" * 2))
+    return path

@@ -165,3 +165,34 @@ def test_six_processes_that_start_at_once_agree(tmp_path: Path) -> None:
     assert [each.returncode for each in processes] == [0] * 6
     assert [each.name for each in path.parent.iterdir()] == ["secret_key"]
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "https://example.com/city-{year}-{month:02}.mmdb.gz",
+        "http://127.0.0.1:8080/city.mmdb",
+    ],
+)
+def test_monthly_address_may_name_the_month(value: str, given: pytest.MonkeyPatch) -> None:
+    given.setenv(NAME, value)
+
+    assert env.monthly_address(NAME, "https://example.com/default") == value
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("example.com/city.mmdb", "ftp://example.com/city.mmdb", "file:///city.mmdb", "https:///city.mmdb"),
+        *("https://example.com:x/", "https://example.com:0/", "https://[::1/", "https://example.com/{day}"),
+        *("https://example.com/{}", "https://example.com/{year", "https://example.com/{year[0]}"),
+        *("https://example.com/{month:x?}", "https://example.com/{year.none}"),
+    ],
+)
+def test_monthly_address_of_another_kind_is_refused(value: str, given: pytest.MonkeyPatch) -> None:
+    given.setenv(NAME, value)
+
+    assert (
+        refusal(lambda: env.monthly_address(NAME, ""))
+        == f"{NAME} must look like https://example.com/{{year}}-{{month:02}}.mmdb.gz, not {value!r}."
+    )
