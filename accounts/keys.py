@@ -7,25 +7,21 @@ leaked key, the checksum lets us refuse a mistyped one without asking the databa
 from __future__ import annotations
 
 import hashlib
-import os
 import re
-import secrets
 import string
 import zlib
+from secrets import choice
 
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-
-from common.secrets import derive_key
+from common import secrets
 
 PREFIX = "sl_live_"
 _ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase
 _FORM = re.compile(rf"{PREFIX}[0-9A-Za-z]{{38}}", re.ASCII)
-_NONCE_BYTES = 12
+_SEALING = "api-key-sealing"
 
 
 def new_key() -> str:
-    body = PREFIX + "".join(secrets.choice(_ALPHABET) for _ in range(32))
+    body = PREFIX + "".join(choice(_ALPHABET) for _ in range(32))
     return body + _checksum(body)
 
 
@@ -39,24 +35,14 @@ def digest(key: str) -> bytes:
 
 
 def seal(key: str, account: str, secret: str) -> bytes:
-    """AES-256-GCM, bound to the account: a sealed key copied to another row does not open."""
-    nonce = os.urandom(_NONCE_BYTES)
-    return nonce + _cipher(secret).encrypt(nonce, key.encode(), account.encode())
+    """Bound to the account: a sealed key copied to another row does not open."""
+    return secrets.seal(key.encode(), purpose=_SEALING, context=account.encode(), secret=secret)
 
 
 def unseal(sealed: bytes, account: str, secret_keys: list[str]) -> str | None:
     """The key, or None when none of the installation's secrets, present or former, opens the copy."""
-    for secret in secret_keys:
-        try:
-            opened = _cipher(secret).decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], account.encode())
-            return opened.decode()
-        except InvalidTag:
-            continue
-    return None
-
-
-def _cipher(secret: str) -> AESGCM:
-    return AESGCM(derive_key(secret, "api-key-sealing"))
+    opened = secrets.unseal(sealed, purpose=_SEALING, context=account.encode(), secrets=secret_keys)
+    return None if opened is None else opened.decode()
 
 
 def _checksum(body: str) -> str:

@@ -123,10 +123,14 @@ class DaySalt(models.Model):
 
 
 class Segment(models.Model):
-    """How far a journal's segment has been counted, in bytes. Written in the transaction that counts."""
+    """How far a journal's segment has been counted, in bytes. Written in the transaction that counts.
+
+    It outlives the segment by days, as records that were written again name where they stood first.
+    """
 
     id = models.UUIDField(primary_key=True)
     offset = models.BigIntegerField(default=0, db_default=0)
+    finished_at = models.DateTimeField(null=True)
 
     def __str__(self) -> str:
         return f"{self.id} up to {self.offset}"

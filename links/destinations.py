@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from django.conf import settings
@@ -51,27 +51,35 @@ class Target:
         )
 
 
+class UnknownCode(NamedTuple):
+    """Nothing is known by this code on this domain; None is the default one."""
+
+    domain_id: int | None
+
+
 _COLUMNS = """
     l.id, l.public_id::text, l.destination, l.utm, l.redirect_type, l.is_active, l.expires_at, n.clicks,
     l.max_clicks, l.allowed_countries, l.blocked_countries, l.allowed_devices, l.password
 """
 # A reserved code is only held for its link, which is followed on another host; a retired one has no link.
 _ON_OWN_HOST = f"""
-    SELECT {_COLUMNS}, true
+    SELECT NULL, {_COLUMNS}, true
     FROM links_code c JOIN links_link l ON l.id = c.link_id JOIN links_clickcounter n ON n.link_id = l.id
     WHERE c.code = %(code)s AND c.domain_id IS NULL AND c.kind <> 'reserved'
 """  # noqa: S608 # put together from constants
 _ON_CUSTOM_HOST = f"""
-    SELECT {_COLUMNS}, d.status = '{DomainStatus.ACTIVE}'
-    FROM domains_domain d JOIN links_code c ON c.domain_id = d.id
-    JOIN links_link l ON l.id = c.link_id JOIN links_clickcounter n ON n.link_id = l.id
-    WHERE c.code = %(code)s AND d.host = %(host)s AND d.status <> '{DomainStatus.PENDING}'
+    SELECT d.id, {_COLUMNS}, d.status = '{DomainStatus.ACTIVE}'
+    FROM domains_domain d LEFT JOIN (
+        links_code c JOIN links_link l ON l.id = c.link_id JOIN links_clickcounter n ON n.link_id = l.id
+    ) ON c.domain_id = d.id AND c.code = %(code)s
+    WHERE d.host = %(host)s AND d.status <> '{DomainStatus.PENDING}'
 """  # noqa: S608 # put together from constants
 
 
-def find_target(host: str, code: str) -> Target | None:
-    """The link that ``code`` means on ``host`` (canonical), or None. No host falls back to another."""
-    query = _ON_OWN_HOST if host in settings.BASE_HOSTS else _ON_CUSTOM_HOST
+def find_target(host: str, code: str) -> Target | UnknownCode | None:
+    """What ``code`` means on ``host`` (canonical); None if that is none of ours. No host falls back to another."""
+    is_own = host in settings.BASE_HOSTS
+    query = _ON_OWN_HOST if is_own else _ON_CUSTOM_HOST
 
     def read() -> tuple[Any, ...] | None:
         with connection.cursor() as cursor:
@@ -80,7 +88,10 @@ def find_target(host: str, code: str) -> Target | None:
             return row
 
     row = read_first(read)
-    return None if row is None else _target(*row)
+    if row is None:
+        return UnknownCode(None) if is_own else None
+    domain_id, link_id, *_ = row
+    return UnknownCode(domain_id) if link_id is None else _target(*row[1:])
 
 
 def _target(  # noqa: PLR0917 # a row, in the order of _COLUMNS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -36,12 +37,18 @@ DELETE FROM links_link WHERE id = %(link)s
 """  # noqa: S608 # put together from constants
 
 _CLAIM = """
-UPDATE links_clickcounter SET clicks = clicks + 1 FROM links_link l
-WHERE link_id = %(link)s AND l.id = link_id AND l.is_active AND (l.expires_at IS NULL OR l.expires_at > now())
-  AND (l.max_clicks IS NULL OR clicks < l.max_clicks)
+WITH claimed AS (
+    UPDATE links_clickcounter SET clicks = clicks + 1 FROM links_link l
+    WHERE link_id = %(link)s AND l.id = link_id AND l.is_active AND (l.expires_at IS NULL OR l.expires_at > now())
+      AND (l.max_clicks IS NULL OR clicks < l.max_clicks)
+    RETURNING link_id
+)
 """
-
-_COUNT = "UPDATE links_clickcounter SET clicks = clicks + 1 WHERE link_id = %(link)s"
+_LOCK = "SELECT link_id FROM links_clickcounter WHERE link_id = ANY(%s) ORDER BY link_id FOR NO KEY UPDATE"
+_ADD = """
+UPDATE links_clickcounter c SET clicks = c.clicks + added.clicks
+FROM unnest(%s::bigint[], %s::bigint[]) added (link_id, clicks) WHERE c.link_id = added.link_id
+"""
 
 
 def create_link(
@@ -123,16 +130,29 @@ def delete_link(*, owner: User, public_id: str) -> None:
         cursor.execute(_DELETE, {"link": link.pk})
 
 
-def claim_click(*, link_id: int) -> bool:
-    """Takes one of a capped link's clicks, if there is one left: exact under any concurrency."""
+def claim_click(*, link_id: int, record: str, values: dict[str, Any]) -> bool:
+    """Takes one of a capped link's clicks, if there is one left: exact under any concurrency.
+
+    ``record`` is an INSERT of one row FROM claimed. It is part of the same statement: both happen, or neither.
+    """
     with connection.cursor() as cursor:
-        cursor.execute(_CLAIM, {"link": link_id})
+        cursor.execute(_CLAIM + record, {**values, "link": link_id})
         return bool(cursor.rowcount)
 
 
-def count_click(*, link_id: int) -> None:
+def add_clicks(clicks: Mapping[int, int]) -> set[int]:
+    """Adds to the counters of these links and gives those that exist, in the caller's transaction.
+
+    Until its end no other transaction changes the counters that are given; they are taken in order, so that two
+    callers cannot wait for each other.
+    """
     with connection.cursor() as cursor:
-        cursor.execute(_COUNT, {"link": link_id})
+        cursor.execute(_LOCK, [list(clicks)])
+        existing = {link_id for (link_id,) in cursor.fetchall()}
+        added = {link_id: clicks[link_id] for link_id in existing if clicks[link_id]}
+        if added:
+            cursor.execute(_ADD, [list(added), list(added.values())])
+    return existing
 
 
 def _changed_fields(changes: dict[str, Any]) -> dict[str, Any]:

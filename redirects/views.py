@@ -8,15 +8,16 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.csrf import csrf_protect
 
+from analytics import capture
 from analytics.visitor import Visitor, visitor_from
 from common.database import is_outage
 from common.errors import TooManyAttempts
 from common.hosts import canonical_host
-from links.destinations import Target, find_target
-from links.services import claim_click, count_click
+from links.destinations import Target, UnknownCode, find_target
 from redirects import access, refusals
 from redirects.pages import refuse
 from redirects.password import is_unlocked, remember_unlocked, try_password
+from redirects.refusals import Refusal
 
 
 def follow(request: HttpRequest, code: str) -> HttpResponse:
@@ -38,24 +39,28 @@ def _follow(request: HttpRequest, code: str) -> HttpResponse:
     if target is None:
         return refuse(request, refusals.NOT_FOUND)
     visitor = visitor_from(request.META, request.method or "", settings.TRUSTED_PROXIES)
+    if isinstance(target, UnknownCode):
+        capture.record_unknown_code(visitor, target.domain_id)
+        return refuse(request, refusals.NOT_FOUND)
     refusal = access.decide(target, visitor, timezone.now())
     if refusal is not None:
-        return refuse(request, refusal)
+        return _refuse(request, target, visitor, refusal)
     if target.password is not None and not is_unlocked(request, target):
         return _ask_password(request, target, visitor)
     if request.method == "POST":  # reloading the form after it was sent
         return _to_itself(request)
-    if visitor.kind == "click" and not _count(target):
-        return refuse(request, refusals.LIMIT_REACHED)
+    if target.max_clicks is None or visitor.kind != "click":
+        capture.record_visit(visitor, target.link_id)
+    elif not capture.record_claimed_click(visitor, target.link_id):
+        return _refuse(request, target, visitor, refusals.LIMIT_REACHED)
     return _redirect(target)
 
 
-def _count(target: Target) -> bool:
-    """Counts the click before the answer; False when a capped link has none left."""
-    if target.max_clicks is not None:
-        return claim_click(link_id=target.link_id)
-    count_click(link_id=target.link_id)
-    return True
+def _refuse(
+    request: HttpRequest, target: Target, visitor: Visitor, refusal: Refusal, **options: str
+) -> HttpResponse:
+    capture.record_refusal(visitor, target.link_id, refusal.reason)
+    return refuse(request, refusal, **options)
 
 
 def _redirect(target: Target) -> HttpResponse:
@@ -81,15 +86,15 @@ MAX_GIVEN = 129
 @csrf_protect
 def _ask_password(request: HttpRequest, target: Target, visitor: Visitor) -> HttpResponse:
     if request.method != "POST":
-        return refuse(request, refusals.PASSWORD, template="redirects/password.html")
+        return _refuse(request, target, visitor, refusals.PASSWORD, template="redirects/password.html")
     try:
         right = try_password(target, request.POST.get("password", "")[:MAX_GIVEN], visitor.address)
     except TooManyAttempts as error:
-        response = refuse(request, refusals.RATE_LIMITED)
+        response = _refuse(request, target, visitor, refusals.RATE_LIMITED)
         response["Retry-After"] = str(error.retry_after)
         return response
     if not right:
-        return refuse(request, refusals.WRONG_PASSWORD, template="redirects/password.html")
+        return _refuse(request, target, visitor, refusals.WRONG_PASSWORD, template="redirects/password.html")
     response = _to_itself(request)
     remember_unlocked(response, request, target)
     return response

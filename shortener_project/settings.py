@@ -194,6 +194,9 @@ GEODATA_URL = env.monthly_address(
     "GEODATA_URL", "https://download.db-ip.com/free/dbip-city-lite-{year}-{month:02}.mmdb.gz"
 )
 
+CLICKS_DIR = VAR_DIR / "clicks"
+CLICK_SYNC = env.choice("CLICK_SYNC", ("group", "process", "strict"))
+
 LOG_LEVEL = env.choice("LOG_LEVEL", ("INFO", "DEBUG", "WARNING", "ERROR"))
 LOG_FORMAT = env.choice("LOG_FORMAT", ("text", "json"))
 LOGGING: dict[str, Any] = {

@@ -1,18 +1,31 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.test import Client
+from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
 from accounts.models import User
 from accounts.services import NewAccount, create_account
 from accounts.tokens import issue_tokens
+from analytics.journal import journal
 
 PASSWORD = "correct horse battery"
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0"
+
+
+@pytest.fixture(autouse=True)
+def clicks_dir(settings: Settings, tmp_path: Path) -> Iterator[Path]:
+    """A journal of its own for each test: what the database knows of one ends with the test, too."""
+    settings.CLICKS_DIR = tmp_path / "clicks"
+    settings.CLICK_SYNC = "process"
+    journal.cache_clear()
+    yield settings.CLICKS_DIR
+    journal.cache_clear()
 
 
 def account(email: str, plan: str = "free") -> NewAccount:

@@ -13,7 +13,7 @@ from shortener_project.embedded_postgres import EmbeddedPostgres
 # What the shell of the developer says must not decide what the tests say.
 for name in (
     *("BASE_URL", "HOST", "PORT", "TRUSTED_PROXIES", "GEOIP_DATABASE", "GEODATA_URL", "CORS_ALLOWED_ORIGINS"),
-    *("LOG_FORMAT", "LOG_LEVEL", "ACCESS_TOKEN_MINUTES", "REFRESH_TOKEN_DAYS"),
+    *("LOG_FORMAT", "LOG_LEVEL", "CLICK_SYNC", "ACCESS_TOKEN_MINUTES", "REFRESH_TOKEN_DAYS"),
     *("SECRET_KEY", "SECRET_KEY_FALLBACKS", "STATEMENT_TIMEOUT_MS", "WEB_CONCURRENCY"),
 ):
     os.environ.pop(name, None)

@@ -135,6 +135,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.UUIDField(primary_key=True, serialize=False)),
                 ('offset', models.BigIntegerField(db_default=0, default=0)),
+                ("finished_at", models.DateTimeField(null=True)),
             ],
         ),
         migrations.CreateModel(

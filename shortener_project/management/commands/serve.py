@@ -91,6 +91,7 @@ def children(listener: socket.socket) -> list[Child]:
     web = [sys.executable, "-m", "gunicorn", "--config", config, "shortener_project.wsgi"]
     return [
         Child("web server", web, failures_allowed=4, reloads=True, pass_fds=(listener.fileno(),)),
+        Child("click drainer", [*manage, "drain_clicks"]),
         Child("housekeeping", [*manage, "housekeeping"]),
     ]
 

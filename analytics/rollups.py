@@ -1,0 +1,131 @@
+"""A batch of clicks goes into the tables: COPY once, the rest is set against set."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import date, timedelta
+
+from django.db import connection
+
+from analytics.facts import Facts
+from analytics.models import Dimension, Kind
+from analytics.salts import EPOCH
+from links.services import add_clicks
+
+_BATCH = """
+CREATE TEMPORARY TABLE IF NOT EXISTS batch (
+    microseconds bigint, link_id bigint, kind smallint, counted boolean, reason text, country text, city text,
+    device text, browser text, operating_system text, referrer text, referrer_host text, visitor uuid
+) ON COMMIT DELETE ROWS;
+DELETE FROM batch
+"""
+
+_TIME = "'epoch'::timestamptz + microseconds * interval '1 microsecond'"
+_DAY = f"(({_TIME}) AT TIME ZONE 'UTC')::date"
+_IS_CLICK = f"kind = {Kind.CLICK}"
+
+_CLICKS = f"""
+INSERT INTO analytics_click (
+    time, link_id, kind, reason, country, city, device, browser, operating_system, referrer
+)
+SELECT {_TIME}, link_id, kind, reason, country, city, device, browser, operating_system, referrer FROM batch
+"""  # noqa: S608 # put together from constants, as below
+
+# The visitors who are new on their day, and in which quarter of an hour they came first.
+_TOTALS = f"""
+WITH first AS (
+    SELECT {_DAY} AS day, link_id, visitor, date_bin('15 minutes', min({_TIME}), 'epoch') AS start
+    FROM batch WHERE {_IS_CLICK} AND visitor IS NOT NULL GROUP BY 1, 2, 3
+), new AS (
+    INSERT INTO analytics_dayvisitor (day, link_id, visitor) SELECT day, link_id, visitor FROM first
+    ON CONFLICT DO NOTHING RETURNING day, link_id, visitor
+), total AS (
+    SELECT link_id, start, sum(clicks) AS clicks, sum(unique_clicks) AS unique_clicks FROM (
+        SELECT link_id, date_bin('15 minutes', {_TIME}, 'epoch') AS start, 1 AS clicks, 0 AS unique_clicks
+        FROM batch WHERE {_IS_CLICK}
+        UNION ALL SELECT link_id, start, 0, 1 FROM new JOIN first USING (day, link_id, visitor)
+    ) one GROUP BY 1, 2
+), days AS (
+    INSERT INTO analytics_daytotal AS t (link_id, day, clicks, unique_clicks)
+    SELECT link_id, (start AT TIME ZONE 'UTC')::date, sum(clicks), sum(unique_clicks) FROM total GROUP BY 1, 2
+    ON CONFLICT (link_id, day) DO UPDATE
+    SET clicks = t.clicks + EXCLUDED.clicks, unique_clicks = t.unique_clicks + EXCLUDED.unique_clicks
+)
+INSERT INTO analytics_quartertotal AS t (link_id, start, clicks, unique_clicks)
+SELECT link_id, start, clicks, unique_clicks FROM total
+ON CONFLICT (link_id, start) DO UPDATE
+SET clicks = t.clicks + EXCLUDED.clicks, unique_clicks = t.unique_clicks + EXCLUDED.unique_clicks
+"""  # noqa: S608
+
+_COUNTS = f"""
+WITH counted AS MATERIALIZED (
+    SELECT link_id, dimension, day, value, count(*) AS clicks FROM (
+        SELECT link_id, {_DAY} AS day, (ARRAY[
+            {Dimension.COUNTRY}, {Dimension.CITY}, {Dimension.DEVICE}, {Dimension.BROWSER},
+            {Dimension.OPERATING_SYSTEM}, {Dimension.REFERRER}
+        ]::smallint[])[n] AS dimension, (ARRAY[
+            country, country || ' ' || city, device, browser, operating_system, referrer_host
+        ])[n] AS value
+        FROM batch, generate_series(1, 6) n WHERE {_IS_CLICK}
+        UNION ALL
+        SELECT link_id, {_DAY}, {Dimension.OUTCOME}, CASE kind
+            WHEN {Kind.HEAD} THEN 'head' WHEN {Kind.PREFETCH} THEN 'prefetch' WHEN {Kind.CRAWLER} THEN 'crawler'
+            ELSE 'refused:' || reason
+        END FROM batch WHERE NOT {_IS_CLICK}
+    ) one GROUP BY 1, 2, 3, 4
+), days AS (
+    INSERT INTO analytics_daycount AS t (link_id, dimension, day, value, clicks)
+    SELECT link_id, dimension, day, value, clicks FROM counted
+    ON CONFLICT (link_id, dimension, day, value) DO UPDATE SET clicks = t.clicks + EXCLUDED.clicks
+)
+INSERT INTO analytics_lifecount AS t (link_id, dimension, value, clicks)
+SELECT link_id, dimension, value, sum(clicks) FROM counted GROUP BY 1, 2, 3
+ON CONFLICT (link_id, dimension, value) DO UPDATE SET clicks = t.clicks + EXCLUDED.clicks
+"""  # noqa: S608
+
+_UNKNOWN_CODES = """
+INSERT INTO analytics_unknowncode AS t (domain_id, day, hits)
+SELECT * FROM unnest(%s::bigint[], %s::date[], %s::bigint[]) ORDER BY 1, 2
+ON CONFLICT (domain_id, day) DO UPDATE SET hits = t.hits + EXCLUDED.hits
+"""
+
+
+def add_to_tables(batch: Sequence[Facts]) -> None:
+    """Counts clicks in every table, in the caller's transaction.
+
+    First come the counters of the links, in their order, and no other row is written without its link's counter:
+    so batches never wait for each other in a circle. Clicks of links that are gone are left out.
+    """
+    ids = {each.link_id for each in batch}
+    clicks = Counter(each.link_id for each in batch if each.kind == Kind.CLICK and not each.counted)
+    existing = add_clicks({link_id: clicks[link_id] for link_id in ids})
+    with connection.cursor() as cursor:
+        # Grouping a batch takes some; the default would have it done on the disk.
+        cursor.execute("SET LOCAL work_mem = '64MB'")
+        cursor.execute(_BATCH)
+        with cursor.copy("COPY batch FROM STDIN") as copy:
+            for each in batch:
+                if each.link_id in existing:
+                    copy.write_row(each)
+        for statement in (_CLICKS, _TOTALS, _COUNTS):
+            cursor.execute(statement)
+
+
+def add_unknown_codes(hits: Iterable[tuple[int, int]]) -> None:
+    """``hits`` are (domain, day since 1970)."""
+    counted = Counter(hits)
+    if counted:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                _UNKNOWN_CODES,
+                [
+                    [domain for domain, _ in counted],
+                    [_date(day) for _, day in counted],
+                    list(counted.values()),
+                ],
+            )
+
+
+def _date(day: int) -> date:
+    return EPOCH + timedelta(days=day)

@@ -1,0 +1,45 @@
+"""The secret of each day. Two days later it is destroyed, and nobody can tell any more who a visitor was."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable
+from datetime import date, timedelta
+
+from django.db import connection
+
+EPOCH = date(1970, 1, 1)
+KEPT_DAYS = 2
+SALT_BYTES = 32
+
+
+def salts_of(days: Iterable[int]) -> dict[int, bytes]:
+    """By day since 1970; made where there is none. In the caller's transaction. Raises ValueError for no such day."""
+    dates = {_date(day): day for day in days}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            INSERT INTO analytics_daysalt (day, salt)
+            SELECT * FROM unnest(%s::date[], %s::bytea[]) ORDER BY 1 ON CONFLICT DO NOTHING
+            """,
+            [sorted(dates), [secrets.token_bytes(SALT_BYTES) for _ in dates]],
+        )
+        cursor.execute("SELECT day, salt FROM analytics_daysalt WHERE day = ANY(%s)", [list(dates)])
+        return {dates[day]: bytes(salt) for day, salt in cursor.fetchall()}
+
+
+def forget_visitors() -> None:
+    """Destroys what is older than two days."""
+    with connection.cursor() as cursor:
+        for table in ("analytics_daysalt", "analytics_dayvisitor"):
+            cursor.execute(
+                f"DELETE FROM {table} WHERE day < (now() AT TIME ZONE 'UTC')::date - %s",  # noqa: S608 # constants
+                [KEPT_DAYS - 1],
+            )
+
+
+def _date(day: int) -> date:
+    try:
+        return EPOCH + timedelta(days=day)
+    except OverflowError:
+        raise ValueError("a time beyond all calendars") from None
