@@ -13,6 +13,7 @@ from rest_framework.test import APIClient
 from accounts.models import User
 from accounts.services import NewAccount
 from domains.models import Domain
+from tests.clicks import drain
 
 ITEM_KEYS = {
     "_id",
@@ -258,6 +259,7 @@ def test_each_sort_in_each_order(api: APIClient, make_link: MakeLink, visitor: C
         code = make_link(title=title)["shortCode"]
         for _ in range(clicks):
             visitor.get(f"/{code}")
+    drain()
     orders = {
         "createdAt": ["banana", "apple", "cherry"],
         "clickCount": ["cherry", "banana", "apple"],
