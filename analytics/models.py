@@ -80,18 +80,30 @@ class DayCount(models.Model):
     link_id = models.BigIntegerField()
     dimension = models.SmallIntegerField(choices=Dimension)
     day = models.DateField()
-    value = models.TextField()
+    value = models.TextField(db_collation="C")
     clicks = models.BigIntegerField()
 
 
 class LifeCount(models.Model):
-    """As DayCount over a link's whole life, so that its report costs the same however long and busy that was."""
+    """As DayCount over a link's whole life, so that its report costs the same however long and busy that was.
+
+    Days are added when they are over; those after ClosedDay are to be taken from DayCount.
+    """
 
     pk = models.CompositePrimaryKey("link_id", "dimension", "value")
     link_id = models.BigIntegerField()
     dimension = models.SmallIntegerField(choices=Dimension)
-    value = models.TextField()
+    value = models.TextField(db_collation="C")
     clicks = models.BigIntegerField()
+
+
+class ClosedDay(models.Model):
+    """One row: the last day (UTC) that is in LifeCount."""
+
+    day = models.DateField(primary_key=True)
+
+    def __str__(self) -> str:
+        return self.day.isoformat()
 
 
 class UnknownCode(models.Model):

@@ -23,7 +23,8 @@ from analytics.rollups import add_to_tables, add_unknown_codes
 from analytics.salts import salts_of
 from analytics.segments import OpenSegment, Segment, segments
 
-BATCH = 20_000
+BATCH = 50_000
+MAX_PLACES = 200_000
 
 log = logging.getLogger(__name__)
 
@@ -56,6 +57,8 @@ class Drainer:
         self._offsets: dict[uuid.UUID, int] = {}
         self._wiped: dict[uuid.UUID, int] = {}
         self._damaged: set[uuid.UUID] = set()
+        # Looked up once while there is a backlog, and again after it: the file of cities may have changed.
+        self._places: dict[str, Place] = {}
 
     @property
     def found_damage(self) -> bool:
@@ -69,7 +72,7 @@ class Drainer:
         """
         while True:
             try:
-                taken = self._drain(_count)
+                taken = self._drain(partial(_count, places=self._places))
                 break
             except _POISON as error:
                 poison = error
@@ -79,6 +82,8 @@ class Drainer:
                 break
             self._limit = max(1, self._limit // 10)
         self._limit = min(BATCH, self._limit * 2)
+        if not taken or len(self._places) > MAX_PLACES:
+            self._places.clear()
         return taken
 
     def _drain(self, handle: Callable[[_Batch], None]) -> int:
@@ -133,13 +138,12 @@ class Drainer:
             log.error("It is kept as %s.", segment.set_aside())
 
 
-def _count(batch: _Batch) -> None:
+def _count(batch: _Batch, places: dict[str, Place]) -> None:
     records = [decode(opened(content)) for content in batch.pending]
     records += [decode(payload) for payload in batch.payloads]
     records = _without_counted(records, batch.offsets)
     salts = salts_of({record.time // DAY_MICROSECONDS for record in records}) if records else {}
     unknown_codes = [each for each in records if each.kind == UNKNOWN_CODE]
-    places: dict[str, Place] = {}
     if len(unknown_codes) < len(records):
         add_to_tables([facts(each, salts, places) for each in records if each.kind != UNKNOWN_CODE])
     add_unknown_codes((each.subject, each.time // DAY_MICROSECONDS) for each in unknown_codes)

@@ -8,7 +8,8 @@ from datetime import date, timedelta
 
 from django.db import connection
 
-from analytics.facts import Facts
+from analytics.facts import DAY_MICROSECONDS, Facts
+from analytics.life_counts import closed_day
 from analytics.models import Dimension, Kind
 from analytics.salts import EPOCH
 from links.services import add_clicks
@@ -67,7 +68,7 @@ WITH counted AS MATERIALIZED (
         ]::smallint[])[n] AS dimension, (ARRAY[
             country, country || ' ' || city, device, browser, operating_system, referrer_host
         ])[n] AS value
-        FROM batch, generate_series(1, 6) n WHERE {_IS_CLICK}
+        FROM batch, generate_series(1, 6) n WHERE {_IS_CLICK} AND (n <> 2 OR city <> 'unknown')
         UNION ALL
         SELECT link_id, {_DAY}, {Dimension.OUTCOME}, CASE kind
             WHEN {Kind.HEAD} THEN 'head' WHEN {Kind.PREFETCH} THEN 'prefetch' WHEN {Kind.CRAWLER} THEN 'crawler'
@@ -80,7 +81,7 @@ WITH counted AS MATERIALIZED (
     ON CONFLICT (link_id, dimension, day, value) DO UPDATE SET clicks = t.clicks + EXCLUDED.clicks
 )
 INSERT INTO analytics_lifecount AS t (link_id, dimension, value, clicks)
-SELECT link_id, dimension, value, sum(clicks) FROM counted GROUP BY 1, 2, 3
+SELECT link_id, dimension, value, sum(clicks) FROM counted WHERE day <= %(closed)s GROUP BY 1, 2, 3
 ON CONFLICT (link_id, dimension, value) DO UPDATE SET clicks = t.clicks + EXCLUDED.clicks
 """  # noqa: S608
 
@@ -108,8 +109,9 @@ def add_to_tables(batch: Sequence[Facts]) -> None:
             for each in batch:
                 if each.link_id in existing:
                     copy.write_row(each)
-        for statement in (_CLICKS, _TOTALS, _COUNTS):
-            cursor.execute(statement)
+        cursor.execute(_CLICKS)
+        cursor.execute(_TOTALS)
+        cursor.execute(_COUNTS, {"closed": closed_day(min(each.time for each in batch) // DAY_MICROSECONDS)})
 
 
 def add_unknown_codes(hits: Iterable[tuple[int, int]]) -> None:

@@ -15,7 +15,7 @@ from analytics.records import Corrupt, Framed, read_frames
 
 DAMAGED_SUFFIX = ".damaged"
 # Enough for a batch of long records, and little enough to be held many times.
-CHUNK_BYTES = 8 * 1024 * 1024
+CHUNK_BYTES = 16 * 1024 * 1024
 _ZEROS = bytes(1024 * 1024)
 
 

@@ -27,6 +27,9 @@ ALTER TABLE analytics_daytotal SET (fillfactor = 70);
 ALTER TABLE analytics_quartertotal SET (fillfactor = 70);
 ALTER TABLE analytics_daycount SET (fillfactor = 70);
 ALTER TABLE analytics_lifecount SET (fillfactor = 70);
+-- A day's counts lie together; they are looked for by day when the day is over.
+CREATE INDEX daycount_day ON analytics_daycount USING brin (day);
+INSERT INTO analytics_closedday VALUES ('1970-01-01');
 """
 
 DELETED_LINKS = """
@@ -52,13 +55,17 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
+            name="ClosedDay",
+            fields=[("day", models.DateField(primary_key=True, serialize=False))],
+        ),
+        migrations.CreateModel(
             name='DayCount',
             fields=[
                 ('pk', models.CompositePrimaryKey('link_id', 'dimension', 'day', 'value', blank=True, editable=False, primary_key=True, serialize=False)),
                 ('link_id', models.BigIntegerField()),
                 ('dimension', models.SmallIntegerField(choices=[(1, 'Country'), (2, 'City'), (3, 'Device'), (4, 'Browser'), (5, 'Operating System'), (6, 'Referrer'), (7, 'Outcome')])),
                 ('day', models.DateField()),
-                ('value', models.TextField()),
+                ("value", models.TextField(db_collation="C")),
                 ('clicks', models.BigIntegerField()),
             ],
         ),
@@ -109,7 +116,7 @@ class Migration(migrations.Migration):
                 ('pk', models.CompositePrimaryKey('link_id', 'dimension', 'value', blank=True, editable=False, primary_key=True, serialize=False)),
                 ('link_id', models.BigIntegerField()),
                 ('dimension', models.SmallIntegerField(choices=[(1, 'Country'), (2, 'City'), (3, 'Device'), (4, 'Browser'), (5, 'Operating System'), (6, 'Referrer'), (7, 'Outcome')])),
-                ('value', models.TextField()),
+                ("value", models.TextField(db_collation="C")),
                 ('clicks', models.BigIntegerField()),
             ],
         ),
