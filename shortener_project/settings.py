@@ -227,6 +227,10 @@ SPECTACULAR_SETTINGS = {
     "TAGS": [
         {"name": "Authentication", "description": "Tokens and the API key."},
         {"name": "URLs", "description": "Short links."},
+        {
+            "name": "Analytics",
+            "description": "How often short links are followed, when, from where and with what.",
+        },
     ],
     # The docstrings speak to who changes the code, the descriptions in the schema modules to who calls the API.
     "DISABLE_DOCSTRING_DESCRIPTIONS": True,

@@ -18,6 +18,7 @@ urlpatterns = [
     path("api/docs", DocsView.as_view()),
     path("api/", include("accounts.urls")),
     path("api/", include("links.urls")),
+    path("api/", include("analytics.urls")),
     # Last: whatever the service itself does not answer may be a code.
     path("", include("redirects.urls")),
 ]

@@ -21,7 +21,10 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
+from analytics import geo
+from analytics.models import Kind
 from links import selectors
+from tests.analytics.facts import Fact, record
 from tests.conftest import PASSWORD
 
 UNKNOWN_ID = "019a0000-0000-7000-8000-000000000000"
@@ -206,6 +209,57 @@ def test_links_are_as_described(api: APIClient, agrees: Callable[..., Any], body
     agrees(api.get("/api/urls/domains/available"), 200)
     agrees(api.delete(path), 200)
     agrees(api.get("/api/urls/stats"), 200)
+
+
+REPORTS = ["", "/devices", "/geographic", "/clicks"]
+
+
+@pytest.mark.parametrize("part", REPORTS)
+def test_reports_are_as_described(
+    api: APIClient,
+    anonymous: APIClient,
+    make_link: Callable[..., dict[str, Any]],
+    agrees: Callable[..., Any],
+    part: str,
+) -> None:
+    link = make_link()["_id"]
+    path = f"/api/analytics/{link}{part}"
+    agrees(api.get(path), 200)
+    kinds = [Fact("2030-03-01T10:00Z", kind=kind, reason="country") for kind in Kind]
+    record(link, [*kinds, Fact("2030-03-02T10:00Z", "unknown", "unknown", referrer="https://a.example/")])
+    agrees(api.get(path), 200)
+    days = {"startDate": "2030-03-01", "endDate": "2030-03-02", "timezone": "Europe/Berlin", "limit": 1}
+    agrees(api.get(path, days), 200)
+    agrees(api.get(path, {**days, "interval": "hour"}), 200)
+    agrees(api.get(path, {**days, "limit": 0, "timezone": "x"}), 400)
+    agrees(anonymous.get(path), 401)
+    agrees(api.get(f"/api/analytics/{UNKNOWN_ID}{part}"), 404)
+
+
+def test_the_source_of_cities_is_as_described(
+    api: APIClient,
+    make_link: Callable[..., dict[str, Any]],
+    agrees: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    source = {"text": "By somebody", "url": "https://a.example"}
+    monkeypatch.setattr(geo, "attribution", lambda: source)
+    data = agrees(api.get(f"/api/analytics/{make_link()['_id']}/geographic"), 200)["data"]
+    assert data["attribution"] == source
+
+
+def test_limits_of_reports_are_visible(described: dict[str, Any]) -> None:
+    def query(part: str) -> dict[str, Any]:
+        parameters = described["paths"][f"/api/analytics/{{urlId}}{part}"]["get"]["parameters"]
+        return {each["name"]: each["schema"] for each in parameters if each["in"] == "query"}
+
+    assert query("")["limit"].items() >= {"minimum": 1, "maximum": 100, "default": 10}.items()
+    assert query("")["interval"].items() >= {"enum": ["hour", "day", "month"], "default": "day"}.items()
+    for part in ("/devices", "/geographic"):
+        assert query(part)["limit"].items() >= {"minimum": 1, "maximum": 1000, "default": 1000}.items()
+    assert query("/clicks")["limit"].items() >= {"minimum": 1, "maximum": 100, "default": 20}.items()
+    assert query("/clicks")["kind"]["default"] == "click,head,prefetch,crawler,refused"
+    assert all(query(part)["timezone"]["default"] == "UTC" for part in REPORTS)
 
 
 def test_a_body_of_every_field_is_as_described(described: dict[str, Any]) -> None:

@@ -1,0 +1,234 @@
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+from rest_framework.test import APIClient
+
+from analytics import click_log
+from analytics.models import Click, Kind
+from links.models import Link
+from tests.analytics.facts import Fact, click, record
+from tests.analytics.reading import broken_rules, report
+
+
+def log(api: APIClient, link: str, **query: object) -> dict[str, Any]:
+    return report(api, link, "/clicks", **query)
+
+
+def walk(api: APIClient, link: str, **query: object) -> list[list[str]]:
+    """The countries of each page."""
+    pages: list[list[str]] = []
+    cursor: dict[str, str] = {}
+    while True:
+        data = log(api, link, **query, **cursor)
+        pages.append([item["country"] for item in data["clicks"]])
+        assert data["pagination"].keys() == {"limit", "nextCursor"}
+        if data["pagination"]["nextCursor"] is None:
+            return pages
+        assert len(pages) < 100
+        cursor = {"cursor": data["pagination"]["nextCursor"]}
+
+
+def test_none(api: APIClient, link: str) -> None:
+    assert log(api, link) == {"clicks": [], "pagination": {"limit": 20, "nextCursor": None}}
+
+
+def test_in_full(api: APIClient, link: str) -> None:
+    record(
+        link,
+        [
+            Fact(
+                "2026-03-01T10:00:00.5Z",
+                "US",
+                "New York",
+                "mobile",
+                "Safari",
+                "iOS",
+                "https://www.a.example/b",
+            ),
+            Fact("2026-03-01T09:00Z", "unknown", "unknown", kind=Kind.REFUSED, reason="country"),
+        ],
+    )
+    data = log(api, link)
+    ids = [item.pop("_id") for item in data["clicks"]]
+    assert data == {
+        "clicks": [
+            {
+                "time": "2026-03-01T10:00:00.500000Z",
+                "kind": "click",
+                "reason": None,
+                "country": "US",
+                "city": "New York",
+                "device": "mobile",
+                "browser": "Safari",
+                "operatingSystem": "iOS",
+                "referrer": "https://www.a.example/b",
+            },
+            {
+                "time": "2026-03-01T09:00:00Z",
+                "kind": "refused",
+                "reason": "country",
+                "country": "unknown",
+                "city": "unknown",
+                "device": "desktop",
+                "browser": "Firefox",
+                "operatingSystem": "Linux",
+                "referrer": "direct",
+            },
+        ],
+        "pagination": {"limit": 20, "nextCursor": None},
+    }
+    assert [len(each) for each in ids] == [32, 32]
+    assert [item["_id"] for item in log(api, link)["clicks"]] == ids
+    assert len(set(ids)) == 2
+
+
+LETTERS = [2 * letter for letter in "ABCDEFG"]
+
+
+@pytest.mark.parametrize(
+    ("limit", "pages"),
+    [
+        (1, [[letter] for letter in reversed(LETTERS)]),
+        (3, [["GG", "FF", "EE"], ["DD", "CC", "BB"], ["AA"]]),
+        (6, [["GG", "FF", "EE", "DD", "CC", "BB"], ["AA"]]),
+        (7, [["GG", "FF", "EE", "DD", "CC", "BB", "AA"]]),
+        (100, [["GG", "FF", "EE", "DD", "CC", "BB", "AA"]]),
+    ],
+)
+@pytest.mark.parametrize("at_once", [True, False])
+def test_pages(api: APIClient, link: str, limit: int, pages: list[list[str]], at_once: bool) -> None:
+    second = 0 if at_once else 1
+    record(link, [Fact(f"2026-03-01T10:00:0{n * second}Z", letter) for n, letter in enumerate(LETTERS)])
+    assert walk(api, link, limit=limit) == pages
+
+
+def test_twenty_make_a_page(api: APIClient, link: str) -> None:
+    record(link, [Fact("2026-03-01T10:00Z", count=21)])
+    assert [len(page) for page in walk(api, link)] == [20, 1]
+
+
+def test_new_clicks_move_nothing(api: APIClient, link: str) -> None:
+    record(link, [Fact("2026-03-01T10:00Z", letter) for letter in LETTERS])
+    first = log(api, link, limit=3)
+    number = Link.objects.get(public_id=link).pk
+    for time in ("2026-03-01T10:00Z", "2026-03-01T11:00Z"):
+        click(number, Fact(time, "ZZ")).save()
+    second = log(api, link, limit=3, cursor=first["pagination"]["nextCursor"])
+    assert [item["country"] for item in second["clicks"]] == ["DD", "CC", "BB"]
+
+
+def test_kinds(api: APIClient, link: str) -> None:
+    kinds = ["click", "head", "prefetch", "crawler", "refused"]
+    record(link, [Fact(f"2026-03-01T1{n}:00Z", kind=Kind[name.upper()]) for n, name in enumerate(kinds)])
+    for asked, found in [
+        *((kind, [kind]) for kind in kinds),
+        ("click,refused", ["refused", "click"]),
+        ("refused,click,click", ["refused", "click"]),
+        (",".join(kinds), kinds[::-1]),
+    ]:
+        assert [item["kind"] for item in log(api, link, kind=asked)["clicks"]] == found
+    assert [item["kind"] for item in log(api, link)["clicks"]] == kinds[::-1]
+
+
+@pytest.mark.parametrize(
+    "kind", ["", ",", "click,", "Click", "0", "click refused", "other", "click,other", "\x00"]
+)
+def test_what_is_no_kind(api: APIClient, link: str, kind: str) -> None:
+    response = api.get(f"/api/analytics/{link}/clicks", {"kind": kind})
+    assert [field for field, _ in broken_rules(response)] == ["kind"]
+
+
+@pytest.mark.parametrize(
+    ("limit", "code"), [("0", "min_value"), ("101", "max_value"), ("x", "invalid"), ("", "invalid")]
+)
+def test_limits(api: APIClient, link: str, limit: str, code: str) -> None:
+    assert broken_rules(api.get(f"/api/analytics/{link}/clicks", {"limit": limit})) == [("limit", code)]
+
+
+def test_cursors_that_are_none(
+    api: APIClient, make_link: Callable[..., dict[str, Any]], strange_api: APIClient
+) -> None:
+    one, other = make_link()["_id"], make_link()["_id"]
+    record(one, [Fact("2026-03-01T10:00Z", count=3)])
+    cursor = log(api, one, limit=1)["pagination"]["nextCursor"]
+    sealed = bytearray(base64.urlsafe_b64decode(cursor + "="))
+    sealed[20] ^= 1
+    forged = base64.urlsafe_b64encode(sealed).decode().rstrip("=")
+    wrong = ["", " ", "x", "0", cursor[:-1], cursor + "A", cursor + "=", f" {cursor}", cursor + "\n", forged]
+    wrong += ["A" * 59, "A" * 60, "é" * 59, "+" * 59, "A" * 10_000, "\x00", "null"]
+    for each in wrong:
+        response = api.get(f"/api/analytics/{one}/clicks", {"cursor": each})
+        assert [field for field, _ in broken_rules(response)] == ["cursor"], each
+    # A page of another log is none of this one.
+    assert broken_rules(api.get(f"/api/analytics/{other}/clicks", {"cursor": cursor})) == [
+        ("cursor", "invalid")
+    ]
+    assert strange_api.get(f"/api/analytics/{one}/clicks", {"cursor": cursor}).status_code == 404
+    assert len(log(api, one, cursor=cursor)["clicks"]) == 2
+
+
+def test_a_cursor_survives_a_new_secret(api: APIClient, link: str, settings: Any, bearer: APIClient) -> None:
+    record(link, [Fact("2026-03-01T10:00Z", count=3)])
+    cursor = log(api, link, limit=1)["pagination"]["nextCursor"]
+    settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
+    settings.SECRET_KEY = "another" * 10
+    assert len(log(api, link, cursor=cursor)["clicks"]) == 2
+
+
+@pytest.mark.parametrize("reach", [1, 2, 3, 6, 7, 8])
+def test_a_rare_kind_costs_pages_but_nothing_is_left_out(
+    api: APIClient, link: str, reach: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(click_log, "REACH", reach)
+    rare = {"BB", "FF"}
+    record(
+        link,
+        [
+            Fact(f"2026-03-01T10:00:0{n}Z", letter, kind=Kind.REFUSED if letter in rare else Kind.CLICK)
+            for n, letter in enumerate(LETTERS)
+        ],
+    )
+    for limit in (1, 2, 20):
+        for kind, expected in (
+            ("refused", "FB"),
+            ("click", "GEDCA"),
+            ("click,refused", "GFEDCBA"),
+            ("head", ""),
+        ):
+            pages = walk(api, link, limit=limit, kind=kind)
+            assert "".join(country[0] for page in pages for country in page) == expected
+            assert all(len(page) <= limit for page in pages)
+
+
+@pytest.mark.parametrize("items", [1, 3])
+def test_the_number_of_queries_does_not_grow(
+    api: APIClient, link: str, django_assert_num_queries: Any, items: int
+) -> None:
+    record(link, [Fact("2026-03-01T12:00Z", count=items)])
+    with django_assert_num_queries(3):  # the credential, the link, the page
+        assert len(log(api, link)["clicks"]) == items
+
+
+def test_a_page_is_read_out_of_the_index_in_its_order(api: APIClient, link: str) -> None:
+    """With sorting off, the planner sorts only where no index has the order."""
+    number = Link.objects.get(public_id=link).pk
+    Click.objects.bulk_create(
+        [click(number + n % 3, Fact(f"2026-03-01T10:{n % 60:02}:00Z")) for n in range(600)]
+    )
+    page = click_log._PAGE % {
+        "link": number, "since": "'2026-01-01'", "until": "'infinity'", "time": "'2026-03-01T10:30Z'", "id": 100,
+        "kinds": "'{0,4}'", "reach": 10_000, "rows": 21,
+    }  # fmt: skip
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE analytics_click; SET LOCAL enable_sort = off; SET LOCAL enable_seqscan = off")
+        cursor.execute(f"EXPLAIN {page}")
+        plan = "\n".join(row[0] for row in cursor.fetchall())
+    assert "Sort" not in plan
+    [condition] = {line.partition("Index Cond:")[2] for line in plan.splitlines() if "Index Cond:" in line}
+    assert "(link_id = " in condition
+    assert '(ROW("time", id) < ROW(' in condition
