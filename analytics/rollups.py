@@ -105,7 +105,8 @@ def add_to_tables(batch: Sequence[Facts]) -> None:
         # Grouping a batch takes some; the default would have it done on the disk.
         cursor.execute("SET LOCAL work_mem = '64MB'")
         cursor.execute(_BATCH)
-        with cursor.copy("COPY batch FROM STDIN") as copy:
+        # Django translates the errors of statements alone.
+        with connection.wrap_database_errors, cursor.copy("COPY batch FROM STDIN") as copy:
             for each in batch:
                 if each.link_id in existing:
                     copy.write_row(each)

@@ -196,6 +196,8 @@ GEODATA_URL = env.monthly_address(
 
 CLICKS_DIR = VAR_DIR / "clicks"
 CLICK_SYNC = env.choice("CLICK_SYNC", ("group", "process", "strict"))
+CLICK_BACKLOG_MB = env.integer("CLICK_BACKLOG_MB", 1024, minimum=1)
+CLICK_RETENTION_DAYS = env.integer("CLICK_RETENTION_DAYS", 0)
 
 LOG_LEVEL = env.choice("LOG_LEVEL", ("INFO", "DEBUG", "WARNING", "ERROR"))
 LOG_FORMAT = env.choice("LOG_FORMAT", ("text", "json"))

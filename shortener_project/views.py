@@ -11,6 +11,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_safe
 
+from analytics.backlog import backlog
 from common.database import read_first
 from redirects.pages import page
 
@@ -28,14 +29,17 @@ def healthz(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def readyz(request: HttpRequest) -> HttpResponse:
-    """Whether this instance should get traffic: the database answers and knows every migration."""
+    """Whether this instance should get traffic: the database answers and knows the migrations, and clicks are counted."""
     try:
         pending = read_first(_missing_migrations)
+        waiting = 0 if pending else backlog(settings.CLICKS_DIR).waiting
     except Error:
         return _status(503, status="unavailable", database="unreachable")
     if pending:
         return _status(503, status="unavailable", database="migrations are missing")
-    return _status(200, status="ok", database="ok")
+    if waiting > settings.CLICK_BACKLOG_MB * 1024 * 1024:
+        return _status(503, status="unavailable", database="ok", clicks="the backlog is above its limit")
+    return _status(200, status="ok", database="ok", clicks="ok")
 
 
 @require_safe

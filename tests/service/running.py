@@ -195,8 +195,9 @@ class Service:
     def workers(self) -> list[int]:
         return processes.children(self.gunicorn())
 
-    def housekeeping(self) -> int:
-        (pid,) = eventually(lambda: processes.children(self.serve(), "housekeeping"))
+    def child(self, command: str) -> int:
+        """The pid of the background process that runs this command of manage.py."""
+        (pid,) = eventually(lambda: processes.children(self.serve(), command))
         return pid
 
     def postmaster(self) -> int | None:

@@ -80,11 +80,30 @@ def test_a_killed_worker_is_replaced(service: Service) -> None:
 
 
 def test_killed_housekeeping_is_replaced(service: Service) -> None:
-    master, before = service.gunicorn(), service.housekeeping()
+    master, before = service.gunicorn(), service.child("housekeeping")
     os.kill(before, signal.SIGKILL)
-    eventually(lambda: service.housekeeping() != before)
+    eventually(lambda: service.child("housekeeping") != before)
     assert service.gunicorn() == master
     assert "The housekeeping died: killed by SIGKILL. Starting it again in " in service.stderr
+
+
+def test_a_killed_click_drainer_is_replaced_and_every_click_counted_once(
+    service: Service, api_key: str
+) -> None:
+    link = service.create_link(api_key)
+    before = service.child("drain_clicks")
+    os.kill(before, signal.SIGKILL)
+    for _ in range(20):
+        assert service.ask("GET", f"/{link['shortCode']}").status == 302
+    eventually(lambda: service.child("drain_clicks") != before)
+
+    def clicks() -> int:
+        answer = service.ask("GET", f"/api/analytics/{link['_id']}", X_API_Key=api_key)
+        return answer.json()["data"]["totalClicks"]
+
+    eventually(lambda: clicks() >= 20)
+    assert clicks() == 20
+    assert "The click drainer died: killed by SIGKILL. Starting it again in " in service.stderr
 
 
 def test_a_killed_database_server_comes_back_with_its_data(service: Service, api_key: str) -> None:
@@ -128,7 +147,7 @@ def test_the_database_stops_even_if_the_supervisor_is_killed_while_a_child_is_to
 ) -> None:
     # Stopped, it cannot start the housekeeping again, which would have stopped the database.
     service.signal(signal.SIGSTOP)
-    os.kill(service.housekeeping(), signal.SIGKILL)
+    os.kill(service.child("housekeeping"), signal.SIGKILL)
     service.signal(signal.SIGKILL)
     eventually(lambda: service.processes() == [])
 

@@ -83,7 +83,7 @@ def test_a_second_start_prints_no_secret_and_finds_the_links_again(
 def test_health_is_public(service: Service) -> None:
     alive, ready = service.ask("GET", "/healthz"), service.ask("GET", "/readyz")
     assert (alive.status, alive.json()) == (200, {"status": "ok"})
-    assert (ready.status, ready.json()) == (200, {"status": "ok", "database": "ok"})
+    assert (ready.status, ready.json()) == (200, {"status": "ok", "database": "ok", "clicks": "ok"})
 
 
 def test_a_taken_port_is_told_in_one_line_and_leaves_no_database_running(

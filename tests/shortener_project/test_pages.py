@@ -10,9 +10,11 @@ from django.conf import settings
 from django.db import connection
 from django.http import HttpResponse
 from django.test import Client
+from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
+from analytics.journal import journal
 from domains.models import Domain
 from tests.conftest import FIREFOX
 
@@ -92,11 +94,23 @@ def test_healthz_says_that_the_process_answers(browser: Client) -> None:
 
 def test_readyz_says_that_the_database_is_there(browser: Client, db: None) -> None:
     response = browser.get("/readyz")
-    assert shown(response) == (200, {"status": "ok", "database": "ok"}, None)
+    assert shown(response) == (200, {"status": "ok", "database": "ok", "clicks": "ok"}, None)
     assert response.headers["Cache-Control"] == "no-store"
 
 
-@pytest.mark.parametrize("app", ["accounts", "links", "domains", "sessions"])
+def test_readyz_is_503_while_too_many_clicks_wait_to_be_counted(
+    browser: Client, settings: Settings, db: None
+) -> None:
+    settings.CLICK_BACKLOG_MB = 1
+    for _ in range(17):
+        journal().append(b"x" * 65_000)
+    expected = {"status": "unavailable", "database": "ok", "clicks": "the backlog is above its limit"}
+    assert shown(browser.get("/readyz")) == (503, expected, "2")
+    settings.CLICK_BACKLOG_MB = 2
+    assert browser.get("/readyz").status_code == 200
+
+
+@pytest.mark.parametrize("app", ["accounts", "links", "domains", "analytics", "sessions"])
 def test_readyz_is_503_while_a_migration_is_missing(app: str, browser: Client, db: None) -> None:
     with connection.cursor() as cursor:
         cursor.execute(

@@ -5,11 +5,16 @@ import time
 from argparse import ArgumentParser
 from typing import Any
 
+from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
 from django.db import Error, connection
 
 from accounts.limits import forget_old_attempts
+from analytics.life_counts import close_days
+from analytics.partitions import ensure_partitions
+from analytics.retention import forget_deleted_links, forget_finished_segments, forget_old_clicks
+from analytics.salts import forget_visitors
 from links.namespace import forget_lapsed_holds
 
 logger = logging.getLogger(__name__)
@@ -18,7 +23,9 @@ PERIOD_SECONDS = 600
 
 
 class Command(BaseCommand):
-    help = "Deletes what has lapsed: holds on the codes of deleted links, old attempts, sessions. Runs until stopped."
+    help = (
+        "Deletes what has lapsed, makes the partitions that will be needed, closes days. Runs until stopped."
+    )
 
     requires_system_checks: list[str] = []
 
@@ -31,6 +38,12 @@ class Command(BaseCommand):
                 forget_lapsed_holds()
                 forget_old_attempts()
                 call_command("clearsessions")
+                ensure_partitions()
+                close_days()
+                forget_visitors()
+                forget_old_clicks(settings.CLICK_RETENTION_DAYS)
+                forget_deleted_links()
+                forget_finished_segments()
             except Error as error:
                 if options["once"]:
                     raise
