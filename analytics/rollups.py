@@ -8,7 +8,7 @@ from datetime import date, timedelta
 
 from django.db import connection
 
-from analytics.facts import DAY_MICROSECONDS, Facts
+from analytics.facts import DAY_MICROSECONDS, UNKNOWN, Facts
 from analytics.life_counts import closed_day
 from analytics.models import Dimension, Kind
 from analytics.salts import EPOCH
@@ -59,23 +59,30 @@ ON CONFLICT (link_id, start) DO UPDATE
 SET clicks = t.clicks + EXCLUDED.clicks, unique_clicks = t.unique_clicks + EXCLUDED.unique_clicks
 """  # noqa: S608
 
-_COUNTS = f"""
-WITH counted AS MATERIALIZED (
-    SELECT link_id, dimension, day, value, count(*) AS clicks FROM (
-        SELECT link_id, {_DAY} AS day, (ARRAY[
-            {Dimension.COUNTRY}, {Dimension.CITY}, {Dimension.DEVICE}, {Dimension.BROWSER},
-            {Dimension.OPERATING_SYSTEM}, {Dimension.REFERRER}
-        ]::smallint[])[n] AS dimension, (ARRAY[
-            country, country || ' ' || city, device, browser, operating_system, referrer_host
-        ])[n] AS value
-        FROM batch, generate_series(1, 6) n WHERE {_IS_CLICK} AND (n <> 2 OR city <> 'unknown')
-        UNION ALL
-        SELECT link_id, {_DAY}, {Dimension.OUTCOME}, CASE kind
+# A city that is not known is not counted: it is what the country has besides its cities.
+_VALUES = {
+    Dimension.COUNTRY: ("country", _IS_CLICK),
+    Dimension.CITY: ("country || ' ' || city", f"{_IS_CLICK} AND city <> '{UNKNOWN}'"),
+    Dimension.DEVICE: ("device", _IS_CLICK),
+    Dimension.BROWSER: ("browser", _IS_CLICK),
+    Dimension.OPERATING_SYSTEM: ("operating_system", _IS_CLICK),
+    Dimension.REFERRER: ("referrer_host", _IS_CLICK),
+    Dimension.OUTCOME: (
+        f"""CASE kind
             WHEN {Kind.HEAD} THEN 'head' WHEN {Kind.PREFETCH} THEN 'prefetch' WHEN {Kind.CRAWLER} THEN 'crawler'
             ELSE 'refused:' || reason
-        END FROM batch WHERE NOT {_IS_CLICK}
-    ) one GROUP BY 1, 2, 3, 4
-), days AS (
+        END""",
+        f"NOT {_IS_CLICK}",
+    ),
+}
+# One after the other: grouping all dimensions at once takes twice as long.
+_COUNTED = " UNION ALL ".join(
+    f"SELECT link_id, {dimension}::smallint AS dimension, {_DAY} AS day, {value} AS value, count(*) AS clicks"  # noqa: S608
+    f" FROM batch WHERE {condition} GROUP BY link_id, day, value"
+    for dimension, (value, condition) in _VALUES.items()
+)
+_COUNTS = f"""
+WITH counted AS MATERIALIZED ({_COUNTED}), days AS (
     INSERT INTO analytics_daycount AS t (link_id, dimension, day, value, clicks)
     SELECT link_id, dimension, day, value, clicks FROM counted
     ON CONFLICT (link_id, dimension, day, value) DO UPDATE SET clicks = t.clicks + EXCLUDED.clicks

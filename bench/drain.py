@@ -1,0 +1,76 @@
+"""How fast one drainer on one core takes clicks from the journal into every table."""
+
+from __future__ import annotations
+
+import gc
+import os
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+from django.db import connection, transaction
+
+from analytics.journal import Journal
+from analytics.pipeline import Drainer
+from analytics.records import Record, encode
+from bench.plain_links import plain_links
+from bench.traffic import LINKS, Traffic
+
+CLICKS = 300_000
+
+
+def run(clicks: int, rounds: int) -> None:
+    traffic = Traffic(plain_links(LINKS))
+    # As manage.py drain_clicks does; and on one core, which the database shares with others.
+    gc.freeze()
+    gc.set_threshold(200_000)
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    print(f"{rounds} rounds of {clicks:,} clicks, after one to warm up")
+    rates, shares = [], []
+    for number in range(rounds + 1):
+        records = list(traffic.records(clicks))
+        copied = _copy_alone(records)
+        drained, processor = _drain(records)
+        if number:
+            rates.append(clicks / drained)
+            shares.append(copied / drained)
+            print(
+                f"  {rates[-1]:8,.0f} clicks/s, {processor / clicks * 1e6:5.1f} us of the drainer's own processor time"
+                f" a click; COPY of the records alone {clicks / copied:9,.0f}/s"
+            )
+    print(
+        f"clicks/s: min {min(rates):,.0f}, median {statistics.median(rates):,.0f}, max {max(rates):,.0f};"
+        f" of COPY alone: min {min(shares):.2f}, median {statistics.median(shares):.2f}, max {max(shares):.2f}"
+    )
+
+
+def _drain(records: list[Record]) -> tuple[float, float]:
+    """Seconds on the wall, and of this process' own processor time."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        journal = Journal(folder, "process")
+        for record in records:
+            journal.append(encode(record))
+        drainer = Drainer(folder)
+        started, processor, taken = time.perf_counter(), time.process_time(), 0
+        while count := drainer.drain_batch():
+            taken += count
+        assert taken == len(records)
+        return time.perf_counter() - started, time.process_time() - processor
+
+
+def _copy_alone(records: list[Record]) -> float:
+    """The least that rows of clicks cost: nothing parsed, no index, no roll-up, 5,000 in a transaction."""
+    with connection.cursor() as cursor:
+        cursor.execute("DROP TABLE IF EXISTS bench_copy")
+        cursor.execute(
+            "CREATE TABLE bench_copy (time bigint, link bigint, kind int, flags int, address text, reason text,"
+            " agent text, referrer text)"
+        )
+        started = time.perf_counter()
+        for start in range(0, len(records), 5_000):
+            with transaction.atomic(), cursor.copy("COPY bench_copy FROM STDIN") as copy:
+                for record in records[start : start + 5_000]:
+                    copy.write_row(record[:-1])
+        return time.perf_counter() - started
