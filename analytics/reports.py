@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -86,9 +86,7 @@ def _asked_period(link: Link, asked: Asked) -> Period | None:
 def _life(link: Link, asked: Asked) -> Period:
     """From the first day with a click to today."""
     text = queries.FIRST_AND_LAST_DAY if asked.zone is UTC else queries.FIRST_AND_LAST_QUARTER
-    with connection.cursor() as cursor:
-        cursor.execute(text, {"link": link.pk})
-        found = [each for each in cursor.fetchone() if each is not None]
+    found = [each for each in _row(text, {"link": link.pk}) if each is not None]
     today = timezone.now().astimezone(asked.zone).date()
     days = [each.astimezone(asked.zone).date() if isinstance(each, datetime) else each for each in found]
     return Period(min([today, *days]), max([today, *days]), asked.zone)
@@ -101,26 +99,28 @@ def _values(
     limited: Collection[Dimension] = (),
     limit: int = 0,
 ) -> _Query:
-    outcomes = [each for each in dimensions if each == Dimension.OUTCOME]
     parameters: dict[str, Any] = {
-        "dimensions": [each for each in dimensions if each not in outcomes],
-        "outcomes": outcomes,
+        "dimensions": list(dimensions),
         "limited": list(limited),
         "limit": limit,
     }
     if period is None:
-        return _Query(queries.VALUES.format(counts=queries.LIFE), parameters)
-    parameters["edges_since"] = [edge.since for edge in period.edges]
-    parameters["edges_until"] = [edge.until for edge in period.edges]
+        [parameters["closed"]] = _row(queries.CLOSED_DAY)
+        return _Query(queries.of_life(dimensions), parameters)
     parameters["whole_first"], parameters["whole_last"] = period.whole_days
     parameters["touched_first"], parameters["touched_last"] = period.touched_days
-    return _Query(queries.VALUES.format(counts=queries.RANGE), parameters)
+    for number, edge in enumerate(period.edges):
+        parameters |= {f"since_{number}": edge.since, f"until_{number}": edge.until}
+    return _Query(queries.of_range(dimensions, len(period.edges)), parameters)
 
 
 def _totals(period: Period | None, steps: list[datetime], *, by_day: bool) -> _Query:
     since, until = period.span if period else ("-infinity", "infinity")
-    text = queries.BY_DAY if by_day else queries.BY_QUARTER
-    return _Query(text, {"steps": steps, "since": since, "until": until})
+    if by_day:
+        return _Query(
+            queries.BY_DAY, {"steps": [step.date() for step in steps], "since": since, "until": until}
+        )
+    return _Query(queries.BY_QUARTER, {"steps": steps, "since": since, "until": until})
 
 
 def _counts(link: Link, values: _Query) -> Counts:
@@ -128,6 +128,13 @@ def _counts(link: Link, values: _Query) -> Counts:
     for dimension, name, clicks, _ in _fetch(link, values):
         counts[Dimension(dimension)].append(Value(name, clicks))
     return counts
+
+
+def _row(text: str, parameters: Mapping[str, Any] | None = None) -> tuple[Any, ...]:
+    with connection.cursor() as cursor:
+        cursor.execute(text, parameters)
+        row: tuple[Any, ...] = cursor.fetchone()
+        return row
 
 
 def _fetch(link: Link, *parts: _Query) -> list[tuple[int, str, int, int]]:

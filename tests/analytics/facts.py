@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from analytics.models import Click, DayCount, DayTotal, Dimension, Kind, LifeCount, QuarterTotal
+from analytics.models import Click, ClosedDay, DayCount, DayTotal, Dimension, Kind, LifeCount, QuarterTotal
 from links.models import Link
 
 
@@ -28,8 +28,11 @@ class Fact(NamedTuple):
     count: int = 1
 
 
-def record(link: str, facts: Iterable[Fact], *, raw: bool = True) -> None:
-    """``link`` is its ``_id``. Without ``raw``, the single clicks have been deleted since."""
+def record(link: str, facts: Iterable[Fact], *, raw: bool = True, closed: str = "9999-12-31") -> None:
+    """``link`` is its ``_id``. Without ``raw``, the single clicks have been deleted since.
+
+    The counts over life have the days up to ``closed``.
+    """
     link_id = Link.objects.get(public_id=link).pk
     days: Counter[date] = Counter()
     unique_days: Counter[date] = Counter()
@@ -52,8 +55,11 @@ def record(link: str, facts: Iterable[Fact], *, raw: bool = True) -> None:
                 unique_days[day] += 1
                 unique_quarters[quarter] += 1
     life: Counter[tuple[Dimension, str]] = Counter()
-    for (dimension, _, value), number in counts.items():
-        life[dimension, value] += number
+    for (dimension, day, value), number in counts.items():
+        if day.isoformat() <= closed:
+            life[dimension, value] += number
+    ClosedDay.objects.all().delete()
+    ClosedDay.objects.create(day=closed)
     Click.objects.bulk_create(clicks)
     DayTotal.objects.bulk_create(
         DayTotal(link_id=link_id, day=day, clicks=number, unique_clicks=unique_days[day])
@@ -98,9 +104,10 @@ def said(fact: Fact) -> list[tuple[Dimension, str]]:
     if fact.kind != Kind.CLICK:
         return [(Dimension.OUTCOME, fact.kind.name.lower())]
     host = (urlsplit(fact.referrer).hostname or "direct").removeprefix("www.")
+    city = [(Dimension.CITY, f"{fact.country} {fact.city}")] if fact.city != "unknown" else []
     return [
+        *city,
         (Dimension.COUNTRY, fact.country),
-        (Dimension.CITY, f"{fact.country} {fact.city}"),
         (Dimension.DEVICE, fact.device),
         (Dimension.BROWSER, fact.browser),
         (Dimension.OPERATING_SYSTEM, fact.operating_system),

@@ -42,9 +42,10 @@ def test_a_link_that_nobody_has_followed(api: APIClient, link: str) -> None:
     }
 
 
+@pytest.mark.parametrize("closed", ["1970-01-01", "2026-03-01", "2026-03-02", "2026-03-03", "2026-03-05"])
 @time_machine.travel("2026-03-05T12:00Z")
-def test_everything(api: APIClient, link: str) -> None:
-    record(link, MIXED)
+def test_everything(api: APIClient, link: str, closed: str) -> None:
+    record(link, MIXED, closed=closed)
     assert report(api, link) == {
         "totalClicks": 4,
         "uniqueClicks": 3,
@@ -196,8 +197,8 @@ def test_reports_of_two_links_are_kept_apart(
 
 
 RANGES = [
-    ({}, 4),  # the credential, the link, its first day, the report
-    ({"timezone": "Asia/Kathmandu"}, 4),
+    ({}, 5),  # the credential, the link, its first day, up to which day its life is kept, the report
+    ({"timezone": "Asia/Kathmandu"}, 5),
     ({"startDate": "2026-03-01", "endDate": "2026-03-03"}, 3),
     ({"startDate": "2026-03-01", "endDate": "2026-03-03", "timezone": "Asia/Kathmandu"}, 3),
     ({"startDate": "2026-03-01", "endDate": "2026-03-03", "interval": "hour"}, 3),
