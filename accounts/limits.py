@@ -58,7 +58,8 @@ def spend_attempt(subject: str, limit: Limit) -> None:
         if cursor.fetchone() is None:
             cursor.execute(_WAIT, values)
             row = cursor.fetchone()
-            raise TooManyAttempts(int(row[0]) if row and row[0] is not None else 1)
+            wait = int(row[0]) if row and row[0] is not None else 1
+            raise TooManyAttempts(wait, limit=limit.attempts, window=limit.seconds)
 
 
 def spend_attempts(limits: Mapping[str, Limit]) -> None:

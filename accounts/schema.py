@@ -60,7 +60,7 @@ describe_tokens = extend_schema_view(
                 "refreshToken": Part(CharField(help_text="For POST /api/auth/refresh."), _TOKEN),
             },
         ),
-        [invalid("email"), *BAD_BODIES, BadCredentials(), TooManyAttempts(600)],
+        [invalid("email"), *BAD_BODIES, BadCredentials(), TooManyAttempts(600, limit=10, window=900)],
         body=OpenApiRequest(
             LoginSerializer,
             examples=[OpenApiExample("Example", {"email": "ada@example.com", "password": "correct horse"})],

@@ -16,7 +16,16 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from common.database import is_outage
-from common.errors import BadBody, FieldError, Forbidden, InvalidFields, NotFound, ServiceError, Unavailable
+from common.errors import (
+    BadBody,
+    FieldError,
+    Forbidden,
+    InvalidFields,
+    NotFound,
+    ServiceError,
+    TooManyAttempts,
+    Unavailable,
+)
 
 
 def ok(
@@ -81,8 +90,10 @@ def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response | 
         headers["WWW-Authenticate"] = WWW_AUTHENTICATE
     if error.status == 405:
         headers["Allow"] = ", ".join(context["view"].allowed_methods)
-    if (retry_after := getattr(error, "retry_after", None)) is not None:
-        headers["Retry-After"] = str(retry_after)
+    if isinstance(error, TooManyAttempts):
+        headers |= error.headers
+    if isinstance(error, Unavailable):
+        headers["Retry-After"] = str(error.retry_after)
     return Response(error_body(error), status=error.status, headers=headers)
 
 

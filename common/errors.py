@@ -75,15 +75,28 @@ class BodyTooLarge(ServiceError):
 
 
 class TooManyAttempts(ServiceError):
-    """``retry_after`` in whole seconds, at least 1."""
+    """``limit`` attempts may be made in any ``window`` seconds; ``retry_after`` in whole seconds, at least 1."""
 
     status = 429
     code = "rate_limited"
     message = "Too many attempts. Try again later."
 
-    def __init__(self, retry_after: int) -> None:
+    def __init__(self, retry_after: int, *, limit: int, window: int) -> None:
         self.retry_after = max(1, retry_after)
+        self.limit = limit
+        self.window = window
         super().__init__()
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """As clients understand them today (draft-ietf-httpapi-ratelimit-headers-06)."""
+        return {
+            "Retry-After": str(self.retry_after),
+            "RateLimit-Limit": str(self.limit),
+            "RateLimit-Remaining": "0",
+            "RateLimit-Reset": str(self.retry_after),
+            "RateLimit-Policy": f"{self.limit};w={self.window}",
+        }
 
 
 class Unavailable(ServiceError):

@@ -179,6 +179,15 @@ _HEADERS = [
         "Seconds after which to try again.",
         response=[429, 503],
     ),
+    OpenApiParameter(
+        "RateLimit-Policy",
+        str,
+        OpenApiParameter.HEADER,
+        True,
+        "How many may be made in how many seconds, as `10;w=900`; `RateLimit-Limit`, `RateLimit-Remaining` and"
+        " `RateLimit-Reset` (seconds) say where the caller stands.",
+        response=[429],
+    ),
 ]
 
 NO_CREDENTIAL = exceptions.NotAuthenticated()

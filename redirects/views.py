@@ -91,7 +91,8 @@ def _ask_password(request: HttpRequest, target: Target, visitor: Visitor) -> Htt
         right = try_password(target, request.POST.get("password", "")[:MAX_GIVEN], visitor.address)
     except TooManyAttempts as error:
         response = _refuse(request, target, visitor, refusals.RATE_LIMITED)
-        response["Retry-After"] = str(error.retry_after)
+        for name, value in error.headers.items():
+            response[name] = value
         return response
     if not right:
         return _refuse(request, target, visitor, refusals.WRONG_PASSWORD, template="redirects/password.html")

@@ -61,12 +61,20 @@ EXPECTED: dict[str, tuple[Raise, int, str, str, dict[str, str]]] = {
     ),
     "body too large": (errors.BodyTooLarge, 413, "body_too_large", "The request body is too large.", {}),
     "too many attempts": (
-        lambda: errors.TooManyAttempts(77), 429, "rate_limited", "Too many attempts. Try again later.",
-        {"Retry-After": "77"},
+        lambda: errors.TooManyAttempts(77, limit=10, window=900), 429, "rate_limited",
+        "Too many attempts. Try again later.",
+        {
+            "Retry-After": "77", "RateLimit-Limit": "10", "RateLimit-Remaining": "0", "RateLimit-Reset": "77",
+            "RateLimit-Policy": "10;w=900",
+        },
     ),
     "too many attempts, over at once": (
-        lambda: errors.TooManyAttempts(0), 429, "rate_limited", "Too many attempts. Try again later.",
-        {"Retry-After": "1"},
+        lambda: errors.TooManyAttempts(0, limit=5, window=60), 429, "rate_limited",
+        "Too many attempts. Try again later.",
+        {
+            "Retry-After": "1", "RateLimit-Limit": "5", "RateLimit-Remaining": "0", "RateLimit-Reset": "1",
+            "RateLimit-Policy": "5;w=60",
+        },
     ),
     "unavailable": (
         errors.Unavailable, 503, "unavailable",
@@ -231,8 +239,12 @@ def test_exception_becomes_its_status_and_code_and_nothing_more(
         "application/json",
         {"success": False, "message": message, "code": code},
     )
-    told = {"Retry-After", "WWW-Authenticate"} & set(response.headers)
-    assert {header: response.headers[header] for header in told} == headers
+    told = {
+        name: value
+        for name, value in response.headers.items()
+        if name in ("Retry-After", "WWW-Authenticate") or name.startswith("RateLimit-")
+    }
+    assert told == headers
     assert SECRET not in response.content.decode()
 
 

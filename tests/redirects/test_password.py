@@ -546,6 +546,12 @@ def test_after_10_failures_a_network_has_to_wait(path: str, hashes: list[str]) -
     assert page.status_code == 429
     check_page(page, title=refusals.RATE_LIMITED.title, message=refusals.RATE_LIMITED.message)
     assert 850 < int(page["Retry-After"]) <= 900
+    assert page["RateLimit-Reset"] == page["Retry-After"]
+    assert (page["RateLimit-Limit"], page["RateLimit-Remaining"], page["RateLimit-Policy"]) == (
+        "10",
+        "0",
+        "10;w=900",
+    )
     assert [name for name in page.cookies if name.startswith("unlocked")] == []
 
     visitor, token = tokens(1, path)
