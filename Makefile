@@ -7,7 +7,7 @@ export PORT VAR_DIR
 
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: run test ci fmt bench bench-links lock clean help
+.PHONY: run test ci fmt bench bench-links bench-clicks lock clean help
 
 run: $(VENV)/.run ## Install, prepare and serve on 127.0.0.1:$PORT
 	@exec $(BIN)/python manage.py serve
@@ -27,10 +27,15 @@ fmt: $(VENV)/.dev ## Format and sort what can be
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: bench-links ## Every benchmark
+bench: bench-links bench-clicks ## Every benchmark
 
 bench-links: $(VENV)/.dev ## Listing, searching and creating with a million links
 	$(BIN)/python -m bench.links $(ARGS)
+
+bench-clicks: $(VENV)/.dev ## Recording, counting and reporting clicks
+	$(BIN)/python -m bench.clicks capture
+	$(BIN)/python -m bench.clicks drain
+	$(BIN)/python -m bench.clicks reports
 
 lock: $(VENV)/.dev ## Pin the newest versions that the .in files allow
 	$(BIN)/uv pip compile --upgrade --generate-hashes --universal --python-version 3.11 --no-emit-index-url --no-annotate --quiet -o requirements.txt requirements.in
