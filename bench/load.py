@@ -96,7 +96,7 @@ def _without_indexes() -> Iterator[None]:
         cursor.execute("SET maintenance_work_mem = '512MB'")
         cursor.execute(
             "SELECT indexrelid::regclass::text, pg_get_indexdef(indexrelid) FROM pg_index"
-            " WHERE indrelid = 'links_link'::regclass AND NOT indisunique"
+            " WHERE indrelid IN ('links_link'::regclass, 'links_searchable'::regclass) AND NOT indisunique"
         )
         indexes = cursor.fetchall()
         for name, _ in indexes:

@@ -23,7 +23,7 @@ class Device(models.TextChoices):
 class Link(models.Model):
     """A short link. Its clicks are counted in ClickCounter and its codes live in Code.
 
-    The database adds ``search_text`` (title, address and codes in lower case) to each row by itself.
+    The database keeps a narrow copy of what lists match (``links_searchable``) by itself.
     """
 
     public_id = models.UUIDField(default=new_public_id, unique=True, editable=False)

@@ -37,7 +37,7 @@ from domains.addresses import BASE_ID
 from domains.models import DomainStatus
 from links.models import Device, RedirectType
 from links.namespace import HOLD_DAYS
-from links.selectors import COUNT_LIMIT
+from links.searches import COUNT_LIMIT
 from links.serializers import (
     CodeField,
     CountryField,

@@ -12,7 +12,7 @@ from common.envelope import ok
 from common.pagination import pagination
 from domains.addresses import address_of, base_address
 from domains.selectors import count_domains, usable_domains
-from links import representations, selectors, services
+from links import lists, representations, selectors, services
 from links.schema import describe_links
 from links.serializers import CreateLinkSerializer, ListQuery, UpdateLinkSerializer
 
@@ -26,7 +26,7 @@ class LinkViewSet(ApiViewSet):
     def list(self, request: Request) -> Response:
         query = ListQuery(data=request.query_params.dict())
         query.is_valid(raise_exception=True)
-        found = selectors.list_links(account_of(request), **query.validated_data)
+        found = lists.list_links(account_of(request), **query.validated_data)
         page = {**pagination(query.validated_data["page"], query.validated_data["limit"], found.total)}
         if found.total_is_capped:
             page["totalIsCapped"] = True

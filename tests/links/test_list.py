@@ -557,13 +557,13 @@ def test_the_total_of_a_filtered_list_is_counted_up_to_a_limit(
 ) -> None:
     stock(alice.user, 9)
     expected = naive_order(alice.user, "createdAt", "desc")
-    monkeypatch.setattr("links.selectors.COUNT_LIMIT", 8)
+    monkeypatch.setattr("links.searches.COUNT_LIMIT", 8)
     data = listed(api, search="stock", limit=2)
     assert data["pagination"] == {"page": 1, "limit": 2, "total": 8, "pages": 4, "totalIsCapped": True}
     # What lies beyond the limit can still be leafed through.
     pages = [listed(api, search="stock", limit=2, page=page)["urls"] for page in range(1, 7)]
     assert [url["shortCode"] for page in pages for url in page] == expected
-    monkeypatch.setattr("links.selectors.COUNT_LIMIT", 9)
+    monkeypatch.setattr("links.searches.COUNT_LIMIT", 9)
     assert listed(api, search="stock", limit=2)["pagination"] == {
         "page": 1,
         "limit": 2,
@@ -576,7 +576,7 @@ def test_the_total_of_an_unfiltered_list_has_no_limit(
     api: APIClient, alice: NewAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stock(alice.user, 9)
-    monkeypatch.setattr("links.selectors.COUNT_LIMIT", 2)
+    monkeypatch.setattr("links.searches.COUNT_LIMIT", 2)
     for query, count in (({}, 9), ({"isActive": "true"}, 6), ({"isActive": "false"}, 3)):
         assert listed(api, limit=1, **query)["pagination"] == {
             "page": 1,
@@ -590,3 +590,57 @@ def test_dates_are_written_in_utc(api: APIClient, alice: NewAccount) -> None:
     stock(alice.user, 3)
     for url in listed(api)["urls"]:
         assert re.fullmatch(r"2026-01-0\dT00:00:00Z", url["createdAt"])
+
+
+# However far a list is read before the index of searches is asked, and wherever it is asked
+
+
+@pytest.mark.parametrize("reach", [1, 10, 10_000])
+@pytest.mark.parametrize("count_limit", [3, 25, 1_000])
+def test_no_limit_of_ours_changes_what_is_listed(
+    api: APIClient, alice: NewAccount, monkeypatch: pytest.MonkeyPatch, reach: int, count_limit: int
+) -> None:
+    stock(alice.user, 41)
+    with connection.cursor() as cursor:
+        # Over months, not in the order of their creation, and with months of nothing in between.
+        cursor.execute("UPDATE links_link SET created_at = created_at + (id * 5 % 3) * interval '70 days'")
+    monkeypatch.setattr("links.searches.REACH", reach)
+    monkeypatch.setattr("links.searches.COUNT_LIMIT", count_limit)
+    filters = [
+        ({"search": "STOCK"}, "true"),
+        ({"search": "stock1"}, "l.short_code LIKE 'stock1%%'"),
+        ({"search": "ock2", "isActive": "false"}, "l.short_code LIKE 'stock2%%' AND NOT l.is_active"),
+        ({"search": "1"}, "l.short_code LIKE '%%1%%'"),
+        ({"search": "k1"}, "l.short_code LIKE 'stock1%%'"),
+        ({"search": "/2"}, "l.short_code LIKE 'stock2%%'"),
+        ({"tags": "even"}, "'even' = ANY (l.tag_keys)"),
+        ({"search": "stock", "tags": "even"}, "'even' = ANY (l.tag_keys)"),
+        ({"search": "stick"}, "false"),
+        # In some locales this is a k in lower case.
+        ({"search": "\u212a"}, "l.short_code LIKE '%%' || lower('\u212a') || '%%'"),
+    ]
+    for query, where in filters:
+        for sort_by in ("createdAt", "clickCount", "title"):
+            for sort_order in ("asc", "desc"):
+                expected = naive_order(alice.user, sort_by, sort_order, where)
+                walked = []
+                for page in range(1, len(expected) // 10 + 2):
+                    data = listed(api, sortBy=sort_by, sortOrder=sort_order, limit=10, page=page, **query)
+                    capped = len(expected) > count_limit
+                    assert data["pagination"]["total"] == min(len(expected), count_limit)
+                    assert data["pagination"].get("totalIsCapped", False) is capped
+                    walked += [url["shortCode"] for url in data["urls"]]
+                assert walked == expected, (query, sort_by, sort_order)
+
+
+def test_a_deep_page_of_a_capped_search_is_one_query_more(
+    api: APIClient, alice: NewAccount, monkeypatch: pytest.MonkeyPatch, django_assert_num_queries: Any
+) -> None:
+    stock(alice.user, 41)
+    monkeypatch.setattr("links.searches.REACH", 2)
+    monkeypatch.setattr("links.searches.COUNT_LIMIT", 3)
+    for sort_by in ("createdAt", "clickCount", "title"):
+        for page, items in ((1, 4), (3, 4), (11, 1), (12, 0)):
+            with django_assert_num_queries(3):
+                urls = listed(api, search="stock", sortBy=sort_by, limit=4, page=page)["urls"]
+            assert len(urls) == items
