@@ -644,3 +644,17 @@ def test_a_deep_page_of_a_capped_search_is_one_query_more(
             with django_assert_num_queries(3):
                 urls = listed(api, search="stock", sortBy=sort_by, limit=4, page=page)["urls"]
             assert len(urls) == items
+
+
+def test_what_lists_read_goes_with_its_link(api: APIClient, alice: NewAccount, make_link: MakeLink) -> None:
+    def searchable() -> list[str]:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT split_part(content, chr(10), 1) FROM links_searchable ORDER BY link_id")
+            return [title for (title,) in cursor.fetchall()]
+
+    links = [make_link(title=title) for title in ("One", "Two", "Three")]
+    assert searchable() == ["one", "two", "three"]
+    api.delete(f"/api/urls/{links[0]['_id']}")
+    assert searchable() == ["two", "three"]
+    alice.user.delete()
+    assert searchable() == []
