@@ -140,18 +140,16 @@ class Asked:
 
     def _check_order(self) -> None:
         if self.start is not None and self.end is not None and self.end < self.start:
-            raise _refused("endDate", "range", "Must not lie before startDate.")
+            raise _refused("endDate", "Must not lie before startDate.")
 
     def _check_length(self, period: Period) -> None:
         days = (period.last - period.first).days + 1
         if days > MAX_DAYS:
-            message = f"A report is about at most {MAX_DAYS} days."
-            raise _refused("startDate" if self.start else "endDate", "range", message)
+            field = "startDate" if self.start else "endDate"
+            raise _refused(field, f"A report is about at most {MAX_DAYS} days.")
         if self.interval == "hour" and days > MAX_DAYS_BY_HOUR:
-            raise _refused(
-                "interval", "range", f"By hour, a report is about at most {MAX_DAYS_BY_HOUR} days."
-            )
+            raise _refused("interval", f"By hour, a report is about at most {MAX_DAYS_BY_HOUR} days.")
 
 
-def _refused(field: str, code: str, message: str) -> InvalidFields:
-    return InvalidFields([FieldError(field, code, message)])
+def _refused(field: str, message: str) -> InvalidFields:
+    return InvalidFields([FieldError(field, "range", message)])

@@ -14,13 +14,14 @@ from analytics.models import Dimension, Kind
 
 # Days are closed one after the other, so none of those up to ``closed`` is open again. It tells the planner how few
 # the open ones are; the other condition is exact.
-_LIFE = """
+CLOSED_DAY = "SELECT coalesce(max(day), '1970-01-01') FROM analytics_closedday"
+_LIFE = f"""
 SELECT dimension, value, clicks FROM analytics_lifecount
 WHERE link_id = %(link)s AND dimension = ANY(%(dimensions)s::smallint[])
 UNION ALL
 SELECT dimension, value, clicks FROM analytics_daycount
 WHERE link_id = %(link)s AND dimension = ANY(%(dimensions)s::smallint[])
-AND day > %(closed)s AND day > (SELECT max(day) FROM analytics_closedday)
+AND day > %(closed)s AND day > ({CLOSED_DAY})
 """
 _DAYS = f"""
 SELECT dimension, value, clicks FROM analytics_daycount
@@ -105,7 +106,6 @@ SELECT * FROM ({parts}) part(dimension, value, clicks, unique_clicks)
 ORDER BY dimension, clicks DESC, value COLLATE "C"
 """
 
-CLOSED_DAY = "SELECT max(day) FROM analytics_closedday"
 FIRST_AND_LAST_DAY = (
     "SELECT min(day), max(day) FROM analytics_daytotal WHERE link_id = %(link)s AND clicks > 0"
 )
