@@ -36,6 +36,7 @@ bench-clicks: $(VENV)/.dev ## Recording, counting and reporting clicks
 	$(BIN)/python -m bench.clicks capture
 	$(BIN)/python -m bench.clicks drain
 	$(BIN)/python -m bench.clicks reports
+	$(BIN)/python -m bench.clicks visible
 
 lock: $(VENV)/.dev ## Pin the newest versions that the .in files allow
 	$(BIN)/uv pip compile --upgrade --generate-hashes --universal --python-version 3.11 --no-emit-index-url --no-annotate --quiet -o requirements.txt requirements.in

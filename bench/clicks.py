@@ -1,4 +1,4 @@
-"""python -m bench.clicks drain|capture|reports: what it costs to record, to count and to report clicks."""
+"""python -m bench.clicks drain|capture|reports|visible: what it costs to record, to count and to report clicks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bench.stack import database
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["drain", "capture", "reports"])
+    parser.add_argument("what", choices=["drain", "capture", "reports", "visible"])
     parser.add_argument("--clicks", type=int, help="as many as this")
     parser.add_argument("--rounds", type=int, default=5)
     given = parser.parse_args()

@@ -1,0 +1,88 @@
+"""How long after its redirect a click is in the link's clickCount and in every report, on the whole service."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from django.db import connection
+
+from accounts.services import rotate_api_key
+from bench.plain_links import plain_links
+from bench.stack import PROJECT_DIR
+from links.models import Link
+
+CLICKS = 100
+AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0"
+
+
+def run(clicks: int, rounds: int) -> None:
+    """One click after the other, ``rounds`` times as many."""
+    links = Link.objects.select_related("owner").filter(pk__in=plain_links(1))
+    [link] = links
+    key = rotate_api_key(user=link.owner)
+    connection.close()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    environment = os.environ | {"PORT": str(port), "BASE_URL": f"http://127.0.0.1:{port}"}
+    service = subprocess.Popen(
+        [sys.executable, "manage.py", "serve"], cwd=PROJECT_DIR, env=environment, stdout=subprocess.DEVNULL
+    )
+    try:
+        times = _times(port, key, link, clicks * rounds)
+    finally:
+        service.send_signal(signal.SIGTERM)
+        service.wait()
+    print(
+        f"{len(times)} clicks; milliseconds until each was in clickCount and all three reports: "
+        f"median {statistics.median(times):.0f}, max {max(times):.0f}"
+    )
+
+
+def _times(port: int, key: str, link: Link, clicks: int) -> list[float]:
+    def get(path: str, **headers: str) -> tuple[int, bytes]:
+        client = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        client.request("GET", path, headers={"User-Agent": AGENT, **headers})
+        answer = client.getresponse()
+        return answer.status, answer.read()
+
+    def data(path: str) -> Any:
+        return json.loads(get(path, **{"X-API-Key": key})[1])["data"]
+
+    def _total(items: list[dict[str, int]]) -> int:
+        return sum(item["clicks"] for item in items)
+
+    report = f"/api/analytics/{link.public_id}"
+    places: list[Callable[[], int]] = [
+        lambda: data(f"/api/urls/{link.public_id}")["url"]["clickCount"],
+        lambda: data(report)["totalClicks"],
+        lambda: _total(data(f"{report}/devices")["devices"]),
+        lambda: _total(data(f"{report}/geographic")["countries"]),
+    ]
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        with suppress(OSError):
+            if get("/readyz")[0] == 200:
+                break
+        time.sleep(0.1)
+    expected = [place() for place in places]
+    times = []
+    for _ in range(clicks):
+        assert get(f"/{link.short_code}")[0] == 302
+        started = time.perf_counter()
+        expected = [count + 1 for count in expected]
+        while [place() for place in places] != expected:
+            assert time.perf_counter() - started < 10
+        times.append((time.perf_counter() - started) * 1000)
+    return times
