@@ -93,5 +93,6 @@ def _referrer(referrer: str) -> tuple[str, str]:
     except ValueError:
         host = None
     if not host:
-        return "", UNKNOWN
-    return f"{parts.scheme}://{host}{parts.path}"[:REFERRER_CHARACTERS], host.removeprefix("www.")
+        return UNKNOWN, UNKNOWN
+    netloc = f"[{host}]" if ":" in host else host
+    return f"{parts.scheme}://{netloc}{parts.path}"[:REFERRER_CHARACTERS], host.removeprefix("www.")

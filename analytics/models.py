@@ -44,7 +44,9 @@ class Click(models.Model):
     device = models.TextField()
     browser = models.TextField()
     operating_system = models.TextField()
-    referrer = models.TextField(help_text="Address without query and fragment; empty for a direct visit.")
+    referrer = models.TextField(
+        help_text="Address without query and fragment, unknown, or empty for a direct visit."
+    )
 
     class Meta:
         indexes = [models.Index(fields=["link_id", "-time", "-id"], name="click_link_time")]

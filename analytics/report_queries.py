@@ -28,6 +28,18 @@ SELECT dimension, value, clicks FROM analytics_daycount
 WHERE link_id = %(link)s AND dimension = ANY(%(dimensions)s::smallint[]) AND dimension <> {Dimension.OUTCOME}
 AND day BETWEEN %(whole_first)s AND %(whole_last)s
 """
+# A range that holds every click there is reads the life of the link, and of its days only the open ones.
+_COVERS = """
+(SELECT coalesce(min(day) >= %(whole_first)s AND max(day) <= %(whole_last)s, false)
+ FROM analytics_daytotal WHERE link_id = %(link)s)
+"""
+_DAYS_OR_LIFE = f"""
+SELECT dimension, value, clicks FROM analytics_lifecount
+WHERE link_id = %(link)s AND dimension = ANY(%(dimensions)s::smallint[]) AND dimension <> {Dimension.OUTCOME}
+AND {_COVERS}
+UNION ALL
+{_DAYS} AND day > (SELECT CASE WHEN {_COVERS} THEN ({CLOSED_DAY}) ELSE '1970-01-01' END)
+"""
 _OUTCOMES = f"""
 UNION ALL
 SELECT dimension, value, clicks FROM analytics_daycount
@@ -43,7 +55,8 @@ _SAID = {
     # As analytics.facts names the sites.
     Dimension.REFERRER: (
         "coalesce(nullif(substr(split_part(referrer, '/', 3),"
-        " CASE WHEN starts_with(split_part(referrer, '/', 3), 'www.') THEN 5 ELSE 1 END), ''), 'direct')"
+        " CASE WHEN starts_with(split_part(referrer, '/', 3), 'www.') THEN 5 ELSE 1 END), ''),"
+        " CASE referrer WHEN '' THEN 'direct' ELSE 'unknown' END)"
     ),
 }
 # Raw clicks are deleted some day. What the deleted ones would have said is unknown, but they are still clicks.
@@ -120,9 +133,9 @@ def of_life(dimensions: Collection[Dimension]) -> str:
 
 def of_range(dimensions: Collection[Dimension], edges: int) -> str:
     """The values of whole days, and of so many edges: from ``since_0`` to before ``until_0`` and so on."""
-    parts = _DAYS + (_OUTCOMES if Dimension.OUTCOME in dimensions else "")
+    outcomes = _OUTCOMES if Dimension.OUTCOME in dimensions else ""
     if not edges:
-        return _values(dimensions, parts)
+        return _values(dimensions, _DAYS_OR_LIFE + outcomes)
     said = {each: f"said_{each:d}" for each in dimensions if each in _SAID}
     edge = _EDGES.format(
         cases=" ".join(f"WHEN {name} IS NOT NULL THEN {each:d}" for each, name in said.items()),
@@ -133,7 +146,7 @@ def of_range(dimensions: Collection[Dimension], edges: int) -> str:
         in_time=_within("time", edges),
         in_start=_within("start", edges),
     )
-    return _values(dimensions, parts + _EDGE_PARTS, edge)
+    return _values(dimensions, _DAYS + outcomes + _EDGE_PARTS, edge)
 
 
 def _values(dimensions: Collection[Dimension], parts: str, edges: str = "") -> str:

@@ -65,10 +65,13 @@ except (dj_database_url.UnknownSchemeError, dj_database_url.ParseError, ValueErr
 if _database["ENGINE"] != "django.db.backends.postgresql":
     raise ImproperlyConfigured("DATABASE_URL must name a PostgreSQL database: postgres://…")
 _database["OPTIONS"] = {"connect_timeout": 2, **_database.get("OPTIONS", {})}
-# gunicorn_conf sets it for requests; migrations and other commands take the time they need.
+# gunicorn_conf sets it for requests; migrations and other commands take the time they need. Compiling a query costs
+# more than any of a request's takes.
 if _statement_timeout := env.integer("STATEMENT_TIMEOUT_MS", 0):
     _options = _database["OPTIONS"].get("options", "")
-    _database["OPTIONS"]["options"] = f"{_options} -c statement_timeout={_statement_timeout}".lstrip()
+    _database["OPTIONS"]["options"] = (
+        f"{_options} -c statement_timeout={_statement_timeout} -c jit=off".lstrip()
+    )
 DATABASES = {"default": _database}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

@@ -29,8 +29,6 @@ ALTER TABLE analytics_daytotal SET (fillfactor = 70);
 ALTER TABLE analytics_quartertotal SET (fillfactor = 70);
 ALTER TABLE analytics_daycount SET (fillfactor = 70);
 ALTER TABLE analytics_lifecount SET (fillfactor = 70);
--- A day's counts lie together; they are looked for by day when the day is over.
-CREATE INDEX daycount_day ON analytics_daycount USING brin (day);
 INSERT INTO analytics_closedday VALUES ('1970-01-01');
 """
 
@@ -172,7 +170,7 @@ class Migration(migrations.Migration):
                 ('device', models.TextField()),
                 ('browser', models.TextField()),
                 ('operating_system', models.TextField()),
-                ('referrer', models.TextField(help_text='Address without query and fragment; empty for a direct visit.')),
+                ('referrer', models.TextField(help_text='Address without query and fragment, unknown, or empty for a direct visit.')),
             ],
             options={
                 'indexes': [models.Index(fields=['link_id', '-time', '-id'], name='click_link_time')],

@@ -130,7 +130,7 @@ def test_statement_timeout_does_not_drop_the_operators_own_options(tmp_path: Pat
     options = found["DATABASES"]["default"]["OPTIONS"]  # type: ignore[index]
     assert options["sslmode"] == "require"
     assert options["options"].split() == [
-        "-c", "search_path=links", "-c", "statement_timeout=5000",
+        "-c", "search_path=links", "-c", "statement_timeout=5000", "-c", "jit=off",
     ]  # fmt: skip
 
 
