@@ -7,7 +7,7 @@ export PORT VAR_DIR
 
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: run test ci fmt bench bench-links bench-clicks lock clean help
+.PHONY: run test ci fmt bench bench-links bench-clicks prove-clicks lock clean help
 
 run: $(VENV)/.run ## Install, prepare and serve on 127.0.0.1:$PORT
 	@exec $(BIN)/python manage.py serve
@@ -37,6 +37,9 @@ bench-clicks: $(VENV)/.dev ## Recording, counting and reporting clicks
 	$(BIN)/python -m bench.clicks drain
 	$(BIN)/python -m bench.clicks reports
 	$(BIN)/python -m bench.clicks visible
+
+prove-clicks: $(VENV)/.dev ## Kill, cut and fill everything under load: no answered click is lost or counted twice
+	$(BIN)/python -m bench.prove_clicks $(ARGS)
 
 lock: $(VENV)/.dev ## Pin the newest versions that the .in files allow
 	$(BIN)/uv pip compile --upgrade --generate-hashes --universal --python-version 3.11 --no-emit-index-url --no-annotate --quiet -o requirements.txt requirements.in

@@ -1,0 +1,69 @@
+"""F15 to F17: the disk of the journal is full, or fails."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from bench.proof import children
+from bench.proof.drainers import drain
+from bench.proof.journal_faults import CLICKS, Stage, expect
+from bench.proof.site import Site
+from bench.proof.verdict import Log, Verdict, judge
+from bench.proof.writers import write_on_failing_disk, write_while_full
+
+
+def journal_full(stage: Stage, clicks: int, *, reachable: bool) -> Verdict:
+    """F15, and F16 when the database cannot be reached either."""
+    with _small_disk(stage.site.clicks_dir) as filler:
+        log, pending = children.result_of(
+            write_while_full, stage.site, stage.links, clicks, filler=filler, reachable=reachable
+        )
+        dropped = _dropped(stage.site)
+        stage.drain_all()
+    where = "" if filler else " (RLIMIT_FSIZE)"
+    name = f"F15 journal full{where}" if reachable else f"F16 journal full and database down{where}"
+    verdict = judge(name, clicks, stage.site, log, dropped=dropped)
+    # Had the disk not been full, nothing would be proved. A started page takes some more clicks.
+    if (pending > 0) != reachable or (dropped > 0) == reachable:
+        verdict.problems.append(f"{pending} went to the database and {dropped} were dropped")
+    return verdict
+
+
+def disk_fails(stage: Stage, repeats: int) -> Verdict:
+    """F17, in each mode that asks the disk."""
+    log = Log()
+    for _ in range(repeats):
+        call = stage.random.choice(["write", "fdatasync"])
+        sync = stage.random.choice(["group", "strict"])
+        first = stage.random.randint(1, CLICKS if sync == "strict" or call == "write" else 1)
+        one: Log = children.result_of(
+            write_on_failing_disk, stage.site, stage.links, CLICKS, sync=sync, call=call, first=first
+        )
+        log.sent |= one.sent
+        log.answered |= one.answered
+        if stage.random.random() < 0.5:
+            expect(children.end_of(children.start(drain, stage.site)), 0)
+    stage.drain_all()
+    return judge("F17 EIO from write or fdatasync", repeats, stage.site, log)
+
+
+def _dropped(site: Site) -> int:
+    return int.from_bytes((site.clicks_dir / "dropped").read_bytes(), "big")
+
+
+@contextmanager
+def _small_disk(folder: Path) -> Iterator[Path | None]:
+    """A file system of its own for the journal, and a file that shall fill it; None where only root may mount."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "proof", str(folder)]
+    if os.geteuid() != 0 or subprocess.run(mount, check=False, capture_output=True).returncode != 0:
+        yield None
+        return
+    try:
+        yield folder / "filler"
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)

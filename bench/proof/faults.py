@@ -1,0 +1,51 @@
+"""Every fault in turn, as often as asked."""
+
+from __future__ import annotations
+
+import random
+import tempfile
+from argparse import Namespace
+from collections.abc import Iterator
+from pathlib import Path
+
+from bench.proof import damage, disk_faults, journal_faults, service_faults
+from bench.proof.site import Site, prepare
+from bench.proof.verdict import Verdict
+from tests.service.conftest import make_folder
+from tests.service.running import Service
+
+CLICKS_WHILE_FULL = 1_000
+
+
+def every_fault(site: Site, options: Namespace) -> Iterator[Verdict]:
+    """``site`` is for those that need no web server; the others have a service of their own."""
+    yield from _of_the_journal(site, options)
+    service = Service(make_folder())
+    try:
+        service.start()
+        target = service_faults.target(service, service.owner.api_key, options.seed)
+        yield service_faults.workers_killed(target, options.workers_kills)
+        yield service_faults.drainers_killed(target, options.drainer_kills)
+        yield service_faults.database_stopped(target, options.outage_seconds)
+        yield service_faults.everything_killed(target, options.all_kills)
+    finally:
+        service.end()
+
+
+def _of_the_journal(site: Site, options: Namespace) -> Iterator[Verdict]:
+    with tempfile.TemporaryDirectory(prefix="shortener-proof-") as folder:
+        yield from _damage(Path(folder))
+        stage = journal_faults.Stage(site, prepare(site), Path(folder), random.Random(options.seed))
+        yield from journal_faults.every_point(stage, options.point_kills)
+        yield journal_faults.drainers_at_once(stage, options.starts)
+        yield journal_faults.commit_unknown(stage, options.cuts)
+        yield disk_faults.journal_full(stage, CLICKS_WHILE_FULL, reachable=True)
+        yield disk_faults.journal_full(stage, CLICKS_WHILE_FULL, reachable=False)
+        yield disk_faults.disk_fails(stage, options.disk_faults)
+
+
+def _damage(folder: Path) -> Iterator[Verdict]:
+    whole = damage.segment_of(folder)
+    last = len(whole) // damage.CLICKS
+    yield Verdict("F19 the last record cut off", last, problems=damage.truncations(whole, folder))
+    yield Verdict("F19 a bit flipped", 8 * len(whole), problems=damage.flips(whole, folder))

@@ -1,0 +1,130 @@
+"""Children that record clicks as the web server's workers do, without a web server."""
+
+from __future__ import annotations
+
+import os
+import random
+import resource
+import signal
+import time
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from bench.proof.site import Links, Site
+from bench.proof.verdict import ADDRESS, Log
+
+FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0"
+
+
+def record(link: int, identity: str, *, capped: bool = False) -> None:
+    from analytics import capture  # noqa: PLC0415 # see Site.enter
+    from analytics.visitor import Visitor  # noqa: PLC0415
+
+    address = f"198.51.100.{random.randrange(1, 255)}"
+    visitor = Visitor(address, FIREFOX, ADDRESS + identity, "click", opted_out=False)
+    if capped:
+        capture.record_claimed_click(visitor, link)
+    else:
+        capture.record_visit(visitor, link)
+
+
+def write(site: Site, links: Links, path: Path, count: int, pause: float = 0.0, *, die: bool = False) -> None:
+    """Logs to ``path`` what is asked for and what is done. Some clicks are claims."""
+    site.enter()
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    for number in range(count):
+        capped = number % 10 == 9
+        link, identity = random.choice(links.capped if capped else links.free), str(uuid.uuid4())
+        os.write(descriptor, f"{identity} {link}\n".encode())
+        record(link, identity, capped=capped)
+        os.write(descriptor, f"{identity} answered\n".encode())
+        time.sleep(pause)
+    if die:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def write_while_full(
+    site: Site, links: Links, count: int, *, filler: Path | None, reachable: bool
+) -> tuple[Log, int]:
+    """``count`` clicks with room, as many while there is none, and again with room.
+
+    The disk is full when ``filler`` has taken the rest of it; without one this process may not let files grow.
+    Gives also how many records went to the database.
+    """
+    from django.db import connection  # noqa: PLC0415
+
+    from analytics.drops import make_room  # noqa: PLC0415
+    from analytics.models import PendingRecord  # noqa: PLC0415
+
+    site.enter()
+    make_room()
+    log = Log()
+    _write(links, log, count)
+    host = connection.settings_dict["HOST"]
+    with_room = resource.getrlimit(resource.RLIMIT_FSIZE)
+    if filler is None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (8, with_room[1]))
+    else:
+        _fill(filler)
+    if not reachable:
+        connection.close()
+        connection.settings_dict["HOST"] = "/nowhere"
+    _write(links, log, count)
+    if filler is None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, with_room)
+    else:
+        filler.unlink()
+    connection.settings_dict["HOST"] = host
+    connection.close()
+    _write(links, log, count)
+    return log, PendingRecord.objects.count()
+
+
+def write_on_failing_disk(site: Site, links: Links, count: int, *, sync: str, call: str, first: int) -> Log:
+    """``call`` (write or fdatasync) fails with EIO at its ``first`` time and at every seventh after it."""
+    from analytics import journal  # noqa: PLC0415
+
+    site.enter(sync)
+    journal.os = _FailingDisk(call, first)  # type: ignore[assignment, attr-defined]
+    log = Log()
+    _write(links, log, count)
+    journal.journal().sync()
+    return log
+
+
+class _FailingDisk:
+    """Stands for the module ``os``."""
+
+    def __init__(self, call: str, first: int) -> None:
+        self._call = call
+        self._until_failure = first
+
+    def __getattr__(self, name: str) -> Any:
+        return self._failing if name == self._call else getattr(os, name)
+
+    def _failing(self, *arguments: Any) -> Any:
+        self._until_failure -= 1
+        if self._until_failure <= 0:
+            self._until_failure = 7
+            raise OSError(5, os.strerror(5))
+        return getattr(os, self._call)(*arguments)
+
+
+def _write(links: Links, log: Log, count: int, recorder: Callable[..., None] = record) -> None:
+    for _ in range(count):
+        link, identity = random.choice(links.free), str(uuid.uuid4())
+        log.sent[identity] = link
+        recorder(link, identity)
+        log.answered.add(identity)
+
+
+def _fill(filler: Path) -> None:
+    with filler.open("wb", buffering=0) as file:
+        for size in (65536, 4096, 1):
+            try:
+                while file.write(bytes(size)) == size:
+                    pass
+            except OSError:
+                continue

@@ -1,0 +1,67 @@
+"""What is killed, cut or full between a click's record and the tables; `make prove-clicks` repeats it more often."""
+
+from __future__ import annotations
+
+import os
+import random
+import secrets
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from bench.proof import disk_faults, journal_faults
+from bench.proof.drainers import POINTS
+from bench.proof.journal_faults import Stage
+from bench.proof.site import Site, prepare
+from bench.proof.verdict import Verdict
+
+
+@pytest.fixture(scope="module")
+def stage() -> Iterator[Stage]:
+    server = os.environ["DATABASE_URL"]
+    name = f"faults_{secrets.token_hex(6)}"
+    identifier = sql.Identifier(name)
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE DATABASE {}").format(identifier))
+    with tempfile.TemporaryDirectory(prefix="shortener-faults-") as folder:
+        site = Site(Path(folder) / "var", urlsplit(server)._replace(path=f"/{name}").geturl(), "s" * 50)
+        yield Stage(site, prepare(site), Path(folder), random.Random(5))
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(identifier))
+
+
+def check(verdict: Verdict) -> None:
+    assert verdict.problems == [], str(verdict)
+    assert verdict.answered + verdict.dropped > 0
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_a_drainer_that_is_killed_anywhere_counts_nothing_twice_and_loses_nothing(
+    stage: Stage, point: str
+) -> None:
+    check(journal_faults.drainer_killed_at(stage, point, 2))
+
+
+def test_drainers_at_once_share_the_clicks(stage: Stage) -> None:
+    check(journal_faults.drainers_at_once(stage, 2))
+
+
+def test_a_commit_whose_outcome_is_unknown_is_neither_repeated_nor_forgotten(stage: Stage) -> None:
+    check(journal_faults.commit_unknown(stage, 5))
+
+
+def test_clicks_that_the_journal_has_no_room_for_are_counted_through_the_database(stage: Stage) -> None:
+    check(disk_faults.journal_full(stage, 60, reachable=True))
+
+
+def test_clicks_that_can_be_kept_nowhere_are_counted_as_dropped(stage: Stage) -> None:
+    check(disk_faults.journal_full(stage, 60, reachable=False))
+
+
+def test_a_disk_that_fails_loses_nothing_that_another_segment_can_keep(stage: Stage) -> None:
+    check(disk_faults.disk_fails(stage, 6))
