@@ -18,13 +18,15 @@ from django.db import DataError, connection, transaction
 
 from analytics.facts import DAY_MICROSECONDS, Place, facts
 from analytics.pending import opened, sealed, take_pending
-from analytics.records import UNKNOWN_CODE, Corrupt, Record, decode
+from analytics.records import UNKNOWN_CODE, Corrupt, Record, decode, origins
 from analytics.rollups import add_to_tables, add_unknown_codes
 from analytics.salts import salts_of
 from analytics.segments import OpenSegment, Segment, segments
 
 BATCH = 50_000
 MAX_PLACES = 200_000
+# Segments that are read at once. Workers that die one after the other leave more than a process may have open.
+MAX_OPEN = 200
 
 log = logging.getLogger(__name__)
 
@@ -88,11 +90,7 @@ class Drainer:
 
     def _drain(self, handle: Callable[[_Batch], None]) -> int:
         with ExitStack() as stack:
-            waiting: dict[uuid.UUID, tuple[Segment, OpenSegment]] = {}
-            for segment in segments(self._folder):
-                file = stack.enter_context(segment.open())
-                if file is not None and self._is_waiting(segment, file):
-                    waiting[segment.id] = segment, file
+            waiting = self._open_waiting(stack)
             with transaction.atomic():
                 batch = self._take(waiting)
                 handle(batch)
@@ -105,6 +103,19 @@ class Drainer:
             for identifier, damage in batch.damaged.items():
                 self._set_aside(*waiting[identifier], damage)
             return len(batch)
+
+    def _open_waiting(self, stack: ExitStack) -> dict[uuid.UUID, tuple[Segment, OpenSegment]]:
+        """The oldest ones; open as long as ``stack`` is."""
+        waiting: dict[uuid.UUID, tuple[Segment, OpenSegment]] = {}
+        for segment in segments(self._folder):
+            if len(waiting) == MAX_OPEN:
+                break
+            with ExitStack() as one:
+                file = one.enter_context(segment.open())
+                if file is not None and self._is_waiting(segment, file):
+                    waiting[segment.id] = segment, file
+                    stack.enter_context(one.pop_all())
+        return waiting
 
     def _is_waiting(self, segment: Segment, file: OpenSegment) -> bool:
         if segment.id in self._damaged:
@@ -123,6 +134,10 @@ class Drainer:
                 frames = file.read(offset, self._limit - len(batch))
             except Corrupt as damage:
                 batch.damaged[identifier] = damage
+                continue
+            # What was written again counts as far as its first place has not been: first that is read to its end,
+            # by whoever holds it now.
+            if any(origin in waiting and origin not in batch.offsets for origin in origins(frames)):
                 continue
             batch.payloads += [payload for payload, _ in frames]
             batch.offsets[identifier] = frames[-1].end if frames else offset

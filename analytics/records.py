@@ -7,6 +7,7 @@ complement tells a damaged length from a record that was only begun when its wri
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterable
 from itertools import accumulate, pairwise
 from struct import Struct, error
 from typing import NamedTuple
@@ -21,6 +22,7 @@ _ORIGIN = Struct("<16sq")
 OPTED_OUT = 1
 # A claimed click is in the link's counter already.
 COUNTED = 2
+SCANNED = 8
 _REWRITTEN = 4
 
 # Besides those of analytics.models.Kind. The subject is a domain, 0 for the default one.
@@ -95,6 +97,15 @@ def rewritten(framed: bytes, origin: Origin) -> bytes:
 
 
 _FLAGS = Struct("<qqB").size
+
+
+def origins(frames: Iterable[Framed]) -> set[uuid.UUID]:
+    """The segments where some of these records stood before."""
+    return {
+        uuid.UUID(bytes=_ORIGIN.unpack_from(payload, len(payload) - _ORIGIN.size)[0])
+        for payload, _ in frames
+        if len(payload) >= _FIXED.size + _ORIGIN.size and payload[_FLAGS] & _REWRITTEN
+    }
 
 
 class Framed(NamedTuple):

@@ -13,7 +13,7 @@ from bench.proof.drainers import drain
 from bench.proof.journal_faults import CLICKS, Stage, expect
 from bench.proof.site import Site
 from bench.proof.verdict import Log, Verdict, judge
-from bench.proof.writers import write_on_failing_disk, write_while_full
+from bench.proof.writers import write_apart, write_on_failing_disk, write_while_full
 
 
 def journal_full(stage: Stage, clicks: int, *, reachable: bool) -> Verdict:
@@ -67,3 +67,11 @@ def _small_disk(folder: Path) -> Iterator[Path | None]:
         yield folder / "filler"
     finally:
         subprocess.run(["umount", str(folder)], check=True)
+
+
+def many_segments(stage: Stage, segments: int) -> Verdict:
+    """Twice as many as the drainer may have open."""
+    log = children.result_of(write_apart, stage.site, stage.links, segments)
+    expect(children.end_of(children.start(drain, stage.site, batch=1000, files=segments // 2)), 0)
+    stage.drain_all()
+    return judge("    more segments than open files", segments, stage.site, log)

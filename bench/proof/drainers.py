@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 from collections.abc import Callable
 from typing import Any
@@ -29,7 +30,9 @@ _CALLS = {
 POINTS = [*_STATEMENTS, *_CALLS]
 
 
-def drain(site: Site, *, point: str | None = None, once: bool = True, batch: int = BATCH) -> None:
+def drain(
+    site: Site, *, point: str | None = None, once: bool = True, batch: int = BATCH, files: int | None = None
+) -> None:
     from django.core.management import call_command  # noqa: PLC0415 # see Site.enter
 
     from analytics import pipeline  # noqa: PLC0415
@@ -38,6 +41,8 @@ def drain(site: Site, *, point: str | None = None, once: bool = True, batch: int
     site.enter()
     pipeline.BATCH = batch
     drain_clicks.OUTAGE_SECONDS = 0.02
+    if files is not None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (files, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
     if point is not None:
         _die_at(point)
     call_command("drain_clicks", once=once)

@@ -42,6 +42,7 @@ def _of_the_journal(site: Site, options: Namespace) -> Iterator[Verdict]:
         yield disk_faults.journal_full(stage, CLICKS_WHILE_FULL, reachable=True)
         yield disk_faults.journal_full(stage, CLICKS_WHILE_FULL, reachable=False)
         yield disk_faults.disk_fails(stage, options.disk_faults)
+        yield disk_faults.many_segments(stage, 2_000)
 
 
 def _damage(folder: Path) -> Iterator[Verdict]:

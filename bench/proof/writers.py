@@ -128,3 +128,19 @@ def _fill(filler: Path) -> None:
                     pass
             except OSError:
                 continue
+
+
+def write_apart(site: Site, links: Links, count: int) -> Log:
+    """Each click in a segment of its own, as workers leave them that die one after the other."""
+    from analytics.journal import SUFFIX  # noqa: PLC0415
+    from analytics.records import Record, encode, frame  # noqa: PLC0415
+    from common.ids import new_public_id  # noqa: PLC0415
+
+    def write(link: int, identity: str) -> None:
+        one = Record(time.time_ns() // 1000, link, 0, 0, "198.51.100.7", "", FIREFOX, ADDRESS + identity)
+        (site.clicks_dir / f"{new_public_id()}{SUFFIX}").write_bytes(frame(encode(one)))
+
+    log = Log()
+    site.clicks_dir.mkdir(parents=True, exist_ok=True)
+    _write(links, log, count, write)
+    return log

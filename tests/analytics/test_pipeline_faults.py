@@ -6,6 +6,7 @@ import os
 import random
 import secrets
 import tempfile
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -14,11 +15,13 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from bench.proof import disk_faults, journal_faults
-from bench.proof.drainers import POINTS
+from bench.proof import children, disk_faults, journal_faults
+from bench.proof.drainers import POINTS, drain
 from bench.proof.journal_faults import Stage
 from bench.proof.site import Site, prepare
-from bench.proof.verdict import Verdict
+from bench.proof.verdict import Verdict, judge
+from bench.proof.writers import write_on_failing_disk
+from tests.service.running import eventually
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +47,7 @@ def check(verdict: Verdict) -> None:
 def test_a_drainer_that_is_killed_anywhere_counts_nothing_twice_and_loses_nothing(
     stage: Stage, point: str
 ) -> None:
-    check(journal_faults.drainer_killed_at(stage, point, 2))
+    check(journal_faults.drainer_killed_at(stage, point, 1))
 
 
 def test_drainers_at_once_share_the_clicks(stage: Stage) -> None:
@@ -65,3 +68,28 @@ def test_clicks_that_can_be_kept_nowhere_are_counted_as_dropped(stage: Stage) ->
 
 def test_a_disk_that_fails_loses_nothing_that_another_segment_can_keep(stage: Stage) -> None:
     check(disk_faults.disk_fails(stage, 6))
+
+
+def test_more_segments_than_open_files_are_counted_in_turns(stage: Stage) -> None:
+    check(disk_faults.many_segments(stage, 500))
+
+
+def test_what_a_failing_disk_had_kept_is_not_forgotten_when_the_drainer_that_reads_it_dies(
+    stage: Stage,
+) -> None:
+    log = children.result_of(
+        write_on_failing_disk, stage.site, stage.links, 3, sync="strict", call="fdatasync", first=3
+    )
+    first, _ = (uuid.UUID(path.stem) for path in sorted(stage.site.clicks_dir.glob("*.segment")))
+    with psycopg.connect(stage.site.url) as dying:
+        dying.execute("INSERT INTO analytics_segment (id) VALUES (%s)", [first])
+        dying.commit()
+        dying.execute("SELECT FROM analytics_segment WHERE id = %s FOR UPDATE", [first])
+        drainer = children.start(drain, stage.site)
+        eventually(
+            lambda: drainer.exitcode is not None or stage.site.rows("SELECT FROM pg_locks WHERE NOT granted")
+        )
+        dying.rollback()
+    assert children.end_of(drainer) == 0
+    stage.drain_all()
+    check(judge("", 1, stage.site, log))
