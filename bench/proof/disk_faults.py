@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +14,10 @@ from bench.proof.drainers import drain
 from bench.proof.journal_faults import CLICKS, Stage, expect
 from bench.proof.site import Site
 from bench.proof.verdict import Log, Verdict, judge
-from bench.proof.writers import write_apart, write_on_failing_disk, write_while_full
+from bench.proof.writers import write_apart, write_on_failing_disk, write_while_full, write_while_traced
+
+# Failures that the kernel reports; the others take the place of a call.
+_KERNEL = ["fdatasync in the kernel"] if shutil.which("strace") else []
 
 
 def journal_full(stage: Stage, clicks: int, *, reachable: bool) -> Verdict:
@@ -37,12 +41,18 @@ def disk_fails(stage: Stage, repeats: int) -> Verdict:
     """F17, in each mode that asks the disk."""
     log = Log()
     for _ in range(repeats):
-        call = stage.random.choice(["write", "fdatasync"])
+        call = stage.random.choice(["write", "fdatasync", *_KERNEL])
         sync = stage.random.choice(["group", "strict"])
         first = stage.random.randint(1, CLICKS if sync == "strict" or call == "write" else 1)
-        one: Log = children.result_of(
-            write_on_failing_disk, stage.site, stage.links, CLICKS, sync=sync, call=call, first=first
-        )
+        one: Log
+        if call in _KERNEL:
+            one = children.result_of(
+                write_while_traced, stage.site, stage.links, CLICKS, sync=sync, first=first
+            )
+        else:
+            one = children.result_of(
+                write_on_failing_disk, stage.site, stage.links, CLICKS, sync=sync, call=call, first=first
+            )
         log.sent |= one.sent
         log.answered |= one.answered
         if stage.random.random() < 0.5:

@@ -6,6 +6,7 @@ import os
 import random
 import resource
 import signal
+import subprocess
 import time
 import uuid
 from collections.abc import Callable
@@ -91,6 +92,25 @@ def write_on_failing_disk(site: Site, links: Links, count: int, *, sync: str, ca
     log = Log()
     _write(links, log, count)
     journal.journal().sync()
+    return log
+
+
+def write_while_traced(site: Site, links: Links, count: int, *, sync: str, first: int) -> Log:
+    """The same by the kernel, as strace has it do; without it where strace may not, of which it complains itself."""
+    from analytics.journal import journal  # noqa: PLC0415
+
+    site.enter(sync)
+    inject = f"inject=fdatasync:error=EIO:when={first}+7"
+    command = ["strace", "-f", "-qq", "-o", os.devnull, "-e", inject, "-p", str(os.getpid())]
+    log = Log()
+    with subprocess.Popen(command) as tracer:
+        while "TracerPid:\t0\n" in Path("/proc/self/status").read_text():
+            if tracer.poll() is not None:
+                return write_on_failing_disk(site, links, count, sync=sync, call="fdatasync", first=first)
+            time.sleep(0.01)
+        _write(links, log, count)
+        journal().sync()
+        tracer.terminate()
     return log
 
 

@@ -20,7 +20,7 @@ from bench.proof.drainers import POINTS, drain
 from bench.proof.journal_faults import Stage
 from bench.proof.site import Site, prepare
 from bench.proof.verdict import Verdict, judge
-from bench.proof.writers import write_on_failing_disk
+from bench.proof.writers import write_apart, write_on_failing_disk
 from tests.service.running import eventually
 
 
@@ -48,6 +48,30 @@ def test_a_drainer_that_is_killed_anywhere_counts_nothing_twice_and_loses_nothin
     stage: Stage, point: str
 ) -> None:
     check(journal_faults.drainer_killed_at(stage, point, 1))
+
+
+def test_what_is_lost_or_counted_twice_is_seen(stage: Stage) -> None:
+    log = children.result_of(write_apart, stage.site, stage.links, 2)
+    stage.drain_all()
+    lost, twice = "never-recorded", next(iter(log.sent))
+    log.sent[lost] = stage.links.free[0]
+    log.answered.add(lost)
+    columns = "link_id, kind, reason, country, city, device, browser, operating_system, referrer"
+    with psycopg.connect(stage.site.url) as connection:
+        connection.execute(
+            f"INSERT INTO analytics_click (time, {columns}) "
+            f"SELECT 'epoch', {columns} FROM analytics_click WHERE referrer LIKE %s",
+            [f"%{twice}"],
+        )
+    verdict = judge("", 1, stage.site, log)
+    assert (verdict.answered, verdict.counted, verdict.lost, verdict.twice) == (3, 3, 1, 1)
+    *problems, audit = verdict.problems
+    assert problems == [
+        "1 answered, but not counted", "1 counted twice", "1 links whose counter is not their number of clicks",
+    ]  # fmt: skip
+    assert audit.splitlines()[0] == f"link {log.sent[twice]} 1970-01-01: day 0, clicks 1"
+    with psycopg.connect(stage.site.url) as connection:
+        connection.execute("DELETE FROM analytics_click WHERE time = 'epoch'")
 
 
 def test_drainers_at_once_share_the_clicks(stage: Stage) -> None:
