@@ -54,7 +54,7 @@ def _options() -> Namespace:
         ("disk-faults", 50, 1_000),
     ):
         parser.add_argument(
-            f"--{name}", type=int, default=repeats, choices=range(1, most + 1), metavar=f"1..{most}"
+            f"--{name}", type=int, default=repeats, choices=range(most + 1), metavar=f"0..{most}"
         )
     parser.add_argument("--seed", type=int, default=secrets.randbelow(2**32))
     return parser.parse_args()

@@ -24,10 +24,14 @@ def every_fault(site: Site, options: Namespace) -> Iterator[Verdict]:
     try:
         service.start()
         target = service_faults.target(service, service.owner.api_key, options.seed)
-        yield service_faults.workers_killed(target, options.workers_kills)
-        yield service_faults.drainers_killed(target, options.drainer_kills)
-        yield service_faults.database_stopped(target, options.outage_seconds)
-        yield service_faults.everything_killed(target, options.all_kills)
+        for fault, repeats in (
+            (service_faults.workers_killed, options.workers_kills),
+            (service_faults.drainers_killed, options.drainer_kills),
+            (service_faults.database_stopped, options.outage_seconds),
+            (service_faults.everything_killed, options.all_kills),
+        ):
+            if repeats:
+                yield fault(target, repeats)
     finally:
         service.end()
 
@@ -36,12 +40,16 @@ def _of_the_journal(site: Site, options: Namespace) -> Iterator[Verdict]:
     with tempfile.TemporaryDirectory(prefix="shortener-proof-") as folder:
         yield from _damage(Path(folder))
         stage = journal_faults.Stage(site, prepare(site), Path(folder), random.Random(options.seed))
-        yield from journal_faults.every_point(stage, options.point_kills)
-        yield journal_faults.drainers_at_once(stage, options.starts)
-        yield journal_faults.commit_unknown(stage, options.cuts)
+        if options.point_kills:
+            yield from journal_faults.every_point(stage, options.point_kills)
+        if options.starts:
+            yield journal_faults.drainers_at_once(stage, options.starts)
+        if options.cuts:
+            yield journal_faults.commit_unknown(stage, options.cuts)
         yield disk_faults.journal_full(stage, CLICKS_WHILE_FULL, reachable=True)
         yield disk_faults.journal_full(stage, CLICKS_WHILE_FULL, reachable=False)
-        yield disk_faults.disk_fails(stage, options.disk_faults)
+        if options.disk_faults:
+            yield disk_faults.disk_fails(stage, options.disk_faults)
         yield disk_faults.many_segments(stage, 2_000)
 
 

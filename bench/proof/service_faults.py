@@ -65,7 +65,7 @@ def everything_killed(to: Target, kills: int) -> Verdict:
     with visitors(to.service.port, to.links) as log:
         for _ in range(kills):
             to.pause(0.3, 1.0)
-            to.service.kill_everything()
+            _kill_everything(to.service)
             to.service.start()
             _wait_for_answers(log, 1)
     return _verdict("F2  everything killed", kills, to, log)
@@ -109,6 +109,19 @@ def database_stopped(to: Target, seconds: float) -> Verdict:
     if not processes.is_alive(drainer):
         verdict.problems.append("the drainer has not survived it")
     return verdict
+
+
+def _kill_everything(service: Service) -> None:
+    """What was started while the others were being killed, too."""
+
+    def is_gone() -> bool:
+        found = service.processes()
+        for pid in found:
+            _kill(pid)
+        return not found
+
+    eventually(is_gone)
+    service.exit_code()
 
 
 def _wait_for_answers(log: Log, number: int) -> None:
