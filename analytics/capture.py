@@ -11,7 +11,7 @@ from analytics.drops import count_drop
 from analytics.journal import journal
 from analytics.models import Kind
 from analytics.pending import ADD_CLAIMED, add_pending, sealed
-from analytics.records import COUNTED, OPTED_OUT, UNKNOWN_CODE, Record, encode
+from analytics.records import COUNTED, OPTED_OUT, SCANNED, UNKNOWN_CODE, Record, encode
 from analytics.visitor import Visitor
 from links.services import claim_click
 
@@ -63,6 +63,8 @@ def _record(visitor: Visitor, subject: int, kind: int, *, reason: str = "") -> N
 def _payload(visitor: Visitor, subject: int, kind: int, *, reason: str = "", flags: int = 0) -> bytes:
     if visitor.opted_out:
         flags |= OPTED_OUT
+    if visitor.scanned:
+        flags |= SCANNED
     return encode(
         Record(
             time=time.time_ns() // 1000,

@@ -25,7 +25,8 @@ REACH = 10_000
 
 # The last one that was read is always among them: the next page begins behind it.
 _PAGE = """
-SELECT id, time, kind, reason, country, city, device, browser, operating_system, referrer, place FROM (
+SELECT id, time, kind, reason, country, city, device, browser, operating_system, referrer, scanned,
+    place FROM (
     SELECT *, row_number() OVER (ORDER BY time DESC, id DESC) AS place FROM (
         SELECT * FROM analytics_click
         WHERE link_id = %(link)s AND time >= %(since)s::timestamptz AND time < %(until)s::timestamptz
@@ -53,6 +54,7 @@ class LoggedClick(NamedTuple):
     browser: str
     operating_system: str
     referrer: str
+    scanned: bool
     place: int
 
     @property

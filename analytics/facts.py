@@ -9,7 +9,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from analytics.geo import geo
-from analytics.records import COUNTED, OPTED_OUT, Record
+from analytics.records import COUNTED, OPTED_OUT, SCANNED, Record
 from analytics.useragent import parse_agent
 
 UNKNOWN = "unknown"
@@ -33,6 +33,7 @@ class Facts(NamedTuple):
     referrer: str
     referrer_host: str
     visitor: str | None
+    scanned: bool
 
 
 class Place(NamedTuple):
@@ -65,6 +66,7 @@ def facts(record: Record, salts: Mapping[int, bytes], places: dict[str, Place]) 
         referrer,
         referrer_host,
         None if opted_out else _visitor(record, salts[record.time // DAY_MICROSECONDS]),
+        bool(record.flags & SCANNED),
     )
 
 
@@ -94,5 +96,6 @@ def _referrer(referrer: str) -> tuple[str, str]:
         host = None
     if not host:
         return UNKNOWN, UNKNOWN
-    netloc = f"[{host}]" if ":" in host else host
-    return f"{parts.scheme}://{netloc}{parts.path}"[:REFERRER_CHARACTERS], host.removeprefix("www.")
+    if ":" in host:
+        host = f"[{host}]"
+    return f"{parts.scheme}://{host}{parts.path}"[:REFERRER_CHARACTERS], host.removeprefix("www.")

@@ -19,6 +19,8 @@ class Dimension(models.IntegerChoices):
     OPERATING_SYSTEM = 5
     REFERRER = 6
     OUTCOME = 7
+    # "qr" for a click that came by way of a printed code; others are not counted by it.
+    SOURCE = 8
 
 
 class Kind(models.IntegerChoices):
@@ -47,6 +49,7 @@ class Click(models.Model):
     referrer = models.TextField(
         help_text="Address without query and fragment, unknown, or empty for a direct visit."
     )
+    scanned = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         indexes = [models.Index(fields=["link_id", "-time", "-id"], name="click_link_time")]

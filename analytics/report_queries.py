@@ -52,6 +52,7 @@ _SAID = {
     Dimension.DEVICE: "device",
     Dimension.BROWSER: "browser",
     Dimension.OPERATING_SYSTEM: "operating_system",
+    Dimension.SOURCE: "CASE WHEN scanned THEN 'qr' ELSE 'link' END",
     # As analytics.facts names the sites.
     Dimension.REFERRER: (
         "coalesce(nullif(substr(split_part(referrer, '/', 3),"

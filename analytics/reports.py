@@ -47,7 +47,7 @@ def overview(link: Link, asked: Asked, limit: int) -> Overview:
     asked_period = _asked_period(link, asked)
     period = asked_period or _life(link, asked)
     steps = period.steps(asked.interval)
-    values = _values(asked_period, [*_TOP, Dimension.OUTCOME], limited=_TOP, limit=limit)
+    values = _values(asked_period, [*_TOP, Dimension.SOURCE, Dimension.OUTCOME], limited=_TOP, limit=limit)
     totals = _totals(asked_period, steps, by_day=asked.zone is UTC and asked.interval != "hour")
     clicks, unique_clicks = [0] * len(steps), 0
     counts: Counts = defaultdict(list)

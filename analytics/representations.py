@@ -20,9 +20,11 @@ _REFUSED = "refused:"
 
 def overview(found: Overview, interval: Interval) -> dict[str, Any]:
     outcomes = {value.name: value.clicks for value in found.counts[Dimension.OUTCOME]}
+    sources = {value.name: value.clicks for value in found.counts[Dimension.SOURCE]}
     return {
         "totalClicks": found.clicks,
         "uniqueClicks": found.unique_clicks,
+        "scans": sources.get("qr", 0),
         "clicksByDate": [{"date": label(step, interval), "clicks": clicks} for step, clicks in found.steps],
         "topCountries": _named("country", found.counts[Dimension.COUNTRY]),
         "topDevices": _named("device", found.counts[Dimension.DEVICE]),
@@ -73,6 +75,7 @@ def _logged_click(click: LoggedClick) -> dict[str, Any]:
         "browser": click.browser,
         "operatingSystem": click.operating_system,
         "referrer": click.referrer or "direct",
+        "scanned": click.scanned,
     }
 
 

@@ -17,7 +17,8 @@ from links.services import add_clicks
 _BATCH = """
 CREATE TEMPORARY TABLE IF NOT EXISTS batch (
     microseconds bigint, link_id bigint, kind smallint, counted boolean, reason text, country text, city text,
-    device text, browser text, operating_system text, referrer text, referrer_host text, visitor uuid
+    device text, browser text, operating_system text, referrer text, referrer_host text, visitor uuid,
+    scanned boolean
 ) ON COMMIT DELETE ROWS;
 DELETE FROM batch
 """
@@ -28,9 +29,9 @@ _IS_CLICK = f"kind = {Kind.CLICK}"
 
 _CLICKS = f"""
 INSERT INTO analytics_click (
-    time, link_id, kind, reason, country, city, device, browser, operating_system, referrer
+    time, link_id, kind, reason, country, city, device, browser, operating_system, referrer, scanned
 )
-SELECT {_TIME}, link_id, kind, reason, country, city, device, browser, operating_system, referrer FROM batch
+SELECT {_TIME}, link_id, kind, reason, country, city, device, browser, operating_system, referrer, scanned FROM batch
 """  # noqa: S608 # put together from constants, as below
 
 # The visitors who are new on their day, and in which quarter of an hour they came first.
@@ -67,6 +68,7 @@ _VALUES = {
     Dimension.BROWSER: ("browser", _IS_CLICK),
     Dimension.OPERATING_SYSTEM: ("operating_system", _IS_CLICK),
     Dimension.REFERRER: ("referrer_host", _IS_CLICK),
+    Dimension.SOURCE: ("'qr'", f"{_IS_CLICK} AND scanned"),
     Dimension.OUTCOME: (
         f"""CASE kind
             WHEN {Kind.HEAD} THEN 'head' WHEN {Kind.PREFETCH} THEN 'prefetch' WHEN {Kind.CRAWLER} THEN 'crawler'

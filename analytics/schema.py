@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema_field, extend_schema_view
-from rest_framework.fields import CharField, ChoiceField, FloatField, IntegerField
+from rest_framework.fields import BooleanField, CharField, ChoiceField, FloatField, IntegerField
 
 from analytics.click_log import REACH
 from analytics.periods import DEFAULT_DAYS_BY_HOUR, MAX_DAYS, MAX_DAYS_BY_HOUR
@@ -105,6 +105,7 @@ _OVERVIEW: Parts = {
         _count("Each day, in UTC, counts the first click of each visitor. A range has the sum of its days."),
         17,
     ),
+    "scans": Part(_count("Of the clicks, those that came by way of a printed QR code."), 5),
     "clicksByDate": nested_list(
         "ClicksOfDate",
         {
@@ -184,6 +185,7 @@ _CLICK: Parts = {
     "referrer": Part(
         CharField(help_text="An address without its query, or `direct`."), "https://news.example.com/today"
     ),
+    "scanned": Part(BooleanField(help_text="Whether it came by way of a printed QR code."), False),
 }
 _PAGE: Parts = {
     "limit": Part(IntegerField(min_value=1), 20),

@@ -9,6 +9,7 @@ from typing import Literal
 from analytics.geo import geo
 from analytics.useragent import AGENT_CHARACTERS, Agent, is_crawler, parse_agent
 from common.client_address import client_address
+from links.scans import SCAN_MARKER
 
 Kind = Literal["click", "head", "prefetch", "crawler"]
 
@@ -31,6 +32,7 @@ class Visitor:
     referrer: str
     kind: Kind
     opted_out: bool
+    scanned: bool = False
 
     @property
     def country(self) -> str | None:
@@ -54,6 +56,7 @@ def visitor_from(
         referrer=_text(meta.get("HTTP_REFERER", ""), REFERRER_CHARACTERS),
         kind=_kind(meta, method, user_agent),
         opted_out=meta.get("HTTP_SEC_GPC") == "1" or meta.get("HTTP_DNT") == "1",
+        scanned=SCAN_MARKER in meta.get("QUERY_STRING", "").split("&"),
     )
 
 

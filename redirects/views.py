@@ -14,6 +14,7 @@ from common.database import is_outage
 from common.errors import TooManyAttempts
 from common.hosts import canonical_host
 from links.destinations import Target, UnknownCode, find_target
+from links.scans import SCAN_MARKER
 from redirects import access, refusals
 from redirects.pages import refuse
 from redirects.password import is_unlocked, remember_unlocked, try_password
@@ -48,7 +49,7 @@ def _follow(request: HttpRequest, code: str) -> HttpResponse:
     if target.password is not None and not is_unlocked(request, target):
         return _ask_password(request, target, visitor)
     if request.method == "POST":  # reloading the form after it was sent
-        return _to_itself(request)
+        return _to_itself(request, visitor)
     if target.max_clicks is None or visitor.kind != "click":
         capture.record_visit(visitor, target.link_id)
     elif not capture.record_claimed_click(visitor, target.link_id):
@@ -96,14 +97,14 @@ def _ask_password(request: HttpRequest, target: Target, visitor: Visitor) -> Htt
         return response
     if not right:
         return _refuse(request, target, visitor, refusals.WRONG_PASSWORD, template="redirects/password.html")
-    response = _to_itself(request)
+    response = _to_itself(request, visitor)
     remember_unlocked(response, request, target)
     return response
 
 
-def _to_itself(request: HttpRequest) -> HttpResponse:
+def _to_itself(request: HttpRequest, visitor: Visitor) -> HttpResponse:
     """Post, redirect, get: the visit that follows is judged, counted and answered like any other."""
     response = HttpResponse(status=303)
-    response["Location"] = request.path
+    response["Location"] = f"{request.path}?{SCAN_MARKER}" if visitor.scanned else request.path
     response["Cache-Control"] = "no-store"
     return response

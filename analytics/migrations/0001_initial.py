@@ -17,7 +17,8 @@ CREATE TABLE analytics_click (
     device text NOT NULL,
     browser text NOT NULL,
     operating_system text NOT NULL,
-    referrer text NOT NULL
+    referrer text NOT NULL,
+    scanned boolean NOT NULL DEFAULT false
 ) PARTITION BY RANGE (time);
 CREATE INDEX click_link_time ON analytics_click (link_id, time DESC, id DESC);
 CREATE TABLE analytics_click_default PARTITION OF analytics_click DEFAULT;
@@ -63,7 +64,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('pk', models.CompositePrimaryKey('link_id', 'dimension', 'day', 'value', blank=True, editable=False, primary_key=True, serialize=False)),
                 ('link_id', models.BigIntegerField()),
-                ('dimension', models.SmallIntegerField(choices=[(1, 'Country'), (2, 'City'), (3, 'Device'), (4, 'Browser'), (5, 'Operating System'), (6, 'Referrer'), (7, 'Outcome')])),
+                ('dimension', models.SmallIntegerField(choices=[(1, 'Country'), (2, 'City'), (3, 'Device'), (4, 'Browser'), (5, 'Operating System'), (6, 'Referrer'), (7, 'Outcome'), (8, 'Source')])),
                 ('day', models.DateField()),
                 ("value", models.TextField(db_collation="C")),
                 ('clicks', models.BigIntegerField()),
@@ -115,7 +116,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('pk', models.CompositePrimaryKey('link_id', 'dimension', 'value', blank=True, editable=False, primary_key=True, serialize=False)),
                 ('link_id', models.BigIntegerField()),
-                ('dimension', models.SmallIntegerField(choices=[(1, 'Country'), (2, 'City'), (3, 'Device'), (4, 'Browser'), (5, 'Operating System'), (6, 'Referrer'), (7, 'Outcome')])),
+                ('dimension', models.SmallIntegerField(choices=[(1, 'Country'), (2, 'City'), (3, 'Device'), (4, 'Browser'), (5, 'Operating System'), (6, 'Referrer'), (7, 'Outcome'), (8, 'Source')])),
                 ("value", models.TextField(db_collation="C")),
                 ('clicks', models.BigIntegerField()),
             ],
@@ -171,6 +172,7 @@ class Migration(migrations.Migration):
                 ('browser', models.TextField()),
                 ('operating_system', models.TextField()),
                 ('referrer', models.TextField(help_text='Address without query and fragment, unknown, or empty for a direct visit.')),
+                        ("scanned", models.BooleanField(db_default=False, default=False)),
             ],
             options={
                 'indexes': [models.Index(fields=['link_id', '-time', '-id'], name='click_link_time')],

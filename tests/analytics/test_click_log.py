@@ -67,6 +67,7 @@ def test_in_full(api: APIClient, link: str) -> None:
                 "browser": "Safari",
                 "operatingSystem": "iOS",
                 "referrer": "https://www.a.example/b",
+                "scanned": False,
             },
             {
                 "time": "2026-03-01T09:00:00Z",
@@ -78,6 +79,7 @@ def test_in_full(api: APIClient, link: str) -> None:
                 "browser": "Firefox",
                 "operatingSystem": "Linux",
                 "referrer": "direct",
+                "scanned": False,
             },
         ],
         "pagination": {"limit": 20, "nextCursor": None},

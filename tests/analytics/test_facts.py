@@ -27,7 +27,7 @@ def record(**fields: object) -> Record:
             "android-app://com.google.android.gm/",
             "com.google.android.gm",
         ),
-        ("https://[2001:db8::1]/", "https://[2001:db8::1]/", "2001:db8::1"),
+        ("https://[2001:db8::1]/", "https://[2001:db8::1]/", "[2001:db8::1]"),
         ("https://[half", "unknown", "unknown"),
         ("about:blank", "unknown", "unknown"),
         ("nonsense", "unknown", "unknown"),

@@ -46,7 +46,7 @@ def test_what_is_followed_is_reported(
         assert sum(item["clicks"] for item in data["clicksByDate"]) == 5
         assert data["topReferrers"] == [
             {"referrer": "news.example", "clicks": 2},
-            {"referrer": "::1", "clicks": 1},
+            {"referrer": "[::1]", "clicks": 1},
             {"referrer": "app.example", "clicks": 1},
             {"referrer": "direct", "clicks": 1},
         ]

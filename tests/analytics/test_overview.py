@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 import time_machine
+from django.test import Client
 from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
@@ -12,6 +14,8 @@ from analytics.models import DayTotal, Kind, LifeCount
 from links.models import Link
 from tests.analytics.facts import Fact, record
 from tests.analytics.reading import broken_rules, report
+from tests.clicks import drain
+from tests.redirects.html import parse
 
 NOTHING_REFUSED = dict.fromkeys(
     ["disabled", "expired", "limit_reached", "country", "device", "password", "rate_limited"], 0
@@ -33,6 +37,7 @@ def test_a_link_that_nobody_has_followed(api: APIClient, link: str) -> None:
     assert report(api, link) == {
         "totalClicks": 0,
         "uniqueClicks": 0,
+        "scans": 0,
         "clicksByDate": [],
         "topCountries": [],
         "topDevices": [],
@@ -49,6 +54,7 @@ def test_everything(api: APIClient, link: str, closed: str) -> None:
     assert report(api, link) == {
         "totalClicks": 4,
         "uniqueClicks": 3,
+        "scans": 0,
         "clicksByDate": [
             {"date": "2026-03-01", "clicks": 3},
             {"date": "2026-03-02", "clicks": 0},
@@ -77,6 +83,7 @@ def test_two_days_of_it(api: APIClient, link: str) -> None:
     assert report(api, link, startDate="2026-03-02", endDate="2026-03-03") == {
         "totalClicks": 1,
         "uniqueClicks": 1,
+        "scans": 0,
         "clicksByDate": [{"date": "2026-03-02", "clicks": 0}, {"date": "2026-03-03", "clicks": 1}],
         "topCountries": [{"country": "unknown", "clicks": 1}],
         "topDevices": [{"device": "tablet", "clicks": 1}],
@@ -231,3 +238,35 @@ def test_a_click_from_before_midnight_counted_after_the_first_day_was_looked_up(
     with time_machine.travel("2026-03-02T00:00:01Z"):
         data = report(api, link)
     assert (data["totalClicks"], data["clicksByDate"]) == (1, [{"date": "2026-03-02", "clicks": 1}])
+
+
+def test_scans_are_clicks_that_came_by_way_of_a_printed_code(
+    visitor: Client, api: APIClient, make_link: Callable[..., dict[str, Any]]
+) -> None:
+    plain, capped = make_link(), make_link(restrictions={"maxClicks": 9})
+    for each in (plain, capped):
+        for query in ("?qr=1", "?a=b&qr=1", "", "?qr=2", "?xqr=1"):
+            answer = visitor.get(f"/{each['shortCode']}{query}")
+            assert (answer.status_code, answer["Location"]) == (302, "https://example.com/page")
+        visitor.head(f"/{each['shortCode']}?qr=1")
+    drain()
+
+    today = datetime.now(UTC).date()
+    for each in (plain, capped):
+        kathmandu = {"startDate": today - timedelta(days=1), "timezone": "Asia/Kathmandu"}
+        for query in ({}, {"startDate": today}, kathmandu):
+            data = report(api, each["_id"], **query)
+            assert (data["totalClicks"], data["scans"]) == (5, 2)
+
+
+def test_a_scan_of_a_link_behind_a_password_stays_one(
+    visitor: Client, api: APIClient, make_link: Callable[..., dict[str, Any]]
+) -> None:
+    link = make_link(password="secret")
+    path = f"/{link['shortCode']}?qr=1"
+    token = parse(visitor.get(path)).value_of("csrfmiddlewaretoken")
+    unlocked = visitor.post(path, {"csrfmiddlewaretoken": token, "password": "secret"})
+    assert (unlocked.status_code, unlocked["Location"]) == (303, path)
+    assert visitor.get(unlocked["Location"]).status_code == 302
+    drain()
+    assert (report(api, link["_id"])["totalClicks"], report(api, link["_id"])["scans"]) == (1, 1)
