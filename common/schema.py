@@ -162,7 +162,7 @@ _CONDITIONS = {
     404: "There is no such object among the caller's.",
     409: "The code is taken or reserved.",
     411: "The body came without its length.",
-    413: f"The body is larger than {MAX_BODY_BYTES} bytes.",
+    413: "The body is too large.",
     415: "The body is not `application/json` in plain UTF-8.",
     429: "Too many attempts failed.",
     503: "Something that the service depends on does not answer.",

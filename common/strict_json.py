@@ -17,9 +17,10 @@ MAX_DEPTH = 16
 
 
 class StrictJSONParser(BaseParser):
-    """At most 64 KB of UTF-8 holding one JSON object, with nothing in it that clients could read in two ways."""
+    """At most ``max_bytes`` of UTF-8: one JSON object, with nothing in it that clients could read in two ways."""
 
     media_type = "application/json"
+    max_bytes = MAX_BODY_BYTES
 
     def parse(
         self,
@@ -33,15 +34,15 @@ class StrictJSONParser(BaseParser):
             raise UnsupportedMediaType(
                 media_type or "", f"Send plain UTF-8 JSON, not {encoding} of {media_type}."
             )
-        if int(meta.get("CONTENT_LENGTH") or 0) > MAX_BODY_BYTES:
-            raise BodyTooLarge(f"The request body is larger than {MAX_BODY_BYTES} bytes.")
-        return parse_object(stream.read(MAX_BODY_BYTES + 1))
+        if int(meta.get("CONTENT_LENGTH") or 0) > self.max_bytes:
+            raise _too_large(self.max_bytes)
+        return parse_object(stream.read(self.max_bytes + 1), self.max_bytes)
 
 
-def parse_object(body: bytes) -> dict[str, Any]:
+def parse_object(body: bytes, max_bytes: int = MAX_BODY_BYTES) -> dict[str, Any]:
     """Raises BadBody or BodyTooLarge."""
-    if len(body) > MAX_BODY_BYTES:
-        raise BodyTooLarge(f"The request body is larger than {MAX_BODY_BYTES} bytes.")
+    if len(body) > max_bytes:
+        raise _too_large(max_bytes)
     try:
         text = body.decode("utf-8")
     except UnicodeDecodeError:
@@ -59,6 +60,10 @@ def parse_object(body: bytes) -> dict[str, Any]:
         raise BadBody("The request body must be a JSON object.")
     _check(value, depth=1)
     return value
+
+
+def _too_large(max_bytes: int) -> BodyTooLarge:
+    return BodyTooLarge(f"The request body is larger than {max_bytes} bytes.")
 
 
 def _is_utf8(media_type: str) -> bool:

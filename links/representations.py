@@ -21,7 +21,7 @@ def created_link(link: Link) -> dict[str, Any]:
         "originalUrl": link.original_url,
         "shortCode": link.short_code,
         "customCode": link.custom_code,
-        "shortUrl": _short_url(link),
+        "shortUrl": short_url_of(link),
         "title": link.title,
         "tags": link.tags,
         "clickCount": 0,
@@ -55,7 +55,7 @@ def updated_link(link: Link, changed: set[str]) -> dict[str, Any]:
     fields = {name: value for name, value in changeable_fields(link).items() if name in shown}
     return {
         "_id": str(link.public_id),
-        "shortUrl": _short_url(link),
+        "shortUrl": short_url_of(link),
         **fields,
         "updatedAt": iso_utc(link.updated_at),
     }
@@ -119,5 +119,5 @@ def available_domain(address: DomainAddress) -> dict[str, Any]:
     }
 
 
-def _short_url(link: Link) -> str:
+def short_url_of(link: Link) -> str:
     return short_url(None if link.domain is None else link.domain.host, link.custom_code or link.short_code)

@@ -102,6 +102,7 @@ INSTALLED_APPS = [
     "domains",
     "links",
     "analytics",
+    "qrcodes",
     "redirects",
     "shortener_project",
 ]
@@ -236,6 +237,7 @@ SPECTACULAR_SETTINGS = {
             "name": "Analytics",
             "description": "How often short links are followed, when, from where and with what.",
         },
+        {"name": "QR codes", "description": "Images that lead to short links."},
     ],
     # The docstrings speak to who changes the code, the descriptions in the schema modules to who calls the API.
     "DISABLE_DOCSTRING_DESCRIPTIONS": True,

@@ -3,6 +3,7 @@ from django.http import Http404
 from django.urls import include, path
 from django.views.generic import RedirectView
 
+from qrcodes.urls import image_urlpatterns
 from shortener_project import errors, views
 from shortener_project.schema import DocsView, SchemaView
 
@@ -19,6 +20,8 @@ urlpatterns = [
     path("api/", include("accounts.urls")),
     path("api/", include("links.urls")),
     path("api/", include("analytics.urls")),
+    path("api/", include("qrcodes.urls")),
+    path("qr/", include(image_urlpatterns)),
     # Last: whatever the service itself does not answer may be a code.
     path("", include("redirects.urls")),
 ]

@@ -196,6 +196,18 @@ WHOLE = {
 }
 
 
+QR_CODE = {
+    "size": 512,
+    "format": "svg",
+    "errorCorrectionLevel": "Q",
+    "foregroundColor": "#1a2B3c",
+    "backgroundColor": "#FFFFEE",
+    "margin": 2,
+    "style": "dots",
+    "logo": "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==",
+}
+
+
 @pytest.mark.parametrize("body", [{"originalUrl": "https://example.com/"}, WHOLE], ids=["least", "whole"])
 def test_links_are_as_described(api: APIClient, agrees: Callable[..., Any], body: dict[str, Any]) -> None:
     link = agrees(api.post("/api/urls", body), 201)["data"]["url"]
@@ -209,6 +221,47 @@ def test_links_are_as_described(api: APIClient, agrees: Callable[..., Any], body
     agrees(api.get("/api/urls/domains/available"), 200)
     agrees(api.delete(path), 200)
     agrees(api.get("/api/urls/stats"), 200)
+
+
+@pytest.mark.parametrize("fields", [{}, QR_CODE], ids=["least", "whole"])
+def test_qr_codes_are_as_described(
+    api: APIClient,
+    make_link: Callable[..., dict[str, Any]],
+    agrees: Callable[..., Any],
+    described: dict[str, Any],
+    fields: dict[str, Any],
+) -> None:
+    body = {"urlId": make_link()["_id"], **fields}
+    validate(described, {"$ref": "#/components/schemas/CreateQrCodeRequest"}, body)
+    code = agrees(api.post("/api/qr-codes", body), 201)["data"]["qrCode"]
+    path = f"/api/qr-codes/{code['_id']}"
+    agrees(api.get("/api/qr-codes", {"urlId": body["urlId"], "limit": 1}), 200)
+    agrees(api.get(path), 200)
+    agrees(api.post("/api/qr-codes", {**body, "backgroundColor": "#000000"}), 400)
+    agrees(api.post("/api/qr-codes", {**body, "urlId": UNKNOWN_ID}), 404)
+    agrees(api.post("/api/qr-codes", {**body, "logo": "x" * 210_000}), 413)
+    agrees(api.get("/api/qr-codes", {"urlId": UNKNOWN_ID}), 404)
+    agrees(api.get("/api/qr-codes?page=0"), 400)
+    agrees(api.delete(path), 200)
+    agrees(api.delete(path), 404)
+
+
+def test_limits_and_choices_of_qr_codes_are_visible(described: dict[str, Any]) -> None:
+    new = described["components"]["schemas"]["CreateQrCodeRequest"]
+    properties = new["properties"]
+    assert new["required"] == ["urlId"]
+    assert set(properties) == {"urlId", *QR_CODE}
+    assert properties["size"].items() >= {"minimum": 100, "maximum": 2000, "default": 300}.items()
+    assert properties["margin"].items() >= {"minimum": 0, "maximum": 10, "default": 4}.items()
+    assert properties["format"].items() >= {"enum": ["png", "svg", "jpeg"], "default": "png"}.items()
+    level = properties["errorCorrectionLevel"]
+    assert level.items() >= {"enum": ["L", "M", "Q", "H"], "default": "M"}.items()
+    assert properties["style"].items() >= {"enum": ["square", "rounded", "dots"], "default": "square"}.items()
+    assert (
+        properties["foregroundColor"].items()
+        >= {"pattern": "^#[0-9A-Fa-f]{6}$", "default": "#000000"}.items()
+    )
+    assert properties["backgroundColor"]["default"] == "#FFFFFF"
 
 
 REPORTS = ["", "/devices", "/geographic", "/clicks"]

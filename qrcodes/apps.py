@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class QrCodesConfig(AppConfig):
+    name = "qrcodes"
+    verbose_name = "QR codes"

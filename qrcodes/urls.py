@@ -1,0 +1,32 @@
+from django.urls import path, register_converter
+from rest_framework.routers import SimpleRouter
+
+from qrcodes.design import ImageFormat
+from qrcodes.views import ImageView, QrCodeViewSet
+
+
+class _Converter:
+    """Only what can be an address of ours reaches the database; the router answers 404 for everything else."""
+
+    def to_python(self, value: str) -> str:
+        return value
+
+    def to_url(self, value: str) -> str:
+        return value
+
+
+class TokenConverter(_Converter):
+    regex = "[A-Za-z0-9_-]{22}"
+
+
+class FormatConverter(_Converter):
+    regex = "|".join(ImageFormat.values)
+
+
+register_converter(TokenConverter, "token")
+register_converter(FormatConverter, "image_format")
+
+router = SimpleRouter(trailing_slash=False, use_regex_path=False)
+router.register("qr-codes", QrCodeViewSet, basename="qr-code")
+urlpatterns = router.urls
+image_urlpatterns = [path("<token:token>.<image_format:image_format>", ImageView.as_view())]
