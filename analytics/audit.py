@@ -84,12 +84,15 @@ _CHECKS = [
         """,  # noqa: S608
     ),
     _Check(
-        # Unknown cities are not stored.
-        ("link_id", "day"),
-        "day", "SELECT link_id, day, clicks AS n FROM analytics_daytotal",
-        "cities", f"""
-            SELECT link_id, day, sum(clicks) AS n FROM analytics_daycount
-            WHERE dimension = {Dimension.CITY} GROUP BY 1, 2
+        # Neither unknown cities nor clicks that are no scans are stored.
+        ("link_id", "day", "dimension"),
+        "day", f"""
+            SELECT link_id, day, dimension, clicks AS n
+            FROM analytics_daytotal, unnest(ARRAY[{Dimension.CITY}, {Dimension.SOURCE}]) dimension
+        """,  # noqa: S608
+        "values", f"""
+            SELECT link_id, day, dimension, sum(clicks) AS n FROM analytics_daycount
+            WHERE dimension IN ({Dimension.CITY}, {Dimension.SOURCE}) GROUP BY 1, 2, 3
         """,  # noqa: S608
         "<",
     ),
@@ -108,6 +111,7 @@ _CHECKS = [
                 ({Dimension.COUNTRY}, country), ({Dimension.DEVICE}, device), ({Dimension.BROWSER}, browser),
                 ({Dimension.CITY}, CASE WHEN city <> 'unknown' THEN country || ' ' || city END),
                 ({Dimension.OPERATING_SYSTEM}, operating_system),
+                ({Dimension.SOURCE}, CASE WHEN scanned THEN 'qr' END),
                 ({Dimension.REFERRER}, CASE
                     WHEN host IS NULL OR host IN ('direct', 'unknown') THEN '{_NO_HOST}' ELSE host
                 END)

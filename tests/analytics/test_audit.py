@@ -20,19 +20,20 @@ from tests.analytics.facts import Fact, record
 from tests.clicks import drain
 
 MakeLink = Callable[..., dict[str, Any]]
-BERLIN, GOOGLEBOT = "8.8.8.8", "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
+AMERICA, GOOGLEBOT = "8.8.8.8", "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
 
 
 def visit(visitor: Client, link: dict[str, Any], referrer: str = "", **more: Any) -> None:
-    visitor.get(f"/{link['shortCode']}", REMOTE_ADDR=BERLIN, headers={"referer": referrer}, **more)
+    visitor.get(f"/{link['shortCode']}", REMOTE_ADDR=AMERICA, headers={"referer": referrer}, **more)
 
 
 @pytest.fixture
 def pk(visitor: Client, make_link: MakeLink) -> int:
     """Of a link that was followed in many ways, every one of them counted."""
     link = make_link(restrictions={"maxClicks": 3})
-    for referrer in ("https://www.example.net/a", "mailto:nobody", "http://[::1]/x"):
+    for referrer in ("https://www.example.net/a", "mailto:nobody"):
         visit(visitor, link, referrer)
+    visitor.get(f"/{link['shortCode']}?qr=1", REMOTE_ADDR=AMERICA, headers={"referer": "http://[::1]/x"})
     visit(visitor, link)
     visitor.head(f"/{link['shortCode']}")
     visitor.get(f"/{link['shortCode']}", headers={"user-agent": GOOGLEBOT})
@@ -119,9 +120,13 @@ def test_clicks_of_a_deleted_link_are_no_difference(pk: int) -> None:
             "INSERT INTO analytics_daycount (link_id, dimension, day, value, clicks) "
             "SELECT link_id, 2, day, 'US Nowhere', 4 FROM analytics_daytotal WHERE link_id = %s",
             [
-                "link {pk} {day}: day 3, cities 4",
+                "link {pk} {day} city: day 3, values 4",
                 "link {pk} {day} city US Nowhere: value of the day 4, clicks 0",
             ],
+        ),
+        (
+            "DELETE FROM analytics_daycount WHERE link_id = %s AND value = 'qr'",
+            ["link {pk} {day} source qr: value of the day 0, clicks 1"],
         ),
         (
             "INSERT INTO analytics_lifecount (link_id, dimension, value, clicks) VALUES (%s, 3, 'desktop', 1)",
