@@ -21,7 +21,7 @@ GetResponse = Callable[[HttpRequest], HttpResponse]
 
 # Codes may begin like our paths, so these end where a segment does.
 _SYSTEM_PAGES = frozenset({"/", "/api", "/admin"})
-_SYSTEM_PATHS = ("/api/", "/admin/", "/static/", "/qr/")
+_SYSTEM_PATHS = ("/api/", "/admin/", "/internal/", "/static/", "/qr/")
 
 
 class SystemHostMiddleware:

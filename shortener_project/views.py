@@ -29,7 +29,7 @@ def healthz(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def readyz(request: HttpRequest) -> HttpResponse:
-    """Whether this instance should get traffic: the database answers and knows the migrations, and clicks are counted."""
+    """Whether this instance should get traffic: the database answers, no migration is missing, clicks are counted."""
     try:
         pending = read_first(_missing_migrations)
         waiting = 0 if pending else backlog(settings.CLICKS_DIR).waiting

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from ipaddress import ip_network
+
+import pytest
+from django.test import Client
+from pytest_django import Settings
+
+from accounts.services import NewAccount
+from domains.models import Domain, DomainStatus
+
+HOSTS = {
+    "active.example": DomainStatus.ACTIVE,
+    "pending.example": DomainStatus.PENDING,
+    "inactive.example": DomainStatus.INACTIVE,
+}
+
+
+@pytest.fixture(autouse=True)
+def domains(alice: NewAccount) -> None:
+    for host, status in HOSTS.items():
+        Domain.objects.create(owner=alice.user, domain=host, host=host, status=status)
+
+
+def ask(name: str, **meta: str) -> int:
+    caddy = Client(headers={"host": "127.0.0.1:8000"})
+    return caddy.get(
+        "/internal/tls-allowed", {"domain": name}, **{"REMOTE_ADDR": "127.0.0.1", **meta}
+    ).status_code
+
+
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [
+        ("active.example", 200),
+        ("ACTIVE.example.", 200),
+        ("sho.rt", 200),
+        ("pending.example", 404),
+        ("inactive.example", 404),
+        ("unknown.example", 404),
+        ("sub.active.example", 404),
+        ("active.example.evil.example", 404),
+        ("127.0.0.1", 404),
+        ("localhost", 404),
+        ("[::1]", 404),
+        ("active.example/../x", 404),
+        ("active.example\0", 404),
+        ("\u0430ctive.example", 404),
+        ("", 404),
+    ],
+)
+def test_a_certificate_may_be_fetched_for_active_domains_and_our_own_host(name: str, status: int) -> None:
+    assert ask(name) == status
+
+
+@pytest.mark.parametrize(
+    ("meta", "status"),
+    [
+        ({"REMOTE_ADDR": "127.0.0.9"}, 200),
+        ({"REMOTE_ADDR": "::1"}, 200),
+        ({"REMOTE_ADDR": "10.1.2.3"}, 200),
+        ({"REMOTE_ADDR": "10.2.0.1"}, 404),
+        ({"REMOTE_ADDR": "203.0.113.5"}, 404),
+        ({"REMOTE_ADDR": ""}, 404),
+        ({"HTTP_X_FORWARDED_FOR": "127.0.0.1"}, 404),
+        ({"REMOTE_ADDR": "10.1.2.3", "HTTP_X_FORWARDED_FOR": "10.1.2.3"}, 404),
+        ({"HTTP_FORWARDED": "for=127.0.0.1"}, 404),
+        ({"HTTP_VIA": "1.1 proxy"}, 404),
+        ({"HTTP_HOST": "active.example"}, 404),
+        ({"HTTP_HOST": "sho.rt"}, 200),
+    ],
+)
+def test_only_those_inside_may_ask(settings: Settings, meta: dict[str, str], status: int) -> None:
+    settings.TRUSTED_PROXIES = [ip_network("10.1.0.0/16")]
+    assert ask("active.example", **meta) == status
+
+
+def test_only_reading_is_asking() -> None:
+    caddy = Client(headers={"host": "127.0.0.1"})
+    assert caddy.post("/internal/tls-allowed?domain=active.example").status_code == 405
+    assert caddy.head("/internal/tls-allowed?domain=active.example").status_code == 200
