@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import signal
 import sys
 import tempfile
 import time
@@ -20,6 +21,8 @@ from shortener_project.embedded_postgres import EmbeddedPostgres
 
 def main() -> None:
     options = _options()
+    # Servers end and folders go also when this is told to stop.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     print(f"Seed {options.seed}", flush=True)
     started, violated = time.monotonic(), 0
     with _site_of_its_own() as (folder, url, secret):
