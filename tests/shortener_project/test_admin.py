@@ -39,7 +39,7 @@ def test_somebody_who_is_not_staff_sees_only_the_login(alice: NewAccount) -> Non
 
 
 @pytest.mark.parametrize(
-    "page", ["", "accounts/user/", "links/link/", "domains/domain/", "accounts/user/add/"]
+    "page", ["", "accounts/user/", "links/link/", "domains/domain/", "qrcodes/qrcode/", "accounts/user/add/"]
 )
 def test_every_page_opens(operator: Client, make_link: Callable[..., dict[str, Any]], page: str) -> None:
     make_link()

@@ -1,0 +1,389 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.http import HttpResponse
+from django.test import Client
+from rest_framework.test import APIClient
+
+from accounts.services import NewAccount
+from domains.models import Domain
+from links.models import Link
+from qrcodes.colors import contrast
+from qrcodes.models import QrCode
+from tests.conftest import key_client
+from tests.links.threads import at_once
+from tests.qrcodes.conftest import GetImage, MakeQrCode
+from tests.qrcodes.pictures import data_uri, file_of, logo, read
+
+MakeLink = Callable[..., dict[str, Any]]
+UUID_V7 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?Z")
+
+NOT_A_STRING = [None, 5, 0, 1.5, True, False, [], ["text"], {}, {"text": "text"}]
+NOT_AN_INTEGER = [None, "300", "", "1e3", "five", 300.0, 300.5, True, False, [], [300], {}]
+
+
+def broken_rules(response: HttpResponse) -> list[tuple[str, str]]:
+    """Of a refusal that has made no code."""
+    assert response.status_code == 400, response.content
+    answer = response.json()
+    assert answer.keys() == {"success", "message", "code", "errors"}
+    assert (answer["success"], answer["code"]) == (False, "validation_error")
+    first = answer["errors"][0]
+    assert answer["message"] == f"{first['field']}: {first['message']}"
+    assert not QrCode.objects.exists()
+    return [(error["field"], error["code"]) for error in answer["errors"]]
+
+
+@pytest.fixture
+def link(make_link: MakeLink) -> dict[str, Any]:
+    return make_link()
+
+
+@pytest.fixture
+def send(api: APIClient, link: dict[str, Any]) -> Callable[..., HttpResponse]:
+    def post(**fields: Any) -> HttpResponse:
+        return api.post("/api/qr-codes", {"urlId": link["_id"], **fields})
+
+    return post
+
+
+# What comes back
+
+
+def test_a_code_of_a_link_alone_has_every_default(
+    send: Callable[..., HttpResponse], link: dict[str, Any], get_image: GetImage
+) -> None:
+    response = send()
+    assert response.status_code == 201
+    answer = response.json()
+    code = answer["data"]["qrCode"]
+    assert UUID_V7.fullmatch(code["_id"])
+    assert re.fullmatch(r"http://sho\.rt/qr/[A-Za-z0-9_-]{22}\.png", code["imageUrl"])
+    assert MOMENT.fullmatch(code["createdAt"])
+    assert answer == {
+        "success": True,
+        "message": "QR code created successfully.",
+        "data": {
+            "qrCode": {
+                "_id": code["_id"],
+                "urlId": link["_id"],
+                "imageUrl": code["imageUrl"],
+                "size": 300,
+                "format": "png",
+                "errorCorrectionLevel": "M",
+                "foregroundColor": "#000000",
+                "backgroundColor": "#FFFFFF",
+                "margin": 4,
+                "style": "square",
+                "hasLogo": False,
+                "createdAt": code["createdAt"],
+            }
+        },
+    }
+    assert read(get_image(code).content, "png") == [f"{link['shortUrl']}?qr=1"]
+
+
+def test_every_field_is_kept(send: Callable[..., HttpResponse], get_image: GetImage) -> None:
+    fields = {
+        "size": 512,
+        "format": "jpeg",
+        "errorCorrectionLevel": "Q",
+        "foregroundColor": "#1A2B3C",
+        "backgroundColor": "#FFFFEE",
+        "margin": 2,
+        "style": "dots",
+    }
+    code = send(**fields).json()["data"]["qrCode"]
+    assert {name: code[name] for name in fields} == fields
+
+
+def test_colours_are_written_in_one_way(send: Callable[..., HttpResponse]) -> None:
+    first = send(foregroundColor="#1a2b3c").json()["data"]["qrCode"]
+    assert first["foregroundColor"] == "#1A2B3C"
+    assert send(foregroundColor="#1A2B3C").json()["data"]["qrCode"] == first
+
+
+@pytest.mark.parametrize("level", [None, "L", "M", "Q", "H"])
+def test_a_logo_takes_the_highest_level(send: Callable[..., HttpResponse], level: str | None) -> None:
+    asked = {} if level is None else {"errorCorrectionLevel": level}
+    code = send(logo=data_uri(file_of(logo())), **asked).json()["data"]["qrCode"]
+    assert (code["errorCorrectionLevel"], code["hasLogo"]) == ("H", True)
+
+
+def test_a_token_makes_codes_as_a_key_does(bearer: APIClient, link: dict[str, Any]) -> None:
+    assert bearer.post("/api/qr-codes", {"urlId": link["_id"]}).status_code == 201
+
+
+@pytest.mark.parametrize("field", ["isActive", "expiresAt"])
+def test_a_link_that_does_not_work_now_can_have_a_code(
+    api: APIClient, send: Callable[..., HttpResponse], link: dict[str, Any], field: str
+) -> None:
+    body = {"isActive": False} if field == "isActive" else {"expiresAt": "2020-01-01"}
+    assert api.put(f"/api/urls/{link['_id']}", body).status_code == 200
+    assert send().status_code == 201
+
+
+# The same again
+
+
+def test_the_same_parameters_are_the_same_code(send: Callable[..., HttpResponse]) -> None:
+    first = send(size=512, logo=data_uri(file_of(logo()))).json()
+    again = send(size=512, logo=data_uri(file_of(logo())), errorCorrectionLevel="H", margin=4)
+    assert (again.status_code, again.json()) == (201, first)
+    assert QrCode.objects.count() == 1
+
+
+OTHERS: list[dict[str, Any]] = [
+    {},
+    {"size": 301},
+    {"format": "svg"},
+    {"errorCorrectionLevel": "L"},
+    {"errorCorrectionLevel": "H"},
+    {"foregroundColor": "#000001"},
+    {"backgroundColor": "#FFFFFE"},
+    {"margin": 5},
+    {"style": "dots"},
+    {"logo": data_uri(file_of(logo()))},
+    {"logo": data_uri(file_of(logo(size=(64, 64))))},
+]
+
+
+def test_other_parameters_are_another_code(send: Callable[..., HttpResponse], make_link: MakeLink) -> None:
+    codes = [send(**fields).json()["data"]["qrCode"] for fields in OTHERS]
+    codes.append(send(urlId=make_link()["_id"]).json()["data"]["qrCode"])
+    assert len({code["_id"] for code in codes}) == len({code["imageUrl"] for code in codes}) == len(codes)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_same_at_the_same_moment_is_one_code(alice: NewAccount, link: dict[str, Any]) -> None:
+    def create() -> HttpResponse:
+        return key_client(alice.api_key).post("/api/qr-codes", {"urlId": link["_id"], "size": 400})
+
+    for _ in range(3):
+        QrCode.objects.all().delete()
+        responses = at_once([create] * 8)
+        assert {response.status_code for response in responses} == {201}
+        assert len({response.json()["data"]["qrCode"]["_id"] for response in responses}) == 1
+        assert QrCode.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_making_and_deleting_the_link_at_the_same_moment(alice: NewAccount, make_link: MakeLink) -> None:
+    def create(link: dict[str, Any]) -> HttpResponse:
+        return key_client(alice.api_key).post("/api/qr-codes", {"urlId": link["_id"]})
+
+    def delete(link: dict[str, Any]) -> HttpResponse:
+        return key_client(alice.api_key).delete(f"/api/urls/{link['_id']}")
+
+    for _ in range(10):
+        link = make_link()
+        created, deleted = at_once([lambda link=link: create(link), lambda link=link: delete(link)])  # type: ignore[misc]
+        assert created.status_code in (201, 404), created.content
+        assert deleted.status_code == 200, deleted.content
+        assert not QrCode.objects.exists()
+
+
+# What is refused
+
+
+@pytest.mark.parametrize("value", NOT_A_STRING)
+@pytest.mark.parametrize(
+    "field",
+    ["urlId", "format", "errorCorrectionLevel", "foregroundColor", "backgroundColor", "style", "logo"],
+)
+def test_what_is_no_string_is_refused(send: Callable[..., HttpResponse], field: str, value: Any) -> None:
+    [(named, _)] = broken_rules(send(**{field: value}))
+    assert named == field
+
+
+@pytest.mark.parametrize("value", NOT_AN_INTEGER)
+@pytest.mark.parametrize("field", ["size", "margin"])
+def test_what_is_no_integer_is_refused(send: Callable[..., HttpResponse], field: str, value: Any) -> None:
+    [(named, _)] = broken_rules(send(**{field: value}))
+    assert named == field
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "rule"),
+    [
+        ("size", 99, "min_value"),
+        ("size", 2001, "max_value"),
+        ("size", -300, "min_value"),
+        ("size", 10**30, "max_value"),
+        ("margin", -1, "min_value"),
+        ("margin", 11, "max_value"),
+        *(("format", value, "invalid_choice") for value in ("", "PNG", "jpg", "gif", "png ", "svg+xml")),
+        *(("errorCorrectionLevel", value, "invalid_choice") for value in ("", "l", "X", "LM", "LOW")),
+        *(("style", value, "invalid_choice") for value in ("", "Square", "circle")),
+        *(
+            (field, value, "color")
+            for field in ("foregroundColor", "backgroundColor")
+            for value in ("#fff", "000000", "#00000", "#0000000", "#00000g", "#000000\n", " #000000", "black")
+        ),
+        *(("foregroundColor", value, "color") for value in ("#\u0660\u0660\u0660000", '"/><script>', "rgb(0,0,0)")),
+        ("foregroundColor", "", "blank"),
+    ],
+)  # fmt: skip
+def test_what_breaks_a_rule_is_refused(
+    send: Callable[..., HttpResponse], field: str, value: Any, rule: str
+) -> None:
+    assert broken_rules(send(**{field: value})) == [(field, rule)]
+
+
+@pytest.mark.parametrize("fields", [{"size": 100}, {"size": 2000}, {"margin": 0}, {"margin": 10}])
+def test_what_is_on_the_limit_is_taken(
+    send: Callable[..., HttpResponse], link: dict[str, Any], get_image: GetImage, fields: dict[str, int]
+) -> None:
+    code = send(**fields).json()["data"]["qrCode"]
+    assert {name: code[name] for name in fields} == fields
+    assert read(get_image(code).content, "png") == [f"{link['shortUrl']}?qr=1"]
+
+
+def test_every_broken_rule_is_told_at_once(send: Callable[..., HttpResponse]) -> None:
+    response = send(urlId=5, size=99, format="gif", foregroundColor="red", margin=11, style="", logo="x")
+    assert {field for field, _ in broken_rules(response)} == {
+        *("urlId", "size", "format", "foregroundColor", "margin", "style", "logo")
+    }
+
+
+def test_without_a_link_there_is_no_code(api: APIClient) -> None:
+    assert broken_rules(api.post("/api/qr-codes", {})) == [("urlId", "required")]
+
+
+@pytest.mark.parametrize(
+    "url_id", ["x", "0", "base", "null", str(uuid4()), "019a9e3c5d2f7c419b1e2f6d0c8a4b75"]
+)
+def test_a_link_that_is_none_is_404(send: Callable[..., HttpResponse], url_id: str) -> None:
+    response = send(urlId=url_id)
+    assert (response.status_code, response.json()) == (
+        404,
+        {"success": False, "message": "URL not found.", "code": "not_found"},
+    )
+
+
+def test_a_stranger_makes_no_code(strange_api: APIClient, link: dict[str, Any]) -> None:
+    response = strange_api.post("/api/qr-codes", {"urlId": link["_id"]})
+    assert (response.status_code, response.json()["message"]) == (404, "URL not found.")
+    assert not QrCode.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("foreground", "background", "shown"),
+    [
+        ("#FFFF00", "#FFFFFF", "1.07"),
+        ("#FFFFFF", "#FFFFFF", "1.0"),
+        ("#000000", "#000000", "1.0"),
+        ("#959595", "#FFFFFF", "2.99"),
+        ("#000000", "#595959", "2.99"),
+    ],
+)
+def test_too_little_contrast_is_refused_and_said(
+    send: Callable[..., HttpResponse], foreground: str, background: str, shown: str
+) -> None:
+    response = send(foregroundColor=foreground, backgroundColor=background)
+    assert broken_rules(response) == [("foregroundColor", "contrast")]
+    message = f"foregroundColor: Contrast with backgroundColor is {shown}:1, not 3:1 or more."
+    assert response.json()["message"] == message
+
+
+@pytest.mark.parametrize(("foreground", "background"), [("#949494", "#FFFFFF"), ("#000000", "#5A5A5A")])
+def test_just_enough_contrast_is_taken_and_read(
+    send: Callable[..., HttpResponse],
+    link: dict[str, Any],
+    get_image: GetImage,
+    foreground: str,
+    background: str,
+) -> None:
+    assert 3 <= contrast(foreground, background) < 3.1
+    for image_format in ("png", "jpeg", "svg"):
+        code = send(foregroundColor=foreground, backgroundColor=background, format=image_format)
+        picture = get_image(code.json()["data"]["qrCode"]).content
+        assert read(picture, image_format) == [f"{link['shortUrl']}?qr=1"]
+
+
+@pytest.mark.parametrize(
+    ("foreground", "background"), [("#FFFFFF", "#000000"), ("#FFFF00", "#0000FF"), ("#000001", "#000000")]
+)
+def test_inverted_codes_are_refused_and_it_is_said_why(
+    send: Callable[..., HttpResponse], foreground: str, background: str
+) -> None:
+    response = send(foregroundColor=foreground, backgroundColor=background)
+    assert broken_rules(response) == [("foregroundColor", "inverted")]
+    assert "darker than backgroundColor" in response.json()["message"]
+
+
+def test_the_known_contrasts() -> None:
+    assert contrast("#000000", "#FFFFFF") == contrast("#FFFFFF", "#000000") == 21
+    assert contrast("#777777", "#FFFFFF") == pytest.approx(4.48, abs=0.01)
+
+
+def test_a_code_whose_modules_would_be_less_than_a_pixel_is_refused(
+    send: Callable[..., HttpResponse], alice: NewAccount, make_link: MakeLink
+) -> None:
+    host = ".".join(["a" * 62] * 3 + ["b" * 50, "example"])
+    domain = Domain.objects.create(owner=alice.user, domain=host, host=host, status="active")
+    link = make_link(domainId=str(domain.public_id), customCode="c" * 50)
+    asked = {"urlId": link["_id"], "size": 100, "errorCorrectionLevel": "H"}
+    response = send(**asked)
+    assert broken_rules(response) == [("size", "too_small")]
+    [needed] = map(int, re.findall(r"at least (\d+) pixels", response.json()["message"]))
+    assert send(**asked | {"size": needed}).status_code == 201
+
+
+# What was printed
+
+
+def follow(address: str) -> tuple[int, str | None]:
+    scheme_and_host, _, path = address.rpartition("/")
+    response = Client(headers={"host": scheme_and_host.rpartition("/")[2]}).get(f"/{path}")
+    return response.status_code, response.get("Location")
+
+
+@pytest.fixture(params=["http://sho.rt", "https://brand.example"])
+def place(request: pytest.FixtureRequest, alice: NewAccount) -> dict[str, str]:
+    """The address of a domain, and what puts a link there."""
+    if request.param == "http://sho.rt":
+        return {"address": request.param, "domainId": "base"}
+    host = request.param.removeprefix("https://")
+    domain = Domain.objects.create(owner=alice.user, domain=host, host=host, status="active")
+    return {"address": request.param, "domainId": str(domain.public_id)}
+
+
+def test_a_renamed_link_is_still_found_and_its_next_code_has_the_new_name(
+    api: APIClient,
+    place: dict[str, str],
+    make_link: MakeLink,
+    make_qr_code: MakeQrCode,
+    get_image: GetImage,
+) -> None:
+    link = make_link(customCode="first", domainId=place["domainId"])
+    codes = []
+    for name in ("first", "second", None):
+        assert api.put(f"/api/urls/{link['_id']}", {"customCode": name}).status_code == 200
+        codes.append(make_qr_code(urlId=link["_id"]))
+    texts = [read(get_image(code).content, "png") for code in codes]
+    assert texts == [[f"{place['address']}/{name}?qr=1"] for name in ("first", "second", link["shortCode"])]
+    for [text] in texts:
+        assert follow(text) == (302, "https://example.com/page")
+
+
+def test_deleting_the_link_deletes_its_codes(
+    api: APIClient, make_link: MakeLink, make_qr_code: MakeQrCode, get_image: GetImage
+) -> None:
+    gone, kept = make_qr_code(urlId=make_link()["_id"]), make_qr_code()
+    assert api.delete(f"/api/urls/{gone['urlId']}").status_code == 200
+    assert get_image(gone).status_code == api.get(f"/api/qr-codes/{gone['_id']}").status_code == 404
+    assert get_image(kept).status_code == 200
+
+
+def test_deleting_the_account_deletes_its_codes(alice: NewAccount, make_qr_code: MakeQrCode) -> None:
+    make_qr_code()
+    alice.user.delete()
+    assert not QrCode.objects.exists()
+    assert not Link.objects.exists()

@@ -1,0 +1,205 @@
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import OperationalError
+from django.test import Client
+from django.utils.http import parse_http_date
+from rest_framework.test import APIClient
+
+from qrcodes import views
+from qrcodes.models import QrCode
+from qrcodes.turnstile import Turnstile
+from tests.qrcodes.conftest import GetImage, MakeQrCode
+from tests.qrcodes.pictures import opened, read
+
+FOR_EVER = "public, max-age=31536000, immutable"
+CONTENT_TYPES = {"png": "image/png", "jpeg": "image/jpeg", "svg": "image/svg+xml"}
+
+
+@pytest.mark.parametrize("image_format", CONTENT_TYPES)
+def test_the_image_of_each_format(
+    make_link: Callable[..., dict[str, Any]],
+    make_qr_code: MakeQrCode,
+    get_image: GetImage,
+    image_format: str,
+) -> None:
+    link = make_link()
+    code = make_qr_code(urlId=link["_id"], format=image_format, size=333)
+    assert code["imageUrl"].endswith(f".{image_format}")
+    response = get_image(code)
+    assert response.status_code == 200
+    assert response["Content-Type"] == CONTENT_TYPES[image_format]
+    assert response["Content-Length"] == str(len(response.content))
+    assert response["Cache-Control"] == FOR_EVER
+    assert response["X-Content-Type-Options"] == "nosniff"
+    assert response.get("Content-Security-Policy") == ("sandbox" if image_format == "svg" else None)
+    assert "Vary" not in response or "Cookie" not in response["Vary"]
+    assert not response.cookies
+    assert read(response.content, image_format) == [f"{link['shortUrl']}?qr=1"]
+    assert opened(response.content, image_format).size == (333, 333)
+
+
+def test_the_same_image_every_time(make_qr_code: MakeQrCode, get_image: GetImage) -> None:
+    code = make_qr_code()
+    assert get_image(code).content == get_image(code).content
+    assert get_image(code)["ETag"] == get_image(code)["ETag"]
+
+
+def test_other_images_have_other_tags(make_qr_code: MakeQrCode, get_image: GetImage) -> None:
+    codes = [make_qr_code(), make_qr_code(), make_qr_code(size=301)]
+    assert len({get_image(code)["ETag"] for code in codes}) == 3
+
+
+def test_what_a_cache_has_is_not_sent_again_nor_drawn(
+    make_qr_code: MakeQrCode, get_image: GetImage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = make_qr_code()
+    first = get_image(code)
+    tag, moment = first["ETag"], first["Last-Modified"]
+    assert abs(parse_http_date(moment) - time.time()) < 60
+    monkeypatch.setattr(views, "render", lambda *_: pytest.fail("was drawn"))
+    for headers in (
+        {"if_none_match": tag},
+        {"if_none_match": tag.removeprefix("W/")},
+        {"if_none_match": f'"other", {tag}'},
+        {"if_none_match": "*"},
+        {"if_modified_since": moment},
+        {"if_none_match": tag, "if_modified_since": "Thu, 01 Jan 2015 00:00:00 GMT"},
+    ):
+        response = get_image(code, **headers)
+        assert (response.status_code, response.content) == (304, b""), headers
+        assert (response["ETag"], response["Last-Modified"]) == (tag, moment)
+        assert response["Cache-Control"] == FOR_EVER
+
+
+def test_what_a_cache_has_not_is_sent(make_qr_code: MakeQrCode, get_image: GetImage) -> None:
+    code = make_qr_code()
+    whole = get_image(code)
+    for headers in (
+        {"if_none_match": '"other"'},
+        {"if_none_match": "rubbish"},
+        {"if_modified_since": "Thu, 01 Jan 2015 00:00:00 GMT"},
+        {"if_modified_since": "rubbish"},
+        {"if_none_match": '"other"', "if_modified_since": whole["Last-Modified"]},
+        {"range": "bytes=0-9"},
+    ):
+        response = get_image(code, **headers)
+        assert (response.status_code, response.content) == (200, whole.content), headers
+
+
+def test_a_condition_that_fails_is_412_and_kept_by_nobody(
+    make_qr_code: MakeQrCode, get_image: GetImage
+) -> None:
+    response = get_image(make_qr_code(), if_unmodified_since="Thu, 01 Jan 2015 00:00:00 GMT")
+    assert (response.status_code, response["Cache-Control"]) == (412, "no-store")
+
+
+def test_head_has_the_headers_of_get(make_qr_code: MakeQrCode, get_image: GetImage) -> None:
+    code = make_qr_code(format="svg")
+    response = Client(headers={"host": "sho.rt"}).head(code["imageUrl"].removeprefix("http://sho.rt"))
+    assert (response.status_code, response.content) == (200, b"")
+    assert dict(response.headers) == dict(get_image(code).headers)
+
+
+@pytest.mark.parametrize("method", ["post", "put", "patch", "delete", "options"])
+def test_nothing_but_reading(make_qr_code: MakeQrCode, get_image: GetImage, method: str) -> None:
+    code = make_qr_code()
+    path = code["imageUrl"].removeprefix("http://sho.rt")
+    response = getattr(Client(headers={"host": "sho.rt"}), method)(path)
+    assert (response.status_code, response.json()["code"]) == (405, "method_not_allowed")
+    assert get_image(code).status_code == 200
+
+
+def test_a_credential_is_neither_needed_nor_looked_at(make_qr_code: MakeQrCode, get_image: GetImage) -> None:
+    code = make_qr_code()
+    assert get_image(code, x_api_key="rubbish", authorization="Bearer rubbish").status_code == 200
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "name",
+    [*("a" * length + ".png" for length in (21, 22, 23)), "x.png", "..%2f.png", "%00.png", "\u00e9" * 22 + ".png", ""],
+)  # fmt: skip
+def test_what_is_no_address_of_an_image_is_404(name: str) -> None:
+    response = Client(headers={"host": "sho.rt"}).get(f"/qr/{name}")
+    assert (response.status_code, response["Cache-Control"]) == (404, "no-store")
+
+
+def test_only_the_very_address_is_one(make_qr_code: MakeQrCode, get_image: GetImage) -> None:
+    code = make_qr_code()
+    address = code["imageUrl"].removesuffix(".png")
+    token = address.rpartition("/")[2]
+    for other in (
+        f"{address}.svg",
+        f"{address}.jpeg",
+        f"{address}.PNG",
+        address,
+        f"{address}.png/",
+        f"{address}.png%0a",
+        address.replace(token, token.swapcase()) + ".png",
+        f"http://sho.rt/qr/{code['_id']}.png",
+    ):
+        assert get_image({"imageUrl": other}).status_code == 404, other
+
+
+def test_on_a_customers_domain_there_is_no_image(make_qr_code: MakeQrCode, get_image: GetImage) -> None:
+    assert get_image(make_qr_code(), host="brand.example").status_code == 404
+
+
+def test_a_deleted_code_has_no_image(api: APIClient, make_qr_code: MakeQrCode, get_image: GetImage) -> None:
+    code = make_qr_code()
+    tag = get_image(code)["ETag"]
+    assert api.delete(f"/api/qr-codes/{code['_id']}").status_code == 200
+    for headers in ({}, {"if_none_match": tag}):
+        response = get_image(code, **headers)
+        assert response.status_code == 404
+        assert response.json() == {"success": False, "message": "Image not found.", "code": "not_found"}
+        assert response["Cache-Control"] == "no-store"
+
+
+def test_a_link_s_new_name_does_not_change_the_image(
+    api: APIClient, make_qr_code: MakeQrCode, get_image: GetImage
+) -> None:
+    code = make_qr_code()
+    before = get_image(code).content
+    assert api.put(f"/api/urls/{code['urlId']}", {"customCode": "Renamed"}).status_code == 200
+    assert get_image(code).content == before
+
+
+def test_it_takes_one_query(
+    make_qr_code: MakeQrCode, get_image: GetImage, django_assert_num_queries: Any
+) -> None:
+    code = make_qr_code()
+    with django_assert_num_queries(1):
+        get_image(code)
+
+
+def test_when_too_many_are_asked_for_it_says_when_to_come_back(
+    make_qr_code: MakeQrCode, get_image: GetImage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = make_qr_code()
+    turnstile = Turnstile(1, 0)
+    monkeypatch.setattr(views, "turnstile", turnstile)
+    with turnstile.turn():
+        response = get_image(code)
+    assert (response.status_code, response.json()["code"]) == (503, "busy")
+    assert (response["Retry-After"], response["Cache-Control"]) == ("2", "no-store")
+    assert get_image(code).status_code == 200
+
+
+def test_without_a_database_it_is_503(
+    make_qr_code: MakeQrCode, get_image: GetImage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = make_qr_code()
+
+    def fail(*args: Any, **kwargs: Any) -> None:
+        raise OperationalError
+
+    monkeypatch.setattr(QrCode.objects, "filter", fail)
+    response = get_image(code)
+    assert (response.status_code, response.json()["code"]) == (503, "unavailable")
+    assert response["Retry-After"] == "2"

@@ -1,0 +1,164 @@
+"""Every design is read again by a reader that shares no code with what drew it."""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+from xml.etree import ElementTree
+
+import pytest
+from PIL import Image
+from PIL.JpegImagePlugin import get_sampling
+
+from qrcodes.colors import rgb
+from qrcodes.design import Design, ImageFormat, Level, Style
+from qrcodes.rendering import render
+from qrcodes.symbol import TooSmall, symbol
+from tests.qrcodes.pictures import file_of, logo, opened, read
+
+CONTENT = "https://go.example.com/db8xua6?qr=1"
+LOGO = file_of(logo())
+SIZES = [100, 101, 297, 300, 512, 1999, 2000]
+EVERY_LEVEL = [*((level, None) for level in Level.values), ("H", LOGO)]
+
+
+def brightness(design: Design, content: str = CONTENT) -> Image.Image:
+    return opened(render(content, design), design.format).convert("L")
+
+
+@pytest.mark.parametrize("style", Style.values)
+@pytest.mark.parametrize("size", SIZES)
+def test_every_combination_is_read_and_has_its_exact_size(size: int, style: str) -> None:
+    for image_format, (level, logo_file) in product(ImageFormat.values, EVERY_LEVEL):
+        design = Design(size=size, format=image_format, level=level, style=style, logo=logo_file)
+        picture = render(CONTENT, design)
+        assert opened(picture, image_format).size == (size, size), design
+        assert read(picture, image_format) == [CONTENT], (image_format, level, logo_file is not None)
+
+
+@pytest.mark.parametrize("style", Style.values)
+@pytest.mark.parametrize("length", [60, 120, 312])
+def test_long_addresses_are_read(length: int, style: str) -> None:
+    content = "https://" + "x" * (length - 13) + "?qr=1"
+    for level, logo_file in EVERY_LEVEL:
+        picture = render(content, Design(size=600, level=level, style=style, logo=logo_file))
+        assert read(picture, "png") == [content], level
+
+
+@pytest.mark.parametrize("margin", range(11))
+def test_every_margin_is_read_and_kept(margin: int) -> None:
+    for size in (300, 331):
+        design = Design(size=size, margin=margin)
+        picture = render(CONTENT, design)
+        assert read(picture, "png") == [CONTENT]
+        laid = symbol(CONTENT, design)
+        box = Image.eval(opened(picture, "png").convert("L"), lambda value: 255 - value).getbbox()
+        right = laid.offset + laid.width * laid.scale
+        assert box == (laid.offset, laid.offset, right, right)
+        assert min(laid.offset, size - right) >= margin * laid.scale
+        # As large as whole pixels allow.
+        assert (laid.scale + 1) * (laid.width + 2 * margin) > size
+
+
+@pytest.mark.parametrize("image_format", ["png", "svg"])
+@pytest.mark.parametrize("size", [100, 101, 297, 512])
+def test_modules_are_of_whole_pixels_and_two_colours(size: int, image_format: str) -> None:
+    design = Design(size=size, format=image_format, foreground="#1A2B3C", background="#FFEE99")
+    image = opened(render(CONTENT, design), image_format).convert("RGB")
+    laid = symbol(CONTENT, design)
+    colors = {True: rgb("#1A2B3C"), False: rgb("#FFEE99")}
+    for x, y in product(range(size), repeat=2):
+        column, row = (x - laid.offset) // laid.scale, (y - laid.offset) // laid.scale
+        inside = 0 <= column < laid.width and 0 <= row < laid.width
+        assert image.getpixel((x, y)) == colors[inside and laid.matrix[row][column]], (x, y)
+
+
+@pytest.mark.parametrize("style", Style.values)
+def test_png_has_one_bit_a_pixel(style: str) -> None:
+    picture = render(CONTENT, Design(size=2000, style=style))
+    # Width, height, bit depth and "palette", of the header.
+    assert picture[16:26] == (2000).to_bytes(4) + (2000).to_bytes(4) + b"\x01\x03"
+    assert opened(picture, "png").getcolors() is not None
+    assert len(picture) < 25_000
+
+
+@pytest.mark.parametrize("logo_file", [None, LOGO])
+def test_jpeg_keeps_colours_at_every_pixel(logo_file: bytes | None) -> None:
+    image = opened(render(CONTENT, Design(format="jpeg", level="H", logo=logo_file)), "jpeg")
+    assert (image.format, image.mode, get_sampling(image)) == ("JPEG", "RGB", 0)
+
+
+@pytest.mark.parametrize("style", Style.values)
+def test_svg_is_one_path_and_tells_screen_readers_what_it_is(style: str) -> None:
+    document = render("https://go.example.com/a?b=<&'\"", Design(size=300, format="svg", style=style))
+    svg = ElementTree.fromstring(document)
+    name = "{http://www.w3.org/2000/svg}"
+    assert [child.tag for child in svg] == [f"{name}title", f"{name}rect", f"{name}path"]
+    assert svg[0].text == "QR code of https://go.example.com/a?b=<&'\""
+    assert (svg.get("role"), svg.get("width"), svg.get("height")) == ("img", "300", "300")
+    assert re.fullmatch(r"[MhvazM0-9 .-]+", svg[2].get("d") or "")
+
+
+def test_svg_with_a_logo_holds_it() -> None:
+    svg = ElementTree.fromstring(render(CONTENT, Design(format="svg", level="H", logo=LOGO)))
+    assert [child.tag.rpartition("}")[2] for child in svg] == ["title", "rect", "path", "image"]
+    assert (svg[3].get("href") or "").startswith("data:image/png;base64,")
+
+
+@pytest.mark.parametrize("image_format", ImageFormat.values)
+def test_a_logo_is_in_the_middle_and_at_most_a_fifth_of_the_width(image_format: str) -> None:
+    design = Design(
+        size=500, format=image_format, level="H", logo=file_of(Image.new("RGB", (90, 90), "#FF0000"))
+    )
+    image = opened(render(CONTENT, design), image_format).convert("RGB")
+    red = [
+        (x, y) for x, y in product(range(500), repeat=2)
+        if image.getpixel((x, y))[0] > 180 and image.getpixel((x, y))[1] < 80
+    ]  # fmt: skip
+    for axis in (0, 1):
+        first, last = min(pixel[axis] for pixel in red), max(pixel[axis] for pixel in red)
+        assert 40 < last - first + 1 <= 100
+        assert abs((first + last + 1) / 2 - 250) <= 2
+
+
+@pytest.mark.parametrize(("size", "shape"), [((400, 100), "wide"), ((100, 400), "high"), ((1, 1), "tiny")])
+def test_a_logo_keeps_its_shape(size: tuple[int, int], shape: str) -> None:
+    image = opened(
+        render(CONTENT, Design(size=1000, level="H", logo=file_of(Image.new("RGB", size, "#FF0000")))), "png"
+    ).convert("RGB")
+    mask = image.point(lambda value: value > 100 and 255)
+    red, green, _ = mask.split()
+    left, upper, right, lower = Image.composite(Image.new("L", image.size), red, green).getbbox() or (
+        0,
+        0,
+        0,
+        0,
+    )
+    assert (right - left) / (lower - upper) == pytest.approx(size[0] / size[1], rel=0.1)
+
+
+def test_a_transparent_logo_lies_on_the_background() -> None:
+    design = Design(size=512, level="H", background="#FFEE99", logo=file_of(logo("RGBA", (64, 64))))
+    laid = symbol(CONTENT, design)
+    first, side = laid.logo_box
+    image = opened(render(CONTENT, design), "png").convert("RGB")
+    assert image.getpixel((first, first)) == rgb("#FFEE99")
+    assert image.getpixel((first + side // 2, first + side // 2))[0] > 180
+
+
+def test_a_module_has_at_least_a_pixel() -> None:
+    content = "https://" + "x" * 299 + "?qr=1"
+    with pytest.raises(TooSmall) as refused:
+        symbol(content, Design(size=100, level="H"))
+    needed = refused.value.needed
+    assert needed > 100
+    assert symbol(content, Design(size=needed, level="H")).scale == 1
+    assert read(render(content, Design(size=needed, level="H")), "png") == [content]
+    with pytest.raises(TooSmall):
+        symbol(content, Design(size=needed - 1, level="H"))
+
+
+def test_the_same_design_gives_the_same_bytes() -> None:
+    for image_format in ImageFormat.values:
+        design = Design(format=image_format, style="rounded", level="H", logo=LOGO)
+        assert render(CONTENT, design) == render(CONTENT, design)
