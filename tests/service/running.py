@@ -227,9 +227,16 @@ class Service:
         return found
 
     def kill_everything(self) -> None:
-        for pid in self.processes():
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        """What was being started meanwhile, too."""
+
+        def nothing_lives() -> bool:
+            remaining = self.processes()
+            for pid in remaining:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            return not remaining
+
+        eventually(nothing_lives)
         self.process.wait(DEADLINE)
 
     def end(self) -> None:
