@@ -46,6 +46,8 @@ def error_body(error: ServiceError) -> dict[str, Any]:
         body["errors"] = [
             {"field": each.field, "code": each.code, "message": each.message} for each in error.errors
         ]
+    if error.data is not None:
+        body["data"] = dict(error.data)
     return body
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,11 +17,15 @@ class FieldError:
 
 
 class ServiceError(Exception):
-    """A request that cannot be carried out: HTTP status, stable code and one sentence for people."""
+    """A request that cannot be carried out: HTTP status, stable code and one sentence for people.
+
+    ``data``, where there is any, goes into the answer's.
+    """
 
     status = 400
     code = "bad_request"
     message = "The request cannot be carried out."
+    data: Mapping[str, Any] | None = None
 
     def __init__(self, message: str | None = None, *, code: str | None = None) -> None:
         self.message = message or self.message

@@ -20,7 +20,7 @@ from drf_spectacular.utils import (
     extend_schema_serializer,
 )
 from rest_framework import exceptions
-from rest_framework.fields import BooleanField, CharField, Field
+from rest_framework.fields import BooleanField, CharField, DictField, Field
 from rest_framework.serializers import Serializer
 
 from common.envelope import as_service_error, error_body
@@ -153,18 +153,20 @@ _ERROR = component(
                 many=True, required=False, help_text="Of a `validation_error`: every broken rule at once."
             )
         ),
+        "data": Part(DictField(required=False, help_text="What the operation says of its refusals.")),
     },
 )
 
 _CONDITIONS = {
     400: "What was sent breaks a rule, or is not the JSON that it should be.",
     401: "No credential, or one that is not valid (any more).",
+    403: "The caller's plan does not allow it.",
     404: "There is no such object among the caller's.",
-    409: "The code is taken or reserved.",
+    409: "It is taken, or reserved.",
     411: "The body came without its length.",
     413: "The body is too large.",
     415: "The body is not `application/json` in plain UTF-8.",
-    429: "Too many attempts failed.",
+    429: "Too many attempts.",
     503: "Something that the service depends on does not answer.",
 }
 _HEADERS = [

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import orjson
-from django.db import connection
+from django.db import IntegrityError, connection
 
 from links.models import Link
 from links.namespace import codes_of_new_link
@@ -72,3 +74,9 @@ def insert_link(link: Link, destination_host: str) -> bool:
         return False
     link.pk, link.created_at, link.updated_at = row
     return True
+
+
+def is_domain_gone(error: IntegrityError) -> bool:
+    """Whether the domain was deleted after it had been found."""
+    diagnostics: Any = getattr(error.__cause__, "diag", None)
+    return (getattr(diagnostics, "constraint_name", None) or "").endswith("_fk_domains_domain_id")

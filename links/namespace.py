@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from django.db import IntegrityError, connection
 
@@ -32,6 +33,11 @@ UPDATE links_code SET kind = 'alias'
 WHERE link_id = %(link)s AND domain_id IS NOT DISTINCT FROM %(domain)s AND code = %(code)s AND kind = 'custom'
 """
 
+_HOLD_DOMAIN = """
+SELECT FROM domains_domain d JOIN links_link l ON l.domain_id = d.id
+WHERE l.public_id = %(link)s FOR KEY SHARE OF d
+"""
+
 _FORGET = "DELETE FROM links_code WHERE kind = 'retired' AND held_until < now()"
 
 
@@ -50,6 +56,14 @@ def codes_of_new_link(domain_id: int | None, short_code: str, custom_code: str |
     if domain_id is not None:
         codes.append(Taken(None, short_code, CodeKind.RESERVED))
     return codes
+
+
+def hold_domain_of(link: UUID | None) -> None:
+    """Before a link is locked to be renamed: its domain is not deleted before the commit.
+
+    Who deletes it holds the domain and then wants its links; a rename that held the link first would want the domain.
+    """
+    _execute(_HOLD_DOMAIN, link=link)
 
 
 def free_lapsed_hold(*, domain_id: int | None, code: str, owner_id: int) -> bool:
@@ -82,7 +96,7 @@ def is_taken(error: IntegrityError, code: str) -> bool:
     )
 
 
-def _execute(query: str, **values: str | int | None) -> int:
+def _execute(query: str, **values: str | int | UUID | None) -> int:
     with connection.cursor() as cursor:
         cursor.execute(query, values)
         return int(cursor.rowcount)

@@ -14,14 +14,14 @@ from django.utils import timezone
 from accounts.models import User
 from common.errors import Conflict, FieldError, InvalidFields, NotFound
 from common.hosts import LOOPBACK_HOSTS
-from common.ids import new_public_id
+from common.ids import new_public_id, parse_public_id
 from domains.addresses import BASE_ID
 from domains.models import Domain
 from domains.selectors import usable_domain
 from links import namespace
 from links.codes import generate_code, is_reserved
 from links.destination_url import Destination, canonical_destination
-from links.insert import insert_link
+from links.insert import insert_link, is_domain_gone
 from links.models import Link, RedirectType
 from links.selectors import get_link, tag_key
 
@@ -103,6 +103,8 @@ def create_link(
                 ):
                     raise _code_taken(custom_code) from None
                 hold_freed = True
+            elif is_domain_gone(error):
+                raise _no_domain() from None
             elif not namespace.is_taken(error, link.short_code):
                 raise
 
@@ -111,6 +113,8 @@ def update_link(*, owner: User, public_id: str, changes: dict[str, Any]) -> Link
     """Changes the fields that were sent, all or none of them; in force on every worker on return."""
     fields = _changed_fields(changes)
     with transaction.atomic():
+        if "custom_code" in fields:
+            namespace.hold_domain_of(parse_public_id(public_id))
         link = get_link(owner, public_id, lock=True)
         _refuse_immutable(link, changes)
         if "custom_code" in fields and fields["custom_code"] != link.custom_code:
@@ -210,8 +214,12 @@ def _domain(owner: User, domain_id: str | None) -> Domain | None:
         return None
     domain = usable_domain(owner, domain_id)
     if domain is None:
-        raise NotFound("Domain not found.")
+        raise _no_domain()
     return domain
+
+
+def _no_domain() -> NotFound:
+    return NotFound("Domain not found.")
 
 
 def _destination_elsewhere(original_url: str) -> Destination:

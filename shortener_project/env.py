@@ -62,6 +62,32 @@ def networks(name: str) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
     return found
 
 
+def addresses(name: str) -> list[str]:
+    """IP addresses, each in its usual spelling."""
+    try:
+        return [str(ipaddress.ip_address(word)) for word in words(name)]
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{name} must list IP addresses: {error}.") from None
+
+
+def sockets(name: str, port: int) -> list[tuple[str, int]]:
+    """IP addresses with a port each, or without one where it is the usual ``port``; IPv6 in brackets."""
+    found = []
+    for word in words(name):
+        try:
+            parts = urlsplit(f"//{word}")
+            address = ipaddress.ip_address(parts.hostname or "")
+            given = parts.port if parts.port is not None else port
+            if parts.netloc != word or "@" in word or given == 0:
+                raise ValueError
+        except ValueError:
+            raise ImproperlyConfigured(
+                f"{name} must list addresses such as 192.0.2.1:53 or [2001:db8::1]:53, not {word!r}."
+            ) from None
+        found.append((str(address), given))
+    return found
+
+
 def monthly_address(name: str, default: str) -> str:
     """An http or https address in which {year} and {month} may stand."""
     given = text(name, default)

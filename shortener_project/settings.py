@@ -191,6 +191,10 @@ SIMPLE_JWT = {
     "CHECK_REVOKE_TOKEN": True,
 }
 
+# Empty: those of the system.
+DNS_RESOLVERS = env.sockets("DNS_RESOLVERS", port=53)
+EDGE_ADDRESSES = env.addresses("EDGE_ADDRESSES")
+
 GEOIP_DATABASE = [Path(word) for word in env.words("GEOIP_DATABASE")]
 # What manage.py update_geodata fetches, and what is used when no other file is named.
 GEODATA_FILE = VAR_DIR / "geodata" / "city.mmdb"
@@ -233,6 +237,7 @@ SPECTACULAR_SETTINGS = {
     "TAGS": [
         {"name": "Authentication", "description": "Tokens and the API key."},
         {"name": "URLs", "description": "Short links."},
+        {"name": "Domains", "description": "Hosts of one's own for short links, proven by DNS."},
         {
             "name": "Analytics",
             "description": "How often short links are followed, when, from where and with what.",

@@ -19,6 +19,7 @@ urlpatterns = [
     path("api/docs", DocsView.as_view()),
     path("api/", include("accounts.urls")),
     path("api/", include("links.urls")),
+    path("api/", include("domains.urls")),
     path("api/", include("analytics.urls")),
     path("api/", include("qrcodes.urls")),
     path("qr/", include(image_urlpatterns)),

@@ -34,6 +34,11 @@ DOCUMENTED = {
     ("DELETE", "/api/urls/{id}"),
     ("GET", "/api/urls/stats"),
     ("GET", "/api/urls/domains/available"),
+    ("GET", "/api/domains"),
+    ("POST", "/api/domains"),
+    ("GET", "/api/domains/{id}"),
+    ("DELETE", "/api/domains/{id}"),
+    ("POST", "/api/domains/{id}/verify"),
     ("GET", "/api/analytics/{id}"),
     ("GET", "/api/analytics/{id}/devices"),
     ("GET", "/api/analytics/{id}/geographic"),
@@ -45,7 +50,7 @@ DOCUMENTED = {
     ("GET", "/api/schema"),
     ("GET", "/api/docs"),
 }
-OURS = ("/api/auth", "/api/urls", "/api/analytics", "/api/qr-codes", *DOCUMENTATION)
+OURS = ("/api/auth", "/api/urls", "/api/domains", "/api/analytics", "/api/qr-codes", *DOCUMENTATION)
 TOP_LEVEL_KEYS = {
     *("success", "message", "data"),
     *("token", "refreshToken", "apiKey"),

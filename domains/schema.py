@@ -1,0 +1,176 @@
+"""The OpenAPI description of the endpoints under /api/domains."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiRequest, extend_schema_view
+from rest_framework.fields import BooleanField, CharField, ChoiceField
+
+from common.errors import NotFound, TooManyAttempts
+from common.fields import DateTime
+from common.schema import (
+    BAD_BODIES,
+    NO_CREDENTIAL,
+    Part,
+    Parts,
+    annotate,
+    answer,
+    example,
+    invalid,
+    nested,
+    nested_list,
+    operation,
+    pick,
+)
+from domains.advice import Amiss
+from domains.models import CLAIM_DAYS, DomainStatus
+from domains.proof import Check
+from domains.resolver import Answer, Outcome
+from domains.serializers import ClaimSerializer
+from domains.services import (
+    VERIFICATIONS,
+    AlreadyClaimed,
+    DnsNotConfigured,
+    DomainTaken,
+    PlanWithoutDomains,
+)
+
+_operation = partial(operation, tag="Domains")
+_TOKEN = "5f1c0f6a9d3e4b7c8a2d1e0f9b8c7d6e"  # noqa: S105 # an example
+
+annotate(
+    ClaimSerializer,
+    {
+        "domain": {"description": "A complete name, in any spelling that browsers understand."},
+        "subdomain": {"description": "What stands before it, if anything: `go` of `go.example.com`."},
+    },
+)
+
+_DNS_RECORD: Parts = {
+    "type": Part(ChoiceField(["TXT", "CNAME", "A", "AAAA"]), "TXT"),
+    "name": Part(CharField(label="name"), "_shortener-challenge.go.example.com"),
+    "value": Part(CharField(), _TOKEN),
+}
+_DOMAIN: Parts = {
+    "_id": Part(CharField(label="_id"), "019a9e3d-7b1c-7d02-a6c4-3e8f5d9b2a10"),
+    "domain": Part(CharField(), "example.com"),
+    "subdomain": Part(CharField(allow_null=True), "go"),
+    "fullDomain": Part(CharField(help_text="Both together, in A-labels."), "go.example.com"),
+    "status": Part(
+        ChoiceField(
+            DomainStatus.values,
+            help_text=f"`pending`: not proven yet, and forgotten {CLAIM_DAYS} days after it was added. `active`: it "
+            "works. `inactive`: its DNS was wrong on three days in a row; its links answer 410 until it is verified "
+            "again.",
+        ),
+        "pending",
+    ),
+    "verified": Part(BooleanField(help_text="Whether it is active."), False),
+    "createdAt": Part(DateTime(), "2030-03-01T09:30:00.123456Z"),
+}
+_WHOLE: Parts = {**_DOMAIN, "dnsRecords": nested_list("DnsRecord", _DNS_RECORD)}
+_SHOWN: Parts = {"domain": nested("Domain", _WHOLE)}
+_VERIFIED: Parts = {
+    **pick(_DOMAIN, "_id fullDomain"),
+    "status": Part(ChoiceField(DomainStatus.values), "active"),
+    "verified": Part(BooleanField(), True),
+}
+
+_BY_ID = OpenApiParameter("id", str, OpenApiParameter.PATH, description="The `_id` of the domain.")
+_NO_DOMAIN = NotFound("Domain not found.")
+_RESOLVER = "192.0.2.53:53"
+_NOT_CONFIGURED = DnsNotConfigured(
+    [
+        Check(
+            type="TXT",
+            name="_shortener-challenge.go.example.com",
+            expected=[_TOKEN],
+            answer=Answer(Outcome.NO_RECORD, _RESOLVER, ttl=300),
+            amiss=Amiss.MISSING,
+        ),
+        Check(
+            type="CNAME",
+            name="go.example.com",
+            expected=["sho.rt"],
+            answer=Answer(Outcome.FOUND, _RESOLVER, cnames=("sho.rt",), ttl=300),
+            amiss=None,
+        ),
+    ]
+)
+_REASONS = ", ".join(f"`{amiss.value}`" for amiss in Amiss)
+
+describe_domains = extend_schema_view(
+    list=_operation(
+        "listDomains",
+        "List one's domains.",
+        answer("ListDomains", "The oldest first.", data={"domains": nested_list("ListedDomain", _DOMAIN)}),
+        [NO_CREDENTIAL],
+    ),
+    create=_operation(
+        "addDomain",
+        "Add a domain.",
+        answer(
+            "AddDomain",
+            "The domain, and the DNS records that prove it.",
+            "Domain added successfully.",
+            data=_SHOWN,
+        ),
+        [
+            invalid("domain"),
+            invalid(
+                "domain", "public_suffix", "Must be a domain of yours, not one under which others register."
+            ),
+            *BAD_BODIES,
+            NO_CREDENTIAL,
+            PlanWithoutDomains(),
+            AlreadyClaimed(),
+        ],
+        status=201,
+        body=OpenApiRequest(
+            ClaimSerializer,
+            examples=[OpenApiExample("Example", example(pick(_DOMAIN, "domain subdomain")))],
+        ),
+    ),
+    retrieve=_operation(
+        "getDomain",
+        "Read a domain and the DNS records that prove it.",
+        answer("GetDomain", "The domain.", data=_SHOWN),
+        [NO_CREDENTIAL, _NO_DOMAIN],
+        parameters=[_BY_ID],
+    ),
+    verify=_operation(
+        "verifyDomain",
+        "Have a domain's DNS records looked at, and the domain put to work.",
+        answer(
+            "VerifyDomain",
+            "The domain works.",
+            "Domain verified successfully.",
+            data={"domain": nested("VerifiedDomain", _VERIFIED)},
+        ),
+        [
+            _NOT_CONFIGURED,
+            *BAD_BODIES,
+            NO_CREDENTIAL,
+            PlanWithoutDomains(),
+            _NO_DOMAIN,
+            DomainTaken(),
+            TooManyAttempts(600, limit=VERIFICATIONS.attempts, window=VERIFICATIONS.seconds),
+        ],
+        parameters=[_BY_ID],
+        description="The first account to prove a name owns it. Leave the records in place: they are looked at every "
+        "day. `data.checks` of a refusal says of each record what was expected and found, which resolver said so, "
+        f"the `reason` ({_REASONS}, or null where it is right) and one sentence of `advice`.",
+    ),
+    destroy=_operation(
+        "deleteDomain",
+        "Delete a domain; its short links move to the default domain.",
+        answer(
+            "DeleteDomain",
+            "The domain is gone. Says so if custom codes were taken on the default domain and had to be dropped.",
+            "Domain deleted successfully. 2 custom codes were taken on the default domain already, and dropped.",
+        ),
+        [*BAD_BODIES, NO_CREDENTIAL, _NO_DOMAIN],
+        parameters=[_BY_ID],
+    ),
+)

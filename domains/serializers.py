@@ -1,0 +1,15 @@
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from common.fields import Text
+
+# Longer than any name, as upper case and other spellings of letters may be, but not without end.
+_MOST_CHARACTERS = 253
+
+
+class ClaimSerializer(serializers.Serializer[Any]):
+    domain = Text(characters=_MOST_CHARACTERS)
+    subdomain = Text(required=False, allow_null=True, allow_blank=True, characters=_MOST_CHARACTERS)

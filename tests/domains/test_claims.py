@@ -1,0 +1,249 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.db.models import F
+from pytest_django.fixtures import Settings
+from rest_framework.test import APIClient
+
+from accounts.models import User
+from accounts.services import NewAccount
+from domains.models import Domain
+from tests.conftest import account, key_client
+
+# A name that is claimed twice breaks a statement, which must not be within the transaction of a plain test.
+pytestmark = pytest.mark.django_db(transaction=True)
+
+NOT_A_STRING = [5, 0, 1.5, True, False, [], ["go.brand.example"], {}, {"domain": "x"}]
+
+
+def days_pass(days: int) -> None:
+    Domain.objects.update(claimed_until=F("claimed_until") - timedelta(days=days))
+
+
+def names(client: APIClient) -> list[str]:
+    response = client.get("/api/domains")
+    assert response.status_code == 200
+    return [domain["fullDomain"] for domain in response.json()["data"]["domains"]]
+
+
+def test_a_claim_is_pending_and_says_what_to_enter_into_dns(api: APIClient) -> None:
+    response = api.post("/api/domains", {"domain": "Brand.example", "subdomain": "go"})
+    assert response.status_code == 201
+    answer = response.json()
+    domain = answer["data"]["domain"]
+    token = domain["dnsRecords"][0]["value"]
+    assert re.fullmatch(r"[0-9a-f]{32}", token)
+    assert answer == {
+        "success": True,
+        "message": "Domain added successfully.",
+        "data": {
+            "domain": {
+                "_id": domain["_id"],
+                "domain": "brand.example",
+                "subdomain": "go",
+                "fullDomain": "go.brand.example",
+                "status": "pending",
+                "verified": False,
+                "createdAt": domain["createdAt"],
+                "dnsRecords": [
+                    {"type": "TXT", "name": "_shortener-challenge.go.brand.example", "value": token},
+                    {"type": "CNAME", "name": "go.brand.example", "value": "sho.rt"},
+                ],
+            }
+        },
+    }
+    assert api.get(f"/api/domains/{domain['_id']}").json() == {"success": True, "data": {"domain": domain}}
+    listed = {key: value for key, value in domain.items() if key != "dnsRecords"}
+    assert api.get("/api/domains").json() == {"success": True, "data": {"domains": [listed]}}
+
+
+@pytest.mark.parametrize(
+    ("base_host", "edge", "host", "records"),
+    [
+        ("sho.rt", [], "brand.example", [("CNAME", "sho.rt")]),
+        ("sho.rt", ["192.0.2.7"], "go.brand.example", [("CNAME", "sho.rt")]),
+        (
+            "sho.rt",
+            ["192.0.2.7", "2001:db8::7"],
+            "brand.example",
+            [("A", "192.0.2.7"), ("AAAA", "2001:db8::7")],
+        ),
+        ("192.0.2.8", [], "go.brand.example", [("A", "192.0.2.8")]),
+        ("[2001:db8::8]", [], "brand.example", [("AAAA", "2001:db8::8")]),
+        ("192.0.2.8", ["192.0.2.7"], "go.brand.example", [("A", "192.0.2.7")]),
+    ],
+)
+def test_where_a_name_has_to_lead(  # noqa: PLR0917 # a table
+    settings: Settings,
+    claim: Callable[..., dict[str, Any]],
+    base_host: str,
+    edge: list[str],
+    host: str,
+    records: list[tuple[str, str]],
+) -> None:
+    settings.BASE_HOST, settings.EDGE_ADDRESSES = base_host, edge
+    found = claim(host)["dnsRecords"][1:]
+    assert found == [{"type": kind, "name": host, "value": value} for kind, value in records]
+
+
+def test_every_claim_has_a_token_of_its_own(
+    api: APIClient, strange_api: APIClient, claim: Callable[..., dict[str, Any]]
+) -> None:
+    claims = [claim(), claim("other.brand.example"), claim(client=strange_api)]
+    assert api.delete(f"/api/domains/{claims[0]['_id']}").status_code == 200
+    claims.append(claim())
+    assert len({each["dnsRecords"][0]["value"] for each in claims}) == 4
+
+
+def test_domains_are_listed_from_the_oldest_and_only_to_their_owner(
+    api: APIClient, strange_api: APIClient, claim: Callable[..., dict[str, Any]]
+) -> None:
+    claim("zebra.example")
+    claim("apple.example")
+    claim("apple.example", strange_api)
+    assert names(api) == ["zebra.example", "apple.example"]
+    assert names(strange_api) == ["apple.example"]
+    assert api.get("/api/urls/stats").json()["customDomains"] == 2
+
+
+@pytest.mark.parametrize("domains", [1, 3])
+def test_the_list_takes_one_query_beside_the_credentials(
+    api: APIClient, claim: Callable[..., dict[str, Any]], django_assert_num_queries: Any, domains: int
+) -> None:
+    for number in range(domains):
+        claim(f"brand{number}.example")
+    with django_assert_num_queries(2):
+        assert len(names(api)) == domains
+
+
+@pytest.mark.parametrize("spelling", ["go.brand.example", "GO.brand.example.", "\uff47\uff4f.brand.example"])
+def test_ones_own_claim_is_made_once(
+    api: APIClient, claim: Callable[..., dict[str, Any]], spelling: str
+) -> None:
+    claim("brand.example", subdomain="go")
+    response = api.post("/api/domains", {"domain": spelling})
+    assert (response.status_code, response.json()["code"]) == (409, "domain_exists")
+    assert names(api) == ["go.brand.example"]
+
+
+def test_a_claim_lapses_after_seven_days_and_can_be_made_anew(
+    api: APIClient, claim: Callable[..., dict[str, Any]]
+) -> None:
+    domain = claim()
+    days_pass(6)
+    assert names(api) == ["go.brand.example"]
+    days_pass(1)
+    assert names(api) == []
+    assert api.get("/api/urls/stats").json()["customDomains"] == 0
+    for method, path in [("get", ""), ("post", "/verify"), ("delete", "")]:
+        assert getattr(api, method)(f"/api/domains/{domain['_id']}{path}").status_code == 404
+    assert claim()["_id"] != domain["_id"]
+    assert Domain.objects.count() == 1
+
+
+# Who may
+
+
+def test_the_plan_must_allow_it(claim: Callable[..., dict[str, Any]], alice: NewAccount) -> None:
+    free = key_client(account("free@example.com").api_key)
+    response = free.post("/api/domains", {"domain": "go.brand.example"})
+    assert response.status_code == 403
+    assert response.json() == {
+        "success": False,
+        "message": "Custom domains are available on the Pro and Enterprise plans.",
+        "code": "plan_required",
+    }
+    assert not Domain.objects.exists()
+    assert names(free) == []
+    claim(client=key_client(account("big@example.com", plan="enterprise").api_key))
+
+
+def test_who_leaves_the_plan_can_still_read_and_delete(
+    api: APIClient, alice: NewAccount, claim: Callable[..., dict[str, Any]]
+) -> None:
+    domain = claim()
+    User.objects.filter(pk=alice.user.pk).update(plan="free")
+    path = f"/api/domains/{domain['_id']}"
+    assert names(api) == ["go.brand.example"]
+    assert api.get(path).status_code == 200
+    assert api.post(f"{path}/verify").status_code == 403
+    assert api.delete(path).status_code == 200
+
+
+@pytest.mark.parametrize(("method", "path"), [("get", ""), ("post", "/verify"), ("delete", "")])
+def test_another_owners_domain_is_not_found(
+    api: APIClient,
+    strange_api: APIClient,
+    claim: Callable[..., dict[str, Any]],
+    method: str,
+    path: str,
+) -> None:
+    domain = claim()
+    for identifier in (
+        domain["_id"],
+        str(uuid4()),
+        "base",
+        "x",
+        domain["_id"] + "0",
+        str(Domain.objects.get().pk),
+    ):
+        response = getattr(strange_api, method)(f"/api/domains/{identifier}{path}")
+        assert response.status_code == 404, identifier
+        assert response.json() == {"success": False, "message": "Domain not found.", "code": "not_found"}
+    assert names(api) == ["go.brand.example"]
+
+
+def test_a_token_is_as_good_as_a_key(bearer: APIClient, claim: Callable[..., dict[str, Any]]) -> None:
+    domain = claim(client=bearer)
+    assert names(bearer) == ["go.brand.example"]
+    assert bearer.delete(f"/api/domains/{domain['_id']}").json() == {
+        "success": True,
+        "message": "Domain deleted successfully.",
+    }
+    assert names(bearer) == []
+
+
+# What is sent
+
+
+@pytest.mark.parametrize("value", NOT_A_STRING, ids=repr)
+def test_both_fields_are_strings(api: APIClient, value: Any) -> None:
+    response = api.post("/api/domains", {"domain": value, "subdomain": value})
+    assert response.status_code == 400
+    errors = response.json()["errors"]
+    assert [(each["field"], each["code"]) for each in errors] == [
+        ("domain", "invalid"),
+        ("subdomain", "invalid"),
+    ]
+    assert not Domain.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("body", "code"), [({}, "required"), ({"domain": None}, "null"), ({"subdomain": "go"}, "required")]
+)
+def test_the_domain_is_required(api: APIClient, body: dict[str, Any], code: str) -> None:
+    response = api.post("/api/domains", body)
+    assert response.status_code == 400
+    assert [(each["field"], each["code"]) for each in response.json()["errors"]] == [("domain", code)]
+
+
+@pytest.mark.parametrize("subdomain", [None, ""])
+def test_no_subdomain_is_none(api: APIClient, subdomain: str | None) -> None:
+    response = api.post("/api/domains", {"domain": "brand.example", "subdomain": subdomain})
+    assert response.status_code == 201
+    assert response.json()["data"]["domain"]["subdomain"] is None
+
+
+def test_what_is_not_for_the_caller_to_say_is_ignored(api: APIClient, alice: NewAccount) -> None:
+    foreign = {"status": "active", "verified": True, "token": "0" * 32, "host": "x", "owner": 1, "_id": "x"}
+    response = api.post("/api/domains", {"domain": "brand.example", **foreign})
+    assert response.status_code == 201
+    domain = Domain.objects.get()
+    assert (domain.status, domain.host, domain.owner_id) == ("pending", "brand.example", alice.user.pk)
+    assert domain.token != "0" * 32
