@@ -7,7 +7,7 @@ export PORT VAR_DIR
 
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: run test ci fmt bench bench-links bench-clicks prove-clicks lock clean help
+.PHONY: run test ci fmt bench bench-links bench-clicks bench-qr prove-clicks lock clean help
 
 run: $(VENV)/.run ## Install, prepare and serve on 127.0.0.1:$PORT
 	@exec $(BIN)/python manage.py serve
@@ -27,7 +27,7 @@ fmt: $(VENV)/.dev ## Format and sort what can be
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: bench-links bench-clicks ## Every benchmark
+bench: bench-links bench-clicks bench-qr ## Every benchmark
 
 bench-links: $(VENV)/.dev ## Listing, searching and creating with a million links
 	$(BIN)/python -m bench.links $(ARGS)
@@ -37,6 +37,9 @@ bench-clicks: $(VENV)/.dev ## Recording, counting and reporting clicks
 	$(BIN)/python -m bench.clicks drain
 	$(BIN)/python -m bench.clicks reports
 	$(BIN)/python -m bench.clicks visible
+
+bench-qr: $(VENV)/.dev ## Drawing QR codes, and following links meanwhile
+	$(BIN)/python -m bench.qr $(ARGS)
 
 prove-clicks: $(VENV)/.dev ## Kill, cut and fill everything under load: no answered click is lost or counted twice
 	$(BIN)/python -m bench.prove_clicks $(ARGS)

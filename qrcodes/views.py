@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from django.http import HttpResponse
@@ -20,7 +21,7 @@ from qrcodes.parsers import LogoParser
 from qrcodes.rendering import CONTENT_TYPES, render
 from qrcodes.schema import describe_qr_codes
 from qrcodes.serializers import CreateQrCodeSerializer, ListQuery
-from qrcodes.turnstile import turnstile
+from qrcodes.studio import Busy, studio
 
 
 @describe_qr_codes
@@ -65,7 +66,10 @@ class ImageView(APIView):
     schema = None
 
     def get(self, request: Request, token: str, image_format: str) -> HttpResponse:
-        code = selectors.get_image(token, image_format)
+        with studio.room():
+            return self._get(request, selectors.get_image(token, image_format))
+
+    def _get(self, request: Request, code: QrCode) -> HttpResponse:
         # What is shown never changes; its bytes may, with the next version of what draws it: a weak one.
         etag, made_at = f'W/"{bytes(code.digest).hex()[:32]}"', int(code.created_at.timestamp())
         response = get_conditional_response(request, etag=etag, last_modified=made_at)
@@ -78,6 +82,12 @@ class ImageView(APIView):
         response["Cache-Control"] = "public, max-age=31536000, immutable"
         return response
 
+    def handle_exception(self, exc: Exception) -> Response:
+        response = super().handle_exception(exc)
+        # What Django asks before it logs a 503: a storm of images should not become one in the log.
+        response._has_been_logged = isinstance(exc, Busy)  # type: ignore[attr-defined]
+        return response
+
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Response:
         final: Response = super().finalize_response(request, response, *args, **kwargs)
         final.headers.setdefault("Cache-Control", "no-store")
@@ -86,8 +96,8 @@ class ImageView(APIView):
 
 
 def _image(code: QrCode) -> HttpResponse:
-    with turnstile.turn():
-        response = HttpResponse(render(code.content, code.design), CONTENT_TYPES[code.format])
+    picture = studio.draw(partial(render, code.content, code.design))
+    response = HttpResponse(picture, CONTENT_TYPES[code.format])
     if code.format == ImageFormat.SVG:
         # Opened by itself an SVG is a document, which may have scripts: this one must not.
         response["Content-Security-Policy"] = "sandbox"

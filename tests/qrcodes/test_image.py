@@ -12,7 +12,7 @@ from rest_framework.test import APIClient
 
 from qrcodes import views
 from qrcodes.models import QrCode
-from qrcodes.turnstile import Turnstile
+from qrcodes.studio import Studio
 from tests.qrcodes.conftest import GetImage, MakeQrCode
 from tests.qrcodes.pictures import opened, read
 
@@ -179,15 +179,20 @@ def test_it_takes_one_query(
 
 
 def test_when_too_many_are_asked_for_it_says_when_to_come_back(
-    make_qr_code: MakeQrCode, get_image: GetImage, monkeypatch: pytest.MonkeyPatch
+    make_qr_code: MakeQrCode,
+    get_image: GetImage,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    django_assert_num_queries: Any,
 ) -> None:
     code = make_qr_code()
-    turnstile = Turnstile(1, 0)
-    monkeypatch.setattr(views, "turnstile", turnstile)
-    with turnstile.turn():
+    studio = Studio(1, 5)
+    monkeypatch.setattr(views, "studio", studio)
+    with studio.room(), django_assert_num_queries(0):
         response = get_image(code)
     assert (response.status_code, response.json()["code"]) == (503, "busy")
     assert (response["Retry-After"], response["Cache-Control"]) == ("2", "no-store")
+    assert not caplog.records
     assert get_image(code).status_code == 200
 
 
