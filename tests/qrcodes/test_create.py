@@ -373,6 +373,20 @@ def test_a_renamed_link_is_still_found_and_its_next_code_has_the_new_name(
         assert follow(text) == (302, "https://example.com/page")
 
 
+def test_a_link_that_went_home_with_its_domain_gone_has_its_next_code_there(
+    api: APIClient, alice: NewAccount, make_link: MakeLink, make_qr_code: MakeQrCode, get_image: GetImage
+) -> None:
+    domain = Domain.objects.create(owner=alice.user, domain="b.example", host="b.example", status="active")
+    link = make_link(domainId=str(domain.public_id))
+    before = make_qr_code(urlId=link["_id"])
+    assert api.delete(f"/api/domains/{domain.public_id}").status_code == 200
+    after = make_qr_code(urlId=link["_id"])
+    assert read(get_image(before).content, "png") == [f"https://b.example/{link['shortCode']}?qr=1"]
+    [text] = read(get_image(after).content, "png")
+    assert text == f"http://sho.rt/{link['shortCode']}?qr=1"
+    assert follow(text) == (302, "https://example.com/page")
+
+
 def test_deleting_the_link_deletes_its_codes(
     api: APIClient, make_link: MakeLink, make_qr_code: MakeQrCode, get_image: GetImage
 ) -> None:
