@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 import secrets
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
+
+_SOCKET = re.compile(r"(?:\[([0-9a-fA-F:.]+)\]|([0-9.]+))(?::([0-9]{1,5}))?")
 
 
 def text(name: str, default: str = "") -> str:
@@ -74,11 +77,11 @@ def sockets(name: str, port: int) -> list[tuple[str, int]]:
     """IP addresses with a port each, or without one where it is the usual ``port``; IPv6 in brackets."""
     found = []
     for word in words(name):
+        parts = _SOCKET.fullmatch(word)
         try:
-            parts = urlsplit(f"//{word}")
-            address = ipaddress.ip_address(parts.hostname or "")
-            given = parts.port if parts.port is not None else port
-            if parts.netloc != word or "@" in word or given == 0:
+            address = ipaddress.ip_address((parts[1] or parts[2]) if parts else "")
+            given = int(parts[3] or port) if parts else 0
+            if not 0 < given < 65536:
                 raise ValueError
         except ValueError:
             raise ImproperlyConfigured(

@@ -17,8 +17,9 @@ BEGIN
       AND held.domain_id IS NULL AND held.code = c.code AND held.kind = 'retired'
       AND (held.held_until < now() OR held.owner_id = l.owner_id);
 
+    -- By their codes, which an index finds whatever the planner knows of the table.
     UPDATE links_code home SET kind = 'short' FROM links_link l
-    WHERE l.domain_id = OLD.id AND home.link_id = l.id AND home.domain_id IS NULL AND home.kind = 'reserved';
+    WHERE l.domain_id = OLD.id AND home.domain_id IS NULL AND home.code = l.short_code AND home.link_id = l.id;
 
     WITH going AS (
         SELECT code, kind, link_id FROM links_code WHERE domain_id = OLD.id AND kind IN ('custom', 'alias')

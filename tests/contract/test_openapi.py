@@ -18,14 +18,18 @@ from django.db import OperationalError
 from django.urls import URLPattern, URLResolver, get_resolver
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
+from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
+from accounts.models import User
 from accounts.services import NewAccount
 from analytics import geo
 from analytics.models import Kind
 from links import selectors
 from tests.analytics.facts import Fact, record
 from tests.conftest import PASSWORD
+from tests.domains.conftest import publish
+from tests.domains.dns_server import dns_server
 
 UNKNOWN_ID = "019a0000-0000-7000-8000-000000000000"
 DOCUMENTS = {"/api/schema", "/api/docs"}
@@ -328,6 +332,37 @@ def test_credentials_are_handed_out_as_described(
     agrees(anonymous.post("/api/auth/refresh", {"refreshToken": tokens["refreshToken"]}), 200)
     agrees(bearer.post("/api/auth/regenerate-api-key"), 200)
     agrees(bearer.get("/api/auth/api-key"), 200)
+
+
+# As a code that is taken, below.
+@pytest.mark.django_db(transaction=True)
+def test_domains_are_as_described(
+    api: APIClient, anonymous: APIClient, agrees: Callable[..., Any], settings: Settings
+) -> None:
+    agrees(api.get("/api/domains"), 200)
+    domain = agrees(api.post("/api/domains", {"domain": "brand.example", "subdomain": "go"}), 201)["data"][
+        "domain"
+    ]
+    path = f"/api/domains/{domain['_id']}"
+    agrees(api.get("/api/domains"), 200)
+    agrees(api.get(path), 200)
+    agrees(api.post("/api/domains", {"domain": "go.brand.example"}), 409)
+    agrees(api.post("/api/domains", {"domain": "com"}), 400)
+    with dns_server() as server:
+        settings.DNS_RESOLVERS = [server.address]
+        assert len(agrees(api.post(f"{path}/verify"), 400)["data"]["checks"]) == 2
+        publish(server, domain)
+        agrees(api.post(f"{path}/verify"), 200)
+        for _ in range(8):
+            api.post(f"{path}/verify")
+        agrees(api.post(f"{path}/verify"), 429)
+    User.objects.update(plan="free")
+    agrees(api.post("/api/domains", {"domain": "brand.example"}), 403)
+    agrees(api.post(f"{path}/verify"), 403)
+    agrees(api.delete(path), 200)
+    for method, target in [("get", path), ("delete", path), ("post", f"{path}/verify")]:
+        agrees(getattr(api, method)(target), 404)
+        agrees(getattr(anonymous, method)(target), 401)
 
 
 # A code that is taken is noticed by the failing of a statement, after which the service goes on.

@@ -103,6 +103,52 @@ def test_what_is_no_network_is_refused(word: str, given: pytest.MonkeyPatch) -> 
     )
 
 
+def test_addresses_are_read_in_their_usual_spelling(given: pytest.MonkeyPatch) -> None:
+    assert env.addresses(NAME) == []
+    given.setenv(NAME, "192.0.2.1, 2001:DB8:0::1")
+    assert env.addresses(NAME) == ["192.0.2.1", "2001:db8::1"]
+
+
+@pytest.mark.parametrize("word", ["localhost", "192.0.2.1/32", "192.0.2.1:53", "[::1]", "192.0.2", "1"])
+def test_what_is_no_address_is_refused(word: str, given: pytest.MonkeyPatch) -> None:
+    given.setenv(NAME, f"192.0.2.1,{word}")
+    assert refusal(lambda: env.addresses(NAME)).startswith(f"{NAME} must list IP addresses: {word!r} ")
+
+
+def test_sockets_are_read_and_have_the_usual_port(given: pytest.MonkeyPatch) -> None:
+    assert env.sockets(NAME, port=53) == []
+    given.setenv(NAME, "127.0.0.1:5353, 192.0.2.1 ,[2001:db8::1],[::1]:5300")
+    assert env.sockets(NAME, port=53) == [
+        ("127.0.0.1", 5353),
+        ("192.0.2.1", 53),
+        ("2001:db8::1", 53),
+        ("::1", 5300),
+    ]
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        *(
+            "localhost:53",
+            "192.0.2.1:0",
+            "192.0.2.1:65536",
+            "192.0.2.1:x",
+            "::1",
+            "[::1",
+            "[::1]x",
+            "192.0.2.1:53:53",
+        ),
+        *("user@192.0.2.1", "192.0.2.1/", "192.0.2.1?x", "192.0.2.1#x", ":53", "192.0.2.1:-1"),
+    ],
+)
+def test_what_is_no_socket_is_refused(word: str, given: pytest.MonkeyPatch) -> None:
+    given.setenv(NAME, f"127.0.0.1:53,{word}")
+    assert refusal(lambda: env.sockets(NAME, port=53)) == (
+        f"{NAME} must list addresses such as 192.0.2.1:53 or [2001:db8::1]:53, not {word!r}."
+    )
+
+
 # The secret
 
 

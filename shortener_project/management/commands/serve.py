@@ -93,6 +93,7 @@ def children(listener: socket.socket) -> list[Child]:
         Child("web server", web, failures_allowed=4, reloads=True, pass_fds=(listener.fileno(),)),
         Child("click drainer", [*manage, "drain_clicks"]),
         Child("housekeeping", [*manage, "housekeeping"]),
+        Child("re-check of domains", [*manage, "recheck_domains"]),
     ]
 
 

@@ -1,0 +1,213 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import dns.rcode
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.db.models import F
+from django.test import Client
+from rest_framework.test import APIClient
+
+from domains import recheck
+from domains.models import Domain
+from tests.domains.conftest import publish, status_of, verify
+from tests.domains.dns_server import DnsServer
+from tests.links.threads import at_once
+
+HOST = "go.brand.example"
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+Claim = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def active(api: APIClient, dns: DnsServer, claim: Claim) -> dict[str, Any]:
+    domain = claim()
+    publish(dns, domain)
+    assert verify(api, domain).status_code == 200
+    dns.asked.clear()
+    return domain
+
+
+def pass_hours(hours: int) -> None:
+    by = timedelta(hours=hours)
+    Domain.objects.update(recheck_at=F("recheck_at") - by, claimed_until=F("claimed_until") - by)
+
+
+def next_day() -> None:
+    pass_hours(24)
+    call_command("recheck_domains", "--once")
+
+
+def state() -> tuple[str, int]:
+    domain = Domain.objects.get()
+    return domain.status, domain.failed_checks
+
+
+def test_an_active_domain_is_looked_at_once_a_day(active: dict[str, Any], dns: DnsServer) -> None:
+    pass_hours(23)
+    assert recheck.recheck_due() == 0
+    assert dns.asked == []
+    pass_hours(1)
+    assert recheck.recheck_due() == 1
+    assert recheck.recheck_due() == 0
+    assert len(dns.asked) == 2
+    pass_hours(23)
+    assert recheck.recheck_due() == 0
+    pass_hours(1)
+    assert recheck.recheck_due() == 1
+    assert state() == ("active", 0)
+
+
+def test_the_third_failure_in_a_row_switches_it_off(  # noqa: PLR0917 # fixtures
+    api: APIClient,
+    active: dict[str, Any],
+    dns: DnsServer,
+    make_link: Callable[..., dict[str, Any]],
+    visitor: Client,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    link = make_link(domainId=active["_id"])
+
+    def follow() -> int:
+        return visitor.get(f"/{link['shortCode']}", headers={"host": HOST}).status_code
+
+    dns.remove(HOST, "CNAME")
+    next_day()
+    next_day()
+    assert (state(), follow()) == (("active", 2), 302)
+    next_day()
+    assert (state(), follow()) == (("inactive", 3), 410)
+    assert caplog.messages[-1] == (
+        f"The DNS of {HOST} is not as it should be, and it is inactive: CNAME {HOST} is []."
+    )
+    assert (
+        api.post("/api/urls", {"originalUrl": "https://a.example", "domainId": active["_id"]}).status_code
+        == 404
+    )
+    dns.asked.clear()
+    publish(dns, active)
+    next_day()
+    assert (state(), dns.asked) == (("inactive", 3), [])
+    assert verify(api, active).status_code == 200
+    assert (state(), follow()) == (("active", 0), 302)
+
+
+def test_a_success_forgives_what_went_before(active: dict[str, Any], dns: DnsServer) -> None:
+    for _ in range(3):
+        dns.remove(HOST, "CNAME")
+        next_day()
+        next_day()
+        assert state() == ("active", 2)
+        publish(dns, active)
+        next_day()
+        assert state() == ("active", 0)
+
+
+def test_the_proof_must_stay(api: APIClient, active: dict[str, Any], dns: DnsServer) -> None:
+    dns.remove(f"_shortener-challenge.{HOST}", "TXT")
+    for _ in range(3):
+        next_day()
+    assert status_of(api, active) == "inactive"
+
+
+@pytest.mark.parametrize("trouble", [{"rcode": dns.rcode.SERVFAIL}, {"rcode": dns.rcode.REFUSED}])
+def test_a_resolver_in_trouble_is_asked_again_in_an_hour_and_is_no_strike(
+    active: dict[str, Any], dns: DnsServer, trouble: dict[str, Any]
+) -> None:
+    for name, value in trouble.items():
+        setattr(dns, name, value)
+    for _ in range(4):
+        next_day()
+    assert state() == ("active", 0)
+    dns.rcode = None
+    pass_hours(1)
+    assert recheck.recheck_due() == 1
+
+
+def test_pending_and_inactive_domains_are_left_alone(claim: Claim, dns: DnsServer) -> None:
+    claim()
+    claim("other.brand.example")
+    Domain.objects.filter(host="other.brand.example").update(status="inactive")
+    pass_hours(48)
+    assert recheck.recheck_due() == 0
+    assert dns.asked == []
+
+
+def test_many_hosts_look_at_each_domain_once(
+    api: APIClient, dns: DnsServer, claim: Claim, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recheck, "_TAKE", recheck._TAKE.replace("LIMIT 20", "LIMIT 3"))
+    for number in range(20):
+        publish(dns, claim(f"go{number}.brand.example"))
+    Domain.objects.update(status="active")
+    dns.remove("go7.brand.example", "CNAME")
+    assert sum(at_once([recheck.recheck_due] * 4)) == 20
+    assert sorted(name for name, kind, _ in dns.asked if kind == "CNAME") == sorted(
+        f"go{number}.brand.example" for number in range(20)
+    )
+    assert Domain.objects.exclude(failed_checks=0).get().host == "go7.brand.example"
+
+
+def test_what_a_dead_host_took_is_due_again(active: dict[str, Any], dns: DnsServer) -> None:
+    pass_hours(24)
+    assert len(recheck._take()) == 1
+    assert recheck.recheck_due() == 0
+    pass_hours(1)
+    assert recheck.recheck_due() == 1
+
+
+@pytest.mark.parametrize("meanwhile", ["verified", "deleted"])
+def test_what_an_owner_did_meanwhile_stands(
+    api: APIClient, active: dict[str, Any], dns: DnsServer, meanwhile: str
+) -> None:
+    Domain.objects.update(failed_checks=2)
+    dns.remove(HOST, "CNAME")
+    pass_hours(24)
+    taken = recheck._take()
+    looks = recheck.examine_all(taken)
+    publish(dns, active)
+    if meanwhile == "verified":
+        assert verify(api, active).status_code == 200
+    else:
+        assert api.delete(f"/api/domains/{active['_id']}").status_code == 200
+    for domain, checks in zip(taken, looks, strict=True):
+        recheck._record(domain, checks)
+    assert list(Domain.objects.values_list("status", "failed_checks")) == (
+        [("active", 0)] if meanwhile == "verified" else []
+    )
+
+
+def test_no_transaction_is_open_while_dns_is_asked(
+    active: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+    ask = recheck.examine_all
+
+    def asked(domains: Any) -> Any:
+        seen.append(connection.in_atomic_block)
+        return ask(domains)
+
+    monkeypatch.setattr(recheck, "examine_all", asked)
+    next_day()
+    assert seen == [False]
+
+
+def test_lapsed_claims_are_forgotten(
+    api: APIClient, strange_api: APIClient, dns: DnsServer, claim: Claim
+) -> None:
+    claim("lapsing.brand.example")
+    claim("lapsing.brand.example", strange_api)
+    pass_hours(24 * 6)
+    kept = claim("young.brand.example")
+    proven = claim("proven.brand.example")
+    publish(dns, proven)
+    assert verify(api, proven).status_code == 200
+    pass_hours(24)
+    call_command("recheck_domains", "--once")
+    assert set(Domain.objects.values_list("host", flat=True)) == {kept["fullDomain"], proven["fullDomain"]}
