@@ -1,8 +1,8 @@
 """python -m bench.qr [--parallel N] [--seconds S]: what drawing QR codes costs, and what a storm of them leaves.
 
 First the drawing alone, at 2,000 pixels. Then the whole service with one worker: N clients ask for such images and,
-when they are told to, wait, while another follows a link. The same again with clients that never wait, and with clients
-that ask for a page instead of images, to compare.
+when they are told to, wait, while another follows a link. The same again with clients that never wait, and with
+clients that ask for a page instead of images, to compare.
 """
 
 from __future__ import annotations

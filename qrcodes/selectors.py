@@ -31,9 +31,9 @@ def list_qr_codes(owner: User, *, page: int, limit: int, url_id: str | None = No
     total = codes.values("pk")[: COUNT_LIMIT + 1].count()
     if total == 0 and url_id is not None:
         get_link(owner, url_id)
-    offset = (page - 1) * limit
-    rows = list(codes.order_by("-id")[offset : offset + limit]) if offset < total else []
-    return QrCodePage(rows, min(total, COUNT_LIMIT), total > COUNT_LIMIT)
+    capped, offset = total > COUNT_LIMIT, (page - 1) * limit
+    rows = list(codes.order_by("-id")[offset : offset + limit]) if capped or offset < total else []
+    return QrCodePage(rows, min(total, COUNT_LIMIT), capped)
 
 
 def get_qr_code(owner: User, public_id: str) -> QrCode:

@@ -92,12 +92,12 @@ def test_counting_ends_where_it_would_cost_too_much(
     api: APIClient, make_link: MakeLink, make_qr_code: MakeQrCode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url_id = make_link()["_id"]
-    codes = [make_qr_code(urlId=url_id, size=300 + number) for number in range(3)]
-    monkeypatch.setattr(selectors, "COUNT_LIMIT", 3)
+    codes = [make_qr_code(urlId=url_id, size=300 + number) for number in range(4)]
+    monkeypatch.setattr(selectors, "COUNT_LIMIT", 4)
     assert "totalIsCapped" not in listed(api)["pagination"]
     monkeypatch.setattr(selectors, "COUNT_LIMIT", 2)
-    page = listed(api, page=3, limit=1)
-    assert page["pagination"] == {"page": 3, "limit": 1, "total": 2, "pages": 2, "totalIsCapped": True}
+    page = listed(api, page=4, limit=1)
+    assert page["pagination"] == {"page": 4, "limit": 1, "total": 2, "pages": 2, "totalIsCapped": True}
     # What was not counted is there all the same.
     assert page["qrCodes"] == codes[:1]
 
