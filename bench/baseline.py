@@ -18,10 +18,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ModelViewSet
 
+from common.destination_url import canonical_destination
 from domains.addresses import address_of
 from domains.models import Domain, DomainStatus
 from links.codes import generate_code
-from links.destination_url import canonical_destination
 from links.models import Code, Link
 from links.namespace import codes_of_new_link
 from links.selectors import tag_key

@@ -9,6 +9,8 @@ from typing import Any
 
 from rest_framework import serializers
 
+from common.destination_url import InvalidDestination, canonical_destination
+
 _DATE_TIME = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?(?:[Zz]|[+-]\d\d(?::?[0-5]\d)?)?)?",
     re.ASCII,
@@ -36,6 +38,16 @@ class Text(serializers.CharField):
 
 def _characters(text: str) -> int:
     return len(text) if text.isascii() else len(unicodedata.normalize("NFC", text))
+
+
+class DestinationField(Text):
+    def to_internal_value(self, data: Any) -> str:
+        url = super().to_internal_value(data)
+        try:
+            canonical_destination(url)
+        except InvalidDestination as refusal:
+            raise serializers.ValidationError(refusal.message, code=refusal.code) from None
+        return url
 
 
 class Integer(serializers.IntegerField):

@@ -7,6 +7,8 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
+from common.destination_url import Destination
+from common.hosts import LOOPBACK_HOSTS
 from domains.models import Domain, DomainStatus
 
 BASE_ID = "base"
@@ -23,6 +25,15 @@ class DomainAddress:
     short_url: str
     status: str
     is_default: bool
+
+
+def leads_home(destination: Destination) -> bool:
+    """Whether it is an address of the service itself; customers' domains are another matter."""
+    if destination.host.removesuffix(".") not in settings.BASE_HOSTS:
+        return False
+    # On a loopback address every port is a service of its own; a real host is ours on the web's ports too.
+    ports = {settings.BASE_PORT} | (set() if settings.BASE_HOST in LOOPBACK_HOSTS else {80, 443})
+    return destination.port in ports
 
 
 def base_address() -> DomainAddress:

@@ -36,6 +36,11 @@ class Domain(models.Model):
     subdomain = models.CharField(max_length=253, null=True, blank=True)  # noqa: DJ001 # the contract says string or null
     host = models.CharField(max_length=253, help_text="Lower case, A-labels: as in a Host header.")
     status = models.CharField(max_length=10, choices=DomainStatus, default=DomainStatus.PENDING)
+    # Where visitors are sent who ask for nothing, for what is not there, and for what is over; each as a browser
+    # writes it.
+    root_url = models.TextField(null=True, blank=True)  # noqa: DJ001 # null: a page of ours
+    not_found_url = models.TextField(null=True, blank=True)  # noqa: DJ001 # as above
+    expired_url = models.TextField(null=True, blank=True)  # noqa: DJ001 # as above
     token = models.CharField(max_length=32, default=new_token, editable=False)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     # Of a pending claim: until when it may be proven.

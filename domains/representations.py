@@ -28,6 +28,15 @@ def whole_domain(domain: Domain) -> dict[str, Any]:
     }
 
 
+def domain_with_settings(domain: Domain) -> dict[str, Any]:
+    return {
+        **whole_domain(domain),
+        "rootUrl": domain.root_url,
+        "notFoundUrl": domain.not_found_url,
+        "expiredUrl": domain.expired_url,
+    }
+
+
 def verified_domain(domain: Domain) -> dict[str, Any]:
     return {
         "_id": str(domain.public_id),

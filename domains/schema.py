@@ -27,7 +27,7 @@ from domains.advice import Amiss
 from domains.models import CLAIM_DAYS, DomainStatus
 from domains.proof import Check
 from domains.resolver import Answer, Outcome
-from domains.serializers import ClaimSerializer
+from domains.serializers import ClaimSerializer, SettingsSerializer
 from domains.services import (
     VERIFICATIONS,
     AlreadyClaimed,
@@ -71,6 +71,15 @@ _DOMAIN: Parts = {
 }
 _WHOLE: Parts = {**_DOMAIN, "dnsRecords": nested_list("DnsRecord", _DNS_RECORD)}
 _SHOWN: Parts = {"domain": nested("Domain", _WHOLE)}
+_SETTINGS: Parts = {
+    name: Part(CharField(allow_null=True, help_text=text), f"https://brand.example/{path}")
+    for name, path, text in (
+        ("rootUrl", "", "Where `/` of the host leads; null: to a page that says there is nothing."),
+        ("notFoundUrl", "lost", "Where codes lead that the domain does not have."),
+        ("expiredUrl", "over", "Where links lead that have expired or are used up."),
+    )
+}
+_WITH_SETTINGS: Parts = {"domain": nested("DomainWithSettings", {**_WHOLE, **_SETTINGS})}
 _VERIFIED: Parts = {
     **pick(_DOMAIN, "_id fullDomain"),
     "status": Part(ChoiceField(DomainStatus.values), "active"),
@@ -134,10 +143,25 @@ describe_domains = extend_schema_view(
     ),
     retrieve=_operation(
         "getDomain",
-        "Read a domain and the DNS records that prove it.",
-        answer("GetDomain", "The domain.", data=_SHOWN),
+        "Read a domain, the DNS records that prove it, and its settings.",
+        answer("GetDomain", "The domain.", data=_WITH_SETTINGS),
         [NO_CREDENTIAL, _NO_DOMAIN],
         parameters=[_BY_ID],
+    ),
+    partial_update=_operation(
+        "updateDomain",
+        "Change where a domain sends visitors who do not ask for one of its links.",
+        answer("UpdateDomain", "The domain.", "Domain updated successfully.", data=_WITH_SETTINGS),
+        [
+            invalid("rootUrl", "loop", "Leads back to this service."),
+            *BAD_BODIES,
+            NO_CREDENTIAL,
+            _NO_DOMAIN,
+        ],
+        parameters=[_BY_ID],
+        body=OpenApiRequest(SettingsSerializer, examples=[OpenApiExample("Example", example(_SETTINGS))]),
+        description="Settings that are left out stay as they are, null takes one away. Visitors are sent on with 302, "
+        "and that is no click.",
     ),
     verify=_operation(
         "verifyDomain",

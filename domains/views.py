@@ -9,7 +9,8 @@ from common.api import ApiViewSet
 from common.envelope import ok
 from domains import representations, selectors, services
 from domains.schema import describe_domains
-from domains.serializers import ClaimSerializer
+from domains.serializers import ClaimSerializer, SettingsSerializer
+from domains.visitors import change_settings
 
 
 @describe_domains
@@ -31,7 +32,13 @@ class DomainViewSet(ApiViewSet):
 
     def retrieve(self, request: Request, id: str) -> Response:
         domain = selectors.get_domain(account_of(request), id)
-        return ok({"domain": representations.whole_domain(domain)})
+        return ok({"domain": representations.domain_with_settings(domain)})
+
+    def partial_update(self, request: Request, id: str) -> Response:
+        body = SettingsSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        domain = change_settings(owner=account_of(request), public_id=id, changes=body.validated_data)
+        return ok({"domain": representations.domain_with_settings(domain)}, "Domain updated successfully.")
 
     @action(detail=True, methods=["post"])
     def verify(self, request: Request, id: str) -> Response:

@@ -32,6 +32,8 @@ class Target:
     blocked_countries: tuple[str, ...]
     allowed_devices: tuple[str, ...]
     password: str | None
+    # Where the domain sends the visitors of links that are over.
+    expired_url: str | None = None
 
     @property
     def password_version(self) -> str:
@@ -52,9 +54,13 @@ class Target:
 
 
 class UnknownCode(NamedTuple):
-    """Nothing is known by this code on this domain; None is the default one."""
+    """Nothing is known by this code on this domain; None is the default one.
+
+    ``elsewhere`` is where the domain sends visitors instead.
+    """
 
     domain_id: int | None
+    elsewhere: str | None
 
 
 _COLUMNS = """
@@ -63,12 +69,13 @@ _COLUMNS = """
 """
 # A reserved code is only held for its link, which is followed on another host; a retired one has no link.
 _ON_OWN_HOST = f"""
-    SELECT NULL, {_COLUMNS}, true
+    SELECT NULL, NULL, {_COLUMNS}, true, NULL
     FROM links_code c JOIN links_link l ON l.id = c.link_id JOIN links_clickcounter n ON n.link_id = l.id
     WHERE c.code = %(code)s AND c.domain_id IS NULL AND c.kind <> 'reserved'
 """  # noqa: S608 # put together from constants
 _ON_CUSTOM_HOST = f"""
-    SELECT d.id, {_COLUMNS}, d.status = '{DomainStatus.ACTIVE}'
+    SELECT d.id, CASE WHEN d.status = '{DomainStatus.ACTIVE}' THEN d.not_found_url END,
+        {_COLUMNS}, d.status = '{DomainStatus.ACTIVE}', d.expired_url
     FROM domains_domain d LEFT JOIN (
         links_code c JOIN links_link l ON l.id = c.link_id JOIN links_clickcounter n ON n.link_id = l.id
     ) ON c.domain_id = d.id AND c.code = %(code)s
@@ -89,9 +96,9 @@ def find_target(host: str, code: str) -> Target | UnknownCode | None:
 
     row = read_first(read)
     if row is None:
-        return UnknownCode(None) if is_own else None
-    domain_id, link_id, *_ = row
-    return UnknownCode(domain_id) if link_id is None else _target(*row[1:])
+        return UnknownCode(None, None) if is_own else None
+    domain_id, not_found_url, link_id, *_ = row
+    return UnknownCode(domain_id, not_found_url) if link_id is None else _target(*row[2:])
 
 
 def _target(  # noqa: PLR0917 # a row, in the order of _COLUMNS
@@ -109,6 +116,7 @@ def _target(  # noqa: PLR0917 # a row, in the order of _COLUMNS
     allowed_devices: list[str],
     password: str | None,
     domain_is_active: bool,
+    expired_url: str | None,
 ) -> Target:
     return Target(
         link_id=link_id,
@@ -123,4 +131,5 @@ def _target(  # noqa: PLR0917 # a row, in the order of _COLUMNS
         blocked_countries=tuple(blocked_countries),
         allowed_devices=tuple(allowed_devices),
         password=password,
+        expired_url=expired_url,
     )

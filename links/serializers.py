@@ -8,10 +8,9 @@ from django.db import models
 from rest_framework import serializers
 
 from common.countries import COUNTRY_CODES
-from common.fields import Boolean, DateTime, Integer, QueryBoolean, Text
+from common.fields import Boolean, DateTime, DestinationField, Integer, QueryBoolean, Text
 from common.pagination import PageQuery
 from links.codes import is_code
-from links.destination_url import InvalidDestination, canonical_destination
 from links.models import Device, RedirectType
 
 MAX_TAGS = 50
@@ -105,16 +104,6 @@ class CodeField(Text):
         if not is_code(code):
             self.fail("code")
         return code
-
-
-class DestinationField(Text):
-    def to_internal_value(self, data: Any) -> str:
-        url = super().to_internal_value(data)
-        try:
-            canonical_destination(url)
-        except InvalidDestination as refusal:
-            raise serializers.ValidationError(refusal.message, code=refusal.code) from None
-        return url
 
 
 class RedirectTypeField(Integer):

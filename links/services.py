@@ -6,21 +6,19 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from django.conf import settings
 from django.contrib.auth.hashers import make_password
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from accounts.models import User
+from common.destination_url import Destination, canonical_destination
 from common.errors import Conflict, FieldError, InvalidFields, NotFound
-from common.hosts import LOOPBACK_HOSTS
 from common.ids import new_public_id, parse_public_id
-from domains.addresses import BASE_ID
+from domains.addresses import BASE_ID, leads_home
 from domains.models import Domain
 from domains.selectors import usable_domain
 from links import namespace
 from links.codes import generate_code, is_reserved
-from links.destination_url import Destination, canonical_destination
 from links.insert import insert_link, is_domain_gone
 from links.models import Link, RedirectType
 from links.selectors import get_link, tag_key
@@ -225,11 +223,8 @@ def _no_domain() -> NotFound:
 def _destination_elsewhere(original_url: str) -> Destination:
     """Refuses our own address; a customer's domain here is refused by the statement that inserts."""
     destination = canonical_destination(original_url)
-    if destination.host.removesuffix(".") in settings.BASE_HOSTS:
-        # On a loopback address every port is a service of its own; a real host is ours on the web's ports too.
-        ports = {settings.BASE_PORT} | (set() if settings.BASE_HOST in LOOPBACK_HOSTS else {80, 443})
-        if destination.port in ports:
-            raise _loop()
+    if leads_home(destination):
+        raise _loop()
     return destination
 
 

@@ -13,6 +13,7 @@ from analytics.visitor import Visitor, visitor_from
 from common.database import is_outage
 from common.errors import TooManyAttempts
 from common.hosts import canonical_host
+from domains.visitors import root_url_of
 from links.destinations import Target, UnknownCode, find_target
 from links.scans import SCAN_MARKER
 from redirects import access, refusals
@@ -42,7 +43,7 @@ def _follow(request: HttpRequest, code: str) -> HttpResponse:
     visitor = visitor_from(request.META, request.method or "", settings.TRUSTED_PROXIES)
     if isinstance(target, UnknownCode):
         capture.record_unknown_code(visitor, target.domain_id)
-        return refuse(request, refusals.NOT_FOUND)
+        return _elsewhere(target.elsewhere) if target.elsewhere else refuse(request, refusals.NOT_FOUND)
     refusal = access.decide(target, visitor, timezone.now())
     if refusal is not None:
         return _refuse(request, target, visitor, refusal)
@@ -61,7 +62,31 @@ def _refuse(
     request: HttpRequest, target: Target, visitor: Visitor, refusal: Refusal, **options: str
 ) -> HttpResponse:
     capture.record_refusal(visitor, target.link_id, refusal.reason)
+    if target.expired_url and refusal in (refusals.EXPIRED, refusals.LIMIT_REACHED):
+        return _elsewhere(target.expired_url)
     return refuse(request, refusal, **options)
+
+
+def root(request: HttpRequest) -> HttpResponse:
+    """Of a host that is not the service's own."""
+    host = canonical_host(request.META.get("HTTP_HOST", ""))
+    try:
+        url = root_url_of(host) if host else None
+    except Error as error:
+        if not is_outage(error):
+            raise
+        return refuse(request, refusals.UNAVAILABLE)
+    return _elsewhere(url) if url else refuse(request, refusals.NOT_FOUND)
+
+
+def _elsewhere(url: str) -> HttpResponse:
+    """To where a customer's domain sends those who cannot be sent to a link: no click, and nothing to be kept."""
+    response = HttpResponse(status=302)
+    del response["Content-Type"]
+    response["Location"] = url
+    response["Cache-Control"] = "no-store"
+    response["X-Robots-Tag"] = "noindex"
+    return response
 
 
 def _redirect(target: Target) -> HttpResponse:

@@ -20,7 +20,7 @@ from common.hosts import canonical_host, is_address
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
 # Codes may begin like our paths, so these end where a segment does.
-_SYSTEM_PAGES = frozenset({"/", "/api", "/admin"})
+_SYSTEM_PAGES = frozenset({"/api", "/admin"})
 _SYSTEM_PATHS = ("/api/", "/admin/", "/internal/", "/static/", "/qr/")
 
 
@@ -34,11 +34,16 @@ class SystemHostMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if request.path_info in _SYSTEM_PAGES or request.path_info.startswith(_SYSTEM_PATHS):
-            host = canonical_host(request.META.get("HTTP_HOST", ""))
-            if host is None or not (host in settings.BASE_HOSTS or is_address(host)):
-                raise Http404
+        path = request.path_info
+        is_system = path in _SYSTEM_PAGES or path.startswith(_SYSTEM_PATHS)
+        if is_system and not is_on_system_host(request):
+            raise Http404
         return self.get_response(request)
+
+
+def is_on_system_host(request: HttpRequest) -> bool:
+    host = canonical_host(request.META.get("HTTP_HOST", ""))
+    return host is not None and (host in settings.BASE_HOSTS or is_address(host))
 
 
 class ContentLengthMiddleware:

@@ -14,10 +14,14 @@ from django.views.decorators.http import require_safe
 from analytics.backlog import backlog
 from common.database import read_first
 from redirects.pages import page
+from redirects.views import root
+from shortener_project.middleware import is_on_system_host
 
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
+    if not is_on_system_host(request):
+        return root(request)
     return page(request, "shortener_project/home.html", {"base_url": settings.BASE_URL})
 
 

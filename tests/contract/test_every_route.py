@@ -37,6 +37,7 @@ DOCUMENTED = {
     ("GET", "/api/domains"),
     ("POST", "/api/domains"),
     ("GET", "/api/domains/{id}"),
+    ("PATCH", "/api/domains/{id}"),
     ("DELETE", "/api/domains/{id}"),
     ("POST", "/api/domains/{id}/verify"),
     ("GET", "/api/analytics/{id}"),

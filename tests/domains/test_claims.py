@@ -58,7 +58,9 @@ def test_a_claim_is_pending_and_says_what_to_enter_into_dns(api: APIClient) -> N
             }
         },
     }
-    assert api.get(f"/api/domains/{domain['_id']}").json() == {"success": True, "data": {"domain": domain}}
+    nowhere = {"rootUrl": None, "notFoundUrl": None, "expiredUrl": None}
+    shown = api.get(f"/api/domains/{domain['_id']}").json()
+    assert shown == {"success": True, "data": {"domain": domain | nowhere}}
     listed = {key: value for key, value in domain.items() if key != "dnsRecords"}
     assert api.get("/api/domains").json() == {"success": True, "data": {"domains": [listed]}}
 

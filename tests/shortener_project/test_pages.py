@@ -212,7 +212,7 @@ def test_health_is_told_on_any_host(host: str, path: str, browser: Client, db: N
 
 
 @pytest.mark.parametrize("host", FOREIGN_HOSTS)
-def test_home_is_not_shown_on_a_foreign_host(host: str, browser: Client) -> None:
+def test_home_is_not_shown_on_a_foreign_host(host: str, browser: Client, db: None) -> None:
     response = browser.get("/", headers={"host": host})
     assert (response.status_code, response.headers["Content-Type"]) == (404, "text/html; charset=utf-8")
     answer = browser.get("/", headers={"host": host, "accept": "application/json"})

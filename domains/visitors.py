@@ -1,0 +1,49 @@
+"""Where a domain sends those who do not ask for one of its links."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from accounts.models import User
+from common.database import read_first
+from common.destination_url import canonical_destination
+from common.errors import FieldError, InvalidFields
+from domains.addresses import leads_home
+from domains.models import Domain, DomainStatus
+from domains.selectors import get_domain
+
+_NAMES = {"root_url": "rootUrl", "not_found_url": "notFoundUrl", "expired_url": "expiredUrl"}
+
+
+def change_settings(*, owner: User, public_id: str, changes: Mapping[str, str | None]) -> Domain:
+    """Changes those that are given; null takes one away. In force on every worker on return.
+
+    Raises NotFound, or InvalidFields for an address of this service, which would lead visitors round in circles.
+    """
+    domain = get_domain(owner, public_id)
+    destinations = {
+        field: None if given is None else canonical_destination(given) for field, given in changes.items()
+    }
+    errors = []
+    for field, destination in destinations.items():
+        if destination is not None and (
+            leads_home(destination) or _is_served_here(domain, destination.host.removesuffix("."))
+        ):
+            errors.append(FieldError(_NAMES[field], "loop", "Leads back to this service."))
+    if errors:
+        raise InvalidFields(errors)
+    for field, destination in destinations.items():
+        setattr(domain, field, None if destination is None else destination.href)
+    if destinations:
+        domain.save(update_fields=list(destinations))
+    return domain
+
+
+def root_url_of(host: str) -> str | None:
+    """Where those are sent who ask a customer's domain for nothing."""
+    active = Domain.objects.filter(host=host, status=DomainStatus.ACTIVE)
+    return read_first(active.values_list("root_url", flat=True).first)
+
+
+def _is_served_here(domain: Domain, host: str) -> bool:
+    return host == domain.host or Domain.objects.filter(host=host, status=DomainStatus.ACTIVE).exists()
