@@ -103,8 +103,8 @@ def code(front: Front) -> str:
     with psycopg.connect(EmbeddedPostgres(front.service.var_dir).url, autocommit=True) as database:
         for host, status in ((ACTIVE, "active"), (PENDING, "pending")):
             database.execute(
-                "INSERT INTO domains_domain (public_id, owner_id, domain, host, status)"
-                " SELECT gen_random_uuid(), id, 'customer.test', %s, %s FROM accounts_user",
+                "INSERT INTO domains_domain (public_id, owner_id, domain, host, status, token, failed_checks)"
+                " SELECT gen_random_uuid(), id, 'customer.test', %s, %s, '', 0 FROM accounts_user",
                 [host, status],
             )
         row = database.execute(
