@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.db.models import QuerySet
-
 from accounts.models import User
 from common.database import read_first
 from common.errors import NotFound
@@ -15,6 +13,24 @@ from qrcodes.models import QrCode
 COUNT_LIMIT = 10_000
 
 
+# What the API shows: no logo, which is long, and next to nothing of the link.
+_SHOWN = QrCode.objects.select_related("link").only(
+    *(
+        "public_id",
+        "token",
+        "size",
+        "format",
+        "level",
+        "foreground",
+        "background",
+        "margin",
+        "style",
+        "has_logo",
+    ),
+    *("created_at", "link__public_id"),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class QrCodePage:
     rows: list[QrCode]
@@ -24,7 +40,7 @@ class QrCodePage:
 
 def list_qr_codes(owner: User, *, page: int, limit: int, url_id: str | None = None) -> QrCodePage:
     """The newest first. Raises NotFound for a link that is not the owner's."""
-    codes = _of(owner)
+    codes = QrCode.objects.filter(owner=owner)
     if url_id is not None:
         identifier = parse_public_id(url_id)
         codes = codes.none() if identifier is None else codes.filter(link__public_id=identifier)
@@ -32,14 +48,18 @@ def list_qr_codes(owner: User, *, page: int, limit: int, url_id: str | None = No
     if total == 0 and url_id is not None:
         get_link(owner, url_id)
     capped, offset = total > COUNT_LIMIT, (page - 1) * limit
-    rows = list(codes.order_by("-id")[offset : offset + limit]) if capped or offset < total else []
-    return QrCodePage(rows, min(total, COUNT_LIMIT), capped)
+    if offset >= total and not capped:
+        return QrCodePage([], total, capped)
+    # Only the page itself is fetched; what comes before it is skipped in an index.
+    on_page = codes.order_by("-id").values("pk")[offset : offset + limit]
+    rows = _SHOWN.filter(pk__in=on_page).order_by("-id")
+    return QrCodePage(list(rows), min(total, COUNT_LIMIT), capped)
 
 
 def get_qr_code(owner: User, public_id: str) -> QrCode:
     """Raises NotFound, for another owner's code and for what is no id as for none."""
     identifier = parse_public_id(public_id)
-    code = None if identifier is None else _of(owner).filter(public_id=identifier).first()
+    code = None if identifier is None else _SHOWN.filter(owner=owner, public_id=identifier).first()
     if code is None:
         raise NotFound("QR code not found.")
     return code
@@ -52,7 +72,3 @@ def get_image(token: str, image_format: str) -> QrCode:
     if code is None:
         raise NotFound("Image not found.")
     return code
-
-
-def _of(owner: User) -> QuerySet[QrCode]:
-    return QrCode.objects.filter(owner=owner).select_related("link").defer("logo")
