@@ -5,21 +5,23 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import ceil
 from threading import BoundedSemaphore
 
 from django.conf import settings
 
-from common.errors import Unavailable
+from common.errors import TooManyAttempts
 from domains.advice import Amiss
 from domains.cdn import is_proxied
 from domains.models import Domain
 from domains.names import registered_domain
 from domains.records import address_records, challenge_record, edge_addresses, wants_addresses
-from domains.resolver import Answer, Lookup, Outcome
+from domains.resolver import DEADLINE_SECONDS, Answer, Lookup, Outcome
 
 # Of a worker's threads so many at most wait for somebody's name servers; the rest go on with their work.
-_SLOTS = BoundedSemaphore(2)
-_SLOT_SECONDS = 1.0
+_AT_ONCE = 2
+_SLOTS = BoundedSemaphore(_AT_ONCE)
+_SLOT_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +40,10 @@ class Check:
 
 
 def examine(domain: Domain) -> list[Check]:
-    """Takes up to three seconds, so that no transaction may be open. Raises Unavailable when too many others wait."""
+    """Takes up to three seconds, so that no transaction may be open. Raises TooManyAttempts if others do."""
     if not _SLOTS.acquire(timeout=_SLOT_SECONDS):
-        raise Unavailable
+        seconds = ceil(DEADLINE_SECONDS)
+        raise TooManyAttempts(seconds, limit=_AT_ONCE, window=seconds)
     try:
         [checks] = examine_all([domain])
         return checks

@@ -73,22 +73,20 @@ def claim_domain(*, owner: User, domain: str, subdomain: str | None = None) -> D
     """A claim with a token of its own, which excludes nobody. Raises InvalidFields, Forbidden or Conflict."""
     name = canonical_name(domain, subdomain)
     _require_plan(owner)
-    with transaction.atomic():
-        _execute(_FORGET_LAPSED, owner=owner.pk, host=name.host)
-        claim = Domain(owner=owner, domain=name.domain, subdomain=name.subdomain, host=name.host)
-        try:
-            with transaction.atomic():
-                claim.save(force_insert=True)
-        except IntegrityError:
-            raise AlreadyClaimed from None
-        claim.refresh_from_db(fields=["created_at", "claimed_until"])
-    return claim
+    claim = Domain(owner=owner, domain=name.domain, subdomain=name.subdomain, host=name.host)
+    try:
+        with transaction.atomic():
+            _execute(_FORGET_LAPSED, owner=owner.pk, host=name.host)
+            claim.save(force_insert=True)
+    except IntegrityError:
+        raise AlreadyClaimed from None
+    return get_domain(owner, str(claim.public_id))
 
 
 def verify_domain(*, owner: User, public_id: str) -> Domain:
     """Asks DNS; the first valid proof of a name owns it.
 
-    Raises NotFound, Forbidden, TooManyAttempts, DomainTaken, DnsNotConfigured or, having asked nothing, Unavailable.
+    Raises NotFound, Forbidden, TooManyAttempts, DomainTaken or DnsNotConfigured.
     """
     domain = get_domain(owner, public_id)
     _require_plan(owner)

@@ -364,7 +364,8 @@ def test_so_many_threads_at_most_wait_for_dns(
     assert proof._SLOTS.acquire(timeout=0)
     try:
         response = verify(api, domain)
-        assert (response.status_code, response["Retry-After"]) == (503, "2")
+        assert (response.status_code, response["Retry-After"]) == (429, "3")
+        assert response["RateLimit-Policy"] == "2;w=3"
         assert dns.asked == []
     finally:
         proof._SLOTS.release(2)
