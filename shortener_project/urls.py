@@ -3,6 +3,7 @@ from django.http import Http404
 from django.urls import include, path
 from django.views.generic import RedirectView
 
+from domains.tls import tls_allowed
 from qrcodes.urls import image_urlpatterns
 from shortener_project import errors, views
 from shortener_project.schema import DocsView, SchemaView
@@ -12,6 +13,7 @@ urlpatterns = [
     path("healthz", views.healthz),
     path("readyz", views.readyz),
     path("robots.txt", views.robots),
+    path("internal/tls-allowed", tls_allowed),
     path("admin", RedirectView.as_view(url="/admin/")),
     path("admin/", admin.site.urls),
     path("api", errors.not_found, {"exception": Http404()}),
