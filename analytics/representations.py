@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 from analytics.click_log import ClickPage, LoggedClick
@@ -31,6 +32,13 @@ def overview(found: Overview, interval: Interval) -> dict[str, Any]:
         "topReferrers": _named("referrer", found.counts[Dimension.REFERRER]),
         "notCounted": {name: outcomes.get(name, 0) for name in NOT_COUNTED},
         "refused": {reason: outcomes.get(_REFUSED + reason, 0) for reason in REFUSALS},
+    }
+
+
+def unknown_codes(found: list[tuple[date, int]]) -> dict[str, Any]:
+    return {
+        "unknownCodes": sum(hits for _, hits in found),
+        "unknownCodesByDate": [{"date": day.isoformat(), "hits": hits} for day, hits in found],
     }
 
 

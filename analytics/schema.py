@@ -17,6 +17,7 @@ from analytics.serializers import (
     DaysQuery,
     KindsField,
     OverviewQuery,
+    UtcDaysQuery,
     ValuesQuery,
     ZoneField,
 )
@@ -58,6 +59,7 @@ _DAYS = {
     "timezone": {"description": "In whose time days begin: an IANA name.", "examples": ["Europe/Berlin"]},
 }
 annotate(DaysQuery, _DAYS)
+annotate(UtcDaysQuery, {name: note for name, note in _DAYS.items() if name != "timezone"})
 annotate(
     OverviewQuery,
     {
@@ -201,6 +203,34 @@ _REFUSALS = [
 _RANGE = f"Days are those of `timezone`; a range has at most {MAX_DAYS} of them."
 _UTC_DAYS = (
     "`notCounted` and `refused` are kept by days of UTC: in another zone they are about all that it touches."
+)
+
+_HITS = Part(_count("Requests for codes that the domain does not have."), 4)
+describe_domain_analytics = extend_schema_view(
+    retrieve=_operation(
+        "getDomainAnalytics",
+        "Read how often a domain was asked for short links that it does not have.",
+        answer(
+            "GetDomainAnalytics",
+            "The numbers, by days of UTC; none is left out.",
+            data={
+                "unknownCodes": _HITS,
+                "unknownCodesByDate": nested_list(
+                    "UnknownCodesOfDate", {"date": Part(CharField(), "2030-03-01"), "hits": _HITS}
+                ),
+            },
+        ),
+        [
+            invalid("endDate", "range", "Must not lie before startDate."),
+            NO_CREDENTIAL,
+            NotFound("Domain not found."),
+        ],
+        parameters=[
+            OpenApiParameter("domainId", str, OpenApiParameter.PATH, description="The `_id` of the domain."),
+            UtcDaysQuery,
+        ],
+        description="Misprinted codes, deleted links, and guesses. Without dates, since the domain was added.",
+    ),
 )
 
 describe_analytics = extend_schema_view(

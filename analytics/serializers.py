@@ -90,6 +90,13 @@ class DaysQuery(serializers.Serializer[Any]):
         return Asked(given.get("start"), given.get("end"), given["zone"], given.get("interval", "day"))
 
 
+class UtcDaysQuery(DaysQuery):
+    timezone = None  # type: ignore[assignment] # DRF's way to leave a field out
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        return super().validate({"zone": UTC, **attrs})
+
+
 class OverviewQuery(DaysQuery):
     interval = serializers.ChoiceField(choices=["hour", "day", "month"], default="day")
     limit = QueryInteger(default=TOP, min_value=1, max_value=MAX_TOP)

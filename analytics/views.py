@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from django.utils import timezone
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -9,14 +10,29 @@ from rest_framework.response import Response
 from accounts.authentication import account_of
 from analytics import geo, reports, representations
 from analytics.click_log import click_log
-from analytics.schema import describe_analytics
-from analytics.serializers import ClicksQuery, DaysQuery, OverviewQuery, ValuesQuery
+from analytics.schema import describe_analytics, describe_domain_analytics
+from analytics.serializers import ClicksQuery, DaysQuery, OverviewQuery, UtcDaysQuery, ValuesQuery
+from analytics.unknown_codes import unknown_codes
 from common.api import ApiViewSet
 from common.envelope import ok
+from domains.selectors import get_domain
 from links.models import Link
 from links.selectors import get_link
 
 Query = TypeVar("Query", bound=DaysQuery)
+
+
+@describe_domain_analytics
+class DomainAnalyticsViewSet(ApiViewSet):
+    lookup_url_kwarg = "domainId"
+    lookup_value_converter = "str"
+
+    def retrieve(self, request: Request, **path: str) -> Response:
+        query = UtcDaysQuery(data=request.query_params.dict())
+        query.is_valid(raise_exception=True)
+        domain = get_domain(account_of(request), path["domainId"])
+        period = query.asked().period(domain.created_at, timezone.now())
+        return ok(representations.unknown_codes(unknown_codes(domain, period)))
 
 
 @describe_analytics
