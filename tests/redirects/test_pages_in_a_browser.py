@@ -18,6 +18,7 @@ from pytest_django.live_server_helper import LiveServer
 from rest_framework.test import APIClient
 
 from redirects import refusals
+from tests.clicks import drain
 
 MakeLink = Callable[..., dict[str, Any]]
 
@@ -116,6 +117,7 @@ def browse(chromium: str) -> Callable[[], Any]:
 
 
 def clicks(api: APIClient, link: dict[str, Any]) -> int:
+    drain()
     return api.get(f"/api/urls/{link['_id']}").json()["data"]["url"]["clickCount"]
 
 
