@@ -23,10 +23,11 @@ _KERNEL = ["fdatasync in the kernel"] if shutil.which("strace") else []
 def journal_full(stage: Stage, clicks: int, *, reachable: bool) -> Verdict:
     """F15, and F16 when the database cannot be reached either."""
     with _small_disk(stage.site.clicks_dir) as filler:
+        dropped_before = _dropped(stage.site)
         log, pending = children.result_of(
             write_while_full, stage.site, stage.links, clicks, filler=filler, reachable=reachable
         )
-        dropped = _dropped(stage.site)
+        dropped = _dropped(stage.site) - dropped_before
         stage.drain_all()
     where = "" if filler else " (RLIMIT_FSIZE)"
     name = f"F15 journal full{where}" if reachable else f"F16 journal full and database down{where}"
@@ -62,7 +63,8 @@ def disk_fails(stage: Stage, repeats: int) -> Verdict:
 
 
 def _dropped(site: Site) -> int:
-    return int.from_bytes((site.clicks_dir / "dropped").read_bytes(), "big")
+    file = site.clicks_dir / "dropped"
+    return int.from_bytes(file.read_bytes(), "big") if file.exists() else 0
 
 
 @contextmanager

@@ -14,7 +14,7 @@ Result = TypeVar("Result")
 
 def at_once(calls: Sequence[Callable[[], Result]]) -> list[Result]:
     """The results in the order of the calls. They start together, each with its connection open already."""
-    start = Barrier(len(calls), timeout=30)
+    start = Barrier(len(calls), timeout=120)
 
     def run(call: Callable[[], Result]) -> Result:
         try:

@@ -216,7 +216,7 @@ class Service:
         title = f"postgres: {layout.cluster_name}: ".encode()
         found = []
         for pid in processes.living():
-            words = processes.command_line(pid)
+            words = processes.command_line(pid) or [b""]
             if (
                 variable in processes.environment(pid)
                 or data in words
