@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from datetime import date, timedelta
 
 from django.db import connection
 
 from analytics.facts import DAY_MICROSECONDS, UNKNOWN, Facts
 from analytics.life_counts import closed_day
 from analytics.models import Dimension, Kind
-from analytics.salts import EPOCH
+from analytics.salts import date_of
 from links.services import add_clicks
 
 _BATCH = """
@@ -133,11 +132,7 @@ def add_unknown_codes(hits: Iterable[tuple[int, int]]) -> None:
                 _UNKNOWN_CODES,
                 [
                     [domain for domain, _ in counted],
-                    [_date(day) for _, day in counted],
+                    [date_of(day) for _, day in counted],
                     list(counted.values()),
                 ],
             )
-
-
-def _date(day: int) -> date:
-    return EPOCH + timedelta(days=day)

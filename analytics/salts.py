@@ -15,7 +15,7 @@ SALT_BYTES = 32
 
 def salts_of(days: Iterable[int]) -> dict[int, bytes]:
     """By day since 1970; made where there is none. In the caller's transaction. Raises ValueError for no such day."""
-    dates = {_date(day): day for day in days}
+    dates = {date_of(day): day for day in days}
     with connection.cursor() as cursor:
         cursor.execute(
             """
@@ -38,7 +38,8 @@ def forget_visitors() -> None:
             )
 
 
-def _date(day: int) -> date:
+def date_of(day: int) -> date:
+    """Of a day since 1970. Raises ValueError."""
     try:
         return EPOCH + timedelta(days=day)
     except OverflowError:
