@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from rest_framework import serializers
 
@@ -19,6 +19,7 @@ class Pagination(TypedDict):
     limit: int
     total: int
     pages: int
+    totalIsCapped: NotRequired[bool]
 
 
 class PageQuery(serializers.Serializer[Any]):
@@ -34,5 +35,9 @@ class PageQuery(serializers.Serializer[Any]):
         return attrs
 
 
-def pagination(page: int, limit: int, total: int) -> Pagination:
-    return {"page": page, "limit": limit, "total": total, "pages": -(-total // limit)}
+def pagination(page: int, limit: int, total: int, *, is_capped: bool = False) -> Pagination:
+    """``is_capped``: there are more than ``total``, which were not counted."""
+    found: Pagination = {"page": page, "limit": limit, "total": total, "pages": -(-total // limit)}
+    if is_capped:
+        found["totalIsCapped"] = True
+    return found

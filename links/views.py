@@ -27,9 +27,8 @@ class LinkViewSet(ApiViewSet):
         query = ListQuery(data=request.query_params.dict())
         query.is_valid(raise_exception=True)
         found = lists.list_links(account_of(request), **query.validated_data)
-        page = {**pagination(query.validated_data["page"], query.validated_data["limit"], found.total)}
-        if found.total_is_capped:
-            page["totalIsCapped"] = True
+        asked = query.validated_data
+        page = pagination(asked["page"], asked["limit"], found.total, is_capped=found.total_is_capped)
         return ok({"urls": [representations.listed_link(row) for row in found.rows], "pagination": page})
 
     def create(self, request: Request) -> Response:

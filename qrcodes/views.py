@@ -35,9 +35,8 @@ class QrCodeViewSet(ApiViewSet):
         query = ListQuery(data=request.query_params.dict())
         query.is_valid(raise_exception=True)
         found = selectors.list_qr_codes(account_of(request), **query.validated_data)
-        page = {**pagination(query.validated_data["page"], query.validated_data["limit"], found.total)}
-        if found.total_is_capped:
-            page["totalIsCapped"] = True
+        asked = query.validated_data
+        page = pagination(asked["page"], asked["limit"], found.total, is_capped=found.total_is_capped)
         return ok({"qrCodes": [representations.qr_code(code) for code in found.rows], "pagination": page})
 
     def create(self, request: Request) -> Response:
