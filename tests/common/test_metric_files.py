@@ -1,0 +1,152 @@
+"""How a process keeps its numbers is chosen when it starts, so each case is a process that has children of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from common.metric_files import ROOM, prepare, remove
+
+PROJECT = Path(__file__).resolve().parents[2]
+
+BEGINNING = """
+import os, resource, signal, sys
+from pathlib import Path
+from prometheus_client.multiprocess import MultiProcessCollector
+from common import metrics
+from common.metric_files import clear
+
+FOLDER = Path(os.environ["PROMETHEUS_MULTIPROC_DIR"])
+
+def total(name="shortener_click_records_drained_total"):
+    families = MultiProcessCollector(None, FOLDER).collect()
+    return sum(sample.value for family in families for sample in family.samples if sample.name == name)
+
+def numbers():
+    return sorted(int(path.stem) for path in FOLDER.glob("*.lock"))
+
+def child(work):
+    pid = os.fork()
+    if not pid:
+        work()
+        os._exit(0)
+    return pid
+
+def wait(pid):
+    return os.waitpid(pid, 0)[1]
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    prepare(tmp_path / "metrics")
+    return tmp_path / "metrics"
+
+
+def run(folder: Path, script: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", BEGINNING + script],
+        cwd=PROJECT,
+        env={**os.environ, "PROMETHEUS_MULTIPROC_DIR": str(folder)},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_what_processes_count_at_once_is_told_as_one_sum(folder: Path) -> None:
+    script = """
+    reader, writer = os.pipe()
+
+    def work():
+        for _ in range(1000):
+            metrics.count_drained(1)
+        os.write(writer, b".")
+        signal.pause()
+
+    children = [child(work) for _ in range(8)]
+    metrics.count_drained(5)
+    for _ in children:
+        os.read(reader, 1)
+    print(total(), numbers())
+    for pid in children:
+        os.kill(pid, signal.SIGKILL)
+        wait(pid)
+    print(total())
+    """
+    assert run(folder, dedent(script)) == "8005.0 [0, 1, 2, 3, 4, 5, 6, 7, 8]\n8005.0"
+
+
+def test_however_often_processes_are_recycled_and_killed_files_stay_few_and_nothing_is_forgotten(
+    folder: Path,
+) -> None:
+    script = """
+    def work():
+        metrics.count_drained(1)
+        metrics.count_redirects("fast", "302", 10)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    for _ in range(1000):
+        assert wait(child(work)) == signal.SIGKILL
+    print(total(), total("shortener_redirects_total"), numbers(), len(list(FOLDER.iterdir())))
+    """
+    assert run(folder, dedent(script)) == "1000.0 10000.0 [0, 1] 6"
+    assert {path.name: path.stat().st_size for path in folder.glob("*_1.db")} == {
+        f"{kind}_1.db": room for kind, room in ROOM.items()
+    }
+
+
+def test_a_new_beginning_forgets_the_dead_and_leaves_the_living_alone(folder: Path) -> None:
+    script = """
+    metrics.count_drained(1)
+    wait(child(lambda: metrics.count_drained(10)))
+    print(total())
+    clear(FOLDER)
+    print(total(), numbers())
+    metrics.count_drained(1)
+    wait(child(lambda: metrics.count_drained(100)))
+    print(total(), numbers())
+    """
+    assert run(folder, dedent(script)).splitlines() == ["11.0", "1.0 [0]", "102.0 [0, 1]"]
+    remove(folder)
+    assert not folder.exists()
+
+
+def test_where_there_is_no_room_nothing_is_counted_and_nothing_else_fails(folder: Path) -> None:
+    script = """
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+    def work():
+        metrics.count_drained(10)
+        metrics.observe_redirects("fast", [1] * 16, 1.0)
+
+    print(wait(child(work)), total(), numbers())
+    """
+    assert run(folder, dedent(script)) == "0 0.0 [0, 1]"
+
+
+def test_a_process_that_has_no_room_from_the_beginning_counts_for_itself(tmp_path: Path) -> None:
+    script = """
+    metrics.count_drained(10)
+    print(metrics.REGISTRY.get_sample_value("shortener_click_records_drained_total"))
+    """
+    assert run(tmp_path / "is not there", dedent(script)) == "10.0"
+
+
+def test_a_folder_of_somebody_else_is_not_used(tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("NOT TESTED: only root can give a folder away.")
+    os.chown(tmp_path, 65534, 65534)
+    with pytest.raises(PermissionError):
+        prepare(tmp_path)
+
+
+def dedent(script: str) -> str:
+    return "\n".join(line.removeprefix("    ") for line in script.splitlines())
