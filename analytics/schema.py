@@ -8,7 +8,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema_field, extend_
 from rest_framework.fields import BooleanField, CharField, ChoiceField, FloatField, IntegerField
 
 from analytics.click_log import REACH
-from analytics.periods import DEFAULT_DAYS_BY_HOUR, MAX_DAYS, MAX_DAYS_BY_HOUR
+from analytics.periods import DEFAULT_DAYS_BY_HOUR, FIRST_DAY, LAST_DAY, MAX_DAYS, MAX_DAYS_BY_HOUR
 from analytics.representations import NOT_COUNTED, REFUSALS
 from analytics.serializers import (
     KINDS,
@@ -39,7 +39,10 @@ from common.schema import (
 
 _operation = partial(operation, tag="Analytics")
 
-extend_schema_field({"type": "string"})(DayField)
+_DATES = ("startDate", "endDate")
+extend_schema_field({"anyOf": [{"type": "string", "format": each} for each in ("date", "date-time")]})(
+    DayField
+)
 extend_schema_field({"type": "string"})(ZoneField)
 extend_schema_field({"type": "string", "pattern": f"^({'|'.join(KINDS)})(,({'|'.join(KINDS)}))*$"})(
     KindsField
@@ -195,8 +198,16 @@ _PAGE: Parts = {
 }
 
 _BY_ID = OpenApiParameter("urlId", str, OpenApiParameter.PATH, description="The `_id` of the URL.")
-_REFUSALS = [
+_BAD_DATES = [
+    *(invalid(name, "invalid", str(DayField.default_error_messages["invalid"])) for name in _DATES),
+    *(invalid(name, "out_of_range", f"Must lie between {FIRST_DAY} and {LAST_DAY}.") for name in _DATES),
+    *(invalid(name, "range", f"A report is about at most {MAX_DAYS} days.") for name in _DATES),
     invalid("endDate", "range", "Must not lie before startDate."),
+]
+_BAD_ZONE = invalid("timezone", "zone", str(ZoneField.default_error_messages["zone"]))
+_REFUSALS = [
+    *_BAD_DATES,
+    _BAD_ZONE,
     NO_CREDENTIAL,
     NotFound("URL not found."),
 ]
@@ -221,12 +232,12 @@ describe_domain_analytics = extend_schema_view(
             },
         ),
         [
-            invalid("endDate", "range", "Must not lie before startDate."),
+            *_BAD_DATES,
             NO_CREDENTIAL,
             NotFound("Domain not found."),
         ],
         parameters=[
-            OpenApiParameter("domainId", str, OpenApiParameter.PATH, description="The `_id` of the domain."),
+            OpenApiParameter("id", str, OpenApiParameter.PATH, description="The `_id` of the domain."),
             UtcDaysQuery,
         ],
         description="Misprinted codes, deleted links, and guesses. Without dates, since the domain was added.",
@@ -238,7 +249,10 @@ describe_analytics = extend_schema_view(
         "getAnalytics",
         "Read how often a short link was followed, when, and from where.",
         answer("GetAnalytics", "The numbers; every list has the most clicks first.", data=_OVERVIEW),
-        _REFUSALS,
+        [
+            *_REFUSALS,
+            invalid("interval", "range", f"By hour, a report is about at most {MAX_DAYS_BY_HOUR} days."),
+        ],
         parameters=[_BY_ID, OverviewQuery],
         description=f"{_RANGE} {_UTC_DAYS}",
     ),
@@ -266,7 +280,7 @@ describe_analytics = extend_schema_view(
             "One page.",
             data={"clicks": nested_list("Click", _CLICK), "pagination": nested("CursorPagination", _PAGE)},
         ),
-        _REFUSALS,
+        [*_REFUSALS, invalid("cursor", "invalid", "Must be the nextCursor of a page of this log.")],
         parameters=[_BY_ID, ClicksQuery],
         description=f"A page looks at {REACH:,} requests at most: where a `kind` is rare it can be short, even empty,"
         " and there is more as long as there is a `nextCursor`. Requests older than the installation keeps are gone.",

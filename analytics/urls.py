@@ -1,8 +1,12 @@
+from django.urls import path
 from rest_framework.routers import SimpleRouter
 
 from analytics.views import AnalyticsViewSet, DomainAnalyticsViewSet
 
 router = SimpleRouter(trailing_slash=False, use_regex_path=False)
-router.register("analytics/domains", DomainAnalyticsViewSet, basename="domain-analytics")
 router.register("analytics", AnalyticsViewSet, basename="analytics")
-urlpatterns = router.urls
+urlpatterns = [
+    # Not under /analytics, where `domains` would stand for the id of a link, too.
+    path("domains/<str:id>/analytics", DomainAnalyticsViewSet.as_view({"get": "retrieve"})),
+    *router.urls,
+]

@@ -24,13 +24,10 @@ Query = TypeVar("Query", bound=DaysQuery)
 
 @describe_domain_analytics
 class DomainAnalyticsViewSet(ApiViewSet):
-    lookup_url_kwarg = "domainId"
-    lookup_value_converter = "str"
-
-    def retrieve(self, request: Request, **path: str) -> Response:
+    def retrieve(self, request: Request, id: str) -> Response:
         query = UtcDaysQuery(data=request.query_params.dict())
         query.is_valid(raise_exception=True)
-        domain = get_domain(account_of(request), path["domainId"])
+        domain = get_domain(account_of(request), id)
         period = query.asked().period(domain.created_at, timezone.now())
         return ok(representations.unknown_codes(unknown_codes(domain, period)))
 

@@ -31,12 +31,12 @@ class Text(serializers.CharField):
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):
             self.fail("invalid")
-        if self.characters is not None and _characters(data) > self.characters:
+        if self.characters is not None and count_characters(data) > self.characters:
             raise serializers.ValidationError(self.error_messages["too_long"], code="max_length")
         return data
 
 
-def _characters(text: str) -> int:
+def count_characters(text: str) -> int:
     return len(text) if text.isascii() else len(unicodedata.normalize("NFC", text))
 
 

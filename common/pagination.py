@@ -12,6 +12,7 @@ DEFAULT_LIMIT = 20
 MAX_LIMIT = 100
 # The database reads and throws away every row before the page, so the depth is bounded.
 MAX_DEPTH = 1_000_000
+TOO_DEEP = f"Pages reach down to row {MAX_DEPTH}; narrow the list with a filter."
 
 
 class Pagination(TypedDict):
@@ -23,15 +24,12 @@ class Pagination(TypedDict):
 
 
 class PageQuery(serializers.Serializer[Any]):
-    page = QueryInteger(default=1, min_value=1)
+    page = QueryInteger(default=1, min_value=1, max_value=MAX_DEPTH)
     limit = QueryInteger(default=DEFAULT_LIMIT, min_value=1, max_value=MAX_LIMIT)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if attrs["page"] * attrs["limit"] > MAX_DEPTH:
-            raise serializers.ValidationError(
-                {"page": f"Pages reach down to row {MAX_DEPTH}; narrow the list with a filter."},
-                code="max_value",
-            )
+            raise serializers.ValidationError({"page": TOO_DEEP}, code="too_deep")
         return attrs
 
 

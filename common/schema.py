@@ -23,6 +23,7 @@ from rest_framework import exceptions
 from rest_framework.fields import BooleanField, CharField, DictField, Field
 from rest_framework.serializers import Serializer
 
+from common.destination_url import MAX_HREF_LENGTH, InvalidDestination, canonical_destination
 from common.envelope import as_service_error, error_body
 from common.errors import (
     BadBody,
@@ -206,6 +207,35 @@ def invalid(field: str, code: str = "required", message: str = "This field is re
     return InvalidFields([FieldError(field, code, message)])
 
 
+def invalid_destination(field: str) -> InvalidFields:
+    """What addresses are refused for, and no schema can say."""
+    samples = (
+        *("https://", "ftp://example.com/", "https://example.com/\n", "https://example.com:0/"),
+        *(
+            "https://ada@example.com/",
+            "https://example.com\\@example.net/",
+            "https://example.com/" + "x" * MAX_HREF_LENGTH,
+        ),
+    )
+    return InvalidFields([_refusal_of_destination(field, sample) for sample in samples])
+
+
+def _refusal_of_destination(field: str, sample: str) -> FieldError:
+    try:
+        canonical_destination(sample)
+    except InvalidDestination as refusal:
+        return FieldError(field, refusal.code, refusal.message)
+    raise ValueError(sample)
+
+
+def require_a_security_of_all(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """A hook of drf-spectacular, which leaves out what is for anybody: an empty list says so."""
+    for methods in result["paths"].values():
+        for each in methods.values():
+            each.setdefault("security", [])
+    return result
+
+
 def operation(
     operation_id: str,
     summary: str,
@@ -233,9 +263,15 @@ def operation(
 def _responses(refusals: Iterable[Exception]) -> dict[int, OpenApiResponse]:
     """One response for each status, with the very bodies that the refusals make as its examples."""
     errors: dict[int, list[ServiceError]] = {}
+    rules: list[FieldError] = []
     for error in map(as_service_error, refusals):
-        if error is not None:
+        if isinstance(error, InvalidFields):
+            rules += error.errors
+        elif error is not None:
             errors.setdefault(error.status, []).append(error)
+    if rules:
+        # Every broken rule at once, as an answer has them.
+        errors.setdefault(InvalidFields.status, []).insert(0, InvalidFields(rules))
     return {
         status: OpenApiResponse(
             _ERROR,

@@ -17,6 +17,8 @@ CHALLENGE = "_shortener-challenge"
 # The name of the challenge is one, too.
 MAX_LENGTH = 253 - len(f"{CHALLENGE}.")
 
+OURS = "Is the address of this service itself."
+
 # Their meaning is fixed by RFC 6761 and its successors: none of them is looked up in DNS, or names a host there.
 _SPECIAL = frozenset({"alt", "arpa", "invalid", "local", "localhost", "onion"})
 # What browsers take for the end of an IPv4 address, in each of its notations.
@@ -85,7 +87,7 @@ def _judged_whole(name: Name) -> list[FieldError]:
     if len(name.host) > MAX_LENGTH:
         return [FieldError("domain", "too_long", f"The whole name must not exceed {MAX_LENGTH} characters.")]
     if name.host in settings.BASE_HOSTS:
-        return [FieldError("domain", "ours", "Is the address of this service itself.")]
+        return [FieldError("domain", "ours", OURS)]
     return []
 
 

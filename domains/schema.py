@@ -7,7 +7,7 @@ from functools import partial
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiRequest, extend_schema_view
 from rest_framework.fields import BooleanField, CharField, ChoiceField
 
-from common.errors import NotFound, TooManyAttempts
+from common.errors import InvalidFields, NotFound, TooManyAttempts
 from common.fields import DateTime
 from common.schema import (
     BAD_BODIES,
@@ -18,6 +18,7 @@ from common.schema import (
     answer,
     example,
     invalid,
+    invalid_destination,
     nested,
     nested_list,
     operation,
@@ -25,6 +26,7 @@ from common.schema import (
 )
 from domains.advice import Amiss
 from domains.models import CLAIM_DAYS, DomainStatus
+from domains.names import OURS, canonical_name
 from domains.proof import Check
 from domains.resolver import Answer, Outcome
 from domains.serializers import ClaimSerializer, SettingsSerializer
@@ -44,6 +46,14 @@ annotate(
     {
         "domain": {"description": "A complete name, in any spelling that browsers understand."},
         "subdomain": {"description": "What stands before it, if anything: `go` of `go.example.com`."},
+    },
+)
+
+annotate(
+    SettingsSerializer,
+    {
+        name: {"format": "uri", "description": "An http or https address; not one of this service."}
+        for name in ("rootUrl", "notFoundUrl", "expiredUrl")
     },
 )
 
@@ -86,6 +96,29 @@ _VERIFIED: Parts = {
     "verified": Part(BooleanField(), True),
 }
 
+
+def _refusal_of(domain: str, subdomain: str | None) -> InvalidFields:
+    try:
+        canonical_name(domain, subdomain)
+    except InvalidFields as refusal:
+        return refusal
+    raise ValueError(domain)
+
+
+_NO_NAMES = [
+    _refusal_of(domain, subdomain)
+    for domain, subdomain in (
+        *(
+            ("exa mple", None),
+            ("192.0.2.1", None),
+            ("example", None),
+            ("example.local", None),
+            ("co.uk", None),
+        ),
+        (f"{'a' * 60}." * 4 + "com", None),
+        ("example.com", "-"),
+    )
+] + [invalid("domain", "ours", OURS)]
 _BY_ID = OpenApiParameter("id", str, OpenApiParameter.PATH, description="The `_id` of the domain.")
 _NO_DOMAIN = NotFound("Domain not found.")
 _RESOLVER = "192.0.2.53:53"
@@ -127,9 +160,7 @@ describe_domains = extend_schema_view(
         ),
         [
             invalid("domain"),
-            invalid(
-                "domain", "public_suffix", "Must be a domain of yours, not one under which others register."
-            ),
+            *_NO_NAMES,
             *BAD_BODIES,
             NO_CREDENTIAL,
             PlanWithoutDomains(),
@@ -153,7 +184,8 @@ describe_domains = extend_schema_view(
         "Change where a domain sends visitors who do not ask for one of its links.",
         answer("UpdateDomain", "The domain.", "Domain updated successfully.", data=_WITH_SETTINGS),
         [
-            invalid("rootUrl", "loop", "Leads back to this service."),
+            *map(invalid_destination, _SETTINGS),
+            *(invalid(name, "loop", "Leads back to this service.") for name in _SETTINGS),
             *BAD_BODIES,
             NO_CREDENTIAL,
             _NO_DOMAIN,

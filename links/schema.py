@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
-from drf_spectacular.utils import (
-    OpenApiExample,
-    OpenApiParameter,
-    OpenApiRequest,
-    extend_schema_field,
-    extend_schema_view,
-)
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiRequest, extend_schema_view
 from rest_framework.fields import BooleanField, CharField, ChoiceField, IntegerField, ListField
 
 from accounts.plans import Plan
 from common.errors import Conflict, NotFound
 from common.fields import DateTime
-from common.pagination import MAX_DEPTH
+from common.pagination import TOO_DEEP
 from common.schema import (
     BAD_BODIES,
     NO_CREDENTIAL,
     Part,
     Parts,
-    annotate,
     answer,
     component,
     example,
     invalid,
+    invalid_destination,
     nested,
     nested_list,
     operation,
@@ -37,65 +30,12 @@ from domains.addresses import BASE_ID
 from domains.models import DomainStatus
 from links.models import Device, RedirectType
 from links.namespace import HOLD_DAYS
+from links.schema_notes import BAD_FIELDS, BAD_TAGS
 from links.searches import COUNT_LIMIT
-from links.serializers import (
-    CodeField,
-    CountryField,
-    CreateLinkSerializer,
-    DeviceField,
-    ListQuery,
-    RestrictionsSerializer,
-    UpdateLinkSerializer,
-    UtmSerializer,
-)
+from links.serializers import CreateLinkSerializer, ListQuery, UpdateLinkSerializer
 from links.utm import UTM_KEYS
 
-_operation = partial(operation, tag="URLs")
-
-extend_schema_field({"type": "string", "pattern": "^[A-Za-z0-9]{3,50}$"})(CodeField)
-extend_schema_field({"type": "string", "pattern": "^[A-Za-z]{2}$"})(CountryField)
-extend_schema_field({"type": "string", "enum": Device.values})(DeviceField)
-
-_NOTES: dict[str, dict[str, Any]] = {
-    "customCode": {"minLength": 3, "maxLength": 50, "description": "Upper and lower case differ."},
-    "expiresAt": {"description": "Without an offset it is UTC; a date alone is its first moment."},
-    "password": {
-        "format": "password",
-        "description": "Asked of everybody who follows the link; null asks nothing.",
-    },
-    "redirectType": {"enum": [*RedirectType.values, None], "default": int(RedirectType.FOUND)},
-    "utm": {"description": "Put into the address when the link is followed. Replaced as a whole."},
-    "restrictions": {"description": "Who may follow the link, and how often. Replaced as a whole."},
-}
-annotate(
-    CreateLinkSerializer,
-    {
-        **_NOTES,
-        "originalUrl": {"format": "uri", "description": "An http or https address; not one of this service."},
-        "domainId": {"description": f"The `id` of an available domain; `{BASE_ID}` unless given."},
-    },
-)
-annotate(
-    UpdateLinkSerializer,
-    {
-        **_NOTES,
-        "originalUrl": {"description": "Only its present value is accepted."},
-        "shortCode": {"description": "Only its present value is accepted."},
-        "isActive": {"description": "Whether the link works."},
-    },
-)
-annotate(
-    ListQuery,
-    {
-        "page": {"description": f"Pages reach down to row {MAX_DEPTH}."},
-        "limit": {"description": "How many URLs make a page."},
-        "search": {"description": "A part of the title, the address or a code, in upper or lower case."},
-        "tags": {"description": "Any of these tags, separated by commas, in upper or lower case."},
-        "isActive": {"description": "Only the links that work, or only those that do not."},
-    },
-)
-annotate(UtmSerializer, {}, closed=True)
-annotate(RestrictionsSerializer, {}, closed=True)
+_operation = partial(operation, tag="Links")
 
 _UTM: Parts = {
     key: Part(CharField(required=False), value)
@@ -208,7 +148,16 @@ describe_links = extend_schema_view(
             "URL created successfully.",
             data={"url": nested("NewUrl", pick(_URL, _NEW)), "domain": nested("LinkDomain", _ADDRESS)},
         ),
-        [invalid("originalUrl"), *BAD_BODIES, NO_CREDENTIAL, NotFound("Domain not found."), *_TAKEN],
+        [
+            invalid("originalUrl"),
+            invalid_destination("originalUrl"),
+            invalid("originalUrl", "loop", "Leads back to this service."),
+            *BAD_FIELDS,
+            *BAD_BODIES,
+            NO_CREDENTIAL,
+            NotFound("Domain not found."),
+            *_TAKEN,
+        ],
         status=201,
         body=_body(CreateLinkSerializer, "originalUrl customCode title tags expiresAt utm restrictions"),
     ),
@@ -223,7 +172,7 @@ describe_links = extend_schema_view(
                 "pagination": nested("Pagination", _PAGINATION),
             },
         ),
-        [invalid("page", "min_value", "Ensure this value is greater than or equal to 1."), NO_CREDENTIAL],
+        [invalid("page", "too_deep", TOO_DEEP), BAD_TAGS, NO_CREDENTIAL],
         parameters=[ListQuery],
     ),
     retrieve=_operation(
@@ -243,7 +192,8 @@ describe_links = extend_schema_view(
             data={"url": nested("UpdatedUrl", {**_UPDATED, **_changeable(required=False)})},
         ),
         [
-            invalid("originalUrl", "immutable", "Cannot be changed."),
+            *(invalid(name, "immutable", "Cannot be changed.") for name in ("originalUrl", "shortCode")),
+            *BAD_FIELDS,
             *BAD_BODIES,
             NO_CREDENTIAL,
             _NO_URL,

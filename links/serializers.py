@@ -8,12 +8,13 @@ from django.db import models
 from rest_framework import serializers
 
 from common.countries import COUNTRY_CODES
-from common.fields import Boolean, DateTime, DestinationField, Integer, QueryBoolean, Text
+from common.fields import Boolean, DateTime, DestinationField, Integer, QueryBoolean, Text, count_characters
 from common.pagination import PageQuery
 from links.codes import is_code
 from links.models import Device, RedirectType
 
 MAX_TAGS = 50
+MAX_TAG = 50
 MAX_SEARCH = 200
 
 
@@ -50,6 +51,18 @@ class TagField(Text):
         if not tag.strip():
             self.fail("blank")
         return tag
+
+
+class TagsField(Text):
+    """Tags in a query string, separated by commas. What is longer than a tag can be is no word for the index."""
+
+    default_error_messages = {"tag": f"A tag has at most {MAX_TAG} characters."}
+
+    def to_internal_value(self, data: Any) -> str:
+        tags = super().to_internal_value(data)
+        if any(count_characters(tag.strip()) > MAX_TAG for tag in tags.split(",")):
+            self.fail("tag")
+        return tags
 
 
 class UtmSerializer(_Object):
@@ -121,7 +134,7 @@ class _WritableFields(serializers.Serializer[Any]):
     title = Text(required=False, allow_null=True, allow_blank=True, characters=200)
     description = Text(required=False, allow_null=True, allow_blank=True, characters=500)
     tags = serializers.ListField(
-        child=TagField(characters=50), required=False, allow_null=True, max_length=MAX_TAGS
+        child=TagField(characters=MAX_TAG), required=False, allow_null=True, max_length=MAX_TAGS
     )
     expiresAt = DateTime(source="expires_at", required=False, allow_null=True)
     password = Text(required=False, allow_null=True, min_length=1, max_length=128)
@@ -153,7 +166,7 @@ class UpdateLinkSerializer(_FieldsSentBack, _WritableFields):
 
 class ListQuery(PageQuery):
     search = Text(required=False, allow_blank=True, characters=MAX_SEARCH)
-    tags = Text(required=False, allow_blank=True, characters=MAX_TAGS * 51)
+    tags = TagsField(required=False, allow_blank=True, characters=MAX_TAGS * (MAX_TAG + 1))
     isActive = QueryBoolean(source="is_active", required=False)
     sortBy = serializers.ChoiceField(source="sort_by", choices=SortBy.values, default=SortBy.CREATED_AT.value)
     sortOrder = serializers.ChoiceField(source="sort_order", choices=["asc", "desc"], default="desc")

@@ -15,7 +15,7 @@ from rest_framework.fields import BooleanField, CharField, ChoiceField, IntegerF
 
 from common.errors import BodyTooLarge, NotFound
 from common.fields import DateTime
-from common.pagination import MAX_DEPTH
+from common.pagination import MAX_DEPTH, TOO_DEEP
 from common.schema import (
     BAD_BODIES,
     NO_CREDENTIAL,
@@ -61,7 +61,7 @@ annotate(
 annotate(
     ListQuery,
     {
-        "page": {"description": f"Pages reach down to row {MAX_DEPTH}."},
+        "page": {"description": f"Pages reach down to row {MAX_DEPTH}: `page` times `limit`."},
         "limit": {"description": "How many QR codes make a page."},
         "urlId": {"description": "Only the codes that lead to this URL."},
     },
@@ -100,6 +100,14 @@ _PAGINATION: Parts = {
     ),
 }
 
+_NO_LOGOS = (
+    ("invalid", "Must be data:image/png;base64,… or data:image/jpeg;base64,…."),
+    ("unreadable", "Is no whole PNG image."),
+    ("max_size", f"Must be at most {MAX_ACROSS} pixels wide and high."),
+    ("animated", "Must be a single image."),
+    ("mode", "Must be in RGB, grey of 8 bits or a palette."),
+    ("max_length", f"Must be at most {MAX_BYTES} bytes."),
+)
 _TOO_LARGE = BodyTooLarge(f"The request body is larger than {LogoParser.max_bytes} bytes.")
 _BAD_BODIES = [_TOO_LARGE if isinstance(refusal, BodyTooLarge) else refusal for refusal in BAD_BODIES]
 _BY_ID = OpenApiParameter("id", str, OpenApiParameter.PATH, description="The `_id` of the QR code.")
@@ -118,10 +126,19 @@ describe_qr_codes = extend_schema_view(
         ),
         [
             invalid(
-                "foregroundColor",
-                "contrast",
-                "Contrast with backgroundColor is 1.6:1, not 3:1 or more.",
+                "foregroundColor", "contrast", "Contrast with backgroundColor is 1.6:1, not 3:1 or more."
             ),
+            invalid(
+                "foregroundColor",
+                "inverted",
+                "Must be darker than backgroundColor: many readers see no inverted codes.",
+            ),
+            invalid(
+                "size",
+                "too_small",
+                "A module would be smaller than a pixel: at least 101 pixels are needed.",
+            ),
+            *(invalid("logo", code, message) for code, message in _NO_LOGOS),
             *_BAD_BODIES,
             NO_CREDENTIAL,
             _NO_URL,
@@ -146,7 +163,7 @@ describe_qr_codes = extend_schema_view(
             },
         ),
         [
-            invalid("page", "min_value", "Ensure this value is greater than or equal to 1."),
+            invalid("page", "too_deep", TOO_DEEP),
             NO_CREDENTIAL,
             _NO_URL,
         ],

@@ -233,10 +233,12 @@ SPECTACULAR_SETTINGS = {
         "Times are ISO 8601 in UTC. Clients should ignore keys that they do not know."
     ),
     "VERSION": "0.1.0",
+    "LICENSE": {"name": "MIT", "identifier": "MIT"},
+    "SERVERS": [{"url": BASE_URL}],
     "OAS_VERSION": "3.1.0",
     "TAGS": [
         {"name": "Authentication", "description": "Tokens and the API key."},
-        {"name": "URLs", "description": "Short links."},
+        {"name": "Links", "description": "Short links."},
         {"name": "Domains", "description": "Hosts of one's own for short links, proven by DNS."},
         {
             "name": "Analytics",
@@ -251,5 +253,8 @@ SPECTACULAR_SETTINGS = {
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "SORT_OPERATION_PARAMETERS": False,
     # Choices are shown where they are allowed, not as components of their own.
-    "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enum_id_removal"],
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enum_id_removal",
+        "common.schema.require_a_security_of_all",
+    ],
 }

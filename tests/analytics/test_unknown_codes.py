@@ -24,7 +24,7 @@ def domain(alice: NewAccount) -> Domain:
 
 
 def told(client: APIClient, domain: Domain, **query: str) -> Any:
-    return client.get(f"/api/analytics/domains/{domain.public_id}", query)
+    return client.get(f"/api/domains/{domain.public_id}/analytics", query)
 
 
 def test_owners_are_told_what_their_domain_was_asked_for_in_vain(
@@ -72,7 +72,7 @@ def test_strangers_are_told_nothing(
 ) -> None:
     assert told(strange_api, domain).status_code == 404
     assert told(anonymous, domain).status_code == 401
-    assert [api.get(f"/api/analytics/domains/{each}").status_code for each in ("base", "unknown")] == [
+    assert [api.get(f"/api/domains/{each}/analytics").status_code for each in ("base", "unknown")] == [
         404,
         404,
     ]

@@ -40,7 +40,7 @@ DOCUMENTED = {
     ("PATCH", "/api/domains/{id}"),
     ("DELETE", "/api/domains/{id}"),
     ("POST", "/api/domains/{id}/verify"),
-    ("GET", "/api/analytics/domains/{id}"),
+    ("GET", "/api/domains/{id}/analytics"),
     ("GET", "/api/analytics/{id}"),
     ("GET", "/api/analytics/{id}/devices"),
     ("GET", "/api/analytics/{id}/geographic"),

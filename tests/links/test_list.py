@@ -202,7 +202,7 @@ def test_a_limit_of_101_is_refused(api: APIClient) -> None:
 def test_pages_reach_down_to_a_million_rows(api: APIClient, make_link: MakeLink) -> None:
     make_link()
     assert listed(api, page=10_000, limit=100)["urls"] == []
-    assert broken_rules(api.get("/api/urls", {"page": 10_001, "limit": 100})) == [("page", "max_value")]
+    assert broken_rules(api.get("/api/urls", {"page": 10_001, "limit": 100})) == [("page", "too_deep")]
     assert broken_rules(api.get("/api/urls", {"page": 1_000_001, "limit": 1})) == [("page", "max_value")]
 
 
@@ -435,6 +435,17 @@ def test_the_tag_filter_takes_fifty_tags_of_fifty_characters(api: APIClient, mak
     make_link(title="last", tags=[tags[-1]])
     assert found(api, tags=",".join(tags)) == ["last", "all"]
     assert broken_rules(api.get("/api/urls", {"tags": "x" * 2551})) == [("tags", "max_length")]
+
+
+def test_a_filter_names_only_what_can_be_a_tag(api: APIClient, make_link: MakeLink) -> None:
+    # Of decomposed letters, as a Mac writes file names, and with blanks that do not count.
+    longest = "e\u0301" * 50
+    make_link(title="longest", tags=["\u00e9" * 50])
+    make_link(title="decomposed", tags=[longest])
+    assert found(api, tags=f"no,  {longest}  ") == ["decomposed"]
+    # Beyond 2,046 bytes it would be no word for the index at all.
+    for tag in ("x" * 51, "x" * 2550, "a," + "\U0001f600" * 51):
+        assert broken_rules(api.get("/api/urls", {"tags": tag})) == [("tags", "tag")]
 
 
 def test_the_tag_filter_follows_a_change(api: APIClient, make_link: MakeLink) -> None:

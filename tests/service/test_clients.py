@@ -1,0 +1,106 @@
+"""Clients that are generated from the description, compiled, and used against the service itself."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import FIREFOX
+from tests.nodejs import node, node_modules
+from tests.service.conftest import Installation
+from tests.service.running import Service
+
+CLIENTS = Path(__file__).parent / "clients"
+BIN = Path(sys.prefix, "bin")
+
+
+@pytest.fixture
+def arguments(service: Service, installation: Installation) -> list[str]:
+    owner = installation.owner
+    return [service.url, owner.api_key, owner.email, owner.password, FIREFOX]
+
+
+@pytest.fixture
+def schema(service: Service, tmp_path: Path) -> Path:
+    path = tmp_path / "schema.json"
+    path.write_bytes(service.ask("GET", "/api/schema").body)
+    return path
+
+
+def expected(location: str) -> dict[str, Any]:
+    return {
+        "domain": "base",
+        "status": 302,
+        "location": location,
+        "clicks": 1,
+        "refusal": [["originalUrl", "invalid_url"]],
+    }
+
+
+def test_a_typescript_client_creates_follows_and_reports_a_link(
+    schema: Path, arguments: list[str], tmp_path: Path
+) -> None:
+    modules = node_modules()
+    (tmp_path / "node_modules").symlink_to(modules)
+    (tmp_path / "package.json").write_text('{"type": "module"}')
+    shutil.copy(CLIENTS / "use.ts", tmp_path)
+
+    # What has a default may be left out.
+    options = ("--output", "api.ts", "--default-non-nullable", "false")
+    generated = node(modules / "openapi-typescript/bin/cli.js", schema, *options, cwd=tmp_path)
+    assert generated.returncode == 0, generated.stderr
+    options = ("--strict", "--noUncheckedIndexedAccess", "--exactOptionalPropertyTypes")
+    compiled = node(
+        modules / "typescript/bin/tsc",
+        *(*options, "--target", "es2022", "--module", "nodenext", "--lib", "es2022,dom", "use.ts"),
+        cwd=tmp_path,
+    )
+    assert (compiled.returncode, compiled.stdout) == (0, "")
+    used = node(tmp_path / "use.js", *arguments, cwd=tmp_path)
+
+    assert used.returncode == 0, used.stderr
+    assert json.loads(used.stdout) == expected("https://example.com/typescript")
+
+
+def test_a_python_client_creates_follows_and_reports_a_link(
+    schema: Path, arguments: list[str], tmp_path: Path
+) -> None:
+    shutil.copy(CLIENTS / "use.py", tmp_path)
+
+    def run(program: str, *words: str | Path) -> str:
+        # It formats what it has made with what it finds on its way.
+        done = subprocess.run(
+            [BIN / program, *words],
+            cwd=tmp_path,
+            env={"PATH": str(BIN), "HOME": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    options = ("--output-path", "generated", "--meta", "none", "--fail-on-warning")
+    run("openapi-python-client", "generate", "--path", schema, *options)
+    run("python", "-W", "error", "-m", "compileall", "-q", "generated")
+    # What the generator writes into every client does not hold up to strict rules; what it writes out of ours does.
+    run(
+        "mypy",
+        "--strict",
+        "--follow-imports",
+        "silent",
+        "--cache-dir",
+        "cache",
+        "generated/api",
+        "generated/models",
+        "use.py",
+    )
+    used = run("python", "use.py", *arguments)
+
+    assert json.loads(used) == expected("https://example.com/python")
