@@ -10,6 +10,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.loader import render_to_string
 
+from common.browser_headers import protect_page
 from redirects.refusals import Refusal
 
 RETRY_AFTER_SECONDS = "2"
@@ -90,6 +91,5 @@ def page(request: HttpRequest, template: str, context: dict[str, Any], *, status
     html = render_to_string(template, {**context, "style": STYLE}, request)
     response = HttpResponse(html, status=status)
     response["Cache-Control"] = "no-store"
-    response["Content-Security-Policy"] = CONTENT_SECURITY_POLICY
-    response["X-Content-Type-Options"] = "nosniff"
+    protect_page(response, CONTENT_SECURITY_POLICY)
     return response

@@ -11,6 +11,8 @@ from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+_ORIGIN = re.compile(r"https?://(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?", re.ASCII | re.IGNORECASE)
 _SOCKET = re.compile(r"(?:\[([0-9a-fA-F:.]+)\]|([0-9.]+))(?::([0-9]{1,5}))?")
 
 
@@ -35,14 +37,24 @@ def words(name: str) -> list[str]:
 
 
 def origins(name: str) -> list[str]:
+    """As browsers write them in an Origin header: lower case, and no port that goes without saying; or only ``*``."""
     found = words(name)
-    for word in found:
-        scheme, separator, rest = word.partition("://")
-        if scheme not in ("http", "https") or not separator or not rest or "/" in rest:
-            raise ImproperlyConfigured(
-                f"{name} must list origins such as https://app.example.com, not {word!r}."
-            )
-    return found
+    if found == ["*"]:
+        return found
+    return [_origin(name, word) for word in found]
+
+
+def _origin(name: str, word: str) -> str:
+    try:
+        parts = urlsplit(word)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        host, port, parts = "", None, urlsplit("")
+    scheme = parts.scheme
+    if scheme not in _DEFAULT_PORTS or not _ORIGIN.fullmatch(word) or not host or port == 0:
+        raise ImproperlyConfigured(f"{name} must list origins such as https://app.example.com, not {word!r}.")
+    host = f"[{host}]" if ":" in host else host
+    return f"{scheme}://{host}" if port in (None, _DEFAULT_PORTS[scheme]) else f"{scheme}://{host}:{port}"
 
 
 def choice(name: str, choices: tuple[str, ...]) -> str:

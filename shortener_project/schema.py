@@ -21,6 +21,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from common.browser_headers import protect_page
+
 _SWAGGER_UI = "drf_spectacular_sidecar/swagger-ui-dist"
 _STYLE = "body{margin:0;background:#fafafa}"
 # The address of the schema is relative to the page's. The public validator that Swagger UI would ask is switched off.
@@ -63,9 +65,7 @@ class SchemaView(_PublicDocument):
 class DocsView(_PublicDocument):
     def get(self, request: Request) -> HttpResponse:
         response = _conditional(request, _page(), "text/html; charset=utf-8")
-        response["Content-Security-Policy"] = _CONTENT_SECURITY_POLICY
-        response["Cross-Origin-Opener-Policy"] = "same-origin"
-        response["Referrer-Policy"] = "no-referrer"
+        protect_page(response, _CONTENT_SECURITY_POLICY)
         return response
 
 

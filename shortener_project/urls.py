@@ -13,6 +13,7 @@ urlpatterns = [
     path("healthz", views.healthz),
     path("readyz", views.readyz),
     path("robots.txt", views.robots),
+    path("favicon.ico", views.favicon),
     path("internal/tls-allowed", tls_allowed),
     path("admin", RedirectView.as_view(url="/admin/")),
     path("admin/", admin.site.urls),

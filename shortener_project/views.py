@@ -49,7 +49,16 @@ def readyz(request: HttpRequest) -> HttpResponse:
 @require_safe
 def robots(request: HttpRequest) -> HttpResponse:
     """Links stay reachable, as previews need them; that they are not indexed is said by X-Robots-Tag."""
-    return HttpResponse("User-agent: *\nDisallow: /api/\nDisallow: /admin/\n", "text/plain")
+    rules = "User-agent: *\nDisallow: /api/\nDisallow: /admin/\n"
+    return HttpResponse(rules, "text/plain", headers={"X-Content-Type-Options": "nosniff"})
+
+
+@require_safe
+def favicon(request: HttpRequest) -> HttpResponse:
+    """There is none, which browsers that ask for one unbidden need not take for an error."""
+    response = HttpResponse(status=204, headers={"Cache-Control": "public, max-age=86400"})
+    del response["Content-Type"]
+    return response
 
 
 def _missing_migrations() -> frozenset[tuple[str, str]]:
@@ -64,6 +73,7 @@ def _migrations() -> frozenset[tuple[str, str]]:
 def _status(code: int, **words: str) -> HttpResponse:
     response = JsonResponse(words, status=code)
     response["Cache-Control"] = "no-store"
+    response["X-Content-Type-Options"] = "nosniff"
     if code == 503:
         response["Retry-After"] = "2"
     return response

@@ -67,7 +67,10 @@ def check_page(response: HttpResponse, *, title: str, message: str) -> Page:
     assert response["Cache-Control"] == "no-store"
     assert response["X-Content-Type-Options"] == "nosniff"
     assert response["X-Robots-Tag"] == "noindex"
-    assert "Referrer-Policy" not in response
+    assert response["Cross-Origin-Opener-Policy"] == "same-origin"
+    assert response["Referrer-Policy"] == "strict-origin-when-cross-origin"
+    assert response["Cross-Origin-Opener-Policy"] == "same-origin"
+    assert response["Referrer-Policy"] == "strict-origin-when-cross-origin"
     style = base64.b64encode(hashlib.sha256(page.texts["style"].encode()).digest()).decode()
     assert response["Content-Security-Policy"] == CONTENT_SECURITY_POLICY.format(style)
     assert response.content.startswith(b'<!doctype html>\n<html lang="en">')

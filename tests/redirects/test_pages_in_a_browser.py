@@ -1,10 +1,7 @@
 """The pages as Chromium shows them: what the policy forbids, and whom a form leads where, only a browser decides."""
 
-import os
 import re
-import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import product
 from pathlib import Path
@@ -12,44 +9,19 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
-from pytest_django import Settings
-from pytest_django.live_server_helper import LiveServer
+from playwright.sync_api import Page, expect
 from rest_framework.test import APIClient
 
 from redirects import refusals
+from tests.browser import address as address
+from tests.browser import browse as browse
+from tests.browser import chromium as chromium
 from tests.clicks import drain
 
 MakeLink = Callable[..., dict[str, Any]]
 
 PASSWORD = "open sesame"
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-quic",
-]
-
-# Chromium without a window says so in its agent, and would be taken for a machine.
-CHROME = (
-    "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/148.0.0.0 Safari/537.36"
-)
-
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture(scope="module")
-def chromium() -> str:
-    path = shutil.which("chromium")
-    if path is None:
-        reason = "NO CHROMIUM: THE PAGES ARE NOT TRIED IN A BROWSER (apt-get install chromium)"
-        if os.environ.get("CI") == "true":
-            pytest.fail(reason)
-        pytest.skip(reason)
-    return path
 
 
 @pytest.fixture(scope="module")
@@ -74,46 +46,6 @@ def destination() -> Iterator[str]:
         yield f"http://127.0.0.1:{server.server_port}/page"
         server.shutdown()
         thread.join()
-
-
-@pytest.fixture
-def address(live_server: LiveServer, settings: Settings) -> str:
-    """Ours, where Chromium finds it; the API stays where the tests call it."""
-    settings.BASE_HOSTS = frozenset({"sho.rt", "localhost"})
-    return live_server.url
-
-
-class Visit:
-    """A page and everything in it that a person with open developer tools would see complaints about."""
-
-    def __init__(self, page: Page) -> None:
-        self.page = page
-        self.complaints: list[str] = []
-        page.on("console", lambda message: self.complaints.append(message.text))
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
-
-    def errors(self, *expected_statuses: int) -> list[str]:
-        """All but the note that Chromium makes of every status from 400 on."""
-        noted = [f"the server responded with a status of {status}" for status in expected_statuses]
-        return [text for text in self.complaints if not any(note in text for note in noted)]
-
-
-@pytest.fixture
-def browse(chromium: str) -> Callable[[], Any]:
-    """A browser for as long as the block lasts: outside it the test may use the database."""
-
-    @contextmanager
-    def visit() -> Iterator[Visit]:
-        with sync_playwright() as playwright:
-            browser: Browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
-            try:
-                page = browser.new_page(user_agent=CHROME)
-                page.set_default_timeout(20_000)
-                yield Visit(page)
-            finally:
-                browser.close()
-
-    return visit
 
 
 def clicks(api: APIClient, link: dict[str, Any]) -> int:

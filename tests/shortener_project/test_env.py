@@ -42,6 +42,41 @@ def test_text_is_trimmed_and_empty_is_not_given(value: str, text: str, given: py
 
 
 @pytest.mark.parametrize(
+    ("value", "origins"),
+    [
+        ("", []),
+        ("*", ["*"]),
+        ("https://app.example.com", ["https://app.example.com"]),
+        (
+            "https://App.Example.com:443, http://localhost:3000",
+            ["https://app.example.com", "http://localhost:3000"],
+        ),
+        ("HTTP://localhost:80,http://[::1]:3000", ["http://localhost", "http://[::1]:3000"]),
+    ],
+)
+def test_origins_are_read_as_browsers_write_them(
+    value: str, origins: list[str], given: pytest.MonkeyPatch
+) -> None:
+    given.setenv(NAME, value)
+    assert env.origins(NAME) == origins
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["app.example.com", "https://", "https://app.example.com/", "https://app.example.com?x", "https://app.example.com#x",
+     "https://me@app.example.com", "https://app.example.com:0", "https://app.example.com:99999", "ftp://app.example.com",
+     "https://*.example.com", "null", "https://[::1", "https://[]", "https://gö.example.com", "https://a b", "//a"],
+)  # fmt: skip
+def test_what_is_no_origin_is_refused(value: str, given: pytest.MonkeyPatch) -> None:
+    for given_value in (value, f"https://app.example.com, {value}", f"*,{value}"):
+        given.setenv(NAME, given_value)
+        named = "*" if given_value.startswith("*") else value
+        assert refusal(lambda: env.origins(NAME)) == (
+            f"{NAME} must list origins such as https://app.example.com, not {named!r}."
+        )
+
+
+@pytest.mark.parametrize(
     ("value", "number"), [("", 7), (" ", 7), ("1", 1), ("10", 10), (" 5 ", 5), ("007", 7)]
 )
 def test_integer_is_read(value: str, number: int, given: pytest.MonkeyPatch) -> None:

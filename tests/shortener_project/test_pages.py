@@ -185,6 +185,12 @@ def test_robots_may_follow_links_but_neither_the_api_nor_the_admin(browser: Clie
     assert response.content.decode() == "User-agent: *\nDisallow: /api/\nDisallow: /admin/\n"
 
 
+def test_a_browser_that_asks_for_an_icon_is_told_that_there_is_none(browser: Client) -> None:
+    response = browser.get("/favicon.ico")
+    assert (response.status_code, response.content) == (204, b"")
+    assert response.headers["Cache-Control"] == "public, max-age=86400"
+
+
 # Methods
 
 

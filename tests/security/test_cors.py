@@ -1,0 +1,122 @@
+"""Browser front ends of other origins: which may ask, what they may send and what they may read."""
+
+from __future__ import annotations
+
+import pytest
+from pytest_django import Settings
+from rest_framework.test import APIClient
+
+FRONT_END, FOREIGN = "https://app.example.com", "https://evil.example"
+SENT = {
+    "accept",
+    "authorization",
+    "content-type",
+    "idempotency-key",
+    "if-none-match",
+    "x-api-key",
+    "x-request-id",
+}
+READ = {
+    *("ETag", "Idempotent-Replayed", "Retry-After", "X-Request-ID"),
+    *("RateLimit", "RateLimit-Limit", "RateLimit-Policy", "RateLimit-Remaining", "RateLimit-Reset"),
+}
+
+
+@pytest.fixture(autouse=True)
+def allowed(settings: Settings) -> None:
+    settings.CORS_ALLOWED_ORIGINS = [FRONT_END]
+
+
+def preflight(client: APIClient, origin: str, path: str = "/api/urls", **headers: str):
+    asked = {
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "x-api-key",
+        **headers,
+    }
+    return client.options(path, headers={"origin": origin, **asked})
+
+
+def cors(response) -> dict[str, str]:
+    return {
+        name: value for name, value in response.headers.items() if name.lower().startswith("access-control-")
+    }
+
+
+def listed(value: str) -> set[str]:
+    return {word.strip() for word in value.split(",")}
+
+
+def test_a_preflight_of_an_allowed_origin_needs_no_credential(anonymous: APIClient) -> None:
+    response = preflight(anonymous, FRONT_END)
+
+    answered = {name.lower(): value for name, value in cors(response).items()}
+    assert (response.status_code, response.content) == (200, b"")
+    assert answered.pop("access-control-allow-origin") == FRONT_END
+    assert listed(answered.pop("access-control-allow-headers")) == SENT
+    assert listed(answered.pop("access-control-allow-methods")) == {"GET", "POST", "PUT", "PATCH", "DELETE"}
+    assert listed(answered.pop("access-control-expose-headers")) == READ
+    assert answered == {"access-control-max-age": "86400"}
+    assert "origin" in response["Vary"].lower()
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [FOREIGN, "null", "", "http://app.example.com", "https://app.example.com:8443", "https://app.example.com.evil.example",
+     "https://evil.example#https://app.example.com", "https://xapp.example.com", "file://", "https://[::1"],
+)  # fmt: skip
+def test_a_foreign_origin_is_allowed_nothing(origin: str, anonymous: APIClient, api: APIClient) -> None:
+    assert cors(preflight(anonymous, origin)) == {}
+    response = api.get("/api/urls", headers={"origin": origin})
+    assert (response.status_code, cors(response)) == (200, {})
+    assert "origin" in response["Vary"].lower()
+
+
+def test_refusals_can_be_read_as_well_as_successes(anonymous: APIClient, api: APIClient) -> None:
+    origin = {"origin": FRONT_END}
+    answers = [
+        api.get("/api/urls", headers=origin),
+        api.post("/api/urls", {}, headers=origin),
+        anonymous.get("/api/urls", headers=origin),
+        anonymous.get("/api/nothing", headers=origin),
+        anonymous.put("/api/urls", headers=origin),
+        api.generic("POST", "/api/urls", b"x" * 70_000, "application/json", headers=origin),
+    ]
+    assert [answer.status_code for answer in answers] == [200, 400, 401, 404, 401, 413]
+    for answer in answers:
+        assert answer["Access-Control-Allow-Origin"] == FRONT_END
+        assert listed(answer["Access-Control-Expose-Headers"]) == READ
+        assert "Access-Control-Allow-Credentials" not in answer
+
+
+def test_a_bug_can_be_read_too(api: APIClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("links.selectors.overview", lambda *_: 1 / 0)
+    api.raise_request_exception = False
+
+    response = api.get("/api/urls/stats", headers={"origin": FRONT_END})
+
+    assert (response.status_code, response["Access-Control-Allow-Origin"]) == (500, FRONT_END)
+
+
+def test_any_origin_may_be_allowed_but_never_with_cookies(settings: Settings, api: APIClient) -> None:
+    settings.CORS_ALLOW_ALL_ORIGINS, settings.CORS_ALLOWED_ORIGINS = True, []
+
+    response = api.get("/api/urls", headers={"origin": FOREIGN})
+
+    assert response["Access-Control-Allow-Origin"] == "*"
+    assert "Access-Control-Allow-Credentials" not in response
+    assert settings.CORS_ALLOW_CREDENTIALS is False
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/AbC1234", "/admin/login/", "/healthz", "/apis", "/static/admin/css/base.css"]
+)
+def test_only_the_api_is_for_other_origins(path: str, anonymous: APIClient, db: None) -> None:
+    assert cors(preflight(anonymous, FRONT_END, path)) == {}
+    response = anonymous.get(path, headers={"origin": FRONT_END})
+    assert cors(response) == {}
+    response.close()
+
+
+def test_a_preflight_to_a_customers_domain_finds_no_api(anonymous: APIClient) -> None:
+    response = preflight(anonymous, FRONT_END, host="go.example.net")
+    assert (response.status_code, cors(response)) == (404, {})
