@@ -52,7 +52,7 @@ _QUALITY = re.compile(r"q=[01](?:\.[0-9]{0,3})?", re.ASCII)
 def refuse(
     request: HttpRequest, refusal: Refusal, *, template: str = "redirects/refusal.html"
 ) -> HttpResponse:
-    if _prefers_json(request.headers.get("Accept", "")):
+    if prefers_json(request):
         body = {"success": False, "message": refusal.message, "reason": refusal.reason}
         response: HttpResponse = JsonResponse(body, status=refusal.status)
         response["Cache-Control"] = "no-store"
@@ -65,13 +65,13 @@ def refuse(
     return response
 
 
-def _prefers_json(accept: str) -> bool:
+def prefers_json(request: HttpRequest) -> bool:
     """Whether JSON is wanted more, or named more exactly, than a page (RFC 9110 12.5.1).
 
     Django's own reading of the header raises for some that are malformed, and takes parameters for another type.
     """
     wanted = {"application/json": (0.0, 0), "text/html": (0.0, 0)}
-    for item in accept.split(",")[:50]:
+    for item in request.headers.get("Accept", "").split(",")[:50]:
         media_range, *parameters = (part.strip().lower() for part in item.split(";")[:10])
         for media_type, (_, exactness) in wanted.items():
             ranges = ["*/*", f"{media_type.partition('/')[0]}/*", media_type]

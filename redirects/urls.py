@@ -1,5 +1,6 @@
 from django.urls import path, register_converter
 
+from redirects.preview import preview
 from redirects.views import follow
 
 
@@ -17,4 +18,4 @@ class CodeConverter:
 
 register_converter(CodeConverter, "code")
 
-urlpatterns = [path("<code:code>", follow, name="follow")]
+urlpatterns = [path("<code:code>", follow, name="follow"), path("<code:code>+", preview, name="preview")]
