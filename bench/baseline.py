@@ -18,6 +18,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ModelViewSet
 
+from bench.plain_view import follow
 from common.destination_url import canonical_destination
 from domains.addresses import address_of
 from domains.models import Domain, DomainStatus
@@ -89,4 +90,4 @@ class LinkViewSet(ModelViewSet[Link]):
         return link
 
 
-urlpatterns = [path("api/urls", LinkViewSet.as_view({"post": "create"}))]
+urlpatterns = [path("api/urls", LinkViewSet.as_view({"post": "create"})), path("<str:code>", follow)]

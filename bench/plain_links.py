@@ -6,8 +6,10 @@ from django.db import connection
 
 from accounts.models import User
 from accounts.services import create_account
+from links.models import Link
 
 _EMAIL = "plain@example.com"
+_URL = "https://www.example.com/campaigns/spring/articles/"
 
 
 def plain_links(count: int) -> list[int]:
@@ -24,15 +26,26 @@ def plain_links(count: int) -> list[int]:
                     public_id, owner_id, short_code, original_url, destination, tags, tag_keys, is_active, utm,
                     allowed_countries, blocked_countries, allowed_devices, redirect_type
                 )
-                SELECT gen_random_uuid(), %(owner)s, 'plain' || n, 'https://example.com/' || n,
-                    'https://example.com/' || n, '{}', '{}', true, '{}', '{}', '{}', '{}', 302
+                SELECT gen_random_uuid(), %(owner)s, 'plain' || n, %(url)s || n, %(url)s || n, '{}', '{}', true, '{}',
+                    '{}', '{}', '{}', 302
                 FROM generate_series((SELECT count(*) FROM links_link WHERE owner_id = %(owner)s) + 1, %(count)s) n
                 RETURNING id, short_code
             ) INSERT INTO links_code (domain_id, code, kind, link_id) SELECT NULL, short_code, 'short', id FROM link
             """,
-            {"owner": owner.pk, "count": count},
+            {"owner": owner.pk, "count": count, "url": _URL},
         )
         cursor.execute(
             "SELECT id FROM links_link WHERE owner_id = %s ORDER BY id LIMIT %s", [owner.pk, count]
         )
         return [link_id for (link_id,) in cursor.fetchall()]
+
+
+def plain_destinations(count: int) -> dict[str, str]:
+    """Where they lead, by their codes."""
+    ids = plain_links(count)
+    links = Link.objects.filter(owner__email=_EMAIL, id__lte=ids[-1])
+    return dict(links.values_list("short_code", "destination"))
+
+
+def plain_owner() -> User:
+    return User.objects.get(email=_EMAIL)

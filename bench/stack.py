@@ -5,10 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+import django
 
 from shortener_project.embedded_postgres import EmbeddedPostgres
 
@@ -43,6 +46,24 @@ def database(size: str) -> Iterator[None]:
         lease.release()
         if not kept:
             shutil.rmtree(var_dir, ignore_errors=True)
+
+
+@contextmanager
+def home() -> Iterator[Path]:
+    """A folder to be removed. The settings are on the embedded database of a service that has its VAR_DIR in it."""
+    # What is started must be ended also when this is told to stop.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with tempfile.TemporaryDirectory(prefix="shortener-bench-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)  # Servers that drop privileges must reach their data.
+        os.environ |= {
+            "DJANGO_SETTINGS_MODULE": "shortener_project.settings",
+            "VAR_DIR": str(folder / "service/var"),
+            "LOG_LEVEL": "WARNING",
+        }
+        (folder / "service").mkdir()
+        django.setup()
+        yield folder
 
 
 def _fingerprint() -> str:

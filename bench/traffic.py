@@ -9,6 +9,7 @@ from itertools import accumulate
 
 from analytics.models import Kind
 from analytics.records import Record
+from bench.agents import agent
 
 LINKS, AGENTS, ADDRESSES, SITES = 10_000, 5_000, 100_000, 200
 # So many of ten visits name where they come from.
@@ -20,7 +21,7 @@ class Traffic:
         self._chance = chance = random.Random(seed)
         self._links = link_ids
         self._weights = list(accumulate(1 / (rank + 1) for rank in range(len(link_ids))))
-        self._agents = [_agent(number) for number in range(AGENTS)]
+        self._agents = [agent(number) for number in range(AGENTS)]
         self._addresses = [
             f"{chance.randrange(1, 223)}.{chance.randrange(256)}.{chance.randrange(256)}.{chance.randrange(256)}"
             for _ in range(ADDRESSES)
@@ -41,28 +42,3 @@ class Traffic:
                 user_agent=chance.choice(self._agents),
                 referrer=chance.choice(self._referrers) if chance.randrange(10) < REFERRED else "",
             )
-
-
-def _agent(number: int) -> str:
-    version = 100 + number % 50
-    system = (
-        "Windows NT 10.0; Win64; x64", "Macintosh; Intel Mac OS X 10_15_7", "X11; Linux x86_64",
-        "Linux; Android 14; SM-S921B", "Linux; Android 15; Pixel 9",
-    )[number % 5]  # fmt: skip
-    mobile = " Mobile" if "Android" in system else ""
-    match number % 4:
-        case 0:
-            return (
-                f"Mozilla/5.0 (iPhone; CPU iPhone OS 18_{number % 7} like Mac OS X) AppleWebKit/605.1.15 "
-                f"(KHTML, like Gecko) Version/18.{number % 7} Mobile/15E{number} Safari/604.1"
-            )
-        case 1:
-            return f"Mozilla/5.0 (X11; Linux x86_64; rv:{version}.{number}) Gecko/20100101 Firefox/{version}.{number}"
-        case 2:
-            extra = f" Edg/{version}.0.{number}.0"
-        case _:
-            extra = ""
-    return (
-        f"Mozilla/5.0 ({system}) AppleWebKit/537.36 (KHTML, like Gecko) "
-        f"Chrome/{version}.0.{number}.0{mobile} Safari/537.36{extra}"
-    )
