@@ -7,18 +7,22 @@ import random
 import signal
 import subprocess
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from bench.agents import agent
 
-SCRIPT = Path(__file__).with_name("wrk.lua")
+SCRIPTS = Path(__file__).parent
 AGENTS, REFERRERS = 50, 40
 CONNECTIONS = 64
-# Of a paced load. Many, so that a request that waits holds few others up.
-PACED_CONNECTIONS = 256
+API_CLIENTS = 8
+# Of a paced load: so many that each thinks for about this long, and a request that waits holds few others up.
+THINK_SECONDS = 0.01
+PACED_CONNECTIONS = range(16, 257)
 START_SECONDS = 10
+# Of what is stopped when its time has come.
+MOST_SECONDS = 600
 ALL_CORES = sorted(os.sched_getaffinity(0))
 
 
@@ -64,32 +68,82 @@ def load(
     cores: Iterable[int] = ALL_CORES,
 ) -> Answered:
     """``pace``: requests a second in all; 0 is without a pause."""
-    with _wrk(port, visits, seconds=seconds, pace=pace, close=close, cores=cores) as process:
-        return _answered(process, pace, seconds)
+    with _visiting(port, visits, seconds=seconds, pace=pace, close=close, cores=cores) as asking:
+        return asking.answered(seconds)
 
 
 @contextmanager
-def loaded(port: int, visits: Visits, *, pace: float, most_seconds: int) -> Iterator[list[Answered]]:
+def loaded(port: int, visits: Visits, *, pace: float) -> Iterator[list[Answered]]:
     """A paced load for as long as the block takes; what came of it is in the list afterwards."""
-    answered: list[Answered] = []
-    with _wrk(port, visits, seconds=most_seconds, pace=pace, close=False, cores=ALL_CORES) as process:
-        yield answered
-        process.send_signal(signal.SIGINT)
-        answered.append(_answered(process, pace, 0))
+    with _visiting(port, visits, seconds=MOST_SECONDS, pace=pace) as asking:
+        found: list[Answered] = []
+        yield found
+        found.append(asking.stopped())
+
+
+@contextmanager
+def creating(port: int, api_key: str, found: list[Answered]) -> Iterator[None]:
+    """Inside, clients of the API create links, each as soon as it has been answered; what came of it is added."""
+    arguments = [api_key, str(random.randrange(2**31))]
+    with _wrk(port, "create.lua", arguments, seconds=MOST_SECONDS, connections=API_CLIENTS) as asking:
+        yield
+        found.append(asking.stopped())
+
+
+def _visiting(
+    port: int,
+    visits: Visits,
+    *,
+    seconds: int,
+    pace: float,
+    close: bool = False,
+    cores: Iterable[int] = ALL_CORES,
+) -> AbstractContextManager[_Wrk]:
+    paced = min(max(PACED_CONNECTIONS.start, int(pace * THINK_SECONDS)), PACED_CONNECTIONS.stop - 1)
+    connections = paced if pace else CONNECTIONS
+    think = 1000 * connections / pace if pace else 0
+    arguments = [
+        str(visits.folder),
+        str(random.randrange(2**31)),
+        "close" if close else "keep-alive",
+        str(think),
+    ]
+    return _wrk(port, "wrk.lua", arguments, seconds=seconds, connections=connections, cores=cores)
+
+
+class _Wrk(NamedTuple):
+    process: subprocess.Popen[str]
+    connections: int
+
+    def stopped(self) -> Answered:
+        self.process.send_signal(signal.SIGINT)
+        return self.answered(0)
+
+    def answered(self, seconds: int) -> Answered:
+        output, _ = self.process.communicate(timeout=seconds + START_SECONDS)
+        figures = [line.split()[1:] for line in output.splitlines() if line.startswith("figures ")]
+        if not figures:
+            raise RuntimeError(f"wrk said: {output}")
+        requests, duration, p50, p99, statuses, sockets = map(int, figures[0])
+        errors = statuses + sockets
+        return Answered(requests, duration / 1e6, p50 / 1000, p99 / 1000, errors, self.connections)
 
 
 @contextmanager
 def _wrk(
-    port: int, visits: Visits, *, seconds: int, pace: float, close: bool, cores: Iterable[int]
-) -> Iterator[subprocess.Popen[str]]:
-    connections = PACED_CONNECTIONS if pace else CONNECTIONS
-    think = 1000 * connections / pace if pace else 0
+    port: int,
+    script: str,
+    arguments: list[str],
+    *,
+    seconds: int,
+    connections: int,
+    cores: Iterable[int] = ALL_CORES,
+) -> Iterator[_Wrk]:
     process = subprocess.Popen(
         [
             *("wrk", "--threads", "1", "--connections", str(connections), "--timeout", "10s"),
-            *("--duration", str(seconds), "--script", str(SCRIPT)),
-            *(f"http://127.0.0.1:{port}/", "--", str(visits.folder), str(random.randrange(2**31))),
-            *("close" if close else "keep-alive", str(think)),
+            *("--duration", str(seconds), "--script", str(SCRIPTS / script)),
+            *(f"http://127.0.0.1:{port}/", "--", *arguments),
         ],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -97,17 +151,7 @@ def _wrk(
         preexec_fn=lambda: os.sched_setaffinity(0, set(cores)),  # noqa: PLW1509 # no thread holds a lock meanwhile
     )
     try:
-        yield process
+        yield _Wrk(process, connections)
     finally:
         process.kill()
         process.wait()
-
-
-def _answered(process: subprocess.Popen[str], pace: float, seconds: int) -> Answered:
-    output, _ = process.communicate(timeout=seconds + START_SECONDS)
-    figures = [line.split()[1:] for line in output.splitlines() if line.startswith("figures ")]
-    if not figures:
-        raise RuntimeError(f"wrk said: {output}")
-    requests, duration, p50, p99, statuses, sockets = map(int, figures[0])
-    connections = PACED_CONNECTIONS if pace else CONNECTIONS
-    return Answered(requests, duration / 1e6, p50 / 1000, p99 / 1000, statuses + sockets, connections)

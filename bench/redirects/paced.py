@@ -1,31 +1,24 @@
 """How long a redirect takes at half of what is possible, and beside clients of the API.
 
-wrk with 256 connections, each of which thinks before it asks, for a time that is exponentially distributed: nearly an
-open loop, as of the others hardly one waits for a slow answer. All that fall due within a millisecond come at once.
+wrk with up to 256 connections, each of which thinks before it asks, for a time that is exponentially distributed: nearly
+an open loop, as hardly one of the others waits for a slow answer. All that fall due within a millisecond come at once.
 """
 
 from __future__ import annotations
 
-import itertools
 import random
 import statistics
+import time
 from collections import defaultdict
-from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from typing import NamedTuple
 
 from bench import wrk
-from bench.client import created_per_second
 from bench.redirects.ledger import Ledger
 from bench.redirects.rounds import spread
-from bench.wrk import Answered, Visits
+from bench.wrk import API_CLIENTS, Answered, Visits
 
-API_CLIENTS = 8
-# Who creates links begins before the redirects and ends after them.
-MARGIN_SECONDS = 1.0
+HEAD_START_SECONDS = 1.0
 P99_WANTED, BESIDE_WANTED = 5.0, 3.0
-_numbers = itertools.count(1_000_000, 1_000_000)
 
 
 class Subject(NamedTuple):
@@ -41,7 +34,7 @@ class Half(NamedTuple):
     alone: Answered
     beside: Answered
     full_beside: Answered
-    created: list[float]
+    created: list[Answered]
 
 
 def run(subjects: dict[str, Subject], visits: Visits, seconds: int, rounds: int) -> None:
@@ -58,25 +51,15 @@ def _round(subject: Subject, visits: Visits, seconds: int) -> Half:
     def load(pace: float = 0.0) -> Answered:
         return subject.ledger.add(wrk.load(subject.port, visits, seconds=seconds, pace=pace))
 
-    created: list[float] = []
+    created: list[Answered] = []
     full = load()
     alone = load(full.rate / 2)
-    with creating(subject.port, subject.api_key, seconds, created):
+    with wrk.creating(subject.port, subject.api_key, created):
+        # Until the clients are at work.
+        time.sleep(HEAD_START_SECONDS)
         beside = load(full.rate / 2)
-    with creating(subject.port, subject.api_key, seconds, created):
         full_beside = load()
     return Half(full, alone, beside, full_beside, created)
-
-
-@contextmanager
-def creating(port: int, api_key: str, seconds: float, rates: list[float]) -> Iterator[None]:
-    """Inside, clients create links, each as soon as it has been answered; their rate is added afterwards."""
-    with ThreadPoolExecutor(1) as pool:
-        rate: Future[float] = pool.submit(
-            created_per_second, port, api_key, API_CLIENTS, seconds + 2 * MARGIN_SECONDS, next(_numbers)
-        )
-        yield
-        rates.append(rate.result())
 
 
 def _print(name: str, halves: list[Half]) -> None:
@@ -92,12 +75,13 @@ def _print(name: str, halves: list[Half]) -> None:
             f" p50 {spread([each.p50 for each in answers], '6.2f')};"
             f" p99 {spread([each.p99 for each in answers], '6.2f')} ms"
         )
-    created = [rate for half in halves for rate in half.created]
+    created = [each for half in halves for each in half.created]
     alone = statistics.median(half.alone.p99 for half in halves)
     ratios = [half.beside.p99 / half.alone.p99 for half in halves]
     times = statistics.median(half.beside.p99 for half in halves) / alone
     print(
-        f"    links created a second meanwhile: {spread(created, '6,.0f')}\n"
+        f"    links created a second meanwhile: {spread([each.rate for each in created], '6,.0f')};"
+        f" errors {sum(each.errors for each in created)}\n"
         f"    p99 at half: at most {P99_WANTED:g} ms: {'yes' if alone <= P99_WANTED else 'NO'};"
         f" beside the API {times:.1f} times that (rounds: {spread(ratios, '4.1f')}):"
         f" at most {BESIDE_WANTED:g}: {'yes' if times <= BESIDE_WANTED else 'NO'}",
