@@ -1,7 +1,8 @@
 """How long a redirect takes at half of what is possible, and beside clients of the API.
 
-wrk with up to 256 connections, each of which thinks before it asks, for a time that is exponentially distributed: nearly
-an open loop, as hardly one of the others waits for a slow answer. All that fall due within a millisecond come at once.
+wrk with up to 256 connections, each of which thinks before it asks, for a time that is exponentially distributed:
+nearly an open loop, as hardly one of the others waits for a slow answer. What falls due within a millisecond comes at
+once.
 """
 
 from __future__ import annotations
