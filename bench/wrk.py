@@ -11,10 +11,9 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from bench.agents import agent
+from bench.visits import Visits
 
 SCRIPTS = Path(__file__).parent
-AGENTS, REFERRERS = 50, 40
 CONNECTIONS = 64
 API_CLIENTS = 8
 # Of a paced load: so many that each thinks for about this long, and a request that waits holds few others up.
@@ -48,20 +47,6 @@ class Answered(NamedTuple):
     @property
     def rate(self) -> float:
         return self.requests / self.seconds
-
-
-class Visits:
-    """Where visitors go: (path, host) each, at random, from everywhere with everything."""
-
-    def __init__(self, folder: Path, visits: Iterable[tuple[str, str]]) -> None:
-        folder.mkdir()
-        self.folder = folder
-        for name, lines in (
-            ("visits", (f"{path} {host}" for path, host in visits)),
-            ("agents", (agent(number) for number in range(AGENTS))),
-            ("referrers", (f"https://www.site{number}.example/page/{number}" for number in range(REFERRERS))),
-        ):
-            (folder / name).write_text("".join(f"{line}\n" for line in lines))
 
 
 def load(

@@ -7,9 +7,11 @@ from pathlib import Path
 
 from bench import wrk
 from bench.domains import stuck
-from bench.domains.deletion import Customer, Outcome, customer, deleted
+from bench.domains.customer import Customer, customer
+from bench.domains.deletion import Outcome, deleted
 from bench.running import drainer_held, installation, site_of
-from bench.wrk import Answered, Visits
+from bench.visits import Visits
+from bench.wrk import Answered
 from tests.domains.dns_server import dns_server
 from tests.service.running import Service
 

@@ -12,7 +12,8 @@ from contextlib import closing, contextmanager
 import psycopg
 
 from bench import wrk
-from bench.wrk import Answered, Visits
+from bench.visits import Visits
+from bench.wrk import Answered
 from tests.service.running import Connection, Service
 
 CLIENTS = 8

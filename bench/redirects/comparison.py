@@ -17,7 +17,8 @@ from bench.redirects import layouts, paced, rounds, servers
 from bench.redirects.ledger import Ledger
 from bench.redirects.servers import SERVICE, Server
 from bench.running import drainer_held, installation, restart, web_server
-from bench.wrk import ALL_CORES, Visits
+from bench.visits import Visits
+from bench.wrk import ALL_CORES
 from tests.service.running import Service
 
 # After which a worker must hold no more than before.

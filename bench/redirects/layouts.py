@@ -11,7 +11,7 @@ from bench.redirects import paced
 from bench.redirects.ledger import Ledger
 from bench.redirects.paced import Subject
 from bench.running import drainer_held, site_of
-from bench.wrk import Visits
+from bench.visits import Visits
 from tests.service.running import Service
 
 # API_CONCURRENCY by name: 0 leaves the API to the workers that redirect.

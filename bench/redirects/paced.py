@@ -16,7 +16,8 @@ from typing import NamedTuple
 from bench import wrk
 from bench.redirects.ledger import Ledger
 from bench.redirects.rounds import spread
-from bench.wrk import API_CLIENTS, Answered, Visits
+from bench.visits import Visits
+from bench.wrk import API_CLIENTS, Answered
 
 HEAD_START_SECONDS = 1.0
 P99_WANTED, BESIDE_WANTED = 5.0, 3.0

@@ -12,7 +12,8 @@ from bench import wrk
 from bench.processes import cpu_seconds, tree
 from bench.redirects.ledger import Ledger
 from bench.redirects.servers import LOGGED, MAP, PLAIN, RETURN, SERVICE, Server
-from bench.wrk import Answered, Visits
+from bench.visits import Visits
+from bench.wrk import Answered
 
 WANTED = {MAP: 0.7, LOGGED: 0.9, PLAIN: 50.0}
 

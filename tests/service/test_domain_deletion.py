@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bench.domains.deletion import customer, deleted
+from bench.domains.customer import customer
+from bench.domains.deletion import deleted
 from tests.service.running import Service
 
 LINKS = 2_000
