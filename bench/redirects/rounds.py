@@ -15,6 +15,8 @@ from bench.redirects.servers import LOGGED, MAP, PLAIN, RETURN, SERVICE, Server
 from bench.visits import Visits
 from bench.wrk import Answered
 
+# On a busy machine all 64 clients of the plain view may wait for longer than a measurement takes.
+TRIES = 3
 WANTED = {MAP: 0.7, LOGGED: 0.9, PLAIN: 50.0}
 
 
@@ -56,21 +58,24 @@ class Field(NamedTuple):
     def measure(self, name: str, shape: Shape) -> Measured:
         server = self.servers[name]
         pids = tree(server.pid)
-        before = cpu_seconds(pids)
-        answered = wrk.load(
-            server.port,
-            self.visits[shape.hot],
-            seconds=self.seconds,
-            close=shape.close,
-            cores=self.client_cores,
-        )
-        used = cpu_seconds(pids) - before
+        for _ in range(TRIES):
+            before = cpu_seconds(pids)
+            answered = wrk.load(
+                server.port,
+                self.visits[shape.hot],
+                seconds=self.seconds,
+                close=shape.close,
+                cores=self.client_cores,
+            )
+            used = cpu_seconds(pids) - before
+            if answered.requests:
+                break
+        else:
+            raise RuntimeError(f"{name} does not answer within {self.seconds} s.")
         if name == SERVICE:
             self.ledger.add(answered)
         elif answered.errors and name != PLAIN:
             raise RuntimeError(f"{name}: {answered}")
-        # On a hot link the plain view may keep everybody waiting for longer than this takes.
-        answered = answered._replace(requests=max(1, answered.requests))
         return Measured(answered, used / answered.requests * 1e6)
 
 
