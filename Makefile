@@ -7,7 +7,7 @@ export PORT VAR_DIR
 
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: run test ci fmt bench bench-redirects bench-domains bench-links bench-clicks bench-qr prove-clicks lock clean help
+.PHONY: run test ci fmt bench bench-redirects bench-domains bench-links bench-clicks bench-qr prove-clicks fuzz-api lock clean help
 
 run: $(VENV)/.run ## Install, prepare and serve on 127.0.0.1:$PORT
 	@exec $(BIN)/python manage.py serve
@@ -53,6 +53,9 @@ prove-clicks: $(VENV)/.dev ## Kill, cut and fill everything under load: no answe
 lock: $(VENV)/.dev ## Pin the newest versions that the .in files allow
 	$(BIN)/uv pip compile --upgrade --generate-hashes --universal --python-version 3.11 --no-emit-index-url --no-annotate --quiet -o requirements.txt requirements.in
 	$(BIN)/uv pip compile --upgrade --generate-hashes --universal --python-version 3.11 --no-emit-index-url --no-annotate --quiet -o requirements-dev.txt requirements-dev.in
+
+fuzz-api: $(VENV)/.dev ## 34,000 requests and more, made up out of the API's description: none may surprise
+	$(BIN)/python -m bench.schemathesis $(ARGS)
 
 clean: ## Remove the virtual environment and caches; the data under VAR_DIR stay
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

@@ -35,6 +35,7 @@ from common.errors import (
     Unavailable,
 )
 from common.fields import Boolean, DateTime, QueryBoolean
+from common.schema_hooks import FOLLOWING, Following
 from common.strict_json import MAX_BODY_BYTES
 
 View = TypeVar("View", bound=Callable[..., Any])
@@ -193,6 +194,10 @@ _HEADERS = [
     ),
 ]
 
+_TOO_LONG = OpenApiResponse(
+    None,
+    "With its query the address is longer than 8,190 bytes. The API is not reached, and this is no `Error`.",
+)
 NO_CREDENTIAL = exceptions.NotAuthenticated()
 # Of every write, as a body that is sent must be a good one even where none is needed.
 BAD_BODIES = (
@@ -228,14 +233,6 @@ def _refusal_of_destination(field: str, sample: str) -> FieldError:
     raise ValueError(sample)
 
 
-def require_a_security_of_all(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """A hook of drf-spectacular, which leaves out what is for anybody: an empty list says so."""
-    for methods in result["paths"].values():
-        for each in methods.values():
-            each.setdefault("security", [])
-    return result
-
-
 def operation(
     operation_id: str,
     summary: str,
@@ -247,16 +244,23 @@ def operation(
     body: OpenApiRequest | None = None,
     parameters: Iterable[OpenApiParameter | type[Serializer[Any]]] = (),
     description: str | None = None,
+    leads_to: Following | None = None,
 ) -> Callable[[View], View]:
     """Describes one action. ``refusals`` are what it raises; that the database may be away goes without saying."""
+    if leads_to is not None:
+        FOLLOWING[operation_id] = leads_to
+    responses = {status: success, **_responses([*refusals, Unavailable()])}
+    asked = list(parameters)
+    if any(isinstance(each, type) for each in asked):
+        responses[414] = _TOO_LONG
     return extend_schema(
         operation_id=operation_id,
         summary=summary,
         description=description,
         tags=[tag],
-        parameters=[*parameters, *_HEADERS],
+        parameters=[*asked, *_HEADERS],
         request=body,
-        responses={status: success, **_responses([*refusals, Unavailable()])},
+        responses=responses,
     )
 
 

@@ -24,6 +24,7 @@ from common.schema import (
     operation,
     pick,
 )
+from common.schema_hooks import Following
 from domains.advice import Amiss
 from domains.models import CLAIM_DAYS, DomainStatus
 from domains.names import OURS, canonical_name
@@ -119,6 +120,7 @@ _NO_NAMES = [
         ("example.com", "-"),
     )
 ] + [invalid("domain", "ours", OURS)]
+_ON_ONE = ("getDomain", "updateDomain", "verifyDomain", "deleteDomain", "getDomainAnalytics")
 _BY_ID = OpenApiParameter("id", str, OpenApiParameter.PATH, description="The `_id` of the domain.")
 _NO_DOMAIN = NotFound("Domain not found.")
 _RESOLVER = "192.0.2.53:53"
@@ -171,6 +173,7 @@ describe_domains = extend_schema_view(
             ClaimSerializer,
             examples=[OpenApiExample("Example", example(pick(_DOMAIN, "domain subdomain")))],
         ),
+        leads_to=Following("/data/domain/_id", dict.fromkeys(_ON_ONE, "id"), {"createUrl": "domainId"}),
     ),
     retrieve=_operation(
         "getDomain",

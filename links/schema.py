@@ -26,6 +26,7 @@ from common.schema import (
     operation,
     pick,
 )
+from common.schema_hooks import Following
 from domains.addresses import BASE_ID
 from domains.models import DomainStatus
 from links.models import Device, RedirectType
@@ -126,6 +127,16 @@ _BESIDE_STATS: Parts = {
     "plan": Part(ChoiceField(Plan.values), "pro"),
 }
 
+_FOLLOWING = Following(
+    "/data/url/_id",
+    {
+        **dict.fromkeys(("getUrl", "updateUrl", "deleteUrl"), "id"),
+        **dict.fromkeys(
+            ("getAnalytics", "getDevices", "getGeographic", "listClicks", "listQrCodes"), "urlId"
+        ),
+    },
+    {"createQrCode": "urlId"},
+)
 _BY_ID = OpenApiParameter("id", str, OpenApiParameter.PATH, description="The `_id` of the URL.")
 _NO_URL = NotFound("URL not found.")
 _TAKEN = (
@@ -160,6 +171,7 @@ describe_links = extend_schema_view(
         ],
         status=201,
         body=_body(CreateLinkSerializer, "originalUrl customCode title tags expiresAt utm restrictions"),
+        leads_to=_FOLLOWING,
     ),
     list=_operation(
         "listUrls",

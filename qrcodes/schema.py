@@ -30,6 +30,7 @@ from common.schema import (
     operation,
     pick,
 )
+from common.schema_hooks import Following
 from qrcodes.design import ImageFormat, Level, Style
 from qrcodes.logos import MAX_ACROSS, MAX_BYTES
 from qrcodes.parsers import LogoParser
@@ -147,6 +148,7 @@ describe_qr_codes = extend_schema_view(
         body=OpenApiRequest(
             CreateQrCodeSerializer, examples=[OpenApiExample("Example", example(pick(_QR_CODE, _SENT)))]
         ),
+        leads_to=Following("/data/qrCode/_id", dict.fromkeys(("getQrCode", "deleteQrCode"), "id")),
         description="The code holds the `shortUrl` that the URL has now, with `?qr=1` behind it, by which scans are"
         " told from clicks. It goes on leading to the destination when the URL gets another code, as the former one"
         " stays. On a customer's domain it works for as long as that domain leads here.",

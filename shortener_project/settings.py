@@ -265,7 +265,9 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": (
         "Short links, their statistics and the credentials to manage them.\n\n"
         "Every answer is JSON with a `success` flag; every refusal, whatever its status, is an `Error`. "
-        "Times are ISO 8601 in UTC. Clients should ignore keys that they do not know."
+        "Times are ISO 8601 in UTC. No text may hold NUL or half of a surrogate pair. A number that is sent for an "
+        "integer has neither fraction nor exponent, so that 5.0 is none. Clients should ignore keys that they do not "
+        "know."
     ),
     "VERSION": "0.1.0",
     "LICENSE": {"name": "MIT", "identifier": "MIT"},
@@ -290,6 +292,7 @@ SPECTACULAR_SETTINGS = {
     # Choices are shown where they are allowed, not as components of their own.
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enum_id_removal",
-        "common.schema.require_a_security_of_all",
+        "common.schema_hooks.require_a_security_of_all",
+        "common.schema_hooks.link_operations",
     ],
 }

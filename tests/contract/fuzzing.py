@@ -1,0 +1,74 @@
+"""Has schemathesis make up requests out of the description, send them to a running service, and judge the answers."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tests.service.running import REPOSITORY, Service
+
+HOOKS = "tests.contract.fuzzing_hooks"
+REFUSED = [400, 401, 403, 404, 405, 406, 409, 415, 422, 428, 429, "5xx"]
+SERVER_ERROR = re.compile(r'"status_code":5')
+EMAIL, PASSWORD = "somebody@example.com", "correct horse battery"
+
+
+class Verdict(NamedTuple):
+    cases: int
+    failures: list[str]
+    server_errors: int
+    output: str
+
+
+def fuzz(service: Service, folder: Path, *, examples: int, seed: int, workers: int = 1) -> Verdict:
+    """``examples`` requests for each operation by chance, beside those that are made up by rule."""
+    key, token = _credentials(service)
+    # The owner of the key is not whom the token belongs to, whose key is replaced again and again.
+    (folder / "schemathesis.toml").write_text(
+        f'[auth.openapi.ApiKeyAuth]\napi_key = "{key}"\n[auth.openapi.bearerAuth]\nbearer = "{token}"\n'
+        # What is too long is not accepted either.
+        f"[checks.negative_data_rejection]\nexpected-statuses = {[*REFUSED, 411, 413, 414]}\n"
+    )
+    report, events = folder / "report.json", folder / "events.ndjson"
+    command = [
+        *(Path(sys.prefix, "bin/schemathesis"), "--config-file", folder / "schemathesis.toml", "run"),
+        *(f"{service.url}/api/schema", "--checks", "all", "--mode", "all"),
+        *("--phases", "examples,coverage,fuzzing,stateful", "--continue-on-failure"),
+        *("--max-examples", str(examples), "--seed", str(seed), "--workers", str(workers)),
+        *("--generation-database", "none", "--suppress-health-check", "all", "--no-color"),
+        *("--request-timeout", "60"),
+        *("--report", "json,ndjson", "--report-json-path", report, "--report-ndjson-path", events),
+    ]
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), "SCHEMATHESIS_HOOKS": HOOKS}
+    run = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    output = run.stdout + run.stderr
+    assert report.exists(), output
+    return _verdict(json.loads(report.read_text()), output, events)
+
+
+def _credentials(service: Service) -> tuple[str, str]:
+    subprocess.run(
+        [sys.executable, "manage.py", "create_account", EMAIL, "--plan", "pro", "--password", PASSWORD],
+        cwd=REPOSITORY,
+        env=service.environment,
+        stdout=subprocess.DEVNULL,
+        check=True,
+    )
+    entered = service.ask("POST", "/api/auth/login", {"email": EMAIL, "password": PASSWORD})
+    return service.owner.api_key, entered.json()["token"]
+
+
+def _verdict(report: dict[str, Any], output: str, events: Path) -> Verdict:
+    # Whatever kept it from coming to an end is a failure, too.
+    found = [f"{each['title']}: {', '.join(each['operations'])}" for each in report["failures"]]
+    found += [str(error) for error in report["errors"]]
+    if not report["complete"]:
+        found.append(f"It stopped early: {report['stop_reason']}")
+    with events.open() as lines:
+        server_errors = sum(len(SERVER_ERROR.findall(line)) for line in lines)
+    return Verdict(report["test_cases"]["generated"], found, server_errors, output)
