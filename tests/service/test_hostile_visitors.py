@@ -1,0 +1,211 @@
+"""What visitors send to move a link, or to write into the head of its answer, on the wire and through every lane."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from itertools import product
+from typing import NamedTuple
+from urllib.parse import quote
+
+import pytest
+
+from tests.conftest import FIREFOX
+from tests.service.running import DEADLINE, Service
+
+DESTINATION = "https://example.com/page?a=1#end"
+
+# As collections of such payloads are made: a way to begin, a host that is taken for another, a way to end.
+BEGINNINGS = [
+    "//", "///", "////", "https://", "/https://", "//https://", "https:///", "/https:///", "https:", "http:", "http:/",
+    "/%09/", "//%09/", "/%5c", "//%5c", "/\\", "\\/\\/", "<>//", "\u3031", "%68%74%74%70%73%3a%2f%2f",
+]  # fmt: skip
+HOSTS = ["evil.example", "sho.rt@evil.example"]
+ENDINGS = ["", "/", "//", "/%2f..", "/%2f%2e%2e", "/%2e%2e%2f", "/..", "#@sho.rt/"]
+SINGLE = [
+    "javascript:alert(evil)", "java%0d%0ascript:evil", "data:text/html,evil", "vbscript:evil", "@evil.example",
+    ":80@evil.example", ".evil.example", "https://0xcb.0x00.0x71.0x09/evil", "https://3405803785/evil",
+    "https://[::ffff:203.0.113.9]/evil", "//evil%E3%80%82example",
+]  # fmt: skip
+PAYLOADS = ["".join(parts) for parts in product(BEGINNINGS, HOSTS, ENDINGS)] + SINGLE
+NAMES = [
+    "url",
+    "next",
+    "redir_url",
+    "redirect",
+    "to",
+    "target",
+    "destination",
+    "return",
+    "goto",
+    "u",
+    "link",
+    "code",
+]
+HEADERS = [
+    *(
+        "Referer",
+        "Origin",
+        "X-Forwarded-Host",
+        "X-Forwarded-Proto",
+        "X-Original-Url",
+        "X-Rewrite-Url",
+        "Forwarded",
+    ),
+    *("X-Forwarded-Prefix", "Destination", "Location", "Refresh", "X-Http-Host-Override", "Base-Url"),
+]
+
+LINE_BREAKS = [
+    "%0d%0a",
+    "%0a",
+    "%0d",
+    "%%0a0a",
+    "%25%30%61",
+    "%250a",
+    "%25250a",
+    "%25%30a",
+    "%u000a",
+    "%E5%98%8A%E5%98%8D",
+]
+AROUND = ["", "%23", "%3f", "/", "%2e%2e%2f", "%2f%2e%2e", "/%2F.."]
+INJECTED = "Set-Cookie:evil=injection"
+CONTROLS = [*range(32), 127]
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: list[tuple[str, str]]
+
+    @property
+    def locations(self) -> list[str]:
+        return [value for name, value in self.headers if name == "location"]
+
+
+class Visitor:
+    """One connection after the other, each used for as long as the server keeps it."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self.connection: socket.socket | None = None
+
+    def ask(self, target: str, *lines: str) -> Answer:
+        """``target`` as it stands between the method and the version; characters beyond ASCII as UTF-8."""
+        head = [f"GET {target} HTTP/1.1", f"Host: 127.0.0.1:{self.port}", f"User-Agent: {FIREFOX}", *lines]
+        if self.connection is None:
+            self.connection = socket.create_connection(("127.0.0.1", self.port), DEADLINE)
+        self.connection.sendall("\r\n".join([*head, "", ""]).encode())
+        answer, closes = self._read(self.connection)
+        if closes:
+            self.close()
+        return answer
+
+    def close(self) -> None:
+        if self.connection is not None:
+            self.connection.close()
+            self.connection = None
+
+    @staticmethod
+    def _read(connection: socket.socket) -> tuple[Answer, bool]:
+        received = b""
+        while b"\r\n\r\n" not in received:
+            chunk = connection.recv(65_536)
+            assert chunk, received
+            received += chunk
+        head, _, body = received.partition(b"\r\n\r\n")
+        status, *lines = head.decode("latin-1").split("\r\n")
+        headers = [
+            (name.lower(), value.strip()) for name, _, value in (line.partition(":") for line in lines)
+        ]
+        values = dict(headers)
+        missing = int(values["content-length"]) - len(body)
+        while missing > 0:
+            missing -= len(connection.recv(missing))
+        assert missing == 0, "An answer that is followed by another"
+        return Answer(int(status.split()[1]), headers), values.get("connection", "").lower() == "close"
+
+
+@pytest.fixture
+def visitor(service: Service) -> Iterator[Visitor]:
+    visitor = Visitor(service.port)
+    yield visitor
+    visitor.close()
+
+
+@pytest.fixture
+def code(service: Service, api_key: str) -> str:
+    code: str = service.create_link(api_key, originalUrl=DESTINATION)["shortCode"]
+    return code
+
+
+def in_a_query(payload: str) -> str:
+    return quote(payload, safe="/:%@?=&;\\<>.,()[]")
+
+
+def test_nothing_in_a_query_or_header_moves_the_destination(visitor: Visitor, code: str) -> None:
+    """ASVS 3.7.2: a link leads where its owner has said, and nowhere else."""
+    assert len(PAYLOADS) >= 324
+    moved = {}
+    for payload in PAYLOADS:
+        sent = in_a_query(payload)
+        named = "&".join(f"{name}={sent.replace('#', '%23')}" for name in NAMES)
+        lines = [f"{name}: {sent}" for name in HEADERS]
+        for target, headers in ((f"/{code}?{sent}", []), (f"/{code}?{named}", []), (f"/{code}", lines)):
+            answer = visitor.ask(target.replace("#", "%23"), *headers)
+            if (answer.status, answer.locations) != (302, [DESTINATION]):
+                moved[target] = answer
+
+    assert moved == {}
+
+
+def test_nothing_behind_a_code_or_in_a_fragment_moves_the_destination(visitor: Visitor, code: str) -> None:
+    moved = {}
+    for payload in PAYLOADS:
+        sent = in_a_query(payload)
+        for target in (f"/{code}{sent}", f"/{code}/{sent}", f"/{code}#{sent}", f"/{code}?#{sent}"):
+            answer = visitor.ask(target)
+            # A fragment is none of the server's business, so it may also be refused.
+            if answer.locations not in ([], [DESTINATION]) or (answer.locations == []) == (
+                answer.status < 400
+            ):
+                moved[target] = answer
+
+    assert moved == {}
+
+
+def test_no_header_can_be_written_into_an_answer(visitor: Visitor, code: str) -> None:
+    payloads = [f"{before}{line_break}{INJECTED}" for before, line_break in product(AROUND, LINE_BREAKS)]
+    payloads += [f"%{control:02x}{INJECTED}" for control in CONTROLS]
+    expected = {name for name, _ in visitor.ask(f"/{code}").headers}
+    refused = {name for name, _ in visitor.ask("/unknown").headers}
+
+    assert {"location", "cache-control", "content-length"} <= expected
+    wrong = {}
+    for payload in payloads:
+        for target in (f"/{code}?{payload}", f"/{code}{payload}", f"/{code}/{payload}", f"/{payload}"):
+            answer = visitor.ask(target)
+            names = [name for name, _ in answer.headers]
+            allowed = expected if answer.locations else refused
+            injected = any("evil" in value for _, value in answer.headers)
+            if not set(names) <= allowed | {"connection"} or len(names) != len(set(names)) or injected:
+                wrong[target] = answer
+            if target.startswith(f"/{code}?") and answer.locations != [DESTINATION]:
+                wrong[target] = answer
+
+    assert wrong == {}
+
+
+def test_raw_control_characters_are_refused_or_mean_nothing(service: Service, code: str) -> None:
+    answers = {}
+    for control in CONTROLS:
+        if chr(control) in "\r\n":
+            continue
+        for target, line in (
+            (f"/{code}?{chr(control)}x", "X-A: b"),
+            (f"/{code}", f"Referer: a{chr(control)}b"),
+        ):
+            visitor = Visitor(service.port)
+            answer = visitor.ask(target, line)
+            visitor.close()
+            answers[control, target] = answer.locations in ([], [DESTINATION]) and answer.status in (302, 400)
+
+    assert answers == dict.fromkeys(answers, True)
