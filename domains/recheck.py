@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db import connection
 
+from common import versions
 from domains.models import Domain
 from domains.proof import Check, examine_all
 
@@ -81,6 +82,7 @@ def _record(domain: Domain, checks: list[Check]) -> None:
         else:
             cursor.execute(_BAD, values)
             for (status,) in cursor.fetchall():
+                versions.bump(hosts=[domain.host])
                 found = ", ".join(f"{record} is {check.answer.shown}" for record, check in amiss.items())
                 logger.warning(
                     "The DNS of %s is not as it should be, and it is %s: %s.", domain.host, status, found

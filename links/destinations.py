@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Any, NamedTuple
 
 import orjson
@@ -13,6 +15,7 @@ from django.db import connection
 
 from common.database import read_first
 from domains.models import DomainStatus
+from links.destination_cache import DestinationCache
 from links.utm import with_utm
 
 
@@ -83,8 +86,36 @@ _ON_CUSTOM_HOST = f"""
 """  # noqa: S608 # put together from constants
 
 
-def find_target(host: str, code: str) -> Target | UnknownCode | None:
-    """What ``code`` means on ``host`` (canonical); None if that is none of ours. No host falls back to another."""
+Found = Target | UnknownCode | None
+
+
+def find_target(host: str, code: str) -> Found:
+    """What ``code`` means on ``host`` (canonical); None if that is none of ours. No host falls back to another.
+
+    From memory, as long as it still holds there; also while the database is down.
+    """
+    # The service may have several names of its own, which mean the same.
+    key = ("" if host in settings.BASE_HOSTS else host, code)
+    return destinations().find(key, lambda: _read(host, code))
+
+
+@cache
+def destinations() -> DestinationCache[Found]:
+    """Those of this process."""
+    return DestinationCache(settings.DESTINATIONS_KEPT, settings.DESTINATIONS_MB * 1024 * 1024, _cost)
+
+
+os.register_at_fork(after_in_child=destinations.cache_clear)
+
+
+def _cost(found: Found) -> int | None:
+    if not isinstance(found, Target):
+        return 0
+    # How many clicks are left is for the database to say.
+    return None if found.max_clicks is not None else 2 * len(found.location) + len(found.expired_url or "")
+
+
+def _read(host: str, code: str) -> Found:
     is_own = host in settings.BASE_HOSTS
     query = _ON_OWN_HOST if is_own else _ON_CUSTOM_HOST
 

@@ -11,6 +11,7 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from accounts.models import User
+from common import versions
 from common.destination_url import Destination, canonical_destination
 from common.errors import Conflict, FieldError, InvalidFields, NotFound
 from common.ids import new_public_id, parse_public_id
@@ -28,10 +29,13 @@ WITH held AS (
     UPDATE links_code SET kind = 'retired', link_id = NULL, owner_id = links_link.owner_id,
         held_until = now() + interval '{namespace.HOLD_DAYS} days'
     FROM links_link WHERE links_link.id = %(link)s AND link_id = links_link.id
+    RETURNING code
 ), counters AS (
     DELETE FROM links_clickcounter WHERE link_id = %(link)s
+), deleted AS (
+    DELETE FROM links_link WHERE id = %(link)s
 )
-DELETE FROM links_link WHERE id = %(link)s
+SELECT code FROM held
 """  # noqa: S608 # put together from constants
 
 _CLAIM = """
@@ -92,6 +96,7 @@ def create_link(
         try:
             if not insert_link(link, destination.host.removesuffix(".")):
                 raise _loop()
+            versions.bump(codes=[link.short_code, custom_code or link.short_code])
             return link
         except IntegrityError as error:
             if custom_code is not None and namespace.is_taken(error, custom_code):
@@ -121,6 +126,9 @@ def update_link(*, owner: User, public_id: str, changes: dict[str, Any]) -> Link
             for name, value in {**fields, "updated_at": timezone.now()}.items():
                 setattr(link, name, value)
             link.save(update_fields=[*fields, "updated_at"])
+            codes = namespace.codes_of(link.pk)
+    if fields:
+        versions.bump(codes=codes)
     return link
 
 
@@ -130,6 +138,8 @@ def delete_link(*, owner: User, public_id: str) -> None:
         # Locked first: the statement must see the codes that a rename in progress is about to commit.
         link = get_link(owner, public_id, lock=True)
         cursor.execute(_DELETE, {"link": link.pk})
+        codes = [code for (code,) in cursor.fetchall()]
+    versions.bump(codes=codes)
 
 
 def claim_click(*, link_id: int, record: str, values: dict[str, Any]) -> bool:
