@@ -10,6 +10,7 @@ from math import inf
 from typing import Generic, NamedTuple, TypeVar
 
 from common import versions
+from common.metrics import count_lookups
 
 Found = TypeVar("Found")
 Key = tuple[str, str]
@@ -79,7 +80,9 @@ class DestinationCache(Generic[Found]):
         However many ask at once, one of them loads.
         """
         if (entry := self._fresh(key)) is not None:
+            count_lookups(hits=1)
             return entry.found
+        count_lookups(misses=1)
         slots = versions.slot_of_code(key[1]), versions.slot_of_host(key[0])
         # Before the database is read: a change that is committed while it is read has another number.
         stamp = Stamp(self._slots[slots[0]], self._slots[slots[1]])

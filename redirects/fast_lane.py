@@ -31,6 +31,7 @@ from redirects.request_head import Fields, NotSimple, read_head
 class Answer(NamedTuple):
     """``payload`` is the record of the visit, which is to be in the journal before ``data`` is sent."""
 
+    status: int
     data: bytes
     payload: bytes
     closes: bool
@@ -91,7 +92,9 @@ class FastLane:
             fields.referrer,
         )
         closes = closes or fields.closes
-        return Answer(self._start(prepared.status, closes, now) + prepared.rest, payload, closes)
+        return Answer(
+            prepared.status, self._start(prepared.status, closes, now) + prepared.rest, payload, closes
+        )
 
     def _start(self, status: int, closes: bool, now: float) -> bytes:
         second = int(now)
