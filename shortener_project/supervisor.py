@@ -86,10 +86,12 @@ class Supervisor:
     """Runs in the main thread until SIGTERM or SIGINT, then stops its children and returns.
 
     SIGHUP is forwarded to those that reload. ``tick`` is called about once a second; what it raises ends the service.
+    ``close`` is called before the children are stopped.
     """
 
     children: list[Child]
     tick: Callable[[], None]
+    close: Callable[[], None] = lambda: None
     _signals: list[int] = field(default_factory=list)
 
     def run(self) -> None:
@@ -128,6 +130,7 @@ class Supervisor:
                 _signal([child for child in self.children if child.reloads], signal.SIGHUP)
 
     def _stop(self) -> None:
+        self.close()
         _signal(self.children, signal.SIGTERM)
         deadline = time.monotonic() + STOP_SECONDS
         for child in self.children:

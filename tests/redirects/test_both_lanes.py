@@ -52,9 +52,9 @@ OTHER_LINKS: dict[str, dict[str, Any]] = {
 # Header fields of simple requests, of a plain link.
 SIMPLE: dict[str, dict[str, str | None]] = {
     "usual": {},
-    "only a host": {
-        name: None for name in ("User-Agent", "Accept", "Accept-Language", "Accept-Encoding", "Connection")
-    },
+    "only a host": dict.fromkeys(
+        ("User-Agent", "Accept", "Accept-Language", "Accept-Encoding", "Connection")
+    ),
     "no agent": {"User-Agent": None},
     "empty agent": {"User-Agent": ""},
     "telephone": {"User-Agent": MOBILE},

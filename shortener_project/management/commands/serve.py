@@ -36,7 +36,8 @@ class Command(BaseCommand):
         connection.close()
         self.stdout.write(welcome(owner))
         self.stdout.flush()
-        supervisor = Supervisor(children(listener), tick=keep_database_running())
+        # Open until now for a gunicorn that restarts; when all stops, who comes must be refused, not kept waiting.
+        supervisor = Supervisor(children(listener), tick=keep_database_running(), close=listener.close)
         try:
             with guarded(settings.VAR_DIR) if settings.EMBEDDED_DATABASE else nullcontext():
                 supervisor.run()
