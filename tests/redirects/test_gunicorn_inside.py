@@ -1,4 +1,4 @@
-"""What the worker relies on inside gunicorn. If a release changes it, read the changes before the digests are renewed."""
+"""What the worker relies on inside gunicorn. If a release changes it, read how before the digests are renewed."""
 
 from __future__ import annotations
 

@@ -20,9 +20,13 @@ ROUNDS = 20
 
 @pytest.fixture(scope="module")
 def crowd(make_database: Callable[[], str]) -> Iterator[Service]:
-    """A service with several workers."""
+    """A service with several workers, each of which does everything."""
     service = Service(
-        make_folder(), DATABASE_URL=make_database(), SECRET_KEY="s" * 50, WEB_CONCURRENCY=str(WORKERS)
+        make_folder(),
+        DATABASE_URL=make_database(),
+        SECRET_KEY="s" * 50,
+        WEB_CONCURRENCY=str(WORKERS),
+        API_CONCURRENCY="0",
     )
     try:
         service.start()
