@@ -15,19 +15,19 @@ from analytics.records import COUNTED, OPTED_OUT, SCANNED, UNKNOWN_CODE, Record,
 from analytics.visitor import Visitor
 from links.services import claim_click
 
-_KINDS = {"click": Kind.CLICK, "head": Kind.HEAD, "prefetch": Kind.PREFETCH, "crawler": Kind.CRAWLER}
+KINDS = {"click": Kind.CLICK, "head": Kind.HEAD, "prefetch": Kind.PREFETCH, "crawler": Kind.CRAWLER}
 
 log = logging.getLogger(__name__)
 
 
 def record_visit(visitor: Visitor, link_id: int) -> None:
     """Of a visitor who is about to be redirected. Never raises."""
-    _record(visitor, link_id, _KINDS[visitor.kind])
+    _record(visitor, link_id, KINDS[visitor.kind])
 
 
 def record_refusal(visitor: Visitor, link_id: int, reason: str) -> None:
     """A machine's visit stays a machine's: refusals are what a rule has cost in people. Never raises."""
-    kind = Kind.REFUSED if visitor.kind == "click" else _KINDS[visitor.kind]
+    kind = Kind.REFUSED if visitor.kind == "click" else KINDS[visitor.kind]
     _record(visitor, link_id, kind, reason=reason)
 
 

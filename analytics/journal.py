@@ -20,7 +20,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from analytics.records import Origin, frame, rewritten
+from analytics.records import Origin, frame, read_frames, rewritten
 from common.ids import new_public_id
 
 SUFFIX = ".segment"
@@ -36,7 +36,7 @@ class _Segment:
     descriptor: int
     size: int = 0
     synced: int = 0
-    # What a disk that fails to keep it would lose: the frames beyond ``synced``, with their ends.
+    # What a disk that fails to keep it would lose: what was written beyond ``synced``, and its ends.
     unsynced: list[tuple[int, bytes]] = field(default_factory=list)
 
 
@@ -57,9 +57,9 @@ class Journal:
         self._dirty = threading.Event()
         self._syncer: threading.Thread | None = None
 
-    def append(self, payload: bytes) -> None:
-        """Raises OSError when it cannot be kept; then nothing of it is in the journal."""
-        framed = frame(payload)
+    def append(self, *payloads: bytes) -> None:
+        """With one write. Raises OSError when they cannot be kept; then none of them is in the journal."""
+        framed = b"".join(map(frame, payloads))
         with self._writing:
             self._write(framed)
         if self._sync == "strict":
@@ -169,8 +169,10 @@ class Journal:
             self._segment = None
             self._full.append(segment)
         try:
-            for end, framed in segment.unsynced:
-                self._write(rewritten(framed, Origin(segment.id, end)))
+            for end, written in segment.unsynced:
+                for framed in read_frames(written, len(written)):
+                    origin = Origin(segment.id, end - len(written) + framed.end)
+                    self._write(rewritten(framed.payload, origin))
         except OSError as second:
             log.critical("It cannot be written to another either: %s.", second)
             return

@@ -59,12 +59,30 @@ class Corrupt(Exception):
 
 
 def encode(record: Record) -> bytes:
-    address, reason = record.address.encode(), record.reason.encode()
-    agent, referrer = record.user_agent.encode(), record.referrer.encode()
-    fixed = _FIXED.pack(
-        record.time, record.subject, record.kind, record.flags,
-        len(address), len(reason), len(agent), len(referrer),
-    )  # fmt: skip
+    return encoded(
+        record.time,
+        record.subject,
+        record.kind,
+        record.flags,
+        record.address.encode(),
+        record.user_agent.encode(),
+        record.referrer.encode(),
+        record.reason.encode(),
+    )
+
+
+def encoded(  # noqa: PLR0917 # a row; by name it would cost as much as the rest of it
+    time: int,
+    subject: int,
+    kind: int,
+    flags: int,
+    address: bytes,
+    agent: bytes,
+    referrer: bytes,
+    reason: bytes = b"",
+) -> bytes:
+    """A record whose texts are UTF-8 already."""
+    fixed = _FIXED.pack(time, subject, kind, flags, len(address), len(reason), len(agent), len(referrer))
     return fixed + address + reason + agent + referrer
 
 
@@ -87,13 +105,13 @@ def frame(payload: bytes) -> bytes:
     return _HEADER.pack(len(payload), len(payload) ^ 0xFFFF, crc32c(payload)) + payload
 
 
-def rewritten(framed: bytes, origin: Origin) -> bytes:
-    """The same record for another segment. It keeps the first place where it stood."""
-    payload = bytearray(framed[_HEADER.size :])
+def rewritten(payload: bytes, origin: Origin) -> bytes:
+    """The frame of the same record for another segment. It keeps the first place where it stood."""
     if payload[_FLAGS] & _REWRITTEN:
-        return framed
-    payload[_FLAGS] |= _REWRITTEN
-    return frame(bytes(payload) + _ORIGIN.pack(origin.segment.bytes, origin.end))
+        return frame(payload)
+    changed = bytearray(payload)
+    changed[_FLAGS] |= _REWRITTEN
+    return frame(bytes(changed) + _ORIGIN.pack(origin.segment.bytes, origin.end))
 
 
 _FLAGS = Struct("<qqB").size

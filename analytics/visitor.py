@@ -47,26 +47,46 @@ def visitor_from(
     meta: Mapping[str, str], method: str, trusted_proxies: Sequence[IPv4Network | IPv6Network]
 ) -> Visitor:
     """The visitor that a WSGI environment describes."""
-    user_agent = _text(meta.get("HTTP_USER_AGENT", ""), AGENT_CHARACTERS)
+    user_agent = agent_text(meta.get("HTTP_USER_AGENT", ""))
     return Visitor(
         address=client_address(
             meta.get("REMOTE_ADDR", ""), meta.get("HTTP_X_FORWARDED_FOR", ""), trusted_proxies
         ),
         user_agent=user_agent,
-        referrer=_text(meta.get("HTTP_REFERER", ""), REFERRER_CHARACTERS),
-        kind=_kind(meta, method, user_agent),
+        referrer=referrer_text(meta.get("HTTP_REFERER", "")),
+        kind=kind_of(
+            method,
+            any(header in meta and is_prefetch(meta[header]) for header in _PREFETCH_HEADERS),
+            is_crawler(user_agent),
+        ),
         opted_out=meta.get("HTTP_SEC_GPC") == "1" or meta.get("HTTP_DNT") == "1",
-        scanned=SCAN_MARKER in meta.get("QUERY_STRING", "").split("&"),
+        scanned=is_scan(meta.get("QUERY_STRING", "")),
     )
 
 
-def _kind(meta: Mapping[str, str], method: str, user_agent: str) -> Kind:
+def kind_of(method: str, prefetched: bool, crawler: bool) -> Kind:
     if method == "HEAD":
         return "head"
-    for header in _PREFETCH_HEADERS:
-        if header in meta and _PREFETCH.search(meta[header]):
-            return "prefetch"
-    return "crawler" if is_crawler(user_agent) else "click"
+    if prefetched:
+        return "prefetch"
+    return "crawler" if crawler else "click"
+
+
+def is_prefetch(purpose: str) -> bool:
+    """Whether one of the headers that tell a purpose says that nobody has clicked yet."""
+    return _PREFETCH.search(purpose) is not None
+
+
+def is_scan(query: str) -> bool:
+    return SCAN_MARKER in query.split("&")
+
+
+def agent_text(header: str) -> str:
+    return _text(header, AGENT_CHARACTERS)
+
+
+def referrer_text(header: str) -> str:
+    return _text(header, REFERRER_CHARACTERS)
 
 
 def _text(header: str, characters: int) -> str:

@@ -49,12 +49,6 @@ def client_network(address: str) -> str:
     return str(ip_network((client, 24 if client.version == 4 else 56), strict=False))
 
 
-def is_within(address: str, networks: Sequence[Network]) -> bool:
-    """False for text that is no address."""
-    parsed = _parse(address)
-    return parsed is not None and _within(parsed, networks)
-
-
 def _canonical(address: str) -> str:
     # An IPv4 peer comes from the socket and has one spelling only; it is also by far the most frequent.
     if ":" not in address:

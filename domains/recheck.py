@@ -7,8 +7,9 @@ from typing import Any
 
 from django.db import connection
 
+from common import versions
 from domains.models import Domain
-from domains.proof import Check, examine, examine_all
+from domains.proof import Check, examine_all
 
 logger = logging.getLogger(__name__)
 
@@ -26,10 +27,6 @@ WHERE id IN (
     SELECT id FROM domains_domain WHERE status = 'active' AND recheck_at <= now()
     ORDER BY recheck_at LIMIT {_BATCH} FOR NO KEY UPDATE SKIP LOCKED
 )
-RETURNING id, host, token, recheck_at
-"""  # noqa: S608 # put together from constants
-_TAKE_ONE = f"""
-UPDATE domains_domain SET recheck_at = now() + interval '{_LEASE}' WHERE id = %s AND status = 'active'
 RETURNING id, host, token, recheck_at
 """  # noqa: S608 # put together from constants
 # Only what is still as it was taken: an owner may have verified the domain, or given it up, while DNS was asked.
@@ -60,18 +57,6 @@ def recheck_due() -> int:
     return looked_at
 
 
-def recheck_now(domain: Domain) -> list[Check]:
-    """Looks at a domain at once and gives what was found, which counts as the day's look if the domain is active.
-
-    Raises TooManyAttempts. No transaction may be open.
-    """
-    taken = list(Domain.objects.raw(_TAKE_ONE, [domain.pk]))
-    checks = examine(domain)
-    for each in taken:
-        _record(each, checks)
-    return checks
-
-
 def forget_lapsed_claims() -> int:
     forgotten = 0
     with connection.cursor() as cursor:
@@ -97,6 +82,7 @@ def _record(domain: Domain, checks: list[Check]) -> None:
         else:
             cursor.execute(_BAD, values)
             for (status,) in cursor.fetchall():
+                versions.bump(hosts=[domain.host])
                 found = ", ".join(f"{record} is {check.answer.shown}" for record, check in amiss.items())
                 logger.warning(
                     "The DNS of %s is not as it should be, and it is %s: %s.", domain.host, status, found

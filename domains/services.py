@@ -10,6 +10,7 @@ from django.db import IntegrityError, connection, transaction
 from accounts.limits import Limit, spend_attempt
 from accounts.models import User
 from accounts.plans import allows_custom_domains
+from common import versions
 from common.errors import Conflict, Forbidden, ServiceError
 from domains.advice import advice
 from domains.models import CLAIM_DAYS, Domain
@@ -24,7 +25,8 @@ _DELETE_SECONDS = 60
 
 # What keeps rows of a domain says in this setting how many codes went with it.
 _DELETE = """
-DELETE FROM domains_domain WHERE id = %s RETURNING coalesce(current_setting('domains.codes_dropped', true), '0')::int
+DELETE FROM domains_domain WHERE id = %s
+RETURNING status <> 'pending', coalesce(current_setting('domains.codes_dropped', true), '0')::int
 """
 
 _FORGET_LAPSED = """
@@ -110,8 +112,11 @@ def delete_domain(*, owner: User, public_id: str) -> int:
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(f"SET LOCAL statement_timeout = '{_DELETE_SECONDS}s'")
         cursor.execute(_DELETE, [domain.pk])
-        row = cursor.fetchone()
-        return 0 if row is None else int(row[0])
+        was_served, dropped = cursor.fetchone() or (False, 0)
+    if was_served:
+        # The host is known no more, and any number of codes have begun to mean something on the default domain.
+        versions.bump_all()
+    return int(dropped)
 
 
 def _activate(domain: Domain) -> None:
@@ -121,6 +126,7 @@ def _activate(domain: Domain) -> None:
             _execute(_ACTIVATE, id=domain.pk)
     except IntegrityError:
         raise DomainTaken from None
+    versions.bump(hosts=[domain.host])
 
 
 def _execute(query: str, **values: str | int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from accounts.models import User
+from common import versions
 from common.database import read_first
 from common.destination_url import canonical_destination
 from common.errors import FieldError, InvalidFields
@@ -36,6 +37,7 @@ def change_settings(*, owner: User, public_id: str, changes: Mapping[str, str | 
         setattr(domain, field, None if destination is None else destination.href)
     if destinations:
         domain.save(update_fields=list(destinations))
+        versions.bump(hosts=[domain.host])
     return domain
 
 

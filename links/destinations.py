@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Any, NamedTuple
 
 import orjson
@@ -13,6 +15,7 @@ from django.db import connection
 
 from common.database import read_first
 from domains.models import DomainStatus
+from links.destination_cache import DestinationCache
 from links.utm import with_utm
 
 
@@ -64,9 +67,8 @@ class UnknownCode(NamedTuple):
 
 
 _COLUMNS = """
-    l.id, l.public_id::text, l.destination, l.utm, l.redirect_type,
-    l.is_active AND NOT links_is_banned(l.id, l.owner_id, l.destination), l.expires_at, n.clicks, l.max_clicks,
-    l.allowed_countries, l.blocked_countries, l.allowed_devices, l.password
+    l.id, l.public_id::text, l.destination, l.utm, l.redirect_type, l.is_active, l.expires_at, n.clicks,
+    l.max_clicks, l.allowed_countries, l.blocked_countries, l.allowed_devices, l.password
 """
 # A reserved code is only held for its link, which is followed on another host; a retired one has no link.
 _ON_OWN_HOST = f"""
@@ -75,11 +77,8 @@ _ON_OWN_HOST = f"""
     WHERE c.code = %(code)s AND c.domain_id IS NULL AND c.kind <> 'reserved'
 """  # noqa: S608 # put together from constants
 _ON_CUSTOM_HOST = f"""
-    SELECT d.id,
-        CASE WHEN d.status = '{DomainStatus.ACTIVE}' AND NOT links_is_host_banned(d.not_found_url)
-            THEN d.not_found_url END,
-        {_COLUMNS}, d.status = '{DomainStatus.ACTIVE}',
-        CASE WHEN NOT links_is_host_banned(d.expired_url) THEN d.expired_url END
+    SELECT d.id, CASE WHEN d.status = '{DomainStatus.ACTIVE}' THEN d.not_found_url END,
+        {_COLUMNS}, d.status = '{DomainStatus.ACTIVE}', d.expired_url
     FROM domains_domain d LEFT JOIN (
         links_code c JOIN links_link l ON l.id = c.link_id JOIN links_clickcounter n ON n.link_id = l.id
     ) ON c.domain_id = d.id AND c.code = %(code)s
@@ -87,8 +86,36 @@ _ON_CUSTOM_HOST = f"""
 """  # noqa: S608 # put together from constants
 
 
-def find_target(host: str, code: str) -> Target | UnknownCode | None:
-    """What ``code`` means on ``host`` (canonical); None if that is none of ours. No host falls back to another."""
+Found = Target | UnknownCode | None
+
+
+def find_target(host: str, code: str) -> Found:
+    """What ``code`` means on ``host`` (canonical); None if that is none of ours. No host falls back to another.
+
+    From memory, as long as it still holds there; also while the database is down.
+    """
+    # The service may have several names of its own, which mean the same.
+    key = ("" if host in settings.BASE_HOSTS else host, code)
+    return destinations().find(key, lambda: _read(host, code))
+
+
+@cache
+def destinations() -> DestinationCache[Found]:
+    """Those of this process."""
+    return DestinationCache(settings.DESTINATIONS_KEPT, settings.DESTINATIONS_MB * 1024 * 1024, _cost)
+
+
+os.register_at_fork(after_in_child=destinations.cache_clear)
+
+
+def _cost(found: Found) -> int | None:
+    if not isinstance(found, Target):
+        return 0
+    # How many clicks are left is for the database to say.
+    return None if found.max_clicks is not None else 2 * len(found.location) + len(found.expired_url or "")
+
+
+def _read(host: str, code: str) -> Found:
     is_own = host in settings.BASE_HOSTS
     query = _ON_OWN_HOST if is_own else _ON_CUSTOM_HOST
 

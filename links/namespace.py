@@ -88,6 +88,13 @@ def forget_lapsed_holds() -> int:
     return _execute(_FORGET)
 
 
+def codes_of(link_id: int) -> list[str]:
+    """Every code that leads to it."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT code FROM links_code WHERE link_id = %s", [link_id])
+        return [code for (code,) in cursor.fetchall()]
+
+
 def is_taken(error: IntegrityError, code: str) -> bool:
     """Whether the unique constraint of the namespace was broken by this code."""
     diagnostics: Any = getattr(error.__cause__, "diag", None)

@@ -11,6 +11,7 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from accounts.models import User
+from common import versions
 from common.destination_url import Destination, canonical_destination
 from common.errors import Conflict, FieldError, InvalidFields, NotFound
 from common.ids import new_public_id, parse_public_id
@@ -28,10 +29,13 @@ WITH held AS (
     UPDATE links_code SET kind = 'retired', link_id = NULL, owner_id = links_link.owner_id,
         held_until = now() + interval '{namespace.HOLD_DAYS} days'
     FROM links_link WHERE links_link.id = %(link)s AND link_id = links_link.id
+    RETURNING code
 ), counters AS (
     DELETE FROM links_clickcounter WHERE link_id = %(link)s
+), deleted AS (
+    DELETE FROM links_link WHERE id = %(link)s
 )
-DELETE FROM links_link WHERE id = %(link)s
+SELECT code FROM held
 """  # noqa: S608 # put together from constants
 
 _CLAIM = """
@@ -39,7 +43,6 @@ WITH claimed AS (
     UPDATE links_clickcounter SET clicks = clicks + 1 FROM links_link l
     WHERE link_id = %(link)s AND l.id = link_id AND l.is_active AND (l.expires_at IS NULL OR l.expires_at > now())
       AND (l.max_clicks IS NULL OR clicks < l.max_clicks)
-      AND NOT links_is_banned(l.id, l.owner_id, l.destination)
     RETURNING link_id
 )
 """
@@ -91,9 +94,9 @@ def create_link(
         if link.short_code == custom_code:
             continue
         try:
-            refused = insert_link(link, destination.host.removesuffix("."))
-            if refused is not None:
-                raise _refused_destination(refused)
+            if not insert_link(link, destination.host.removesuffix(".")):
+                raise _loop()
+            versions.bump(codes=[link.short_code, custom_code or link.short_code])
             return link
         except IntegrityError as error:
             if custom_code is not None and namespace.is_taken(error, custom_code):
@@ -123,6 +126,9 @@ def update_link(*, owner: User, public_id: str, changes: dict[str, Any]) -> Link
             for name, value in {**fields, "updated_at": timezone.now()}.items():
                 setattr(link, name, value)
             link.save(update_fields=[*fields, "updated_at"])
+            codes = namespace.codes_of(link.pk)
+    if fields:
+        versions.bump(codes=codes)
     return link
 
 
@@ -132,6 +138,8 @@ def delete_link(*, owner: User, public_id: str) -> None:
         # Locked first: the statement must see the codes that a rename in progress is about to commit.
         link = get_link(owner, public_id, lock=True)
         cursor.execute(_DELETE, {"link": link.pk})
+        codes = [code for (code,) in cursor.fetchall()]
+    versions.bump(codes=codes)
 
 
 def claim_click(*, link_id: int, record: str, values: dict[str, Any]) -> bool:
@@ -223,16 +231,15 @@ def _no_domain() -> NotFound:
 
 
 def _destination_elsewhere(original_url: str) -> Destination:
-    """Refuses our own address; customers' domains here and banned hosts are refused by the statement that inserts."""
+    """Refuses our own address; a customer's domain here is refused by the statement that inserts."""
     destination = canonical_destination(original_url)
     if leads_home(destination):
-        raise _refused_destination("loop")
+        raise _loop()
     return destination
 
 
-def _refused_destination(code: str) -> InvalidFields:
-    message = {"loop": "Leads back to this service.", "banned": "Leads to a host that is banned here."}[code]
-    return InvalidFields([FieldError("originalUrl", code, message)])
+def _loop() -> InvalidFields:
+    return InvalidFields([FieldError("originalUrl", "loop", "Leads back to this service.")])
 
 
 def _tags(tags: list[str] | None) -> dict[str, Any]:

@@ -14,10 +14,10 @@ from common.database import is_outage
 from common.errors import TooManyAttempts
 from common.hosts import canonical_host
 from domains.visitors import root_url_of
-from links.bans import is_host_banned
 from links.destinations import Target, UnknownCode, find_target
 from links.scans import SCAN_MARKER
 from redirects import access, refusals
+from redirects.answers import redirect_headers
 from redirects.pages import refuse
 from redirects.password import is_unlocked, remember_unlocked, try_password
 from redirects.refusals import Refusal
@@ -73,8 +73,6 @@ def root(request: HttpRequest) -> HttpResponse:
     host = canonical_host(request.META.get("HTTP_HOST", ""))
     try:
         url = root_url_of(host) if host else None
-        if url and is_host_banned(url):
-            url = None
     except Error as error:
         if not is_outage(error):
             raise
@@ -95,17 +93,9 @@ def _elsewhere(url: str) -> HttpResponse:
 def _redirect(target: Target) -> HttpResponse:
     response = HttpResponse(status=target.redirect_type)
     del response["Content-Type"]
-    response["Location"] = target.location
-    response["Cache-Control"] = _cache_control(target)
-    response["X-Robots-Tag"] = "noindex"
+    for name, value in redirect_headers(target).items():
+        response[name] = value
     return response
-
-
-def _cache_control(target: Target) -> str:
-    if target.is_guarded:
-        return "no-store"
-    # A permanent redirect kept for ever could neither be counted nor corrected any more.
-    return "private, max-age=90" if target.redirect_type == 301 else "private, no-store"
 
 
 # One more than a password may have, so that a longer one is not taken for its own beginning.

@@ -4,18 +4,25 @@ gunicorn --config shortener_project/gunicorn_conf.py shortener_project.wsgi
 """
 
 import os
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 # Bounds what one hostile or unlucky request can cost the database; read by the settings, so set before them.
 os.environ.setdefault("STATEMENT_TIMEOUT_MS", "2000")
 
+from common.versions import slots
+from redirects.handover import handover
 from shortener_project import settings
+
+# The worker class stands on the apps.
+import_module("shortener_project.wsgi")
 
 bind = os.environ.get("SERVE_BIND") or f"{settings.HOST}:{settings.PORT}"
 backlog = 2048
 
-workers = settings.WEB_CONCURRENCY
-worker_class = "gthread"
+workers = settings.WEB_CONCURRENCY + settings.API_CONCURRENCY
+worker_class = "redirects.worker.Worker"
 threads = 4
 # The rule tables of agents and countries are read once and shared by all workers.
 preload_app = True
@@ -45,3 +52,19 @@ logconfig_dict = {
         "gunicorn.error": {"level": settings.LOG_LEVEL, "handlers": ["stderr"], "propagate": False},
     },
 }
+
+
+def pre_fork(server: Any, worker: Any) -> None:
+    """Gives the new worker the role that the youngest ones lack: of one that died, or, on a reload, of the oldest."""
+    if settings.API_CONCURRENCY:
+        others = (
+            sorted(server.WORKERS.values(), key=lambda other: other.age)[1 - workers :] if workers > 1 else []
+        )
+        redirecting = sum(other.role == "redirect" for other in others)
+        worker.role = "redirect" if redirecting < settings.WEB_CONCURRENCY else "api"
+
+
+def when_ready(server: Any) -> None:
+    # Before the first fork: what all workers share.
+    handover()
+    slots()

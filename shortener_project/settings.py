@@ -25,7 +25,10 @@ PROJECT_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(env.text("VAR_DIR", "var")).resolve()
 HOST = env.text("HOST", "127.0.0.1")
 PORT = env.integer("PORT", 8000, minimum=1, maximum=65535)
-WEB_CONCURRENCY = env.integer("WEB_CONCURRENCY", min(os.cpu_count() or 1, 16), minimum=1, maximum=256)
+_cores = min(os.cpu_count() or 1, 16)
+# Processes that follow links, and processes that do everything else; none of the latter: the former do both.
+WEB_CONCURRENCY = env.integer("WEB_CONCURRENCY", _cores, minimum=1, maximum=256)
+API_CONCURRENCY = env.integer("API_CONCURRENCY", _cores, maximum=256)
 
 BASE_URL = env.text("BASE_URL", f"http://127.0.0.1:{PORT}").rstrip("/")
 try:
@@ -80,8 +83,6 @@ DEBUG = False
 # Any host may be a customer's domain; what is served on which is decided by shortener_project.middleware.
 ALLOWED_HOSTS = ["*"]
 TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
-# Empty: the admin answers everywhere.
-ADMIN_ALLOWED_NETWORKS = env.networks("ADMIN_ALLOWED_NETWORKS")
 ROOT_URLCONF = "shortener_project.urls"
 WSGI_APPLICATION = "shortener_project.wsgi.application"
 APPEND_SLASH = False
@@ -91,7 +92,7 @@ LANGUAGE_CODE = "en"
 USE_I18N = False
 
 INSTALLED_APPS = [
-    "shortener_project.apps.OperatorsAdminConfig",
+    "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -114,7 +115,6 @@ MIDDLEWARE = [
     "shortener_project.middleware.ContentLengthMiddleware",
     "shortener_project.middleware.HstsMiddleware",
     "shortener_project.middleware.SystemHostMiddleware",
-    "shortener_project.middleware.AdminNetworksMiddleware",
     "corsheaders.middleware.CorsMiddleware",
     # The rest serves the admin alone: sessions, messages and static files have no business on the API or a
     # redirect, where they would cost more than the work itself.
@@ -239,6 +239,11 @@ GEODATA_FILE = VAR_DIR / "geodata" / "city.mmdb"
 GEODATA_URL = env.monthly_address(
     "GEODATA_URL", "https://download.db-ip.com/free/dbip-city-lite-{year}-{month:02}.mmdb.gz"
 )
+
+# What tells the processes of this host that a link has changed.
+VERSIONS_FILE = VAR_DIR / "run" / "versions"
+DESTINATIONS_KEPT = env.integer("DESTINATIONS_KEPT", 200_000, minimum=100)
+DESTINATIONS_MB = env.integer("DESTINATIONS_MB", 128, minimum=1)
 
 CLICKS_DIR = VAR_DIR / "clicks"
 CLICK_SYNC = env.choice("CLICK_SYNC", ("group", "process", "strict"))

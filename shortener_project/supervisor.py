@@ -34,13 +34,15 @@ class CannotGoOn(Exception):
 class Child:
     """``failures_allowed`` early deaths in a row end the service; None for a process it can live without.
 
-    ``reloads`` says that it understands SIGHUP; others are ended by it, and are spared.
+    ``reloads`` says that it understands SIGHUP; others are ended by it, and are spared. ``niceness`` is how far it
+    stands back when there is more to do than the processors can.
     """
 
     name: str
     command: Sequence[str]
     failures_allowed: int | None = None
     reloads: bool = False
+    niceness: int = 0
     pass_fds: tuple[int, ...] = ()
     process: subprocess.Popen[bytes] | None = None
     failures: int = 0
@@ -54,7 +56,7 @@ class Child:
             self.command,
             pass_fds=self.pass_fds,
             start_new_session=True,
-            preexec_fn=partial(_die_with, os.getpid()),  # noqa: PLW1509 # the supervisor has no other thread
+            preexec_fn=partial(_begin, os.getpid(), self.niceness),  # noqa: PLW1509 # the supervisor has no other thread
         )
 
     def note_death(self) -> None:
@@ -84,10 +86,12 @@ class Supervisor:
     """Runs in the main thread until SIGTERM or SIGINT, then stops its children and returns.
 
     SIGHUP is forwarded to those that reload. ``tick`` is called about once a second; what it raises ends the service.
+    ``close`` is called before the children are stopped.
     """
 
     children: list[Child]
     tick: Callable[[], None]
+    close: Callable[[], None] = lambda: None
     _signals: list[int] = field(default_factory=list)
 
     def run(self) -> None:
@@ -126,6 +130,7 @@ class Supervisor:
                 _signal([child for child in self.children if child.reloads], signal.SIGHUP)
 
     def _stop(self) -> None:
+        self.close()
         _signal(self.children, signal.SIGTERM)
         deadline = time.monotonic() + STOP_SECONDS
         for child in self.children:
@@ -145,8 +150,9 @@ def _signal(children: list[Child], number: int) -> None:
             child.process.send_signal(number)
 
 
-def _die_with(parent: int) -> None:
+def _begin(parent: int, niceness: int) -> None:
     """Between fork and exec: a supervisor that is killed outright must not leave a web server behind."""
+    os.nice(niceness)
     if _libc is not None:
         _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
         if os.getppid() != parent:  # it was killed meanwhile

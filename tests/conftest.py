@@ -13,7 +13,7 @@ from accounts.models import User
 from accounts.services import NewAccount, create_account
 from accounts.tokens import issue_tokens
 from analytics.journal import journal
-from tests.admin import Operator
+from links.destinations import destinations
 
 PASSWORD = "correct horse battery"
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0"
@@ -27,6 +27,12 @@ def clicks_dir(settings: Settings, tmp_path: Path) -> Iterator[Path]:
     journal.cache_clear()
     yield settings.CLICKS_DIR
     journal.cache_clear()
+
+
+@pytest.fixture(autouse=True)
+def nothing_known() -> None:
+    """What a test made is undone without a word; nobody may remember it."""
+    destinations().clear()
 
 
 def account(email: str, plan: str = "free") -> NewAccount:
@@ -90,11 +96,3 @@ def make_link(api: APIClient) -> Callable[..., dict[str, Any]]:
 def visitor() -> Client:
     """Somebody in a browser, whose clicks count."""
     return Client(enforce_csrf_checks=True, headers={"host": "sho.rt", "user-agent": FIREFOX})
-
-
-@pytest.fixture
-def operator(db: None) -> Operator:
-    """A superuser in a browser, logged in to the admin."""
-    client = Operator(enforce_csrf_checks=True, headers={"host": "sho.rt"})
-    client.force_login(create_account(email="operator@example.com", password=PASSWORD, superuser=True).user)
-    return client

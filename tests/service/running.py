@@ -99,7 +99,8 @@ class Service:
             "PATH": os.environ["PATH"],
             "VAR_DIR": str(self.var_dir),
             "PORT": str(self.port),
-            "WEB_CONCURRENCY": "2",
+            "WEB_CONCURRENCY": "1",
+            "API_CONCURRENCY": "1",
             **environment,
         }
         self._python = python

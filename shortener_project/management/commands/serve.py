@@ -22,6 +22,7 @@ MINIMUM_POSTGRESQL = 15
 OWNER_EMAIL = "owner@localhost"
 # Any number that nobody else locks: two hosts of one database prepare it one after the other.
 PREPARATION_LOCK = 7_346_190_215
+BACKGROUND = 10
 
 
 class Command(BaseCommand):
@@ -35,7 +36,8 @@ class Command(BaseCommand):
         connection.close()
         self.stdout.write(welcome(owner))
         self.stdout.flush()
-        supervisor = Supervisor(children(listener), tick=keep_database_running())
+        # Open until now for a gunicorn that restarts; when all stops, who comes must be refused, not kept waiting.
+        supervisor = Supervisor(children(listener), tick=keep_database_running(), close=listener.close)
         try:
             with guarded(settings.VAR_DIR) if settings.EMBEDDED_DATABASE else nullcontext():
                 supervisor.run()
@@ -91,9 +93,11 @@ def children(listener: socket.socket) -> list[Child]:
     web = [sys.executable, "-m", "gunicorn", "--config", config, "shortener_project.wsgi"]
     return [
         Child("web server", web, failures_allowed=4, reloads=True, pass_fds=(listener.fileno(),)),
-        Child("click drainer", [*manage, "drain_clicks"]),
-        Child("housekeeping", [*manage, "housekeeping"]),
-        Child("re-check of domains", [*manage, "recheck_domains"]),
+        Child("listener", [*manage, "follow_changes"]),
+        # What they do can wait for those who wait for an answer; the journal holds what is yet to be counted.
+        Child("click drainer", [*manage, "drain_clicks"], niceness=BACKGROUND),
+        Child("housekeeping", [*manage, "housekeeping"], niceness=BACKGROUND),
+        Child("re-check of domains", [*manage, "recheck_domains"], niceness=BACKGROUND),
     ]
 
 

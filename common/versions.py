@@ -1,0 +1,59 @@
+"""How processes learn that what they keep in memory is out of date: version slots in one file of the host.
+
+Every code and every host has a slot, a number that all processes of the machine see in shared memory. Who changes
+what a code or host means writes a new number after the commit and before it answers. Who keeps something in memory
+read the slot before it read the database, and trusts what it keeps as long as the slot still holds that number. Codes
+share slots; that costs a needless read of the database now and then, and nothing else.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Iterable
+from functools import cache
+from zlib import crc32
+
+from django.conf import settings
+
+SLOTS = 65_536
+_BYTES = 8
+
+
+@cache
+def slots() -> memoryview[int]:
+    """The slots, each read and written in one machine word. Opened before gunicorn forks, so that its workers share
+    them whatever happens to the file.
+    """
+    settings.VERSIONS_FILE.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(settings.VERSIONS_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        os.ftruncate(descriptor, SLOTS * _BYTES)
+        return memoryview(mmap.mmap(descriptor, SLOTS * _BYTES)).cast("Q")
+    finally:
+        os.close(descriptor)
+
+
+def slot_of_code(code: str) -> int:
+    """On every host at once: a code is rarely taken on two."""
+    return crc32(code.encode()) % SLOTS
+
+
+def slot_of_host(host: str) -> int:
+    return crc32(host.encode(), 1) % SLOTS
+
+
+def bump(*, codes: Iterable[str] = (), hosts: Iterable[str] = ()) -> None:
+    """What these mean has changed: to be called after the commit and before the answer.
+
+    Random numbers instead of counts, so that nobody has to read a slot before writing it and two writers at once
+    cannot bring back a number that was there before.
+    """
+    changed = slots()
+    for slot in [*map(slot_of_code, codes), *map(slot_of_host, hosts)]:
+        changed[slot] = int.from_bytes(os.urandom(_BYTES))
+
+
+def bump_all() -> None:
+    """Anything may have changed."""
+    slots().cast("B")[:] = os.urandom(SLOTS * _BYTES)

@@ -1,0 +1,64 @@
+"""A client's connection between two requests, as the event loop keeps it, and what it makes of what was read."""
+
+from __future__ import annotations
+
+import re
+import socket
+from typing import Any
+
+from links.codes import is_reserved
+from redirects.handover import MAX_READ
+
+# What a client has to send a head, from its first byte on, and a body.
+HEAD_SECONDS = 10.0
+BODY_SECONDS = 30.0
+# Beyond this gunicorn's own limits have long been passed, and it says so.
+MAX_HEAD = 16 * 1024
+READ_BYTES = 16 * 1024
+
+_LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,9})[ \t]*\r\n", re.IGNORECASE)
+_WITH_BODY = (b"POST ", b"PUT ", b"PATCH ", b"DELETE ")
+_TALKS = re.compile(rb"\r\n(?:expect|transfer-encoding|upgrade):", re.IGNORECASE)
+_FOLLOWS = re.compile(rb"(?:GET|HEAD) /([A-Za-z0-9]{3,50})(?:\?[!-~]*)? HTTP/1\.[01]\r\n")
+
+
+class Connection:
+    """``deadline`` in seconds of the monotonic clock: when it is closed unless something happens."""
+
+    __slots__ = ("address", "client", "closing", "deadline", "outgoing", "read", "server", "sock", "wanted")
+
+    def __init__(self, sock: socket.socket, client: Any, server: Any, deadline: float) -> None:
+        self.sock = sock
+        self.client = client
+        self.server = server
+        # The peer of a Unix socket has none.
+        self.address: str = client[0] if isinstance(client, tuple) else ""
+        self.deadline = deadline
+        self.read = b""
+        self.wanted = 0
+        self.outgoing = b""
+        # Nothing more is said; what the client still sends is thrown away (RFC 9112, section 9.6).
+        self.closing = False
+
+
+def missing(data: bytes) -> int:
+    """How many bytes a request is to have before it is worth a thread; 0 when it is complete enough.
+
+    A body is waited for, so that a slow client takes no thread. Not for a long one, which would have to be kept, nor
+    for one whose end only gunicorn can find.
+    """
+    end = data.find(b"\r\n\r\n")
+    if end < 0:
+        return 0 if len(data) >= MAX_HEAD else len(data) + 1
+    head = data[: end + 2]
+    lengths = _LENGTH.findall(head)
+    if len(lengths) != 1 or not head.startswith(_WITH_BODY) or _TALKS.search(head):
+        return 0
+    total = end + 4 + int(lengths[0])
+    return total if len(data) < total <= MAX_READ else 0
+
+
+def is_to_follow(data: bytes) -> bool:
+    """Whether the request that begins here asks to follow a link, as far as can be told from its first line."""
+    match = _FOLLOWS.match(data)
+    return match is not None and not is_reserved(match[1].decode())

@@ -1,0 +1,228 @@
+"""The gunicorn worker: an event loop that keeps the connections and answers what the fast lane can, beside gunicorn's
+threads, which do the rest.
+
+All that this project uses of gunicorn's inside is here: it derives from the threaded worker of the pinned release.
+A worker has one of three roles, given to it before it is forked (``shortener_project.gunicorn_conf``): ``redirect``
+accepts connections and follows links, ``api`` gets the connections that ask for anything else, and ``both`` does
+everything in one process.
+"""
+
+from __future__ import annotations
+
+import errno
+import selectors
+import socket
+import struct
+import time
+from collections import deque
+from contextlib import suppress
+from typing import Any
+
+from django.conf import settings
+from gunicorn.workers.gthread import STOP_KEEPALIVE_LINGER, TConn, ThreadWorker
+
+from redirects.connections import Connection, is_to_follow
+from redirects.event_loop import EventLoop
+from redirects.fast_lane import FastLane
+from redirects.handover import Handed, handover
+
+# In one turn of the loop, so that no kind of work keeps another waiting.
+_ACCEPTED = 64
+# A stopping worker looks around this often, and an API worker takes what is still under way to it for this long.
+_STOPPING_TICK = 0.05
+_LAST_HANDED_SECONDS = 0.5
+# Seconds for which a thread waits for a client that neither sends nor takes anything (a struct timeval).
+_STALLED = struct.pack("ll", 30, 0)
+
+
+class Worker(ThreadWorker):  # type: ignore[misc] # gunicorn carries no types
+    role = "both"
+    sockets: list[socket.socket]
+
+    @classmethod
+    def check_config(cls, cfg: Any, log: Any) -> None:
+        super().check_config(cfg, log)
+        if cfg.is_ssl or cfg.proxy_protocol != "off":
+            raise RuntimeError("TLS and the PROXY protocol end in front of this service.")
+
+    def init_process(self) -> None:
+        self._loop = EventLoop(
+            FastLane(settings.BASE_HOSTS, settings.TRUSTED_PROXIES),
+            pass_on=self._pass_on,
+            dropped=self._count_out,
+            patience=self.cfg.keepalive,
+        )
+        # What waits for room on the way to the API workers.
+        self._leaving: deque[Handed] = deque()
+        self._busy = 0
+        self._is_taking = False
+        self._takes_until: float | None = None
+        super().init_process()
+
+    def run(self) -> None:
+        self.poller.register(self._loop.fileno(), selectors.EVENT_READ, self._turn)
+        if self.role == "api":
+            for listener in self.sockets:
+                listener.close()
+            self.sockets = []
+            # The queue counts as a connection, so that a stopping worker waits for what is under way to it.
+            self.nr_conns += 1
+            self._takes_until = float("inf")
+            self._take_if_free()
+        elif self.role == "redirect":
+            self.poller.register(handover().back.exit, selectors.EVENT_READ, self._take_back)
+        for listener in self.sockets:
+            # Those that are accepted inherit it.
+            for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+                listener.setsockopt(socket.SOL_SOCKET, option, _STALLED)
+        self._names = {listener.fileno(): listener.getsockname() for listener in self.sockets}
+        super().run()
+        self._loop.close()
+
+    # What gunicorn calls
+
+    def accept(self, listener: socket.socket) -> None:
+        for _ in range(_ACCEPTED):
+            if not self._accept(listener):
+                return
+
+    def finish_request(self, conn: Any, future: Any) -> None:
+        """In the main thread, when a thread is done with a request."""
+        self._busy -= 1
+        try:
+            keeps = future.result() is True
+        except BaseException:  # gunicorn has logged it
+            keeps = False
+        if keeps and conn.parser.unreader.buf.getvalue():
+            self._enqueue(conn)
+        elif keeps and self.role == "api" and self.alive and self._give_back(conn):
+            self._count_out()
+        else:
+            try:
+                connection = self._loop.keep(conn.sock, conn.client, conn.server)
+            except (OSError, ValueError):  # a thread has closed it
+                self._count_out()
+            else:
+                if not keeps:
+                    self._loop.close_gently(connection)
+        self._take_if_free()
+
+    def murder_keepalived(self, force: bool = False) -> None:
+        super().murder_keepalived(force)
+        self._send_leaving()
+        self._loop.reap()
+        if self._takes_until is not None and time.monotonic() >= self._takes_until and not self._busy:
+            self._takes_until = None
+            self._take_if_free()
+            self._count_out()
+
+    def wait_for_and_dispatch_events(self, timeout: float) -> None:
+        if not self.alive or self._leaving:
+            timeout = min(timeout, _STOPPING_TICK)
+        super().wait_for_and_dispatch_events(timeout)
+
+    def _cap_keepalive(self, deadline: float) -> None:
+        """The worker begins to stop: it accepts nothing more, and ends what it has."""
+        super()._cap_keepalive(deadline)
+        self.alive = False
+        self._loop.end(deadline, min(self.cfg.keepalive, STOP_KEEPALIVE_LINGER))
+        if self.role == "api":
+            self._takes_until = time.monotonic() + _LAST_HANDED_SECONDS
+        elif self.role == "redirect":
+            self.poller.unregister(handover().back.exit)
+        # Who comes now is refused at once and can turn elsewhere, instead of waiting for somebody who never accepts.
+        for listener in self.sockets:
+            with suppress(OSError):
+                while self._accept(listener):
+                    pass
+            listener.close()
+
+    # Connections come, and are worked on
+
+    def _accept(self, listener: socket.socket) -> bool:
+        try:
+            sock, client = listener.accept()
+        except OSError as error:
+            if error.errno in (errno.EAGAIN, errno.ECONNABORTED):
+                return False
+            raise
+        self.nr_conns += 1
+        self._loop.keep(sock, client, self._names[listener.fileno()])
+        return True
+
+    def _turn(self, _: Any) -> None:
+        self._loop.ending = not self.alive
+        self.nr += self._loop.turn()
+        if self.nr >= self.max_requests and self.alive:
+            self.log.info("Autorestarting worker after current request.")
+            self.alive = False
+
+    def _pass_on(self, connection: Connection, data: bytes) -> None:
+        handed = Handed(connection.sock, connection.client, connection.server, data)
+        if self.role == "redirect" and self.alive and not is_to_follow(data):
+            self._leaving.append(handed)
+            self._send_leaving()
+        else:
+            self._work_on(handed)
+
+    def _work_on(self, handed: Handed) -> None:
+        """In a thread, the way gunicorn would do it; the bytes that were read are read again there."""
+        conn = TConn(self.cfg, handed.sock, handed.client, handed.server)
+        conn.init()
+        conn.parser.unreader.unread(handed.data)
+        conn.data_ready = True
+        self._enqueue(conn)
+
+    def _enqueue(self, conn: Any) -> None:
+        self._busy += 1
+        self.enqueue_req(conn)
+
+    def _count_out(self) -> None:
+        self.nr_conns -= 1
+
+    # Between the roles
+
+    def _send_leaving(self) -> None:
+        while self._leaving:
+            handed = self._leaving[0]
+            try:
+                handover().to_api.put(handed)
+            except BlockingIOError:
+                if self.alive:
+                    return
+                self._work_on(handed)
+            except OSError:  # too long for the queue, or the kernel has too many under way
+                self._work_on(handed)
+            else:
+                self._count_out()
+            self._leaving.popleft()
+
+    def _take_if_free(self) -> None:
+        """An API worker takes no more than it has threads for: another may be free."""
+        takes = self._takes_until is not None and self._busy < self.cfg.threads
+        if takes and not self._is_taking:
+            self.poller.register(handover().to_api.exit, selectors.EVENT_READ, self._take)
+        elif self._is_taking and not takes:
+            self.poller.unregister(handover().to_api.exit)
+        self._is_taking = takes
+
+    def _take(self, _: Any) -> None:
+        while self._busy < self.cfg.threads and (handed := handover().to_api.take()):
+            self.nr_conns += 1
+            self._work_on(handed)
+        self._take_if_free()
+
+    def _give_back(self, conn: Any) -> bool:
+        try:
+            handover().back.put(Handed(conn.sock, conn.client, conn.server, b""))
+        except OSError:
+            return False
+        return True
+
+    def _take_back(self, _: Any) -> None:
+        for _ in range(_ACCEPTED):
+            handed = handover().back.take()
+            if handed is None:
+                return
+            self.nr_conns += 1
+            self._loop.keep(handed.sock, handed.client, handed.server)

@@ -1,0 +1,58 @@
+"""What the worker relies on inside gunicorn. If a release changes it, read how before the digests are renewed."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import gunicorn
+import pytest
+from gunicorn.arbiter import Arbiter
+from gunicorn.http.message import Message, Request
+from gunicorn.http.unreader import Unreader
+from gunicorn.http.wsgi import Response
+from gunicorn.workers import gthread
+from gunicorn.workers.gthread import TConn, ThreadWorker
+
+DIGESTS: dict[str, tuple[Any, str]] = {
+    "TConn.__init__": (TConn.__init__, "c8763d7c65974e1b"),
+    "TConn.init": (TConn.init, "5ff3d4ba451cfdf3"),
+    "ThreadWorker.__init__": (ThreadWorker.__init__, "5681b8b542ea91bf"),
+    "ThreadWorker.init_process": (ThreadWorker.init_process, "e4fc63a1a68e4f48"),
+    "ThreadWorker.run": (ThreadWorker.run, "f92c7394d85715a4"),
+    "ThreadWorker.handle_exit": (ThreadWorker.handle_exit, "b4e7decd4f9203ac"),
+    "ThreadWorker.set_accept_enabled": (ThreadWorker.set_accept_enabled, "140150ebfd3cae34"),
+    "ThreadWorker.enqueue_req": (ThreadWorker.enqueue_req, "c9f428953d24acef"),
+    "ThreadWorker.accept": (ThreadWorker.accept, "f8dcead3dce5c851"),
+    "ThreadWorker.murder_keepalived": (ThreadWorker.murder_keepalived, "4459960c4ccc36d4"),
+    "ThreadWorker.wait_for_and_dispatch_events": (
+        ThreadWorker.wait_for_and_dispatch_events,
+        "ea969b352482bd5c",
+    ),
+    "ThreadWorker._cap_keepalive": (ThreadWorker._cap_keepalive, "745c8ac37108c74d"),
+    "ThreadWorker.finish_request": (ThreadWorker.finish_request, "616e7bb15a009ff7"),
+    "ThreadWorker.handle": (ThreadWorker.handle, "ca85c9be3df75da4"),
+    "ThreadWorker.handle_request": (ThreadWorker.handle_request, "6d0de5b919102efc"),
+    "Message.parse_headers": (Message.parse_headers, "fe09a6b5e706bd64"),
+    "Message.set_body_reader": (Message.set_body_reader, "e3ba33f5ac7ca542"),
+    "Message.should_close": (Message.should_close, "37c454bfb3e36316"),
+    "Request._parse_python": (Request._parse_python, "ed07ffec51784055"),
+    "Request.parse_request_line": (Request.parse_request_line, "77187ebabb46addb"),
+    "Response.default_headers": (Response.default_headers, "cb490cea5d6f5408"),
+    "Unreader.unread": (Unreader.unread, "8e325744dfcaca7f"),
+    "Arbiter.spawn_worker": (Arbiter.spawn_worker, "6abc0d90b0b9f80b"),
+    "Arbiter.reload": (Arbiter.reload, "fec344d2f774ee32"),
+    "Arbiter.manage_workers": (Arbiter.manage_workers, "518f2dd040ef6809"),
+}
+
+
+def test_the_release_is_the_one_that_the_worker_was_written_for() -> None:
+    assert gunicorn.__version__ == "27.0.1"
+    assert gthread.STOP_KEEPALIVE_LINGER == 2.0
+
+
+@pytest.mark.parametrize(("function", "digest"), DIGESTS.values(), ids=DIGESTS)
+def test_what_the_worker_relies_on_is_as_it_was(function: Callable[..., Any], digest: str) -> None:
+    assert hashlib.sha256(inspect.getsource(function).encode()).hexdigest()[:16] == digest
