@@ -115,17 +115,22 @@ def _storm(code: str, images: list[str], parallel: int, seconds: int) -> None:
     finally:
         service.send_signal(signal.SIGTERM)
         service.wait()
-    print(f"\n{parallel} clients, one worker, {seconds} s each; a redirect's median and p99 in ms")
-    _report("nobody else", Counter(), calm)
+    print(
+        f"\n{parallel} clients, one worker, {seconds} s each; a redirect's median and p99 in ms (times that of nobody else)"
+    )
+    _report("nobody else", Counter(), calm, calm)
     for name, storm in zip(("images, as told", "images, at once", "a page, at once"), storms, strict=True):
-        _report(name, *storm)
+        _report(name, *storm, calm)
     over = "  OVER" if growth > LIMIT_MB else ""
     print(f"  growth of the process that grew most: {growth:.0f} MB{over}")
 
 
-def _report(name: str, statuses: Counter[int], times: list[float]) -> None:
-    p99 = statistics.quantiles(times, n=100)[98]
-    print(f"  {name:16} {statistics.median(times):6.1f} {p99:6.1f} of {len(times):5}; {dict(statuses)}")
+def _report(name: str, statuses: Counter[int], times: list[float], calm: list[float]) -> None:
+    p99, calm_p99 = (statistics.quantiles(each, n=100)[98] for each in (times, calm))
+    print(
+        f"  {name:16} {statistics.median(times):6.1f} {p99:6.1f} ({p99 / calm_p99:4.1f} x) of {len(times):5};"
+        f" {dict(statuses)}"
+    )
 
 
 class _Storm(NamedTuple):

@@ -27,7 +27,7 @@ def main() -> None:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=int, default=2, help="of each measurement")
+    parser.add_argument("--seconds", type=int, default=1, help="of each measurement")
     parser.add_argument("--links", type=int, default=100_000)
     parser.add_argument("--only", choices=["rounds", "paced"])
     parser.add_argument(

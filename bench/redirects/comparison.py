@@ -16,6 +16,7 @@ from bench.processes import pin, pss_mib, tree
 from bench.redirects import layouts, paced, rounds, servers
 from bench.redirects.ledger import Ledger
 from bench.redirects.servers import SERVICE, Server
+from bench.redirects.warm import warm
 from bench.running import drainer_held, installation, restart, web_server
 from bench.visits import Visits
 from bench.wrk import ALL_CORES
@@ -23,7 +24,7 @@ from tests.service.running import Service
 
 # After which a worker must hold no more than before.
 REQUESTS = 1_000_000
-WARM_SECONDS, REQUEST_SECONDS = 120, 60
+REQUEST_SECONDS = 60
 
 
 def run(home: Path, given: Namespace) -> None:
@@ -38,7 +39,10 @@ def run(home: Path, given: Namespace) -> None:
             True: Visits(home / "hot", [(f"/{next(iter(links))}", host)]),
         }
         if given.layouts:
-            layouts.run(service, api_key, visits[False], home, seconds=given.seconds, rounds=given.rounds)
+            layouts.run(
+                service, api_key, visits[False], home,
+                links=len(links), seconds=given.seconds, rounds=given.rounds,
+            )  # fmt: skip
             return
         for workers in (1, 2):
             restart(service, WEB_CONCURRENCY=str(workers))
@@ -62,7 +66,7 @@ def _measure(
     _print_memory(service, "at the start")
     ledger.sample(links)
     with drainer_held(service):
-        _warm(ledger, port, visits[False])
+        warm(ledger, port, visits[False], links=len(links), workers=workers)
         _print_memory(service, f"after {ledger.requests:,} requests")
         if given.only != "paced":
             pin(tree(web_server(service)), server_cores)
@@ -88,16 +92,6 @@ def _measure(
         _print_memory(service, f"after {ledger.requests:,} requests")
     ledger.sample(links)
     ledger.settle()
-
-
-def _warm(ledger: Ledger, port: int, visits: Visits) -> None:
-    """Until it gets no faster: every worker has been asked for most of the links."""
-    best, started = 0.0, time.monotonic()
-    while time.monotonic() - started < WARM_SECONDS:
-        rate = ledger.add(wrk.load(port, visits, seconds=4)).rate
-        if rate < best * 1.02:
-            return
-        best = rate
 
 
 def _top_up(ledger: Ledger, port: int, visits: Visits) -> None:

@@ -5,21 +5,23 @@ from __future__ import annotations
 from contextlib import ExitStack
 from pathlib import Path
 
-from bench import wrk
 from bench.proof.site import Site
 from bench.redirects import paced
 from bench.redirects.ledger import Ledger
 from bench.redirects.paced import Subject
+from bench.redirects.warm import warm
 from bench.running import drainer_held, site_of
 from bench.visits import Visits
 from tests.service.running import Service
 
 # API_CONCURRENCY by name: 0 leaves the API to the workers that redirect.
 LAYOUTS = {"shared workers": "0", "workers of the API's own": "2"}
-WARM_SECONDS = 20
+WORKERS = 2
 
 
-def run(service: Service, api_key: str, visits: Visits, folder: Path, *, seconds: int, rounds: int) -> None:
+def run(
+    service: Service, api_key: str, visits: Visits, folder: Path, *, links: int, seconds: int, rounds: int
+) -> None:
     """Each on a service of its own beside the given one, on its database; who is not asked sleeps."""
     site = site_of(service)
     with ExitStack() as stack:
@@ -31,6 +33,7 @@ def run(service: Service, api_key: str, visits: Visits, folder: Path, *, seconds
                 home,
                 DATABASE_URL=site.url,
                 SECRET_KEY=site.secret,
+                WEB_CONCURRENCY=str(WORKERS),
                 API_CONCURRENCY=workers,
                 LOG_LEVEL="WARNING",
             )
@@ -41,7 +44,7 @@ def run(service: Service, api_key: str, visits: Visits, folder: Path, *, seconds
         with ExitStack() as held:
             for beside in services.values():
                 held.enter_context(drainer_held(beside))
-                ledger.add(wrk.load(beside.port, visits, seconds=WARM_SECONDS))
+                warm(ledger, beside.port, visits, links=links, workers=WORKERS)
             subjects = {name: Subject(each.port, api_key, ledger) for name, each in services.items()}
             paced.run(subjects, visits, seconds, rounds)
         ledger.settle()
