@@ -116,7 +116,8 @@ def _storm(code: str, images: list[str], parallel: int, seconds: int) -> None:
         service.send_signal(signal.SIGTERM)
         service.wait()
     print(
-        f"\n{parallel} clients, one worker, {seconds} s each; a redirect's median and p99 in ms (times that of nobody else)"
+        f"\n{parallel} clients, one worker, {seconds} s each; a redirect's median and p99 in ms"
+        " (times what it is with nobody else)"
     )
     _report("nobody else", Counter(), calm, calm)
     for name, storm in zip(("images, as told", "images, at once", "a page, at once"), storms, strict=True):
