@@ -8,6 +8,7 @@ from django.conf import settings
 from django.contrib.auth.hashers import check_password
 from django.core import signing
 from django.http import HttpRequest, HttpResponse
+from django.utils.crypto import constant_time_compare
 
 from accounts.limits import Limit, forgive_attempts, spend_attempts
 from common.client_address import client_network
@@ -37,9 +38,10 @@ def try_password(target: Target, given: str, address: str) -> bool:
 def is_unlocked(request: HttpRequest, target: Target) -> bool:
     cookie = request.COOKIES.get(_cookie_name(target), "")
     try:
-        return bool(_signer(target).unsign(cookie, max_age=UNLOCKED_SECONDS) == target.password_version)
+        unlocked = _signer(target).unsign(cookie, max_age=UNLOCKED_SECONDS)
     except signing.BadSignature:
         return False
+    return constant_time_compare(unlocked, target.password_version)
 
 
 def remember_unlocked(response: HttpResponse, request: HttpRequest, target: Target) -> None:
