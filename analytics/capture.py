@@ -13,6 +13,7 @@ from analytics.models import Kind
 from analytics.pending import ADD_CLAIMED, add_pending, sealed
 from analytics.records import COUNTED, OPTED_OUT, SCANNED, UNKNOWN_CODE, Record, encode
 from analytics.visitor import Visitor
+from common.metrics import count_database_error
 from links.services import claim_click
 
 KINDS = {"click": Kind.CLICK, "head": Kind.HEAD, "prefetch": Kind.PREFETCH, "crawler": Kind.CRAWLER}
@@ -56,6 +57,7 @@ def _record(visitor: Visitor, subject: int, kind: int, *, reason: str = "") -> N
     try:
         add_pending(payload)
     except Error:
+        count_database_error("redirect")
         connection.close()
         count_drop()
 

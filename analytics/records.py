@@ -15,6 +15,7 @@ from typing import NamedTuple
 from google_crc32c import value as crc32c
 
 _HEADER = Struct("<HHI")
+MAX_FRAME_BYTES = _HEADER.size + 0xFFFF
 # Time, subject, kind, flags, and the lengths of address, reason, agent and referrer.
 _FIXED = Struct("<qqBBBBHH")
 _ORIGIN = Struct("<16sq")

@@ -6,12 +6,12 @@ import fcntl
 import os
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from analytics.journal import SUFFIX, sync_folder
-from analytics.records import Corrupt, Framed, read_frames
+from analytics.records import MAX_FRAME_BYTES, Corrupt, Framed, decode, read_frames
 
 DAMAGED_SUFFIX = ".damaged"
 # Enough for a batch of long records, and little enough to be held many times.
@@ -75,6 +75,23 @@ class OpenSegment:
         except Corrupt as damage:
             raise Corrupt(offset + damage.position) from None
         return [Framed(payload, offset + end) for payload, end in frames]
+
+    def first_waiting(self, offset: int) -> tuple[int, float | None]:
+        """Where what has not been overwritten begins, from ``offset`` on, and when the record there was written."""
+        start = self._skip_zeros(offset)
+        # The first byte of a length may be zero, too.
+        for place in (start, max(offset, start - 1)):
+            with suppress(Corrupt, ValueError):
+                for payload, _ in read_frames(os.pread(self.descriptor, MAX_FRAME_BYTES, place), 1):
+                    return place, decode(payload).time / 1_000_000
+        return start, None
+
+    def _skip_zeros(self, offset: int) -> int:
+        while chunk := os.pread(self.descriptor, len(_ZEROS), offset):
+            if rest := len(chunk.lstrip(b"\0")):
+                return offset + len(chunk) - rest
+            offset += len(chunk)
+        return offset
 
     def wipe(self, start: int, end: int) -> None:
         """What has been counted is overwritten, as it holds the addresses of visitors."""

@@ -5,11 +5,14 @@ may move it: a forwarded hop is believed only when a peer that the operator trus
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import Any
 
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
+
+LOOPBACK: tuple[Network, ...] = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
 
 # Some proxies (Azure, IIS) forward the port with the address.
 _WITH_PORT = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([0-9.]+))(?::[0-9]{1,5})?")
@@ -36,6 +39,23 @@ def client_address(remote_addr: str, forwarded_for: str, trusted: Sequence[Netwo
         if not _within(hop, trusted):
             break
     return "" if client is None else str(client)
+
+
+def is_trusted(remote_addr: str, trusted: Sequence[Network]) -> bool:
+    """Whether what this peer reports of others is believed."""
+    return bool(trusted) and (not remote_addr or is_within(remote_addr, trusted))
+
+
+def is_within(address: str, networks: Sequence[Network]) -> bool:
+    parsed = _parse(address)
+    return parsed is not None and _within(parsed, networks)
+
+
+def comes_straight_from(meta: Mapping[str, Any], networks: Sequence[Network]) -> bool:
+    """What a proxy passes on comes from outside, whatever it says about itself."""
+    if {"HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED", "HTTP_VIA"} & meta.keys():
+        return False
+    return is_within(meta.get("REMOTE_ADDR", ""), networks)
 
 
 def client_network(address: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 from django.core.exceptions import PermissionDenied as DjangoPermissionDenied
+from django.db import Error
 from django.http import Http404, UnreadablePostError
 from rest_framework import exceptions
 from rest_framework.negotiation import BaseContentNegotiation
@@ -26,6 +27,7 @@ from common.errors import (
     TooManyAttempts,
     Unavailable,
 )
+from common.metrics import count_database_error
 
 
 def ok(
@@ -84,6 +86,8 @@ class JSONOnly(BaseContentNegotiation):
 
 def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response | None:
     """DRF's ``EXCEPTION_HANDLER``. None for what is a bug: Django logs it and ``handler500`` answers."""
+    if isinstance(exc, Error):
+        count_database_error("api")
     error = as_service_error(exc)
     if error is None:
         return None

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, wraps
 from pathlib import Path
 from typing import ParamSpec
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client.metrics_core import Metric
+from prometheus_client.multiprocess import MultiProcessCollector
 
 from common.metric_files import share
 
@@ -84,6 +86,16 @@ def _never_raises(function: Callable[P, None]) -> Callable[P, None]:
             log.error("Not in the metrics: %s", error)
 
     return guarded
+
+
+def collect_counted() -> Iterator[Metric]:
+    """By all processes that share a folder, or by this one."""
+    folder = os.environ.get(FOLDER_VARIABLE)
+    yield from (
+        MultiProcessCollector(None, folder).collect()  # type: ignore[no-untyped-call]
+        if folder
+        else REGISTRY.collect()
+    )
 
 
 @_never_raises

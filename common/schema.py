@@ -156,6 +156,9 @@ _ERROR = component(
             )
         ),
         "data": Part(DictField(required=False, help_text="What the operation says of its refusals.")),
+        "requestId": Part(
+            CharField(required=False, help_text="Of an `internal_error`: what the operator finds it by.")
+        ),
     },
 )
 

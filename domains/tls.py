@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from ipaddress import ip_address
-
 from django.conf import settings
 from django.db import Error
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
+from common.client_address import LOOPBACK, comes_straight_from
 from common.database import read_first
 from common.hosts import canonical_host, is_address
+from common.metrics import count_database_error
 from domains.models import Domain, DomainStatus
 
 
@@ -21,26 +21,17 @@ def tls_allowed(request: HttpRequest) -> HttpResponse:
     Only for callers inside. Whoever could ask from outside would learn which names are customers'.
     """
     host = canonical_host(request.GET.get("domain", ""))
-    if not _comes_from_inside(request) or host is None or is_address(host):
+    is_inside = comes_straight_from(request.META, [*LOOPBACK, *settings.TRUSTED_PROXIES])
+    if not is_inside or host is None or is_address(host):
         raise Http404
     try:
         known = host in settings.BASE_HOSTS or read_first(lambda: _is_active(host))
     except Error:
+        count_database_error("page")
         return HttpResponse(status=503, headers={"Retry-After": "2"})
     if not known:
         raise Http404
     return HttpResponse("yes\n", "text/plain", headers={"Cache-Control": "no-store"})
-
-
-def _comes_from_inside(request: HttpRequest) -> bool:
-    # What a proxy passes on comes from outside, whatever it says about itself.
-    if {"HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED", "HTTP_VIA"} & request.META.keys():
-        return False
-    try:
-        peer = ip_address(request.META.get("REMOTE_ADDR", ""))
-    except ValueError:
-        return False
-    return peer.is_loopback or any(peer in network for network in settings.TRUSTED_PROXIES)
 
 
 def _is_active(host: str) -> bool:

@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.loader import render_to_string
 
 from common.browser_headers import protect_page
+from redirects.outcomes import mark
 from redirects.refusals import Refusal
 
 RETRY_AFTER_SECONDS = "2"
@@ -62,7 +63,7 @@ def refuse(
     response["X-Robots-Tag"] = "noindex"
     if refusal.status == 503:
         response["Retry-After"] = RETRY_AFTER_SECONDS
-    return response
+    return mark(response, refusal.reason)
 
 
 def prefers_json(request: HttpRequest) -> bool:

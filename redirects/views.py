@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from django.conf import settings
 from django.db import Error
 from django.http import HttpRequest, HttpResponse
@@ -13,17 +15,30 @@ from analytics.visitor import Visitor, visitor_from
 from common.database import is_outage
 from common.errors import TooManyAttempts
 from common.hosts import canonical_host
+from common.metrics import count_database_error, observe_redirect
 from domains.visitors import root_url_of
 from links.destinations import Target, UnknownCode, find_target
 from links.scans import SCAN_MARKER
 from redirects import access, refusals
 from redirects.answers import redirect_headers
+from redirects.outcomes import mark, outcome_of
 from redirects.pages import refuse
 from redirects.password import is_unlocked, remember_unlocked, try_password
 from redirects.refusals import Refusal
 
 
 def follow(request: HttpRequest, code: str) -> HttpResponse:
+    began = time.perf_counter()
+    outcome = refusals.INTERNAL_ERROR.reason
+    try:
+        response = _answer(request, code)
+        outcome = outcome_of(response)
+        return response
+    finally:
+        observe_redirect("django", outcome, time.perf_counter() - began)
+
+
+def _answer(request: HttpRequest, code: str) -> HttpResponse:
     if request.method not in ("GET", "HEAD", "POST"):
         response = refuse(request, refusals.METHOD_NOT_ALLOWED)
         response["Allow"] = "GET, HEAD, POST"
@@ -31,6 +46,7 @@ def follow(request: HttpRequest, code: str) -> HttpResponse:
     try:
         return _follow(request, code)
     except Error as error:
+        count_database_error("redirect")
         if not is_outage(error):
             raise
         return refuse(request, refusals.UNAVAILABLE)
@@ -44,7 +60,9 @@ def _follow(request: HttpRequest, code: str) -> HttpResponse:
     visitor = visitor_from(request.META, request.method or "", settings.TRUSTED_PROXIES)
     if isinstance(target, UnknownCode):
         capture.record_unknown_code(visitor, target.domain_id)
-        return _elsewhere(target.elsewhere) if target.elsewhere else refuse(request, refusals.NOT_FOUND)
+        if target.elsewhere:
+            return _elsewhere(target.elsewhere)
+        return mark(refuse(request, refusals.NOT_FOUND), "unknown_code")
     refusal = access.decide(target, visitor, timezone.now())
     if refusal is not None:
         return _refuse(request, target, visitor, refusal)
@@ -74,6 +92,7 @@ def root(request: HttpRequest) -> HttpResponse:
     try:
         url = root_url_of(host) if host else None
     except Error as error:
+        count_database_error("redirect")
         if not is_outage(error):
             raise
         return refuse(request, refusals.UNAVAILABLE)
@@ -87,7 +106,7 @@ def _elsewhere(url: str) -> HttpResponse:
     response["Location"] = url
     response["Cache-Control"] = "no-store"
     response["X-Robots-Tag"] = "noindex"
-    return response
+    return mark(response, "elsewhere")
 
 
 def _redirect(target: Target) -> HttpResponse:

@@ -31,9 +31,9 @@ def integer(name: str, default: int, *, minimum: int = 0, maximum: int = 2**31 -
     return int(given)
 
 
-def words(name: str) -> list[str]:
+def words(name: str, default: str = "") -> list[str]:
     """A comma-separated list."""
-    return [word.strip() for word in text(name).split(",") if word.strip()]
+    return [word.strip() for word in text(name, default).split(",") if word.strip()]
 
 
 def origins(name: str) -> list[str]:
@@ -65,9 +65,9 @@ def choice(name: str, choices: tuple[str, ...]) -> str:
     return given
 
 
-def networks(name: str) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
+def networks(name: str, default: str = "") -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
     found = []
-    for word in words(name):
+    for word in words(name, default):
         try:
             found.append(ipaddress.ip_network(word, strict=False))
         except ValueError:

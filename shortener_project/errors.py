@@ -12,6 +12,7 @@ from common.errors import NotFound, ServiceError
 from redirects import refusals
 from redirects.pages import refuse
 from redirects.refusals import Refusal
+from shortener_project.logs import request_id
 
 
 class _BadRequest(ServiceError):
@@ -33,17 +34,17 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def internal_error(request: HttpRequest) -> HttpResponse:
-    return _answer(request, _InternalError(), refusals.INTERNAL_ERROR)
+    return _answer(request, _InternalError(), refusals.INTERNAL_ERROR, requestId=request_id.get())
 
 
 def csrf_failure(request: HttpRequest, reason: str = "", **kwargs: Any) -> HttpResponse:
     return refuse(request, refusals.FORM_EXPIRED)
 
 
-def _answer(request: HttpRequest, error: ServiceError, refusal: Refusal) -> HttpResponse:
+def _answer(request: HttpRequest, error: ServiceError, refusal: Refusal, **more: str | None) -> HttpResponse:
     if request.path_info != "/api" and not request.path_info.startswith("/api/"):
         return refuse(request, refusal)
-    response = HttpResponse(orjson.dumps(error_body(error)), "application/json", status=error.status)
+    response = HttpResponse(orjson.dumps(error_body(error) | more), "application/json", status=error.status)
     response["Cache-Control"] = "no-store"
     response["X-Content-Type-Options"] = "nosniff"
     return response

@@ -11,9 +11,15 @@ from typing import Any
 # Bounds what one hostile or unlucky request can cost the database; read by the settings, so set before them.
 os.environ.setdefault("STATEMENT_TIMEOUT_MS", "2000")
 
+from common import metric_files
 from common.versions import slots
 from redirects.handover import handover
 from shortener_project import settings
+
+# Read when the apps are loaded. Where it is set, `manage.py serve` has prepared the folder.
+if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
+    metric_files.prepare(settings.METRICS_DIR)
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(settings.METRICS_DIR)
 
 # The worker class stands on the apps.
 import_module("shortener_project.wsgi")

@@ -19,7 +19,7 @@ from common.hosts import canonical_host, is_address
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
 # Codes may begin like our paths, so these end where a segment does.
-_SYSTEM_PAGES = frozenset({"/api", "/admin"})
+_SYSTEM_PAGES = frozenset({"/api", "/admin", "/metrics"})
 _SYSTEM_PATHS = ("/api/", "/admin/", "/internal/", "/static/", "/qr/")
 
 

@@ -112,6 +112,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "shortener_project.api_requests.ApiRequestMiddleware",
     "shortener_project.middleware.ContentLengthMiddleware",
     "shortener_project.middleware.HstsMiddleware",
     "shortener_project.middleware.SystemHostMiddleware",
@@ -250,16 +251,33 @@ CLICK_SYNC = env.choice("CLICK_SYNC", ("group", "process", "strict"))
 CLICK_BACKLOG_MB = env.integer("CLICK_BACKLOG_MB", 1024, minimum=1)
 CLICK_RETENTION_DAYS = env.integer("CLICK_RETENTION_DAYS", 0)
 
+METRICS_ALLOWED_NETWORKS = env.networks("METRICS_ALLOWED_NETWORKS", "127.0.0.0/8, ::1")
+# What the processes of this installation count together. In memory: a full or busy disk must not hold them up.
+_memory = Path("/dev/shm")  # noqa: S108 # the folder in it is checked to be ours
+METRICS_DIR = (
+    Path(env.text("PROMETHEUS_MULTIPROC_DIR"))
+    if env.text("PROMETHEUS_MULTIPROC_DIR")
+    else (
+        _memory / f"shortener-{derive_key(SECRET_KEY, f'metrics {os.geteuid()} {VAR_DIR}').hex()[:20]}"
+        if os.access(_memory, os.W_OK)
+        else VAR_DIR / "metrics"
+    )
+)
+
 LOG_LEVEL = env.choice("LOG_LEVEL", ("INFO", "DEBUG", "WARNING", "ERROR"))
 LOG_FORMAT = env.choice("LOG_FORMAT", ("text", "json"))
+LOG_ADDRESSES = env.choice("LOG_ADDRESSES", ("no", "yes")) == "yes"
 LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
-        "text": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"},
+        "text": {"()": "shortener_project.logs.TextFormatter"},
         "json": {"()": "shortener_project.logs.JSONFormatter"},
     },
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
+    "filters": {"discreet": {"()": "shortener_project.logs.Discreet", "addresses": LOG_ADDRESSES}},
+    "handlers": {
+        "stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["discreet"]}
+    },
     "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
     "loggers": {
         # A 4xx is the client's affair, not an event for the operator; what is a bug reaches this logger as an error.

@@ -6,6 +6,7 @@ from django.views.generic import RedirectView
 from domains.tls import tls_allowed
 from qrcodes.urls import image_urlpatterns
 from shortener_project import errors, views
+from shortener_project.metrics import metrics
 from shortener_project.schema import DocsView, SchemaView
 
 urlpatterns = [
@@ -14,6 +15,7 @@ urlpatterns = [
     path("readyz", views.readyz),
     path("robots.txt", views.robots),
     path("favicon.ico", views.favicon),
+    path("metrics", metrics),
     path("internal/tls-allowed", tls_allowed),
     path("admin", RedirectView.as_view(url="/admin/")),
     path("admin/", admin.site.urls),

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_safe
 
 from analytics.backlog import backlog
 from common.database import read_first
+from common.metrics import count_database_error
 from redirects.pages import page
 from redirects.views import root
 from shortener_project.middleware import is_on_system_host
@@ -38,6 +39,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
         pending = read_first(_missing_migrations)
         waiting = 0 if pending else backlog(settings.CLICKS_DIR).waiting
     except Error:
+        count_database_error("page")
         return _status(503, status="unavailable", database="unreachable")
     if pending:
         return _status(503, status="unavailable", database="migrations are missing")

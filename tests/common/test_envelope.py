@@ -1,6 +1,7 @@
 """Views that raise one kind of exception each, behind the project's own handlers."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
@@ -136,6 +137,24 @@ EXPECTED: dict[str, tuple[Raise, int, str, str, dict[str, str]]] = {
     ),
 }  # fmt: skip
 
+
+def break_the_sql() -> Exception:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT api_key FROM accounts_nothing WHERE secret = %s", [SECRET])
+    return AssertionError("there is such a table")
+
+
+def break_a_rule_of_the_database() -> Exception:
+    with connection.cursor() as cursor:
+        cursor.execute("INSERT INTO accounts_user (email) VALUES (%s)", [SECRET])
+    return AssertionError("there may be such a row")
+
+
+def read_what_is_not_there() -> Exception:
+    Path("/etc/hunter2").read_text()
+    return AssertionError("there is such a file")
+
+
 BUGS: dict[str, Raise] = {
     "Exception": lambda: Exception(SECRET),
     "ValueError": lambda: ValueError(SECRET),
@@ -152,6 +171,11 @@ BUGS: dict[str, Raise] = {
     "IntegrityError": lambda: IntegrityError(SECRET),
     "DataError": lambda: DataError(SECRET),
     "ProgrammingError": lambda: ProgrammingError(SECRET),
+    "broken SQL": break_the_sql,
+    "broken rule of the database": break_a_rule_of_the_database,
+    "missing file": read_what_is_not_there,
+    "ZeroDivisionError": lambda: ZeroDivisionError(SECRET),
+    "TypeError": lambda: TypeError(SECRET),
 }
 
 RAISED = {**{name: each[0] for name, each in EXPECTED.items()}, **BUGS}
@@ -250,7 +274,7 @@ def test_exception_becomes_its_status_and_code_and_nothing_more(
 
 @pytest.mark.parametrize("name", BUGS)
 def test_bug_is_answered_500_without_a_word_of_its_text(
-    name: str, client: APIClient, caplog: pytest.LogCaptureFixture
+    name: str, client: APIClient, caplog: pytest.LogCaptureFixture, db: None
 ) -> None:
     response = client.get(f"/api/raise/{name}")
     assert shown(response) == (
@@ -260,11 +284,13 @@ def test_bug_is_answered_500_without_a_word_of_its_text(
             "success": False,
             "message": "Something went wrong on our side. The error has been recorded.",
             "code": "internal_error",
+            "requestId": response.headers["X-Request-ID"],
         },
     )
+    assert len(response.content) <= 200
     assert response.headers["Cache-Control"] == "no-store"
     assert response.headers["X-Content-Type-Options"] == "nosniff"
-    assert [record.levelname for record in caplog.records] == ["ERROR"]
+    assert [record.levelname for record in caplog.records] == ["ERROR", "INFO"]
 
 
 @pytest.mark.parametrize("accept", ["text/html", "application/json", "*/*", "image/png", "rubbish"])
@@ -272,7 +298,7 @@ def test_envelope_is_json_whatever_is_accepted(accept: str, client: APIClient) -
     for path_, status in (("ValueError", 500), ("conflict", 409), ("suspicious operation", 400)):
         response = client.get(f"/api/raise/{path_}", headers={"accept": accept})
         assert (response.status_code, response.headers["Content-Type"]) == (status, "application/json")
-        assert set(response.json()) == {"success", "message", "code"}
+        assert set(response.json()) - {"requestId"} == {"success", "message", "code"}
 
 
 def test_method_that_is_not_allowed_is_told_with_those_that_are(client: APIClient) -> None:
@@ -417,4 +443,4 @@ def test_json_is_compact_utf8() -> None:
 def test_clients_of_any_kind_get_the_same_answer(client: APIClient) -> None:
     """Django's own test client sends no Accept header, and neither does many a script."""
     plain = Client(headers={"host": "sho.rt"}, raise_request_exception=False)
-    assert plain.get("/api/raise/ValueError").json() == client.get("/api/raise/ValueError").json()
+    assert plain.get("/api/raise/conflict").json() == client.get("/api/raise/conflict").json()

@@ -13,6 +13,7 @@ from django.db import Error, connection
 from analytics.drops import make_room
 from analytics.pipeline import Drainer
 from common.database import is_outage
+from common.metrics import count_database_error, count_drained
 
 IDLE_SECONDS = 0.25
 OUTAGE_SECONDS = 1.0
@@ -36,9 +37,10 @@ class Command(BaseCommand):
         drainer = Drainer(settings.CLICKS_DIR)
         while True:
             try:
-                while drainer.drain_batch():
-                    pass
+                while taken := drainer.drain_batch():
+                    count_drained(taken)
             except Error as error:
+                count_database_error("background")
                 if options["once"] or not is_outage(error):
                     raise
                 logger.warning("Clicks wait for the database: %s", error)

@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.db import Error, connection
 
+from common.metrics import count_database_error
 from domains.recheck import forget_lapsed_claims, recheck_due
 
 logger = logging.getLogger(__name__)
@@ -34,6 +35,7 @@ class Command(BaseCommand):
                 forget_lapsed_claims()
                 recheck_due()
             except Error as error:
+                count_database_error("background")
                 if options["once"]:
                     raise
                 logger.warning("The re-check of domains waits for the database: %s", error)

@@ -15,6 +15,7 @@ from analytics.life_counts import close_days
 from analytics.partitions import ensure_partitions
 from analytics.retention import forget_deleted_links, forget_finished_segments, forget_old_clicks
 from analytics.salts import forget_visitors
+from common.metrics import count_database_error
 from links.namespace import forget_lapsed_holds
 
 logger = logging.getLogger(__name__)
@@ -45,6 +46,7 @@ class Command(BaseCommand):
                 forget_deleted_links()
                 forget_finished_segments()
             except Error as error:
+                count_database_error("background")
                 if options["once"]:
                     raise
                 logger.warning("Housekeeping waits for the database: %s", error)

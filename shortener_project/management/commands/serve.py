@@ -14,6 +14,7 @@ from django.db import Error, connection
 from accounts.models import User
 from accounts.plans import Plan
 from accounts.services import NewAccount, create_account
+from common import metric_files
 from shortener_project.embedded_postgres import EmbeddedPostgres, EmbeddedPostgresError
 from shortener_project.embedded_postgres.guard import guarded
 from shortener_project.supervisor import CannotGoOn, Child, Supervisor
@@ -38,11 +39,14 @@ class Command(BaseCommand):
         self.stdout.flush()
         # Open until now for a gunicorn that restarts; when all stops, who comes must be refused, not kept waiting.
         supervisor = Supervisor(children(listener), tick=keep_database_running(), close=listener.close)
+        prepare_metrics()
         try:
             with guarded(settings.VAR_DIR) if settings.EMBEDDED_DATABASE else nullcontext():
                 supervisor.run()
         except (CannotGoOn, EmbeddedPostgresError) as error:
             raise CommandError(str(error)) from None
+        finally:
+            metric_files.remove(settings.METRICS_DIR)
 
 
 def bind() -> socket.socket:
@@ -83,6 +87,14 @@ def prepare_database(then_listen_on: socket.socket) -> NewAccount | None:
     except Error as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise CommandError(f"The database cannot be used: {reason}") from None
+
+
+def prepare_metrics() -> None:
+    try:
+        metric_files.prepare(settings.METRICS_DIR)
+    except OSError as error:
+        raise CommandError(f"Metrics cannot be kept: {error}") from None
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(settings.METRICS_DIR)
 
 
 def children(listener: socket.socket) -> list[Child]:

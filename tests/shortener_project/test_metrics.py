@@ -1,0 +1,257 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from ipaddress import ip_network
+from typing import Any
+
+import pytest
+import time_machine
+from django.db import connection
+from django.test import Client
+from prometheus_client.parser import text_string_to_metric_families
+from pytest_django import Settings
+from rest_framework.test import APIClient
+
+from accounts.services import NewAccount
+from analytics.drops import count_drop
+from domains.models import Domain
+from redirects import refusals
+from tests.clicks import drain
+from tests.conftest import FIREFOX
+
+MakeLink = Callable[..., dict[str, Any]]
+CURL = "curl/8.5.0"
+
+
+@pytest.fixture
+def prometheus() -> Client:
+    """As it asks: straight, from this machine."""
+    return Client(headers={"host": "127.0.0.1:8000"})
+
+
+@pytest.fixture
+def customers_domain(alice: NewAccount) -> Domain:
+    return Domain.objects.create(
+        owner=alice.user, domain="customer.example", subdomain="go", host="go.customer.example", status="active",
+        not_found_url="https://customer.example/lost", expired_url="https://customer.example/over",
+    )  # fmt: skip
+
+
+def scrape(prometheus: Client) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
+    response = prometheus.get("/metrics")
+    assert response.status_code == 200
+    families = text_string_to_metric_families(response.content.decode())
+    return {
+        (sample.name, frozenset(sample.labels.items())): sample.value
+        for family in families
+        for sample in family.samples
+    }
+
+
+def value(prometheus: Client, name: str, **labels: str) -> float:
+    return scrape(prometheus).get((f"shortener_{name}", frozenset(labels.items())), 0.0)
+
+
+# Who may ask
+
+
+def test_prometheus_gets_its_format(prometheus: Client, db: None) -> None:
+    response = prometheus.get("/metrics")
+    assert response.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
+    assert response.headers["Cache-Control"] == "no-store"
+    assert prometheus.head("/metrics").status_code == 200
+    assert prometheus.post("/metrics").status_code == 405
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"])
+def test_this_machine_may_ask(address: str, prometheus: Client, db: None) -> None:
+    assert prometheus.get("/metrics", REMOTE_ADDR=address).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("address", "headers"),
+    [
+        ("192.0.2.1", {}),
+        ("10.0.0.1", {}),
+        ("::ffff:192.0.2.1", {}),
+        ("", {}),
+        ("unknown", {}),
+        ("127.0.0.1", {"x-forwarded-for": "127.0.0.1"}),
+        ("127.0.0.1", {"x-forwarded-for": ""}),
+        ("127.0.0.1", {"forwarded": "for=127.0.0.1"}),
+        ("127.0.0.1", {"via": "1.1 proxy"}),
+        ("127.0.0.1", {"host": "go.customer.example"}),
+        ("127.0.0.1", {"host": "elsewhere.example"}),
+        ("192.0.2.1", {"x-forwarded-for": "127.0.0.1", "host": "sho.rt"}),
+    ],
+)
+def test_to_anybody_else_there_is_no_such_page(
+    address: str, headers: dict[str, str], prometheus: Client, customers_domain: Domain, settings: Settings
+) -> None:
+    for proxies in ([], [ip_network("127.0.0.0/8")]):
+        settings.TRUSTED_PROXIES = proxies
+        response = prometheus.get("/metrics", REMOTE_ADDR=address, headers=headers)
+        unknown = prometheus.get("/no0such0code", headers={"host": "sho.rt"})
+        assert (response.status_code, response.content) == (404, unknown.content)
+        assert response.headers.items() == unknown.headers.items()
+
+
+def test_networks_can_be_named(prometheus: Client, settings: Settings, db: None) -> None:
+    settings.METRICS_ALLOWED_NETWORKS = [ip_network("10.1.0.0/16"), ip_network("fd00::/8")]
+    statuses = [
+        prometheus.get("/metrics", REMOTE_ADDR=address, headers={"host": host}).status_code
+        for address in ("10.1.2.3", "fd00::1", "10.2.0.1", "127.0.0.1")
+        for host in ("sho.rt", "10.1.0.9:8000")
+    ]
+    assert statuses == [200, 200, 200, 200, 404, 404, 404, 404]
+
+
+# Redirects
+
+
+def test_every_request_for_a_link_is_told_by_what_came_of_it(
+    visitor: Client, api: APIClient, prometheus: Client, make_link: MakeLink, customers_domain: Domain
+) -> None:
+    domain = str(customers_domain.public_id)
+    disabled = make_link()
+    api.put(f"/api/urls/{disabled['_id']}", {"isActive": False})
+    past = "2020-01-01T00:00:00Z"
+    capped = make_link(restrictions={"maxClicks": 1})
+    locked = make_link(password="open sesame")
+    cases: list[tuple[str, str, str, dict[str, Any]]] = [
+        ("302", "GET", make_link()["shortCode"], {}),
+        ("302", "HEAD", make_link()["shortCode"], {"headers": {"user-agent": CURL}}),
+        ("301", "GET", make_link(redirectType=301)["shortCode"], {}),
+        ("disabled", "GET", disabled["shortCode"], {}),
+        ("expired", "GET", make_link(expiresAt=past)["shortCode"], {}),
+        ("302", "GET", capped["shortCode"], {}),
+        ("limit_reached", "GET", capped["shortCode"], {}),
+        ("country", "GET", make_link(restrictions={"allowedCountries": ["FR"]})["shortCode"], {}),
+        ("device", "GET", make_link(restrictions={"allowedDevices": ["tablet"]})["shortCode"], {}),
+        ("password", "GET", locked["shortCode"], {}),
+        ("csrf", "POST", locked["shortCode"], {"data": {"password": "open sesame"}}),
+        ("unknown_code", "GET", "no0such0code", {}),
+        ("not_found", "GET", "no0such0code", {"headers": {"host": "elsewhere.example"}}),
+        ("elsewhere", "GET", "no0such0code", {"headers": {"host": customers_domain.host}}),
+        (
+            "elsewhere",
+            "GET",
+            make_link(expiresAt=past, domainId=domain)["shortCode"],
+            {"headers": {"host": customers_domain.host}},
+        ),
+        ("method_not_allowed", "PUT", make_link()["shortCode"], {}),
+        ("unlocked", "POST", make_link()["shortCode"], {}),
+    ]
+    for outcome, method, code, options in cases:
+        labels = {"lane": "django", "outcome": outcome}
+        before = value(prometheus, "redirects_total", **labels)
+        timed = value(prometheus, "redirect_seconds_count", lane="django")
+        getattr(visitor, method.lower())(f"/{code}", **options)
+        assert value(prometheus, "redirects_total", **labels) - before == 1, (outcome, code)
+        assert value(prometheus, "redirect_seconds_count", lane="django") - timed == 1
+
+
+def test_what_is_no_request_for_a_link_is_not_told_as_one(
+    visitor: Client, prometheus: Client, db: None
+) -> None:
+    before = value(prometheus, "redirect_seconds_count", lane="django")
+    for path in ("/", "/healthz", "/readyz", "/robots.txt", "/api/urls", "/not/a/code"):
+        visitor.get(path)
+    assert value(prometheus, "redirect_seconds_count", lane="django") == before
+
+
+def test_a_bug_is_told_as_one(prometheus: Client, make_link: MakeLink) -> None:
+    labels = {"lane": "django", "outcome": refusals.INTERNAL_ERROR.reason}
+    before = value(prometheus, "redirects_total", **labels)
+    path = f"/{make_link()['shortCode']}"
+    client = Client(headers={"host": "sho.rt", "user-agent": FIREFOX}, raise_request_exception=False)
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE links_clickcounter RENAME COLUMN clicks TO something_else")
+    assert client.get(path).status_code == 500
+    assert value(prometheus, "redirects_total", **labels) - before == 1
+
+
+# The journal
+
+
+def test_the_journal_tells_how_much_waits_and_for_how_long(
+    visitor: Client, prometheus: Client, make_link: MakeLink
+) -> None:
+    path = f"/{make_link()['shortCode']}"
+    moment = datetime(2026, 11, 21, 12, tzinfo=UTC)
+    with time_machine.travel(moment, tick=False) as clock:
+        assert value(prometheus, "journal_backlog_bytes") == 0
+        assert value(prometheus, "journal_oldest_seconds") == 0
+        visitor.get(path)
+        first = value(prometheus, "journal_backlog_bytes")
+        assert first > 0
+        clock.shift(90)
+        assert drain() == 1
+        assert value(prometheus, "journal_backlog_bytes") == 0
+        assert value(prometheus, "journal_oldest_seconds") == 0
+        visitor.get(path)
+        clock.shift(30)
+        visitor.get(path)
+        clock.shift(12)
+        assert value(prometheus, "journal_backlog_bytes") == 2 * first
+        assert value(prometheus, "journal_oldest_seconds") == 42
+        assert value(prometheus, "database_up") == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_while_the_database_is_away_the_journal_is_told_all_the_same(
+    visitor: Client, prometheus: Client, make_link: MakeLink
+) -> None:
+    path = f"/{make_link()['shortCode']}"
+    visitor.get(path)
+    drain()
+    visitor.get(path)
+    before = scrape(prometheus)
+    waiting = before["shortener_journal_backlog_bytes", frozenset()]
+    with out_of_reach():
+        errors = value(prometheus, "database_errors_total", where="page")
+        found = scrape(prometheus)
+        assert found["shortener_database_up", frozenset()] == 0
+        assert found["shortener_journal_backlog_bytes", frozenset()] == waiting > 0
+        assert found["shortener_journal_oldest_seconds", frozenset()] > 0
+        assert value(prometheus, "database_errors_total", where="page") - errors == 2
+        errors = value(prometheus, "database_errors_total", where="redirect")
+        assert visitor.get("/whatever").status_code == 503
+        assert value(prometheus, "database_errors_total", where="redirect") - errors == 1
+    assert value(prometheus, "database_up") == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_requests_that_the_database_failed_are_counted(api: APIClient, prometheus: Client) -> None:
+    before = value(prometheus, "database_errors_total", where="api")
+    with out_of_reach():
+        assert api.get("/api/urls").status_code == 503
+    assert value(prometheus, "database_errors_total", where="api") - before == 1
+
+
+@contextmanager
+def out_of_reach() -> Iterator[None]:
+    """Within it, nobody listens where the database was."""
+    where = {name: connection.settings_dict[name] for name in ("HOST", "PORT")}
+    connection.close()
+    connection.settings_dict |= {"HOST": "127.0.0.1", "PORT": "1"}
+    try:
+        yield
+    finally:
+        connection.settings_dict |= where
+
+
+def test_segments_that_were_set_aside_are_told(prometheus: Client, settings: Settings, db: None) -> None:
+    assert value(prometheus, "journal_damaged_segments") == 0
+    settings.CLICKS_DIR.mkdir(exist_ok=True)
+    (settings.CLICKS_DIR / "01890000-0000-7000-8000-000000000000.damaged").write_bytes(b"?")
+    assert value(prometheus, "journal_damaged_segments") == 1
+
+
+def test_drops_are_told(prometheus: Client, db: None) -> None:
+    before = value(prometheus, "clicks_dropped_total")
+    count_drop()
+    count_drop()
+    assert value(prometheus, "clicks_dropped_total") - before == 2
