@@ -101,6 +101,8 @@ class Service:
             "PORT": str(self.port),
             "WEB_CONCURRENCY": "1",
             "API_CONCURRENCY": "1",
+            # What is killed cannot tidy the one that it would take by itself.
+            "PROMETHEUS_MULTIPROC_DIR": str(self.var_dir / "metrics"),
             **environment,
         }
         self._python = python

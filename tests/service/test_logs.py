@@ -1,0 +1,121 @@
+"""What a running service writes down, when strangers send what they like and callers put secrets where none belong."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from tests.service.running import DEADLINE, Service
+
+HOSTILE = [
+    "plain\nforged line",
+    '\r\n{"time": "2026-11-21T12:00:00.000Z", "level": "ERROR", "message": "forged"}',
+    "\x1b[31mred\x1b[0m",
+    "\x1b]0;title\x07",
+    "\x9b31m",
+    "\x00\x08\x7f",
+    "\u2028\u2029\u202e",
+    "%0a%0d%1b[2J",
+    "${jndi:ldap://x}",
+    "{}%s%d%n",
+]
+ROUNDS = 100
+
+
+@pytest.mark.timeout(300)
+def test_a_thousand_hostile_requests_are_a_thousand_lines_without_a_secret(
+    make_service: Callable[..., Service], make_database: Callable[[], str]
+) -> None:
+    service = make_service(LOG_FORMAT="json", DATABASE_URL=make_database(), SECRET_KEY="s" * 50)
+    service.start()
+    owner = service.owner
+    tokens = service.ask("POST", "/api/auth/login", {"email": owner.email, "password": owner.password}).json()
+    secrets = [owner.api_key, owner.password, tokens["token"], tokens["refreshToken"]]
+    lines_before = len(service.stderr.splitlines())
+
+    sent = 0
+    with ExitStack() as opened:
+        answers: Any = None
+        for number in range(ROUNDS):
+            text, secret = HOSTILE[number % len(HOSTILE)], secrets[number % len(secrets)]
+            for request in requests(text, secret):
+                if answers is None:
+                    client = opened.enter_context(
+                        socket.create_connection(("127.0.0.1", service.port), DEADLINE)
+                    )
+                    answers = opened.enter_context(client.makefile("rb"))
+                client.sendall(request)
+                if not read_answer(answers):
+                    answers = None
+                sent += 1
+    assert sent == 1000
+
+    new = service.stderr.splitlines()[lines_before:]
+    lines: list[dict[str, Any]] = [json.loads(line) for line in new]
+    about_requests = [line for line in lines if line["logger"] == "shortener_project.api_requests"]
+    assert len(about_requests) == sent
+    assert len(lines) == sent
+    assert len({line["request_id"] for line in about_requests}) == sent
+    assert [secret for secret in secrets if secret in service.stderr] == []
+    assert "127.0.0.1" not in "".join(new)
+
+
+def requests(text: str, secret: str) -> list[bytes]:
+    """Of ten kinds: the text and the secret in every place where a caller may put them."""
+    encoded, raw = quote(text), text.encode().translate(None, b"\r\n\x00")
+    body = json.dumps({"originalUrl": text, "title": text, "password": secret, text: secret}).encode()
+    login = json.dumps({"email": f"{text}@example.com", "password": secret}).encode()
+    return [
+        message(b"GET", f"/api/{encoded}?key={secret}"),
+        message(b"GET", f"/api/urls?search={encoded}&api_key={secret}"),
+        message(b"GET", f"/api/urls/{encoded}"),
+        message(b"GET", f"/api/urls/{secret}"),
+        message(b"GET", f"/api/analytics/{encoded}", {b"User-Agent": raw, b"Referer": secret.encode()}),
+        message(b"GET", "/api/urls", {b"X-Request-ID": raw, b"X-API-Key": secret.encode()}),
+        message(b"GET", "/api/urls", {b"Authorization": b"Bearer " + secret.encode(), b"Cookie": raw}),
+        message(b"POST", "/api/urls", {b"X-API-Key": secret.encode(), b"X-Forwarded-For": raw}, body),
+        message(b"POST", "/api/auth/login", {b"Content-Language": raw}, login),
+        message(b"BREW", f"/api/{encoded}", {b"Authorization": secret.encode()}),
+    ]
+
+
+def message(
+    method: bytes, target: str, headers: dict[bytes, bytes] | None = None, body: bytes = b""
+) -> bytes:
+    fields = {
+        b"Host": b"127.0.0.1",
+        b"Content-Type": b"application/json",
+        b"Content-Length": b"%d" % len(body),
+    }
+    lines = [b"%b: %b" % field for field in (fields | (headers or {})).items()]
+    return b"\r\n".join([b"%b %b HTTP/1.1" % (method, target.encode()), *lines, b"", body])
+
+
+def read_answer(answers: Any) -> bool:
+    """Whether another request may follow."""
+    assert answers.readline().startswith(b"HTTP/1.1 ")
+    headers = {}
+    while (line := answers.readline()) != b"\r\n":
+        name, _, field = line.partition(b":")
+        headers[name.lower()] = field.strip()
+    answers.read(int(headers.get(b"content-length", 0)))
+    return headers.get(b"connection", b"").lower() != b"close"
+
+
+def test_what_the_web_server_cannot_read_is_not_quoted(make_service: Callable[..., Service]) -> None:
+    service = make_service(LOG_FORMAT="json")
+    service.start()
+    key = service.owner.api_key.encode()
+    with socket.create_connection(("127.0.0.1", service.port), DEADLINE) as client:
+        client.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-API-Key %b\x1b[31m\r\n\r\n" % key)
+        assert client.recv(100).startswith(b"HTTP/1.1 400 ")
+    assert service.stop() == 0
+    assert key.decode() not in service.stderr
+    messages = [json.loads(line)["message"] for line in service.stderr.splitlines()]
+    assert "Invalid request" in messages

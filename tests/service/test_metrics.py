@@ -1,0 +1,105 @@
+"""The sums of all processes, however often they are replaced."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import closing
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from tests.service import processes
+from tests.service.conftest import make_folder
+from tests.service.running import Connection, Service, eventually
+
+WORKERS = 3
+
+
+@pytest.fixture(scope="module")
+def watched(make_database: Callable[[], str]) -> Iterator[Service]:
+    service = Service(
+        make_folder(), DATABASE_URL=make_database(), SECRET_KEY="s" * 50, WEB_CONCURRENCY=str(WORKERS)
+    )
+    try:
+        service.start()
+        yield service
+    finally:
+        service.end()
+
+
+def metric(service: Service, name: str) -> float:
+    """Summed over its labels."""
+    answer = service.ask("GET", "/metrics")
+    assert answer.status == 200
+    return sum(
+        sample.value
+        for family in text_string_to_metric_families(answer.body.decode())
+        for sample in family.samples
+        if sample.name == f"shortener_{name}"
+    )
+
+
+def files(service: Service) -> list[str]:
+    return sorted(path.name for path in (service.var_dir / "metrics").iterdir())
+
+
+def test_what_every_process_does_is_in_one_sum_and_survives_it(watched: Service) -> None:
+    key = watched.owner.api_key
+    code = watched.create_link(key)["shortCode"]
+    redirects = 0
+
+    def follow(times: int) -> None:
+        nonlocal redirects
+        connections = [Connection(watched.port) for _ in range(times)]
+        for connection in connections:
+            connection.say("GET", f"/{code}")
+        for connection in connections:
+            assert connection.hear().status == 302
+            connection.close()
+        redirects += times
+
+    follow(30)
+    eventually(lambda: metric(watched, "redirects_total") == redirects)
+    eventually(lambda: metric(watched, "click_records_drained_total") == redirects)
+    eventually(lambda: metric(watched, "journal_backlog_bytes") == 0)
+    before = files(watched)
+    for _ in range(10):
+        victim = watched.workers()[0]
+        os.kill(victim, signal.SIGKILL)
+        eventually(lambda gone=victim: not processes.is_alive(gone) and len(watched.workers()) == WORKERS)
+        follow(5)
+    os.kill(watched.child("drain_clicks"), signal.SIGKILL)
+    follow(5)
+    eventually(lambda: metric(watched, "click_records_drained_total") == redirects)
+    eventually(lambda: metric(watched, "redirects_total") == redirects)
+    assert metric(watched, "api_request_seconds_count") == 1
+    # No more than were there at once: while one is replaced, the next may be there already.
+    assert len(files(watched)) <= len(before) + 3
+
+
+def test_graceful_renewal_of_all_workers_forgets_nothing(watched: Service) -> None:
+    eventually(lambda: len(watched.workers()) == WORKERS)
+    before = metric(watched, "api_request_seconds_count")
+    old = set(watched.workers())
+    for _ in range(12):
+        assert watched.ask("GET", "/api/urls").status == 401
+    watched.signal(signal.SIGHUP)
+    eventually(lambda: len(watched.workers()) == WORKERS and not old & set(watched.workers()))
+    assert metric(watched, "api_request_seconds_count") == before + 12
+
+
+def test_a_proxy_on_this_machine_does_not_open_it_to_the_world(watched: Service) -> None:
+    assert watched.ask("GET", "/metrics", X_Forwarded_For="203.0.113.1").status == 404
+    with closing(Connection(watched.port)) as connection:
+        assert connection.ask("GET", "/metrics", Host="go.customer.example").status == 404
+
+
+def test_a_service_that_ends_leaves_nothing_behind(make_service: Callable[..., Service]) -> None:
+    service = make_service()
+    service.start()
+    assert metric(service, "database_up") == 1
+    assert files(service) != []
+    assert service.stop() == 0
+    assert not (service.var_dir / "metrics").exists()
