@@ -253,14 +253,12 @@ CLICK_RETENTION_DAYS = env.integer("CLICK_RETENTION_DAYS", 0)
 
 METRICS_ALLOWED_NETWORKS = env.networks("METRICS_ALLOWED_NETWORKS", "127.0.0.0/8, ::1")
 # What the processes of this installation count together. In memory: a full or busy disk must not hold them up.
-_memory = Path("/dev/shm")  # noqa: S108 # the folder in it is checked to be ours
-METRICS_DIR = (
-    Path(env.text("PROMETHEUS_MULTIPROC_DIR"))
-    if env.text("PROMETHEUS_MULTIPROC_DIR")
-    else (
-        _memory / f"shortener-{derive_key(SECRET_KEY, f'metrics {os.geteuid()} {VAR_DIR}').hex()[:20]}"
-        if os.access(_memory, os.W_OK)
-        else VAR_DIR / "metrics"
+_metrics_name = f"shortener-{derive_key(SECRET_KEY, f'metrics {os.geteuid()} {VAR_DIR}').hex()[:20]}"
+_memory = "/dev/shm"  # noqa: S108 # nobody can know the folder's name before it is ours
+METRICS_DIR = Path(
+    env.text(
+        "PROMETHEUS_MULTIPROC_DIR",
+        f"{_memory}/{_metrics_name}" if os.access(_memory, os.W_OK) else f"{VAR_DIR}/metrics",
     )
 )
 
