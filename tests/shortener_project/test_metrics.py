@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from ipaddress import ip_network
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +20,7 @@ from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
 from analytics.drops import count_drop
+from common.metric_files import ROOM
 from domains.models import Domain
 from redirects import refusals
 from tests.clicks import drain
@@ -23,6 +28,7 @@ from tests.conftest import FIREFOX
 
 MakeLink = Callable[..., dict[str, Any]]
 CURL = "curl/8.5.0"
+PROJECT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -171,6 +177,56 @@ def test_a_bug_is_told_as_one(prometheus: Client, make_link: MakeLink) -> None:
         cursor.execute("ALTER TABLE links_clickcounter RENAME COLUMN clicks TO something_else")
     assert client.get(path).status_code == 500
     assert value(prometheus, "redirects_total", **labels) - before == 1
+
+
+# Room
+
+EVERYTHING = """
+import django
+django.setup()
+from django.urls import get_resolver
+from common import metrics
+from redirects import refusals
+from shortener_project.api_requests import _as_documented
+
+def routes(resolver, before=""):
+    for each in resolver.url_patterns:
+        path = before + str(each.pattern)
+        yield from routes(each, path) if hasattr(each, "url_patterns") else [path]
+
+found = {_as_documented(route) for route in routes(get_resolver()) if route.startswith("api")} | {"unmatched"}
+assert len(found) > 20
+for route in found:
+    for status in (200, 400, 500):
+        metrics.observe_api_request(route, status, 0.01)
+reasons = {each.reason for each in vars(refusals).values() if isinstance(each, refusals.Refusal)}
+for lane in ("fast", "django"):
+    for outcome in {"301", "302", "elsewhere", "unlocked", "unknown_code", *reasons}:
+        metrics.observe_redirect(lane, outcome, 0.001)
+metrics.count_lookups(hits=1, misses=1)
+for where in ("redirect", "api", "page", "background"):
+    metrics.count_database_error(where)
+"""
+
+
+def test_everything_that_can_be_counted_has_room_from_the_beginning(tmp_path: Path) -> None:
+    """A file that has to grow may find no room, which kills who writes to it."""
+    environment = {
+        **os.environ,
+        "PROMETHEUS_MULTIPROC_DIR": str(tmp_path),
+        "DJANGO_SETTINGS_MODULE": "shortener_project.settings",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", EVERYTHING],
+        cwd=PROJECT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    sizes = {path.name: path.stat().st_size for path in tmp_path.glob("*.db")}
+    assert sizes == {f"{kind}_0.db": room for kind, room in ROOM.items()}
 
 
 # The journal

@@ -15,6 +15,7 @@ READ_BY_SETTINGS = {
     *("DATABASE_URL", "SECRET_KEY", "SECRET_KEY_FALLBACKS", "BASE_URL", "PORT", "VAR_DIR", "TRUSTED_PROXIES"),
     *("LOG_FORMAT", "LOG_LEVEL", "CORS_ALLOWED_ORIGINS", "ACCESS_TOKEN_MINUTES", "REFRESH_TOKEN_DAYS"),
     *("STATEMENT_TIMEOUT_MS", "GEOIP_DATABASE", "GEODATA_URL"),
+    *("LOG_ADDRESSES", "METRICS_ALLOWED_NETWORKS", "PROMETHEUS_MULTIPROC_DIR"),
 }
 LOAD = """
 import json, sys
@@ -203,6 +204,11 @@ def test_base_url_that_no_short_link_could_begin_with_is_refused(url: str, tmp_p
         ("PORT", "http", "PORT must be a whole number from 1 to 65535, not 'http'."),
         ("TRUSTED_PROXIES", "proxy", "TRUSTED_PROXIES must list networks such as 10.0.0.0/8, not 'proxy'."),
         ("LOG_FORMAT", "xml", "LOG_FORMAT must be one of text, json, not 'xml'."),
+        ("LOG_ADDRESSES", "1", "LOG_ADDRESSES must be one of no, yes, not '1'."),
+        (
+            *("METRICS_ALLOWED_NETWORKS", "monitoring"),
+            "METRICS_ALLOWED_NETWORKS must list networks such as 10.0.0.0/8, not 'monitoring'.",
+        ),
     ],
 )
 def test_bad_value_is_named(name: str, value: str, message: str, tmp_path: Path) -> None:
@@ -229,3 +235,17 @@ def test_token_lifetimes_can_be_set(tmp_path: Path) -> None:
     )["SIMPLE_JWT"]
     assert settings["ACCESS_TOKEN_LIFETIME"] == "0:05:00"  # type: ignore[index]
     assert settings["REFRESH_TOKEN_LIFETIME"] == "2 days, 0:00:00"  # type: ignore[index]
+
+
+def test_metrics_are_for_this_machine_and_in_memory_unless_it_is_said_otherwise(tmp_path: Path) -> None:
+    names = ("METRICS_ALLOWED_NETWORKS", "METRICS_DIR")
+    by_itself = load(tmp_path, *names)
+    assert by_itself["METRICS_ALLOWED_NETWORKS"] == ["127.0.0.0/8", "::1/128"]
+    memory = "/dev/shm/shortener-" if os.access("/dev/shm", os.W_OK) else f"{tmp_path}/metrics"
+    assert str(by_itself["METRICS_DIR"]).startswith(memory)
+    assert load(tmp_path, *names) == by_itself
+    other = tmp_path / "other"
+    assert load(other, *names)["METRICS_DIR"] != by_itself["METRICS_DIR"]
+    assert load(
+        tmp_path, *names, METRICS_ALLOWED_NETWORKS="10.0.0.0/8", PROMETHEUS_MULTIPROC_DIR="/run/metrics"
+    ) == {"METRICS_ALLOWED_NETWORKS": ["10.0.0.0/8"], "METRICS_DIR": "/run/metrics"}
