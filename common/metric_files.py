@@ -16,7 +16,7 @@ from pathlib import Path
 from prometheus_client import values
 
 # Taken before it is needed: a page of a mapped file for which there is no room any more kills who writes to it.
-ROOM = {"counter": 64 * 1024, "histogram": 256 * 1024}
+ROOM = {"counter": 16 * 1024, "histogram": 256 * 1024}
 
 
 class Number:
