@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.http import HttpResponse
 
-_NAMES = {301: "301", 302: "302", 303: "unlocked"}
+_UNLOCKED = 303
 
 
 def mark(response: HttpResponse, outcome: str) -> HttpResponse:
@@ -14,4 +14,5 @@ def mark(response: HttpResponse, outcome: str) -> HttpResponse:
 
 
 def outcome_of(response: HttpResponse) -> str:
-    return getattr(response, "outcome", None) or _NAMES[response.status_code]
+    default = "unlocked" if response.status_code == _UNLOCKED else str(response.status_code)
+    return getattr(response, "outcome", default)

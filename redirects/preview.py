@@ -12,6 +12,7 @@ from django.utils import timezone
 from analytics.visitor import visitor_from
 from common.database import is_outage
 from common.hosts import canonical_host
+from common.metrics import count_database_error
 from links.destinations import Target, find_target
 from redirects import access, refusals
 from redirects.pages import page, prefers_json, refuse
@@ -26,6 +27,7 @@ def preview(request: HttpRequest, code: str) -> HttpResponse:
     try:
         return _preview(request, code)
     except Error as error:
+        count_database_error("redirect")
         if not is_outage(error):
             raise
         return refuse(request, refusals.UNAVAILABLE)

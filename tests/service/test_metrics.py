@@ -20,7 +20,11 @@ WORKERS = 3
 @pytest.fixture(scope="module")
 def watched(make_database: Callable[[], str]) -> Iterator[Service]:
     service = Service(
-        make_folder(), DATABASE_URL=make_database(), SECRET_KEY="s" * 50, WEB_CONCURRENCY=str(WORKERS)
+        make_folder(),
+        DATABASE_URL=make_database(),
+        SECRET_KEY="s" * 50,
+        WEB_CONCURRENCY=str(WORKERS - 1),
+        API_CONCURRENCY="1",
     )
     try:
         service.start()
@@ -70,6 +74,8 @@ def test_what_every_process_does_is_in_one_sum_and_survives_it(watched: Service)
         os.kill(victim, signal.SIGKILL)
         eventually(lambda gone=victim: not processes.is_alive(gone) and len(watched.workers()) == WORKERS)
         follow(5)
+        # The fast lane hands over its sums once a second.
+        eventually(lambda: metric(watched, "redirects_total") == redirects)
     os.kill(watched.child("drain_clicks"), signal.SIGKILL)
     follow(5)
     eventually(lambda: metric(watched, "click_records_drained_total") == redirects)
