@@ -113,11 +113,12 @@ class EventLoop:
                 self._drop(connection)
 
     def end(self, deadline: float, patience: float) -> None:
-        """From now on connections are kept until ``deadline`` (monotonic) at most, new ones for ``patience``."""
+        """From now on silent connections are kept until ``deadline`` (monotonic), new ones for ``patience``."""
         self.ending = True
         self.patience = patience
         for connection in self._connections.values():
-            connection.deadline = min(connection.deadline, deadline)
+            if not connection.read and not connection.outgoing:
+                connection.deadline = min(connection.deadline, deadline)
 
     def close(self) -> None:
         for connection in list(self._connections.values()):

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -89,6 +90,16 @@ def make_database() -> Iterator[Callable[[], str]]:
     with psycopg.connect(server, autocommit=True) as connection:
         for name in made:
             connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(name))
+
+
+@pytest.fixture(scope="session")
+def haproxy() -> str:
+    """The program. CI has it, and skips nothing."""
+    found = shutil.which("haproxy", path=f"{os.environ['PATH']}:/usr/sbin")
+    if found is None:
+        assert not os.environ.get("CI"), "CI tests everything, and haproxy is not installed."
+        pytest.skip("NOT TESTED: haproxy is not installed.")
+    return found
 
 
 def make_folder() -> Path:

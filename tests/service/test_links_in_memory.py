@@ -1,0 +1,186 @@
+"""What workers remember: never what was before, on one host or on several, and always when the database is gone."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+import psycopg
+import pytest
+
+from tests.service.conftest import make_folder
+from tests.service.running import Answer, Connection, Service, eventually
+from tests.service.visitors import Visitors
+
+WORKERS = 2
+ROUNDS = 60
+DESTINATION = "https://example.com/page"
+
+
+@pytest.fixture(scope="module")
+def database(make_database: Callable[[], str]) -> str:
+    return make_database()
+
+
+@pytest.fixture(scope="module")
+def hosts(database: str) -> Iterator[list[Service]]:
+    """Two hosts of one service, as far as processes can be hosts."""
+    services = [
+        Service(
+            make_folder(),
+            DATABASE_URL=database,
+            SECRET_KEY="s" * 50,
+            WEB_CONCURRENCY=str(WORKERS),
+            API_CONCURRENCY="1",
+        )
+        for _ in range(2)
+    ]
+    try:
+        for service in services:
+            service.start()
+        yield services
+    finally:
+        for service in services:
+            service.end()
+
+
+@pytest.fixture(scope="module")
+def api(hosts: list[Service]) -> Callable[..., Answer]:
+    key = hosts[0].owner.api_key
+
+    def ask(method: str, path: str, body: Any = None) -> Answer:
+        answer = hosts[0].ask(method, path, body, X_API_Key=key)
+        assert answer.status in (200, 201), answer
+        return answer
+
+    return ask
+
+
+@pytest.fixture
+def doors(hosts: list[Service]) -> Iterator[list[list[Connection]]]:
+    """A connection to each worker that redirects, of each host."""
+    with ExitStack() as opened:
+        yield [list(one_to_each_worker(service, opened).values()) for service in hosts]
+
+
+def one_to_each_worker(service: Service, opened: ExitStack) -> dict[int, Connection]:
+    found: dict[int, Connection] = {}
+
+    def all_found() -> bool:
+        asked = [opened.enter_context(closing(Connection(service.port))) for _ in range(4 * WORKERS)]
+        for connection in asked:
+            connection.say("GET", "/nothing")
+        for connection in asked:
+            assert connection.hear().status == 404
+            if (worker := service.worker_of(connection)) is not None:
+                found[worker] = connection
+        return len(found) == WORKERS
+
+    eventually(all_found)
+    return found
+
+
+def seen(door: Connection, code: str) -> tuple[int, str | None]:
+    answer = door.ask("GET", f"/{code}")
+    return answer.status, answer.headers["Location"]
+
+
+CHANGES: list[tuple[dict[str, Any], int]] = [
+    ({"isActive": False}, 410),
+    ({"isActive": True, "expiresAt": None, "password": None, "redirectType": 302}, 302),
+    ({"redirectType": 301}, 301),
+    ({"expiresAt": "2020-01-01T00:00:00Z"}, 410),
+    ({"expiresAt": None}, 301),
+    ({"password": "secret"}, 401),
+]
+
+
+def test_no_worker_follows_what_was_before_once_a_change_is_answered(
+    api: Callable[..., Answer], doors: list[list[Connection]]
+) -> None:
+    here, there = doors
+    link = api("POST", "/api/urls", {"originalUrl": DESTINATION, "customCode": "changing"}).json()["data"][
+        "url"
+    ]
+    stale = []
+    fields: dict[str, Any] = {"isActive": True, "expiresAt": None, "password": None, "redirectType": 302}
+    draw = random.Random(20261121)
+    for number in range(ROUNDS):
+        change, _ = draw.choice(CHANGES)
+        fields |= change
+        api("PUT", f"/api/urls/{link['_id']}", change)
+        expected = expected_status(fields)
+        for code in (link["shortCode"], "changing"):
+            stale += [(number, change, seen(door, code)) for door in here if seen(door, code)[0] != expected]
+            for door in there:
+                eventually(lambda door=door, code=code, expected=expected: seen(door, code)[0] == expected)
+    assert stale == []
+
+
+def expected_status(fields: dict[str, Any]) -> int:
+    if not fields["isActive"] or fields["expiresAt"]:
+        return 410
+    return 401 if fields["password"] else int(fields["redirectType"])
+
+
+def test_links_begin_and_end_on_every_worker_with_the_answer(
+    api: Callable[..., Answer], doors: list[list[Connection]]
+) -> None:
+    here, there = doors
+    for number in range(ROUNDS // 3):
+        code = f"brief{number}"
+        assert [seen(door, code)[0] for door in here] == [404] * WORKERS
+        link = api("POST", "/api/urls", {"originalUrl": DESTINATION, "customCode": code}).json()["data"][
+            "url"
+        ]
+        assert [seen(door, code) for door in here] == [(302, DESTINATION)] * WORKERS
+        for door in there:
+            eventually(lambda door=door, code=code: seen(door, code)[0] == 302)
+        api("DELETE", f"/api/urls/{link['_id']}")
+        assert [seen(door, code)[0] for door in here] == [404] * WORKERS
+        for door in there:
+            eventually(lambda door=door, code=code: seen(door, code)[0] == 404)
+
+
+def test_known_links_are_followed_without_the_database_and_changes_hold_when_it_is_back(
+    database: str, hosts: list[Service], api: Callable[..., Answer], doors: list[list[Connection]]
+) -> None:
+    links = [api("POST", "/api/urls", {"originalUrl": DESTINATION}).json()["data"]["url"] for _ in range(20)]
+    unseen = api("POST", "/api/urls", {"originalUrl": DESTINATION}).json()["data"]["url"]
+    here, _ = doors
+    for link in links:
+        assert [seen(door, link["shortCode"])[0] for door in here] == [302] * WORKERS
+    codes = [link["shortCode"] for link in links]
+
+    with Visitors(hosts[0].port, codes, DESTINATION).at_work() as visitors:
+        with without(database):
+            visitors.follow_more()
+            assert {seen(door, unseen["shortCode"])[0] for door in here} == {503}
+            assert {seen(door, "neverseen")[0] for door in here} == {503}
+            visitors.follow_more()
+        eventually(lambda: seen(here[0], unseen["shortCode"])[0] == 302)
+        assert visitors.failures == []
+    api("PUT", f"/api/urls/{links[0]['_id']}", {"isActive": False})
+    assert [seen(door, codes[0])[0] for door in here] == [410] * WORKERS
+    assert {seen(door, "neverseen")[0] for door in here} == {404}
+    for door in doors[1]:
+        eventually(lambda door=door: seen(door, codes[0])[0] == 410)
+
+
+@contextmanager
+def without(database: str) -> Iterator[None]:
+    """Nobody can reach it, and whoever was connected is not any more."""
+    name = urlsplit(database).path[1:]
+    server = urlsplit(database)._replace(path="/postgres").geturl()
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false')
+        connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name]
+        )
+        try:
+            yield
+        finally:
+            connection.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS true')

@@ -1,0 +1,118 @@
+"""Workers come and go under visitors who notice nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.service.conftest import make_folder
+from tests.service.running import Service, eventually, free_port
+from tests.service.visitors import Visitors
+
+DESTINATION = "https://example.com/page"
+
+
+def codes_of(service: Service, api_key: str, number: int = 10) -> list[str]:
+    return [service.create_link(api_key)["shortCode"] for _ in range(number)]
+
+
+def test_a_reload_under_load_fails_no_request(service: Service, api_key: str) -> None:
+    codes = codes_of(service, api_key)
+    with Visitors(service.port, codes, DESTINATION).at_work() as visitors:
+        for _ in range(3):
+            visitors.follow_more()
+            before = set(service.workers())
+            service.signal(signal.SIGHUP)
+            eventually(
+                lambda before=before: len(service.workers()) == 2 and not before & set(service.workers())
+            )
+            assert service.create_link(api_key)["shortCode"]
+        visitors.follow_more()
+
+    assert visitors.failures == []
+
+
+def test_each_worker_that_is_replaced_has_its_role_again(service: Service, api_key: str) -> None:
+    codes = codes_of(service, api_key, 1)
+    for victim in service.workers():
+        before = service.workers()
+        os.kill(victim, signal.SIGKILL)
+        eventually(
+            lambda before=before: len(service.workers()) == 2 and set(service.workers()) != set(before)
+        )
+        assert eventually(lambda: service.ask("GET", f"/{codes[0]}").status) == 302
+        assert service.ask("GET", "/api/urls", X_API_Key=api_key).status == 200
+
+
+def test_workers_that_end_after_some_requests_fail_none(make_service: Callable[..., Service]) -> None:
+    service = make_service(GUNICORN_CMD_ARGS="--max-requests 300 --max-requests-jitter 50")
+    service.start()
+    codes = codes_of(service, service.owner.api_key)
+    before = set(service.workers())
+    with Visitors(service.port, codes, DESTINATION).at_work() as visitors:
+        visitors.follow_more(3000)
+
+    assert visitors.failures == []
+    # The one for the API was asked too little.
+    assert len(before & set(service.workers())) == 1
+
+
+@pytest.fixture
+def balanced(
+    make_database: Callable[[], str], haproxy: str, tmp_path: Path
+) -> Iterator[tuple[int, list[Service]]]:
+    """Two instances behind HAProxy, and its port."""
+    url = make_database()
+    services = [Service(make_folder(), DATABASE_URL=url, SECRET_KEY="s" * 50) for _ in range(2)]
+    port = free_port()
+    servers = "".join(
+        f"  server host{number} 127.0.0.1:{service.port} check inter 200ms fall 1 rise 1\n"
+        for number, service in enumerate(services)
+    )
+    (tmp_path / "haproxy.cfg").write_text(
+        "defaults\n  mode http\n  timeout connect 5s\n  timeout client 60s\n  timeout server 60s\n"
+        "  retries 3\n  option redispatch 1\n  retry-on conn-failure empty-response\n  option httpchk GET /readyz\n"
+        f"frontend visitors\n  bind 127.0.0.1:{port}\n  default_backend hosts\nbackend hosts\n{servers}"
+    )
+    try:
+        for service in services:
+            service.start()
+        proxy = subprocess.Popen(
+            [haproxy, "-db", "-f", str(tmp_path / "haproxy.cfg")], stderr=subprocess.DEVNULL
+        )
+        try:
+            eventually(lambda: listens(port))
+            yield port, services
+        finally:
+            proxy.kill()
+            proxy.wait()
+    finally:
+        for service in services:
+            service.end()
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0
+
+
+def test_one_of_two_instances_stops_and_comes_back_and_no_request_fails(
+    balanced: tuple[int, list[Service]],
+) -> None:
+    port, services = balanced
+    codes = codes_of(services[0], services[0].owner.api_key)
+    with Visitors(port, codes, DESTINATION).at_work() as visitors:
+        visitors.follow_more()
+        for service in services:
+            assert service.stop() == 0
+            visitors.follow_more()
+            service.start()
+            visitors.follow_more()
+
+    assert visitors.failures == []
