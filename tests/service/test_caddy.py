@@ -3,97 +3,44 @@
 from __future__ import annotations
 
 import http.client
-import os
-import shutil
-import socket
 import ssl
-import subprocess
 from collections.abc import Iterator
-from pathlib import Path
+from contextlib import closing
 from typing import NamedTuple
 
 import psycopg
 import pytest
 
 from shortener_project.embedded_postgres import EmbeddedPostgres
+from tests.service.caddy import CADDY, Caddy, caddy_before
 from tests.service.conftest import make_folder
-from tests.service.running import REPOSITORY, Service, eventually, free_port
+from tests.service.running import Connection, Service
 
-CADDY = shutil.which("caddy")
 OWN, ACTIVE, PENDING = "sho.test", "go.customer.test", "claimed.customer.test"
-OPTIONS = """
-    local_certs
-    skip_install_trust
-    admin off
-    auto_https disable_redirects
-    https_port {port}
-    storage file_system {folder}
-"""
 
 pytestmark = pytest.mark.skipif(CADDY is None, reason="NO CADDY: TLS IS NOT TRIED (apt-get install caddy)")
 
 
 class Front(NamedTuple):
     service: Service
-    port: int
-    authority: Path
+    caddy: Caddy
 
     def connect(self, host: str) -> ssl.SSLSocket:
-        """As a browser does: the name is asked for and must be in the certificate."""
-        context = ssl.create_default_context(cafile=self.authority)
-        return context.wrap_socket(
-            socket.create_connection(("127.0.0.1", self.port), 30), server_hostname=host
-        )
+        return self.caddy.connect(host)
 
     def get(self, host: str, path: str) -> http.client.HTTPResponse:
-        connection = http.client.HTTPSConnection(host, timeout=30)
-        connection.sock = self.connect(host)
-        connection.request("GET", path, headers={"User-Agent": "curl/8", "Connection": "close"})
-        answer = connection.getresponse()
-        answer.read()
-        return answer
+        return self.caddy.get(host, path)
 
 
 @pytest.fixture(scope="module")
 def front() -> Iterator[Front]:
     service = Service(make_folder(), BASE_URL=f"https://{OWN}", TRUSTED_PROXIES="127.0.0.1/32")
-    folder, port = make_folder(), free_port()
-    caddy = None
     try:
         service.start()
-        with (folder / "log").open("wb") as log:
-            caddy = subprocess.Popen(
-                [
-                    str(CADDY),
-                    "run",
-                    "--adapter",
-                    "caddyfile",
-                    "--config",
-                    str(REPOSITORY / "deploy" / "Caddyfile"),
-                ],
-                env={
-                    "PATH": os.environ["PATH"],
-                    "HOME": str(folder),
-                    "UPSTREAM": f"127.0.0.1:{service.port}",
-                    "CADDY_OPTIONS": OPTIONS.format(port=port, folder=folder),
-                },
-                stderr=log,
-            )
-        authority = folder / "pki" / "authorities" / "local" / "root.crt"
-        eventually(lambda: caddy.poll() is not None or (authority.exists() and listens(port)))
-        assert caddy.poll() is None, (folder / "log").read_text()
-        yield Front(service, port, authority)
+        with caddy_before(service) as caddy:
+            yield Front(service, caddy)
     finally:
-        if caddy is not None:
-            caddy.terminate()
-            caddy.wait()
         service.end()
-        shutil.rmtree(folder)
-
-
-def listens(port: int) -> bool:
-    with socket.socket() as client:
-        return client.connect_ex(("127.0.0.1", port)) == 0
 
 
 @pytest.fixture(scope="module")
@@ -140,3 +87,19 @@ def test_other_names_get_no_certificate(front: Front, code: str, host: str) -> N
 @pytest.mark.parametrize("path", [f"/internal/tls-allowed?domain={ACTIVE}", "/internal/", "/metrics"])
 def test_what_is_for_those_inside_is_not_served_outside(front: Front, code: str, path: str) -> None:
     assert {front.get(host, path).status for host in (OWN, ACTIVE)} == {404}
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        (f"/internal/tls-allowed?domain={ACTIVE}", 200),
+        ("/internal/", 404),
+        ("/readyz", 404),
+        ("/metrics", 404),
+    ],
+)
+def test_caddy_asks_at_a_door_that_leads_to_nothing_else(
+    front: Front, code: str, path: str, status: int
+) -> None:
+    with closing(Connection(front.caddy.ask_port)) as connection:
+        assert connection.ask("GET", path).status == status

@@ -1,0 +1,2 @@
+from tests.service.conftest import make_database as make_database
+from tests.service.conftest import make_service as make_service

@@ -1,0 +1,60 @@
+"""A real PgBouncer in front of a database of the tests."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg.conninfo
+
+from tests.service.conftest import make_folder
+from tests.service.running import eventually, free_port
+
+# Debian's lies where only root's PATH leads.
+PGBOUNCER = shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin")
+
+
+@contextmanager
+def pgbouncer(url: str, *, mode: str) -> Iterator[str]:
+    """Gives the address at which this database is reached through it."""
+    wanted = psycopg.conninfo.conninfo_to_dict(url)
+    folder, port = make_folder(), free_port()
+    server = " ".join(
+        f"{name}='{wanted[name]}'"
+        for name in ("host", "port", "user", "password", "dbname")
+        if name in wanted
+    )
+    (folder / "ini").write_text(
+        f"[databases]\nshortener = {server}\n"
+        f"[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\nauth_type = any\n"
+        f"pool_mode = {mode}\ndefault_pool_size = 30\nignore_startup_parameters = options\n"
+    )
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(
+            [str(PGBOUNCER), "--quiet", str(folder / "ini")],
+            stderr=log,
+            user=_account() if os.geteuid() == 0 else None,
+        )
+    try:
+        eventually(lambda: process.poll() is not None or _listens(port))
+        assert process.poll() is None, (folder / "log").read_text()
+        yield f"postgres://anybody@127.0.0.1:{port}/shortener"
+    finally:
+        process.terminate()
+        process.wait()
+        shutil.rmtree(folder)
+
+
+def _account() -> int:
+    """It refuses to run as root."""
+    return pwd.getpwnam("nobody").pw_uid
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0
