@@ -59,7 +59,6 @@ def fleet() -> Iterator[Fleet]:
                     SECRET_KEY="s" * 50,
                     BASE_URL=f"https://{SITE}",
                     TRUSTED_PROXIES="127.0.0.1/32",
-                    WEB_CONCURRENCY="1",
                 )
                 for _ in range(3)
             ]
@@ -155,7 +154,10 @@ def test_a_dead_hosts_journal_is_counted_on_another_host_and_not_again_when_it_r
     assert fleet.clicks_of(link) == 20
 
 
-def test_caddy_does_not_give_up_hosts_whose_database_is_down(fleet: Fleet) -> None:
+def test_hosts_whose_database_is_down_get_visitors_and_send_them_where_known_links_lead(fleet: Fleet) -> None:
+    known = fleet.hosts[0].create_link(fleet.api_key)["shortCode"]
+    for host in fleet.hosts:
+        assert host.ask("GET", f"/{known}", Host=SITE).status == 302
     postmaster = fleet.database.pid
     assert postmaster is not None
     os.kill(postmaster, signal.SIGINT)
@@ -164,7 +166,7 @@ def test_caddy_does_not_give_up_hosts_whose_database_is_down(fleet: Fleet) -> No
         # Longer than two rounds of its questions.
         until = time.monotonic() + 5
         while time.monotonic() < until:
-            assert fleet.caddy.get(SITE, "/healthz").status == 200
+            assert fleet.caddy.get(SITE, f"/{known}").status == 302
             unknown = fleet.caddy.get(SITE, "/nobodyhasit")
             assert (unknown.status, unknown.headers["Retry-After"]) == (503, "2")
             time.sleep(0.1)
