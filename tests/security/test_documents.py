@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import logging
 import re
 from pathlib import Path
 
@@ -16,7 +14,6 @@ from domains import services as domain_services
 from qrcodes import studio
 from redirects import password
 from shortener_project import gunicorn_conf
-from shortener_project.logs import JSONFormatter
 
 PROJECT = Path(__file__).parents[2]
 SECURITY = (PROJECT / "SECURITY.md").read_text()
@@ -89,13 +86,3 @@ def test_the_bounds_that_are_documented_are_those_in_force() -> None:
     assert f"| {studio.PATIENCE_SECONDS:g} s |" in SECURITY
     assert f"| {words[password._HASHING._initial_value]} at a time in a worker" in SECURITY  # type: ignore[attr-defined]
     assert f"{gunicorn_conf.keepalive} s for an idle connection" in SECURITY
-
-
-def test_nothing_that_is_logged_ends_its_line() -> None:
-    """ASVS 16.4.1"""
-    text = 'a\nb\r\x1b[31mred\x00\u2028\x85 {"level": "ERROR"}'
-    line = JSONFormatter().format(logging.LogRecord("x", logging.INFO, "", 0, "%s", (text,), None))
-
-    assert line.isascii()
-    assert [character for character in line if ord(character) < 32 or ord(character) == 127] == []
-    assert json.loads(line)["message"] == text
