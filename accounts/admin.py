@@ -1,32 +1,95 @@
 from __future__ import annotations
 
-from django.contrib import admin
+from typing import Any
+
+from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
+from django.db.models import QuerySet
 from django.http import HttpRequest
 
+from accounts import services
 from accounts.models import User
+from common.admin import OperatorAdmin
 
 
 @admin.register(User)
-class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg] # generic in the stubs only
-    """Plans and access. Keys are not shown here: their owner reads or replaces them.
+class UserAdmin(OperatorAdmin, DjangoUserAdmin):  # type: ignore[type-arg] # generic in the stubs only
+    """Plans and access. Keys are not shown here, and nor is a new one: their owner reads it.
 
-    Accounts are disabled, not deleted: a deleted one would set the codes of its printed links free.
+    Accounts are disabled, not deleted: a deleted one would set the codes of its printed links free. Who is no
+    superuser makes nobody more powerful, and leaves superusers alone.
     """
 
-    list_display = ["email", "plan", "is_active", "is_staff", "created_at"]
+    has_form = True
+    list_display = ["email", "plan", "is_active", "is_staff", "key_of", "created_at"]
     list_filter = ["plan", "is_active", "is_staff"]
     search_fields = ["email", "first_name", "last_name"]
-    ordering = ["-created_at"]
-    readonly_fields = ["public_id", "created_at", "last_login"]
+    ordering = ["-id"]
     filter_horizontal = ["user_permissions"]
     fieldsets = [
         (None, {"fields": ["public_id", "email", "password"]}),
         ("Person", {"fields": ["first_name", "last_name"]}),
         ("Access", {"fields": ["plan", "is_active", "is_staff", "is_superuser", "user_permissions"]}),
-        ("Dates", {"fields": ["created_at", "last_login"]}),
+        ("Dates", {"fields": ["created_at", "last_login", "key_of"]}),
     ]
     add_fieldsets = [(None, {"fields": ["email", "password1", "password2", "plan"]})]
+    actions = ["disable", "enable", "rotate_keys"]
 
-    def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        return False
+    def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
+        users: QuerySet[User] = super().get_queryset(request)
+        return users.select_related("api_key")
+
+    @admin.display(description="API key of")
+    def key_of(self, user: User) -> Any:
+        return user.api_key.created_at if hasattr(user, "api_key") else None
+
+    def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> list[str]:
+        kept = ["public_id", "is_active", "created_at", "last_login", "key_of"]
+        powers = ["is_staff", "is_superuser", "user_permissions"]
+        return kept if request.user.is_superuser else kept + powers
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return DjangoUserAdmin.has_add_permission(self, request)
+
+    def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        allowed: bool = DjangoUserAdmin.has_change_permission(self, request, obj)
+        return allowed and (obj is None or not obj.is_superuser or request.user.is_superuser)
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        return OperatorAdmin.lookup_allowed(self, lookup, value, request)
+
+    def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
+        if change:
+            services.change_account(
+                user=obj, changes={name: getattr(obj, name) for name in form.changed_data}
+            )
+        else:
+            password = form.cleaned_data.get("password1") or None
+            obj.pk = services.create_account(email=obj.email, password=password, plan=obj.plan).user.pk
+            obj.refresh_from_db()
+
+    @admin.action(permissions=["change"], description="Disable selected accounts; their links go on")
+    def disable(self, request: HttpRequest, users: QuerySet[User]) -> None:
+        for user in self._changeable(request, users.exclude(email=request.user.get_username())):
+            services.set_active(user=user, is_active=False)
+            self.log_change(request, user, "Disabled.")
+
+    @admin.action(permissions=["change"], description="Enable selected accounts")
+    def enable(self, request: HttpRequest, users: QuerySet[User]) -> None:
+        for user in self._changeable(request, users):
+            services.set_active(user=user, is_active=True)
+            self.log_change(request, user, "Enabled.")
+
+    @admin.action(
+        permissions=["change"],
+        description="Replace the API keys of selected accounts; the old ones are dead at once",
+    )
+    def rotate_keys(self, request: HttpRequest, users: QuerySet[User]) -> None:
+        for user in self._changeable(request, users):
+            services.rotate_api_key(user=user)
+            self.log_change(request, user, "API key replaced.")
+
+    def _changeable(self, request: HttpRequest, users: QuerySet[User]) -> list[User]:
+        allowed = [user for user in users if self.has_change_permission(request, user)]
+        self.message_user(request, f"{len(allowed)} accounts changed.", messages.SUCCESS)
+        return allowed

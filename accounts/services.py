@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import secrets
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.contrib.auth.hashers import make_password
@@ -37,6 +38,9 @@ class BadToken(ServiceError):
 _LOGINS_PER_NETWORK = Limit(attempts=10, seconds=15 * 60)
 # Wider than the first, so that a stranger alone cannot lock an owner out.
 _LOGINS_PER_ACCOUNT = Limit(attempts=100, seconds=60 * 60)
+
+
+_CHANGEABLE = ("email", "first_name", "last_name", "plan", "is_staff", "is_superuser")
 
 
 class NewAccount(NamedTuple):
@@ -122,3 +126,18 @@ def create_account(
             return NewAccount(user, password, rotate_api_key(user=user))
     except IntegrityError:
         raise Conflict(f"There is an account for {email} already.") from None
+
+
+def change_account(*, user: User, changes: Mapping[str, Any]) -> None:
+    """Writes the given fields and no others, so that nothing older is written back; what is no plain field is left."""
+    fields = {name: changes[name] for name in _CHANGEABLE if name in changes}
+    for name, value in fields.items():
+        setattr(user, name, value)
+    if fields:
+        user.save(update_fields=list(fields))
+
+
+def set_active(*, user: User, is_active: bool) -> None:
+    """A disabled account's key, tokens and sessions are refused at once, everywhere; its links go on."""
+    user.is_active = is_active
+    user.save(update_fields=["is_active"])

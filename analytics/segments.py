@@ -106,3 +106,7 @@ def segments(folder: Path) -> list[Segment]:
     except FileNotFoundError:
         return []
     return [Segment(uuid.UUID(name.removesuffix(SUFFIX)), folder / name) for name in names]
+
+
+def segment_path(folder: Path, segment_id: uuid.UUID) -> Path:
+    return folder / f"{segment_id}{SUFFIX}"

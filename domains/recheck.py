@@ -9,7 +9,7 @@ from django.db import connection
 
 from common import versions
 from domains.models import Domain
-from domains.proof import Check, examine_all
+from domains.proof import Check, examine, examine_all
 
 logger = logging.getLogger(__name__)
 
@@ -27,6 +27,10 @@ WHERE id IN (
     SELECT id FROM domains_domain WHERE status = 'active' AND recheck_at <= now()
     ORDER BY recheck_at LIMIT {_BATCH} FOR NO KEY UPDATE SKIP LOCKED
 )
+RETURNING id, host, token, recheck_at
+"""  # noqa: S608 # put together from constants
+_TAKE_ONE = f"""
+UPDATE domains_domain SET recheck_at = now() + interval '{_LEASE}' WHERE id = %s AND status = 'active'
 RETURNING id, host, token, recheck_at
 """  # noqa: S608 # put together from constants
 # Only what is still as it was taken: an owner may have verified the domain, or given it up, while DNS was asked.
@@ -55,6 +59,18 @@ def recheck_due() -> int:
             _record(domain, checks)
         looked_at += len(taken)
     return looked_at
+
+
+def recheck_now(domain: Domain) -> list[Check]:
+    """Looks at a domain at once and gives what was found, which counts as the day's look if the domain is active.
+
+    Raises TooManyAttempts. No transaction may be open.
+    """
+    taken = list(Domain.objects.raw(_TAKE_ONE, [domain.pk]))
+    checks = examine(domain)
+    for each in taken:
+        _record(each, checks)
+    return checks
 
 
 def forget_lapsed_claims() -> int:

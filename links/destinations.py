@@ -67,8 +67,9 @@ class UnknownCode(NamedTuple):
 
 
 _COLUMNS = """
-    l.id, l.public_id::text, l.destination, l.utm, l.redirect_type, l.is_active, l.expires_at, n.clicks,
-    l.max_clicks, l.allowed_countries, l.blocked_countries, l.allowed_devices, l.password
+    l.id, l.public_id::text, l.destination, l.utm, l.redirect_type,
+    l.is_active AND NOT links_is_banned(l.id, l.owner_id, l.destination), l.expires_at, n.clicks, l.max_clicks,
+    l.allowed_countries, l.blocked_countries, l.allowed_devices, l.password
 """
 # A reserved code is only held for its link, which is followed on another host; a retired one has no link.
 _ON_OWN_HOST = f"""
@@ -77,8 +78,11 @@ _ON_OWN_HOST = f"""
     WHERE c.code = %(code)s AND c.domain_id IS NULL AND c.kind <> 'reserved'
 """  # noqa: S608 # put together from constants
 _ON_CUSTOM_HOST = f"""
-    SELECT d.id, CASE WHEN d.status = '{DomainStatus.ACTIVE}' THEN d.not_found_url END,
-        {_COLUMNS}, d.status = '{DomainStatus.ACTIVE}', d.expired_url
+    SELECT d.id,
+        CASE WHEN d.status = '{DomainStatus.ACTIVE}' AND NOT links_is_host_banned(d.not_found_url)
+            THEN d.not_found_url END,
+        {_COLUMNS}, d.status = '{DomainStatus.ACTIVE}',
+        CASE WHEN NOT links_is_host_banned(d.expired_url) THEN d.expired_url END
     FROM domains_domain d LEFT JOIN (
         links_code c JOIN links_link l ON l.id = c.link_id JOIN links_clickcounter n ON n.link_id = l.id
     ) ON c.domain_id = d.id AND c.code = %(code)s

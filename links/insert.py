@@ -11,7 +11,12 @@ from links.models import Link
 from links.namespace import codes_of_new_link
 
 _INSERT = """
-WITH link AS (
+WITH refusal (code) AS (
+    SELECT CASE
+        WHEN EXISTS (SELECT FROM domains_domain WHERE host = %(destination_host)s AND status = 'active') THEN 'loop'
+        WHEN links_is_host_banned(%(destination)s) THEN 'banned'
+    END
+), link AS (
     INSERT INTO links_link (
         public_id, owner_id, domain_id, short_code, custom_code, original_url, destination, title, description,
         tags, tag_keys, is_active, expires_at, password, utm, max_clicks,
@@ -22,22 +27,22 @@ WITH link AS (
         %(destination)s, %(title)s, %(description)s, %(tags)s::text[], %(tag_keys)s::text[], true,
         %(expires_at)s::timestamptz, %(password)s, %(utm)s::jsonb, %(max_clicks)s::integer,
         %(allowed_countries)s::text[], %(blocked_countries)s::text[], %(allowed_devices)s::text[], %(redirect_type)s
-    WHERE NOT EXISTS (SELECT FROM domains_domain WHERE host = %(destination_host)s AND status = 'active')
+    FROM refusal WHERE code IS NULL
     RETURNING id, created_at, updated_at
 ), codes AS (
     INSERT INTO links_code (domain_id, code, kind, link_id)
     SELECT taken.domain_id, taken.code, taken.kind, link.id
     FROM link, unnest(%(code_domains)s::bigint[], %(codes)s::text[], %(kinds)s::text[]) taken (domain_id, code, kind)
 )
-SELECT id, created_at, updated_at FROM link
+SELECT code, id, created_at, updated_at FROM refusal LEFT JOIN link ON true
 """
 
 
-def insert_link(link: Link, destination_host: str) -> bool:
+def insert_link(link: Link, destination_host: str) -> str | None:
     """Inserts a link whose fields are set and completes it with what the database decides.
 
-    False, having written nothing, when the destination's host is an active domain of this service. Raises
-    IntegrityError when a code is taken.
+    Gives, having written nothing, why its destination is refused: ``loop`` when its host is an active domain of this
+    service, ``banned`` when an operator has banned it. Raises IntegrityError when a code is taken.
     """
     codes = codes_of_new_link(link.domain_id, link.short_code, link.custom_code)
     with connection.cursor() as cursor:
@@ -69,11 +74,9 @@ def insert_link(link: Link, destination_host: str) -> bool:
                 "kinds": [str(taken.kind) for taken in codes],
             },
         )
-        row = cursor.fetchone()
-    if row is None:
-        return False
-    link.pk, link.created_at, link.updated_at = row
-    return True
+        refused: str | None
+        refused, link.pk, link.created_at, link.updated_at = cursor.fetchone()
+    return refused
 
 
 def is_domain_gone(error: IntegrityError) -> bool:

@@ -119,3 +119,46 @@ class OwnerTotals(models.Model):
     links = models.BigIntegerField(default=0)
     active_links = models.BigIntegerField(default=0)
     clicks = models.BigIntegerField(default=0)
+
+
+class Ban(models.Model):
+    """What an operator wants nobody to be led to: a host with all below it, one link, or all links of an account.
+
+    Asked at every look at a link (``links_is_banned`` in the database), and nothing of the link is changed: whoever
+    lifts a ban gives back exactly what the owner had.
+    """
+
+    host = models.CharField(
+        max_length=255,
+        unique=True,
+        null=True,
+        blank=True,
+        help_text="Of destinations, with all hosts below it. An address may be pasted, too.",
+    )
+    owner = models.OneToOneField(
+        User,
+        on_delete=models.CASCADE,
+        related_name="ban",
+        null=True,
+        blank=True,
+        help_text="None of the account's links is followed. Disable the account, too, if nobody may use it.",
+    )
+    # Links are deleted by statements of their own, past Django: the constraint is the migration's, and cascades.
+    link = models.OneToOneField(
+        Link, on_delete=models.CASCADE, related_name="ban", null=True, blank=True, db_constraint=False
+    )
+    reason = models.CharField(max_length=500, blank=True)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="ban_of_one_thing",
+                condition=models.Q(host__isnull=False, owner=None, link=None)
+                | models.Q(host=None, owner__isnull=False, link=None)
+                | models.Q(host=None, owner=None, link__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.host or str(self.owner or self.link)

@@ -163,6 +163,7 @@ describe_links = extend_schema_view(
             invalid("originalUrl"),
             invalid_destination("originalUrl"),
             invalid("originalUrl", "loop", "Leads back to this service."),
+            invalid("originalUrl", "banned", "Leads to a host that is banned here."),
             *BAD_FIELDS,
             *BAD_BODIES,
             NO_CREDENTIAL,

@@ -80,7 +80,7 @@ def search_for(text: str, tags: str, is_active: bool | None) -> Search | None:
     if len(match) == 1:
         return None
     marks = ["#inactive"] if is_active is False else []
-    values = {"search": text, "term": _telling_part(text), "tags": wanted, "marks": marks}
+    values = {"search": text, "term": telling_part(text), "tags": wanted, "marks": marks}
     # Any one letter or digit is in so many codes that the index would find nearly everything.
     is_looked_up = bool(wanted or not re.fullmatch("[A-Za-z0-9]", text))
     # What is shorter than a key begins many, and all of them would be read for each period.
@@ -127,7 +127,7 @@ def matching_by_period(search: Search, direction: str, limit: int) -> str:
     )
 
 
-def _telling_part(text: str) -> str:
+def telling_part(text: str) -> str:
     """The part that is looked up: of a pasted address not the host, which an owner's links often have in common."""
     part = re.sub(r"(?i)^https?://(www\.)?([^/]*(?=/.{5}))?", "", text)[-32:]
     return part if len(part) > 2 else text

@@ -57,6 +57,10 @@ _TOTALS = """
 SELECT coalesce(sum(links), 0)::bigint, coalesce(sum(active_links), 0)::bigint, coalesce(sum(clicks), 0)::bigint
 FROM links_ownertotals WHERE owner_id = %(owner)s
 """
+_INSTALLATION = """
+SELECT coalesce(sum(links), 0)::bigint, coalesce(sum(active_links), 0)::bigint, coalesce(sum(clicks), 0)::bigint
+FROM links_ownertotals
+"""
 _BY_CLICKS = "SELECT link_id AS id, clicks AS key FROM links_clickcounter WHERE owner_id = %(owner)s"
 
 
@@ -84,6 +88,12 @@ def overview(owner: User) -> Overview:
 
 def totals(owner: User) -> Totals:
     [sums] = fetch(_TOTALS, {"owner": owner.pk})
+    return Totals(*sums)
+
+
+def installation_totals() -> Totals:
+    """Of all owners together."""
+    [sums] = fetch(_INSTALLATION, {})
     return Totals(*sums)
 
 

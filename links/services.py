@@ -43,6 +43,7 @@ WITH claimed AS (
     UPDATE links_clickcounter SET clicks = clicks + 1 FROM links_link l
     WHERE link_id = %(link)s AND l.id = link_id AND l.is_active AND (l.expires_at IS NULL OR l.expires_at > now())
       AND (l.max_clicks IS NULL OR clicks < l.max_clicks)
+      AND NOT links_is_banned(l.id, l.owner_id, l.destination)
     RETURNING link_id
 )
 """
@@ -94,8 +95,9 @@ def create_link(
         if link.short_code == custom_code:
             continue
         try:
-            if not insert_link(link, destination.host.removesuffix(".")):
-                raise _loop()
+            refused = insert_link(link, destination.host.removesuffix("."))
+            if refused is not None:
+                raise _refused_destination(refused)
             versions.bump(codes=[link.short_code, custom_code or link.short_code])
             return link
         except IntegrityError as error:
@@ -231,15 +233,16 @@ def _no_domain() -> NotFound:
 
 
 def _destination_elsewhere(original_url: str) -> Destination:
-    """Refuses our own address; a customer's domain here is refused by the statement that inserts."""
+    """Refuses our own address; customers' domains here and banned hosts are refused by the statement that inserts."""
     destination = canonical_destination(original_url)
     if leads_home(destination):
-        raise _loop()
+        raise _refused_destination("loop")
     return destination
 
 
-def _loop() -> InvalidFields:
-    return InvalidFields([FieldError("originalUrl", "loop", "Leads back to this service.")])
+def _refused_destination(code: str) -> InvalidFields:
+    message = {"loop": "Leads back to this service.", "banned": "Leads to a host that is banned here."}[code]
+    return InvalidFields([FieldError("originalUrl", code, message)])
 
 
 def _tags(tags: list[str] | None) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from common.errors import TooManyAttempts
 from common.hosts import canonical_host
 from common.metrics import count_database_error, observe_redirect
 from domains.visitors import root_url_of
+from links.bans import is_host_banned
 from links.destinations import Target, UnknownCode, find_target
 from links.scans import SCAN_MARKER
 from redirects import access, refusals
@@ -91,6 +92,8 @@ def root(request: HttpRequest) -> HttpResponse:
     host = canonical_host(request.META.get("HTTP_HOST", ""))
     try:
         url = root_url_of(host) if host else None
+        if url and is_host_banned(url):
+            url = None
     except Error as error:
         count_database_error("redirect")
         if not is_outage(error):

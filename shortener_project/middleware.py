@@ -14,6 +14,7 @@ from django.middleware.csrf import CsrfViewMiddleware
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 from common.browser_headers import protect_page
+from common.client_address import client_address, is_within
 from common.hosts import canonical_host, is_address
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
@@ -37,6 +38,25 @@ class SystemHostMiddleware:
         is_system = path in _SYSTEM_PAGES or path.startswith(_SYSTEM_PATHS)
         if is_system and not is_on_system_host(request):
             raise Http404
+        return self.get_response(request)
+
+
+class AdminNetworksMiddleware:
+    """Where networks are named for the admin, it does not exist for anybody else."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        path = request.path_info
+        if settings.ADMIN_ALLOWED_NETWORKS and (path == "/admin" or path.startswith("/admin/")):
+            address = client_address(
+                request.META.get("REMOTE_ADDR", ""),
+                request.META.get("HTTP_X_FORWARDED_FOR", ""),
+                settings.TRUSTED_PROXIES,
+            )
+            if not is_within(address, settings.ADMIN_ALLOWED_NETWORKS):
+                raise Http404
         return self.get_response(request)
 
 

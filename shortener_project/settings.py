@@ -83,6 +83,8 @@ DEBUG = False
 # Any host may be a customer's domain; what is served on which is decided by shortener_project.middleware.
 ALLOWED_HOSTS = ["*"]
 TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
+# Empty: the admin answers everywhere.
+ADMIN_ALLOWED_NETWORKS = env.networks("ADMIN_ALLOWED_NETWORKS")
 ROOT_URLCONF = "shortener_project.urls"
 WSGI_APPLICATION = "shortener_project.wsgi.application"
 APPEND_SLASH = False
@@ -92,7 +94,7 @@ LANGUAGE_CODE = "en"
 USE_I18N = False
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "shortener_project.apps.OperatorsAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -116,6 +118,7 @@ MIDDLEWARE = [
     "shortener_project.middleware.ContentLengthMiddleware",
     "shortener_project.middleware.HstsMiddleware",
     "shortener_project.middleware.SystemHostMiddleware",
+    "shortener_project.middleware.AdminNetworksMiddleware",
     "corsheaders.middleware.CorsMiddleware",
     # The rest serves the admin alone: sessions, messages and static files have no business on the API or a
     # redirect, where they would cost more than the work itself.

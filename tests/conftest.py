@@ -14,6 +14,7 @@ from accounts.services import NewAccount, create_account
 from accounts.tokens import issue_tokens
 from analytics.journal import journal
 from links.destinations import destinations
+from tests.admin import Operator
 
 PASSWORD = "correct horse battery"
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0"
@@ -96,3 +97,11 @@ def make_link(api: APIClient) -> Callable[..., dict[str, Any]]:
 def visitor() -> Client:
     """Somebody in a browser, whose clicks count."""
     return Client(enforce_csrf_checks=True, headers={"host": "sho.rt", "user-agent": FIREFOX})
+
+
+@pytest.fixture
+def operator(db: None) -> Operator:
+    """A superuser in a browser, logged in to the admin."""
+    client = Operator(enforce_csrf_checks=True, headers={"host": "sho.rt"})
+    client.force_login(create_account(email="operator@example.com", password=PASSWORD, superuser=True).user)
+    return client

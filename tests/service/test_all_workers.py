@@ -12,6 +12,7 @@ import pytest
 
 from tests.conftest import FIREFOX
 from tests.service.conftest import make_folder
+from tests.service.operator import Operator
 from tests.service.running import DEADLINE, Answer, Connection, Owner, Service, eventually
 
 WORKERS = 3
@@ -116,6 +117,46 @@ def test_a_deleted_link_is_gone_on_every_worker_once_the_answer_is_there(
                 assert api("DELETE", f"/api/urls/{link['_id']}").status == 200
             answers = [connection.ask("GET", f"/{link['shortCode']}") for connection in everywhere]
             assert [answer.status for answer in answers] == [status] * WORKERS
+
+
+@pytest.fixture(scope="module")
+def operator(crowd: Service) -> Operator:
+    return Operator(crowd)
+
+
+@pytest.fixture
+def thousand(create: Callable[..., dict[str, Any]]) -> list[str]:
+    return [create(originalUrl=f"https://n{number}.evil.example/")["shortCode"] for number in range(1000)]
+
+
+def test_a_host_with_a_thousand_links_is_banned_on_every_worker_once_the_answer_is_there(
+    api: Callable[..., Answer], thousand: list[str], operator: Operator, everywhere: list[Connection]
+) -> None:
+    def statuses() -> Counter[int]:
+        return Counter(visitor.ask("GET", f"/{code}").status for code in thousand for visitor in everywhere)
+
+    assert statuses() == {302: 1000 * WORKERS}
+    banned = operator.send("/admin/links/ban/add/", {"host": "evil.example", "owner": "", "reason": ""})
+    assert (banned.status, banned.headers["Location"]) == (302, "/admin/links/ban/")
+    assert statuses() == {410: 1000 * WORKERS}
+    refused = api("POST", "/api/urls", {"originalUrl": "https://evil.example/"})
+    assert (refused.status, refused.json()["errors"][0]["code"]) == (400, "banned")
+
+
+def test_a_ban_and_its_end_are_in_force_on_every_worker_once_the_answer_is_there(
+    create: Callable[..., dict[str, Any]], operator: Operator, everywhere: list[Connection]
+) -> None:
+    link = create(originalUrl="https://worse.example/")
+    ban = {"host": "worse.example", "owner": "", "reason": "", "_continue": "1"}
+    for _ in range(ROUNDS):
+        assert [visitor.ask("GET", f"/{link['shortCode']}").status for visitor in everywhere] == [
+            302
+        ] * WORKERS
+        page = operator.send("/admin/links/ban/add/", ban).headers["Location"]
+        assert [visitor.ask("GET", f"/{link['shortCode']}").status for visitor in everywhere] == [
+            410
+        ] * WORKERS
+        assert operator.send(page.replace("/change/", "/delete/"), {"post": "yes"}).status == 302
 
 
 @pytest.mark.parametrize("_round", range(5))

@@ -1,93 +1,287 @@
-"""The admin as an operator uses it: found, searched, and able to switch a link off."""
+"""The admin as a whole: who gets in, from where, what its front page says, and that nothing stored becomes markup."""
 
 from __future__ import annotations
 
+import ipaddress
+from collections import Counter
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from django.test import Client
+from pytest_django.fixtures import Settings
+from rest_framework.test import APIClient
+from selectolax.lexbor import LexborHTMLParser
 
+from accounts.models import User
 from accounts.services import NewAccount, create_account
-from tests.conftest import PASSWORD
+from analytics.drops import count_drop
+from analytics.models import Click, DeadLetter, Kind, PendingRecord, Segment, UnknownCode
+from domains.models import Domain
+from links import bans
+from links.models import Link
+from tests.admin import Operator
+from tests.analytics.facts import Fact, record
+from tests.conftest import PASSWORD, account
+
+MakeLink = Callable[..., dict[str, Any]]
 
 HOST = {"host": "sho.rt"}
+LISTS = [
+    *("accounts/user/", "admin/logentry/", "analytics/click/", "analytics/deadletter/", "analytics/segment/"),
+    *("domains/domain/", "links/ban/", "links/link/", "qrcodes/qrcode/"),
+]
 
 
-@pytest.fixture
-def operator(db: None) -> Client:
+def log_in(client: Client, **fields: str) -> Any:
+    client.get("/admin/login/")
+    token = client.cookies["csrftoken"].value
+    return client.post("/admin/login/?next=/admin/", {"csrfmiddlewaretoken": token, **fields})
+
+
+def test_an_operator_logs_in(db: None) -> None:
     create_account(email="operator@example.com", password=PASSWORD, superuser=True)
     client = Client(enforce_csrf_checks=True, headers=HOST)
-    client.get("/admin/login/")
-    answer = client.post(
-        "/admin/login/?next=/admin/",
-        {
-            "username": "operator@example.com",
-            "password": PASSWORD,
-            "csrfmiddlewaretoken": client.cookies["csrftoken"].value,
-        },
-    )
-    assert (answer.status_code, answer["Location"]) == (302, "/admin/")
-    return client
+    assert log_in(client, username="operator@example.com", password=PASSWORD)["Location"] == "/admin/"
+    assert client.get("/admin/").status_code == 200
 
 
-def test_somebody_who_is_not_staff_sees_only_the_login(alice: NewAccount) -> None:
+@pytest.mark.parametrize("page", ["", *LISTS, "links/link/1/change/", "accounts/user/add/", "jsi18n/"])
+def test_somebody_who_is_not_staff_sees_only_the_login(alice: NewAccount, page: str) -> None:
     client = Client(headers=HOST)
+    assert log_in(client, username="alice@example.com", password=PASSWORD).status_code == 200
     client.force_login(alice.user)
+    for method in (client.get, client.post):
+        answer = method(f"/admin/{page}")
+        assert (answer.status_code, answer["Location"]) == (302, f"/admin/login/?next=/admin/{page}")
 
-    assert client.get("/admin/")["Location"] == "/admin/login/?next=/admin/"
+
+def test_staff_without_permissions_see_nothing(db: None) -> None:
+    user = account("clerk@example.com").user
+    User.objects.filter(pk=user.pk).update(is_staff=True)
+    client = Client(headers=HOST)
+    client.force_login(user)
+    assert [client.get(f"/admin/{page}").status_code for page in LISTS] == [403] * len(LISTS)
+
+
+@pytest.mark.parametrize("page", ["", *LISTS, "accounts/user/add/", "links/ban/add/", "password_change/"])
+def test_every_page_opens_and_no_other_page_may_frame_it(operator: Operator, page: str) -> None:
+    assert operator.see(page)["X-Frame-Options"] == "DENY"
 
 
 @pytest.mark.parametrize(
-    "page", ["", "accounts/user/", "links/link/", "domains/domain/", "qrcodes/qrcode/", "accounts/user/add/"]
+    "page",
+    ["login/", "links/ban/add/", "links/link/", "accounts/user/", "domains/domain/", "password_change/"],
 )
-def test_every_page_opens(operator: Client, make_link: Callable[..., dict[str, Any]], page: str) -> None:
-    make_link()
+def test_a_form_without_its_token_is_refused(operator: Operator, page: str) -> None:
+    operator.see("password_change/")
+    answer = operator.post(
+        f"/admin/{page}", {"host": "evil.example"}, headers={"origin": "https://evil.example"}
+    )
+    assert answer.status_code == 403
+    token = operator.cookies["csrftoken"].value
+    foreign = {"origin": "https://evil.example"}
+    answer = operator.post(f"/admin/{page}", {"csrfmiddlewaretoken": token}, headers=foreign)
+    assert answer.status_code == 403
 
-    assert operator.get(f"/admin/{page}").status_code == 200
 
-
-def test_a_login_without_the_form_s_token_is_refused(db: None) -> None:
-    client = Client(enforce_csrf_checks=True, headers=HOST)
-
-    assert client.post("/admin/login/", {"username": "a", "password": "b"}).status_code == 403
-
-
-def test_an_operator_switches_a_link_off(
-    operator: Client, make_link: Callable[..., dict[str, Any]], visitor: Client
+@pytest.mark.parametrize(
+    "path", ["/admin", "/admin/", "/admin/login/", "/admin/links/link/", "/admin/nothing"]
+)
+def test_where_networks_are_named_the_admin_is_nowhere_else(
+    operator: Operator, settings: Settings, path: str
 ) -> None:
-    link = make_link(customCode="Summer")
-    found = operator.get("/admin/links/link/?q=Summer").context["cl"].result_list
-    assert [each.short_code for each in found] == [link["shortCode"]]
+    networks = [ipaddress.ip_network("10.1.0.0/16"), ipaddress.ip_network("2001:db8::/32")]
+    settings.ADMIN_ALLOWED_NETWORKS = networks
+    settings.TRUSTED_PROXIES = [ipaddress.ip_network("192.0.2.0/24")]
+    usual = 404 if path == "/admin/nothing" else 301 if path == "/admin" else 200
+    usual = 302 if path in ("/admin", "/admin/login/") else usual
+    for peer, forwarded, allowed in (
+        ("10.1.2.3", "", True),
+        ("::ffff:10.1.2.3", "", True),
+        ("2001:db8::1", "", True),
+        ("10.2.0.1", "", False),
+        ("", "", False),
+        ("198.51.100.1", "10.1.2.3", False),  # a forgery
+        ("192.0.2.1", "10.1.2.3", True),
+        ("192.0.2.1", "10.1.2.3, 198.51.100.1", False),
+    ):
+        answer = operator.get(path, REMOTE_ADDR=peer, headers={"x-forwarded-for": forwarded})
+        assert answer.status_code == (usual if allowed else 404), (peer, forwarded)
+        assert "admin" not in answer.content.decode().lower() or allowed
+    settings.ADMIN_ALLOWED_NETWORKS = []
+    assert operator.get(path, REMOTE_ADDR="198.51.100.1").status_code == usual
 
-    operator.post(
-        f"/admin/links/link/{found[0].pk}/change/",
-        {"csrfmiddlewaretoken": operator.cookies["csrftoken"].value},
-    )
 
-    assert visitor.get("/Summer").status_code == 410
+def test_codes_that_begin_like_the_admin_go_on(
+    settings: Settings, make_link: MakeLink, visitor: Client
+) -> None:
+    make_link(customCode="administer")
+    settings.ADMIN_ALLOWED_NETWORKS = [ipaddress.ip_network("10.1.0.0/16")]
+    assert visitor.get("/administer", REMOTE_ADDR="198.51.100.1").status_code == 302
 
 
-def test_an_account_made_in_the_admin_can_log_in_over_the_api(operator: Client, anonymous: Any) -> None:
-    operator.get("/admin/accounts/user/add/")
-    operator.post(
-        "/admin/accounts/user/add/",
-        {
-            "csrfmiddlewaretoken": operator.cookies["csrftoken"].value,
-            "email": "New@Example.com",
-            "plan": "pro",
-            "usable_password": "true",
-            "password1": PASSWORD,
-            "password2": PASSWORD,
+def figures(operator: Operator) -> dict[str, dict[str, int]]:
+    groups = operator.see("").context["groups"]
+    return {name: {figure.name: figure.value for figure in found} for name, found in groups.items()}
+
+
+def test_the_front_page_tells_how_the_service_is(
+    operator: Operator, alice: NewAccount, api: APIClient, make_link: MakeLink
+) -> None:
+    first, second = make_link(), make_link()
+    api.put(f"/api/urls/{second['_id']}", {"isActive": False})
+    now = f"{datetime.now(UTC):%Y-%m-%d}T00:00Z"
+    for link in (first, second):
+        record(
+            link["_id"],
+            [
+                Fact(now, count=3),
+                Fact(now, visitor="another"),
+                Fact(now, kind=Kind.REFUSED, reason="country", count=2),
+                Fact(now, kind=Kind.CRAWLER, count=5),
+                Fact("2026-03-01T10:00Z", count=7),
+                Fact("2026-03-01T10:00Z", kind=Kind.REFUSED, reason="country"),
+            ],
+        )
+    Link.objects.get(public_id=first["_id"]).counter.__class__.objects.update(clicks=11)
+    UnknownCode.objects.create(domain_id=0, day=datetime.now(UTC).date(), hits=4)
+    UnknownCode.objects.create(domain_id=0, day="2026-03-01", hits=8)
+    for number, status in enumerate(["pending", "active", "active"]):
+        Domain.objects.create(owner=alice.user, domain="b.example", host=f"{number}.b.example", status=status)
+    Segment.objects.create(id="01a1fa86-0000-7000-8000-000000000000")
+    PendingRecord.objects.create(record=b"")
+    DeadLetter.objects.create(record=b"", reason="No such kind.")
+    count_drop()
+    assert figures(operator) == {
+        "Links": {"links": 2, "of them switched on": 1, "clicks so far": 22},
+        "Today (UTC)": {
+            "clicks": 8,
+            "unique clicks": 4,
+            "refused": 4,
+            "not counted (HEAD, prefetches, crawlers)": 10,
+            "requests for unknown codes": 4,
         },
+        "Domains": {"pending": 1, "active": 2, "inactive": 0},
+        "Clicks on their way": {
+            "bytes of this host's journal that wait": 0,
+            "damaged segments of this host": 0,
+            "clicks that this host has dropped": 1,
+            "records that wait in the database": 1,
+            "records that cannot be counted": 1,
+        },
+    }
+
+
+def test_the_front_page_takes_eight_queries(operator: Operator, make_link: MakeLink) -> None:
+    # Session and operator, five for the figures, and the operator's latest actions.
+    assert operator.queries("") == 8
+    for _ in range(3):
+        make_link()
+    operator.act("links/link/", "ban_links", Link.objects.all())
+    assert operator.queries("") == 8
+
+
+def test_what_operators_did_is_there_to_read(operator: Operator, make_link: MakeLink) -> None:
+    def rows() -> list[tuple[str, str, str]]:
+        found = operator.rows("admin/logentry/", q="operator@example.com")
+        return [(entry.user.email, entry.object_repr, entry.change_message) for entry in found]
+
+    make_link(customCode="Summer")
+    operator.act("links/link/", "ban_links", Link.objects.all())
+    assert rows() == [("operator@example.com", "Summer", "Banned.")]
+    queries = operator.queries("admin/logentry/")
+    for _ in range(3):
+        operator.act("links/link/", "ban_links", Link.objects.all())
+    assert operator.queries("admin/logentry/") == queries == 4
+    assert operator.get("/admin/admin/logentry/add/").status_code == 403
+
+
+NAUGHTY = [
+    "<script>alert(1)</script>",
+    "'\"><img src=x onerror=alert(1)>",
+    "</td></tr></table><svg/onload=alert(1)>",
+    "</textarea><iframe srcdoc='<script>alert(1)</script>'>",
+    "</title></style></script><script>alert(1)</script>",
+    "\" autofocus onfocus=alert(1) x=\"",
+    "' onmouseover='alert(1)",
+    "javascript:alert(1)",
+    "{{ 7|add:7 }}{% debug %}",
+    "<!--", "--><b>", "]]>", "&lt;b&gt;&#60;b&#62;",
+    "<a href=javascript:alert(1)>", "<math><mi//xlink:href='data:x,<script>alert(1)</script>'>",
+    "\u202e<b>\u2066", "\u200b\ufeff", "\U0001f4a9<b/>", "${7*7}#{7*7}", "'; DROP TABLE links_link; --",
+    "../../etc/passwd", "%s%n%x", "\\x3cscript\\x3e", "<x" + "y" * 100,
+]  # fmt: skip
+
+
+def structure(operator: Operator, page: str, **query: str) -> tuple[Counter[Any], str]:
+    """The elements of a page with the names of their attributes, as an HTML5 parser finds them; and its text."""
+    tree = LexborHTMLParser(operator.see(page, **query).content.decode())
+    elements = Counter(
+        (node.tag, tuple(sorted(node.attributes))) for node in tree.css("*") if not node.tag.startswith("-")
     )
-
-    answer = anonymous.post("/api/auth/login", {"email": "new@example.com", "password": PASSWORD})
-
-    assert answer.status_code == 200
+    return elements, tree.root.text() if tree.root else ""
 
 
-def test_no_page_of_the_admin_shows_a_key(operator: Client, alice: NewAccount) -> None:
-    page = operator.get(f"/admin/accounts/user/{alice.user.pk}/change/").content.decode()
+def test_nothing_stored_becomes_an_element_of_a_page(
+    operator: Operator, alice: NewAccount, make_link: MakeLink, stranger: NewAccount
+) -> None:
+    make_link(domainId=None, title="-", description="-", tags=["-"], customCode="Summer", utm={"source": "-"})
+    link = Link.objects.get()
+    domain = Domain.objects.create(owner=alice.user, domain="b.example", host="b.example", token="-")
+    ban = bans.ban_host(host="evil.example", reason="-")
+    operator.act("links/link/", "ban_links", [link])
+    operator.see("")  # with what it was told
+    DeadLetter.objects.create(record=b"", reason="-")
+    record(str(link.public_id), [Fact("2026-03-01T10:00Z", referrer="https://a.example/", reason="-")])
+    pages: list[tuple[str, dict[str, str]]] = [
+        ("", {}),
+        ("links/link/", {}),
+        (f"links/link/{link.pk}/change/", {}),
+        (f"links/link/{link.pk}/history/", {}),
+        ("links/ban/", {}),
+        (f"links/ban/{ban.pk}/change/", {}),
+        (f"links/ban/{ban.pk}/delete/", {}),
+        ("accounts/user/", {}),
+        (f"accounts/user/{alice.user.pk}/change/", {}),
+        ("domains/domain/", {}),
+        (f"domains/domain/{domain.pk}/change/", {}),
+        ("analytics/click/", {"q": str(link.public_id)}),
+        ("analytics/deadletter/", {}),
+        ("admin/logentry/", {}),
+    ]
+    harmless = {page: structure(operator, page, **query)[0] for page, query in pages}
+    for text in NAUGHTY:
+        Link.objects.update(
+            title=text,
+            description=text,
+            tags=[text],
+            tag_keys=[text],
+            utm={"source": text},
+            custom_code=text[:50],
+        )
+        User.objects.filter(pk=alice.user.pk).update(first_name=text[:100], last_name=text[:100])
+        Domain.objects.update(
+            domain=text, subdomain=text, host=text, root_url=text, not_found_url=text, expired_url=text
+        )
+        ban.__class__.objects.update(reason=text)
+        DeadLetter.objects.update(reason=text)
+        Click.objects.update(
+            **dict.fromkeys(
+                ["reason", "country", "city", "device", "browser", "operating_system", "referrer"], text
+            )
+        )
+        for page, query in pages:
+            elements, shown = structure(operator, page, **query)
+            assert elements == harmless[page], (text, page)
+            if page == "links/link/":
+                assert text in shown
 
-    assert alice.api_key not in page
+
+def test_nothing_asked_for_becomes_an_element_of_a_page(operator: Operator) -> None:
+    harmless = {page: structure(operator, page, q="nothing")[0] for page in LISTS}
+    for text in NAUGHTY:
+        for page in LISTS:
+            if not page.endswith(("deadletter/", "segment/")):
+                assert structure(operator, page, q=text)[0] == harmless[page], (text, page)
