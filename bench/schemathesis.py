@@ -16,7 +16,7 @@ from pathlib import Path
 
 import django
 
-EXAMPLES = 1_250
+EXAMPLES = 2_300
 
 
 def main() -> None:

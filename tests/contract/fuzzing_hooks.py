@@ -48,14 +48,16 @@ def filter_failure(context: Any, failure: Any, case: Any, response: Any) -> bool
 
 
 def is_described(refusal: dict[str, Any], described: list[dict[str, Any]], body: Any) -> bool:
+    # Of NUL and of integers the head of the description says what holds for all.
     if refusal["code"] == "invalid_json":
-        # Said of all texts, at the head of the description.
         return refusal["message"] == "The request body holds a NUL character."
     if refusal["code"] != "validation_error":
         return refusal["code"] in {each["code"] for each in described}
     rules = {_rule(error) for each in described for error in each.get("errors", [])}
     return all(
-        (_rule(error) in rules and error["code"] not in SAID_BY_SCHEMAS) or _is_integral(error, body)
+        (_rule(error) in rules and error["code"] not in SAID_BY_SCHEMAS)
+        or error["code"] == "null_characters_not_allowed"
+        or _is_integral(error, body)
         for error in refusal["errors"]
     )
 
@@ -68,7 +70,7 @@ def _rule(error: dict[str, str]) -> tuple[str, ...]:
 
 
 def _is_integral(error: dict[str, str], body: Any) -> bool:
-    """Whether it is about 5.0, an integer to schemas but not to the API. That, too, is said at the head."""
+    """Whether it is about 5.0, an integer to schemas but not to the API."""
     value = body
     for key in error["field"].split("."):
         value = value.get(key) if isinstance(value, dict) else None

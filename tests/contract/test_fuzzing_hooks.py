@@ -35,6 +35,7 @@ DESCRIBED = [
         ({"code": "bad_request", "message": "x"}, {}, False),
         ({"code": "invalid_json", "message": "The request body holds a NUL character."}, {}, True),
         ({"code": "invalid_json", "message": "The request body is not UTF-8."}, {}, False),
+        (refusal("search", "null_characters_not_allowed"), None, True),
         (refusal("a.size", "invalid", "A valid integer is required."), {"a": {"size": 5.0}}, True),
         (refusal("a.size", "invalid", "A valid integer is required."), {"a": {"size": 5}}, False),
         (refusal("a.size", "invalid", "A valid integer is required."), {"a": [5.0]}, False),
