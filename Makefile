@@ -7,7 +7,7 @@ export PORT VAR_DIR
 
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: run test ci fmt bench bench-redirects bench-domains bench-links bench-clicks bench-qr prove-clicks fuzz-api lock clean help
+.PHONY: run test ci fmt bench bench-redirects bench-domains bench-links bench-clicks bench-qr bench-limits prove-clicks fuzz-api lock clean help
 
 run: $(VENV)/.run ## Install, prepare and serve on 127.0.0.1:$PORT
 	@exec $(BIN)/python manage.py serve
@@ -27,7 +27,7 @@ fmt: $(VENV)/.dev ## Format and sort what can be
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: bench-redirects bench-domains bench-links bench-clicks bench-qr ## Every benchmark
+bench: bench-redirects bench-domains bench-links bench-clicks bench-qr bench-limits ## Every benchmark
 
 bench-redirects: $(VENV)/.dev ## Following links, against nginx and a plain Django view
 	$(BIN)/python -m bench.redirects $(ARGS)
@@ -46,6 +46,9 @@ bench-clicks: $(VENV)/.dev ## Recording, counting and reporting clicks
 
 bench-qr: $(VENV)/.dev ## Drawing QR codes, and following links meanwhile
 	$(BIN)/python -m bench.qr $(ARGS)
+
+bench-limits: $(VENV)/.dev ## Counting requests, and creating with a key
+	$(BIN)/python -m bench.limits
 
 prove-clicks: $(VENV)/.dev ## Kill, cut and fill everything under load: no answered click is lost or counted twice
 	$(BIN)/python -m bench.prove_clicks $(ARGS)

@@ -49,7 +49,7 @@ WHERE attempts = '{}' OR attempts[cardinality(attempts)] < now() - interval '1 d
 def spend_attempt(subject: str, limit: Limit) -> None:
     """Records an attempt before it is made. Raises TooManyAttempts, and records nothing, when none is left."""
     values: dict[str, bytes | int] = {
-        "subject": _digest(subject),
+        "subject": digest_subject(subject),
         "most": limit.attempts,
         "seconds": limit.seconds,
     }
@@ -73,7 +73,7 @@ def forgive_attempts(subjects: Iterable[str]) -> None:
     """Takes the last attempt at each back: it succeeded, and only failures count."""
     with connection.cursor() as cursor:
         for subject in subjects:
-            cursor.execute(_FORGIVE, {"subject": _digest(subject)})
+            cursor.execute(_FORGIVE, {"subject": digest_subject(subject)})
 
 
 def forget_old_attempts() -> int:
@@ -83,5 +83,5 @@ def forget_old_attempts() -> int:
         return int(cursor.rowcount)
 
 
-def _digest(subject: str) -> bytes:
+def digest_subject(subject: str) -> bytes:
     return salted_hmac("accounts.limits", subject, secret=settings.SECRET_KEY, algorithm="sha256").digest()

@@ -64,3 +64,26 @@ class AttemptLog(models.Model):
 
     subject = models.BinaryField(max_length=32, primary_key=True)
     attempts = ArrayField(models.DateTimeField())
+
+
+class RequestCount(models.Model):
+    """How many requests a subject has made since its present minute began. Keyed and unlogged like the attempts."""
+
+    subject = models.BinaryField(max_length=32, primary_key=True)
+    started = models.DateTimeField()
+    requests = models.IntegerField()
+
+
+class IdempotentAnswer(models.Model):
+    """What was answered to a request that named a key: written by the transaction that carried it out, or not at all.
+
+    Sealed, bound to the account, the key and the request: the answer to one request is not readable as another's.
+    """
+
+    owner = models.ForeignKey(User, on_delete=models.CASCADE, db_index=False)
+    key_digest = models.BinaryField(max_length=32)
+    sealed = models.BinaryField()
+    created_at = models.DateTimeField(db_default=Now(), db_index=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["owner", "key_digest"], name="idempotent_once")]

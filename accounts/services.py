@@ -38,6 +38,8 @@ class BadToken(ServiceError):
 _LOGINS_PER_NETWORK = Limit(attempts=10, seconds=15 * 60)
 # Wider than the first, so that a stranger alone cannot lock an owner out.
 _LOGINS_PER_ACCOUNT = Limit(attempts=100, seconds=60 * 60)
+# Of all accounts together: a few passwords tried on many accounts are stopped, too.
+_LOGINS_FROM_NETWORK = Limit(attempts=100, seconds=60 * 60)
 
 
 _CHANGEABLE = ("email", "first_name", "last_name", "plan", "is_staff", "is_superuser")
@@ -53,10 +55,7 @@ def log_in(*, email: str, password: str, address: str) -> TokenPair:
     """``address`` is the client's. Raises BadCredentials, after the same work whether or not the account exists,
     or TooManyAttempts, before any."""
     user = user_of_email(email)
-    limits = {
-        f"login {email.lower()} {client_network(address)}": _LOGINS_PER_NETWORK,
-        f"login {email.lower()}": _LOGINS_PER_ACCOUNT,
-    }
+    limits = login_limits(email=email, address=address)
     spend_attempts(limits)
     if user is None:
         make_password(password)
@@ -65,6 +64,16 @@ def log_in(*, email: str, password: str, address: str) -> TokenPair:
         raise BadCredentials
     forgive_attempts(limits)
     return issue_tokens(user)
+
+
+def login_limits(*, email: str, address: str, most: int = _LOGINS_PER_NETWORK.attempts) -> dict[str, Limit]:
+    """What an attempt to log in is to be spent of, at whichever door; ``most`` failures there from one network."""
+    network = client_network(address)
+    return {
+        f"login {email.lower()} {network}": Limit(most, _LOGINS_PER_NETWORK.seconds),
+        f"login {email.lower()}": _LOGINS_PER_ACCOUNT,
+        f"login from {network}": _LOGINS_FROM_NETWORK,
+    }
 
 
 def refresh(*, refresh_token: str) -> str:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from django.conf import settings
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -9,8 +8,8 @@ from accounts import services
 from accounts.authentication import BearerAuthentication, account_of
 from accounts.schema import describe_api_key, describe_tokens
 from accounts.serializers import LoginSerializer, RefreshSerializer
+from accounts.throttling import address_of_client
 from common.api import ApiViewSet
-from common.client_address import client_address
 from common.envelope import ok
 
 
@@ -25,11 +24,7 @@ class TokenViewSet(ApiViewSet):
     def login(self, request: Request) -> Response:
         body = LoginSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        meta = request.META
-        address = client_address(
-            meta.get("REMOTE_ADDR", ""), meta.get("HTTP_X_FORWARDED_FOR", ""), settings.TRUSTED_PROXIES
-        )
-        tokens = services.log_in(**body.validated_data, address=address)
+        tokens = services.log_in(**body.validated_data, address=address_of_client(request))
         return ok(token=tokens.access, refreshToken=tokens.refresh)
 
     @action(detail=False, methods=["post"])

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from shortener_project.embedded_postgres import EmbeddedPostgres
+from tests.limits import LIMITS_OFF
 
 
 def main() -> None:
@@ -32,6 +33,7 @@ def main() -> None:
             "VAR_DIR": str(folder),
             "DATABASE_URL": url,
             "SECRET_KEY": secret,
+            **LIMITS_OFF,
         }
         import bench.proof.preload  # noqa: F401, PLC0415
         from bench.proof.faults import every_fault  # noqa: PLC0415

@@ -16,6 +16,7 @@ class Caller:
 
     def __init__(self, key: str) -> None:
         self.key = key
+        self.headers: dict[str, str] = {}
 
     def get(self, path: str, **query: Any) -> tuple[int, dict[str, Any], float]:
         return self._call("GET", path, urlencode(query), b"")
@@ -35,6 +36,7 @@ class Caller:
             "REMOTE_ADDR": "127.0.0.1",
             "HTTP_HOST": "127.0.0.1:8000",
             "HTTP_X_API_KEY": self.key,
+            **self.headers,
             "CONTENT_TYPE": "application/json",
             "CONTENT_LENGTH": str(len(body)),
             "wsgi.url_scheme": "http",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
-from django.db import InterfaceError, OperationalError, connection
+from django.db import InterfaceError, OperationalError, connection, transaction
 
 Result = TypeVar("Result")
 
@@ -39,3 +40,16 @@ def read_first(query: Callable[[], Result]) -> Result:
             raise
         connection.close()
         return query()
+
+
+@contextmanager
+def apart() -> Iterator[None]:
+    """For statements that may break a constraint: inside somebody's transaction they are undone alone, and judged
+    now, not at its end. Outside of one there is nothing to do: each statement is a transaction of its own.
+    """
+    if not connection.in_atomic_block:
+        yield
+        return
+    with transaction.atomic():
+        yield
+        connection.check_constraints()

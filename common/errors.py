@@ -104,6 +104,10 @@ class TooManyAttempts(ServiceError):
         }
 
 
+class TooManyRequests(TooManyAttempts):
+    message = "Too many requests. Try again later."
+
+
 class Unavailable(ServiceError):
     """Something the service depends on does not answer; ``retry_after`` in seconds."""
 

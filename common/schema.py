@@ -32,9 +32,11 @@ from common.errors import (
     InvalidFields,
     LengthRequired,
     ServiceError,
+    TooManyRequests,
     Unavailable,
 )
 from common.fields import Boolean, DateTime, QueryBoolean
+from common.schema_headers import IDEMPOTENCY_KEY
 from common.schema_hooks import FOLLOWING, Following
 from common.strict_json import MAX_BODY_BYTES
 
@@ -167,36 +169,14 @@ _CONDITIONS = {
     401: "No credential, or one that is not valid (any more).",
     403: "The caller's plan does not allow it.",
     404: "There is no such object among the caller's.",
-    409: "It is taken, or reserved.",
+    409: "It is taken or reserved, or is being created by another request.",
     411: "The body came without its length.",
     413: "The body is too large.",
     415: "The body is not `application/json` in plain UTF-8.",
-    429: "Too many attempts.",
+    422: "The `Idempotency-Key` was sent with another request.",
+    429: "Too many attempts or requests, or more than the plan allows.",
     503: "Something that the service depends on does not answer.",
 }
-_HEADERS = [
-    OpenApiParameter(
-        "WWW-Authenticate", str, OpenApiParameter.HEADER, True, "How to authenticate.", response=[401]
-    ),
-    OpenApiParameter(
-        "Retry-After",
-        int,
-        OpenApiParameter.HEADER,
-        True,
-        "Seconds after which to try again.",
-        response=[429, 503],
-    ),
-    OpenApiParameter(
-        "RateLimit-Policy",
-        str,
-        OpenApiParameter.HEADER,
-        True,
-        "How many may be made in how many seconds, as `10;w=900`; `RateLimit-Limit`, `RateLimit-Remaining` and"
-        " `RateLimit-Reset` (seconds) say where the caller stands.",
-        response=[429],
-    ),
-]
-
 _TOO_LONG = OpenApiResponse(
     None,
     "With its query the address is longer than 8,190 bytes. The API is not reached, and this is no `Error`.",
@@ -209,6 +189,9 @@ BAD_BODIES = (
     BodyTooLarge(f"The request body is larger than {MAX_BODY_BYTES} bytes."),
     exceptions.UnsupportedMediaType("text/plain"),
 )
+
+
+_TOO_MANY = TooManyRequests(30, limit=600, window=60)
 
 
 def invalid(field: str, code: str = "required", message: str = "This field is required.") -> InvalidFields:
@@ -248,12 +231,14 @@ def operation(
     parameters: Iterable[OpenApiParameter | type[Serializer[Any]]] = (),
     description: str | None = None,
     leads_to: Following | None = None,
+    is_idempotent: bool = False,
 ) -> Callable[[View], View]:
-    """Describes one action. ``refusals`` are what it raises; that the database may be away goes without saying."""
+    """Describes one action. ``refusals`` are what it raises; that the caller may have asked too often, and that the
+    database may be away, goes without saying."""
     if leads_to is not None:
         FOLLOWING[operation_id] = leads_to
-    responses = {status: success, **_responses([*refusals, Unavailable()])}
-    asked = list(parameters)
+    responses = {status: success, **_responses([*refusals, _TOO_MANY, Unavailable()])}
+    asked = [*parameters, *([IDEMPOTENCY_KEY] if is_idempotent else [])]
     if any(isinstance(each, type) for each in asked):
         responses[414] = _TOO_LONG
     return extend_schema(
@@ -261,7 +246,7 @@ def operation(
         summary=summary,
         description=description,
         tags=[tag],
-        parameters=[*asked, *_HEADERS],
+        parameters=asked,
         request=body,
         responses=responses,
     )

@@ -7,6 +7,7 @@ from functools import partial
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiRequest, extend_schema_view
 from rest_framework.fields import BooleanField, CharField, ChoiceField
 
+from accounts import idempotency
 from common.errors import InvalidFields, NotFound, TooManyAttempts
 from common.fields import DateTime
 from common.schema import (
@@ -167,8 +168,10 @@ describe_domains = extend_schema_view(
             NO_CREDENTIAL,
             PlanWithoutDomains(),
             AlreadyClaimed(),
+            *idempotency.REFUSALS,
         ],
         status=201,
+        is_idempotent=True,
         body=OpenApiRequest(
             ClaimSerializer,
             examples=[OpenApiExample("Example", example(pick(_DOMAIN, "domain subdomain")))],

@@ -5,6 +5,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.authentication import account_of
+from accounts.idempotency import idempotent
 from common.api import ApiViewSet
 from common.envelope import ok
 from domains import representations, selectors, services
@@ -23,6 +24,7 @@ class DomainViewSet(ApiViewSet):
         found = selectors.domains_of(account_of(request))
         return ok({"domains": [representations.listed_domain(domain) for domain in found]})
 
+    @idempotent
     def create(self, request: Request) -> Response:
         body = ClaimSerializer(data=request.data)
         body.is_valid(raise_exception=True)

@@ -162,3 +162,11 @@ class Ban(models.Model):
 
     def __str__(self) -> str:
         return self.host or str(self.owner or self.link)
+
+
+class CreatedLinks(models.Model):
+    """How many links an owner whose plan has a quota created in a month: also those that are deleted since."""
+
+    owner = models.OneToOneField(User, on_delete=models.CASCADE, primary_key=True)
+    month = models.DateField()
+    links = models.IntegerField()

@@ -7,6 +7,7 @@ from functools import partial
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiRequest, extend_schema_view
 from rest_framework.fields import BooleanField, CharField, ChoiceField, IntegerField, ListField
 
+from accounts import idempotency
 from accounts.plans import Plan
 from common.errors import Conflict, NotFound
 from common.fields import DateTime
@@ -31,6 +32,7 @@ from domains.addresses import BASE_ID
 from domains.models import DomainStatus
 from links.models import Device, RedirectType
 from links.namespace import HOLD_DAYS
+from links.quotas import QuotaExceeded
 from links.schema_notes import BAD_FIELDS, BAD_TAGS
 from links.searches import COUNT_LIMIT
 from links.serializers import CreateLinkSerializer, ListQuery, UpdateLinkSerializer
@@ -169,8 +171,11 @@ describe_links = extend_schema_view(
             NO_CREDENTIAL,
             NotFound("Domain not found."),
             *_TAKEN,
+            QuotaExceeded(604_800, limit=1_000, window=2_592_000),
+            *idempotency.REFUSALS,
         ],
         status=201,
+        is_idempotent=True,
         body=_body(CreateLinkSerializer, "originalUrl customCode title tags expiresAt utm restrictions"),
         leads_to=_FOLLOWING,
     ),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.contrib.auth.hashers import make_password
@@ -11,7 +13,9 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from accounts.models import User
+from accounts.plans import links_per_month
 from common import versions
+from common.database import apart
 from common.destination_url import Destination, canonical_destination
 from common.errors import Conflict, FieldError, InvalidFields, NotFound
 from common.ids import new_public_id, parse_public_id
@@ -22,6 +26,7 @@ from links import namespace
 from links.codes import generate_code, is_reserved
 from links.insert import insert_link, is_domain_gone
 from links.models import Link, RedirectType
+from links.quotas import spend_quota
 from links.selectors import get_link, tag_key
 
 _DELETE = f"""
@@ -69,7 +74,8 @@ def create_link(
     restrictions: dict[str, Any] | None = None,
     redirect_type: int | None = None,
 ) -> Link:
-    """The new link, in force on return. Raises Conflict, NotFound or InvalidFields, having written nothing."""
+    """The new link, in force on return. Raises Conflict, NotFound, InvalidFields or QuotaExceeded, having written
+    nothing."""
     destination = _destination_elsewhere(original_url)
     domain = _domain(owner, domain_id)
     _refuse_reserved(custom_code)
@@ -89,29 +95,18 @@ def create_link(
         **_utm(utm),
         **_restrictions(restrictions),
     )
-    hold_freed = False
-    while True:
-        link.short_code = generate_code()
-        if link.short_code == custom_code:
-            continue
-        try:
-            refused = insert_link(link, destination.host.removesuffix("."))
-            if refused is not None:
-                raise _refused_destination(refused)
-            versions.bump(codes=[link.short_code, custom_code or link.short_code])
-            return link
-        except IntegrityError as error:
-            if custom_code is not None and namespace.is_taken(error, custom_code):
-                # The hold of a deleted link may be over; asked only now, as codes are rarely taken.
-                if hold_freed or not namespace.free_lapsed_hold(
-                    domain_id=link.domain_id, code=custom_code, owner_id=owner.pk
-                ):
-                    raise _code_taken(custom_code) from None
-                hold_freed = True
-            elif is_domain_gone(error):
-                raise _no_domain() from None
-            elif not namespace.is_taken(error, link.short_code):
-                raise
+    quota = links_per_month(owner.plan)
+    # One transaction with the quota, where there is one: what is refused below uses nothing up.
+    with transaction.atomic() if quota else nullcontext():
+        if quota:
+            spend_quota(owner=owner, quota=quota)
+        _insert(link, destination)
+    codes = [link.short_code, custom_code or link.short_code]
+    versions.bump(codes=codes)
+    if connection.in_atomic_block:
+        # Somebody else's transaction: until its end others may look, and keep that there is nothing.
+        transaction.on_commit(partial(versions.bump, codes=codes))
+    return link
 
 
 def update_link(*, owner: User, public_id: str, changes: dict[str, Any]) -> Link:
@@ -167,6 +162,32 @@ def add_clicks(clicks: Mapping[int, int]) -> set[int]:
         if added:
             cursor.execute(_ADD, [list(added), list(added.values())])
     return existing
+
+
+def _insert(link: Link, destination: Destination) -> None:
+    custom_code, hold_freed = link.custom_code, False
+    while True:
+        link.short_code = generate_code()
+        if link.short_code == custom_code:
+            continue
+        try:
+            with apart():
+                refused = insert_link(link, destination.host.removesuffix("."))
+            if refused is not None:
+                raise _refused_destination(refused)
+            return
+        except IntegrityError as error:
+            if custom_code is not None and namespace.is_taken(error, custom_code):
+                # The hold of a deleted link may be over; asked only now, as codes are rarely taken.
+                if hold_freed or not namespace.free_lapsed_hold(
+                    domain_id=link.domain_id, code=custom_code, owner_id=link.owner_id
+                ):
+                    raise _code_taken(custom_code) from None
+                hold_freed = True
+            elif is_domain_gone(error):
+                raise _no_domain() from None
+            elif not namespace.is_taken(error, link.short_code):
+                raise
 
 
 def _changed_fields(changes: dict[str, Any]) -> dict[str, Any]:

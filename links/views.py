@@ -7,6 +7,7 @@ from rest_framework.response import Response
 
 from accounts.age import account_age
 from accounts.authentication import account_of
+from accounts.idempotency import idempotent
 from common.api import ApiViewSet
 from common.envelope import ok
 from common.pagination import pagination
@@ -31,6 +32,7 @@ class LinkViewSet(ApiViewSet):
         page = pagination(asked["page"], asked["limit"], found.total, is_capped=found.total_is_capped)
         return ok({"urls": [representations.listed_link(row) for row in found.rows], "pagination": page})
 
+    @idempotent
     def create(self, request: Request) -> Response:
         body = CreateLinkSerializer(data=request.data)
         body.is_valid(raise_exception=True)

@@ -13,6 +13,7 @@ from drf_spectacular.utils import (
 )
 from rest_framework.fields import BooleanField, CharField, ChoiceField, IntegerField
 
+from accounts import idempotency
 from common.errors import BodyTooLarge, NotFound
 from common.fields import DateTime
 from common.pagination import MAX_DEPTH, TOO_DEEP
@@ -143,8 +144,10 @@ describe_qr_codes = extend_schema_view(
             *_BAD_BODIES,
             NO_CREDENTIAL,
             _NO_URL,
+            *idempotency.REFUSALS,
         ],
         status=201,
+        is_idempotent=True,
         body=OpenApiRequest(
             CreateQrCodeSerializer, examples=[OpenApiExample("Example", example(pick(_QR_CODE, _SENT)))]
         ),

@@ -11,6 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.authentication import account_of
+from accounts.idempotency import idempotent
 from common.api import ApiViewSet
 from common.envelope import ok
 from common.pagination import pagination
@@ -39,6 +40,7 @@ class QrCodeViewSet(ApiViewSet):
         page = pagination(asked["page"], asked["limit"], found.total, is_capped=found.total_is_capped)
         return ok({"qrCodes": [representations.qr_code(code) for code in found.rows], "pagination": page})
 
+    @idempotent
     def create(self, request: Request) -> Response:
         body = CreateQrCodeSerializer(data=request.data)
         body.is_valid(raise_exception=True)
@@ -61,6 +63,7 @@ class ImageView(APIView):
     http_method_names = ["get", "head"]
     authentication_classes = []
     permission_classes = []
+    throttle_classes = []
     # An address that the API hands out, not an operation of it.
     schema = None
 

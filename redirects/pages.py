@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.loader import render_to_string
 
 from common.browser_headers import protect_page
+from common.errors import TooManyAttempts
 from redirects.outcomes import mark
 from redirects.refusals import Refusal
 
@@ -64,6 +65,14 @@ def refuse(
     if refusal.status == 503:
         response["Retry-After"] = RETRY_AFTER_SECONDS
     return mark(response, refusal.reason)
+
+
+def refuse_attempts(request: HttpRequest, refusal: Refusal, error: TooManyAttempts) -> HttpResponse:
+    """Says with the refusal for how long it holds."""
+    response = refuse(request, refusal)
+    for name, value in error.headers.items():
+        response[name] = value
+    return response
 
 
 def prefers_json(request: HttpRequest) -> bool:

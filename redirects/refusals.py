@@ -40,6 +40,18 @@ RATE_LIMITED = Refusal(
     "Too many attempts",
     "Too many wrong passwords were tried. Wait a while before you try again.",
 )
+GUESSING = Refusal(
+    429,
+    "rate_limited",
+    "Too many unknown links",
+    "Too many addresses without a link were asked for from your network. Wait a minute before you try another.",
+)
+LOGIN_LIMITED = Refusal(
+    429,
+    "rate_limited",
+    "Too many attempts",
+    "Too many logins have failed. Wait a while before you try again.",
+)
 UNAVAILABLE = Refusal(
     503,
     "unavailable",

@@ -22,8 +22,9 @@ from links.destinations import Target, UnknownCode, find_target
 from links.scans import SCAN_MARKER
 from redirects import access, refusals
 from redirects.answers import redirect_headers
+from redirects.guesses import refuse_guesses
 from redirects.outcomes import mark, outcome_of
-from redirects.pages import refuse
+from redirects.pages import refuse, refuse_attempts
 from redirects.password import is_unlocked, remember_unlocked, try_password
 from redirects.refusals import Refusal
 
@@ -61,6 +62,8 @@ def _follow(request: HttpRequest, code: str) -> HttpResponse:
     visitor = visitor_from(request.META, request.method or "", settings.TRUSTED_PROXIES)
     if isinstance(target, UnknownCode):
         capture.record_unknown_code(visitor, target.domain_id)
+        if (refused := refuse_guesses(request, visitor.address)) is not None:
+            return refused
         if target.elsewhere:
             return _elsewhere(target.elsewhere)
         return mark(refuse(request, refusals.NOT_FOUND), "unknown_code")
@@ -131,10 +134,8 @@ def _ask_password(request: HttpRequest, target: Target, visitor: Visitor) -> Htt
     try:
         right = try_password(target, request.POST.get("password", "")[:MAX_GIVEN], visitor.address)
     except TooManyAttempts as error:
-        response = _refuse(request, target, visitor, refusals.RATE_LIMITED)
-        for name, value in error.headers.items():
-            response[name] = value
-        return response
+        capture.record_refusal(visitor, target.link_id, refusals.RATE_LIMITED.reason)
+        return refuse_attempts(request, refusals.RATE_LIMITED, error)
     if not right:
         return _refuse(request, target, visitor, refusals.WRONG_PASSWORD, template="redirects/password.html")
     response = _to_itself(request, visitor)

@@ -47,6 +47,7 @@ class _PublicDocument(APIView):
     http_method_names = ["get", "head"]
     authentication_classes = []
     permission_classes = []
+    throttle_classes = []
     # Describes the API, and is no part of it.
     schema = None
 

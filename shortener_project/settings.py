@@ -211,6 +211,7 @@ REST_FRAMEWORK = {
         "accounts.authentication.BearerAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_THROTTLE_CLASSES": ["accounts.throttling.RequestThrottle"],
     "DEFAULT_PARSER_CLASSES": ["common.strict_json.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["common.envelope.JSONRenderer"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "common.envelope.JSONOnly",
@@ -231,6 +232,21 @@ SIMPLE_JWT = {
     "USER_ID_FIELD": "public_id",
     "USER_ID_CLAIM": "sub",
     "CHECK_REVOKE_TOKEN": True,
+}
+
+# Of a minute; 0: no limit.
+RATE_LIMITS = {
+    "free": env.integer("RATE_LIMIT_FREE", 600),
+    "pro": env.integer("RATE_LIMIT_PRO", 3_000),
+    "enterprise": env.integer("RATE_LIMIT_ENTERPRISE", 12_000),
+}
+RATE_LIMIT_ANONYMOUS = env.integer("RATE_LIMIT_ANONYMOUS", 300)
+UNKNOWN_CODE_LIMIT = env.integer("UNKNOWN_CODE_LIMIT", 60, maximum=1_000)
+# Of a calendar month; 0: any number.
+LINK_QUOTAS = {
+    "free": env.integer("LINK_QUOTA_FREE", 0),
+    "pro": env.integer("LINK_QUOTA_PRO", 0),
+    "enterprise": env.integer("LINK_QUOTA_ENTERPRISE", 0),
 }
 
 # Empty: those of the system.
@@ -321,5 +337,6 @@ SPECTACULAR_SETTINGS = {
         "drf_spectacular.hooks.postprocess_schema_enum_id_removal",
         "common.schema_hooks.require_a_security_of_all",
         "common.schema_hooks.link_operations",
+        "common.schema_headers.share_headers",
     ],
 }

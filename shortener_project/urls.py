@@ -5,7 +5,7 @@ from django.views.generic import RedirectView
 
 from domains.tls import tls_allowed
 from qrcodes.urls import image_urlpatterns
-from shortener_project import errors, views
+from shortener_project import admin_login, errors, views
 from shortener_project.metrics import metrics
 from shortener_project.schema import DocsView, SchemaView
 
@@ -18,6 +18,7 @@ urlpatterns = [
     path("metrics", metrics),
     path("internal/tls-allowed", tls_allowed),
     path("admin", RedirectView.as_view(url="/admin/")),
+    path("admin/login/", admin_login.login),
     path("admin/", admin.site.urls),
     path("api", errors.not_found, {"exception": Http404()}),
     path("api/schema", SchemaView.as_view()),

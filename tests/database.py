@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from shortener_project.embedded_postgres import EmbeddedPostgres
+from tests.limits import LIMITS_OFF
 
 # What the shell of the developer says must not decide what the tests say.
 for name in (
@@ -17,8 +18,10 @@ for name in (
     *("SECRET_KEY", "SECRET_KEY_FALLBACKS", "STATEMENT_TIMEOUT_MS", "WEB_CONCURRENCY"),
     *("LOG_ADDRESSES", "METRICS_ALLOWED_NETWORKS", "PROMETHEUS_MULTIPROC_DIR"),
     *("DNS_RESOLVERS", "EDGE_ADDRESSES", "ADMIN_ALLOWED_NETWORKS"),
+    *("LINK_QUOTA_FREE", "LINK_QUOTA_PRO", "LINK_QUOTA_ENTERPRISE"),
 ):
     os.environ.pop(name, None)
+os.environ |= LIMITS_OFF
 
 VAR_DIR = Path(tempfile.mkdtemp(prefix="shortener-tests-"))
 # A server that drops privileges must reach its data.

@@ -8,11 +8,15 @@ from typing import Any
 import jwt
 import pytest
 import time_machine
-from django.conf import settings
+from django.conf import settings as project_settings
 from django.contrib.auth.hashers import make_password
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from pytest_django.fixtures import Settings
 from rest_framework.response import Response
 from rest_framework.test import APIClient
 
+from accounts.hashers import Argon2
 from accounts.models import User
 from accounts.services import NewAccount, rotate_api_key
 from tests.conftest import PASSWORD, account
@@ -193,6 +197,47 @@ def test_refusing_an_unknown_email_costs_the_same_work(alice: NewAccount, anonym
     known = statistics.median(work("alice@example.com") for _ in range(5))
     unknown = statistics.median(work(f"nobody{number}@example.com") for number in range(5))
     assert 0.5 < unknown / known < 2
+
+
+@pytest.mark.parametrize("email", ["alice@example.com", "nobody@example.com", "dormant@example.com"])
+def test_every_refusal_is_one_hash_of_the_same_cost_and_the_same_queries(
+    email: str, alice: NewAccount, anonymous: APIClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disable(account("dormant@example.com").user)
+    hashes = []
+
+    def spy(hasher: Argon2, password: str, salt: bytes) -> str:
+        hashes.append((password, hasher.time_cost, hasher.memory_cost, hasher.parallelism))
+        return hash_password(hasher, password, salt)
+
+    hash_password = Argon2.encode
+    monkeypatch.setattr(Argon2, "encode", spy)
+    verified = Argon2.verify
+
+    def spy_verify(hasher: Argon2, password: str, encoded: str) -> bool:
+        cost = hasher.decode(encoded)
+        hashes.append((password, cost["time_cost"], cost["memory_cost"], cost["parallelism"]))
+        return verified(hasher, password, encoded)
+
+    monkeypatch.setattr(Argon2, "verify", spy_verify)
+    with CaptureQueriesContext(connection) as queries:
+        assert log_in(anonymous, email, "wrong").status_code == 401
+
+    assert hashes == [("wrong", 2, 19 * 1024, 1)]
+    # The account, and an attempt in a transaction at each of three limits.
+    assert len(queries) == 6
+
+
+def test_one_network_cannot_try_a_few_passwords_on_every_account(
+    settings: Settings, alice: NewAccount, anonymous: APIClient
+) -> None:
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    tried = [log_in(anonymous, f"user{number}@example.com", "wrong").status_code for number in range(102)]
+
+    assert tried == [401] * 100 + [429] * 2
+    elsewhere = APIClient(headers={"host": "sho.rt"})
+    elsewhere.defaults["REMOTE_ADDR"] = "198.51.100.5"
+    assert log_in(elsewhere, "user0@example.com").status_code == 401
 
 
 def test_guessing_passwords_of_one_account_is_stopped(alice: NewAccount, anonymous: APIClient) -> None:
@@ -382,6 +427,6 @@ def test_refresh_token_lives_for_thirty_days_and_gives_an_hour_each_time(
 
 
 def test_tokens_are_signed_with_a_key_of_their_own() -> None:
-    key = settings.SIMPLE_JWT["SIGNING_KEY"]
+    key = project_settings.SIMPLE_JWT["SIGNING_KEY"]
     assert len(key) == 32
-    assert key not in settings.SECRET_KEY.encode()
+    assert key not in project_settings.SECRET_KEY.encode()

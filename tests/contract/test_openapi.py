@@ -52,7 +52,10 @@ def agrees(described: dict[str, Any]) -> Callable[..., Any]:
         answer = operation["responses"][str(status)]
         validate(closed, answer["content"]["application/json"]["schema"], response.json())
         assert response["Content-Type"] == "application/json"
-        assert set(answer.get("headers", {})) <= set(response.headers)
+        names = {
+            name for name in answer["headers"] if described["components"]["headers"][name].get("required")
+        }
+        assert names <= set(response.headers)
         return response.json()
 
     return check
@@ -495,3 +498,33 @@ def test_the_page_allows_nothing_that_it_does_not_need(anonymous: APIClient) -> 
     for tag, text in page.inline:
         digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
         assert f"'sha256-{digest}'" in policy[f"{tag}-src"].split()
+
+
+def test_every_answer_tells_its_limits(described: dict[str, Any]) -> None:
+    for path, method, operation in operations(described):
+        assert "429" in operation["responses"], (path, method)
+        for status, answer in operation["responses"].items():
+            if status == "414":
+                continue  # Not the API's.
+            names = set(answer["headers"])
+            assert names >= {"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "RateLimit-Policy"}
+            assert ("Retry-After" in names) == (status in {"429", "503"})
+            assert ("WWW-Authenticate" in names) == (status == "401")
+
+
+def test_what_creates_can_be_named_by_a_key(described: dict[str, Any]) -> None:
+    named = {
+        path
+        for path, _, operation in operations(described)
+        if "Idempotency-Key" in {each["name"] for each in operation.get("parameters", [])}
+    }
+    assert named == {path for path, _, operation in operations(described) if "201" in operation["responses"]}
+    for path in named:
+        answers = described["paths"][path]["post"]["responses"]
+        assert "Idempotent-Replayed" in answers["201"]["headers"]
+        assert "idempotency_in_progress" in codes_of(answers["409"])
+        assert codes_of(answers["422"]) == {"idempotency_mismatch"}
+
+
+def codes_of(answer: dict[str, Any]) -> set[str]:
+    return {each["value"]["code"] for each in answer["content"]["application/json"]["examples"].values()}

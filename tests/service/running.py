@@ -24,6 +24,7 @@ from shortener_project.embedded_postgres import EmbeddedPostgres
 from shortener_project.embedded_postgres.layout import Layout
 from shortener_project.management.commands.serve import PREPARATION_LOCK
 from tests.conftest import FIREFOX
+from tests.limits import LIMITS_OFF
 from tests.service import processes
 
 REPOSITORY = Path(__file__).parents[2]
@@ -103,6 +104,7 @@ class Service:
             "API_CONCURRENCY": "1",
             # What is killed cannot tidy the one that it would take by itself.
             "PROMETHEUS_MULTIPROC_DIR": str(self.var_dir / "metrics"),
+            **LIMITS_OFF,
             **environment,
         }
         self._python = python

@@ -249,3 +249,37 @@ def test_metrics_are_for_this_machine_and_in_memory_unless_it_is_said_otherwise(
     assert load(
         tmp_path, *names, METRICS_ALLOWED_NETWORKS="10.0.0.0/8", PROMETHEUS_MULTIPROC_DIR="/run/metrics"
     ) == {"METRICS_ALLOWED_NETWORKS": ["10.0.0.0/8"], "METRICS_DIR": "/run/metrics"}
+
+
+def test_limits_can_be_set_and_switched_off(tmp_path: Path) -> None:
+    names = ("RATE_LIMITS", "RATE_LIMIT_ANONYMOUS", "UNKNOWN_CODE_LIMIT", "LINK_QUOTAS")
+    off = dict.fromkeys(("RATE_LIMIT_FREE", "RATE_LIMIT_PRO", "RATE_LIMIT_ENTERPRISE"), "")
+    assert load(
+        tmp_path, *names, SECRET_KEY="given", **off, RATE_LIMIT_ANONYMOUS="", UNKNOWN_CODE_LIMIT=""
+    ) == {
+        "RATE_LIMITS": {"free": 600, "pro": 3_000, "enterprise": 12_000},
+        "RATE_LIMIT_ANONYMOUS": 300,
+        "UNKNOWN_CODE_LIMIT": 60,
+        "LINK_QUOTAS": {"free": 0, "pro": 0, "enterprise": 0},
+    }
+    assert load(
+        tmp_path,
+        *names,
+        SECRET_KEY="given",
+        RATE_LIMIT_FREE="5",
+        RATE_LIMIT_PRO="0",
+        RATE_LIMIT_ENTERPRISE="7",
+        RATE_LIMIT_ANONYMOUS="0",
+        UNKNOWN_CODE_LIMIT="0",
+        LINK_QUOTA_FREE="100",
+        LINK_QUOTA_PRO="200",
+        LINK_QUOTA_ENTERPRISE="300",
+    ) == {
+        "RATE_LIMITS": {"free": 5, "pro": 0, "enterprise": 7},
+        "RATE_LIMIT_ANONYMOUS": 0,
+        "UNKNOWN_CODE_LIMIT": 0,
+        "LINK_QUOTAS": {"free": 100, "pro": 200, "enterprise": 300},
+    }
+    assert refusal(tmp_path, SECRET_KEY="given", UNKNOWN_CODE_LIMIT="1001") == (
+        "UNKNOWN_CODE_LIMIT must be a whole number from 0 to 1000, not '1001'."
+    )

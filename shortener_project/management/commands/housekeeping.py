@@ -10,7 +10,9 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand
 from django.db import Error, connection
 
+from accounts.idempotency import forget_old_answers
 from accounts.limits import forget_old_attempts
+from accounts.rates import forget_old_requests
 from analytics.life_counts import close_days
 from analytics.partitions import ensure_partitions
 from analytics.retention import forget_deleted_links, forget_finished_segments, forget_old_clicks
@@ -38,6 +40,8 @@ class Command(BaseCommand):
             try:
                 forget_lapsed_holds()
                 forget_old_attempts()
+                forget_old_requests()
+                forget_old_answers()
                 call_command("clearsessions")
                 ensure_partitions()
                 close_days()

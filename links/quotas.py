@@ -1,0 +1,40 @@
+"""How many links an account may create in a calendar month (UTC), exact over all workers and hosts."""
+
+from __future__ import annotations
+
+from django.db import connection
+
+from accounts.models import User
+from common.errors import TooManyAttempts
+
+_SPEND = """
+INSERT INTO links_createdlinks AS c (owner_id, month, links)
+SELECT %(owner)s, date_trunc('month', now() AT TIME ZONE 'UTC')::date, %(links)s WHERE %(links)s <= %(quota)s
+ON CONFLICT (owner_id) DO UPDATE SET
+    month = EXCLUDED.month,
+    links = CASE WHEN c.month = EXCLUDED.month THEN c.links ELSE 0 END + EXCLUDED.links
+    WHERE CASE WHEN c.month = EXCLUDED.month THEN c.links ELSE 0 END + EXCLUDED.links <= %(quota)s
+RETURNING true
+"""
+_UNTIL_NEXT_MONTH = """
+SELECT ceil(extract(epoch FROM month + interval '1 month' - moment))::int,
+    extract(epoch FROM month + interval '1 month' - month)::int
+FROM (SELECT date_trunc('month', now() AT TIME ZONE 'UTC') AS month, now() AT TIME ZONE 'UTC' AS moment) AS today
+"""
+
+
+class QuotaExceeded(TooManyAttempts):
+    code = "quota_exceeded"
+    message = "The plan allows no more links this month."
+
+
+def spend_quota(*, owner: User, quota: int, links: int = 1) -> None:
+    """All of these links or none. In the transaction that creates them and before anything else in it, so that
+    what fails uses nothing up and two creations of one owner wait for each other here. Raises QuotaExceeded.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_SPEND, {"owner": owner.pk, "links": links, "quota": quota})
+        if cursor.fetchone() is None:
+            cursor.execute(_UNTIL_NEXT_MONTH)
+            wait, month = cursor.fetchone()
+            raise QuotaExceeded(wait, limit=quota, window=month)

@@ -1,0 +1,324 @@
+"""Requests a minute: by account and plan, and by network for those who name no account."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from ipaddress import ip_network
+from typing import Any
+
+import pytest
+from django.db import connection
+from pytest_django.fixtures import DjangoAssertNumQueries, Settings
+from rest_framework.test import APIClient
+
+from accounts.rates import forget_old_requests, spend_request
+from accounts.services import NewAccount, rotate_api_key
+from common.errors import TooManyRequests
+from tests.conftest import PASSWORD, account, bearer_client, key_client
+from tests.links.threads import at_once
+
+HERE, NEXT_DOOR, ELSEWHERE = "203.0.113.5", "203.0.113.77", "198.51.100.5"
+NAMES = ("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "RateLimit-Policy", "Retry-After")
+
+
+@pytest.fixture(autouse=True)
+def limits(settings: Settings) -> None:
+    settings.RATE_LIMITS = {"free": 3, "pro": 5, "enterprise": 0}
+    settings.RATE_LIMIT_ANONYMOUS = 4
+
+
+@pytest.fixture
+def age(db: None) -> Callable[[float], None]:
+    """Makes every minute begin that much earlier: the clock is the database's, and nobody waits."""
+
+    def by(seconds: float) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "UPDATE accounts_requestcount SET started = started - %s * interval '1 s'", [seconds]
+            )
+
+    return by
+
+
+def rows(query: str) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(query)
+        return cursor.fetchall()
+
+
+def told(response: Any) -> dict[str, str]:
+    return {name: response[name] for name in NAMES if name in response}
+
+
+def statuses(client: APIClient, count: int, path: str = "/api/urls/domains/available") -> list[int]:
+    return [client.get(path).status_code for _ in range(count)]
+
+
+def from_address(address: str, **headers: str) -> APIClient:
+    client = APIClient(headers={"host": "sho.rt", **headers})
+    client.defaults["REMOTE_ADDR"] = address
+    return client
+
+
+def test_every_answer_tells_where_the_account_stands(api: APIClient) -> None:
+    standing = [told(api.get("/api/urls")) for _ in range(2)]
+
+    assert standing == [
+        {
+            "RateLimit-Limit": "5",
+            "RateLimit-Remaining": str(left),
+            "RateLimit-Reset": "60",
+            "RateLimit-Policy": "5;w=60",
+        }
+        for left in (4, 3)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status"),
+    [
+        ("get", "/api/urls/stats", None, 200),
+        ("post", "/api/urls", {"originalUrl": "https://example.com/"}, 201),
+        ("post", "/api/urls", {}, 400),
+        ("get", "/api/urls/nothing", None, 404),
+        ("put", "/api/urls", {}, 405),
+    ],
+)
+def test_whatever_the_answer_is_it_counts_and_tells(
+    api: APIClient, method: str, path: str, body: dict[str, str] | None, status: int
+) -> None:
+    response = getattr(api, method)(path, body)
+
+    assert (response.status_code, response["RateLimit-Remaining"]) == (status, "4")
+
+
+def test_one_request_too_many_is_429_and_told_when_to_come_back(
+    api: APIClient, age: Callable[[float], None]
+) -> None:
+    assert statuses(api, 5) == [200] * 5
+    age(45)
+
+    refused = api.post("/api/urls", {"originalUrl": "https://example.com/"})
+
+    assert (refused.status_code, refused.json()) == (
+        429,
+        {"success": False, "message": "Too many requests. Try again later.", "code": "rate_limited"},
+    )
+    assert told(refused) == {
+        "RateLimit-Limit": "5",
+        "RateLimit-Remaining": "0",
+        "RateLimit-Reset": "15",
+        "RateLimit-Policy": "5;w=60",
+        "Retry-After": "15",
+    }
+    assert rows("SELECT count(*) FROM links_link") == [(0,)]
+
+
+def test_the_wait_that_is_told_is_the_wait_that_is_needed(
+    api: APIClient, age: Callable[[float], None]
+) -> None:
+    assert statuses(api, 6) == [200] * 5 + [429]
+    age(59)
+    assert statuses(api, 1) == [429]
+    age(1)
+    assert statuses(api, 6) == [200] * 5 + [429]
+
+
+def test_refused_requests_do_not_lengthen_the_wait(api: APIClient, age: Callable[[float], None]) -> None:
+    assert statuses(api, 50) == [200] * 5 + [429] * 45
+    age(60)
+    assert statuses(api, 6) == [200] * 5 + [429]
+
+
+@pytest.mark.parametrize(("plan", "passing"), [("free", 3), ("pro", 5), ("enterprise", 8)])
+def test_the_plan_decides(db: None, plan: str, passing: int) -> None:
+    client = key_client(account("grace@example.com", plan).api_key)
+
+    assert statuses(client, 8) == [200] * passing + [429] * (8 - passing)
+
+
+def test_a_change_of_plan_is_in_force_with_the_next_request(api: APIClient, alice: NewAccount) -> None:
+    assert statuses(api, 6) == [200] * 5 + [429]
+    alice.user.plan = "enterprise"
+    alice.user.save()
+    assert statuses(api, 6) == [200] * 6
+
+
+def test_key_and_tokens_share_what_the_account_has(
+    api: APIClient, bearer: APIClient, alice: NewAccount
+) -> None:
+    assert statuses(api, 3) == [200] * 3
+    assert statuses(bearer, 2) == [200] * 2
+    renewed = key_client(rotate_api_key(user=alice.user))
+    for client in (bearer, bearer_client(alice.user), renewed):
+        assert statuses(client, 1) == [429]
+
+
+def test_accounts_do_not_share_a_limit(api: APIClient, strange_api: APIClient) -> None:
+    assert statuses(api, 6) == [200] * 5 + [429]
+    assert statuses(strange_api, 6) == [200] * 5 + [429]
+
+
+def test_where_an_account_calls_from_does_not_matter(alice: NewAccount) -> None:
+    for address in (HERE, ELSEWHERE):
+        assert statuses(from_address(address, x_api_key=alice.api_key), 3)[:2] == [200] * 2
+    assert statuses(from_address("192.0.2.1", x_api_key=alice.api_key), 1) == [429]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{}, {"x-api-key": "sl_live_" + "0" * 32 + "3QF6xy"}, {"authorization": "Bearer x"}, {"authorization": "Basic x"}],
+)  # fmt: skip
+def test_without_a_good_credential_the_network_has_a_limit(headers: dict[str, str], db: None) -> None:
+    client = from_address(HERE, **headers)
+
+    assert statuses(client, 6) == [401] * 4 + [429] * 2
+    assert statuses(from_address(NEXT_DOOR), 1) == [429]
+    assert statuses(from_address(ELSEWHERE, **headers), 1) == [401]
+
+
+def test_what_needs_no_credential_counts_for_the_network_too(db: None) -> None:
+    client = from_address(HERE)
+    body = {"refreshToken": "x"}
+
+    first = client.post("/api/auth/refresh", body)
+    assert (first.status_code, first["RateLimit-Limit"], first["RateLimit-Remaining"]) == (401, "4", "3")
+    assert [client.post("/api/auth/refresh", body).status_code for _ in range(4)] == [401] * 3 + [429]
+
+
+def test_who_has_a_good_key_is_not_kept_out_by_neighbours_without(alice: NewAccount) -> None:
+    assert statuses(from_address(HERE), 6)[-1] == 429
+
+    assert statuses(from_address(HERE, x_api_key=alice.api_key), 1) == [200]
+
+
+def test_the_lock_out_of_a_login_tells_its_own_limit(settings: Settings, alice: NewAccount) -> None:
+    settings.RATE_LIMIT_ANONYMOUS = 50
+    body = {"email": "alice@example.com", "password": "wrong"}
+    answers = [from_address(HERE).post("/api/auth/login", body) for _ in range(11)]
+
+    assert [answer.status_code for answer in answers] == [401] * 10 + [429]
+    assert (answers[9]["RateLimit-Policy"], answers[9]["RateLimit-Remaining"]) == ("50;w=60", "40")
+    assert (answers[10]["RateLimit-Policy"], answers[10]["RateLimit-Remaining"]) == ("10;w=900", "0")
+
+
+def test_too_many_requests_are_refused_before_any_password_is_hashed(
+    settings: Settings, alice: NewAccount
+) -> None:
+    client = from_address(HERE)
+    body = {"email": "alice@example.com", "password": PASSWORD}
+    assert [client.post("/api/auth/login", body).status_code for _ in range(6)] == [200] * 4 + [429] * 2
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "shared"),
+    [
+        ("203.0.113.5", "203.0.113.255", True),
+        ("203.0.113.5", "203.0.114.5", False),
+        ("2001:db8:0:a00::1", "2001:db8:0:aff:ffff::2", True),
+        ("2001:db8:0:a00::1", "2001:db8:0:b00::1", False),
+        ("203.0.113.5", "::ffff:203.0.113.9", True),
+    ],
+)
+def test_a_network_is_what_one_subscriber_has(db: None, first: str, second: str, *, shared: bool) -> None:
+    assert statuses(from_address(first), 4) == [401] * 4
+    assert statuses(from_address(second), 1) == [429 if shared else 401]
+
+
+def test_a_stranger_cannot_forge_another_network(db: None) -> None:
+    forged = [from_address(HERE, x_forwarded_for=f"198.51.{number}.1") for number in range(6)]
+
+    assert [statuses(client, 1)[0] for client in forged] == [401] * 4 + [429] * 2
+
+
+def test_behind_a_trusted_proxy_each_network_has_its_own(settings: Settings, db: None) -> None:
+    settings.TRUSTED_PROXIES = [ip_network("203.0.113.0/24")]
+
+    assert statuses(from_address(HERE, x_forwarded_for=ELSEWHERE), 5) == [401] * 4 + [429]
+    assert statuses(from_address(HERE, x_forwarded_for="192.0.2.1"), 1) == [401]
+
+
+def test_without_limits_nothing_is_counted_nor_told(
+    settings: Settings,
+    api: APIClient,
+    anonymous: APIClient,
+    django_assert_num_queries: DjangoAssertNumQueries,
+) -> None:
+    settings.RATE_LIMITS = {"free": 0, "pro": 0, "enterprise": 0}
+    settings.RATE_LIMIT_ANONYMOUS = 0
+
+    with django_assert_num_queries(2):
+        answer = api.get("/api/urls/domains/available")
+    with django_assert_num_queries(0):
+        refused = anonymous.get("/api/urls")
+
+    assert (told(answer), told(refused)) == ({}, {})
+    assert rows("SELECT count(*) FROM accounts_requestcount") == [(0,)]
+
+
+def test_counting_is_one_query(api: APIClient, django_assert_num_queries: DjangoAssertNumQueries) -> None:
+    with django_assert_num_queries(3):
+        api.get("/api/urls/domains/available")
+
+
+@pytest.mark.parametrize("path", ["/api/schema", "/api/docs", "/", "/healthz", "/readyz", "/robots.txt"])
+def test_pages_have_no_limit(db: None, path: str) -> None:
+    answers = [from_address(HERE).get(path) for _ in range(6)]
+
+    assert [(answer.status_code, told(answer)) for answer in answers] == [(200, {})] * 6
+
+
+def test_images_have_no_limit(api: APIClient, make_link: Callable[..., dict[str, Any]]) -> None:
+    url = api.post("/api/qr-codes", {"urlId": make_link()["_id"]}).json()["data"]["qrCode"]["imageUrl"]
+
+    assert [from_address(HERE).get(url).status_code for _ in range(6)] == [200] * 6
+
+
+def test_links_are_followed_whatever_the_api_has_counted(
+    api: APIClient, make_link: Callable[..., dict[str, Any]]
+) -> None:
+    code = make_link()["shortCode"]
+    assert statuses(from_address(HERE), 5)[-1] == 429
+
+    assert statuses(from_address(HERE), 20, f"/{code}") == [302] * 20
+
+
+def test_counts_of_minutes_that_are_over_are_forgotten(db: None, age: Callable[[float], None]) -> None:
+    spend_request("over", 5)
+    age(61)
+    spend_request("present", 5)
+
+    assert (forget_old_requests(), forget_old_requests()) == (1, 0)
+    assert spend_request("present", 5).remaining == 3
+
+
+def test_table_is_unlogged_and_names_nobody(api: APIClient, alice: NewAccount) -> None:
+    api.get("/api/urls")
+    from_address(HERE).get("/api/urls")
+
+    assert rows("SELECT relpersistence::text FROM pg_class WHERE relname = 'accounts_requestcount'") == [
+        ("u",)
+    ]
+    assert rows("SELECT length(subject), requests FROM accounts_requestcount") == [(32, 1)] * 2
+    [(dump,)] = rows("SELECT string_agg(c::text, '') FROM accounts_requestcount c")
+    assert "203.0.113" not in dump
+    assert b"203.0.113".hex() not in dump
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("limit", [1, 60, 150])
+def test_of_two_hundred_parallel_requests_exactly_the_limit_passes(limit: int) -> None:
+    def twice() -> list[bool]:
+        return [passes(), passes()]
+
+    def passes() -> bool:
+        try:
+            spend_request("somebody", limit)
+        except TooManyRequests:
+            return False
+        return True
+
+    answers = [passed for pair in at_once([twice] * 100) for passed in pair]
+
+    assert (len(answers), sum(answers)) == (200, limit)
+    assert rows("SELECT requests FROM accounts_requestcount") == [(200,)]
