@@ -128,19 +128,19 @@ class EventLoop:
 
     def _answer(self, answers: list[tuple[Connection, bytes, Answer]], now: float) -> None:
         try:
-            journal().append(*[answer.payload for _, _, answer in answers])
+            journal().append(*[payload for _, _, (_, _, _, payload) in answers])
         except OSError:
             # The Django view knows what to do with clicks that the journal cannot keep.
             for connection, data, _ in answers:
                 self._let_go(connection, data)
             return
         deadline = now + self.patience
-        for connection, _, answer in answers:
+        for connection, _, (_, data, closes, _) in answers:
             connection.read = b""
             connection.deadline = deadline
-            connection.closing = answer.closes
-            self._send(connection, answer.data)
-        self._counts.add([answer.status for _, _, answer in answers], time.monotonic() - now)
+            connection.closing = closes
+            self._send(connection, data)
+        self._counts.add([status for _, _, (status, *_) in answers], time.monotonic() - now)
 
     def _send(self, connection: Connection, data: bytes) -> None:
         """Sends what the client takes now; the rest when it takes more."""

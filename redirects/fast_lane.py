@@ -28,13 +28,9 @@ from redirects.answers import redirect_headers
 from redirects.request_head import Fields, NotSimple, read_head
 
 
-class Answer(NamedTuple):
-    """``payload`` is the record of the visit, which is to be in the journal before ``data`` is sent."""
-
-    status: int
-    data: bytes
-    payload: bytes
-    closes: bool
+# Status, bytes to send, whether the connection closes then, and the record of the visit, which is to be in the journal
+# before anything is sent. With names it would take a tenth longer to answer.
+Answer = tuple[int, bytes, bool, bytes]
 
 
 class _Prepared(NamedTuple):
@@ -92,9 +88,8 @@ class FastLane:
             fields.referrer,
         )
         closes = closes or fields.closes
-        return Answer(
-            prepared.status, self._start(prepared.status, closes, now) + prepared.rest, payload, closes
-        )
+        data = self._start(prepared.status, closes, now) + prepared.rest
+        return prepared.status, data, closes, payload
 
     def _start(self, status: int, closes: bool, now: float) -> bytes:
         second = int(now)

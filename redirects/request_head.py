@@ -20,7 +20,6 @@ _MAX_LINES = 60
 _NAME = re.compile(rb"[A-Za-z0-9-]+")
 _VALUE = re.compile(rb"[ -~]*")
 _QUERY = re.compile(rb"[!\"$-~]*")
-_METHODS = {b"GET": "GET", b"HEAD": "HEAD"}
 # What is remembered of what was read lately, and how long it may be: a few MB.
 _KEPT = 4096
 _KEPT_LINE = 512
@@ -154,12 +153,18 @@ def read_head(data: bytes) -> tuple[str, str, str, Fields]:
     ``data`` must be one head and nothing else: no body, and no beginning of another request.
     """
     request, _, block = data.partition(b"\r\n")
-    method, _, rest = request.partition(b" /")
-    code, query = rest[:-9], b""
-    if b"?" in code:
-        code, _, query = code.partition(b"?")
-        if not _QUERY.fullmatch(query):
-            raise NotSimple
-    if rest[-9:] != b" HTTP/1.1" or method not in _METHODS or not code.isalnum() or not 3 <= len(code) <= 50:
+    if request[:5] == b"GET /":
+        method, code = "GET", request[5:-9]
+    elif request[:6] == b"HEAD /":
+        method, code = "HEAD", request[6:-9]
+    else:
         raise NotSimple
-    return _METHODS[method], code.decode("ascii"), query.decode("ascii"), _blocks[block]
+    query = ""
+    if not code.isalnum():
+        code, _, rest = code.partition(b"?")
+        if not code.isalnum() or not _QUERY.fullmatch(rest):
+            raise NotSimple
+        query = rest.decode("ascii")
+    if request[-9:] != b" HTTP/1.1" or not 3 <= len(code) <= 50:
+        raise NotSimple
+    return method, code.decode("ascii"), query, _blocks[block]

@@ -57,7 +57,8 @@ def fast(data: bytes, client: str = CLIENT) -> Outcome | None:
     answer = FastLane(settings.BASE_HOSTS, settings.TRUSTED_PROXIES).answer(data, client, time.time())
     if answer is None:
         return None
-    return Outcome(_undated(answer.data), [_timeless(decode(answer.payload))], not answer.closes)
+    _, sent, closes, payload = answer
+    return Outcome(_undated(sent), [_timeless(decode(payload))], not closes)
 
 
 def ordinary(data: bytes, client: str = CLIENT) -> Outcome:
