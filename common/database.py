@@ -53,3 +53,13 @@ def apart() -> Iterator[None]:
     with transaction.atomic():
         yield
         connection.check_constraints()
+
+
+def check_connection() -> None:
+    """Before a write that is the first query of a request and must not be repeated. Raises what `read_first` does."""
+
+    def nothing() -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT")
+
+    read_first(nothing)

@@ -27,7 +27,6 @@ from redirects.access import decide
 from redirects.answers import redirect_headers
 from redirects.request_head import Fields, NotSimple, read_head
 
-
 # Status, bytes to send, whether the connection closes then, and the record of the visit, which is to be in the journal
 # before anything is sent. With names it would take a tenth longer to answer.
 Answer = tuple[int, bytes, bool, bytes]

@@ -12,6 +12,7 @@ from django.utils.crypto import constant_time_compare
 
 from accounts.limits import Limit, forgive_attempts, spend_attempts
 from common.client_address import client_network
+from common.database import check_connection
 from links.destinations import Target
 
 UNLOCKED_SECONDS = 15 * 60
@@ -27,6 +28,7 @@ def try_password(target: Target, given: str, address: str) -> bool:
         f"link-password {target.link_id} {client_network(address)}": _PER_NETWORK,
         f"link-password {target.link_id}": _PER_LINK,
     }
+    check_connection()
     spend_attempts(limits)
     with _HASHING:
         right = check_password(given, target.password or "")

@@ -72,8 +72,8 @@ def pre_fork(server: Any, worker: Any) -> None:
 
 
 def when_ready(server: Any) -> None:
-    # Before the first fork: what all workers share. Without the collector's notes in them, the pages of what was loaded
-    # stay shared for good.
+    # Before the first fork: what all workers share. Pages of what was loaded stay shared for good when the garbage
+    # collector has nothing to note in them.
     handover()
     slots()
     gc.collect()
