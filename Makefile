@@ -7,7 +7,7 @@ export PORT VAR_DIR
 
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: run test ci fmt bench bench-redirects bench-domains bench-links bench-clicks bench-qr bench-limits prove-clicks fuzz-api lock clean help
+.PHONY: run test ci fmt bench bench-redirects bench-domains bench-links bench-clicks bench-qr bench-limits prove-clicks fuzz-api fuzz-requests lock clean help
 
 run: $(VENV)/.run ## Install, prepare and serve on 127.0.0.1:$PORT
 	@exec $(BIN)/python manage.py serve
@@ -59,6 +59,9 @@ lock: $(VENV)/.dev ## Pin the newest versions that the .in files allow
 
 fuzz-api: $(VENV)/.dev ## 34,000 requests and more, made up out of the API's description: none may surprise
 	$(BIN)/python -m bench.schemathesis $(ARGS)
+
+fuzz-requests: $(VENV)/.dev ## 30,000 raw requests that no client sends: answered as stock gunicorn would
+	$(BIN)/python -m bench.raw_requests $(ARGS)
 
 clean: ## Remove the virtual environment and caches; the data under VAR_DIR stay
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

@@ -19,6 +19,9 @@ READ_BYTES = 16 * 1024
 _LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,9})[ \t]*\r\n", re.IGNORECASE)
 _WITH_BODY = (b"POST ", b"PUT ", b"PATCH ", b"DELETE ")
 _TALKS = re.compile(rb"\r\n(?:expect|transfer-encoding|upgrade):", re.IGNORECASE)
+# What gunicorn accepts as a request line, and how long that may be (its limit_request_line).
+_LINE = re.compile(rb"[!$%&'*+.^_`|~0-9A-Z-]{3,20} [!-~]+ HTTP/1\.[0-9]\r\n")
+MAX_LINE = 8190
 _FOLLOWS = re.compile(rb"(?:GET|HEAD) /([A-Za-z0-9]{3,50})(?:\?[!-~]*)? HTTP/1\.[01]\r\n")
 
 
@@ -49,13 +52,25 @@ def missing(data: bytes) -> int:
     """
     end = data.find(b"\r\n\r\n")
     if end < 0:
-        return 0 if len(data) >= MAX_HEAD else len(data) + 1
+        return 0 if len(data) >= MAX_HEAD or _is_refused(data) else len(data) + 1
     head = data[: end + 2]
     lengths = _LENGTH.findall(head)
     if len(lengths) != 1 or not head.startswith(_WITH_BODY) or _TALKS.search(head):
         return 0
     total = end + 4 + int(lengths[0])
     return total if len(data) < total <= MAX_READ else 0
+
+
+def _is_refused(data: bytes) -> bool:
+    """Whether gunicorn refuses this beginning of a head already, so that there is nothing to wait for."""
+    if data.count(b"\n") != data.count(b"\r\n"):
+        return True
+    # One empty line in front is allowed.
+    start = 2 if data.startswith(b"\r\n") else 0
+    end = data.find(b"\r\n", start)
+    if end < 0:
+        return len(data) - start > MAX_LINE + 2
+    return end - start > MAX_LINE or not _LINE.match(data, start)
 
 
 def is_to_follow(data: bytes) -> bool:

@@ -6,45 +6,10 @@ import socket
 
 import pytest
 
+from tests.service.adversary.ambiguous import AMBIGUOUS
 from tests.service.running import DEADLINE, Service
 
 SECOND = b"GET /%s HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: curl/8\r\n\r\n"
-CHUNKED = b"Transfer-Encoding: chunked"
-# Lines of a head, and what follows it before the second request.
-AMBIGUOUS = {
-    "both": ([b"Content-Length: 5", CHUNKED], b"0\r\n\r\n"),
-    "both, the other way round": ([CHUNKED, b"Content-Length: 5"], b"0\r\n\r\n"),
-    "both, and the length reaches far": ([b"Content-Length: 500", CHUNKED], b"0\r\n\r\n"),
-    "both, and no length": ([b"Content-Length: 0", CHUNKED], b"0\r\n\r\n"),
-    "two lengths": ([b"Content-Length: 0", b"Content-Length: 5"], b"abcde"),
-    "a list of lengths": ([b"Content-Length: 0, 5"], b"abcde"),
-    "a length with a sign": ([b"Content-Length: +5"], b"abcde"),
-    "a negative length": ([b"Content-Length: -5"], b"abcde"),
-    "a length in hexadecimal": ([b"Content-Length: 0x5"], b"abcde"),
-    "a length with a fraction": ([b"Content-Length: 5.0"], b"abcde"),
-    "a length in other digits": (["Content-Length: \u0665".encode()], b"abcde"),
-    "a length with an underscore": ([b"Content-Length: 1_0"], b"abcdefghij"),
-    "a length that is empty": ([b"Content-Length:"], b"abcde"),
-    "a length that is a word": ([b"Content-Length: five"], b"abcde"),
-    "a length beyond all numbers": ([b"Content-Length: " + b"9" * 40], b"abcde"),
-    "a blank before the colon": ([b"Content-Length : 5"], b"abcde"),
-    "a tab before the colon": ([b"Transfer-Encoding\t: chunked", b"Content-Length: 5"], b"0\r\n\r\n"),
-    "a coding nobody knows": ([b"Transfer-Encoding: xchunked"], b"0\r\n\r\n"),
-    "a coding behind chunked": ([b"Transfer-Encoding: chunked, identity"], b"0\r\n\r\n"),
-    "chunked twice": ([b"Transfer-Encoding: chunked, chunked"], b"0\r\n\r\n"),
-    "chunked on two lines": ([CHUNKED, CHUNKED], b"0\r\n\r\n"),
-    "chunked with a parameter": ([b"Transfer-Encoding: chunked;q=0.5"], b"0\r\n\r\n"),
-    "a vertical tab": ([b"Transfer-Encoding: \x0bchunked", b"Content-Length: 5"], b"0\r\n\r\n"),
-    "a folded line": ([b"Transfer-Encoding:", b" chunked", b"Content-Length: 5"], b"0\r\n\r\n"),
-    "a line without a colon": ([b"Transfer-Encoding chunked", b"Content-Length: 5"], b"0\r\n\r\n"),
-    "a name with a blank": ([b"X Transfer-Encoding: chunked", b"Content-Length: 5"], b"0\r\n\r\n"),
-    "a bare carriage return": ([b"X: y\rTransfer-Encoding: chunked", b"Content-Length: 5"], b"0\r\n\r\n"),
-    "a NUL": ([b"Transfer-Encoding: chunked\x00", b"Content-Length: 5"], b"0\r\n\r\n"),
-    "a chunk of no size": ([CHUNKED], b"x\r\n\r\n"),
-    "a chunk of a negative size": ([CHUNKED], b"-1\r\n\r\n"),
-    "a chunk size in two spellings": ([CHUNKED], b"0x0\r\n\r\n"),
-    "a chunk that is longer than it says": ([CHUNKED], b"1\r\nabcde\r\n0\r\n\r\n"),
-}  # fmt: skip
 
 
 @pytest.fixture

@@ -1,0 +1,68 @@
+"""HAProxy in front of the service, which sends the requests of all clients over the same few connections."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from tests.service.adversary.comparison import CLIENTS
+from tests.service.adversary.conversation import AT_ONCE, converse, follows, led_to
+from tests.service.adversary.mutations import Attempt, Corpus
+from tests.service.running import Connection, eventually, free_port
+
+_CONFIGURATION = """
+defaults
+  mode http
+  timeout connect 5s
+  timeout client 20s
+  timeout server 20s
+frontend clients
+  bind 127.0.0.1:{port}
+  default_backend service
+backend service
+  http-reuse always
+  server service 127.0.0.1:{service}
+"""
+
+
+@contextmanager
+def haproxy_before(service: int, folder: Path, program: str = "haproxy") -> Iterator[int]:
+    """Gives its port."""
+    port = free_port()
+    (folder / "haproxy.cfg").write_text(_CONFIGURATION.format(port=port, service=service))
+    command = [program, "-db", "-q", "-f", str(folder / "haproxy.cfg")]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    try:
+        eventually(lambda: _serves(port))
+        yield port
+    finally:
+        process.kill()
+        process.wait()
+
+
+def confusions(port: int, corpus: Corpus, attempts: Iterable[Attempt]) -> Iterator[str | None]:
+    """For each attempt, what went to the wrong client, if anything did, its own or one that comes after it."""
+    shared = {*corpus.plain, corpus.password}
+
+    def confusion(attempt: Attempt) -> str | None:
+        code = corpus.controls[attempt.number % len(corpus.controls)]
+        try:
+            heard = converse(port, attempt, AT_ONCE)
+            strange = set(led_to(heard)) - shared - {code}
+            if strange or not follows(port, code):
+                return f"{attempt!r} was answered {heard[:600]!r}"
+        except TimeoutError as error:
+            return f"{attempt!r}: {error!r}"
+        return None
+
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        yield from pool.map(confusion, attempts)
+
+
+def _serves(port: int) -> bool:
+    with suppress(ConnectionRefusedError):
+        return Connection(port).ask("GET", "/healthz").status == 200
+    return False
