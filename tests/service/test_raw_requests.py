@@ -23,7 +23,9 @@ MakeDatabase = Callable[[], str]
 
 
 @pytest.fixture(params=["1", "0"], ids=["roles apart", "one process"])
-def raw_service(request: pytest.FixtureRequest, make_service: MakeService, make_database: MakeDatabase) -> Service:
+def raw_service(
+    request: pytest.FixtureRequest, make_service: MakeService, make_database: MakeDatabase
+) -> Service:
     service = make_service(
         DATABASE_URL=make_database(), SECRET_KEY="s" * 50, API_CONCURRENCY=request.param, **UNLIMITED
     )
@@ -80,4 +82,4 @@ def test_what_may_become_a_request_is_waited_for(service: Service, end: int) -> 
         assert service.ask("GET", "/healthz").status == 200
         connection.sendall(data[end:])
 
-        assert connection.recv(65_536)[9:12] == b"404"
+        assert connection.recv(65_536)[9:12] == b"405"

@@ -9,9 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from tests.service.adversary.conversation import AT_ONCE, converse, follows, settled
+from tests.service.adversary.conversation import AT_ONCE, converse, follows, is_served, settled
 from tests.service.adversary.mutations import Attempt, Corpus
-from tests.service.running import REPOSITORY, Connection, Service, eventually, free_port
+from tests.service.running import REPOSITORY, Service, eventually, free_port
 
 # At once, in this process.
 CLIENTS = 8
@@ -20,7 +20,14 @@ CLIENTS = 8
 _PAUSES = (AT_ONCE, 0.02, 0.2)
 # Both services together would soon have used up what one account or address may ask for.
 UNLIMITED = dict.fromkeys(
-    ("RATE_LIMIT_FREE", "RATE_LIMIT_PRO", "RATE_LIMIT_ENTERPRISE", "RATE_LIMIT_ANONYMOUS", "UNKNOWN_CODE_LIMIT"), "0"
+    (
+        "RATE_LIMIT_FREE",
+        "RATE_LIMIT_PRO",
+        "RATE_LIMIT_ENTERPRISE",
+        "RATE_LIMIT_ANONYMOUS",
+        "UNKNOWN_CODE_LIMIT",
+    ),
+    "0",
 )
 # Stock gunicorn has a thread wait for each client that is slow.
 STOCK_THREADS = 32
@@ -32,7 +39,11 @@ class Difference(NamedTuple):
     stock: bytes
 
     def __str__(self) -> str:
-        lines = [f"{self.attempt!r}", "service: " + repr(self.ours[:600]), "gunicorn: " + repr(self.stock[:600])]
+        lines = [
+            f"{self.attempt!r}",
+            "service: " + repr(self.ours[:600]),
+            "gunicorn: " + repr(self.stock[:600]),
+        ]
         return "\n  ".join(lines)
 
 
@@ -69,19 +80,25 @@ def corpus_of(service: Service, api_key: str) -> Corpus:
     return Corpus(codes[:4], "advLocked", codes[4:], api_key)
 
 
-def differences(ours: int, stock: int, corpus: Corpus, attempts: Iterable[Attempt]) -> Iterator[Difference | None]:
+def differences(
+    ours: int, stock: int, corpus: Corpus, attempts: Iterable[Attempt]
+) -> Iterator[Difference | None]:
     """For each attempt; a newcomer is answered after it, or that is a difference, too."""
 
     def compare(attempt: Attempt) -> Difference | None:
         found = None
         for pause in _PAUSES:
             try:
-                found = Difference(attempt, *(settled(converse(port, attempt, pause)) for port in (ours, stock)))
+                found = Difference(
+                    attempt, *(settled(converse(port, attempt, pause)) for port in (ours, stock))
+                )
             except TimeoutError as error:
                 return Difference(attempt, repr(error).encode(), b"")
             if found.ours == found.stock:
                 newcomer = corpus.controls[attempt.number % len(corpus.controls)]
-                return None if follows(ours, newcomer) else Difference(attempt, b"no newcomer is answered", b"")
+                return (
+                    None if follows(ours, newcomer) else Difference(attempt, b"no newcomer is answered", b"")
+                )
         return found
 
     with ThreadPoolExecutor(CLIENTS) as pool:
@@ -90,7 +107,4 @@ def differences(ours: int, stock: int, corpus: Corpus, attempts: Iterable[Attemp
 
 def _serves(process: subprocess.Popen[bytes], port: int) -> bool:
     assert process.poll() is None, "Stock gunicorn does not run."
-    try:
-        return Connection(port).ask("GET", "/healthz").status == 200
-    except ConnectionRefusedError:
-        return False
+    return is_served(port)

@@ -6,9 +6,10 @@ import re
 import select
 import socket
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 
 from tests.service.adversary.mutations import AGENT, Attempt
+from tests.service.running import Connection
 
 # After which an answer that does not come is a hang; the service itself waits for 30 s at most, and for nobody who
 # has said that no more comes.
@@ -23,6 +24,7 @@ _LEADS_TO = re.compile(rb"\r\n[Ll]ocation: https://example\.com/(\w+)\r\n")
 _VOLATILE = [
     (re.compile(rb"\r\nDate: [^\r]*"), b"\r\nDate: -"),
     (re.compile(rb"\r\n(?:RateLimit-\w+|Retry-After): [^\r]*"), b""),
+    (re.compile(rb"\r\nX-Request-ID: [^\r]*"), b"\r\nX-Request-ID: -"),
     (re.compile(rb"csrftoken=\w+"), b"csrftoken=-"),
     (re.compile(rb"expires=[^;]*GMT"), b"expires=-"),
     (re.compile(rb'name="csrfmiddlewaretoken" value="\w+"'), b"-"),
@@ -71,7 +73,9 @@ def settled(heard: bytes) -> bytes:
 def follows(port: int, code: str) -> bool:
     """Whether a newcomer is answered, and with what was asked for."""
     with socket.create_connection(("127.0.0.1", port), HANGS) as connection:
-        connection.sendall(b"GET /%s HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: %s\r\n\r\n" % (code.encode(), AGENT))
+        connection.sendall(
+            b"GET /%s HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: %s\r\n\r\n" % (code.encode(), AGENT)
+        )
         answer = connection.recv(65_536)
     return answer.startswith(b"HTTP/1.1 302 ") and led_to(answer) == [code]
 
@@ -79,3 +83,9 @@ def follows(port: int, code: str) -> bool:
 def led_to(heard: bytes) -> list[str]:
     """The codes that were followed, in the order of the answers."""
     return [code.decode() for code in _LEADS_TO.findall(heard)]
+
+
+def is_served(port: int) -> bool:
+    with suppress(ConnectionRefusedError), closing(Connection(port)) as connection:
+        return connection.ask("GET", "/healthz").status == 200
+    return False

@@ -7,6 +7,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from tests.service.adversary.ambiguous import AMBIGUOUS, ODD
@@ -15,20 +16,83 @@ AGENT = b"Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0
 # What parsers stumble over.
 _BYTES = [bytes([number]) for number in b"\0\t\n\v\f\r \"#%&'(),/:;<=?@[\\]_{}\x7f\x80\xa0\xff019AZaz"]
 _WORDS = [
-    *(b"\r\n", b"\n", b"\r", b"\r\n\r\n", b"\n\n", b"\r\n ", b"\r\n\t", b"0\r\n\r\n", b"5\r\nabcde\r\n", b"ffffffff\r\n"),
+    *(
+        b"\r\n",
+        b"\n",
+        b"\r",
+        b"\r\n\r\n",
+        b"\n\n",
+        b"\r\n ",
+        b"\r\n\t",
+        b"0\r\n\r\n",
+        b"5\r\nabcde\r\n",
+        b"ffffffff\r\n",
+    ),
     *(b"HTTP/1.1", b"HTTP/1.0", b"HTTP/2.0", b"HTTP/0.9", b"http/1.1", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
-    *(b"GET ", b"HEAD ", b"POST ", b"OPTIONS ", b"TRACE ", b"CONNECT ", b"get ", b"* ", b"http://127.0.0.1", b"//", b"/../"),
+    *(
+        b"GET ",
+        b"HEAD ",
+        b"POST ",
+        b"OPTIONS ",
+        b"TRACE ",
+        b"CONNECT ",
+        b"get ",
+        b"* ",
+        b"http://127.0.0.1",
+        b"//",
+        b"/../",
+    ),
     *(b"%00", b"%0d%0a", b"%2e%2e%2f", b"%", b"?qr=1", b"?", b"#", b";", b"\xef\xbb\xbf", b"\xc3\xa4"),
 ]
 _LINES = [
     *(line for lines, _ in (AMBIGUOUS | ODD).values() for line in lines),
-    *(b"Connection: close", b"Connection: keep-alive", b"Connection: keep-alive, close", b"Proxy-Connection: close"),
-    *(b"Connection: Close", b"Keep-Alive: timeout=1", b"Host: 127.0.0.1", b"Host:", b"Host: localhost", b"host: [::1]"),
-    *(b"Content-Length: 0", b"Content-Length: 3", b"Content-Length: 100", b"Content-Type: text/plain", b"DNT: 1"),
-    *(b"Sec-GPC: 1", b"Sec-Purpose: prefetch", b"Referer: https://example.org/", b"User-Agent: curl/8", b"User-Agent:"),
-    *(b"X-Forwarded-For: 192.0.2.1", b"X-Forwarded-Proto: https", b"X-Forwarded-Ssl: on", b"Forwarded: for=192.0.2.1"),
-    *(b"X-HTTP-Method-Override: DELETE", b"Accept: application/json", b"Range: bytes=0-0", b"Cookie: a=b", b"A:b", b"A :b"),
-    *(b"X-Long: " + b"x" * 4090, b"X-Longer: " + b"x" * 8180, b"\r\n".join(b"X-%d: y" % number for number in range(58))),
+    *(
+        b"Connection: close",
+        b"Connection: keep-alive",
+        b"Connection: keep-alive, close",
+        b"Proxy-Connection: close",
+    ),
+    *(
+        b"Connection: Close",
+        b"Keep-Alive: timeout=1",
+        b"Host: 127.0.0.1",
+        b"Host:",
+        b"Host: localhost",
+        b"host: [::1]",
+    ),
+    *(
+        b"Content-Length: 0",
+        b"Content-Length: 3",
+        b"Content-Length: 100",
+        b"Content-Type: text/plain",
+        b"DNT: 1",
+    ),
+    *(
+        b"Sec-GPC: 1",
+        b"Sec-Purpose: prefetch",
+        b"Referer: https://example.org/",
+        b"User-Agent: curl/8",
+        b"User-Agent:",
+    ),
+    *(
+        b"X-Forwarded-For: 192.0.2.1",
+        b"X-Forwarded-Proto: https",
+        b"X-Forwarded-Ssl: on",
+        b"Forwarded: for=192.0.2.1",
+    ),
+    *(
+        b"X-HTTP-Method-Override: DELETE",
+        b"Accept: application/json",
+        b"Range: bytes=0-0",
+        b"Cookie: a=b",
+        b"A:b",
+        b"A :b",
+    ),
+    *(
+        b"X-Long: " + b"x" * 4090,
+        b"X-Longer: " + b"x" * 8180,
+        b"\r\n".join(b"X-%d: y" % number for number in range(58)),
+    ),
     b"\r\n".join(b"X-%d: y" % number for number in range(99)),
 ]
 
@@ -79,12 +143,23 @@ def attempts(corpus: Corpus, seed: int, count: int) -> Iterator[Attempt]:
 def _variants(corpus: Corpus) -> Iterator[tuple[str, bytes]]:
     for name, (lines, body) in (AMBIGUOUS | ODD).items():
         for first in (b"GET /%s HTTP/1.1" % corpus.plain[0].encode(), b"POST /api/urls HTTP/1.1"):
-            head = [first, b"Host: 127.0.0.1", b"User-Agent: " + AGENT, b"Content-Type: application/json", *lines]
+            head = [
+                first,
+                b"Host: 127.0.0.1",
+                b"User-Agent: " + AGENT,
+                b"Content-Type: application/json",
+                *lines,
+            ]
             yield name, b"\r\n".join([*head, b"", body])
 
 
 def _ordinary(corpus: Corpus) -> list[bytes]:
-    browser = [b"Host: 127.0.0.1", b"User-Agent: " + AGENT, b"Accept: text/html,*/*;q=0.8", b"Connection: keep-alive"]
+    browser = [
+        b"Host: 127.0.0.1",
+        b"User-Agent: " + AGENT,
+        b"Accept: text/html,*/*;q=0.8",
+        b"Connection: keep-alive",
+    ]
     api = [b"Host: 127.0.0.1", b"X-API-Key: " + corpus.api_key.encode()]
     body = b'{"originalUrl": "https://example.com/made-up", "title": "Made up"}'
     chunks = b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in (body[:20], body[20:], b""))
@@ -103,7 +178,8 @@ def _ordinary(corpus: Corpus) -> list[bytes]:
         (b"GET /healthz HTTP/1.1", browser, b""),
         (b"OPTIONS * HTTP/1.1", browser, b""),
         (b"POST /%s HTTP/1.1" % plain[0], [*browser, length + b"%d" % len(form)], form),
-        (b"GET /api/urls?search=nothing-is-called-so HTTP/1.1", api, b""),
+        # Not the list of links: it is another one whenever one was created.
+        (b"GET /api/domains/nothing HTTP/1.1", api, b""),
         (b"GET /api/domains HTTP/1.1", api, b""),
         (b"DELETE /api/urls/nothing HTTP/1.1", api, b""),
         (b"POST /api/urls HTTP/1.1", [*api, typed, length + b"%d" % len(body)], body),
@@ -131,7 +207,7 @@ def _mutated(chance: random.Random, ordinary: list[bytes], odd: list[bytes]) -> 
 def _split(chance: random.Random, data: bytes) -> tuple[bytes, ...]:
     cuts = {chance.randrange(len(data)) for _ in range(chance.choice((0, 0, 0, 1, 2, 4)))}
     bounds = [0, *sorted(cuts - {0}), len(data)]
-    return tuple(data[start:end] for start, end in zip(bounds, bounds[1:], strict=False))
+    return tuple(data[start:end] for start, end in pairwise(bounds))
 
 
 def _place(chance: random.Random, data: bytes) -> int:
@@ -197,7 +273,9 @@ def _with_another_number(chance: random.Random, data: bytes) -> bytes:
     if not numbers:
         return data
     found = chance.choice(numbers)
-    other = chance.choice((b"0", b"1", b"-1", b"%d" % (int(found[0][:9]) + 1), b"99999", b"0" + found[0], b"1e1", b""))
+    other = chance.choice(
+        (b"0", b"1", b"-1", b"%d" % (int(found[0][:9]) + 1), b"99999", b"0" + found[0], b"1e1", b"")
+    )
     return data[: found.start()] + other + data[found.end() :]
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from tests.service.adversary.comparison import CLIENTS
-from tests.service.adversary.conversation import AT_ONCE, converse, follows, led_to
+from tests.service.adversary.conversation import AT_ONCE, converse, follows, is_served, led_to
 from tests.service.adversary.mutations import Attempt, Corpus
-from tests.service.running import Connection, eventually, free_port
+from tests.service.running import eventually, free_port
 
 _CONFIGURATION = """
 defaults
@@ -36,7 +36,7 @@ def haproxy_before(service: int, folder: Path, program: str = "haproxy") -> Iter
     command = [program, "-db", "-q", "-f", str(folder / "haproxy.cfg")]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     try:
-        eventually(lambda: _serves(port))
+        eventually(lambda: is_served(port))
         yield port
     finally:
         process.kill()
@@ -60,9 +60,3 @@ def confusions(port: int, corpus: Corpus, attempts: Iterable[Attempt]) -> Iterat
 
     with ThreadPoolExecutor(CLIENTS) as pool:
         yield from pool.map(confusion, attempts)
-
-
-def _serves(port: int) -> bool:
-    with suppress(ConnectionRefusedError):
-        return Connection(port).ask("GET", "/healthz").status == 200
-    return False
