@@ -14,7 +14,8 @@ HEAD_SECONDS = 10.0
 BODY_SECONDS = 30.0
 # Beyond this gunicorn's own limits have long been passed, and it says so.
 MAX_HEAD = 16 * 1024
-READ_BYTES = 16 * 1024
+# As much at once as gunicorn reads: what it refuses depends on where it stopped.
+READ_BYTES = 8192
 
 _LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,9})[ \t]*\r\n", re.IGNORECASE)
 _WITH_BODY = (b"POST ", b"PUT ", b"PATCH ", b"DELETE ")
