@@ -6,7 +6,6 @@ import re
 import socket
 from typing import Any
 
-from links.codes import is_reserved
 from redirects.handover import MAX_READ
 
 # What a client has to send a head, from its first byte on, and a body.
@@ -23,7 +22,6 @@ _TALKS = re.compile(rb"\r\n(?:expect|transfer-encoding|upgrade):", re.IGNORECASE
 # What gunicorn accepts as a request line, and how long that may be (its limit_request_line).
 _LINE = re.compile(rb"[!$%&'*+.^_`|~0-9A-Z-]{3,20} [!-~]+ HTTP/1\.[0-9]\r\n")
 MAX_LINE = 8190
-_FOLLOWS = re.compile(rb"(?:GET|HEAD) /([A-Za-z0-9]{3,50})(?:\?[!-~]*)? HTTP/1\.[01]\r\n")
 
 
 class Connection:
@@ -72,9 +70,3 @@ def _is_refused(data: bytes) -> bool:
     if end < 0:
         return len(data) - start > MAX_LINE + 2
     return end - start > MAX_LINE or not _LINE.match(data, start)
-
-
-def is_to_follow(data: bytes) -> bool:
-    """Whether the request that begins here asks to follow a link, as far as can be told from its first line."""
-    match = _FOLLOWS.match(data)
-    return match is not None and not is_reserved(match[1].decode())

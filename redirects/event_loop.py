@@ -92,6 +92,16 @@ class EventLoop:
         self._connections[descriptor] = connection
         return connection
 
+    def offer(self, connection: Connection, data: bytes) -> bool:
+        """Answers a request that was let go before, if the fast lane can by now; or else lets it go again."""
+        now = time.monotonic()
+        answer = self._lane.answer(data, connection.address, time.time(), self.ending)
+        if answer is None:
+            self._forget(connection)
+            return False
+        self._answer([(connection, data, answer)], now)
+        return True
+
     def close_gently(self, connection: Connection) -> None:
         """Says that no more will come, and waits for the client to close, but not for long: closing a connection on
         which something unread arrives would cost the client the last answer (RFC 9112, section 9.6).

@@ -14,6 +14,7 @@ from ipaddress import IPv4Network, IPv6Network
 from math import inf
 from typing import NamedTuple
 
+from django.db import Error, connection
 from django.utils import timezone
 from gunicorn import SERVER
 
@@ -21,8 +22,9 @@ from analytics.capture import KINDS
 from analytics.records import OPTED_OUT, SCANNED, encoded
 from analytics.visitor import Kind, Visitor, is_scan, kind_of
 from common.client_address import client_address
-from links.destination_cache import Entry
-from links.destinations import Found, Target, destinations
+from links.codes import is_reserved
+from links.destination_cache import Entry, Key
+from links.destinations import Found, Target, destinations, find_target
 from redirects.access import decide
 from redirects.answers import redirect_headers
 from redirects.request_head import Fields, NotSimple, read_head
@@ -63,7 +65,7 @@ class FastLane:
             method, code, query, fields = read_head(data)
         except NotSimple:
             return None
-        entry = self._known(("" if fields.host in self._own_hosts else fields.host, code))
+        entry = self._known(self._key(fields.host, code))
         if entry is None:
             return None
         prepared = _prepare(entry) if entry.answer is None else entry.answer
@@ -90,6 +92,19 @@ class FastLane:
         data = self._start(prepared.status, closes, now) + prepared.rest
         return prepared.status, data, closes, payload
 
+    def unknown_to_it(self, data: bytes) -> tuple[str, str] | None:
+        """Host and code of a simple request for a link of which nothing is in memory."""
+        try:
+            _, code, _, fields = read_head(data)
+        except NotSimple:
+            return None
+        if is_reserved(code) or self._known(self._key(fields.host, code)) is not None:
+            return None
+        return fields.host, code
+
+    def _key(self, host: str, code: str) -> Key:
+        return ("" if host in self._own_hosts else host, code)
+
     def _start(self, status: int, closes: bool, now: float) -> bytes:
         second = int(now)
         if second != self._second:
@@ -102,6 +117,14 @@ class FastLane:
                 f"Date: {formatdate(second, usegmt=True)}\r\nConnection: {connection}\r\n"
             ).encode()
         return start
+
+
+def look_up(host: str, code: str) -> None:
+    """Brings what the code means into memory, if it may be there. That it fails is for the Django view to say."""
+    try:
+        find_target(host, code)
+    except Error:
+        connection.close()
 
 
 _client_address = lru_cache(maxsize=8192)(client_address)

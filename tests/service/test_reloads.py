@@ -76,8 +76,9 @@ def balanced(
         for number, service in enumerate(services)
     )
     (tmp_path / "haproxy.cfg").write_text(
+        f"global\n  stats socket {tmp_path}/stats\n"
         "defaults\n  mode http\n  timeout connect 5s\n  timeout client 60s\n  timeout server 60s\n"
-        "  retries 3\n  option redispatch 1\n  retry-on conn-failure empty-response\n  option httpchk GET /readyz\n"
+        "  timeout check 20s\n  retries 3\n  option redispatch 1\n  retry-on conn-failure empty-response\n  option httpchk GET /healthz\n"
         f"frontend visitors\n  bind 127.0.0.1:{port}\n  default_backend hosts\nbackend hosts\n{servers}"
     )
     try:
@@ -103,7 +104,7 @@ def listens(port: int) -> bool:
 
 
 def test_one_of_two_instances_stops_and_comes_back_and_no_request_fails(
-    balanced: tuple[int, list[Service]],
+    balanced: tuple[int, list[Service]], tmp_path: Path
 ) -> None:
     port, services = balanced
     codes = codes_of(services[0], services[0].owner.api_key)
@@ -113,6 +114,15 @@ def test_one_of_two_instances_stops_and_comes_back_and_no_request_fails(
             assert service.stop() == 0
             visitors.follow_more()
             service.start()
+            eventually(lambda: servers_up(tmp_path / "stats") == 2)
             visitors.follow_more()
 
     assert visitors.failures == []
+
+
+def servers_up(stats: Path) -> int:
+    with socket.socket(socket.AF_UNIX) as haproxy:
+        haproxy.connect(str(stats))
+        haproxy.sendall(b"show stat\n")
+        told = b"".join(iter(lambda: haproxy.recv(65536), b""))
+    return sum(row.startswith(b"hosts,host") and b",UP," in row for row in told.splitlines())
