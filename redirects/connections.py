@@ -18,7 +18,13 @@ READ_BYTES = 8192
 
 _LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,9})[ \t]*\r\n", re.IGNORECASE)
 _WITH_BODY = (b"POST ", b"PUT ", b"PATCH ", b"DELETE ")
-_TALKS = re.compile(rb"\r\n(?:expect|transfer-encoding|upgrade):", re.IGNORECASE)
+_TALKS = re.compile(rb"\r\n(?:expect|upgrade):", re.IGNORECASE)
+_CODING = re.compile(rb"\r\ntransfer-encoding:([^\r]*)\r\n", re.IGNORECASE)
+# The line in front of a chunk, and what may become one.
+_SIZE = re.compile(rb"([0-9A-Fa-f]{1,5})\r\n")
+_SIZE_BEGUN = re.compile(rb"[0-9A-Fa-f]{0,5}\r?")
+# Looked at anew with each one that arrives.
+_MAX_CHUNKS = 256
 # What gunicorn accepts as a request line, and how long that may be (its limit_request_line).
 _LINE = re.compile(rb"[!$%&'*+.^_`|~0-9A-Z-]{3,20} [!-~]+ HTTP/1\.[0-9]\r\n")
 MAX_LINE = 8190
@@ -47,17 +53,44 @@ def missing(data: bytes) -> int:
     """How many bytes a request is to have before it is worth a thread; 0 when it is complete enough.
 
     A body is waited for, so that a slow client takes no thread. Not for a long one, which would have to be kept, nor
-    for one whose end only gunicorn can find.
+    for one whose end only gunicorn can find, or whose client waits for a word.
     """
     end = data.find(b"\r\n\r\n")
     if end < 0:
         return 0 if len(data) >= MAX_HEAD or _is_refused(data) else len(data) + 1
     head = data[: end + 2]
-    lengths = _LENGTH.findall(head)
-    if len(lengths) != 1 or not head.startswith(_WITH_BODY) or _TALKS.search(head):
+    if not head.startswith(_WITH_BODY) or _TALKS.search(head):
+        return 0
+    lengths, codings = _LENGTH.findall(head), _CODING.findall(head)
+    if codings:
+        is_plain = b"\r\ncontent-length" not in head.lower() and len(codings) == 1
+        return _missing_chunks(data, end + 4) if is_plain and codings[0].strip().lower() == b"chunked" else 0
+    if len(lengths) != 1:
         return 0
     total = end + 4 + int(lengths[0])
     return total if len(data) < total <= MAX_READ else 0
+
+
+def _missing_chunks(data: bytes, start: int) -> int:
+    """The same for a body in chunks; what is not plain is gunicorn's to judge."""
+    for _ in range(_MAX_CHUNKS):
+        size = _SIZE.match(data, start)
+        if size is None:
+            return len(data) + 1 if _SIZE_BEGUN.fullmatch(data, start) else 0
+        length = int(size[1], 16)
+        if not length:
+            # Nothing more, or trailers.
+            start = size.end() - 2
+            begun = data.find(b"\r\n\r\n", start) < 0 and data.count(b"\n", start) == data.count(
+                b"\r\n", start
+            )
+            return len(data) + 1 if begun and len(data) < MAX_READ else 0
+        start = size.end() + length + 2
+        if start > len(data):
+            return start if start <= MAX_READ else 0
+        if data[start - 2 : start] != b"\r\n":
+            return 0
+    return 0
 
 
 def _is_refused(data: bytes) -> bool:

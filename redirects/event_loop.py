@@ -83,13 +83,15 @@ class EventLoop:
             self._answer(answers, now)
         return len(answers)
 
-    def keep(self, sock: socket.socket, client: Any, server: Any) -> Connection:
-        """Until its next request. Raises OSError or ValueError when it is closed."""
+    def keep(self, sock: socket.socket, client: Any, server: Any, read: bytes = b"") -> Connection:
+        """Until its next request, which begins with ``read``. Raises OSError or ValueError when it is closed."""
         sock.setblocking(False)
         descriptor = sock.fileno()
         self._epoll.register(descriptor, select.EPOLLIN)
         connection = Connection(sock, client, server, time.monotonic() + self.patience)
         self._connections[descriptor] = connection
+        if read:
+            self._read(connection, read, time.monotonic())
         return connection
 
     def offer(self, connection: Connection, data: bytes) -> bool:
@@ -183,7 +185,7 @@ class EventLoop:
             return
         if not connection.read:
             connection.deadline = now + HEAD_SECONDS
-        if b"\r\n\r\n" in data:
+        if b"\r\n\r\n" in data and b"\r\n\r\n" not in connection.read:
             connection.deadline = now + BODY_SECONDS
         connection.read, connection.wanted = data, wanted
 

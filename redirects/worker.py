@@ -23,7 +23,7 @@ from typing import Any
 from django.conf import settings
 from gunicorn.workers.gthread import STOP_KEEPALIVE_LINGER, TConn, ThreadWorker
 
-from redirects.connections import Connection
+from redirects.connections import Connection, missing
 from redirects.event_loop import EventLoop
 from redirects.fast_lane import FastLane, look_up
 from redirects.handover import Handed, handover
@@ -102,19 +102,30 @@ class Worker(ThreadWorker):  # type: ignore[misc] # gunicorn carries no types
             keeps = future.result() is True
         except BaseException:  # gunicorn has logged it
             keeps = False
-        if keeps and conn.parser.unreader.buf.getvalue():
+        # Of the next request. A thread does not wait for the rest of it.
+        read = conn.parser.unreader.buf.getvalue() if keeps else b""
+        if read and not missing(read):
             self._enqueue(conn)
-        elif keeps and self.role == "api" and self.alive and self._give_back(conn):
+        elif keeps and self.role == "api" and self.alive and self._give_back(conn, read):
             self._count_out()
         else:
             try:
-                connection = self._loop.keep(conn.sock, conn.client, conn.server)
+                connection = self._loop.keep(conn.sock, conn.client, conn.server, read)
             except (OSError, ValueError):  # a thread has closed it
                 self._count_out()
             else:
                 if not keeps:
                     self._loop.close_gently(connection)
         self._take_if_free()
+
+    def _keepalive_after(self, conn: Any, keepalive: bool) -> bool:
+        """In a thread, after an answer. What is wrong with the rest of the request is told nobody any more: a second
+        answer would be taken for that to the next request, which may be somebody else's behind a proxy.
+        """
+        try:
+            return bool(super()._keepalive_after(conn, keepalive))
+        except Exception:
+            return False
 
     def murder_keepalived(self, force: bool = False) -> None:
         super().murder_keepalived(force)
@@ -240,9 +251,9 @@ class Worker(ThreadWorker):  # type: ignore[misc] # gunicorn carries no types
             self._work_on(handed)
         self._take_if_free()
 
-    def _give_back(self, conn: Any) -> bool:
+    def _give_back(self, conn: Any, read: bytes) -> bool:
         try:
-            handover().back.put(Handed(conn.sock, conn.client, conn.server, b""))
+            handover().back.put(Handed(conn.sock, conn.client, conn.server, read))
         except OSError:
             return False
         return True
@@ -253,4 +264,4 @@ class Worker(ThreadWorker):  # type: ignore[misc] # gunicorn carries no types
             if handed is None:
                 return
             self.nr_conns += 1
-            self._loop.keep(handed.sock, handed.client, handed.server)
+            self._loop.keep(*handed)

@@ -57,7 +57,13 @@ def stock_gunicorn(service: Service) -> Iterator[int]:
     own = {"PORT": str(port), "BASE_URL": service.url, "LOG_LEVEL": "ERROR"}
     command = [
         *(sys.executable, "-m", "gunicorn", "--config", "shortener_project/gunicorn_conf.py"),
-        *("--worker-class", "gthread", "--threads", str(STOCK_THREADS), "shortener_project.wsgi"),
+        *(
+            "--worker-class",
+            "tests.service.adversary.stock.Stock",
+            "--threads",
+            str(STOCK_THREADS),
+            "shortener_project.wsgi",
+        ),
     ]
     with (service.folder / "stock").open("wb") as output:
         process = subprocess.Popen(

@@ -24,6 +24,7 @@ frontend clients
   default_backend service
 backend service
   http-reuse always
+  retry-on conn-failure empty-response
   server service 127.0.0.1:{service}
 """
 
