@@ -17,8 +17,8 @@ from redirects.connections import BODY_SECONDS, HEAD_SECONDS, READ_BYTES, Connec
 from redirects.counts import Counts
 from redirects.fast_lane import Answer, FastLane
 
-# In one turn, so that no kind of work keeps another waiting.
-_EVENTS = 256
+# In one turn: enough to share a write of the journal, few enough for their sockets to stay in the processor's cache.
+_EVENTS = 64
 _CLOSING_SECONDS = 2.0
 _REAP_SECONDS = 1.0
 
@@ -148,9 +148,11 @@ class EventLoop:
             return
         deadline = now + self.patience
         for connection, _, (_, data, closes, _) in answers:
-            connection.read = b""
             connection.deadline = deadline
-            connection.closing = closes
+            if connection.read:
+                connection.read = b""
+            if closes:
+                connection.closing = True
             self._send(connection, data)
         self._counts.add([status for _, _, (status, *_) in answers], time.monotonic() - now)
 

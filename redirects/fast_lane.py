@@ -23,8 +23,9 @@ from analytics.records import OPTED_OUT, SCANNED, encoded
 from analytics.visitor import Kind, Visitor, is_scan, kind_of
 from common.client_address import client_address
 from links.codes import is_reserved
-from links.destination_cache import Entry, Key
+from links.destination_cache import Entry
 from links.destinations import Found, Target, destinations, find_target
+from links.models import RedirectType
 from redirects.access import decide
 from redirects.answers import redirect_headers
 from redirects.request_head import Fields, NotSimple, read_head
@@ -53,8 +54,9 @@ class FastLane:
         self._trusted = tuple(trusted_proxies)
         self._own_hosts = own_hosts
         self._known = destinations().get
-        self._second = -1
-        self._starts: dict[tuple[int, bool], bytes] = {}
+        self._keeping: dict[int, bytes] = {}
+        self._closing: dict[int, bytes] = {}
+        self._until = 0.0
 
     def answer(self, data: bytes, peer: str, now: float, closes: bool = False) -> Answer | None:
         """To a request that ``peer`` (an address) has sent; None: it is not for this lane, and nothing was done.
@@ -65,7 +67,7 @@ class FastLane:
             method, code, query, fields = read_head(data)
         except NotSimple:
             return None
-        entry = self._known(self._key(fields.host, code))
+        entry = self._known(("" if fields.host in self._own_hosts else fields.host, code))
         if entry is None:
             return None
         prepared = _prepare(entry) if entry.answer is None else entry.answer
@@ -79,6 +81,10 @@ class FastLane:
         flags = OPTED_OUT if fields.opted_out else 0
         if query and is_scan(query):
             flags |= SCANNED
+        if now >= self._until:
+            self._date(now)
+        closes = closes or fields.closes
+        start = (self._closing if closes else self._keeping)[prepared.status]
         payload = encoded(
             int(now * 1_000_000),
             prepared.link_id,
@@ -88,9 +94,7 @@ class FastLane:
             fields.agent,
             fields.referrer,
         )
-        closes = closes or fields.closes
-        data = self._start(prepared.status, closes, now) + prepared.rest
-        return prepared.status, data, closes, payload
+        return prepared.status, start + prepared.rest, closes, payload
 
     def unknown_to_it(self, data: bytes) -> tuple[str, str] | None:
         """Host and code of a simple request for a link of which nothing is in memory."""
@@ -98,25 +102,24 @@ class FastLane:
             _, code, _, fields = read_head(data)
         except NotSimple:
             return None
-        if is_reserved(code) or self._known(self._key(fields.host, code)) is not None:
+        host = "" if fields.host in self._own_hosts else fields.host
+        if is_reserved(code) or self._known((host, code)) is not None:
             return None
         return fields.host, code
 
-    def _key(self, host: str, code: str) -> Key:
-        return ("" if host in self._own_hosts else host, code)
-
-    def _start(self, status: int, closes: bool, now: float) -> bytes:
-        second = int(now)
-        if second != self._second:
-            self._second, self._starts = second, {}
-        start = self._starts.get((status, closes))
-        if start is None:
-            connection = "close" if closes else "keep-alive"
-            start = self._starts[status, closes] = (
-                f"HTTP/1.1 {status} {responses[status]}\r\nServer: {SERVER}\r\n"
-                f"Date: {formatdate(second, usegmt=True)}\r\nConnection: {connection}\r\n"
-            ).encode()
-        return start
+    def _date(self, now: float) -> None:
+        """Prepares, once a second, what answers begin with."""
+        self._until = int(now) + 1.0
+        self._keeping, self._closing = (
+            {
+                status: (
+                    f"HTTP/1.1 {status} {responses[status]}\r\nServer: {SERVER}\r\n"
+                    f"Date: {formatdate(int(now), usegmt=True)}\r\nConnection: {connection}\r\n"
+                ).encode()
+                for status in RedirectType.values
+            }
+            for connection in ("keep-alive", "close")
+        )
 
 
 def look_up(host: str, code: str) -> None:

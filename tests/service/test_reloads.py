@@ -78,7 +78,8 @@ def balanced(
     (tmp_path / "haproxy.cfg").write_text(
         f"global\n  stats socket {tmp_path}/stats\n"
         "defaults\n  mode http\n  timeout connect 5s\n  timeout client 60s\n  timeout server 60s\n"
-        "  timeout check 20s\n  retries 3\n  option redispatch 1\n  retry-on conn-failure empty-response\n  option httpchk GET /healthz\n"
+        "  timeout check 20s\n  option httpchk GET /healthz\n"
+        "  retries 3\n  option redispatch 1\n  retry-on conn-failure empty-response\n"
         f"frontend visitors\n  bind 127.0.0.1:{port}\n  default_backend hosts\nbackend hosts\n{servers}"
     )
     try:
