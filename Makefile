@@ -7,7 +7,7 @@ export PORT VAR_DIR
 
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: run test ci fmt bench bench-redirects bench-domains bench-links bench-clicks bench-qr bench-limits prove-clicks fuzz-api fuzz-requests lock clean help
+.PHONY: run test ci fmt bench bench-redirects bench-domains bench-links bench-clicks bench-bulk bench-qr bench-limits prove-clicks fuzz-api fuzz-requests lock clean help
 
 run: $(VENV)/.run ## Install, prepare and serve on 127.0.0.1:$PORT
 	@exec $(BIN)/python manage.py serve
@@ -27,7 +27,7 @@ fmt: $(VENV)/.dev ## Format and sort what can be
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: bench-redirects bench-domains bench-links bench-clicks bench-qr bench-limits ## Every benchmark
+bench: bench-redirects bench-domains bench-links bench-clicks bench-bulk bench-qr bench-limits ## Every benchmark
 
 bench-redirects: $(VENV)/.dev ## Following links, against nginx and a plain Django view
 	$(BIN)/python -m bench.redirects $(ARGS)
@@ -43,6 +43,9 @@ bench-clicks: $(VENV)/.dev ## Recording, counting and reporting clicks
 	$(BIN)/python -m bench.clicks drain
 	$(BIN)/python -m bench.clicks reports
 	$(BIN)/python -m bench.clicks visible
+
+bench-bulk: $(VENV)/.dev ## A thousand links in one call, an import of 100,000, an export of a million
+	$(BIN)/python -m bench.bulk $(ARGS)
 
 bench-qr: $(VENV)/.dev ## Drawing QR codes, and following links meanwhile
 	$(BIN)/python -m bench.qr $(ARGS)

@@ -33,9 +33,10 @@ CHECKS = [
     Check(
         ("link_id",),
         "counter", "SELECT link_id, clicks AS n FROM links_clickcounter",
-        "days and claims", """
+        "days, claims and imports", """
             SELECT link_id, sum(clicks) AS n FROM (
                 SELECT link_id, clicks FROM analytics_daytotal
+                UNION ALL SELECT link_id, imported FROM links_clickcounter WHERE imported <> 0
                 UNION ALL SELECT * FROM unnest(%(claimed_links)s::bigint[], %(claimed)s::bigint[])
             ) one GROUP BY 1
         """,

@@ -115,10 +115,14 @@ def as_service_error(exc: Exception) -> ServiceError | None:
     if is_outage(exc):
         return Unavailable()
     if isinstance(exc, exceptions.ValidationError):
-        return InvalidFields(_field_errors(exc.get_full_details()))
+        return invalid(exc)
     if isinstance(exc, exceptions.APIException):
         return _from_drf(exc)
     return None
+
+
+def invalid(exc: exceptions.ValidationError) -> InvalidFields:
+    return InvalidFields(_field_errors(exc.get_full_details()))
 
 
 def _from_drf(exc: exceptions.APIException) -> ServiceError:

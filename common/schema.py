@@ -138,7 +138,7 @@ def answer(
     return OpenApiResponse(component(f"{name}Response", parts), description, examples)
 
 
-_FIELD_ERROR = component(
+FIELD_ERROR = component(
     "FieldError",
     {
         "field": Part(CharField(help_text="Where it is, as it was sent: `restrictions.maxClicks`.")),
@@ -153,7 +153,7 @@ _ERROR = component(
         "message": Part(CharField(help_text="One sentence for people.")),
         "code": Part(CharField(help_text="The reason, for programs.")),
         "errors": Part(
-            _FIELD_ERROR(
+            FIELD_ERROR(
                 many=True, required=False, help_text="Of a `validation_error`: every broken rule at once."
             )
         ),
@@ -222,7 +222,7 @@ def _refusal_of_destination(field: str, sample: str) -> FieldError:
 def operation(
     operation_id: str,
     summary: str,
-    success: OpenApiResponse,
+    success: OpenApiResponse | Mapping[str, OpenApiResponse],
     refusals: Iterable[Exception],
     *,
     tag: str,
@@ -234,10 +234,17 @@ def operation(
     is_idempotent: bool = False,
 ) -> Callable[[View], View]:
     """Describes one action. ``refusals`` are what it raises; that the caller may have asked too often, and that the
-    database may be away, goes without saying."""
+    database may be away, goes without saying.
+
+    What succeeds in other media types than JSON comes by media type.
+    """
     if leads_to is not None:
         FOLLOWING[operation_id] = leads_to
-    responses = {status: success, **_responses([*refusals, _TOO_MANY, Unavailable()])}
+    responses: dict[Any, OpenApiResponse] = dict(_responses([*refusals, _TOO_MANY, Unavailable()]))
+    if isinstance(success, OpenApiResponse):
+        responses[status] = success
+    else:
+        responses |= {(status, media_type): each for media_type, each in success.items()}
     asked = [*parameters, *([IDEMPOTENCY_KEY] if is_idempotent else [])]
     if any(isinstance(each, type) for each in asked):
         responses[414] = _TOO_LONG

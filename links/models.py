@@ -102,6 +102,8 @@ class ClickCounter(models.Model):
     link = models.OneToOneField(Link, on_delete=models.CASCADE, primary_key=True, related_name="counter")
     owner = models.ForeignKey(User, on_delete=models.CASCADE, db_index=False)
     clicks = models.BigIntegerField(default=0)
+    # How many of them came with an import: they are in no report.
+    imported = models.BigIntegerField(db_default=0)
 
     class Meta:
         indexes = [models.Index(fields=["owner", "clicks", "link"], name="counter_owner_clicks")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -9,6 +10,7 @@ from uuid import UUID
 from django.db import IntegrityError, connection
 
 from links.models import CodeKind
+from links.selectors import fetch
 
 HOLD_DAYS = 30
 CONSTRAINT = "code_unique"
@@ -17,6 +19,16 @@ _FREE = """
 DELETE FROM links_code
 WHERE domain_id IS NOT DISTINCT FROM %(domain)s AND code = %(code)s AND kind = 'retired'
   AND (held_until < now() OR owner_id = %(owner)s)
+"""
+# Told apart, as an index knows no "is not distinct from".
+_ON_DOMAIN = {True: "domain_id IS NULL", False: "domain_id = %(domain)s"}
+_FREE_MANY = """
+DELETE FROM links_code WHERE {on_domain} AND code = ANY(%(codes)s) AND kind = 'retired'
+  AND (held_until < now() OR owner_id = %(owner)s)
+"""
+_TAKEN = """
+SELECT code FROM links_code WHERE {on_domain} AND code = ANY(%(codes)s)
+  AND (kind <> 'retired' OR (held_until >= now() AND owner_id IS DISTINCT FROM %(owner)s))
 """
 
 # Renaming back takes an alias up again, and a short code of the link's own stays what it is.
@@ -39,6 +51,10 @@ WHERE l.public_id = %(link)s FOR KEY SHARE OF d
 """
 
 _FORGET = "DELETE FROM links_code WHERE kind = 'retired' AND held_until < now()"
+
+
+# A code on a domain; None is the default one.
+Place = tuple[int | None, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +87,30 @@ def free_lapsed_hold(*, domain_id: int | None, code: str, owner_id: int) -> bool
     return _execute(_FREE, domain=domain_id, code=code, owner=owner_id) > 0
 
 
+def free_lapsed_holds(codes: Iterable[Place], *, owner_id: int) -> None:
+    """The same of many."""
+    for domain_id, texts in _by_domain(codes).items():
+        query = _FREE_MANY.format(on_domain=_ON_DOMAIN[domain_id is None])
+        _execute(query, domain=domain_id, codes=texts, owner=owner_id)
+
+
+def taken(codes: Iterable[Place], *, owner_id: int) -> set[Place]:
+    """Which of them this owner cannot have now. The next moment this may be untrue: the constraint decides."""
+    found: set[Place] = set()
+    for domain_id, texts in _by_domain(codes).items():
+        query = _TAKEN.format(on_domain=_ON_DOMAIN[domain_id is None])
+        values = {"domain": domain_id, "codes": texts, "owner": owner_id}
+        found |= {(domain_id, code) for (code,) in fetch(query, values)}
+    return found
+
+
+def _by_domain(codes: Iterable[Place]) -> dict[int | None, list[str]]:
+    found: dict[int | None, list[str]] = {}
+    for domain_id, code in codes:
+        found.setdefault(domain_id, []).append(code)
+    return found
+
+
 def take_custom_code(*, domain_id: int | None, code: str, link_id: int, owner_id: int) -> bool:
     """Within a transaction; False when the code is somebody else's, or another link's."""
     if _execute(_TAKE, domain=domain_id, code=code, link=link_id):
@@ -88,11 +128,10 @@ def forget_lapsed_holds() -> int:
     return _execute(_FORGET)
 
 
-def codes_of(link_id: int) -> list[str]:
-    """Every code that leads to it."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT code FROM links_code WHERE link_id = %s", [link_id])
-        return [code for (code,) in cursor.fetchall()]
+def codes_of(*links: int) -> list[str]:
+    """Every code that leads to them."""
+    found = fetch("SELECT code FROM links_code WHERE link_id = ANY(%(links)s)", {"links": list(links)})
+    return [code for (code,) in found]
 
 
 def is_taken(error: IntegrityError, code: str) -> bool:
@@ -103,7 +142,7 @@ def is_taken(error: IntegrityError, code: str) -> bool:
     )
 
 
-def _execute(query: str, **values: str | int | UUID | None) -> int:
+def _execute(query: str, **values: str | int | UUID | list[str] | None) -> int:
     with connection.cursor() as cursor:
         cursor.execute(query, values)
         return int(cursor.rowcount)

@@ -36,6 +36,7 @@ def whole_link(link: Link, creator: User) -> dict[str, Any]:
         **created_link(link),
         **changeable_fields(link),
         "clickCount": link.counter.clicks,
+        **({"importedClicks": link.counter.imported} if link.counter.imported else {}),
         "domainId": BASE_ID if link.domain is None else str(link.domain.public_id),
         "creator": {
             "_id": str(creator.public_id),

@@ -83,6 +83,11 @@ _URL: Parts = {
     "clickCount": Part(_COUNT, 0),
     "isActive": Part(BooleanField(), True),
     **_changeable(required=True),
+    "importedClicks": Part(
+        IntegerField(
+            required=False, min_value=1, help_text="How many of them came with an import: no report has them."
+        )
+    ),
     "domainId": Part(CharField(help_text=f"`{BASE_ID}` is the default domain."), BASE_ID),
     "creator": nested("Creator", _CREATOR),
     "createdAt": Part(DateTime(), "2030-03-01T09:30:00.123456Z"),
@@ -129,6 +134,10 @@ _BESIDE_STATS: Parts = {
     "plan": Part(ChoiceField(Plan.values), "pro"),
 }
 
+NEW_URL = nested("NewUrl", pick(_URL, _NEW))
+UPDATED_URL = nested("UpdatedUrl", {**_UPDATED, **_changeable(required=False)})
+URL_ID = pick(_URL, "_id")
+
 _FOLLOWING = Following(
     "/data/url/_id",
     {
@@ -139,6 +148,7 @@ _FOLLOWING = Following(
     },
     {"createQrCode": "urlId"},
 )
+
 _BY_ID = OpenApiParameter("id", str, OpenApiParameter.PATH, description="The `_id` of the URL.")
 _NO_URL = NotFound("URL not found.")
 _TAKEN = (
@@ -159,7 +169,7 @@ describe_links = extend_schema_view(
             "CreateUrl",
             "The new link; it works already.",
             "URL created successfully.",
-            data={"url": nested("NewUrl", pick(_URL, _NEW)), "domain": nested("LinkDomain", _ADDRESS)},
+            data={"url": NEW_URL, "domain": nested("LinkDomain", _ADDRESS)},
         ),
         [
             invalid("originalUrl"),
@@ -207,7 +217,7 @@ describe_links = extend_schema_view(
             "UpdateUrl",
             "The title, the tags, whether the link works, and the fields that were sent.",
             "URL updated successfully.",
-            data={"url": nested("UpdatedUrl", {**_UPDATED, **_changeable(required=False)})},
+            data={"url": UPDATED_URL},
         ),
         [
             *(invalid(name, "immutable", "Cannot be changed.") for name in ("originalUrl", "shortCode")),

@@ -11,6 +11,7 @@ from common.countries import COUNTRY_CODES
 from common.fields import Boolean, DateTime, DestinationField, Integer, QueryBoolean, Text, count_characters
 from common.pagination import PageQuery
 from links.codes import is_code
+from links.exports import ExportFormat
 from links.models import Device, RedirectType
 
 MAX_TAGS = 50
@@ -164,9 +165,18 @@ class UpdateLinkSerializer(_FieldsSentBack, _WritableFields):
     pass
 
 
-class ListQuery(PageQuery):
+class ListFilters(serializers.Serializer[Any]):
     search = Text(required=False, allow_blank=True, characters=MAX_SEARCH)
     tags = TagsField(required=False, allow_blank=True, characters=MAX_TAGS * (MAX_TAG + 1))
     isActive = QueryBoolean(source="is_active", required=False)
+
+
+class ListQuery(PageQuery, ListFilters):
     sortBy = serializers.ChoiceField(source="sort_by", choices=SortBy.values, default=SortBy.CREATED_AT.value)
     sortOrder = serializers.ChoiceField(source="sort_order", choices=["asc", "desc"], default="desc")
+
+
+class ExportQuery(ListFilters):
+    format = serializers.ChoiceField(
+        source="file_format", choices=ExportFormat.values, default=ExportFormat.CSV.value
+    )

@@ -8,7 +8,6 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from django.contrib.auth.hashers import make_password
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
@@ -16,18 +15,17 @@ from accounts.models import User
 from accounts.plans import links_per_month
 from common import versions
 from common.database import apart
-from common.destination_url import Destination, canonical_destination
-from common.errors import Conflict, FieldError, InvalidFields, NotFound
-from common.ids import new_public_id, parse_public_id
-from domains.addresses import BASE_ID, leads_home
+from common.destination_url import Destination
+from common.ids import parse_public_id
+from domains.addresses import BASE_ID
 from domains.models import Domain
 from domains.selectors import usable_domain
-from links import namespace
-from links.codes import generate_code, is_reserved
+from links import namespace, rules
+from links.codes import generate_code
 from links.insert import insert_link, is_domain_gone
-from links.models import Link, RedirectType
+from links.models import Link
 from links.quotas import spend_quota
-from links.selectors import get_link, tag_key
+from links.selectors import get_link
 
 _DELETE = f"""
 WITH held AS (
@@ -76,24 +74,23 @@ def create_link(
 ) -> Link:
     """The new link, in force on return. Raises Conflict, NotFound, InvalidFields or QuotaExceeded, having written
     nothing."""
-    destination = _destination_elsewhere(original_url)
+    destination = rules.destination_elsewhere(original_url)
     domain = _domain(owner, domain_id)
-    _refuse_reserved(custom_code)
-    link = Link(
-        public_id=new_public_id(),
+    rules.refuse_reserved(custom_code)
+    link = rules.new_link(
         owner=owner,
         domain=domain,
-        custom_code=custom_code,
         original_url=original_url,
-        destination=destination.href,
+        destination=destination,
+        custom_code=custom_code,
         title=title,
         description=description,
+        tags=tags,
         expires_at=expires_at,
-        password=None if password is None else make_password(password),
-        redirect_type=redirect_type or RedirectType.FOUND,
-        **_tags(tags),
-        **_utm(utm),
-        **_restrictions(restrictions),
+        password=password,
+        utm=utm,
+        restrictions=restrictions,
+        redirect_type=redirect_type,
     )
     quota = links_per_month(owner.plan)
     # One transaction with the quota, where there is one: what is refused below uses nothing up.
@@ -111,12 +108,12 @@ def create_link(
 
 def update_link(*, owner: User, public_id: str, changes: dict[str, Any]) -> Link:
     """Changes the fields that were sent, all or none of them; in force on every worker on return."""
-    fields = _changed_fields(changes)
+    fields = rules.changed_fields(changes)
     with transaction.atomic():
         if "custom_code" in fields:
             namespace.hold_domain_of(parse_public_id(public_id))
         link = get_link(owner, public_id, lock=True)
-        _refuse_immutable(link, changes)
+        rules.refuse_immutable(link, changes)
         if "custom_code" in fields and fields["custom_code"] != link.custom_code:
             _rename(link, fields["custom_code"])
         if fields:
@@ -174,7 +171,7 @@ def _insert(link: Link, destination: Destination) -> None:
             with apart():
                 refused = insert_link(link, destination.host.removesuffix("."))
             if refused is not None:
-                raise _refused_destination(refused)
+                raise rules.refused_destination(refused)
             return
         except IntegrityError as error:
             if custom_code is not None and namespace.is_taken(error, custom_code):
@@ -182,62 +179,23 @@ def _insert(link: Link, destination: Destination) -> None:
                 if hold_freed or not namespace.free_lapsed_hold(
                     domain_id=link.domain_id, code=custom_code, owner_id=link.owner_id
                 ):
-                    raise _code_taken(custom_code) from None
+                    raise rules.code_taken(custom_code) from None
                 hold_freed = True
             elif is_domain_gone(error):
-                raise _no_domain() from None
+                raise rules.no_domain() from None
             elif not namespace.is_taken(error, link.short_code):
                 raise
 
 
-def _changed_fields(changes: dict[str, Any]) -> dict[str, Any]:
-    fields: dict[str, Any] = {
-        name: changes[name]
-        for name in ("custom_code", "title", "description", "is_active", "expires_at")
-        if name in changes
-    }
-    if "redirect_type" in changes:
-        fields["redirect_type"] = changes["redirect_type"] or RedirectType.FOUND
-    if "password" in changes:
-        given = changes["password"]
-        fields["password"] = None if given is None else make_password(given)
-    if "tags" in changes:
-        fields |= _tags(changes["tags"])
-    if "utm" in changes:
-        fields |= _utm(changes["utm"])
-    if "restrictions" in changes:
-        fields |= _restrictions(changes["restrictions"])
-    return fields
-
-
 def _rename(link: Link, custom_code: str | None) -> None:
-    _refuse_reserved(custom_code)
+    rules.refuse_reserved(custom_code)
     # Takes before it gives: two links that want each other's codes would wait for each other the other way round.
     if custom_code is not None and not namespace.take_custom_code(
         domain_id=link.domain_id, code=custom_code, link_id=link.pk, owner_id=link.owner_id
     ):
-        raise _code_taken(custom_code)
+        raise rules.code_taken(custom_code)
     if link.custom_code is not None:
         namespace.renounce_custom_code(domain_id=link.domain_id, code=link.custom_code, link_id=link.pk)
-
-
-def _refuse_immutable(link: Link, changes: dict[str, Any]) -> None:
-    errors = [
-        FieldError(name, "immutable", "Cannot be changed.")
-        for name, field in {"originalUrl": "original_url", "shortCode": "short_code"}.items()
-        if changes.get(field, getattr(link, field)) != getattr(link, field)
-    ]
-    if errors:
-        raise InvalidFields(errors)
-
-
-def _refuse_reserved(custom_code: str | None) -> None:
-    if custom_code is not None and is_reserved(custom_code):
-        raise Conflict(f"The code {custom_code} is reserved.", code="code_reserved")
-
-
-def _code_taken(code: str) -> Conflict:
-    return Conflict(f"The code {code} is already in use.", code="code_taken")
 
 
 def _domain(owner: User, domain_id: str | None) -> Domain | None:
@@ -245,42 +203,5 @@ def _domain(owner: User, domain_id: str | None) -> Domain | None:
         return None
     domain = usable_domain(owner, domain_id)
     if domain is None:
-        raise _no_domain()
+        raise rules.no_domain()
     return domain
-
-
-def _no_domain() -> NotFound:
-    return NotFound("Domain not found.")
-
-
-def _destination_elsewhere(original_url: str) -> Destination:
-    """Refuses our own address; customers' domains here and banned hosts are refused by the statement that inserts."""
-    destination = canonical_destination(original_url)
-    if leads_home(destination):
-        raise _refused_destination("loop")
-    return destination
-
-
-def _refused_destination(code: str) -> InvalidFields:
-    message = {"loop": "Leads back to this service.", "banned": "Leads to a host that is banned here."}[code]
-    return InvalidFields([FieldError("originalUrl", code, message)])
-
-
-def _tags(tags: list[str] | None) -> dict[str, Any]:
-    return {"tags": tags or [], "tag_keys": sorted({tag_key(tag) for tag in tags or []})}
-
-
-def _utm(utm: dict[str, str | None] | None) -> dict[str, Any]:
-    return {"utm": {key: value for key, value in (utm or {}).items() if value is not None}}
-
-
-def _restrictions(given: dict[str, Any] | None) -> dict[str, Any]:
-    """The whole object is replaced: what it does not name is no longer restricted. Duplicates collapse."""
-    given = given or {}
-    return {
-        "max_clicks": given.get("max_clicks"),
-        **{
-            name: list(dict.fromkeys(given.get(name) or []))
-            for name in ("allowed_countries", "blocked_countries", "allowed_devices")
-        },
-    }

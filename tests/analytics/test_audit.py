@@ -72,7 +72,7 @@ def test_clicks_of_a_deleted_link_are_no_difference(pk: int) -> None:
     [
         (
             "UPDATE links_clickcounter SET clicks = clicks + 2 WHERE link_id = %s",
-            ["link {pk}: counter 5, days and claims 3"],
+            ["link {pk}: counter 5, days, claims and imports 3"],
         ),
         (
             "UPDATE links_ownertotals t SET clicks = t.clicks + 1 FROM links_link l "
@@ -143,7 +143,7 @@ def test_every_difference_is_found(pk: int, tampering: str, found: list[str]) ->
 
 def test_a_missing_row_is_a_difference(pk: int) -> None:
     run("DELETE FROM analytics_daytotal WHERE link_id = %s", pk)
-    assert f"link {pk}: counter 3, days and claims 0" in list(differences())
+    assert f"link {pk}: counter 3, days, claims and imports 0" in list(differences())
 
 
 def test_closed_days_are_compared_with_the_life(visitor: Client, make_link: MakeLink) -> None:

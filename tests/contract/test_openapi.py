@@ -148,10 +148,10 @@ def test_every_example_is_one_of_what_it_stands_for(described: dict[str, Any]) -
             if "content" not in body:
                 assert body == operation["responses"]["414"]
                 continue
-            content = body["content"]["application/json"]
-            assert content["examples"], (path, method)
-            for example in content["examples"].values():
-                validate(closed, content["schema"], example["value"])
+            for content in body["content"].values():
+                assert content["examples"], (path, method)
+                for example in content["examples"].values():
+                    validate(closed, content["schema"], example["value"])
 
 
 def test_credentials(described: dict[str, Any]) -> None:
@@ -205,6 +205,58 @@ WHOLE = {
     "restrictions": {"maxClicks": 5, "allowedCountries": ["de"], "allowedDevices": ["mobile"]},
     "redirectType": 301,
 }
+
+
+def test_many_links_are_as_described(
+    api: APIClient, anonymous: APIClient, described: dict[str, Any], agrees: Callable[..., Any]
+) -> None:
+    schemas = described["components"]["schemas"]
+    for name, field in [
+        ("BulkCreate", "urls"),
+        ("BulkUpdate", "urls"),
+        ("BulkUpdate", "ids"),
+        ("BulkDelete", "ids"),
+    ]:
+        most = schemas[f"{name}Request"]["properties"][field]
+        assert most.items() >= {"minItems": 1, "maxItems": 1000}.items()
+    body = {"urls": [{"originalUrl": "https://example.com/"}, WHOLE, {"originalUrl": 5}, {}]}
+    validate(described, {"$ref": "#/components/schemas/BulkCreateRequest"}, body)
+    results = agrees(api.post("/api/urls/bulk", body), 200)["data"]["results"]
+    assert [each["status"] for each in results] == [201, 201, 400, 400]
+    ids = [each["url"]["_id"] for each in results[:2]]
+    whole = {name: value for name, value in WHOLE.items() if name not in ("originalUrl", "domainId")}
+    for changes in (
+        {"ids": [*ids, UNKNOWN_ID], "data": {"title": "x"}},
+        {"urls": [{"_id": ids[0], **whole, "isActive": False}, {"_id": ids[1], "redirectType": 303}, {}]},
+    ):
+        validate(described, {"$ref": "#/components/schemas/BulkUpdateRequest"}, changes)
+        agrees(api.post("/api/urls/bulk-update", changes), 200)
+    agrees(api.post("/api/urls/bulk-delete", {"ids": [*ids, "x"]}), 200)
+    for path in ("bulk", "bulk-update", "bulk-delete", "import"):
+        agrees(api.post(f"/api/urls/{path}", {}), 400)
+        agrees(anonymous.post(f"/api/urls/{path}", {}), 401)
+        agrees(api.post(f"/api/urls/{path}", b" " * 9_000_000, content_type="application/json"), 413)
+
+
+def test_files_are_as_described(
+    api: APIClient, anonymous: APIClient, described: dict[str, Any], agrees: Callable[..., Any]
+) -> None:
+    rows = "originalUrl,customCode,clickCount\nhttps://example.com/,spring,7\nhttps://example.com/,admin,\n"
+    for dry_run in (True, False):
+        body = {"content": rows, "dryRun": dry_run, "format": "own", "domainId": "base"}
+        validate(described, {"$ref": "#/components/schemas/ImportRequest"}, body)
+        results = agrees(api.post("/api/urls/import", body), 200)["data"]["results"]
+        assert [each["status"] for each in results] == [201, 409]
+    agrees(api.get(f"/api/urls/{results[0]['url']['_id']}"), 200)
+    agrees(api.post("/api/urls/import", {"content": rows, "domainId": UNKNOWN_ID}), 404)
+    agrees(api.post("/api/urls/import", {"content": "x"}), 400)
+    answers = described["paths"]["/api/urls/export"]["get"]["responses"]["200"]["content"]
+    files = [api.get(f"/api/urls/export?format={name}") for name in ("csv", "jsonl")]
+    assert all(b"".join(file.streaming_content) for file in files)
+    served = {file["Content-Type"].partition(";")[0] for file in files}
+    assert served == set(answers)
+    agrees(api.get("/api/urls/export?format=xlsx"), 400)
+    agrees(anonymous.get("/api/urls/export"), 401)
 
 
 QR_CODE = {

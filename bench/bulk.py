@@ -1,0 +1,190 @@
+"""python -m bench.bulk: a thousand links in one call, an import, and an export, beside a million links."""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import os
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import django
+
+from bench.client import link_body
+from bench.stack import PROJECT_DIR, database
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+ROUNDS = 15
+ITEMS = 1_000
+CREATE_SECONDS = 1.0
+IMPORT_SECONDS = 30.0
+# What may come and go in a process that serves; a list of a million links would be a thousand times as much.
+FLAT_MB = 8.0
+_ROOM = 64 * 1024
+# Codes of a run that was cut short are not in the way of the next.
+_RUN = f"{int(time.time()):x}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--links", type=int, default=1_000_000)
+    parser.add_argument("--rows", type=int, default=100_000, help="of the import")
+    parser.add_argument("--only", choices=["create", "import", "export"])
+    given = parser.parse_args()
+    with database(str(given.links)):
+        os.environ |= {"DJANGO_SETTINGS_MODULE": "shortener_project.settings", "WEB_CONCURRENCY": "1"}
+        django.setup()
+        # After the settings are known, which name the database.
+        from accounts.services import rotate_api_key  # noqa: PLC0415
+        from bench import load  # noqa: PLC0415
+
+        owners = load.load(given.links)
+        keys = {name: rotate_api_key(user=owners[name]) for name in ("creator", "many")}
+        try:
+            if given.only in (None, "create"):
+                _create(keys["creator"])
+            if given.only in (None, "import"):
+                _import(owners["creator"], given.rows)
+            if given.only in (None, "export"):
+                _export(keys["many"], given.links)
+        finally:
+            _tidy(owners["creator"])
+
+
+def _create(key: str) -> None:
+    with _server() as (port, _):
+        times = []
+        for number in range(ROUNDS + 1):
+            body = json.dumps({"urls": [_link(number * ITEMS + n) for n in range(ITEMS)]})
+            started = time.perf_counter()
+            answer = json.loads(_ask(port, "POST", "/api/urls/bulk", key, body).read())
+            times.append(time.perf_counter() - started)
+            assert answer["data"]["succeeded"] == ITEMS, answer["message"]
+    del times[0]  # Warm-up.
+    spread = f"{min(times):.2f} {statistics.median(times):.2f} {max(times):.2f}"
+    print(f"creating {ITEMS:,} links in one call (min/med/max of {ROUNDS}): {spread} s")
+    print(f"  under {CREATE_SECONDS:.0f} s: {'yes' if max(times) < CREATE_SECONDS else 'NO'}", flush=True)
+
+
+def _import(owner: User, rows: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "links.csv")
+        with file.open("w") as lines:
+            lines.write("originalUrl,customCode,title,tags,clickCount,createdAt\n")
+            for n in range(rows):
+                link = _link(n)
+                lines.write(f"{link['originalUrl']},{link['customCode']}i,{link['title']},")
+                lines.write(f'"spring,Newsletter",{n % 100},2024-03-01\n')
+        command = [sys.executable, "manage.py", "import_links", str(file), "--owner", owner.email]
+        for arguments in ([], ["--apply"]):
+            started = time.perf_counter()
+            done = subprocess.run(
+                command + arguments, cwd=PROJECT_DIR, capture_output=True, text=True, check=True
+            )
+            took = time.perf_counter() - started
+            assert done.stdout.splitlines()[-1].startswith(f"{rows} of {rows} links"), done.stdout[-200:]
+            print(f"{'importing' if arguments else 'rehearsing the import of'} {rows:,} links: {took:.1f} s")
+        wanted = IMPORT_SECONDS * rows / 100_000
+        print(f"  under {wanted:.0f} s: {'yes' if took < wanted else 'NO'}", flush=True)
+
+
+def _export(key: str, links: int) -> None:
+    for file_format in ("csv", "jsonl"):
+        with _server() as (port, worker):
+            # What a worker loads once, it has loaded.
+            _ask(port, "GET", f"/api/urls/export?format={file_format}&search=quokka", key).read()
+            started, size, lines, used = time.perf_counter(), 0, 0, []
+            answer = _ask(port, "GET", f"/api/urls/export?format={file_format}", key)
+            while piece := answer.read(_ROOM):
+                size += len(piece)
+                lines += piece.count(b"\n")
+                used.append(_memory(worker))
+            took = time.perf_counter() - started
+        assert lines == links + (file_format == "csv"), lines
+        print(f"exporting {links:,} links as {file_format}: {took:.0f} s, {size / 1e6:.0f} MB")
+        # The first tenth is for what a worker needs once.
+        tenth = len(used) // 10
+        marks = [used[0], used[tenth], used[len(used) // 2], used[-1]]
+        shown = " ".join(f"{mark:.1f}" for mark in marks)
+        print(f"  memory of the worker at 0, 10, 50 and 100 %: {shown} MB; at most {max(used):.1f}")
+        growth = max(used[tenth:]) - used[tenth]
+        print(f"  flat, within {FLAT_MB:.0f} MB: {'yes' if growth < FLAT_MB else 'NO'}", flush=True)
+
+
+def _link(number: int) -> dict[str, Any]:
+    return link_body(number) | {"customCode": f"bulk{number:x}n{_RUN}"}
+
+
+def _ask(port: int, method: str, path: str, key: str, body: str | None = None) -> http.client.HTTPResponse:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
+    connection.request(method, path, body, {"X-API-Key": key, "Content-Type": "application/json"})
+    answer = connection.getresponse()
+    assert answer.status == 200, answer.read()
+    return answer
+
+
+@contextmanager
+def _server() -> Iterator[tuple[int, int]]:
+    """Of one worker; its port and its process."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = (sys.executable, "-m", "gunicorn", "--config", "shortener_project/gunicorn_conf.py")
+    process = subprocess.Popen(
+        [*command, "--bind", f"127.0.0.1:{port}", "shortener_project.wsgi"], cwd=PROJECT_DIR
+    )
+    try:
+        _wait_for(port)
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        yield port, int(children[0])
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=60)
+
+
+def _wait_for(port: int) -> None:
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+            connection.request("GET", "/healthz")
+            connection.getresponse().read()
+            return
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
+
+
+def _memory(process: int) -> float:
+    """Megabytes that are its own (PSS)."""
+    lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1000
+
+
+def _tidy(owner: User) -> None:
+    """Leaves the database as it was loaded, for the next run."""
+    from django.db import connection  # noqa: PLC0415
+
+    mine = "(SELECT id FROM links_link WHERE owner_id = %s)"
+    with connection.cursor() as cursor:
+        for table in ("links_code WHERE link_id", "links_clickcounter WHERE link_id", "links_link WHERE id"):
+            cursor.execute(f"DELETE FROM {table} IN {mine}", [owner.pk])
+        cursor.execute("VACUUM (ANALYZE)")
+    connection.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+"""What became of each of many links, as the interface writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from rest_framework.response import Response
+
+from common.envelope import error_body, ok
+from common.errors import ServiceError
+from common.fields import iso_utc
+from links.drafts import Draft
+from links.imports.services import Imported
+from links.representations import short_url
+
+Outcome = TypeVar("Outcome")
+
+
+def answer(
+    outcomes: Sequence[Outcome | ServiceError],
+    show: Callable[[int, Outcome], Mapping[str, Any]],
+    *,
+    done: str,
+    status: int = 200,
+) -> Response:
+    results = [
+        refusal(place, outcome)
+        if isinstance(outcome, ServiceError)
+        else {"index": place, "success": True, "status": status, "url": show(place, outcome)}
+        for place, outcome in enumerate(outcomes)
+    ]
+    succeeded = sum(not isinstance(outcome, ServiceError) for outcome in outcomes)
+    data = {"results": results, "succeeded": succeeded, "failed": len(results) - succeeded}
+    return ok(data, f"{succeeded} of {len(results)} URLs {done}.")
+
+
+def answer_import(found: Imported) -> Response:
+    results: list[dict[str, Any]] = [
+        {"row": row, "status": outcome.status, **error_body(outcome)}
+        if isinstance(outcome, ServiceError)
+        else {"row": row, "success": True, "status": 201, "url": imported_url(outcome)}
+        for row, outcome in enumerate(found.verdicts, 1)
+    ]
+    succeeded = sum(not isinstance(outcome, ServiceError) for outcome in found.verdicts)
+    data = {
+        "format": found.layout,
+        "dryRun": found.dry_run,
+        "results": results,
+        "succeeded": succeeded,
+        "failed": len(results) - succeeded,
+    }
+    done = "can be imported; nothing was written" if found.dry_run else "were imported"
+    return ok(data, f"{succeeded} of {len(results)} URLs {done}.")
+
+
+def imported_url(draft: Draft) -> dict[str, Any]:
+    """What is not stored has no identifier, and no code that it did not bring."""
+    link = draft.link
+    shown: dict[str, Any] = {
+        "originalUrl": link.original_url,
+        "customCode": link.custom_code,
+        "title": link.title,
+        "clickCount": draft.clicks,
+    }
+    if link.pk is not None:
+        shown |= {"_id": str(link.public_id), "createdAt": iso_utc(link.created_at)}
+    code = link.short_code or draft.short_code
+    if code:
+        shown["shortCode"] = code
+    if link.custom_code or code:
+        host = None if link.domain is None else link.domain.host
+        shown["shortUrl"] = short_url(host, link.custom_code or code or "")
+    return shown
+
+
+def refusal(place: int, error: ServiceError) -> dict[str, Any]:
+    """What the call for this one alone would have been answered."""
+    return {"index": place, "status": error.status, **error_body(error)}

@@ -1,0 +1,147 @@
+"""The same two links as other products export them: columns, dates and lists as they write them."""
+
+# ruff: noqa: E501 # a line of a file is a line here
+
+from __future__ import annotations
+
+import json
+
+_KUTT = {
+    "total": 2,
+    "limit": 10,
+    "skip": 0,
+    "data": [
+        {
+            "id": "6a0b", "address": "spring", "banned": False, "created_at": "2024-03-01T09:30:00.000Z",
+            "updated_at": "2024-03-02T09:30:00.000Z", "password": False, "description": "Spring sale",
+            "expire_in": "2030-06-01T00:00:00.000Z", "target": "https://example.com/spring", "visit_count": 42,
+            "domain": None, "link": "https://kutt.it/spring",
+        },
+        {
+            "id": "6a0c", "address": "k3TzP9q", "banned": True, "created_at": "2023-01-02T03:04:05.000Z",
+            "updated_at": "2023-01-02T03:04:05.000Z", "password": False, "description": None, "expire_in": None,
+            "target": "https://example.com/other", "visit_count": 0, "domain": "go.brand.example",
+            "link": "https://go.brand.example/k3TzP9q",
+        },
+    ],
+}  # fmt: skip
+_BITLY = {
+    "links": [
+        {
+            "created_at": "2024-03-01T09:30:00+0000", "id": "bit.ly/3abcXYZ", "link": "https://bit.ly/3abcXYZ",
+            "custom_bitlinks": ["https://bit.ly/spring"], "long_url": "https://example.com/spring",
+            "title": "Spring sale", "archived": False, "tags": ["sale", "mail"], "deeplinks": [],
+            "references": {"group": "https://api-ssl.bitly.com/v4/groups/Bk"},
+        },
+        {
+            "created_at": "2023-01-02T03:04:05+0000", "id": "go.brand.example/k3TzP9q",
+            "link": "https://go.brand.example/k3TzP9q", "custom_bitlinks": [],
+            "long_url": "https://example.com/other", "archived": True, "tags": [], "deeplinks": [], "references": {},
+        },
+    ],
+    "pagination": {"prev": "", "next": "", "size": 50, "page": 1, "total": 2},
+}  # fmt: skip
+_SHLINK = {
+    "shortUrls": {
+        "data": [
+            {
+                "shortCode": "spring", "shortUrl": "https://s.test/spring", "longUrl": "https://example.com/spring",
+                "dateCreated": "2024-03-01T10:30:00+01:00", "tags": ["sale", "mail"], "domain": None,
+                "visitsSummary": {"total": 42, "nonBots": 40, "bots": 2}, "title": "Spring sale", "crawlable": False,
+                "meta": {"validSince": None, "validUntil": "2030-06-01T02:00:00+02:00", "maxVisits": 100},
+                "forwardQuery": True, "hasRedirectRules": False,
+            },
+            {
+                "shortCode": "k3TzP9q", "shortUrl": "https://go.brand.example/k3TzP9q",
+                "longUrl": "https://example.com/other", "dateCreated": "2023-01-02T03:04:05+00:00", "tags": [],
+                "visitsCount": 0, "meta": {"validSince": None, "validUntil": None, "maxVisits": None},
+                "domain": "go.brand.example", "title": None, "crawlable": False, "forwardQuery": True,
+            },
+        ],
+        "pagination": {"currentPage": 1, "pagesCount": 1, "itemsPerPage": 10, "totalItems": 2},
+    }
+}  # fmt: skip
+_DUB = [
+    {
+        "id": "link_1", "domain": "dub.sh", "key": "spring", "url": "https://example.com/spring", "archived": False,
+        "expiresAt": "2030-06-01T00:00:00.000Z", "expiredUrl": None, "password": None, "title": "Spring sale",
+        "description": None, "tags": [{"id": "t1", "name": "sale", "color": "red"}, {"id": "t2", "name": "mail"}],
+        "shortLink": "https://dub.sh/spring", "clicks": 42, "createdAt": "2024-03-01T09:30:00.000Z",
+        "utm_source": None, "disabledAt": None,
+    },
+    {
+        "id": "link_2", "domain": "go.brand.example", "key": "k3TzP9q", "url": "https://example.com/other",
+        "archived": True, "expiresAt": None, "password": None, "title": None, "description": None, "tags": [],
+        "shortLink": "https://go.brand.example/k3TzP9q", "clicks": 0, "createdAt": "2023-01-02T03:04:05.000Z",
+        "disabledAt": "2024-01-01T00:00:00.000Z",
+    },
+]  # fmt: skip
+
+# Name: layout and content.
+EXPORTS = {
+    "kutt": ("kutt", json.dumps(_KUTT, indent=2)),
+    "kutt, a page in each line": ("kutt", "\n".join([json.dumps(_KUTT | {"data": [each]}) for each in _KUTT["data"]])),  # type: ignore[operator, index, attr-defined]
+    "bitly": ("bitly", json.dumps(_BITLY)),
+    "bitly, CSV": (
+        "bitly",
+        "Link,Custom Link,Destination URL,Title,Created At,Tags,Total Engagements\r\n"
+        'https://bit.ly/3abcXYZ,https://bit.ly/spring,https://example.com/spring,Spring sale,2024-03-01 09:30:00 UTC,"sale, mail",42\r\n'
+        "https://go.brand.example/k3TzP9q,,https://example.com/other,,2023-01-02 03:04:05 UTC,,0\r\n",
+    ),
+    "bitly, snake case": (
+        "bitly",
+        "long_url,custom_bitlink,title,archived,tags,created_at\n"
+        'https://example.com/spring,bit.ly/spring,Spring sale,false,"sale,mail",2024-03-01T09:30:00+0000\n'
+        "https://example.com/other,go.brand.example/k3TzP9q,,true,,2023-01-02T03:04:05+0000\n",
+    ),
+    "shlink": ("shlink", json.dumps(_SHLINK)),
+    "shlink, CSV": (
+        "shlink",
+        "createdAt,domain,shortCode,shortUrl,longUrl,title,tags,visits\n"
+        "2024-03-01T10:30:00+01:00,s.test,spring,https://s.test/spring,https://example.com/spring,Spring sale,sale|mail,42\n"
+        "2023-01-02T03:04:05+00:00,go.brand.example,k3TzP9q,https://go.brand.example/k3TzP9q,https://example.com/other,,,0\n",
+    ),
+    "shlink, what it imports itself": (
+        "shlink",
+        "Long URL;Tags;Domain;Short code;Title\n"
+        "https://example.com/spring;sale|mail;;spring;Spring sale\n"
+        "https://example.com/other;;go.brand.example;k3TzP9q;\n",
+    ),
+    "yourls": (
+        "yourls",
+        "keyword,url,title,timestamp,ip,clicks\n"
+        '"spring","https://example.com/spring","Spring sale","2024-03-01 09:30:00","203.0.113.9","42"\n'
+        '"k3TzP9q","https://example.com/other","","2023-01-02 03:04:05","203.0.113.9","0"\n',
+    ),
+    "yourls, API": (
+        "yourls",
+        json.dumps(
+            {
+                "links": {
+                    "link_1": {
+                        "shorturl": "https://y.test/spring", "url": "https://example.com/spring",
+                        "title": "Spring sale", "timestamp": "2024-03-01 09:30:00", "ip": "203.0.113.9", "clicks": "42",
+                    },
+                    "link_2": {
+                        "shorturl": "https://go.brand.example/k3TzP9q", "url": "https://example.com/other",
+                        "title": "", "timestamp": "2023-01-02 03:04:05", "ip": "203.0.113.9", "clicks": "0",
+                    },
+                },
+                "stats": {"total_links": "2", "total_clicks": "42"}, "statusCode": 200, "message": "success",
+            }
+        ),
+    ),
+    "dub": ("dub", json.dumps(_DUB)),
+    "dub, CSV": (
+        "dub",
+        "Short link,Destination URL,Clicks,Created at,Updated at,Tags,Archived\n"
+        'https://dub.sh/spring,https://example.com/spring,42,2024-03-01T09:30:00.000Z,2024-03-02T09:30:00.000Z,"sale, mail",false\n'
+        "https://go.brand.example/k3TzP9q,https://example.com/other,0,2023-01-02T03:04:05.000Z,2023-01-02T03:04:05.000Z,,true\n",
+    ),
+    "dub, CSV of old": (
+        "dub",
+        "link,url,clicks,createdAt,updatedAt,tags,archived\n"
+        'https://dub.sh/spring,https://example.com/spring,42,2024-03-01T09:30:00.000Z,2024-03-02T09:30:00.000Z,"sale, mail",false\n'
+        "https://go.brand.example/k3TzP9q,https://example.com/other,0,2023-01-02T03:04:05.000Z,,,true\n",
+    ),
+}  # fmt: skip

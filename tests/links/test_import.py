@@ -1,0 +1,385 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.http import HttpResponse
+from django.test import Client
+from rest_framework.test import APIClient
+
+from accounts.services import NewAccount
+from analytics.audit import differences
+from domains.models import Domain
+from links import rules
+from links.imports import services
+from links.models import Code, Link
+from tests.clicks import drain
+from tests.links.exports_of_others import EXPORTS
+from tests.links.test_create import broken_rules, everything_written
+
+URL = "https://example.com/page"
+UNKNOWN_ID = "01890000-0000-7000-8000-000000000000"
+
+
+@pytest.fixture
+def brand(alice: NewAccount) -> Domain:
+    return Domain.objects.create(
+        owner=alice.user, domain="brand.example", subdomain="go", host="go.brand.example", status="active"
+    )
+
+
+def send(client: APIClient, content: str, **fields: Any) -> HttpResponse:
+    return client.post("/api/urls/import", {"content": content, **fields})
+
+
+def imported(
+    client: APIClient, content: str, *, dry_run: bool = False, **fields: Any
+) -> list[dict[str, Any]]:
+    response = send(client, content, dryRun=dry_run, **fields)
+    assert response.status_code == 200, response.content
+    body = response.json()
+    results: list[dict[str, Any]] = body["data"]["results"]
+    good = sum(each["success"] for each in results)
+    assert [each["row"] for each in results] == list(range(1, len(results) + 1))
+    done = "can be imported; nothing was written" if dry_run else "were imported"
+    assert body == {
+        "success": True,
+        "message": f"{good} of {len(results)} URLs {done}.",
+        "data": {
+            "format": body["data"]["format"],
+            "dryRun": dry_run,
+            "results": results,
+            "succeeded": good,
+            "failed": len(results) - good,
+        },
+    }
+    return results
+
+
+def whole(client: APIClient, code: str) -> dict[str, Any]:
+    link = Link.objects.get(codes__code=code)
+    found: dict[str, Any] = client.get(f"/api/urls/{link.public_id}").json()["data"]["url"]
+    return found
+
+
+def lines(*rows: dict[str, Any]) -> str:
+    return "\n".join(json.dumps(row) for row in rows)
+
+
+# What comes of the exports of others
+
+
+@pytest.mark.parametrize("name", EXPORTS)
+def test_codes_dates_and_clicks_of_others_are_kept(
+    name: str, api: APIClient, brand: Domain, visitor: Client
+) -> None:
+    layout, content = EXPORTS[name]
+    response = send(api, content, dryRun=False)
+    assert response.status_code == 200, response.content
+    data = response.json()["data"]
+    assert (data["format"], data["succeeded"], data["failed"]) == (layout, 2, 0), data
+    first, second = whole(api, "spring"), whole(api, "k3TzP9q")
+
+    assert (first["originalUrl"], first["customCode"]) == ("https://example.com/spring", "spring")
+    assert first["domainId"] == "base"
+    counted = "itself" not in name and name not in ("bitly", "bitly, snake case")
+    assert (first["clickCount"], second["clickCount"]) == (42 if counted else 0, 0)
+    dated = "itself" not in name
+    if dated:
+        assert first["createdAt"] == "2024-03-01T09:30:00Z"
+        assert second["createdAt"] == "2023-01-02T03:04:05Z"
+    assert first["tags"] == ([] if layout in ("yourls", "kutt") else ["sale", "mail"])
+    if "dub, CSV" not in name:
+        assert first["description" if layout == "kutt" else "title"] == "Spring sale"
+    if layout in ("kutt",) or name in ("shlink", "dub"):
+        assert first["expiresAt"] == "2030-06-01T00:00:00Z"
+    if name == "shlink":
+        assert first["restrictions"] == {"maxClicks": 100}
+    assert first["isActive"] is True
+    assert second["isActive"] is (name not in ("kutt", "kutt, a page in each line", "dub"))
+    # YOURLS' table does not tell the host.
+    assert second["domainId"] == ("base" if name == "yourls" else str(brand.public_id))
+    assert visitor.get("/spring")["Location"] == "https://example.com/spring"
+    if name in ("bitly", "bitly, CSV"):
+        assert visitor.get("/3abcXYZ")["Location"] == "https://example.com/spring"
+        assert Code.objects.get(code="3abcXYZ").kind == "alias"
+
+
+@pytest.mark.parametrize("name", EXPORTS)
+def test_a_rehearsal_says_the_same_and_writes_nothing(name: str, api: APIClient, brand: Domain) -> None:
+    _, content = EXPORTS[name]
+    before = everything_written()
+    response = send(api, content)
+    assert response.json()["data"]["dryRun"] is True
+    assert everything_written() == before
+    told = response.json()["data"]["results"]
+    done = imported(api, content)
+    for rehearsed, real in zip(told, done, strict=True):
+        assert rehearsed["success"] is real["success"] is True
+        assert rehearsed["url"].items() <= real["url"].items()
+        assert set(real["url"]) - set(rehearsed["url"]) == {"_id", "createdAt", "shortCode"}
+    assert Code.objects.filter(kind="custom").count() == 2
+
+
+# The rules
+
+
+def test_each_row_has_a_verdict_of_its_own(api: APIClient, make_link: Any) -> None:
+    make_link(customCode="taken")
+    content = (
+        "Original URL,custom_code,shortcode,title,clickCount,createdAt,isActive\n"
+        f"{URL}/1,one,,Eins,7,2020-05-06T07:08:09Z,\n"
+        f"{URL}/2,taken,,,,,\n"
+        f"{URL}/3,admin,,,,,\n"
+        f"{URL}/4,,Robots,,,,\n"
+        f"{URL}/5,a-b,,,,,\n"
+        "ftp://example.com/,,,,-1,yesterday,maybe\n"
+        "http://sho.rt/abc,,,,,,\n"
+        "\n"
+        f"{URL}/8,one,,,,,\n"
+        f"{URL}/9,nine,,,,,,more\n"
+        f"{URL}/10,,Ten10,,,,no\n"
+        f"{URL}/11\n"
+    )
+    for dry_run in (True, False):
+        found = imported(api, content, dry_run=dry_run)
+        assert [each["status"] for each in found] == [
+            *(201, 409, 409, 409, 400, 400, 400, 409, 400, 201, 201)
+        ]
+        assert [each.get("code") for each in found] == [
+            *(None, "code_taken", "code_reserved", "code_reserved", "validation_error", "validation_error"),
+            *("validation_error", "code_taken", "validation_error", None, None),
+        ]
+        assert [(error["field"], error["code"]) for error in found[5]["errors"]] == [
+            ("originalUrl", "unsupported_scheme"),
+            ("isActive", "invalid"),
+            ("clickCount", "invalid"),
+            ("createdAt", "invalid"),
+        ]
+        assert found[8]["errors"][0]["code"] == "unreadable"
+    one, ten = whole(api, "one"), whole(api, "Ten10")
+    assert (one["clickCount"], one["createdAt"], one["title"]) == (7, "2020-05-06T07:08:09Z", "Eins")
+    assert (ten["shortCode"], ten["customCode"], ten["isActive"]) == ("Ten10", None, False)
+    assert api.get("/api/urls/stats").json()["data"]["stats"] | {"topUrls": []} == {
+        "totalUrls": 4,
+        "activeUrls": 3,
+        "totalClicks": 7,
+        "topUrls": [],
+    }
+
+
+def test_imported_clicks_are_counted_and_are_in_no_report(
+    api: APIClient, visitor: Client, make_link: Any
+) -> None:
+    imported(api, f"originalUrl,customCode,clickCount\n{URL},old,1000\n")
+    assert visitor.get("/old").status_code == 302
+    drain()
+    link = whole(api, "old")
+    assert (link["clickCount"], link["importedClicks"]) == (1001, 1000)
+    assert api.get(f"/api/analytics/{link['_id']}").json()["data"]["totalClicks"] == 1
+    assert api.get("/api/urls/stats").json()["totalClicks"] == 1001
+    assert [url["clickCount"] for url in api.get("/api/urls?sortBy=clickCount").json()["data"]["urls"]] == [
+        1001
+    ]
+    assert list(differences()) == []
+    assert api.delete(f"/api/urls/{link['_id']}").status_code == 200
+    assert list(differences()) == []
+    assert api.get("/api/urls/stats").json()["totalClicks"] == 0
+
+
+def test_imported_clicks_use_up_a_limit(api: APIClient, visitor: Client) -> None:
+    row = {"originalUrl": URL, "customCode": "limited", "clickCount": 9, "restrictions": {"maxClicks": 10}}
+    imported(api, lines(row))
+    assert [visitor.get("/limited").status_code for _ in range(2)] == [302, 410]
+
+
+def test_nothing_was_created_tomorrow(api: APIClient) -> None:
+    [result] = imported(api, lines({"originalUrl": URL, "customCode": "early", "createdAt": "2999-01-01"}))
+    assert result["url"]["createdAt"] < "2999"
+
+
+@pytest.mark.parametrize(
+    ("host", "domain_id", "expected"),
+    [
+        (None, None, "base"),
+        ("sho.rt", None, "base"),
+        ("go.brand.example", None, "brand"),
+        ("unknown.example", None, 404),
+        ("hers.example", None, 404),
+        (5, None, "base"),
+        ("unknown.example", "base", "base"),
+        ("sho.rt", "brand", "brand"),
+    ],
+)
+def test_where_links_go(  # noqa: PLR0917 # fixtures and parameters
+    api: APIClient, stranger: NewAccount, brand: Domain, host: Any, domain_id: str | None, expected: Any
+) -> None:
+    Domain.objects.create(owner=stranger.user, domain="hers.example", host="hers.example", status="active")
+    ids = {"brand": str(brand.public_id)}
+    for dry_run in (True, False):
+        content = lines({"originalUrl": URL, "customCode": "here", "domain": host})
+        chosen = {} if domain_id is None else {"domainId": ids.get(domain_id, domain_id)}
+        [result] = imported(api, content, dry_run=dry_run, **chosen)
+        assert result["status"] == (404 if expected == 404 else 201)
+    if expected != 404:
+        assert whole(api, "here")["domainId"] == ids.get(expected, expected)
+
+
+def test_links_of_a_host_of_others_go_to_the_default_domain(api: APIClient) -> None:
+    [result] = imported(api, "link,long_url\nhttps://bit.ly/spring,https://example.com/\n")
+    assert result["url"]["shortUrl"] == "http://sho.rt/spring"
+
+
+def test_a_domain_that_is_not_ones_own_is_not_found(api: APIClient, stranger: NewAccount) -> None:
+    theirs = Domain.objects.create(
+        owner=stranger.user, domain="hers.example", host="hers.example", status="active"
+    )
+    for domain_id in (str(theirs.public_id), UNKNOWN_ID, "x"):
+        assert send(api, f"originalUrl\n{URL}\n", domainId=domain_id).status_code == 404
+
+
+def test_a_password_that_is_not_told_keeps_a_link_out(api: APIClient, visitor: Client) -> None:
+    rows = lines(
+        {"originalUrl": URL, "customCode": "guarded", "hasPassword": True},
+        {"originalUrl": URL, "customCode": "given", "hasPassword": True, "password": "open sesame"},
+        {"originalUrl": URL, "customCode": "open", "hasPassword": False},
+    )
+    for dry_run in (True, False):
+        found = imported(api, rows, dry_run=dry_run)
+        assert [each["status"] for each in found] == [400, 201, 201]
+        assert found[0]["errors"][0]["code"] == "missing"
+    assert visitor.get("/given").status_code == 401
+    kutt = {"address": "guarded", "target": URL, "password": True}
+    assert imported(api, lines(kutt))[0]["errors"][0]["field"] == "password"
+
+
+def test_so_many_passwords_are_set_in_one_call(api: APIClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rules, "MAX_PASSWORDS", 1)
+    found = imported(api, lines(*({"originalUrl": URL, "password": word} for word in ("open", "sesame"))))
+    assert [each["status"] for each in found] == [201, 400]
+
+
+def test_codes_are_held_for_their_former_owner(
+    api: APIClient, strange_api: APIClient, make_link: Any
+) -> None:
+    link = make_link(customCode="held")
+    api.delete(f"/api/urls/{link['_id']}")
+    content = f"originalUrl,shortCode,customCode\n{URL},{link['shortCode']},held\n"
+    for dry_run in (True, False):
+        assert imported(strange_api, content, dry_run=dry_run)[0]["code"] == "code_taken"
+    for dry_run in (True, False):
+        assert imported(api, content, dry_run=dry_run)[0]["success"] is True
+    assert whole(api, "held")["shortCode"] == link["shortCode"]
+
+
+def test_a_short_code_on_a_domain_must_be_free_at_home(api: APIClient, brand: Domain, make_link: Any) -> None:
+    make_link(customCode="athome")
+    content = f"originalUrl,shortCode,domain\n{URL},athome,go.brand.example\n"
+    for dry_run in (True, False):
+        assert imported(api, content, dry_run=dry_run)[0]["code"] == "code_taken"
+
+
+def test_what_is_refused_keeps_no_code_from_others(api: APIClient, make_link: Any) -> None:
+    make_link(customCode="taken")
+    rows = lines(
+        {"originalUrl": f"{URL}/1", "shortCode": "wanted", "customCode": "taken"},
+        {"originalUrl": f"{URL}/2", "customCode": "wanted"},
+    )
+    for dry_run in (True, False):
+        assert [each["status"] for each in imported(api, rows, dry_run=dry_run)] == [409, 201]
+    assert Code.objects.filter(code="wanted").count() == 1
+
+
+def test_rows_go_into_the_database_batch_by_batch(api: APIClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(services, "MAX_ITEMS", 2)
+    rows = lines(*({"originalUrl": f"{URL}/{n}", "customCode": f"code{n // 2 * 2}"} for n in range(1, 8)))
+    for dry_run in (True, False):
+        assert [each["status"] for each in imported(api, rows, dry_run=dry_run)] == [
+            *(201, 201, 409, 201, 409, 201, 409)
+        ]
+
+
+# What is no import
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        ("", "blank"),
+        (" \n\n", "empty"),
+        ("originalUrl,title\n", "empty"),
+        ("originalUrl", "empty"),
+        ("[]", "empty"),
+        ('{"links":[]}', "empty"),
+        ("a,b\n1,2\n", "unknown_format"),
+        ("https://example.com/\n", "empty"),
+        ("https://example.com/\nhttps://example.com/\n", "unknown_format"),
+        ("{}", "unknown_format"),
+        ('{"data":{"data":{"data":{"data":{"data":[]}}}}}', "unknown_format"),
+        ("[5]", "unreadable"),
+        ("{", "invalid_json"),
+        ("[" * 5000, "invalid_json"),
+        ('{"originalUrl":NaN}', "invalid_json"),
+        ("originalUrl\n" + "x\n" * 10_001, "too_many_rows"),
+        ('{"data":' * 900 + "[]" + "}" * 900, "unknown_format"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_as_a_whole(api: APIClient, content: str, code: str) -> None:
+    response = send(api, content, dryRun=False)
+    assert response.status_code == 400
+    assert broken_rules(response) == [("content", code)]
+
+
+@pytest.mark.parametrize(
+    ("fields", "broken"),
+    [
+        ({"content": None}, ("content", "null")),
+        ({"content": 5}, ("content", "invalid")),
+        ({"format": "tinyurl"}, ("format", "invalid_choice")),
+        ({"dryRun": "false"}, ("dryRun", "invalid")),
+        ({"domainId": 5}, ("domainId", "invalid")),
+    ],
+)
+def test_wrong_types_are_refused(api: APIClient, fields: dict[str, Any], broken: tuple[str, str]) -> None:
+    response = api.post("/api/urls/import", {"content": f"originalUrl\n{URL}\n", **fields})
+    assert response.status_code == 400
+    assert broken_rules(response) == [broken]
+
+
+STRANGE: list[Any] = [
+    None,
+    True,
+    5,
+    -5,
+    1.5,
+    10**30,
+    "",
+    "\0",
+    "x" * 5000,
+    [],
+    [None, 5, {}],
+    {},
+    {"total": "x"},
+    [[]],
+]
+KEYS = {
+    "own": "originalUrl domain shortCode customCode aliases title description tags isActive expiresAt password"
+    " hasPassword utm restrictions redirectType clickCount createdAt maxClicks allowedCountries utmSource",
+    "bitly": "long_url link id custom_bitlinks title tags clicks created_at",
+    "yourls": "keyword url shorturl title timestamp clicks",
+    "kutt": "address target domain link description banned password expire_in visit_count created_at",
+    "shlink": "shortCode shortUrl longUrl domain title tags meta visitsSummary visitsCount dateCreated",
+    "dub": "key url shortLink link domain title description tags disabledAt expiresAt password clicks createdAt",
+}
+
+
+@pytest.mark.parametrize("layout", KEYS)
+def test_nothing_in_a_row_breaks_the_import(api: APIClient, layout: str) -> None:
+    rows = [{key: value} for key in KEYS[layout].split() for value in STRANGE]
+    rows += [dict.fromkeys(KEYS[layout].split(), value) for value in STRANGE]
+    content = "\n".join(json.dumps(row) for row in [{"x": 1}, *rows])
+    for dry_run in (True, False):
+        response = send(api, content, format=layout, dryRun=dry_run)
+        assert response.status_code == 200, response.content
+        assert response.json()["data"]["succeeded"] == 0
