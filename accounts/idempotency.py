@@ -15,13 +15,14 @@ from typing import Any, NamedTuple, TypeVar
 
 import orjson
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import connection
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.authentication import account_of
 from accounts.models import IdempotentAnswer, User
 from common import secrets
+from common.database import in_one_transaction
 from common.errors import Conflict, FieldError, InvalidFields, ServiceError
 
 HEADER = "Idempotency-Key"
@@ -94,7 +95,8 @@ def forget_old_answers() -> int:
 
 def _answer_once(key: Key, create: Callable[[], Response]) -> Response:
     """Raises UnderWay, AnotherRequest, or what ``create`` raises, of which nothing is kept."""
-    with transaction.atomic():
+
+    def answer() -> Response:
         _lock(key)
         # Only now: what the former holder of the lock has committed must be seen.
         former = IdempotentAnswer.objects.filter(owner=key.owner, key_digest=key.digest).first()
@@ -105,6 +107,8 @@ def _answer_once(key: Key, create: Callable[[], Response]) -> Response:
         sealed = secrets.seal(content, purpose=_SEALING, context=key.context, secret=settings.SECRET_KEY)
         IdempotentAnswer(owner=key.owner, key_digest=key.digest, sealed=sealed).save(force_insert=True)
         return response
+
+    return in_one_transaction(answer)
 
 
 def _replayed(key: Key, sealed: bytes) -> Response:

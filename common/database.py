@@ -11,6 +11,8 @@ from django.db import InterfaceError, OperationalError, connection, transaction
 Result = TypeVar("Result")
 
 _READ_ONLY_TRANSACTION = "25006"
+_DEADLOCK = "40P01"
+_ATTEMPTS = 4
 
 
 def is_outage(error: BaseException) -> bool:
@@ -53,6 +55,22 @@ def apart() -> Iterator[None]:
     with transaction.atomic():
         yield
         connection.check_constraints()
+
+
+def in_one_transaction(work: Callable[[], Result]) -> Result:
+    """Again if it met another in a deadlock, of which PostgreSQL lets one go on.
+
+    Inside somebody's transaction it is a part of that, and whoever began it begins again.
+    """
+    for attempt in range(_ATTEMPTS):
+        try:
+            with transaction.atomic():
+                return work()
+        except OperationalError as error:
+            is_deadlock = getattr(error.__cause__, "sqlstate", None) == _DEADLOCK
+            if not is_deadlock or connection.in_atomic_block or attempt == _ATTEMPTS - 1:
+                raise
+    raise AssertionError
 
 
 def check_connection() -> None:

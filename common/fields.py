@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from rest_framework import serializers
+from rest_framework.validators import ProhibitSurrogateCharactersValidator
 
 from common.destination_url import InvalidDestination, canonical_destination
 
@@ -15,6 +16,14 @@ _DATE_TIME = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?(?:[Zz]|[+-]\d\d(?::?[0-5]\d)?)?)?",
     re.ASCII,
 )
+
+
+class _NoSurrogates(ProhibitSurrogateCharactersValidator):
+    """Asks each character in Python, and so not those of a text that is ASCII, as most are."""
+
+    def __call__(self, value: Any) -> None:
+        if not str(value).isascii():
+            super().__call__(value)
 
 
 class Text(serializers.CharField):
@@ -26,6 +35,10 @@ class Text(serializers.CharField):
     def __init__(self, **kwargs: Any) -> None:
         self.characters: int | None = kwargs.pop("characters", None)
         super().__init__(trim_whitespace=False, **kwargs)
+        self.validators = [
+            _NoSurrogates() if isinstance(each, ProhibitSurrogateCharactersValidator) else each
+            for each in self.validators
+        ]
         self.error_messages["too_long"] = f"Ensure this has at most {self.characters} characters."
 
     def to_internal_value(self, data: Any) -> str:

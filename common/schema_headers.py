@@ -48,7 +48,7 @@ def share_headers(result: dict[str, Any], **_: Any) -> dict[str, Any]:
                     # Not answered by the API.
                     continue
                 names = {**_RATE_LIMIT, **_OF_STATUS.get(status, {})}
-                if named and status == "201":
+                if named and status in ("200", "201"):
                     names |= _REPLAYED
                 response["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
     result["components"]["headers"] = _ALL

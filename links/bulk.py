@@ -9,25 +9,23 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 from uuid import UUID
 
-from django.db import OperationalError, connection, transaction
+from django.db import connection
 
 from accounts.models import User
 from common import versions
+from common.database import in_one_transaction
 from common.errors import FieldError, InvalidFields, ServiceError
 from common.ids import parse_public_id
 from links import namespace, rules
 from links.bulk_changes import Change, apply_changes
-from links.drafts import Draft, Drafting
-from links.insert_many import insert_links
+from links.drafts import Drafting
 from links.models import Link
+from links.storing import store_drafts
 
 MAX_ITEMS = 1_000
 
 Verdict = Link | ServiceError
 Result = TypeVar("Result")
-
-_DEADLOCK = "40P01"
-_ATTEMPTS = 4
 
 # In the order of their keys, as every statement that wants several.
 _LOCK = """
@@ -51,19 +49,8 @@ SELECT code FROM held
 def create_links(*, owner: User, items: Sequence[Mapping[str, Any] | ServiceError]) -> list[Verdict]:
     """Of each item the fields of a single creation, or what they were refused for already."""
     drafting = Drafting(owner)
-    drafts = [_attempt(item, drafting.draft) for item in items]
-    return store_drafts(owner, drafts)
-
-
-def store_drafts(owner: User, drafts: Sequence[Draft | ServiceError]) -> list[Verdict]:
-    wanted = {place: draft for place, draft in enumerate(drafts) if isinstance(draft, Draft)}
-    refused = _in_one_transaction(lambda: insert_links(wanted, owner.pk)) if wanted else {}
-    stored = (draft for place, draft in wanted.items() if place not in refused)
-    versions.bump(codes=[taken.code for draft in stored for taken in draft.codes()])
-    return [
-        draft if isinstance(draft, ServiceError) else refused.get(place, draft.link)
-        for place, draft in enumerate(drafts)
-    ]
+    stored = store_drafts(owner, [_attempt(item, drafting.draft) for item in items])
+    return [each if isinstance(each, ServiceError) else each.link for each in stored]
 
 
 def update_links(*, owner: User, items: Sequence[Mapping[str, Any] | ServiceError]) -> list[Verdict]:
@@ -71,7 +58,7 @@ def update_links(*, owner: User, items: Sequence[Mapping[str, Any] | ServiceErro
     seen: set[UUID] = set()
     changes = [_attempt(item, lambda found: _change(found, seen)) for item in items]
     wanted = {place: change for place, change in enumerate(changes) if isinstance(change, Change)}
-    verdicts, codes = _in_one_transaction(lambda: _update(wanted, owner)) if wanted else ({}, [])
+    verdicts, codes = in_one_transaction(lambda: _update(wanted, owner)) if wanted else ({}, [])
     versions.bump(codes=codes)
     return [
         change if isinstance(change, ServiceError) else verdicts[place]
@@ -83,7 +70,7 @@ def delete_links(*, owner: User, public_ids: Sequence[str]) -> list[UUID | Servi
     """The ids of those that are gone now. Their codes are held back, as one's that is deleted alone."""
     asked = [parse_public_id(text) for text in public_ids]
     known = [each for each in asked if each is not None]
-    deleted, codes = _in_one_transaction(lambda: _delete(owner, known))
+    deleted, codes = in_one_transaction(lambda: _delete(owner, known))
     versions.bump(codes=codes)
     verdicts: list[UUID | ServiceError] = []
     for public_id in asked:
@@ -128,16 +115,3 @@ def _attempt(item: Any, make: Callable[[Any], Result]) -> Result | ServiceError:
         return make(item)
     except ServiceError as refusal:
         return refusal
-
-
-def _in_one_transaction(work: Callable[[], Result]) -> Result:
-    """Again if it met another in a deadlock, of which PostgreSQL lets one go on."""
-    for attempt in range(_ATTEMPTS):
-        try:
-            with transaction.atomic():
-                return work()
-        except OperationalError as error:
-            is_deadlock = getattr(error.__cause__, "sqlstate", None) == _DEADLOCK
-            if not is_deadlock or connection.in_atomic_block or attempt == _ATTEMPTS - 1:
-                raise
-    raise AssertionError

@@ -20,9 +20,9 @@ from links.selectors import fetch
 
 # Before the links are locked, as whoever deletes a domain holds it and then wants its links.
 _HOLD_DOMAINS = """
-SELECT FROM domains_domain d WHERE d.id IN (
-    SELECT domain_id FROM links_link WHERE owner_id = %(owner)s AND public_id = ANY(%(public_ids)s)
-) ORDER BY d.id FOR KEY SHARE
+SELECT FROM domains_domain WHERE id = ANY(ARRAY(
+    SELECT domain_id FROM links_link WHERE public_id = ANY(%(public_ids)s)
+)) ORDER BY id FOR KEY SHARE
 """
 # A code of the link's own is taken up again, as in a single rename.
 _TAKE = """
@@ -113,7 +113,7 @@ def _locked(owner: User, changes: Iterable[Change]) -> dict[UUID, Link]:
     public_ids = [change.public_id for change in changes]
     if any("custom_code" in change.fields for change in changes):
         with connection.cursor() as cursor:
-            cursor.execute(_HOLD_DOMAINS, {"owner": owner.pk, "public_ids": public_ids})
+            cursor.execute(_HOLD_DOMAINS, {"public_ids": public_ids})
     links = Link.objects.select_related("domain").filter(owner=owner, public_id__in=public_ids)
     return {link.public_id: link for link in links.order_by("pk").select_for_update(of=("self",))}
 
@@ -130,6 +130,8 @@ def _plan(link: Link | None, change: Change) -> _Plan:
 
 def _rename(plans: Mapping[int, _Plan], owner: User) -> dict[int, ServiceError]:
     """Of those who want the same code, the first gets it."""
+    if not plans:
+        return {}
     wanted: dict[tuple[int | None, str], int] = {}
     for plan in plans.values():
         if plan.code is not None:
@@ -154,6 +156,8 @@ def _rename(plans: Mapping[int, _Plan], owner: User) -> dict[int, ServiceError]:
 
 
 def _save(plans: Sequence[_Plan]) -> None:
+    if not plans:
+        return
     now = timezone.now()
     rows = []
     for plan in plans:

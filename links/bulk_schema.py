@@ -9,6 +9,7 @@ from drf_spectacular.utils import OpenApiExample, OpenApiRequest, extend_schema_
 from rest_framework.fields import BooleanField, CharField, IntegerField
 from rest_framework.serializers import Serializer
 
+from accounts import idempotency
 from common.errors import BodyTooLarge
 from common.schema import (
     BAD_BODIES,
@@ -114,7 +115,8 @@ describe_bulk = extend_schema_view(
         "createUrls",
         f"Create up to {MAX_ITEMS} short links.",
         _results("CreateUrls", _optional(NEW_URL), "created", status=201),
-        [invalid("urls"), *too_large(BulkParser.max_bytes), NO_CREDENTIAL],
+        [invalid("urls"), *too_large(BulkParser.max_bytes), NO_CREDENTIAL, *idempotency.REFUSALS],
+        is_idempotent=True,
         body=_body(
             BulkCreateSerializer, {"urls": [{"originalUrl": "https://example.com/", "customCode": "spring"}]}
         ),

@@ -5,6 +5,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.authentication import account_of
+from accounts.idempotency import idempotent
 from common.api import ApiViewSet
 from links import bulk, representations, verdicts
 from links.bulk_parsers import BulkParser
@@ -22,6 +23,7 @@ from links.serializers import CreateLinkSerializer
 @describe_bulk
 class BulkViewSet(ApiViewSet):
     @action(detail=False, methods=["post"], url_path="bulk", parser_classes=[BulkParser])
+    @idempotent
     def bulk_create(self, request: Request) -> Response:
         body = BulkCreateSerializer(data=request.data)
         body.is_valid(raise_exception=True)

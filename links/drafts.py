@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -60,11 +60,11 @@ class Draft:
 
 
 class Drafting:
-    """Makes the drafts of one owner, whose domains are looked up once."""
+    """Makes the drafts of one owner, whose domains are looked up once, unless they are known."""
 
-    def __init__(self, owner: User) -> None:
+    def __init__(self, owner: User, domains: Iterable[Domain] | None = None) -> None:
         self._owner = owner
-        self._domains: dict[UUID, Domain] | None = None
+        self._domains = None if domains is None else _by_id(domains)
 
     def draft(self, fields: Mapping[str, Any]) -> Draft:
         """Of the fields of a creation, and those that a link brings along.
@@ -92,9 +92,13 @@ class Drafting:
 
     def _domain(self, public_id: str) -> Domain:
         if self._domains is None:
-            self._domains = {domain.public_id: domain for domain in usable_domains(self._owner)}
+            self._domains = _by_id(usable_domains(self._owner))
         identifier = parse_public_id(public_id)
         domain = None if identifier is None else self._domains.get(identifier)
         if domain is None:
             raise rules.no_domain()
         return domain
+
+
+def _by_id(domains: Iterable[Domain]) -> dict[UUID, Domain]:
+    return {domain.public_id: domain for domain in domains}

@@ -82,7 +82,7 @@ def insert_links(drafts: Mapping[int, Draft], owner_id: int) -> Refusals:
     return refused
 
 
-def rehearse(drafts: Mapping[int, Draft], owner_id: int, codes: set[Place]) -> Refusals:
+def refusals(drafts: Mapping[int, Draft], owner_id: int, codes: set[Place]) -> Refusals:
     """What would be refused now, without writing anything.
 
     ``codes`` are those that earlier drafts would have taken; what these would take is added.
@@ -159,7 +159,9 @@ def _copy(drafts: Sequence[Draft]) -> None:
 
 
 def _row(link: Link) -> list[Any]:
+    # Most lists are empty, and turning a list into text is what takes longest here.
     values = [getattr(link, column) for column in _COLUMNS]
+    values = ["{}" if value == [] else value for value in values]
     values[_COLUMNS.index("utm")] = orjson.dumps(link.utm).decode()
     return values
 

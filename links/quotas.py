@@ -16,6 +16,17 @@ ON CONFLICT (owner_id) DO UPDATE SET
     WHERE CASE WHEN c.month = EXCLUDED.month THEN c.links ELSE 0 END + EXCLUDED.links <= %(quota)s
 RETURNING true
 """
+_CREATED = """
+SELECT links FROM links_createdlinks
+WHERE owner_id = %(owner)s AND month = date_trunc('month', now() AT TIME ZONE 'UTC')::date
+"""
+_HOLD = """
+INSERT INTO links_createdlinks AS c (owner_id, month, links)
+SELECT %(owner)s, date_trunc('month', now() AT TIME ZONE 'UTC')::date, 0
+ON CONFLICT (owner_id) DO UPDATE SET
+    month = EXCLUDED.month, links = CASE WHEN c.month = EXCLUDED.month THEN c.links ELSE 0 END
+RETURNING links
+"""
 _UNTIL_NEXT_MONTH = """
 SELECT ceil(extract(epoch FROM month + interval '1 month' - moment))::int,
     extract(epoch FROM month + interval '1 month' - month)::int
@@ -34,7 +45,21 @@ def spend_quota(*, owner: User, quota: int, links: int = 1) -> None:
     """
     with connection.cursor() as cursor:
         cursor.execute(_SPEND, {"owner": owner.pk, "links": links, "quota": quota})
-        if cursor.fetchone() is None:
-            cursor.execute(_UNTIL_NEXT_MONTH)
-            wait, month = cursor.fetchone()
-            raise QuotaExceeded(wait, limit=quota, window=month)
+        is_spent = cursor.fetchone() is not None
+    if not is_spent:
+        raise exceeded(quota)
+
+
+def links_left(*, owner: User, quota: int, hold: bool = False) -> int:
+    """Of this month. With ``hold`` it stays so until the end of the transaction, which must begin with this."""
+    with connection.cursor() as cursor:
+        cursor.execute(_HOLD if hold else _CREATED, {"owner": owner.pk})
+        (created,) = cursor.fetchone() or (0,)
+    return max(0, quota - created)
+
+
+def exceeded(quota: int) -> QuotaExceeded:
+    with connection.cursor() as cursor:
+        cursor.execute(_UNTIL_NEXT_MONTH)
+        wait, month = cursor.fetchone()
+    return QuotaExceeded(wait, limit=quota, window=month)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import nullcontext
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 from django.db import IntegrityError, connection, transaction
@@ -98,11 +97,7 @@ def create_link(
         if quota:
             spend_quota(owner=owner, quota=quota)
         _insert(link, destination)
-    codes = [link.short_code, custom_code or link.short_code]
-    versions.bump(codes=codes)
-    if connection.in_atomic_block:
-        # Somebody else's transaction: until its end others may look, and keep that there is nothing.
-        transaction.on_commit(partial(versions.bump, codes=codes))
+    namespace.announce([link.short_code, custom_code or link.short_code])
     return link
 
 

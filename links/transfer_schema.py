@@ -12,6 +12,7 @@ from drf_spectacular.utils import (
 )
 from rest_framework.fields import BooleanField, CharField, ChoiceField, IntegerField
 
+from accounts import idempotency
 from common.errors import NotFound
 from common.fields import DateTime
 from common.schema import (
@@ -130,7 +131,9 @@ describe_transfers = extend_schema_view(
             *too_large(ImportParser.max_bytes),
             NO_CREDENTIAL,
             NotFound("Domain not found."),
+            *idempotency.REFUSALS,
         ],
+        is_idempotent=True,
         body=OpenApiRequest(ImportSerializer, examples=[OpenApiExample("Example", {"content": _CSV})]),
         description="Takes this service's own export, or that of Bitly, YOURLS, Kutt, Shlink or Dub. Codes, dates of"
         " creation and numbers of clicks are kept. Nothing is written unless `dryRun` is false.",

@@ -7,6 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.authentication import account_of
+from accounts.idempotency import idempotent
 from common.api import ApiViewSet
 from links import verdicts
 from links.bulk_parsers import ImportParser
@@ -21,6 +22,7 @@ from links.transfer_schema import describe_transfers
 @describe_transfers
 class TransferViewSet(ApiViewSet):
     @action(detail=False, methods=["post"], url_path="import", parser_classes=[ImportParser])
+    @idempotent
     def import_urls(self, request: Request) -> Response:
         body = ImportSerializer(data=request.data)
         body.is_valid(raise_exception=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -15,13 +17,12 @@ from common.errors import FieldError, InvalidFields, ServiceError
 from domains.addresses import BASE_ID
 from domains.selectors import usable_domain, usable_domains
 from links import rules
-from links.bulk import MAX_ITEMS, store_drafts
+from links.bulk import MAX_ITEMS
 from links.drafts import Draft, Drafting
 from links.imports.layouts import AUTO, OWN
 from links.imports.reading import Source, Unreadable, read, text
 from links.imports.serializers import ImportedLinkSerializer
-from links.insert_many import rehearse
-from links.namespace import Place
+from links.storing import Rehearsal, store_drafts
 
 # Of one call through the API.
 MAX_ROWS = 10_000
@@ -38,16 +39,17 @@ def import_links(
     hosts of others to the default one. At most ``passwords`` are set.
     """
     importer = _Importer(owner, source.layout, domain_id, dry_run, passwords)
-    codes: set[Place] = set()
-    while batch := list(islice(source.rows, MAX_ITEMS)):
-        drafts = [importer.draft(row) for row in batch]
-        if dry_run:
-            wanted = {place: each for place, each in enumerate(drafts) if isinstance(each, Draft)}
-            refused = rehearse(wanted, owner.pk, codes)
-            yield from (refused.get(place, each) for place, each in enumerate(drafts))
-        else:
-            for draft, outcome in zip(drafts, store_drafts(owner, drafts), strict=True):
-                yield outcome if isinstance(outcome, ServiceError) else draft
+    conclude = Rehearsal(owner).verdicts if dry_run else partial(store_drafts, owner)
+
+    def batch() -> list[Verdict]:
+        return [importer.draft(row) for row in islice(source.rows, MAX_ITEMS)]
+
+    # While the database is busy with one batch, the next one is read. That asks the database nothing.
+    with ThreadPoolExecutor(max_workers=1) as reader:
+        upcoming = reader.submit(batch)
+        while drafts := upcoming.result():
+            upcoming = reader.submit(batch)
+            yield from conclude(drafts)
 
 
 class Imported(NamedTuple):
@@ -80,14 +82,15 @@ class _Importer:
     def __init__(
         self, owner: User, layout: str, domain_id: str | None, dry_run: bool, passwords: int | None
     ) -> None:
-        self._drafting = Drafting(owner)
+        domains = usable_domains(owner)
+        self._drafting = Drafting(owner, domains)
         self._rules = ImportedLinkSerializer()
         self._domain_id = domain_id
         self._is_own = layout == OWN
         self._dry_run = dry_run
         self._passwords = passwords
         self._domains = dict.fromkeys([None, "", *settings.BASE_HOSTS], BASE_ID)
-        self._domains |= {domain.host: str(domain.public_id) for domain in usable_domains(owner)}
+        self._domains |= {domain.host: str(domain.public_id) for domain in domains}
 
     def draft(self, row: Mapping[str, Any] | ServiceError) -> Verdict:
         try:

@@ -309,7 +309,7 @@ def test_a_twin_is_told_that_the_first_is_under_way(
         )
         return make_password(password)
 
-    monkeypatch.setattr("links.services.make_password", twins)
+    monkeypatch.setattr("links.rules.make_password", twins)
     first = create(api, "k", {**LINK, "customCode": "first", "password": "x"})
 
     assert first.status_code == 201

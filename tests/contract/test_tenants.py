@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -95,3 +96,44 @@ def test_lists_hold_nothing_of_another_tenant(
         response = client.get(path)
         assert response.status_code == 200
         assert_nothing_of_hers(response, hers)
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("bulk", {"urls": [{"originalUrl": "https://example.com/", "domainId": "domain"}]}),
+        (
+            "bulk-update",
+            {"ids": ["url", "domain", "qr"], "data": {"title": "stolen", "customCode": "stolen"}},
+        ),
+        ("bulk-update", {"urls": [{"_id": "url", "isActive": False}, {"_id": "qr"}, {"_id": "domain"}]}),
+        ("bulk-delete", {"ids": ["url", "domain", "qr"]}),
+    ],
+)
+def test_each_of_many_ids_is_404(
+    path: str, body: dict[str, Any], api: APIClient, hers: dict[str, str], strangers: list[APIClient]
+) -> None:
+    before = everything(api, hers)
+    text = json.dumps(body)
+    for name, identifier in hers.items():
+        text = text.replace(f'"{name}"', f'"{identifier}"')
+
+    for client in strangers:
+        response = client.generic("POST", f"/api/urls/{path}", text, "application/json")
+        assert response.status_code == 200
+        results = response.json()["data"]["results"]
+        assert {(each["status"], each["code"]) for each in results} == {(404, "not_found")}
+        assert_nothing_of_hers(response, hers)
+
+    assert everything(api, hers) == before
+
+
+def test_files_neither_take_nor_give_what_is_another_tenants(
+    hers: dict[str, str], strangers: list[APIClient]
+) -> None:
+    for client in strangers:
+        body = {"content": "originalUrl\nhttps://example.com/\n", "domainId": hers["domain"], "dryRun": False}
+        assert client.post("/api/urls/import", body).status_code == 404
+        for file_format in ("csv", "jsonl"):
+            file = b"".join(client.get(f"/api/urls/export?format={file_format}").streaming_content).decode()
+            assert [word for word in (*WORDS, *hers.values()) if word in file] == []

@@ -1,0 +1,133 @@
+"""The quota of a plan, where many links come in one call."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from pytest_django.fixtures import Settings
+from rest_framework.test import APIClient
+
+from accounts.services import NewAccount
+from links import storing
+from links.imports import services
+from links.models import CreatedLinks, Link
+from tests.conftest import key_client
+from tests.links.threads import at_once
+
+URL = "https://example.com/page"
+GOOD, TAKEN, BAD = {"originalUrl": URL}, {"originalUrl": URL, "customCode": "taken"}, {"originalUrl": "x"}
+UNKNOWN_DOMAIN = {"originalUrl": URL, "domainId": "01890000-0000-7000-8000-000000000000"}
+
+
+@pytest.fixture(autouse=True)
+def quotas(settings: Settings) -> None:
+    settings.LINK_QUOTAS = {"free": 1, "pro": 4, "enterprise": 0}
+
+
+def bulk(client: APIClient, *urls: dict[str, Any]) -> list[dict[str, Any]]:
+    response = client.post("/api/urls/bulk", {"urls": urls})
+    assert response.status_code == 200, response.content
+    found: list[dict[str, Any]] = response.json()["data"]["results"]
+    return found
+
+
+def statuses(client: APIClient, *urls: dict[str, Any]) -> list[int]:
+    return [each["status"] for each in bulk(client, *urls)]
+
+
+def imported(client: APIClient, *urls: dict[str, Any], dry_run: bool = False) -> list[int]:
+    content = "\n".join(json.dumps(each) for each in urls)
+    response = client.post("/api/urls/import", {"content": content, "format": "own", "dryRun": dry_run})
+    assert response.status_code == 200, response.content
+    return [each["status"] for each in response.json()["data"]["results"]]
+
+
+def created(account: NewAccount) -> int:
+    return CreatedLinks.objects.get(owner=account.user).links
+
+
+def test_the_first_that_can_be_stored_are_stored(api: APIClient, alice: NewAccount) -> None:
+    api.post("/api/urls", TAKEN)
+    sent = [GOOD, TAKEN, BAD, UNKNOWN_DOMAIN, GOOD, GOOD, GOOD, TAKEN, BAD]
+
+    assert statuses(api, *sent) == [201, 409, 400, 404, 201, 201, 429, 429, 400]
+    assert (Link.objects.count(), created(alice)) == (4, 4)
+
+
+def test_a_refusal_is_that_of_the_single_call(api: APIClient) -> None:
+    found = bulk(api, *[GOOD] * 5)
+
+    assert found[4] == {"index": 4, "status": 429, **api.post("/api/urls", GOOD).json()}
+    assert found[4]["code"] == "quota_exceeded"
+    assert statuses(api, GOOD, TAKEN, BAD) == [429, 429, 400]
+
+
+def test_what_is_refused_uses_nothing_up(api: APIClient, alice: NewAccount) -> None:
+    assert statuses(api, TAKEN) == [201]
+    assert statuses(api, *[TAKEN, BAD, UNKNOWN_DOMAIN] * 3) == [409, 400, 404] * 3
+    assert created(alice) == 1
+    assert statuses(api, *[GOOD] * 4) == [201] * 3 + [429]
+
+
+def test_a_refused_link_leaves_what_is_held_for_its_owner(api: APIClient, strange_api: APIClient) -> None:
+    link = bulk(api, TAKEN)[0]["url"]
+    api.delete(f"/api/urls/{link['_id']}")
+
+    assert statuses(api, GOOD, GOOD, GOOD, TAKEN) == [201, 201, 201, 429]
+    assert statuses(strange_api, TAKEN) == [409]
+
+
+def test_room_that_somebody_faster_leaves_is_used(api: APIClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    api.post("/api/urls", TAKEN)
+    # As if the code had been free when it was asked for.
+    monkeypatch.setattr(storing, "refusals", lambda *_: {})
+
+    assert statuses(api, TAKEN, GOOD, TAKEN, GOOD, GOOD, GOOD) == [409, 201, 409, 201, 201, 429]
+
+
+@pytest.mark.parametrize("batch", [1, 2, 1000])
+def test_a_rehearsal_tells_what_an_import_does(
+    api: APIClient, monkeypatch: pytest.MonkeyPatch, batch: int
+) -> None:
+    monkeypatch.setattr(services, "MAX_ITEMS", batch)
+    api.post("/api/urls", TAKEN)
+    own = [{"originalUrl": URL, "customCode": f"own{n}"} for n in range(3)]
+    sent = [own[0], TAKEN, BAD, own[1], own[1], own[2], GOOD, TAKEN]
+    expected = [201, 409, 400, 201, 409, 201, 429, 429]
+
+    assert imported(api, *sent, dry_run=True) == expected
+    assert Link.objects.count() == 1
+    assert imported(api, *sent) == expected
+    assert Link.objects.count() == 4
+    assert imported(api, *sent, dry_run=True) == imported(api, *sent) == [429, 429, 400] + [429] * 5
+
+
+def test_a_quota_that_was_lowered_leaves_nothing(settings: Settings, api: APIClient) -> None:
+    assert statuses(api, *[GOOD] * 4) == [201] * 4
+    settings.LINK_QUOTAS = {"pro": 2}
+    assert statuses(api, GOOD) == imported(api, GOOD, dry_run=True) == [429]
+
+
+def test_a_thousand_take_as_many_statements_as_ten(settings: Settings, api: APIClient) -> None:
+    def statements(count: int, quota: int) -> int:
+        settings.LINK_QUOTAS = {"pro": quota}
+        with CaptureQueriesContext(connection) as queries:
+            found = statuses(api, *[GOOD] * count)
+        assert {*found} == {201, 429}
+        return len(queries)
+
+    assert statements(10, 5) == statements(1000, 500)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_parallel_calls_exactly_the_quota_passes(settings: Settings, alice: NewAccount) -> None:
+    settings.LINK_QUOTAS = {"pro": 25}
+
+    found = at_once([lambda: statuses(key_client(alice.api_key), *[GOOD] * 8)] * 8)
+
+    assert sorted(status for each in found for status in each) == [201] * 25 + [429] * 39
+    assert (Link.objects.count(), created(alice)) == (25, 25)
