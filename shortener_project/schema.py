@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from functools import cache
+from threading import Lock
 from typing import Any
 
 import orjson
@@ -22,6 +23,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from common.browser_headers import protect_page
+
+_making = Lock()
 
 _SWAGGER_UI = "drf_spectacular_sidecar/swagger-ui-dist"
 _STYLE = "body{margin:0;background:#fafafa}"
@@ -60,7 +63,10 @@ class _PublicDocument(APIView):
 
 class SchemaView(_PublicDocument):
     def get(self, request: Request) -> HttpResponse:
-        return _conditional(request, _schema(), "application/json")
+        # Its makers fail when two threads are at it.
+        with _making:
+            description = _schema()
+        return _conditional(request, description, "application/json")
 
 
 class DocsView(_PublicDocument):

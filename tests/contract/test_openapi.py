@@ -6,9 +6,11 @@ import base64
 import hashlib
 import re
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from html.parser import HTMLParser
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
@@ -26,6 +28,7 @@ from accounts.services import NewAccount
 from analytics import geo
 from analytics.models import Kind
 from links import selectors
+from shortener_project import schema
 from tests.analytics.facts import Fact, record
 from tests.conftest import PASSWORD
 from tests.domains.conftest import publish
@@ -583,3 +586,15 @@ def test_what_creates_can_be_named_by_a_key(described: dict[str, Any]) -> None:
 
 def codes_of(answer: dict[str, Any]) -> set[str]:
     return {each["value"]["code"] for each in answer["content"]["application/json"]["examples"].values()}
+
+
+def test_many_who_ask_first_and_at_once_are_all_answered(anonymous: APIClient) -> None:
+    schema._schema.cache_clear()
+    together = Barrier(8)
+
+    def ask(_: int) -> int:
+        together.wait(30)
+        return anonymous.get("/api/schema").status_code
+
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(ask, range(8))) == [200] * 8
