@@ -28,7 +28,7 @@ from accounts.services import NewAccount
 from analytics import geo
 from analytics.models import Kind
 from links import selectors
-from shortener_project import schema
+from shortener_project.schema import _schema
 from tests.analytics.facts import Fact, record
 from tests.conftest import PASSWORD
 from tests.domains.conftest import publish
@@ -589,7 +589,7 @@ def codes_of(answer: dict[str, Any]) -> set[str]:
 
 
 def test_many_who_ask_first_and_at_once_are_all_answered(anonymous: APIClient) -> None:
-    schema._schema.cache_clear()
+    _schema.cache_clear()
     together = Barrier(8)
 
     def ask(_: int) -> int:
