@@ -7,7 +7,7 @@ export PORT VAR_DIR
 
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: run test ci fmt bench bench-redirects bench-domains bench-links bench-clicks bench-bulk bench-qr bench-limits prove-clicks fuzz-api fuzz-requests lock clean help
+.PHONY: run test ci fmt bench bench-redirects bench-changes bench-domains bench-links bench-clicks bench-bulk bench-qr bench-limits prove-clicks fuzz-api fuzz-requests lock clean help
 
 run: $(VENV)/.run ## Install, prepare and serve on 127.0.0.1:$PORT
 	@exec $(BIN)/python manage.py serve
@@ -27,10 +27,13 @@ fmt: $(VENV)/.dev ## Format and sort what can be
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: bench-redirects bench-domains bench-links bench-clicks bench-bulk bench-qr bench-limits ## Every benchmark
+bench: bench-redirects bench-changes bench-domains bench-links bench-clicks bench-bulk bench-qr bench-limits ## Every benchmark
 
 bench-redirects: $(VENV)/.dev ## Following links, against nginx and a plain Django view
 	$(BIN)/python -m bench.redirects $(ARGS)
+
+bench-changes: $(VENV)/.dev ## How soon workers and hosts know of a change, and links without the database
+	$(BIN)/python -m bench.changes $(ARGS)
 
 bench-domains: $(VENV)/.dev ## Following links while a domain with many is deleted, and while DNS does not answer
 	$(BIN)/python -m bench.domains $(ARGS)

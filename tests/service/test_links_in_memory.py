@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack
 from typing import Any
-from urllib.parse import urlsplit
 
-import psycopg
 import pytest
 
 from tests.service.conftest import make_folder
+from tests.service.memory import CHANGES, expected_status, one_to_each_worker, seen, without
 from tests.service.running import Answer, Connection, Service, eventually
 from tests.service.visitors import Visitors
 
@@ -63,39 +62,7 @@ def api(hosts: list[Service]) -> Callable[..., Answer]:
 def doors(hosts: list[Service]) -> Iterator[list[list[Connection]]]:
     """A connection to each worker that redirects, of each host."""
     with ExitStack() as opened:
-        yield [list(one_to_each_worker(service, opened).values()) for service in hosts]
-
-
-def one_to_each_worker(service: Service, opened: ExitStack) -> dict[int, Connection]:
-    found: dict[int, Connection] = {}
-
-    def all_found() -> bool:
-        asked = [opened.enter_context(closing(Connection(service.port))) for _ in range(4 * WORKERS)]
-        for connection in asked:
-            connection.say("GET", "/nothing")
-        for connection in asked:
-            assert connection.hear().status == 404
-            if (worker := service.worker_of(connection)) is not None:
-                found[worker] = connection
-        return len(found) == WORKERS
-
-    eventually(all_found)
-    return found
-
-
-def seen(door: Connection, code: str) -> tuple[int, str | None]:
-    answer = door.ask("GET", f"/{code}")
-    return answer.status, answer.headers["Location"]
-
-
-CHANGES: list[tuple[dict[str, Any], int]] = [
-    ({"isActive": False}, 410),
-    ({"isActive": True, "expiresAt": None, "password": None, "redirectType": 302}, 302),
-    ({"redirectType": 301}, 301),
-    ({"expiresAt": "2020-01-01T00:00:00Z"}, 410),
-    ({"expiresAt": None}, 301),
-    ({"password": "secret"}, 401),
-]
+        yield [one_to_each_worker(service, WORKERS, opened) for service in hosts]
 
 
 def test_no_worker_follows_what_was_before_once_a_change_is_answered(
@@ -109,7 +76,7 @@ def test_no_worker_follows_what_was_before_once_a_change_is_answered(
     fields: dict[str, Any] = {"isActive": True, "expiresAt": None, "password": None, "redirectType": 302}
     draw = random.Random(20261121)
     for number in range(ROUNDS):
-        change, _ = draw.choice(CHANGES)
+        change = draw.choice(CHANGES)
         fields |= change
         api("PUT", f"/api/urls/{link['_id']}", change)
         expected = expected_status(fields)
@@ -118,12 +85,6 @@ def test_no_worker_follows_what_was_before_once_a_change_is_answered(
             for door in there:
                 eventually(lambda door=door, code=code, expected=expected: seen(door, code)[0] == expected)
     assert stale == []
-
-
-def expected_status(fields: dict[str, Any]) -> int:
-    if not fields["isActive"] or fields["expiresAt"]:
-        return 410
-    return 401 if fields["password"] else int(fields["redirectType"])
 
 
 def test_links_begin_and_end_on_every_worker_with_the_answer(
@@ -168,19 +129,3 @@ def test_known_links_are_followed_without_the_database_and_changes_hold_when_it_
     assert {seen(door, "neverseen")[0] for door in here} == {404}
     for door in doors[1]:
         eventually(lambda door=door: seen(door, codes[0])[0] == 410)
-
-
-@contextmanager
-def without(database: str) -> Iterator[None]:
-    """Nobody can reach it, and whoever was connected is not any more."""
-    name = urlsplit(database).path[1:]
-    server = urlsplit(database)._replace(path="/postgres").geturl()
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false')
-        connection.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name]
-        )
-        try:
-            yield
-        finally:
-            connection.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS true')
