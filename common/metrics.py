@@ -90,10 +90,9 @@ def _never_raises(function: Callable[P, None]) -> Callable[P, None]:
 
 def collect_counted() -> Iterator[Metric]:
     """By all processes that share a folder, or by this one."""
-    folder = os.environ.get(FOLDER_VARIABLE)
     yield from (
-        MultiProcessCollector(None, folder).collect()  # type: ignore[no-untyped-call]
-        if folder
+        MultiProcessCollector(None, _folder).collect()  # type: ignore[no-untyped-call]
+        if _folder
         else REGISTRY.collect()
     )
 

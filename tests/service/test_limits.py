@@ -54,8 +54,9 @@ def owner(hosts: list[Service]) -> Owner:
     return hosts[0].owner
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", autouse=True)
 def token(hosts: list[Service], owner: Owner) -> str:
+    """Before any test uses up the owner's attempts."""
     answer = hosts[0].ask("POST", "/api/auth/login", {"email": owner.email, "password": owner.password})
     found: str = answer.json()["token"]
     return found
