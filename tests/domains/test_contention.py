@@ -41,6 +41,8 @@ def many_files() -> Iterator[None]:
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
+# A thousand verifications each side, which takes its time on a busy machine.
+@pytest.mark.timeout(400)
 @pytest.mark.usefixtures("many_files")
 def test_each_round_has_one_owner(  # noqa: PLR0917 # fixtures
     alice: NewAccount,

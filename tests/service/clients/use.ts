@@ -32,7 +32,8 @@ for (const deadline = Date.now() + 60_000; clicks === 0 && Date.now() < deadline
     params: { path: { urlId: url._id }, query: { limit: 5 } },
     headers,
   });
-  if (report.error) throw new Error(report.error.message);
+  // An address that is too long is refused without a word.
+  if (!report.data) throw new Error(report.error?.message ?? "refused");
   clicks = report.data.data.totalClicks;
   await new Promise((done) => setTimeout(done, 50));
 }
