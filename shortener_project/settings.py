@@ -262,8 +262,8 @@ GEODATA_URL = env.monthly_address(
 
 # What tells the processes of this host that a link has changed.
 VERSIONS_FILE = VAR_DIR / "run" / "versions"
-DESTINATIONS_KEPT = env.integer("DESTINATIONS_KEPT", 200_000, minimum=100)
-DESTINATIONS_MB = env.integer("DESTINATIONS_MB", 128, minimum=1)
+DESTINATIONS_KEPT = env.integer("DESTINATIONS_KEPT", 250_000, minimum=100)
+DESTINATIONS_MB = env.integer("DESTINATIONS_MB", 256, minimum=1)
 
 CLICKS_DIR = VAR_DIR / "clicks"
 CLICK_SYNC = env.choice("CLICK_SYNC", ("group", "process", "strict"))
