@@ -12,6 +12,8 @@ from common.hosts import LOOPBACK_HOSTS
 from domains.models import Domain, DomainStatus
 
 BASE_ID = "base"
+# Why an address is refused that visitors would be sent to, by code.
+NO_DESTINATION = {"loop": "Leads back to this service.", "banned": "Leads to a host that is banned here."}
 
 
 @dataclass(frozen=True, slots=True)

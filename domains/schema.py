@@ -26,6 +26,7 @@ from common.schema import (
     pick,
 )
 from common.schema_hooks import Following
+from domains.addresses import NO_DESTINATION
 from domains.advice import Amiss
 from domains.models import CLAIM_DAYS, DomainStatus
 from domains.names import OURS, canonical_name
@@ -54,7 +55,10 @@ annotate(
 annotate(
     SettingsSerializer,
     {
-        name: {"format": "uri", "description": "An http or https address; not one of this service."}
+        name: {
+            "format": "uri",
+            "description": "An http or https address; not one of this service, nor of a banned host.",
+        }
         for name in ("rootUrl", "notFoundUrl", "expiredUrl")
     },
 )
@@ -191,7 +195,7 @@ describe_domains = extend_schema_view(
         answer("UpdateDomain", "The domain.", "Domain updated successfully.", data=_WITH_SETTINGS),
         [
             *map(invalid_destination, _SETTINGS),
-            *(invalid(name, "loop", "Leads back to this service.") for name in _SETTINGS),
+            *(invalid(name, code, message) for name in _SETTINGS for code, message in NO_DESTINATION.items()),
             *BAD_BODIES,
             NO_CREDENTIAL,
             _NO_DOMAIN,

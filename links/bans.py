@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from accounts.models import User
 from common import versions
@@ -42,14 +42,6 @@ def ban_link(*, link: Link, reason: str = "") -> Ban:
 def lift_ban(*, ban: Ban) -> None:
     Ban.objects.filter(pk=ban.pk).delete()
     _forget_what_is_known()
-
-
-def is_host_banned(address: str) -> bool:
-    """Of an address as a browser writes it."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT links_is_host_banned(%s)", [address])
-        [(banned,)] = cursor.fetchall()
-    return bool(banned)
 
 
 def _ban(reason: str, **subject: str | User | Link) -> Ban:

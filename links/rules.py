@@ -11,7 +11,7 @@ from accounts.models import User
 from common.destination_url import Destination, canonical_destination
 from common.errors import Conflict, FieldError, InvalidFields, NotFound
 from common.ids import new_public_id
-from domains.addresses import leads_home
+from domains.addresses import NO_DESTINATION, leads_home
 from domains.models import Domain
 from links.codes import is_reserved
 from links.models import Link, RedirectType
@@ -117,8 +117,7 @@ def destination_elsewhere(original_url: str) -> Destination:
 
 
 def refused_destination(code: str) -> InvalidFields:
-    message = {"loop": "Leads back to this service.", "banned": "Leads to a host that is banned here."}[code]
-    return InvalidFields([FieldError("originalUrl", code, message)])
+    return InvalidFields([FieldError("originalUrl", code, NO_DESTINATION[code])])
 
 
 def _tags(tags: list[str] | None) -> dict[str, Any]:

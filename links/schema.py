@@ -28,7 +28,7 @@ from common.schema import (
     pick,
 )
 from common.schema_hooks import Following
-from domains.addresses import BASE_ID
+from domains.addresses import BASE_ID, NO_DESTINATION
 from domains.models import DomainStatus
 from links.models import Device, RedirectType
 from links.namespace import HOLD_DAYS
@@ -174,8 +174,7 @@ describe_links = extend_schema_view(
         [
             invalid("originalUrl"),
             invalid_destination("originalUrl"),
-            invalid("originalUrl", "loop", "Leads back to this service."),
-            invalid("originalUrl", "banned", "Leads to a host that is banned here."),
+            *(invalid("originalUrl", code, message) for code, message in NO_DESTINATION.items()),
             *BAD_FIELDS,
             *BAD_BODIES,
             NO_CREDENTIAL,

@@ -16,8 +16,7 @@ from common.database import is_outage
 from common.errors import TooManyAttempts
 from common.hosts import canonical_host
 from common.metrics import count_database_error, observe_redirect
-from domains.visitors import root_url_of
-from links.bans import is_host_banned
+from domains.visitors import is_host_banned, root_url_of
 from links.destinations import Target, UnknownCode, find_target
 from links.scans import SCAN_MARKER
 from redirects import access, refusals

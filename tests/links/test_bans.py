@@ -196,6 +196,32 @@ def test_a_domain_sends_nobody_to_a_banned_host(
     assert statuses() == [302, 302, 302]
 
 
+@pytest.mark.parametrize("name", ["rootUrl", "notFoundUrl", "expiredUrl"])
+def test_a_domain_cannot_be_told_to_send_anybody_to_a_banned_host(
+    alice: NewAccount, api: APIClient, strange_api: APIClient, name: str
+) -> None:
+    domain = Domain.objects.create(
+        owner=alice.user,
+        domain="brand.example",
+        host="brand.example",
+        status="active",
+        root_url="https://a.evil.example/",
+    )
+    path, rows = f"/api/domains/{domain.public_id}", Domain.objects.values()
+    before = list(rows)
+    bans.ban_host(host="evil.example")
+    for address in ("https://evil.example/", "http://EVIL.example.:8080/a", "https://a.b.evil.example/#x"):
+        refused = api.patch(path, {"expiredUrl": "https://good.example/", name: address})
+        assert refused.status_code == 400
+        assert refused.json()["errors"] == [
+            {"field": name, "code": "banned", "message": "Leads to a host that is banned here."}
+        ]
+        assert strange_api.patch(path, {name: address}).status_code == 404
+    assert list(rows.all()) == before
+    # What is there already keeps nobody from changing the rest.
+    assert api.patch(path, {"notFoundUrl": "https://good.example/"}).status_code == 200
+
+
 def test_other_hosts_of_the_service_hear_of_a_ban(make_link: MakeLink) -> None:
     make_link()
     with connection.cursor() as cursor:
