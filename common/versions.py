@@ -1,20 +1,24 @@
 """How processes learn that what they keep in memory is out of date: version slots in one file of the host.
 
 Every code and every host has a slot, a number that all processes of the machine see in shared memory. Who changes
-what a code or host means writes a new number after the commit and before it answers. Who keeps something in memory
-read the slot before it read the database, and trusts what it keeps as long as the slot still holds that number. Codes
-share slots; that costs a needless read of the database now and then, and nothing else.
+what a code or host means writes a new number before it answers. Who keeps something in memory read the slot before it
+read the database, and trusts what it keeps as long as the slot still holds that number. Codes share slots; that costs
+a needless read of the database now and then, and nothing else.
+
+Until a transaction ends others read what was, and keep it: so what is changed within one has a new number now, for
+whoever goes on in it, and another once it is committed.
 """
 
 from __future__ import annotations
 
 import mmap
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from zlib import crc32
 
 from django.conf import settings
+from django.db import connection, transaction
 
 SLOTS = 65_536
 _BYTES = 8
@@ -44,16 +48,31 @@ def slot_of_host(host: str) -> int:
 
 
 def bump(*, codes: Iterable[str] = (), hosts: Iterable[str] = ()) -> None:
-    """What these mean has changed: to be called after the commit and before the answer.
+    """What these mean has changed: to be called after the change, in its transaction or behind it.
 
     Random numbers instead of counts, so that nobody has to read a slot before writing it and two writers at once
     cannot bring back a number that was there before.
     """
-    changed = slots()
-    for slot in [*map(slot_of_code, codes), *map(slot_of_host, hosts)]:
-        changed[slot] = int.from_bytes(os.urandom(_BYTES))
+    theirs = {*map(slot_of_code, codes), *map(slot_of_host, hosts)}
+
+    def renew() -> None:
+        changed = slots()
+        for slot in theirs:
+            changed[slot] = int.from_bytes(os.urandom(_BYTES))
+
+    _now_and_when_committed(renew)
 
 
 def bump_all() -> None:
-    """Anything may have changed."""
-    slots().cast("B")[:] = os.urandom(SLOTS * _BYTES)
+    """Anything may have changed. To be called as ``bump``."""
+    _now_and_when_committed(_renew_all)
+
+
+def _renew_all() -> None:
+    slots().cast("B")[:] = os.urandom(_BYTES) * SLOTS
+
+
+def _now_and_when_committed(renew: Callable[[], None]) -> None:
+    renew()
+    if connection.in_atomic_block:
+        transaction.on_commit(renew)

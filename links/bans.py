@@ -1,8 +1,9 @@
-"""What operators ban. In force on every worker once the call's transaction is committed."""
+"""What operators ban. In force on every worker once the call's transaction is committed.
+
+A ban may be of any number of links, so that everybody forgets all of them.
+"""
 
 from __future__ import annotations
-
-from django.db import transaction
 
 from accounts.models import User
 from common import versions
@@ -41,16 +42,11 @@ def ban_link(*, link: Link, reason: str = "") -> Ban:
 
 def lift_ban(*, ban: Ban) -> None:
     Ban.objects.filter(pk=ban.pk).delete()
-    _forget_what_is_known()
+    versions.bump_all()
 
 
 def _ban(reason: str, **subject: str | User | Link) -> Ban:
     """The ban, or the one that there is already."""
     ban, _ = Ban.objects.get_or_create(**subject, defaults={"reason": reason})
-    _forget_what_is_known()
+    versions.bump_all()
     return ban
-
-
-def _forget_what_is_known() -> None:
-    """Of all links, as any may lead there. After the commit, which is the admin's to make."""
-    transaction.on_commit(versions.bump_all)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 from uuid import UUID
 
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, connection
 
-from common import versions
 from links.models import CodeKind
 from links.selectors import fetch
 
@@ -134,14 +132,6 @@ def codes_of(*links: int) -> list[str]:
     """Every code that leads to them."""
     found = fetch("SELECT code FROM links_code WHERE link_id = ANY(%(links)s)", {"links": list(links)})
     return [code for (code,) in found]
-
-
-def announce(codes: list[str]) -> None:
-    """To be called when these lead to new links, and before the answer."""
-    versions.bump(codes=codes)
-    if connection.in_atomic_block:
-        # Somebody else's transaction: until its end others may look, and keep that there is nothing.
-        transaction.on_commit(partial(versions.bump, codes=codes))
 
 
 def is_taken(error: IntegrityError, code: str) -> bool:

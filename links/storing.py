@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from accounts.models import User
 from accounts.plans import links_per_month
+from common import versions
 from common.database import in_one_transaction
 from common.errors import ServiceError
-from links import namespace
 from links.drafts import Draft
 from links.insert_many import Refusals, insert_links, refusals
 from links.namespace import Place
@@ -20,7 +20,7 @@ def store_drafts(owner: User, drafts: Sequence[Draft | ServiceError]) -> list[Dr
     wanted = _wanted(drafts)
     refused = in_one_transaction(lambda: _store(wanted, owner)) if wanted else {}
     stored = (draft for place, draft in wanted.items() if place not in refused)
-    namespace.announce([taken.code for draft in stored for taken in draft.codes()])
+    versions.bump(codes=[taken.code for draft in stored for taken in draft.codes()])
     return _verdicts(drafts, refused)
 
 

@@ -3,10 +3,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from django.db import connection, transaction
 from pytest_django.fixtures import Settings
 
 from common import versions
@@ -20,8 +21,15 @@ def versions_file(settings: Settings, tmp_path: Path) -> Iterator[Path]:
     versions.slots.cache_clear()
 
 
+SPRING = versions.slot_of_code("spring")
+
+
 def changed(before: list[int]) -> set[int]:
     return {slot for slot, number in enumerate(versions.slots()) if number != before[slot]}
+
+
+def bump_spring() -> None:
+    versions.bump(codes=["spring"])
 
 
 def test_a_change_of_codes_and_hosts_changes_their_slots_and_no_others() -> None:
@@ -52,7 +60,7 @@ def test_a_number_never_comes_back() -> None:
     seen = set()
     for _ in range(1000):
         versions.bump(codes=["spring"])
-        seen.add(versions.slots()[versions.slot_of_code("spring")])
+        seen.add(versions.slots()[SPRING])
 
     assert len(seen) == 1000
 
@@ -85,6 +93,41 @@ def test_another_process_sees_a_change_at_once_and_makes_it_seen(versions_file: 
         other.stdin.flush()
         assert int(other.stdout.readline()) == ours
         assert int(other.stdout.readline()) == versions.slots()[slot] != ours
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("bump", [bump_spring, versions.bump_all])
+def test_a_change_in_a_transaction_has_another_number_once_it_is_committed(bump: Callable[[], None]) -> None:
+    with transaction.atomic():
+        before = versions.slots()[SPRING]
+        with transaction.atomic():
+            bump()
+        meanwhile = versions.slots()[SPRING]
+
+    assert len({before, meanwhile, versions.slots()[SPRING]}) == 3
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_change_that_is_undone_has_no_other_number_at_the_end() -> None:
+    with transaction.atomic():
+        with transaction.atomic():
+            bump_spring()
+            transaction.set_rollback(True)
+        meanwhile = versions.slots()[SPRING]
+
+    assert versions.slots()[SPRING] == meanwhile
+
+
+@pytest.mark.django_db(transaction=True)
+def test_many_changes_at_once_wait_for_the_commit_as_one() -> None:
+    codes = [f"code{number}" for number in range(1000)]
+    theirs = {versions.slot_of_code(code) for code in codes}
+    with transaction.atomic():
+        versions.bump(codes=codes)
+        assert len(connection.run_on_commit) == 1
+        meanwhile = list(versions.slots())
+
+    assert changed(meanwhile) == theirs
 
 
 def test_what_is_known_of_a_host_is_readable_for_its_account_alone(versions_file: Path) -> None:
