@@ -5,35 +5,20 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.db import Error
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 
 from analytics.visitor import visitor_from
-from common.database import is_outage
 from common.hosts import canonical_host
-from common.metrics import count_database_error
 from links.destinations import Target, find_target
 from redirects import access, refusals
+from redirects.guard import guarded
 from redirects.pages import page, prefers_json, refuse
 from redirects.views import follow
 
 
+@guarded("GET", "HEAD")
 def preview(request: HttpRequest, code: str) -> HttpResponse:
-    if request.method not in ("GET", "HEAD"):
-        response = refuse(request, refusals.METHOD_NOT_ALLOWED)
-        response["Allow"] = "GET, HEAD"
-        return response
-    try:
-        return _preview(request, code)
-    except Error as error:
-        count_database_error("redirect")
-        if not is_outage(error):
-            raise
-        return refuse(request, refusals.UNAVAILABLE)
-
-
-def _preview(request: HttpRequest, code: str) -> HttpResponse:
     host = canonical_host(request.META.get("HTTP_HOST", ""))
     target = find_target(host, code) if host else None
     if not isinstance(target, Target):

@@ -5,22 +5,21 @@ from __future__ import annotations
 import time
 
 from django.conf import settings
-from django.db import Error
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.csrf import csrf_protect
 
 from analytics import capture
 from analytics.visitor import Visitor, visitor_from
-from common.database import is_outage
 from common.errors import TooManyAttempts
 from common.hosts import canonical_host
-from common.metrics import count_database_error, observe_redirect
+from common.metrics import observe_redirect
 from domains.visitors import is_host_banned, root_url_of
 from links.destinations import Target, UnknownCode, find_target
 from links.scans import SCAN_MARKER
 from redirects import access, refusals
 from redirects.answers import redirect_headers
+from redirects.guard import guarded
 from redirects.guesses import refuse_guesses
 from redirects.outcomes import mark, outcome_of
 from redirects.pages import refuse, refuse_attempts
@@ -39,21 +38,8 @@ def follow(request: HttpRequest, code: str) -> HttpResponse:
         observe_redirect("django", outcome, time.perf_counter() - began)
 
 
+@guarded("GET", "HEAD", "POST")
 def _answer(request: HttpRequest, code: str) -> HttpResponse:
-    if request.method not in ("GET", "HEAD", "POST"):
-        response = refuse(request, refusals.METHOD_NOT_ALLOWED)
-        response["Allow"] = "GET, HEAD, POST"
-        return response
-    try:
-        return _follow(request, code)
-    except Error as error:
-        count_database_error("redirect")
-        if not is_outage(error):
-            raise
-        return refuse(request, refusals.UNAVAILABLE)
-
-
-def _follow(request: HttpRequest, code: str) -> HttpResponse:
     host = canonical_host(request.META.get("HTTP_HOST", ""))
     target = find_target(host, code) if host else None
     if target is None:
@@ -89,19 +75,14 @@ def _refuse(
     return refuse(request, refusal, **options)
 
 
+@guarded("GET", "HEAD")
 def root(request: HttpRequest) -> HttpResponse:
     """Of a host that is not the service's own."""
     host = canonical_host(request.META.get("HTTP_HOST", ""))
-    try:
-        url = root_url_of(host) if host else None
-        if url and is_host_banned(url):
-            url = None
-    except Error as error:
-        count_database_error("redirect")
-        if not is_outage(error):
-            raise
-        return refuse(request, refusals.UNAVAILABLE)
-    return _elsewhere(url) if url else refuse(request, refusals.NOT_FOUND)
+    url = root_url_of(host) if host else None
+    if not url or is_host_banned(url):
+        return refuse(request, refusals.NOT_FOUND)
+    return _elsewhere(url)
 
 
 def _elsewhere(url: str) -> HttpResponse:
