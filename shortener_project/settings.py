@@ -9,16 +9,17 @@ from __future__ import annotations
 import os
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
-import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
 from common.hosts import LOOPBACK_HOSTS, canonical_host
 from common.secrets import derive_key
 from shortener_project import env
+from shortener_project.database_settings import database_settings
 from shortener_project.embedded_postgres import EmbeddedPostgres
+from shortener_project.logging_settings import logging_settings
+from shortener_project.openapi_settings import openapi_settings
 from shortener_project.static_headers import protect_static_file
 
 PROJECT_DIR = Path(__file__).resolve().parent.parent
@@ -60,23 +61,13 @@ if not SECRET_KEY:
     SECRET_KEY = env.secret_kept_at(VAR_DIR / "secret_key")
 SECRET_KEY_FALLBACKS = env.words("SECRET_KEY_FALLBACKS")
 
-try:
-    _database = dj_database_url.parse(DATABASE_URL or EmbeddedPostgres(VAR_DIR).url, conn_max_age=None)
-except (dj_database_url.UnknownSchemeError, dj_database_url.ParseError, ValueError):
-    raise ImproperlyConfigured(
-        "DATABASE_URL must look like postgres://user:password@host:5432/name."
-    ) from None
-if _database["ENGINE"] != "django.db.backends.postgresql":
-    raise ImproperlyConfigured("DATABASE_URL must name a PostgreSQL database: postgres://…")
-_database["OPTIONS"] = {"connect_timeout": 2, **_database.get("OPTIONS", {})}
-# gunicorn_conf sets it for requests; migrations and other commands take the time they need. Compiling a query costs
-# more than any of a request's takes.
-if _statement_timeout := env.integer("STATEMENT_TIMEOUT_MS", 0):
-    _options = _database["OPTIONS"].get("options", "")
-    _database["OPTIONS"]["options"] = (
-        f"{_options} -c statement_timeout={_statement_timeout} -c jit=off".lstrip()
+DATABASES = {
+    "default": database_settings(
+        DATABASE_URL or EmbeddedPostgres(VAR_DIR).url,
+        # gunicorn_conf sets it for requests; migrations and other commands take the time they need.
+        statement_timeout=env.integer("STATEMENT_TIMEOUT_MS", 0),
     )
-DATABASES = {"default": _database}
+}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 DEBUG = False
@@ -284,59 +275,6 @@ METRICS_DIR = Path(
 LOG_LEVEL = env.choice("LOG_LEVEL", ("INFO", "DEBUG", "WARNING", "ERROR"))
 LOG_FORMAT = env.choice("LOG_FORMAT", ("text", "json"))
 LOG_ADDRESSES = env.choice("LOG_ADDRESSES", ("no", "yes")) == "yes"
-LOGGING: dict[str, Any] = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {
-        "text": {"()": "shortener_project.logs.TextFormatter"},
-        "json": {"()": "shortener_project.logs.JSONFormatter"},
-    },
-    "filters": {"discreet": {"()": "shortener_project.logs.Discreet", "addresses": LOG_ADDRESSES}},
-    "handlers": {
-        "stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["discreet"]}
-    },
-    "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
-    "loggers": {
-        # A 4xx is the client's affair, not an event for the operator; what is a bug reaches this logger as an error.
-        "django.request": {"level": "ERROR"},
-        "django.security": {"level": "ERROR"},
-    },
-}
+LOGGING = logging_settings(level=LOG_LEVEL, form=LOG_FORMAT, addresses=LOG_ADDRESSES)
 
-SPECTACULAR_SETTINGS = {
-    "TITLE": "URL shortener",
-    "DESCRIPTION": (
-        "Short links, their statistics and the credentials to manage them.\n\n"
-        "Every answer is JSON with a `success` flag; every refusal, whatever its status, is an `Error`. "
-        "Times are ISO 8601 in UTC. No text may hold NUL or half of a surrogate pair. A number that is sent for an "
-        "integer has neither fraction nor exponent, so that 5.0 is none. Clients should ignore keys that they do not "
-        "know."
-    ),
-    "VERSION": "0.1.0",
-    "LICENSE": {"name": "MIT", "identifier": "MIT"},
-    "SERVERS": [{"url": BASE_URL}],
-    "OAS_VERSION": "3.1.0",
-    "TAGS": [
-        {"name": "Authentication", "description": "Tokens and the API key."},
-        {"name": "Links", "description": "Short links."},
-        {"name": "Domains", "description": "Hosts of one's own for short links, proven by DNS."},
-        {
-            "name": "Analytics",
-            "description": "How often short links are followed, when, from where and with what.",
-        },
-        {"name": "QR codes", "description": "Images that lead to short links."},
-    ],
-    # The docstrings speak to who changes the code, the descriptions in the schema modules to who calls the API.
-    "DISABLE_DOCSTRING_DESCRIPTIONS": True,
-    # What is sent and what is answered differ: in what is required, above all.
-    "COMPONENT_SPLIT_REQUEST": True,
-    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
-    "SORT_OPERATION_PARAMETERS": False,
-    # Choices are shown where they are allowed, not as components of their own.
-    "POSTPROCESSING_HOOKS": [
-        "drf_spectacular.hooks.postprocess_schema_enum_id_removal",
-        "common.schema_hooks.require_a_security_of_all",
-        "common.schema_hooks.link_operations",
-        "common.schema_headers.share_headers",
-    ],
-}
+SPECTACULAR_SETTINGS = openapi_settings(server=BASE_URL)
