@@ -15,6 +15,7 @@ import mmap
 import os
 from collections.abc import Callable, Iterable
 from functools import cache
+from typing import NamedTuple
 from zlib import crc32
 
 from django.conf import settings
@@ -45,6 +46,27 @@ def slot_of_code(code: str) -> int:
 
 def slot_of_host(host: str) -> int:
     return crc32(host.encode(), 1) % SLOTS
+
+
+class Version(NamedTuple):
+    """The slots of a code and a host, and the numbers that were in them."""
+
+    code_slot: int
+    host_slot: int
+    code_number: int
+    host_number: int
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing has changed since."""
+        numbers = slots()
+        return numbers[self.code_slot] == self.code_number and numbers[self.host_slot] == self.host_number
+
+
+def version_of(host: str, code: str) -> Version:
+    """To be taken before the database is read: a change that is committed while it is read has another number."""
+    code_slot, host_slot = slot_of_code(code), slot_of_host(host)
+    return Version(code_slot, host_slot, slots()[code_slot], slots()[host_slot])
 
 
 def bump(*, codes: Iterable[str] = (), hosts: Iterable[str] = ()) -> None:

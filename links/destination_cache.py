@@ -9,8 +9,8 @@ from concurrent.futures import Future
 from math import inf
 from typing import Generic, NamedTuple, TypeVar
 
-from common import versions
 from common.metrics import count_lookups
+from common.versions import Version, version_of
 
 Found = TypeVar("Found")
 Key = tuple[str, str]
@@ -21,25 +21,13 @@ UNKNOWN_SECONDS = 0.05
 _ENTRY_BYTES = 900
 
 
-class Stamp(NamedTuple):
-    """The numbers in the slots of a code and its host when the database was about to be asked."""
+class Entry(NamedTuple, Generic[Found]):
+    """``until`` in seconds of the monotonic clock."""
 
-    code: int
-    host: int
-
-
-class Entry(Generic[Found]):
-    """``answer`` is whatever whoever follows links has prepared from what was found."""
-
-    __slots__ = ("answer", "code_slot", "code_stamp", "found", "host_slot", "host_stamp", "size", "until")
-
-    def __init__(self, found: Found, slots: tuple[int, int], stamp: Stamp, size: int, until: float) -> None:
-        self.found = found
-        self.answer: object = None
-        self.code_slot, self.host_slot = slots
-        self.code_stamp, self.host_stamp = stamp
-        self.size = size
-        self.until = until
+    found: Found
+    version: Version
+    size: int
+    until: float
 
 
 class DestinationCache(Generic[Found]):
@@ -53,47 +41,31 @@ class DestinationCache(Generic[Found]):
         """``cost`` gives the bytes of the texts of what was found: 0 when nothing was, None for what is not kept."""
         self._entries, self._size = entries // 2, size // 2
         self._cost = cost
-        self._slots = versions.slots()
         self._young: dict[Key, Entry[Found]] = {}
         self._old: dict[Key, Entry[Found]] = {}
         self._young_size = 0
-        self._loading: dict[tuple[Key, Stamp], Future[Found]] = {}
+        self._loading: dict[tuple[Key, Version], Future[Found]] = {}
         # Reentrant: what is found young is moved there by whoever holds it.
         self._lock = threading.RLock()
-
-    def get(self, key: Key) -> Entry[Found] | None:
-        """What is known by now and still holds. Asks nobody."""
-        entry = self._young.get(key)
-        if entry is None:
-            entry = self._old.get(key)
-            if entry is None:
-                return None
-            self._keep(key, entry)
-        slots = self._slots
-        if slots[entry.code_slot] != entry.code_stamp or slots[entry.host_slot] != entry.host_stamp:
-            return None
-        return entry
 
     def find(self, key: Key, load: Callable[[], Found]) -> Found:
         """What is known, or what ``load`` finds in the database; raises what that raises.
 
         However many ask at once, one of them loads.
         """
-        if (entry := self._fresh(key)) is not None:
+        if (entry := self._known(key)) is not None:
             count_lookups(hits=1)
             return entry.found
         count_lookups(misses=1)
-        slots = versions.slot_of_code(key[1]), versions.slot_of_host(key[0])
-        # Before the database is read: a change that is committed while it is read has another number.
-        stamp = Stamp(self._slots[slots[0]], self._slots[slots[1]])
+        version = version_of(*key)
         with self._lock:
-            # Who waits for a read that began before a change would get what was before: so only for the same stamp.
-            loading = self._loading.get((key, stamp))
+            # Who waits for a read that began before a change would get what was before: so only for the same version.
+            loading = self._loading.get((key, version))
             mine = loading is None
             if loading is None:
-                if (entry := self._fresh(key)) is not None:  # somebody was quicker
+                if (entry := self._known(key)) is not None:  # somebody was quicker
                     return entry.found
-                loading = self._loading[key, stamp] = Future()
+                loading = self._loading[key, version] = Future()
         if not mine:
             return loading.result()
         try:
@@ -105,16 +77,22 @@ class DestinationCache(Generic[Found]):
             size = self._cost(found)
             if size is not None:
                 until = inf if size else time.monotonic() + UNKNOWN_SECONDS
-                self._keep(key, Entry(found, slots, stamp, size + _ENTRY_BYTES, until))
+                self._keep(key, Entry(found, version, size + _ENTRY_BYTES, until))
             loading.set_result(found)
             return found
         finally:
             with self._lock:
-                del self._loading[key, stamp]
+                del self._loading[key, version]
 
-    def _fresh(self, key: Key) -> Entry[Found] | None:
-        entry = self.get(key)
-        return entry if entry is not None and entry.until > time.monotonic() else None
+    def _known(self, key: Key) -> Entry[Found] | None:
+        """Asks nobody."""
+        entry = self._young.get(key)
+        if entry is None:
+            entry = self._old.get(key)
+            if entry is None:
+                return None
+            self._keep(key, entry)
+        return entry if entry.version.holds and entry.until > time.monotonic() else None
 
     def clear(self) -> None:
         with self._lock:

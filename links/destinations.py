@@ -98,9 +98,12 @@ def find_target(host: str, code: str) -> Found:
 
     From memory, as long as it still holds there; also while the database is down.
     """
-    # The service may have several names of its own, which mean the same.
-    key = ("" if host in settings.BASE_HOSTS else host, code)
-    return destinations().find(key, lambda: _read(host, code))
+    return destinations().find((site_of(host), code), lambda: read_target(host, code))
+
+
+def site_of(host: str) -> str:
+    """The service may have several names of its own, which mean the same: "" stands for them."""
+    return "" if host in settings.BASE_HOSTS else host
 
 
 @cache
@@ -119,7 +122,8 @@ def _cost(found: Found) -> int | None:
     return None if found.max_clicks is not None else 2 * len(found.location) + len(found.expired_url or "")
 
 
-def _read(host: str, code: str) -> Found:
+def read_target(host: str, code: str) -> Found:
+    """The same, straight from the database."""
     is_own = host in settings.BASE_HOSTS
     query = _ON_OWN_HOST if is_own else _ON_CUSTOM_HOST
 

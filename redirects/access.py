@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 
 from analytics.visitor import Visitor
@@ -21,15 +22,13 @@ def decide(target: Target, visitor: Visitor, now: datetime) -> Refusal | None:
         return refusals.EXPIRED
     if target.max_clicks is not None and target.clicks >= target.max_clicks:
         return refusals.LIMIT_REACHED
-    if not _country_allowed(target, visitor):
+    if not is_country_allowed(visitor.country, target.allowed_countries, target.blocked_countries):
         return refusals.COUNTRY
     if target.allowed_devices and visitor.agent.form_factor not in target.allowed_devices:
         return refusals.DEVICE
     return None
 
 
-def _country_allowed(target: Target, visitor: Visitor) -> bool:
+def is_country_allowed(country: str | None, allowed: Collection[str], blocked: Collection[str]) -> bool:
     """An unknown country is in no list: an allow list keeps it out, a block list lets it in."""
-    if target.allowed_countries and visitor.country not in target.allowed_countries:
-        return False
-    return not target.blocked_countries or visitor.country not in target.blocked_countries
+    return (not allowed or country in allowed) and country not in blocked

@@ -11,38 +11,27 @@ from email.utils import formatdate
 from functools import lru_cache
 from http.client import responses
 from ipaddress import IPv4Network, IPv6Network
-from math import inf
-from typing import NamedTuple
 
+from django.conf import settings
 from django.db import Error, connection
-from django.utils import timezone
 from gunicorn import SERVER
 
 from analytics.capture import KINDS
 from analytics.records import OPTED_OUT, SCANNED, encoded
 from analytics.visitor import Kind, Visitor, is_scan, kind_of
+from common import versions
 from common.client_address import client_address
+from common.metrics import count_lookups
 from links.codes import is_reserved
-from links.destination_cache import Entry
-from links.destinations import Found, Target, destinations, find_target
+from links.destinations import read_target, site_of
 from links.models import RedirectType
-from redirects.access import decide
-from redirects.answers import redirect_headers
+from redirects.access import is_country_allowed
+from redirects.prepared import HEAD_BYTES, PreparedAnswers, holds, prepare, read_countries, read_head_of
 from redirects.request_head import Fields, NotSimple, read_head
 
 # Status, bytes to send, whether the connection closes then, and the record of the visit, which is to be in the journal
 # before anything is sent. With names it would take a tenth longer to answer.
 Answer = tuple[int, bytes, bool, bytes]
-
-
-class _Prepared(NamedTuple):
-    """``rest`` is what follows the headers that differ between two answers; ``until`` in seconds since 1970."""
-
-    link_id: int
-    status: int
-    rest: bytes
-    until: float
-    has_countries: bool
 
 
 class FastLane:
@@ -53,7 +42,8 @@ class FastLane:
     ) -> None:
         self._trusted = tuple(trusted_proxies)
         self._own_hosts = own_hosts
-        self._known = destinations().get
+        self._prepared = PreparedAnswers(settings.DESTINATIONS_KEPT, settings.DESTINATIONS_MB * 1024 * 1024)
+        self._slots = versions.slots()
         self._keeping: dict[int, bytes] = {}
         self._closing: dict[int, bytes] = {}
         self._until = 0.0
@@ -67,16 +57,20 @@ class FastLane:
             method, code, query, fields = read_head(data)
         except NotSimple:
             return None
-        entry = self._known(("" if fields.host in self._own_hosts else fields.host, code))
-        if entry is None:
+        key = code if fields.host in self._own_hosts else _key(fields.host, code)
+        prepared = self._prepared.young.get(key) or self._prepared.recall(key)
+        if prepared is None:
             return None
-        prepared = _prepare(entry) if entry.answer is None else entry.answer
-        if not isinstance(prepared, _Prepared) or prepared.until <= now:
+        code_number, host_number, link_id, until, code_slot, host_slot, status, countries = read_head_of(
+            prepared
+        )
+        slots = self._slots
+        if slots[code_slot] != code_number or slots[host_slot] != host_number or until <= now or status == 0:
             return None
         kind = kind_of(method, fields.is_prefetch, fields.is_crawler)
         if self._trusted or ":" in peer:
             peer = _client_address(peer, fields.forwarded_for, self._trusted)
-        if prepared.has_countries and not _is_allowed(entry.found, peer, fields, kind):
+        if countries and not _is_allowed(prepared[-countries:], peer, fields, kind):
             return None
         flags = OPTED_OUT if fields.opted_out else 0
         if query and is_scan(query):
@@ -84,28 +78,33 @@ class FastLane:
         if now >= self._until:
             self._date(now)
         closes = closes or fields.closes
-        start = (self._closing if closes else self._keeping)[prepared.status]
+        start = (self._closing if closes else self._keeping)[status]
         payload = encoded(
             int(now * 1_000_000),
-            prepared.link_id,
+            link_id,
             KINDS[kind],
             flags,
             peer.encode(),
             fields.agent,
             fields.referrer,
         )
-        return prepared.status, start + prepared.rest, closes, payload
+        return status, start + prepared[HEAD_BYTES : len(prepared) - countries], closes, payload
 
-    def unknown_to_it(self, data: bytes) -> tuple[str, str] | None:
-        """Host and code of a simple request for a link of which nothing is in memory."""
+    def asks_for(self, data: bytes, now: float) -> tuple[str, str] | None:
+        """Host and code of a simple request for a link of which nothing is known that holds."""
         try:
             _, code, _, fields = read_head(data)
         except NotSimple:
             return None
-        host = "" if fields.host in self._own_hosts else fields.host
-        if is_reserved(code) or self._known((host, code)) is not None:
+        key = code if fields.host in self._own_hosts else _key(fields.host, code)
+        prepared = self._prepared.young.get(key) or self._prepared.recall(key)
+        if is_reserved(code.decode("ascii")) or (prepared is not None and holds(prepared, now)):
             return None
-        return fields.host, code
+        return fields.host, code.decode("ascii")
+
+    def learn(self, host: str, code: str, prepared: bytes) -> None:
+        """What ``look_up`` found."""
+        self._prepared.put(_key(site_of(host), code.encode("ascii")), prepared)
 
     def _date(self, now: float) -> None:
         """Prepares, once a second, what answers begin with."""
@@ -122,41 +121,25 @@ class FastLane:
         )
 
 
-def look_up(host: str, code: str) -> None:
-    """Brings what the code means into memory, if it may be there. That it fails is for the Django view to say."""
+def look_up(host: str, code: str) -> bytes | None:
+    """What the database knows of it, prepared. None: it does not answer, which is for the Django view to say."""
+    count_lookups(misses=1)
+    version = versions.version_of(site_of(host), code)
     try:
-        find_target(host, code)
+        return prepare(version, read_target(host, code))
     except Error:
         connection.close()
+        return None
 
 
 _client_address = lru_cache(maxsize=8192)(client_address)
 
 
-def _prepare(entry: Entry[Found]) -> _Prepared | bool:
-    """Kept with the entry, for as long as that is valid. False: this lane cannot answer for the link."""
-    target = entry.found
-    if (
-        not isinstance(target, Target)
-        or not target.is_active
-        or target.password is not None
-        or target.max_clicks is not None
-        or target.allowed_devices
-    ):
-        entry.answer = False
-        return False
-    headers = redirect_headers(target) | {"Content-Length": "0"}
-    prepared = _Prepared(
-        link_id=target.link_id,
-        status=target.redirect_type,
-        rest="".join(f"{name}: {value}\r\n" for name, value in headers.items()).encode("ascii") + b"\r\n",
-        until=inf if target.expires_at is None else target.expires_at.timestamp(),
-        has_countries=bool(target.allowed_countries or target.blocked_countries),
-    )
-    entry.answer = prepared
-    return prepared
+def _key(site: str, code: bytes) -> bytes:
+    """A code has no "@" in it."""
+    return code + b"@" + site.encode() if site else code
 
 
-def _is_allowed(target: Found, address: str, fields: Fields, kind: Kind) -> bool:
+def _is_allowed(countries: bytes, address: str, fields: Fields, kind: Kind) -> bool:
     visitor = Visitor(address, fields.agent.decode(), "", kind, opted_out=False)
-    return isinstance(target, Target) and decide(target, visitor, timezone.now()) is None
+    return is_country_allowed(visitor.country, *read_countries(countries))

@@ -147,7 +147,7 @@ _lines = _Lines()
 _blocks = _Blocks()
 
 
-def read_head(data: bytes) -> tuple[str, str, str, Fields]:
+def read_head(data: bytes) -> tuple[str, bytes, str, Fields]:
     """Method, code, query and header. Raises NotSimple.
 
     ``data`` must be one head and nothing else: no body, and no beginning of another request.
@@ -167,4 +167,4 @@ def read_head(data: bytes) -> tuple[str, str, str, Fields]:
         query = rest.decode("ascii")
     if request[-9:] != b" HTTP/1.1" or not 3 <= len(code) <= 50:
         raise NotSimple
-    return method, code.decode("ascii"), query, _blocks[block]
+    return method, code, query, _blocks[block]

@@ -17,6 +17,7 @@ import struct
 import sys
 import time
 from collections import deque
+from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any
 
@@ -60,6 +61,8 @@ class Worker(ThreadWorker):  # type: ignore[misc] # gunicorn carries no types
         )
         # What waits for room on the way to the API workers.
         self._leaving: deque[Handed] = deque()
+        # Who waits for what a code means on a host.
+        self._asking: dict[tuple[str, str], list[Handed]] = {}
         self._busy = 0
         self._is_taking = False
         self._takes_until: float | None = None
@@ -179,26 +182,33 @@ class Worker(ThreadWorker):  # type: ignore[misc] # gunicorn carries no types
 
     def _pass_on(self, connection: Connection, data: bytes) -> None:
         handed = Handed(connection.sock, connection.client, connection.server, data)
-        if self.role != "redirect" or not self.alive:
-            self._work_on(handed)
-        elif (asked := self._lane.unknown_to_it(data)) is not None:
-            self._look_up(handed, *asked)
-        else:
+        can_look_up = self.role != "api" and self.alive
+        asked = self._lane.asks_for(data, time.time()) if can_look_up else None
+        if asked is None:
             self._leave(handed)
-
-    def _look_up(self, handed: Handed, host: str, code: str) -> None:
-        """Has a thread find out what the code means; then it may be a link for the fast lane."""
-        done = self.tpool.submit(look_up, host, code)
-        done.add_done_callback(lambda _: self.method_queue.defer(self._looked_up, handed))
-
-    def _looked_up(self, handed: Handed) -> None:
-        connection = self._loop.keep(handed.sock, handed.client, handed.server)
-        if self._loop.offer(connection, handed.data):
-            self.nr += 1
-        elif self.alive:
-            self._leave(handed)
+        elif asked in self._asking:
+            self._asking[asked].append(handed)
         else:
-            self._work_on(handed)
+            self._asking[asked] = [handed]
+            looked_up = self.tpool.submit(look_up, *asked)
+            looked_up.add_done_callback(lambda found: self.method_queue.defer(self._learn, asked, found))
+
+    def _learn(self, asked: tuple[str, str], found: Future[bytes | None]) -> None:
+        """What a thread has found out about the link that these have asked for: it may be one for the fast lane."""
+        waiting = self._asking.pop(asked)
+        try:
+            prepared = found.result()
+        except Exception:
+            self.log.exception("%s of %s cannot be looked up", *reversed(asked))
+            prepared = None
+        if prepared is not None:
+            self._lane.learn(*asked, prepared)
+        for handed in waiting:
+            connection = self._loop.keep(handed.sock, handed.client, handed.server)
+            if self._loop.offer(connection, handed.data):
+                self.nr += 1
+            else:
+                self._leave(handed)
 
     def _work_on(self, handed: Handed) -> None:
         """In a thread, the way gunicorn would do it; the bytes that were read are read again there."""
@@ -218,6 +228,10 @@ class Worker(ThreadWorker):  # type: ignore[misc] # gunicorn carries no types
     # Between the roles
 
     def _leave(self, handed: Handed) -> None:
+        """To Django, wherever that is."""
+        if self.role != "redirect" or not self.alive:
+            self._work_on(handed)
+            return
         self._leaving.append(handed)
         self._send_leaving()
 

@@ -21,7 +21,7 @@ from gunicorn.workers.gthread import TConn, ThreadWorker
 
 from analytics.journal import SUFFIX
 from analytics.records import Record, decode, read_frames
-from redirects.fast_lane import FastLane
+from redirects.fast_lane import FastLane, look_up
 from shortener_project.wsgi import application
 from tests.conftest import FIREFOX
 
@@ -53,8 +53,18 @@ def request(
     return "\r\n".join([*lines, "", ""]).encode("latin-1")
 
 
-def fast(data: bytes, client: str = CLIENT) -> Outcome | None:
-    answer = FastLane(settings.BASE_HOSTS, settings.TRUSTED_PROXIES).answer(data, client, time.time())
+def lane_for(data: bytes) -> FastLane:
+    """One that has looked up what this request is for, if it is for a link."""
+    lane = FastLane(settings.BASE_HOSTS, settings.TRUSTED_PROXIES)
+    if asked := lane.asks_for(data, time.time()):
+        prepared = look_up(*asked)
+        assert prepared is not None
+        lane.learn(*asked, prepared)
+    return lane
+
+
+def fast(data: bytes, client: str = CLIENT, lane: FastLane | None = None) -> Outcome | None:
+    answer = (lane or lane_for(data)).answer(data, client, time.time())
     if answer is None:
         return None
     _, sent, closes, payload = answer

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -33,15 +33,15 @@ def watched(make_database: Callable[[], str]) -> Iterator[Service]:
         service.end()
 
 
-def metric(service: Service, name: str) -> float:
-    """Summed over its labels."""
+def metric(service: Service, name: str, **labels: str) -> float:
+    """Summed over its other labels."""
     answer = service.ask("GET", "/metrics")
     assert answer.status == 200
     return sum(
         sample.value
         for family in text_string_to_metric_families(answer.body.decode())
         for sample in family.samples
-        if sample.name == f"shortener_{name}"
+        if sample.name == f"shortener_{name}" and labels.items() <= sample.labels.items()
     )
 
 
@@ -95,6 +95,27 @@ def test_graceful_renewal_of_all_workers_forgets_nothing(watched: Service) -> No
     watched.signal(signal.SIGHUP)
     eventually(lambda: len(watched.workers()) == WORKERS and not old & set(watched.workers()))
     assert metric(watched, "api_request_seconds_count") == before + 12
+
+
+def test_a_burst_on_a_link_that_a_worker_does_not_know_is_one_look_up(watched: Service) -> None:
+    code = watched.create_link(watched.owner.api_key)["shortCode"]
+    before = metric(watched, "destination_lookups_total", result="miss")
+    with ExitStack() as opened:
+        connections = [opened.enter_context(closing(Connection(watched.port))) for _ in range(100)]
+        for connection in connections:
+            connection.say("GET", f"/{code}")
+        assert {connection.hear().status for connection in connections} == {302}
+    assert 1 <= metric(watched, "destination_lookups_total", result="miss") - before <= WORKERS - 1
+
+
+def test_a_link_that_the_database_decides_about_is_looked_up_once_for_each_visit(watched: Service) -> None:
+    link = watched.create_link(watched.owner.api_key, restrictions={"maxClicks": 10})
+    before = metric(watched, "destination_lookups_total", result="miss")
+    with closing(Connection(watched.port)) as connection:
+        statuses = [connection.ask("GET", f"/{link['shortCode']}").status for _ in range(12)]
+    assert statuses == [302] * 10 + [410] * 2
+    # And once by the worker that learns to hand it on: the connection comes back to one or the other.
+    assert metric(watched, "destination_lookups_total", result="miss") - before - 12 in range(1, WORKERS)
 
 
 def test_a_proxy_on_this_machine_does_not_open_it_to_the_world(watched: Service) -> None:
