@@ -57,8 +57,9 @@ class EventLoop:
         now = time.monotonic()
         clock = time.time()
         answers: list[tuple[Connection, bytes, Answer]] = []
+        connections, answer_to, ending = self._connections, self._lane.answer, self.ending
         for descriptor, event in self._epoll.poll(0, _EVENTS):
-            connection = self._connections[descriptor]
+            connection = connections[descriptor]
             if connection.outgoing:
                 if event & ~select.EPOLLIN:
                     self._send(connection, b"")
@@ -74,7 +75,7 @@ class EventLoop:
                 continue
             if connection.read:
                 data = connection.read + data
-            answer = self._lane.answer(data, connection.address, clock, self.ending)
+            answer = answer_to(data, connection.address, clock, ending)
             if answer is None:
                 self._read(connection, data, now)
             else:

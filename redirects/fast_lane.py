@@ -17,8 +17,8 @@ from django.db import Error, connection
 from gunicorn import SERVER
 
 from analytics.capture import KINDS
-from analytics.records import OPTED_OUT, SCANNED, encoded
-from analytics.visitor import Kind, Visitor, is_scan, kind_of
+from analytics.records import SCANNED, encoded
+from analytics.visitor import Kind, Visitor, is_scan
 from common import versions
 from common.client_address import client_address
 from common.metrics import count_lookups
@@ -67,14 +67,12 @@ class FastLane:
         slots = self._slots
         if slots[code_slot] != code_number or slots[host_slot] != host_number or until <= now or status == 0:
             return None
-        kind = kind_of(method, fields.is_prefetch, fields.is_crawler)
+        kind = fields.kind if method == "GET" else "head"
         if self._trusted or ":" in peer:
             peer = _client_address(peer, fields.forwarded_for, self._trusted)
         if countries and not _is_allowed(prepared[-countries:], peer, fields, kind):
             return None
-        flags = OPTED_OUT if fields.opted_out else 0
-        if query and is_scan(query):
-            flags |= SCANNED
+        flags = fields.flags | SCANNED if query and is_scan(query) else fields.flags
         if now >= self._until:
             self._date(now)
         closes = closes or fields.closes

@@ -11,8 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from analytics.records import OPTED_OUT
 from analytics.useragent import is_crawler
-from analytics.visitor import agent_text, is_prefetch, referrer_text
+from analytics.visitor import Kind, agent_text, is_prefetch, kind_of, referrer_text
 from common.hosts import canonical_host
 
 _MAX_BLOCK = 4096
@@ -37,13 +38,15 @@ class Agent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """What the header says, as far as it matters to a redirect; texts as the journal keeps them."""
+    """What the header says, as far as it matters to a redirect; texts and flags as the journal keeps them.
+
+    ``kind`` is that of a visit by GET.
+    """
 
     host: str
     agent: bytes
-    is_crawler: bool
-    is_prefetch: bool
-    opted_out: bool
+    kind: Kind
+    flags: int
     referrer: bytes
     forwarded_for: str
     closes: bool
@@ -128,9 +131,8 @@ class _Blocks(dict[bytes, Fields]):
         fields = Fields(
             host=read["host"],
             agent=agent.text,
-            is_crawler=agent.is_crawler,
-            is_prefetch=read.get("is_prefetch", False),
-            opted_out=read.get("gpc", False) or read.get("dnt", False),
+            kind=kind_of("GET", read.get("is_prefetch", False), agent.is_crawler),
+            flags=OPTED_OUT if read.get("gpc", False) or read.get("dnt", False) else 0,
             referrer=read.get("referrer", b""),
             forwarded_for=read.get("forwarded_for", ""),
             closes=read.get("closes", False),
