@@ -19,11 +19,11 @@ from gunicorn.config import Config
 from gunicorn.glogging import Logger
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
-from analytics.journal import SUFFIX
-from analytics.records import Record, decode, read_frames
+from analytics.records import Record, decode
 from redirects.fast_lane import FastLane, look_up
 from shortener_project.wsgi import application
 from tests.conftest import FIREFOX
+from tests.redirects.forgeries import records
 
 CLIENT = "203.0.113.9"
 USUAL = {
@@ -114,12 +114,7 @@ def _worker() -> ThreadWorker:
 
 
 def _records() -> list[Record]:
-    paths = sorted(settings.CLICKS_DIR.glob(f"*{SUFFIX}"))
-    return [
-        _timeless(decode(framed.payload))
-        for path in paths
-        for framed in read_frames(path.read_bytes(), 10_000)
-    ]
+    return [_timeless(record) for record in records(settings.CLICKS_DIR)]
 
 
 def _timeless(record: Record) -> Record:

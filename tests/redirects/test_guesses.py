@@ -15,11 +15,11 @@ from django.test import Client
 from pytest_django.fixtures import DjangoAssertNumQueries, Settings
 from rest_framework.test import APIClient
 
-from analytics.records import decode, read_frames
 from analytics.visitor import visitor_from
 from domains.models import Domain
 from redirects import refusals
 from tests.conftest import FIREFOX
+from tests.redirects.forgeries import FORGERIES, forged, records
 from tests.redirects.html import check_page
 
 HERE, NEXT_DOOR, ELSEWHERE = "203.0.113.5", "203.0.113.77", "198.51.100.5"
@@ -162,41 +162,22 @@ def test_zero_is_no_limit(settings: Settings) -> None:
     assert set(guess(100)) == {404}
 
 
-FORGERIES = (
-    "x-forwarded-for: {0}", "x-forwarded-for: {0}, 10.0.0.1", "x-forwarded-for: 127.0.0.1, {0}",
-    "x-forwarded-for: {0}:1234", "x-forwarded-for: [2001:db8::{1:x}]", "x-forwarded-for: [2001:db8::{1:x}]:80",
-    "x-forwarded-for: ::ffff:{0}", "x-forwarded-for: unknown, {0}", "x-forwarded-for: ,{0},",
-    "x-forwarded-for: {0} {0}",
-    "x-real-ip: {0}", "forwarded: for={0}", 'forwarded: for="[2001:db8::{1:x}]:80";proto=https', "client-ip: {0}",
-    "true-client-ip: {0}", "cf-connecting-ip: {0}", "x-client-ip: {0}", "x-cluster-client-ip: {0}",
-    "fastly-client-ip: {0}", "x-original-forwarded-for: {0}",
-)  # fmt: skip
-
-
-def recorded(clicks_dir: Path) -> Counter[str]:
-    """The addresses in the journal."""
-    segments = [path.read_bytes() for path in clicks_dir.glob("*.segment")]
-    return Counter(
-        decode(framed.payload).address for data in segments for framed in read_frames(data, 10_000)
-    )
-
-
 @pytest.mark.parametrize("form", FORGERIES)
 def test_forged_addresses_are_one_network(settings: Settings, clicks_dir: Path, form: str) -> None:
     """What is recorded is the peer, and the limit holds at the same count."""
     settings.TRUSTED_PROXIES = [ip_network("10.0.0.0/8")]
     visitor = browser()
-    found = [visitor.get("/guess", headers=forged(form, number)).status_code for number in range(64)]
+    found = [visitor.get("/guess", headers=header(form, number)).status_code for number in range(64)]
 
     assert found == [404] * 60 + [429] * 4
-    assert recorded(clicks_dir) == {HERE: 64}
+    assert Counter(record.address for record in records(clicks_dir)) == {HERE: 64}
 
 
 def test_twenty_thousand_forgeries_move_no_address() -> None:
     trusted = [ip_network("10.0.0.0/8")]
     seen = Counter(
         visitor_from(
-            {"REMOTE_ADDR": HERE, **HttpHeaders.to_wsgi_names(forged(form, number))}, "GET", trusted
+            {"REMOTE_ADDR": HERE, **HttpHeaders.to_wsgi_names(header(form, number))}, "GET", trusted
         ).address
         for form in FORGERIES
         for number in range(1000)
@@ -205,6 +186,6 @@ def test_twenty_thousand_forgeries_move_no_address() -> None:
     assert seen == {HERE: 20_000}
 
 
-def forged(form: str, number: int) -> dict[str, str]:
-    name, _, value = form.partition(": ")
-    return {name: value.format(f"198.{number % 250}.{number // 250}.7", number)}
+def header(form: str, number: int) -> dict[str, str]:
+    name, _, value = forged(form, number).partition(": ")
+    return {name: value}

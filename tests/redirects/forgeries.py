@@ -1,0 +1,29 @@
+"""What strangers say of where they come from, and what the journal says of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from analytics.journal import SUFFIX
+from analytics.records import Record, decode, read_frames
+
+FORGERIES = (
+    "x-forwarded-for: {0}", "x-forwarded-for: {0}, 10.0.0.1", "x-forwarded-for: 127.0.0.1, {0}",
+    "x-forwarded-for: {0}:1234", "x-forwarded-for: [2001:db8::{1:x}]", "x-forwarded-for: [2001:db8::{1:x}]:80",
+    "x-forwarded-for: ::ffff:{0}", "x-forwarded-for: unknown, {0}", "x-forwarded-for: ,{0},",
+    "x-forwarded-for: {0} {0}",
+    "x-real-ip: {0}", "forwarded: for={0}", 'forwarded: for="[2001:db8::{1:x}]:80";proto=https', "client-ip: {0}",
+    "true-client-ip: {0}", "cf-connecting-ip: {0}", "x-client-ip: {0}", "x-cluster-client-ip: {0}",
+    "fastly-client-ip: {0}", "x-original-forwarded-for: {0}",
+)  # fmt: skip
+
+
+def forged(form: str, number: int) -> str:
+    """The line of a head. Each number is an address of another network."""
+    return form.format(f"198.{number % 250}.{number // 250}.7", number)
+
+
+def records(clicks_dir: Path) -> list[Record]:
+    """All that the journal holds."""
+    segments = [path.read_bytes() for path in sorted(clicks_dir.glob(f"*{SUFFIX}"))]
+    return [decode(framed.payload) for data in segments for framed in read_frames(data, 100_000)]
