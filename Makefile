@@ -7,7 +7,7 @@ export PORT VAR_DIR
 
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: run test ci fmt bench bench-redirects bench-changes bench-domains bench-links bench-clicks bench-bulk bench-qr bench-limits prove-clicks fuzz-api fuzz-requests lock clean help
+.PHONY: run test ci fmt bench bench-redirects bench-changes bench-domains bench-links bench-clicks bench-bulk bench-qr bench-limits prove-clicks prove-keys fuzz-api fuzz-requests lock clean help
 
 run: $(VENV)/.run ## Install, prepare and serve on 127.0.0.1:$PORT
 	@exec $(BIN)/python manage.py serve
@@ -58,6 +58,9 @@ bench-limits: $(VENV)/.dev ## Counting requests, and creating with a key
 
 prove-clicks: $(VENV)/.dev ## Kill, cut and fill everything under load: no answered click is lost or counted twice
 	$(BIN)/python -m bench.prove_clicks $(ARGS)
+
+prove-keys: $(VENV)/.dev ## 200,000 calls with keys that were replaced, over two hosts: none is let in
+	$(BIN)/python -m bench.rotations $(ARGS)
 
 lock: $(VENV)/.dev ## Pin the newest versions that the .in files allow
 	$(BIN)/uv pip compile --upgrade --generate-hashes --universal --python-version 3.11 --no-emit-index-url --no-annotate --quiet -o requirements.txt requirements.in
