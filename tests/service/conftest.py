@@ -94,11 +94,20 @@ def make_database() -> Iterator[Callable[[], str]]:
 
 @pytest.fixture(scope="session")
 def haproxy() -> str:
-    """The program. CI has it, and skips nothing."""
-    found = shutil.which("haproxy", path=f"{os.environ['PATH']}:/usr/sbin")
+    return program("haproxy")
+
+
+@pytest.fixture(scope="session")
+def varnishd() -> str:
+    return program("varnishd")
+
+
+def program(name: str) -> str:
+    """Where it is. CI has it, and skips nothing."""
+    found = shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin")
     if found is None:
-        assert not os.environ.get("CI"), "CI tests everything, and haproxy is not installed."
-        pytest.skip("NOT TESTED: haproxy is not installed.")
+        assert not os.environ.get("CI"), f"CI tests everything, and {name} is not installed."
+        pytest.skip(f"NOT TESTED: {name} is not installed.")
     return found
 
 

@@ -1,0 +1,171 @@
+"""Behind a real Varnish: what it may not keep it does not, and what it keeps nobody has written into it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from tests.service.conftest import make_folder
+from tests.service.raw import Raw, send_raw
+from tests.service.running import Service, eventually, free_port
+
+STOCK = """
+vcl 4.1;
+backend default { .host = "127.0.0.1"; .port = "%d"; }
+"""
+# Against everything that an answer asks for: so whatever a stranger can write into one, others get.
+GREEDY = (
+    STOCK
+    + """
+sub vcl_backend_response { set beresp.ttl = 1h; set beresp.uncacheable = false; return (deliver); }
+"""
+)
+
+EVIL = "evil.example"
+POISON = [
+    *(f"{name}: {EVIL}" for name in (
+        "X-Forwarded-Host", "X-Forwarded-Server", "X-Host", "X-HTTP-Host-Override", "X-Original-Host",
+        "X-Rewrite-Host",
+        "X-Forwarded-Port", "X-Forwarded-Scheme", "X-Forwarded-Prefix", "X-Forwarded-Path", "X-Forwarded", "Via",
+        "Forwarded-Host", "Base-Url", "Request-Uri", "Destination", "Location", "Content-Location", "Origin",
+    )),
+    f"Forwarded: host={EVIL};proto=https", f"Referer: https://{EVIL}/", "X-Forwarded-Proto: https",
+    "X-Forwarded-Proto: nothttps", "X-Forwarded-Ssl: on", "X-Url-Scheme: https", "Front-End-Https: on",
+    f"X-Original-Url: /{EVIL}", f"X-Rewrite-Url: /{EVIL}", f"X-Original-Uri: /{EVIL}", "X-Forwarded-Port: 1337",
+    "X-HTTP-Method-Override: DELETE", "X-HTTP-Method: POST", "X-Method-Override: PUT", f"X-Request-ID: {EVIL}",
+    f"X-Correlation-ID: {EVIL}", f"Accept-Language: {EVIL}", "User-Agent: <script>evil</script>",
+    f"X-Forwarded-For: {EVIL}", "X-Forwarded-For: 203.0.113.1, 198.51.100.2", f"True-Client-IP: {EVIL}",
+    f"CF-Connecting-IP: {EVIL}", f"Upgrade-Insecure-Requests: {EVIL}", "Sec-Purpose: prefetch", "Save-Data: on",
+    f"If-Match: {EVIL}", "X-Oversized: " + "x" * 4000, "X-Metachar: a\x7fb",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def site(make_database: Callable[[], str]) -> Iterator[Service]:
+    service = Service(
+        make_folder(),
+        DATABASE_URL=make_database(),
+        SECRET_KEY="s" * 50,
+        TRUSTED_PROXIES="127.0.0.1/32",
+    )
+    try:
+        service.start()
+        yield service
+    finally:
+        service.end()
+
+
+@pytest.fixture(scope="module")
+def front(site: Service, varnishd: str) -> Iterator[int]:
+    with varnish_before(site, varnishd, STOCK) as port:
+        yield port
+
+
+@pytest.fixture(scope="module")
+def greedy(site: Service, varnishd: str) -> Iterator[int]:
+    with varnish_before(site, varnishd, GREEDY) as port:
+        yield port
+
+
+@contextmanager
+def varnish_before(service: Service, program: str, configuration: str) -> Iterator[int]:
+    """Gives its port."""
+    folder, port = make_folder(), free_port()
+    (folder / "default.vcl").write_text(configuration % service.port)
+    command = [program, "-F", "-j", "none", "-n", str(folder / "work"), "-T", "none", "-s", "malloc,32m"]
+    command += ["-a", f"127.0.0.1:{port}", "-f", str(folder / "default.vcl")]
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log)
+    try:
+        eventually(lambda: process.poll() is not None or _serves(port))
+        assert process.poll() is None, (folder / "log").read_text()
+        yield port
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _serves(port: int) -> bool:
+    try:
+        return get(port, "/healthz").status == 200
+    except ConnectionError:
+        return False
+
+
+def get(port: int, path: str, *lines: str) -> Raw:
+    return send_raw(port, path, f"Host: 127.0.0.1:{port}".encode(), *(line.encode() for line in lines))
+
+
+def is_from_memory(answer: Raw) -> bool:
+    """Varnish names the request that had fetched it beside this one."""
+    [line] = [line for line in answer.bytes.split(b"\r\n") if line.lower().startswith(b"x-varnish:")]
+    return len(line.split()) == 3
+
+
+def followed(service: Service, link: str) -> int:
+    answer = service.ask("GET", f"/api/urls/{link}", X_API_Key=service.owner.api_key)
+    count: int = answer.json()["data"]["url"]["clickCount"]
+    return count
+
+
+@pytest.mark.parametrize("fields", [{}, {"redirectType": 301}, {"restrictions": {"maxClicks": 9}}])
+def test_every_visit_reaches_the_service_and_an_edit_is_in_force_at_once(
+    site: Service, front: int, fields: dict[str, object]
+) -> None:
+    link = site.create_link(site.owner.api_key, **fields)
+    path = f"/{link['shortCode']}"
+
+    def switch(active: bool) -> None:
+        body = {"isActive": active}
+        changed = site.ask("PUT", f"/api/urls/{link['_id']}", body, X_API_Key=site.owner.api_key)
+        assert changed.status == 200
+
+    for round_ in range(3):
+        # The second answer would be the first one's if anybody had kept it.
+        answers = [get(front, path), get(front, path)]
+        switch(False)
+        answers += [get(front, path), get(front, path)]
+        switch(True)
+        assert [answer.status for answer in answers] == [fields.get("redirectType", 302)] * 2 + [410] * 2
+        assert not any(map(is_from_memory, answers))
+        eventually(lambda expected=2 * round_ + 2: followed(site, link["_id"]) == expected)
+
+
+def test_what_is_for_everybody_is_kept(front: int) -> None:
+    assert [is_from_memory(get(front, "/favicon.ico?kept")) for _ in range(2)] == [False, True]
+
+
+def test_forty_poisoned_headers_alter_nothing_that_a_cache_keeps_for_others(
+    site: Service, greedy: int
+) -> None:
+    key = site.owner.api_key
+    codes = [
+        site.create_link(key, **fields)["shortCode"]
+        for fields in ({}, {"redirectType": 301}, {"expiresAt": "2020-01-01"}, {"utm": {"source": "news"}})
+    ]
+    paths = [f"/{code}" for code in codes]
+    paths += [f"/{codes[0]}+", "/nothing", "/", "/robots.txt", "/favicon.ico", "/api/urls"]
+    altered, kept = {}, set()
+    assert len(POISON) >= 40
+    for path in paths:
+        clean = settled(get(greedy, f"{path}?clean"))
+        for number, line in enumerate(POISON):
+            # Each has a place of its own in the cache.
+            get(greedy, f"{path}?{number}", line)
+            answer = get(greedy, f"{path}?{number}")
+            if is_from_memory(answer):
+                kept.add(line)
+            if settled(answer) != clean:
+                altered[path, line] = answer.bytes
+    assert altered == {}
+    # Or it would prove nothing.
+    assert len(kept) >= 40
+
+
+def settled(answer: Raw) -> bytes:
+    """Without what differs whenever it is asked again; the id of a request may be the client's own."""
+    return re.sub(rb"\r\n(?:Date|X-Varnish|Age|X-Request-ID|Accept-Ranges): [^\r]*", b"", answer.bytes)
