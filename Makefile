@@ -55,6 +55,7 @@ bench-qr: $(VENV)/.dev ## Drawing QR codes, and following links meanwhile
 
 bench-limits: $(VENV)/.dev ## Counting requests, and creating with a key
 	$(BIN)/python -m bench.limits
+	$(BIN)/python -m bench.logins
 
 prove-clicks: $(VENV)/.dev ## Kill, cut and fill everything under load: no answered click is lost or counted twice
 	$(BIN)/python -m bench.prove_clicks $(ARGS)
