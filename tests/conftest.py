@@ -5,10 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings as django_settings
 from django.test import Client
 from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
+from accounts.hashers import Argon2
 from accounts.models import User
 from accounts.services import NewAccount, create_account
 from accounts.tokens import issue_tokens
@@ -20,6 +22,11 @@ PASSWORD = "correct horse battery"
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0"
 
 
+def pytest_configure() -> None:
+    # Each client of a test has a handler of its own, which would read all static files before its first request.
+    django_settings.WHITENOISE_AUTOREFRESH = True
+
+
 @pytest.fixture(autouse=True)
 def clicks_dir(settings: Settings, tmp_path: Path) -> Iterator[Path]:
     """A journal of its own for each test: what the database knows of one ends with the test, too."""
@@ -28,6 +35,14 @@ def clicks_dir(settings: Settings, tmp_path: Path) -> Iterator[Path]:
     journal.cache_clear()
     yield settings.CLICKS_DIR
     journal.cache_clear()
+
+
+@pytest.fixture(autouse=True)
+def quick_passwords(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same hash for a thousandth of the work: next to every test makes accounts."""
+    if "usual_passwords" not in request.keywords:
+        monkeypatch.setattr(Argon2, "time_cost", 1)
+        monkeypatch.setattr(Argon2, "memory_cost", 8)
 
 
 @pytest.fixture(autouse=True)

@@ -131,6 +131,7 @@ def test_email_may_have_254_characters_and_no_more(db: None) -> None:
 
 
 @pytest.mark.parametrize("arguments", [[], ["--password", "a long pass phrase"]])
+@pytest.mark.usual_passwords
 def test_password_is_hashed_with_argon2id_at_the_chosen_cost(arguments: list[str], db: None) -> None:
     create("grace@example.com", *arguments)
     assert re.match(r"argon2\$argon2id\$v=19\$m=19456,t=2,p=1\$", User.objects.get().password)

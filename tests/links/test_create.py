@@ -960,6 +960,7 @@ def test_a_broken_field_beside_a_reserved_code_is_told_first(api: APIClient) -> 
 
 
 @pytest.mark.parametrize("password", ["x", "x" * 128, " ", "\N{GRINNING FACE}" * 128, "p\u00e4ss w\u00f6rd"])
+@pytest.mark.usual_passwords
 def test_a_password_is_kept_as_an_argon2_hash_alone(
     api: APIClient, make_link: Callable[..., Any], password: str
 ) -> None:
