@@ -170,3 +170,13 @@ def test_a_text_that_is_no_object_is_refused_in_the_envelope(
         if found not in allowed:
             wrong[text[:60]] = found
     assert wrong == {}
+
+
+@pytest.mark.parametrize("path", ["/api/urls/bulk", "/api/urls/import", "/api/qr-codes"])
+def test_where_bodies_may_be_large_they_may_not_be_deep(api: APIClient, path: str) -> None:
+    for depth in (17, 1_000, 100_000):
+        for text in (b"[" * depth, b"[" * depth + b"]" * depth, b'{"a":' * depth + b"1" + b"}" * depth):
+            response = api.generic("POST", path, b'{"urls":%s}' % text, "application/json")
+            # Only of the codes' bodies is there less room than for the deepest of these.
+            expected = 413 if path == "/api/qr-codes" and len(text) > 202_000 else 400
+            assert (response.status_code, response.json()["code"]) == (expected, CODES[expected]), text[:9]

@@ -171,10 +171,10 @@ def test_a_link_with_a_limit_is_not_followed_either(
     assert Link.objects.get().counter.clicks == 1
 
 
-def test_a_domain_sends_nobody_to_a_banned_host(
-    alice: NewAccount, api: APIClient, make_link: MakeLink, visitor: Client
-) -> None:
-    domain = Domain.objects.create(
+@pytest.fixture
+def astray(alice: NewAccount) -> Domain:
+    """A domain that sends everybody to one host."""
+    return Domain.objects.create(
         owner=alice.user,
         domain="brand.example",
         host="brand.example",
@@ -183,7 +183,10 @@ def test_a_domain_sends_nobody_to_a_banned_host(
         not_found_url="https://b.evil.example/",
         expired_url="https://c.evil.example/",
     )
-    link = make_link(domainId=str(domain.public_id), expiresAt="2020-01-01T00:00:00Z")
+
+
+def test_a_domain_sends_nobody_to_a_banned_host(astray: Domain, make_link: MakeLink, visitor: Client) -> None:
+    link = make_link(domainId=str(astray.public_id), expiresAt="2020-01-01T00:00:00Z")
 
     def statuses() -> list[int]:
         paths = ["/", "/nothing", f"/{link['shortCode']}"]
@@ -198,16 +201,9 @@ def test_a_domain_sends_nobody_to_a_banned_host(
 
 @pytest.mark.parametrize("name", ["rootUrl", "notFoundUrl", "expiredUrl"])
 def test_a_domain_cannot_be_told_to_send_anybody_to_a_banned_host(
-    alice: NewAccount, api: APIClient, strange_api: APIClient, name: str
+    astray: Domain, api: APIClient, strange_api: APIClient, name: str
 ) -> None:
-    domain = Domain.objects.create(
-        owner=alice.user,
-        domain="brand.example",
-        host="brand.example",
-        status="active",
-        root_url="https://a.evil.example/",
-    )
-    path, rows = f"/api/domains/{domain.public_id}", Domain.objects.values()
+    path, rows = f"/api/domains/{astray.public_id}", Domain.objects.values()
     before = list(rows)
     bans.ban_host(host="evil.example")
     for address in ("https://evil.example/", "http://EVIL.example.:8080/a", "https://a.b.evil.example/#x"):
