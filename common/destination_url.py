@@ -8,6 +8,7 @@ to make two readers see two hosts, so they are refused here although a browser w
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ada_url import URL
 
@@ -43,6 +44,8 @@ class Destination:
     port: int
 
 
+# A field judges an address and the rules behind it ask again what it means. Refusals are not kept.
+@lru_cache(maxsize=16)
 def canonical_destination(raw: str) -> Destination:
     """The destination that `raw` means to a browser, or `InvalidDestination`; no other exception."""
     if len(raw) > MAX_RAW_LENGTH:

@@ -7,6 +7,7 @@ import unicodedata
 from datetime import UTC, datetime
 from typing import Any
 
+from django.core.validators import ProhibitNullCharactersValidator
 from rest_framework import serializers
 from rest_framework.validators import ProhibitSurrogateCharactersValidator
 
@@ -18,12 +19,14 @@ _DATE_TIME = re.compile(
 )
 
 
-class _NoSurrogates(ProhibitSurrogateCharactersValidator):
-    """Asks each character in Python, and so not those of a text that is ASCII, as most are."""
+_prohibited = (ProhibitNullCharactersValidator(), ProhibitSurrogateCharactersValidator())
 
-    def __call__(self, value: Any) -> None:
-        if not str(value).isascii():
-            super().__call__(value)
+
+def _refuse_what_no_column_takes(text: str) -> None:
+    """Asked of each character in Python only where it can be, as most texts are ASCII."""
+    if "\0" in text or not text.isascii():
+        for validator in _prohibited:
+            validator(text)
 
 
 class Text(serializers.CharField):
@@ -35,10 +38,9 @@ class Text(serializers.CharField):
     def __init__(self, **kwargs: Any) -> None:
         self.characters: int | None = kwargs.pop("characters", None)
         super().__init__(trim_whitespace=False, **kwargs)
-        self.validators = [
-            _NoSurrogates() if isinstance(each, ProhibitSurrogateCharactersValidator) else each
-            for each in self.validators
-        ]
+        prohibiting = tuple(map(type, _prohibited))
+        lengths = [each for each in self.validators if not isinstance(each, prohibiting)]
+        self.validators = [*lengths, _refuse_what_no_column_takes]
         self.error_messages["too_long"] = f"Ensure this has at most {self.characters} characters."
 
     def to_internal_value(self, data: Any) -> str:

@@ -5,7 +5,7 @@ A verdict is the link, as it is then, or what the single call would have raised.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -46,14 +46,14 @@ SELECT code FROM held
 """  # noqa: S608 # put together from constants
 
 
-def create_links(*, owner: User, items: Sequence[Mapping[str, Any] | ServiceError]) -> list[Verdict]:
+def create_links(*, owner: User, items: Iterable[Mapping[str, Any] | ServiceError]) -> list[Verdict]:
     """Of each item the fields of a single creation, or what they were refused for already."""
     drafting = Drafting(owner)
     stored = store_drafts(owner, [_attempt(item, drafting.draft) for item in items])
     return [each if isinstance(each, ServiceError) else each.link for each in stored]
 
 
-def update_links(*, owner: User, items: Sequence[Mapping[str, Any] | ServiceError]) -> list[Verdict]:
+def update_links(*, owner: User, items: Iterable[Mapping[str, Any] | ServiceError]) -> list[Verdict]:
     """Of each item the changes and the ``public_id``; what stands twice is changed by the first alone."""
     seen: set[UUID] = set()
     changes = [_attempt(item, lambda found: _change(found, seen)) for item in items]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from rest_framework import serializers
@@ -58,17 +58,15 @@ class UpdateItemSerializer(UpdateLinkSerializer):
 
 def judged(
     serializer: serializers.Serializer[Any], items: Iterable[dict[str, Any]]
-) -> list[dict[str, Any] | ServiceError]:
-    """The validated fields of each item, or what is wrong with them."""
-    verdicts: list[dict[str, Any] | ServiceError] = []
+) -> Iterator[dict[str, Any] | ServiceError]:
+    """The validated fields of each item, or what is wrong with them, as they are asked for."""
     passwords = 0
     for item in items:
         try:
             fields = serializer.run_validation(item)
         except serializers.ValidationError as error:
-            verdicts.append(invalid(error))
+            yield invalid(error)
             continue
         hashes = fields.get("password") is not None
         passwords += hashes
-        verdicts.append(rules.too_many_passwords() if hashes and passwords > rules.MAX_PASSWORDS else fields)
-    return verdicts
+        yield rules.too_many_passwords() if hashes and passwords > rules.MAX_PASSWORDS else fields

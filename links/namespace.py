@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db import IntegrityError, connection
@@ -57,8 +56,7 @@ _FORGET = "DELETE FROM links_code WHERE kind = 'retired' AND held_until < now()"
 Place = tuple[int | None, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
+class Taken(NamedTuple):
     domain_id: int | None
     code: str
     kind: CodeKind

@@ -9,6 +9,7 @@ from rest_framework import serializers
 
 from common.countries import COUNTRY_CODES
 from common.fields import Boolean, DateTime, DestinationField, Integer, QueryBoolean, Text, count_characters
+from common.objects import Object, StrictObject
 from common.pagination import PageQuery
 from links.codes import is_code
 from links.exports import ExportFormat
@@ -23,25 +24,6 @@ class SortBy(models.TextChoices):
     CREATED_AT = "createdAt"
     CLICK_COUNT = "clickCount"
     TITLE = "title"
-
-
-class _Object(serializers.Serializer[Any]):
-    """An object whose keys are all known: a misspelt restriction must not quietly restrict nothing."""
-
-    def to_internal_value(self, data: Any) -> Any:
-        unknown = sorted(set(data) - set(self.fields)) if isinstance(data, dict) else []
-        errors: dict[str, Any] = {
-            key: [serializers.ErrorDetail("There is no such key.", code="unknown")] for key in unknown
-        }
-        try:
-            value = super().to_internal_value(data)
-        except serializers.ValidationError as error:
-            if not unknown:
-                raise
-            errors |= error.detail  # type: ignore[arg-type] # an object's errors are one too
-        if errors:
-            raise serializers.ValidationError(errors)
-        return value
 
 
 class TagField(Text):
@@ -66,7 +48,7 @@ class TagsField(Text):
         return tags
 
 
-class UtmSerializer(_Object):
+class UtmSerializer(StrictObject):
     source = Text(required=False, allow_null=True, allow_blank=True, characters=200)  # type: ignore[assignment] # DRF
     medium = Text(required=False, allow_null=True, allow_blank=True, characters=200)
     campaign = Text(required=False, allow_null=True, allow_blank=True, characters=200)
@@ -95,7 +77,7 @@ class DeviceField(Text):
         return device
 
 
-class RestrictionsSerializer(_Object):
+class RestrictionsSerializer(StrictObject):
     maxClicks = Integer(
         source="max_clicks", required=False, allow_null=True, min_value=1, max_value=2_147_483_647
     )
@@ -130,7 +112,7 @@ class RedirectTypeField(Integer):
         return redirect_type
 
 
-class _WritableFields(serializers.Serializer[Any]):
+class _WritableFields(Object):
     customCode = CodeField(source="custom_code", required=False, allow_null=True)
     title = Text(required=False, allow_null=True, allow_blank=True, characters=200)
     description = Text(required=False, allow_null=True, allow_blank=True, characters=500)
@@ -144,7 +126,7 @@ class _WritableFields(serializers.Serializer[Any]):
     redirectType = RedirectTypeField(source="redirect_type", required=False, allow_null=True)
 
 
-class _FieldsOfANewLink(serializers.Serializer[Any]):
+class _FieldsOfANewLink(Object):
     originalUrl = DestinationField(source="original_url")
     domainId = Text(source="domain_id", required=False, allow_null=True)
 
@@ -153,7 +135,7 @@ class CreateLinkSerializer(_FieldsOfANewLink, _WritableFields):
     pass
 
 
-class _FieldsSentBack(serializers.Serializer[Any]):
+class _FieldsSentBack(Object):
     """Clients send back whole objects: what cannot be changed is compared by the service, or ignored."""
 
     originalUrl = Text(source="original_url", required=False)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import sys
 from argparse import ArgumentParser
 from pathlib import Path
@@ -37,6 +38,9 @@ class Command(BaseCommand):
         if owner is None:
             raise CommandError(f"There is no account {options['owner']}.")
         applied, rows, good = options["apply"], 0, 0
+        # A batch is many objects that all live to its end: looking for garbage among them costs a tenth of the time.
+        gc.freeze()
+        gc.set_threshold(200_000)
         try:
             # A byte order mark is no part of the first name.
             with options["file"].open(encoding="utf-8-sig", newline="") as file:
