@@ -189,9 +189,13 @@ BAD_BODIES = (
     BodyTooLarge(f"The request body is larger than {MAX_BODY_BYTES} bytes."),
     exceptions.UnsupportedMediaType("text/plain"),
 )
-
-
 _TOO_MANY = TooManyRequests(30, limit=600, window=60)
+
+
+def bad_bodies(max_bytes: int) -> list[Exception]:
+    """Of a write whose body may be larger than others."""
+    too_large = BodyTooLarge(f"The request body is larger than {max_bytes} bytes.")
+    return [too_large if isinstance(each, BodyTooLarge) else each for each in BAD_BODIES]
 
 
 def invalid(field: str, code: str = "required", message: str = "This field is required.") -> InvalidFields:

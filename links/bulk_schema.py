@@ -5,12 +5,17 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from drf_spectacular.utils import OpenApiExample, OpenApiRequest, extend_schema_field, extend_schema_view
+from drf_spectacular.utils import (
+    OpenApiExample,
+    OpenApiRequest,
+    OpenApiResponse,
+    extend_schema_field,
+    extend_schema_view,
+)
 from rest_framework.fields import BooleanField, CharField, IntegerField
 from rest_framework.serializers import Serializer
 
 from accounts import idempotency
-from common.errors import BodyTooLarge
 from common.schema import (
     BAD_BODIES,
     FIELD_ERROR,
@@ -19,6 +24,7 @@ from common.schema import (
     Parts,
     annotate,
     answer,
+    bad_bodies,
     invalid,
     nested,
     nested_list,
@@ -37,6 +43,7 @@ from links.rules import MAX_PASSWORDS
 from links.schema import NEW_URL, UPDATED_URL, URL_ID
 
 _operation = partial(operation, tag="Links")
+_INDEX = Part(IntegerField(min_value=0, help_text="Its place among those sent, from 0."), 0)
 _ID = "019a9e3c-5d2f-7c41-9b1e-2f6d0c8a4b75"
 _EACH = (
     "Each is judged by the rules of the single call, in the order given, and has a result of its own: what is wrong"
@@ -70,33 +77,30 @@ annotate(
 )
 
 
-def too_large(limit: int) -> list[Exception]:
-    refusal = BodyTooLarge(f"The request body is larger than {limit} bytes.")
-    return [refusal if isinstance(each, BodyTooLarge) else each for each in BAD_BODIES]
-
-
-def result(url: Part, *, status: int) -> Parts:
-    return {
-        "index": Part(IntegerField(min_value=0, help_text="Its place among those sent, from 0."), 0),
+def results(name: str, number: Part, url: Part, *, at: str = "index", status: int = 200) -> Parts:
+    """A result for each, known by its number, and how many of each kind there are."""
+    result: Parts = {
+        at: number,
         "success": Part(BooleanField(), True),
         "status": Part(IntegerField(help_text="What the single call would have answered."), status),
-        "url": url,
+        "url": Part(type(url.field)(required=False), url.example),
         "message": Part(CharField(required=False, help_text="Of a refusal: one sentence for people.")),
         "code": Part(CharField(required=False, help_text="Of a refusal: the reason, for programs.")),
         "errors": Part(FIELD_ERROR(many=True, required=False)),
     }
+    return {
+        "results": nested_list(f"{name}Result", result),
+        "succeeded": Part(IntegerField(min_value=0), 1),
+        "failed": Part(IntegerField(min_value=0), 0),
+    }
 
 
-def _results(name: str, url: Part, done: str, *, status: int = 200) -> Any:
+def _answer(name: str, url: Part, done: str, *, status: int = 200) -> OpenApiResponse:
     return answer(
         name,
         "A result for each, in the order given.",
         f"1 of 1 URLs {done}.",
-        data={
-            "results": nested_list(f"{name}Result", result(url, status=status)),
-            "succeeded": Part(IntegerField(min_value=0), 1),
-            "failed": Part(IntegerField(min_value=0), 0),
-        },
+        data=results(name, _INDEX, url, status=status),
     )
 
 
@@ -106,16 +110,12 @@ def _body(serializer: type[Serializer[Any]], *examples: dict[str, Any]) -> OpenA
     )
 
 
-def _optional(part: Part) -> Part:
-    return Part(type(part.field)(required=False), part.example)
-
-
 describe_bulk = extend_schema_view(
     bulk_create=_operation(
         "createUrls",
         f"Create up to {MAX_ITEMS} short links.",
-        _results("CreateUrls", _optional(NEW_URL), "created", status=201),
-        [invalid("urls"), *too_large(BulkParser.max_bytes), NO_CREDENTIAL, *idempotency.REFUSALS],
+        _answer("CreateUrls", NEW_URL, "created", status=201),
+        [invalid("urls"), *bad_bodies(BulkParser.max_bytes), NO_CREDENTIAL, *idempotency.REFUSALS],
         is_idempotent=True,
         body=_body(
             BulkCreateSerializer, {"urls": [{"originalUrl": "https://example.com/", "customCode": "spring"}]}
@@ -125,8 +125,8 @@ describe_bulk = extend_schema_view(
     bulk_update=_operation(
         "updateUrls",
         f"Change up to {MAX_ITEMS} short links.",
-        _results("UpdateUrls", _optional(UPDATED_URL), "updated"),
-        [invalid("urls", "ambiguous", EITHER), *too_large(BulkParser.max_bytes), NO_CREDENTIAL],
+        _answer("UpdateUrls", UPDATED_URL, "updated"),
+        [invalid("urls", "ambiguous", EITHER), *bad_bodies(BulkParser.max_bytes), NO_CREDENTIAL],
         body=_body(
             BulkUpdateSerializer,
             {"ids": [_ID], "data": {"isActive": False}},
@@ -137,7 +137,7 @@ describe_bulk = extend_schema_view(
     bulk_delete=_operation(
         "deleteUrls",
         f"Delete up to {MAX_ITEMS} short links.",
-        _results("DeleteUrls", _optional(nested("DeletedUrl", URL_ID)), "deleted"),
+        _answer("DeleteUrls", nested("DeletedUrl", URL_ID), "deleted"),
         [invalid("ids"), *BAD_BODIES, NO_CREDENTIAL],
         body=_body(BulkDeleteSerializer, {"ids": [_ID]}),
         description="What is wrong with one is no matter of the others.",

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterable, Iterator
-from datetime import datetime
 from io import StringIO
-from typing import Any, NamedTuple
-from uuid import UUID
+from typing import Any
 
 import orjson
 from django.db import models
@@ -20,8 +18,8 @@ from accounts.models import User
 from common.fields import iso_utc
 from links import searches
 from links.cells import guard, joined
-from links.representations import short_url
-from links.selectors import fetch
+from links.representations import changeable_fields, short_url
+from links.selectors import ExportedLink, fetch
 from links.utm import UTM_KEYS
 
 BATCH = 1_000
@@ -34,8 +32,9 @@ _AFTER = "AND (s.created_at, s.link_id) < (%(created_at)s, %(link)s)"
 _ROWS = """
 SELECT l.public_id, d.host, l.short_code, l.custom_code,
     ARRAY(SELECT code FROM links_code WHERE link_id = l.id AND kind = 'alias' ORDER BY id), l.original_url,
-    l.title, l.description, l.tags, l.is_active, l.expires_at, l.password IS NOT NULL, l.utm, l.max_clicks,
-    l.allowed_countries, l.blocked_countries, l.allowed_devices, l.redirect_type, n.clicks, l.created_at, l.updated_at
+    l.title, l.description, l.tags, l.is_active, l.expires_at, l.password IS NOT NULL, l.max_clicks,
+    l.allowed_countries, l.blocked_countries, l.allowed_devices, l.redirect_type, n.clicks, l.created_at, l.updated_at,
+    l.utm
 FROM unnest(%(ids)s::bigint[]) WITH ORDINALITY wanted (id, place)
 JOIN links_link l ON l.id = wanted.id
 JOIN links_clickcounter n ON n.link_id = l.id
@@ -50,30 +49,6 @@ class ExportFormat(models.TextChoices):
 
 
 CONTENT_TYPES = {ExportFormat.CSV: "text/csv; charset=utf-8", ExportFormat.JSONL: "application/jsonl"}
-
-
-class ExportedLink(NamedTuple):
-    public_id: UUID
-    host: str | None
-    short_code: str
-    custom_code: str | None
-    aliases: list[str]
-    original_url: str
-    title: str | None
-    description: str | None
-    tags: list[str]
-    is_active: bool
-    expires_at: datetime | None
-    has_password: bool
-    utm: str
-    max_clicks: int | None
-    allowed_countries: list[str]
-    blocked_countries: list[str]
-    allowed_devices: list[str]
-    redirect_type: int
-    clicks: int
-    created_at: datetime
-    updated_at: datetime
 
 
 def export_links(
@@ -92,7 +67,8 @@ def _batches(match: str, values: dict[str, Any]) -> Iterator[list[ExportedLink]]
     query = _KEYS.format(match=match, after="", batch=BATCH)
     while keys := fetch(query, values):
         ids = [link for _, link, matches in keys if matches]
-        yield [ExportedLink(*row) for row in fetch(_ROWS, {"ids": ids})] if ids else []
+        rows = fetch(_ROWS, {"ids": ids}) if ids else []
+        yield [ExportedLink._make((*columns, orjson.loads(utm))) for *columns, utm in rows]
         query = _KEYS.format(match=match, after=_AFTER, batch=BATCH)
         values |= {"created_at": keys[-1][0], "link": keys[-1][1]}
 
@@ -123,29 +99,14 @@ _WRITERS: dict[ExportFormat, Callable[[Iterable[list[ExportedLink]]], Iterator[b
 
 def _fields(link: ExportedLink) -> dict[str, Any]:
     """Named as in the API, where the domain is known by an id that means nothing elsewhere."""
-    restrictions = {
-        "maxClicks": link.max_clicks,
-        "allowedCountries": link.allowed_countries,
-        "blockedCountries": link.blocked_countries,
-        "allowedDevices": link.allowed_devices,
-    }
     return {
         "_id": str(link.public_id),
         "shortUrl": short_url(link.host, link.custom_code or link.short_code),
         "domain": link.host,
         "shortCode": link.short_code,
-        "customCode": link.custom_code,
         "aliases": link.aliases,
         "originalUrl": link.original_url,
-        "title": link.title,
-        "description": link.description,
-        "tags": link.tags,
-        "isActive": link.is_active,
-        "expiresAt": None if link.expires_at is None else iso_utc(link.expires_at),
-        "hasPassword": link.has_password,
-        "utm": orjson.loads(link.utm),
-        "restrictions": {name: value for name, value in restrictions.items() if value},
-        "redirectType": link.redirect_type,
+        **changeable_fields(link),
         "clickCount": link.clicks,
         "createdAt": iso_utc(link.created_at),
         "updatedAt": iso_utc(link.updated_at),

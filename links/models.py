@@ -55,6 +55,10 @@ class Link(models.Model):
     def __str__(self) -> str:
         return self.custom_code or self.short_code
 
+    @property
+    def has_password(self) -> bool:
+        return self.password is not None
+
 
 class CodeKind(models.TextChoices):
     SHORT = "short"

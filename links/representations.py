@@ -8,7 +8,7 @@ from accounts.models import User
 from common.fields import iso_utc
 from domains.addresses import BASE_ID, DomainAddress, short_url_of_host
 from links.models import Link
-from links.selectors import LinkRow, Overview
+from links.selectors import ExportedLink, LinkRow, Overview
 
 
 def short_url(host: str | None, code: str) -> str:
@@ -62,7 +62,7 @@ def updated_link(link: Link, changed: set[str]) -> dict[str, Any]:
     }
 
 
-def changeable_fields(link: Link) -> dict[str, Any]:
+def changeable_fields(link: Link | ExportedLink) -> dict[str, Any]:
     restrictions = {
         "maxClicks": link.max_clicks,
         "allowedCountries": link.allowed_countries,
@@ -76,7 +76,7 @@ def changeable_fields(link: Link) -> dict[str, Any]:
         "tags": link.tags,
         "isActive": link.is_active,
         "expiresAt": None if link.expires_at is None else iso_utc(link.expires_at),
-        "hasPassword": link.password is not None,
+        "hasPassword": link.has_password,
         "utm": link.utm,
         "restrictions": {name: value for name, value in restrictions.items() if value},
         "redirectType": link.redirect_type,

@@ -29,6 +29,32 @@ class LinkRow(NamedTuple):
     created_at: datetime
 
 
+class ExportedLink(NamedTuple):
+    """A link with all that is told of it, in the order of its export's statement."""
+
+    public_id: uuid.UUID
+    host: str | None
+    short_code: str
+    custom_code: str | None
+    aliases: list[str]
+    original_url: str
+    title: str | None
+    description: str | None
+    tags: list[str]
+    is_active: bool
+    expires_at: datetime | None
+    has_password: bool
+    max_clicks: int | None
+    allowed_countries: list[str]
+    blocked_countries: list[str]
+    allowed_devices: list[str]
+    redirect_type: int
+    clicks: int
+    created_at: datetime
+    updated_at: datetime
+    utm: dict[str, str]
+
+
 class Totals(NamedTuple):
     links: int
     active_links: int

@@ -16,21 +16,19 @@ from accounts import idempotency
 from common.errors import NotFound
 from common.fields import DateTime
 from common.schema import (
-    FIELD_ERROR,
     NO_CREDENTIAL,
     Part,
     Parts,
     annotate,
     answer,
-    component,
-    example,
+    bad_bodies,
     invalid,
-    nested_list,
+    nested,
     operation,
 )
 from domains.addresses import BASE_ID
 from links.bulk_parsers import ImportParser
-from links.bulk_schema import too_large
+from links.bulk_schema import results
 from links.downloads import Busy
 from links.exports import COLUMNS, CONTENT_TYPES, ExportFormat
 from links.imports.layouts import NAMES
@@ -75,15 +73,7 @@ _IMPORTED: Parts = {
     "shortCode": Part(CharField(required=False)),
     "shortUrl": Part(CharField(required=False), "https://go.example.com/spring"),
 }
-_RESULT: Parts = {
-    "row": Part(IntegerField(min_value=1, help_text="The first link is 1."), 1),
-    "success": Part(BooleanField(), True),
-    "status": Part(IntegerField(help_text="What creating this link alone would have been answered."), 201),
-    "url": Part(component("ImportedUrl", _IMPORTED)(required=False), example(_IMPORTED)),
-    "message": Part(CharField(required=False, help_text="Of a refusal: one sentence for people.")),
-    "code": Part(CharField(required=False, help_text="Of a refusal: the reason, for programs.")),
-    "errors": Part(FIELD_ERROR(many=True, required=False)),
-}
+_ROW = Part(IntegerField(min_value=1, help_text="The first link is 1."), 1)
 _CSV = """originalUrl,customCode,title,clickCount,createdAt
 https://example.com/spring,spring,Spring sale,42,2024-03-01
 """
@@ -120,15 +110,13 @@ describe_transfers = extend_schema_view(
             data={
                 "format": Part(ChoiceField(NAMES), "own"),
                 "dryRun": Part(BooleanField(), True),
-                "results": nested_list("ImportUrlsResult", _RESULT),
-                "succeeded": Part(IntegerField(min_value=0), 1),
-                "failed": Part(IntegerField(min_value=0), 0),
+                **results("ImportUrls", _ROW, nested("ImportedUrl", _IMPORTED), at="row", status=201),
             },
         ),
         [
             invalid("content"),
             *(invalid("content", code, sentence) for code, sentence in _UNREADABLE.items()),
-            *too_large(ImportParser.max_bytes),
+            *bad_bodies(ImportParser.max_bytes),
             NO_CREDENTIAL,
             NotFound("Domain not found."),
             *idempotency.REFUSALS,

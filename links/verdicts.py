@@ -23,35 +23,33 @@ def answer(
     *,
     done: str,
     status: int = 200,
+    name: str = "index",
+    first: int = 0,
+    **beside: Any,
 ) -> Response:
-    results = [
-        refusal(place, outcome)
+    """A result for each, under a number that counts from ``first``; of a refusal what it alone would be answered."""
+    results: list[dict[str, Any]] = [
+        {name: place + first, "status": outcome.status, **error_body(outcome)}
         if isinstance(outcome, ServiceError)
-        else {"index": place, "success": True, "status": status, "url": show(place, outcome)}
+        else {name: place + first, "success": True, "status": status, "url": show(place, outcome)}
         for place, outcome in enumerate(outcomes)
     ]
     succeeded = sum(not isinstance(outcome, ServiceError) for outcome in outcomes)
-    data = {"results": results, "succeeded": succeeded, "failed": len(results) - succeeded}
-    return ok(data, f"{succeeded} of {len(results)} URLs {done}.")
+    counts = {"results": results, "succeeded": succeeded, "failed": len(results) - succeeded}
+    return ok({**beside, **counts}, f"{succeeded} of {len(results)} URLs {done}.")
 
 
 def answer_import(found: Imported) -> Response:
-    results: list[dict[str, Any]] = [
-        {"row": row, "status": outcome.status, **error_body(outcome)}
-        if isinstance(outcome, ServiceError)
-        else {"row": row, "success": True, "status": 201, "url": imported_url(outcome)}
-        for row, outcome in enumerate(found.verdicts, 1)
-    ]
-    succeeded = sum(not isinstance(outcome, ServiceError) for outcome in found.verdicts)
-    data = {
-        "format": found.layout,
-        "dryRun": found.dry_run,
-        "results": results,
-        "succeeded": succeeded,
-        "failed": len(results) - succeeded,
-    }
-    done = "can be imported; nothing was written" if found.dry_run else "were imported"
-    return ok(data, f"{succeeded} of {len(results)} URLs {done}.")
+    return answer(
+        found.verdicts,
+        lambda _, draft: imported_url(draft),
+        done="can be imported; nothing was written" if found.dry_run else "were imported",
+        status=201,
+        name="row",
+        first=1,
+        format=found.layout,
+        dryRun=found.dry_run,
+    )
 
 
 def imported_url(draft: Draft) -> dict[str, Any]:
@@ -72,8 +70,3 @@ def imported_url(draft: Draft) -> dict[str, Any]:
         host = None if link.domain is None else link.domain.host
         shown["shortUrl"] = short_url(host, link.custom_code or code or "")
     return shown
-
-
-def refusal(place: int, error: ServiceError) -> dict[str, Any]:
-    """What the call for this one alone would have been answered."""
-    return {"index": place, "status": error.status, **error_body(error)}

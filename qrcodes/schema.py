@@ -14,16 +14,16 @@ from drf_spectacular.utils import (
 from rest_framework.fields import BooleanField, CharField, ChoiceField, IntegerField
 
 from accounts import idempotency
-from common.errors import BodyTooLarge, NotFound
+from common.errors import NotFound
 from common.fields import DateTime
 from common.pagination import MAX_DEPTH, TOO_DEEP
 from common.schema import (
-    BAD_BODIES,
     NO_CREDENTIAL,
     Part,
     Parts,
     annotate,
     answer,
+    bad_bodies,
     component,
     example,
     invalid,
@@ -110,8 +110,7 @@ _NO_LOGOS = (
     ("mode", "Must be in RGB, grey of 8 bits or a palette."),
     ("max_length", f"Must be at most {MAX_BYTES} bytes."),
 )
-_TOO_LARGE = BodyTooLarge(f"The request body is larger than {LogoParser.max_bytes} bytes.")
-_BAD_BODIES = [_TOO_LARGE if isinstance(refusal, BodyTooLarge) else refusal for refusal in BAD_BODIES]
+_BAD_BODIES = bad_bodies(LogoParser.max_bytes)
 _BY_ID = OpenApiParameter("id", str, OpenApiParameter.PATH, description="The `_id` of the QR code.")
 _NO_URL, _NO_QR_CODE = NotFound("URL not found."), NotFound("QR code not found.")
 _SENT = "urlId size format errorCorrectionLevel foregroundColor backgroundColor margin style"

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from django.db import connection
-from django.http import HttpResponse
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
@@ -18,42 +17,14 @@ from links import bans, drafts, rules
 from links.bulk import create_links, store_drafts
 from links.models import Code, Link
 from tests.conftest import key_client
+from tests.links.many import UNKNOWN_ID, URL, create_many
 from tests.links.test_create import broken_rules, everything_written
 from tests.links.threads import at_once
-
-URL = "https://example.com/page"
-UNKNOWN_ID = "01890000-0000-7000-8000-000000000000"
-
-
-@pytest.fixture
-def brand(alice: NewAccount) -> Domain:
-    return Domain.objects.create(
-        owner=alice.user, domain="brand.example", subdomain="go", host="go.brand.example", status="active"
-    )
-
-
-def bulk(client: APIClient, urls: list[Any]) -> HttpResponse:
-    return client.post("/api/urls/bulk", {"urls": urls})
-
-
-def results(client: APIClient, urls: list[Any]) -> list[dict[str, Any]]:
-    response = bulk(client, urls)
-    assert response.status_code == 200, response.content
-    body = response.json()
-    found: list[dict[str, Any]] = body["data"]["results"]
-    good = sum(each["success"] for each in found)
-    assert [each["index"] for each in found] == list(range(len(urls)))
-    assert body == {
-        "success": True,
-        "message": f"{good} of {len(urls)} URLs created.",
-        "data": {"results": found, "succeeded": good, "failed": len(urls) - good},
-    }
-    return found
 
 
 def test_a_result_is_what_the_single_call_answers(api: APIClient) -> None:
     fields = {"originalUrl": URL, "customCode": "spring", "title": "Spring", "tags": ["a", "B"]}
-    [result] = results(api, [fields])
+    [result] = create_many(api, [fields])
     url = result["url"]
     assert result == {"index": 0, "success": True, "status": 201, "url": url}
     assert url == {
@@ -79,14 +50,14 @@ def test_every_field_is_kept(api: APIClient, brand: Domain) -> None:
         "customCode": "Launch2030",
         "title": "Läunch\t\\N",
         "description": 'The "launch", page',
-        "tags": ["Marketing", "q4, {x}", 'say "hi"'],
+        "tags": ["Marketing", "q4, {x}", 'say "hi"', "back\\slash", "NULL"],
         "expiresAt": "2030-12-31T23:59:59Z",
         "domainId": str(brand.public_id),
         "utm": {"source": "mail", "campaign": "\\ {} ü"},
         "restrictions": {"maxClicks": 5, "allowedCountries": ["DE"], "allowedDevices": ["mobile"]},
         "redirectType": 301,
     }
-    [result] = results(api, [{**fields, "password": "open sesame"}])
+    [result] = create_many(api, [{**fields, "password": "open sesame"}])
     read = api.get(f"/api/urls/{result['url']['_id']}").json()["data"]["url"]
     assert {name: read[name] for name in fields} == fields
     assert read["hasPassword"] is True
@@ -97,7 +68,7 @@ def test_every_field_is_kept(api: APIClient, brand: Domain) -> None:
 
 
 def test_the_links_work_and_are_listed(api: APIClient, visitor: Client) -> None:
-    made = results(api, [{"originalUrl": f"{URL}/{n}", "customCode": f"bulk{n}"} for n in range(3)])
+    made = create_many(api, [{"originalUrl": f"{URL}/{n}", "customCode": f"bulk{n}"} for n in range(3)])
     for n, result in enumerate(made):
         for code in (f"bulk{n}", result["url"]["shortCode"]):
             assert visitor.get(f"/{code}")["Location"] == f"{URL}/{n}"
@@ -133,7 +104,7 @@ def test_what_the_single_call_refuses_is_refused_alike(api: APIClient, stranger:
     refused = [*REFUSED, {"originalUrl": URL, "domainId": str(theirs.public_id)}]
     good = {"originalUrl": URL}
     before = Link.objects.count()
-    found = results(api, [each for body in refused for each in (body, good)])
+    found = create_many(api, [each for body in refused for each in (body, good)])
     for place, body in enumerate(refused):
         alone = api.post("/api/urls", body)
         assert found[2 * place] == {"index": 2 * place, "status": alone.status_code, **alone.json()}
@@ -144,34 +115,34 @@ def test_what_the_single_call_refuses_is_refused_alike(api: APIClient, stranger:
 
 
 def test_of_those_who_want_the_same_code_the_first_gets_it(api: APIClient) -> None:
-    found = results(api, [{"originalUrl": f"{URL}/{n}", "customCode": "same"} for n in range(3)])
+    found = create_many(api, [{"originalUrl": f"{URL}/{n}", "customCode": "same"} for n in range(3)])
     assert [each["status"] for each in found] == [201, 409, 409]
     assert Link.objects.get().original_url == f"{URL}/0"
     # The case of letters tells codes apart.
-    assert results(api, [{"originalUrl": URL, "customCode": "SAME"}])[0]["success"] is True
+    assert create_many(api, [{"originalUrl": URL, "customCode": "SAME"}])[0]["success"] is True
 
 
 def test_a_code_on_a_domain_is_not_the_same_on_another(api: APIClient, brand: Domain) -> None:
     domains = ("base", str(brand.public_id))
     both = [{"originalUrl": URL, "customCode": "same", "domainId": domain} for domain in domains]
-    assert [each["status"] for each in results(api, both)] == [201, 201]
-    assert [each["status"] for each in results(api, both)] == [409, 409]
+    assert [each["status"] for each in create_many(api, both)] == [201, 201]
+    assert [each["status"] for each in create_many(api, both)] == [409, 409]
 
 
 def test_a_held_code_is_taken_up_by_its_former_owner_alone(api: APIClient, strange_api: APIClient) -> None:
     link = api.post("/api/urls", {"originalUrl": URL, "customCode": "held"}).json()["data"]["url"]
     assert api.delete(f"/api/urls/{link['_id']}").status_code == 200
-    assert [each["code"] for each in results(strange_api, [{"originalUrl": URL, "customCode": "held"}])] == [
-        "code_taken"
-    ]
-    assert results(api, [{"originalUrl": URL, "customCode": "held"}])[0]["success"] is True
+    assert [
+        each["code"] for each in create_many(strange_api, [{"originalUrl": URL, "customCode": "held"}])
+    ] == ["code_taken"]
+    assert create_many(api, [{"originalUrl": URL, "customCode": "held"}])[0]["success"] is True
 
 
 def test_a_drawn_code_that_is_taken_is_drawn_again(api: APIClient, monkeypatch: pytest.MonkeyPatch) -> None:
     draws = iter(["Aaaaaaa", "Bbbbbbb", "Bbbbbbb", "Bbbbbbb", "custom1", "Ccccccc"])
     monkeypatch.setattr(drafts, "generate_code", lambda: next(draws))
     api.post("/api/urls/bulk", {"urls": [{"originalUrl": URL}, {"originalUrl": URL}]})
-    found = results(api, [{"originalUrl": URL, "customCode": "custom1"}])
+    found = create_many(api, [{"originalUrl": URL, "customCode": "custom1"}])
     assert found[0]["url"]["shortCode"] == "Ccccccc"
     assert sorted(Link.objects.values_list("short_code", flat=True)) == ["Aaaaaaa", "Bbbbbbb", "Ccccccc"]
 
@@ -179,7 +150,9 @@ def test_a_drawn_code_that_is_taken_is_drawn_again(api: APIClient, monkeypatch: 
 def test_a_thousand_take_as_many_statements_as_one(api: APIClient) -> None:
     def statements(count: int) -> int:
         with CaptureQueriesContext(connection) as queries:
-            found = results(api, [{"originalUrl": URL, "customCode": f"x{count}n{n}"} for n in range(count)])
+            found = create_many(
+                api, [{"originalUrl": URL, "customCode": f"x{count}n{n}"} for n in range(count)]
+            )
         assert all(each["success"] for each in found)
         return len(queries)
 
@@ -211,7 +184,7 @@ def test_what_is_no_list_of_objects_is_refused_as_a_whole(
 def test_so_many_passwords_are_set_in_one_call(api: APIClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rules, "MAX_PASSWORDS", 1)
     passwords: list[dict[str, str]] = [{"password": "open"}, {"password": "sesame"}, {}]
-    found = results(api, [{"originalUrl": URL, **each} for each in passwords])
+    found = create_many(api, [{"originalUrl": URL, **each} for each in passwords])
     assert [each["status"] for each in found] == [201, 400, 201]
     assert found[1]["errors"] == [
         {"field": "password", "code": "too_many", "message": "At most 1 passwords are set in one call."}
@@ -221,7 +194,7 @@ def test_so_many_passwords_are_set_in_one_call(api: APIClient, monkeypatch: pyte
 def test_four_million_bytes_are_read(api: APIClient) -> None:
     text = "x" * 4000
     most = {"urls": [{"originalUrl": URL, "title": text}] * 1000}
-    found = results(api, most["urls"])
+    found = create_many(api, most["urls"])
     assert {each["status"] for each in found} == {400}
 
 
@@ -256,9 +229,9 @@ def test_calls_that_want_the_same_codes_share_them_out(alice: NewAccount, strang
 
 
 def test_a_token_creates_as_a_key_does(bearer: APIClient, make_link: Callable[..., Any]) -> None:
-    assert results(bearer, [{"originalUrl": URL}])[0]["success"] is True
+    assert create_many(bearer, [{"originalUrl": URL}])[0]["success"] is True
 
 
 def test_links_belong_to_the_caller(stranger: NewAccount, api: APIClient) -> None:
-    [result] = results(api, [{"originalUrl": URL}])
+    [result] = create_many(api, [{"originalUrl": URL}])
     assert key_client(stranger.api_key).get(f"/api/urls/{result['url']['_id']}").status_code == 404

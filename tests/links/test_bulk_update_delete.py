@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from django.db import connection
-from django.http import HttpResponse
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
@@ -16,27 +15,11 @@ from accounts.services import NewAccount
 from domains.models import Domain
 from links.bulk import delete_links, update_links
 from links.models import Code, Link
-from tests.links.test_create import broken_rules, everything_written
+from tests.links.many import UNKNOWN_ID, URL, results
+from tests.links.test_create import broken_rules, everything_written, whole
 from tests.links.threads import at_once
 
-URL = "https://example.com/page"
-UNKNOWN_ID = "01890000-0000-7000-8000-000000000000"
-
 MakeLink = Callable[..., dict[str, Any]]
-
-
-def results(response: HttpResponse, done: str) -> list[dict[str, Any]]:
-    assert response.status_code == 200, response.content
-    body = response.json()
-    found: list[dict[str, Any]] = body["data"]["results"]
-    good = sum(each["success"] for each in found)
-    assert [each["index"] for each in found] == list(range(len(found)))
-    assert body == {
-        "success": True,
-        "message": f"{good} of {len(found)} URLs {done}.",
-        "data": {"results": found, "succeeded": good, "failed": len(found) - good},
-    }
-    return found
 
 
 def update(client: APIClient, *urls: dict[str, Any]) -> list[dict[str, Any]]:
@@ -49,11 +32,6 @@ def update_all(client: APIClient, ids: list[str], data: dict[str, Any]) -> list[
 
 def delete(client: APIClient, *ids: str) -> list[dict[str, Any]]:
     return results(client.post("/api/urls/bulk-delete", {"ids": ids}), "deleted")
-
-
-def whole(client: APIClient, link: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = client.get(f"/api/urls/{link['_id']}").json()["data"]["url"]
-    return found
 
 
 def codes(link: dict[str, Any]) -> dict[str, str]:

@@ -12,15 +12,13 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from accounts.services import NewAccount
 from domains.models import Domain
 from links import downloads, exports
 from links.cells import unguard
 from links.models import Link
+from tests.links.many import URL
 from tests.links.test_cells import PAYLOADS
 from tests.links.test_create import broken_rules
-
-URL = "https://example.com/page"
 
 MakeLink = Callable[..., dict[str, Any]]
 
@@ -59,13 +57,6 @@ def leave(response: Any) -> None:
     """Closes the answer before its end, as a server does whose client is gone."""
     next(response._iterator, None)
     response._iterator.close()
-
-
-@pytest.fixture
-def brand(alice: NewAccount) -> Domain:
-    return Domain.objects.create(
-        owner=alice.user, domain="brand.example", subdomain="go", host="go.brand.example", status="active"
-    )
 
 
 def test_a_link_in_a_line_has_every_field(api: APIClient, make_link: MakeLink, brand: Domain) -> None:

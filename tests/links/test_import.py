@@ -16,45 +16,12 @@ from links.imports import services
 from links.models import Code, Link
 from tests.clicks import drain
 from tests.links.exports_of_others import EXPORTS
+from tests.links.many import UNKNOWN_ID, URL, imported
 from tests.links.test_create import broken_rules, everything_written
-
-URL = "https://example.com/page"
-UNKNOWN_ID = "01890000-0000-7000-8000-000000000000"
-
-
-@pytest.fixture
-def brand(alice: NewAccount) -> Domain:
-    return Domain.objects.create(
-        owner=alice.user, domain="brand.example", subdomain="go", host="go.brand.example", status="active"
-    )
 
 
 def send(client: APIClient, content: str, **fields: Any) -> HttpResponse:
     return client.post("/api/urls/import", {"content": content, **fields})
-
-
-def imported(
-    client: APIClient, content: str, *, dry_run: bool = False, **fields: Any
-) -> list[dict[str, Any]]:
-    response = send(client, content, dryRun=dry_run, **fields)
-    assert response.status_code == 200, response.content
-    body = response.json()
-    results: list[dict[str, Any]] = body["data"]["results"]
-    good = sum(each["success"] for each in results)
-    assert [each["row"] for each in results] == list(range(1, len(results) + 1))
-    done = "can be imported; nothing was written" if dry_run else "were imported"
-    assert body == {
-        "success": True,
-        "message": f"{good} of {len(results)} URLs {done}.",
-        "data": {
-            "format": body["data"]["format"],
-            "dryRun": dry_run,
-            "results": results,
-            "succeeded": good,
-            "failed": len(results) - good,
-        },
-    }
-    return results
 
 
 def whole(client: APIClient, code: str) -> dict[str, Any]:

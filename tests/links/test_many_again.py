@@ -17,9 +17,9 @@ from accounts.models import IdempotentAnswer
 from accounts.services import NewAccount
 from links.models import Code, Link
 from tests.conftest import key_client
+from tests.links.many import URL
 from tests.links.threads import at_once
 
-URL = "https://example.com/page"
 BULK = {"urls": [{"originalUrl": URL, "customCode": "alpha"}, {"originalUrl": "x"}, {"originalUrl": URL}]}
 IMPORT = {"content": f"originalUrl,customCode\n{URL},alpha\n{URL},admin\n{URL},\n", "dryRun": False}
 CALLS = pytest.mark.parametrize(

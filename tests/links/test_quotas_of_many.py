@@ -16,11 +16,11 @@ from links import storing
 from links.imports import services
 from links.models import CreatedLinks, Link
 from tests.conftest import key_client
+from tests.links.many import UNKNOWN_ID, URL, create_many, imported
 from tests.links.threads import at_once
 
-URL = "https://example.com/page"
 GOOD, TAKEN, BAD = {"originalUrl": URL}, {"originalUrl": URL, "customCode": "taken"}, {"originalUrl": "x"}
-UNKNOWN_DOMAIN = {"originalUrl": URL, "domainId": "01890000-0000-7000-8000-000000000000"}
+UNKNOWN_DOMAIN = {"originalUrl": URL, "domainId": UNKNOWN_ID}
 
 
 @pytest.fixture(autouse=True)
@@ -28,22 +28,13 @@ def quotas(settings: Settings) -> None:
     settings.LINK_QUOTAS = {"free": 1, "pro": 4, "enterprise": 0}
 
 
-def bulk(client: APIClient, *urls: dict[str, Any]) -> list[dict[str, Any]]:
-    response = client.post("/api/urls/bulk", {"urls": urls})
-    assert response.status_code == 200, response.content
-    found: list[dict[str, Any]] = response.json()["data"]["results"]
-    return found
-
-
 def statuses(client: APIClient, *urls: dict[str, Any]) -> list[int]:
-    return [each["status"] for each in bulk(client, *urls)]
+    return [each["status"] for each in create_many(client, list(urls))]
 
 
-def imported(client: APIClient, *urls: dict[str, Any], dry_run: bool = False) -> list[int]:
+def statuses_of_import(client: APIClient, *urls: dict[str, Any], dry_run: bool = False) -> list[int]:
     content = "\n".join(json.dumps(each) for each in urls)
-    response = client.post("/api/urls/import", {"content": content, "format": "own", "dryRun": dry_run})
-    assert response.status_code == 200, response.content
-    return [each["status"] for each in response.json()["data"]["results"]]
+    return [each["status"] for each in imported(client, content, dry_run=dry_run, format="own")]
 
 
 def created(account: NewAccount) -> int:
@@ -59,7 +50,7 @@ def test_the_first_that_can_be_stored_are_stored(api: APIClient, alice: NewAccou
 
 
 def test_a_refusal_is_that_of_the_single_call(api: APIClient) -> None:
-    found = bulk(api, *[GOOD] * 5)
+    found = create_many(api, [GOOD] * 5)
 
     assert found[4] == {"index": 4, "status": 429, **api.post("/api/urls", GOOD).json()}
     assert found[4]["code"] == "quota_exceeded"
@@ -74,7 +65,7 @@ def test_what_is_refused_uses_nothing_up(api: APIClient, alice: NewAccount) -> N
 
 
 def test_a_refused_link_leaves_what_is_held_for_its_owner(api: APIClient, strange_api: APIClient) -> None:
-    link = bulk(api, TAKEN)[0]["url"]
+    link = create_many(api, [TAKEN])[0]["url"]
     api.delete(f"/api/urls/{link['_id']}")
 
     assert statuses(api, GOOD, GOOD, GOOD, TAKEN) == [201, 201, 201, 429]
@@ -99,17 +90,21 @@ def test_a_rehearsal_tells_what_an_import_does(
     sent = [own[0], TAKEN, BAD, own[1], own[1], own[2], GOOD, TAKEN]
     expected = [201, 409, 400, 201, 409, 201, 429, 429]
 
-    assert imported(api, *sent, dry_run=True) == expected
+    assert statuses_of_import(api, *sent, dry_run=True) == expected
     assert Link.objects.count() == 1
-    assert imported(api, *sent) == expected
+    assert statuses_of_import(api, *sent) == expected
     assert Link.objects.count() == 4
-    assert imported(api, *sent, dry_run=True) == imported(api, *sent) == [429, 429, 400] + [429] * 5
+    assert (
+        statuses_of_import(api, *sent, dry_run=True)
+        == statuses_of_import(api, *sent)
+        == [429, 429, 400] + [429] * 5
+    )
 
 
 def test_a_quota_that_was_lowered_leaves_nothing(settings: Settings, api: APIClient) -> None:
     assert statuses(api, *[GOOD] * 4) == [201] * 4
     settings.LINK_QUOTAS = {"pro": 2}
-    assert statuses(api, GOOD) == imported(api, GOOD, dry_run=True) == [429]
+    assert statuses(api, GOOD) == statuses_of_import(api, GOOD, dry_run=True) == [429]
 
 
 def test_a_thousand_take_as_many_statements_as_ten(settings: Settings, api: APIClient) -> None:

@@ -1,0 +1,13 @@
+from __future__ import annotations
+
+import pytest
+
+from accounts.services import NewAccount
+from domains.models import Domain
+
+
+@pytest.fixture
+def brand(alice: NewAccount) -> Domain:
+    return Domain.objects.create(
+        owner=alice.user, domain="brand.example", subdomain="go", host="go.brand.example", status="active"
+    )
