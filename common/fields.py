@@ -17,15 +17,14 @@ _DATE_TIME = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?(?:[Zz]|[+-]\d\d(?::?[0-5]\d)?)?)?",
     re.ASCII,
 )
+_PROHIBITED = (ProhibitNullCharactersValidator(), ProhibitSurrogateCharactersValidator())
 
 
-_prohibited = (ProhibitNullCharactersValidator(), ProhibitSurrogateCharactersValidator())
-
-
-def _refuse_what_no_column_takes(text: str) -> None:
+def _refuse_what_no_column_takes(value: Any) -> None:
     """Asked of each character in Python only where it can be, as most texts are ASCII."""
+    text = str(value)
     if "\0" in text or not text.isascii():
-        for validator in _prohibited:
+        for validator in _PROHIBITED:
             validator(text)
 
 
@@ -38,7 +37,7 @@ class Text(serializers.CharField):
     def __init__(self, **kwargs: Any) -> None:
         self.characters: int | None = kwargs.pop("characters", None)
         super().__init__(trim_whitespace=False, **kwargs)
-        prohibiting = tuple(map(type, _prohibited))
+        prohibiting = tuple(map(type, _PROHIBITED))
         lengths = [each for each in self.validators if not isinstance(each, prohibiting)]
         self.validators = [*lengths, _refuse_what_no_column_takes]
         self.error_messages["too_long"] = f"Ensure this has at most {self.characters} characters."

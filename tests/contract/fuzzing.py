@@ -25,8 +25,15 @@ class Verdict(NamedTuple):
     output: str
 
 
-def fuzz(service: Service, folder: Path, *, examples: int, seed: int, workers: int = 1) -> Verdict:
-    """``examples`` requests for each operation by chance, beside those that are made up by rule."""
+def fuzz(
+    service: Service, folder: Path, *, examples: int, seed: int, workers: int = 1, paths: str = ""
+) -> Verdict:
+    """``examples`` requests for each operation by chance, beside those that are made up by rule.
+
+    With ``paths``, a regular expression, only for operations at those, and no sequences of them.
+    """
+    chosen = ("--include-path-regex", paths) if paths else ()
+    phases = "examples,coverage,fuzzing" + ("" if paths else ",stateful")
     key, token = _credentials(service)
     # The owner of the key is not whom the token belongs to, whose key is replaced again and again.
     (folder / "schemathesis.toml").write_text(
@@ -38,7 +45,7 @@ def fuzz(service: Service, folder: Path, *, examples: int, seed: int, workers: i
     command = [
         *(Path(sys.prefix, "bin/schemathesis"), "--config-file", folder / "schemathesis.toml", "run"),
         *(f"{service.url}/api/schema", "--checks", "all", "--mode", "all"),
-        *("--phases", "examples,coverage,fuzzing,stateful", "--continue-on-failure"),
+        *("--phases", phases, *chosen, "--continue-on-failure"),
         *("--max-examples", str(examples), "--seed", str(seed), "--workers", str(workers)),
         *("--generation-database", "none", "--suppress-health-check", "all", "--no-color"),
         *("--request-timeout", "60"),
