@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from operator import attrgetter
+from collections.abc import Mapping
 from typing import Any
 
-import orjson
 from django.db import connection
 
 from common.errors import ServiceError
 from links import rules
 from links.columns import columns
+from links.copying import copy_links
 from links.drafts import Draft
-from links.models import Link
 from links.namespace import Place, Taken, free_lapsed_holds, taken
 from links.selectors import fetch
 
@@ -44,17 +42,6 @@ ON CONFLICT (domain_id, code) DO NOTHING
 RETURNING link_id, domain_id, code
 """
 _GIVE_BACK = "DELETE FROM links_code WHERE link_id = ANY(%(links)s)"
-_COLUMNS = (
-    "id", "public_id", "owner_id", "domain_id", "short_code", "custom_code", "original_url", "destination", "title",
-    "description", "tags", "tag_keys", "is_active", "expires_at", "password", "utm", "max_clicks",
-    "allowed_countries", "blocked_countries", "allowed_devices", "redirect_type", "created_at", "updated_at",
-)  # fmt: skip
-_values_of = attrgetter(*_COLUMNS)
-_COPY = f"COPY links_link ({', '.join(_COLUMNS)}) FROM STDIN"
-_CLICKS = """
-UPDATE links_clickcounter c SET clicks = brought.clicks, imported = brought.clicks
-FROM unnest(%(links)s::bigint[], %(clicks)s::bigint[]) brought (link_id, clicks) WHERE c.link_id = brought.link_id
-"""
 
 Refusals = dict[int, ServiceError]
 _Lost = dict[int, list[Taken]]
@@ -80,7 +67,7 @@ def insert_links(drafts: Mapping[int, Draft], owner_id: int) -> Refusals:
         decided = _decided(pending, lost, owner_id)
         refused |= decided
         pending = {key: pending[key] for key in lost if key not in decided}
-    _copy(stored)
+    copy_links(stored)
     return refused
 
 
@@ -149,29 +136,6 @@ def _decided(drafts: Mapping[int, Draft], lost: _Lost, owner_id: int) -> Refusal
             if code.code in chosen and (code.domain_id, code.code) in gone:
                 refused.setdefault(key, rules.code_taken(code.code))
     return refused
-
-
-def _copy(drafts: Sequence[Draft]) -> None:
-    with connection.cursor() as cursor:
-        # Django translates the errors of statements alone.
-        with connection.wrap_database_errors, cursor.copy(_COPY) as copy:
-            for draft in drafts:
-                copy.write_row(_row(draft.link))
-        brought = [(draft.link.pk, draft.clicks) for draft in drafts if draft.clicks]
-        if brought:
-            cursor.execute(_CLICKS, columns("links clicks", brought))
-
-
-def _row(link: Link) -> list[Any]:
-    # Lists as text, which the driver takes three times as long to make of them.
-    values = [_array(value) if isinstance(value, list) else value for value in _values_of(link)]
-    values[_COLUMNS.index("utm")] = orjson.dumps(link.utm).decode()
-    return values
-
-
-def _array(texts: list[str]) -> str:
-    quoted = (text.replace("\\", "\\\\").replace('"', '\\"') for text in texts)
-    return "{" + ",".join(f'"{text}"' for text in quoted) + "}"
 
 
 def _execute(query: str, values: dict[str, Any]) -> None:
