@@ -45,7 +45,8 @@ def main() -> None:
     parser.add_argument("--only", choices=["create", "import", "export"])
     given = parser.parse_args()
     with database(str(given.links)):
-        os.environ |= {"DJANGO_SETTINGS_MODULE": "shortener_project.settings", "WEB_CONCURRENCY": "1"}
+        os.environ |= {"WEB_CONCURRENCY": "1", "API_CONCURRENCY": "0"}
+        os.environ["DJANGO_SETTINGS_MODULE"] = "shortener_project.settings"
         django.setup()
         # After the settings are known, which name the database.
         from accounts.services import rotate_api_key  # noqa: PLC0415
@@ -152,7 +153,8 @@ def _server() -> Iterator[tuple[int, int]]:
     try:
         _wait_for(port)
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-        yield port, int(children[0])
+        [worker] = children
+        yield port, int(worker)
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(timeout=60)
