@@ -32,7 +32,7 @@ def main() -> None:
         # They read the settings.
         from bench.running import installation  # noqa: PLC0415
         from shortener_project.embedded_postgres import EmbeddedPostgres  # noqa: PLC0415
-        from tests.service.memory import one_to_each_worker  # noqa: PLC0415
+        from tests.service.hosts import one_to_each_worker  # noqa: PLC0415
 
         concurrency = {"WEB_CONCURRENCY": str(WORKERS), "API_CONCURRENCY": "1", "SECRET_KEY": SECRET_KEY}
         here = stack.enter_context(installation(folder, **concurrency))

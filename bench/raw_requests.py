@@ -42,7 +42,7 @@ def _run(count: int, seed: int, api: int) -> int:
     from tests.service.adversary.comparison import UNLIMITED, corpus_of, differences, stock_gunicorn  # noqa: PLC0415
     from tests.service.adversary.mutations import attempts  # noqa: PLC0415
     from tests.service.adversary.proxy import confusions, haproxy_before  # noqa: PLC0415
-    from tests.service.conftest import make_folder  # noqa: PLC0415
+    from tests.service.hosts import make_folder  # noqa: PLC0415
     from tests.service.running import Service  # noqa: PLC0415
 
     service = Service(make_folder(), API_CONCURRENCY=str(api), LOG_LEVEL="ERROR", **UNLIMITED)

@@ -40,7 +40,7 @@ def main() -> None:
         # They read the settings.
         from bench.running import installation  # noqa: PLC0415
         from shortener_project.embedded_postgres import EmbeddedPostgres  # noqa: PLC0415
-        from tests.service.memory import one_to_each_worker  # noqa: PLC0415
+        from tests.service.hosts import one_to_each_worker  # noqa: PLC0415
 
         concurrency = {"WEB_CONCURRENCY": str(WORKERS), "API_CONCURRENCY": "0", "SECRET_KEY": "s" * 50}
         here = stack.enter_context(installation(folder, **concurrency))

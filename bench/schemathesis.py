@@ -34,7 +34,7 @@ def main() -> None:
 
 def _run(folder: Path, examples: int, seed: int, paths: str) -> bool:
     from tests.contract.fuzzing import fuzz  # noqa: PLC0415
-    from tests.service.conftest import make_folder  # noqa: PLC0415
+    from tests.service.hosts import make_folder  # noqa: PLC0415
     from tests.service.running import Service  # noqa: PLC0415
 
     service = Service(make_folder())

@@ -1,7 +1,5 @@
 """Chromium for tests: what a policy forbids, and what one origin may read of another, only a browser decides."""
 
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -10,6 +8,8 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
+
+from tests.programs import program
 
 ARGUMENTS = [
     "--no-sandbox",
@@ -29,13 +29,7 @@ CHROME = (
 
 @pytest.fixture(scope="module")
 def chromium() -> str:
-    path = shutil.which("chromium")
-    if path is None:
-        reason = "NO CHROMIUM: THE PAGES ARE NOT TRIED IN A BROWSER (apt-get install chromium)"
-        if os.environ.get("CI") == "true":
-            pytest.fail(reason)
-        pytest.skip(reason)
-    return path
+    return program("chromium")
 
 
 @pytest.fixture

@@ -7,17 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
+from tests.programs import do_without
 
 NODE_MODULES = Path(sys.prefix, "npm/node_modules")
 
 
 def node_modules() -> Path:
     if not NODE_MODULES.exists():
-        reason = "NO NODE MODULES: THE DESCRIPTION IS NOT TRIED WITH THEM (make installs them, from a registry of npm)"
-        if os.environ.get("CI") == "true":
-            pytest.fail(reason)
-        pytest.skip(reason)
+        do_without("NO NODE MODULES (make installs them, from a registry of npm)")
     return NODE_MODULES
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from bench.proof import damage, disk_faults, journal_faults, service_faults
 from bench.proof.site import Site, prepare
 from bench.proof.verdict import Verdict
-from tests.service.conftest import make_folder
+from tests.service.hosts import make_folder
 from tests.service.running import Service
 
 CLICKS_WHILE_FULL = 1_000

@@ -5,18 +5,15 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
-import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import psycopg.conninfo
 
-from tests.service.conftest import make_folder
-from tests.service.running import eventually, free_port
-
-# Debian's lies where only root's PATH leads.
-PGBOUNCER = shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin")
+from tests.programs import program
+from tests.service.hosts import make_folder
+from tests.service.running import eventually, free_port, listens
 
 
 @contextmanager
@@ -36,12 +33,12 @@ def pgbouncer(url: str, *, mode: str) -> Iterator[str]:
     )
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(
-            [str(PGBOUNCER), "--quiet", str(folder / "ini")],
+            [program("pgbouncer"), "--quiet", str(folder / "ini")],
             stderr=log,
             user=_account() if os.geteuid() == 0 else None,
         )
     try:
-        eventually(lambda: process.poll() is not None or _listens(port))
+        eventually(lambda: process.poll() is not None or listens(port))
         assert process.poll() is None, (folder / "log").read_text()
         yield f"postgres://anybody@127.0.0.1:{port}/shortener"
     finally:
@@ -53,8 +50,3 @@ def pgbouncer(url: str, *, mode: str) -> Iterator[str]:
 def _account() -> int:
     """It refuses to run as root."""
     return pwd.getpwnam("nobody").pw_uid
-
-
-def _listens(port: int) -> bool:
-    with socket.socket() as client:
-        return client.connect_ex(("127.0.0.1", port)) == 0

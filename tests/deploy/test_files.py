@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 import yaml
 
 from shortener_project.supervisor import STOP_SECONDS
+from tests.programs import PACKAGES, program
 from tests.service.running import REPOSITORY
 
 DOCKERFILE = (REPOSITORY / "Dockerfile").read_text()
@@ -31,14 +31,6 @@ def objects(manifest: str) -> dict[str, Any]:
 def run(*command: str) -> None:
     done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-
-
-def program(name: str) -> str:
-    """Of the environment that runs the tests, or of the system."""
-    found = shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)
-    if found is None:
-        pytest.skip(f"NO {name}: SOMETHING OF deploy/ IS NOT READ BY IT")
-    return found
 
 
 def test_the_dockerfile_is_what_hadolint_wants() -> None:
@@ -63,6 +55,15 @@ def test_systemd_understands_the_unit_and_finds_little_that_it_may_do(tmp_path: 
     run(analyze, "verify", str(unit))
     # Of 100, where a service with the usual defaults has 96.
     run(analyze, "security", "--offline=true", "--threshold=15", str(unit))
+
+
+def test_ci_installs_every_program_that_tests_need() -> None:
+    (listed,) = re.findall(r"^for program in (.*); do$", (REPOSITORY / ".ci/run").read_text(), re.MULTILINE)
+    installed = {}
+    for word in listed.split():
+        name, _, package = word.partition(":")
+        installed[name] = package or name
+    assert installed == PACKAGES
 
 
 def test_every_variable_is_one_that_the_readme_tells_of() -> None:

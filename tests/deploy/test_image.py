@@ -18,18 +18,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.service.conftest import make_folder
+from tests.programs import program
+from tests.service.hosts import make_folder
 from tests.service.running import REPOSITORY, Service
 
-BWRAP = shutil.which("bwrap")
 DOCKERFILE = (REPOSITORY / "Dockerfile").read_text()
 (ACCOUNT,) = re.findall(r"^USER (\d+):\1$", DOCKERFILE, re.MULTILINE)
 (WORKDIR,) = set(re.findall(r"^WORKDIR (\S+)$", DOCKERFILE, re.MULTILINE))
 
 pytestmark = [
-    pytest.mark.skipif(
-        BWRAP is None, reason="NO BUBBLEWRAP: THE IMAGE IS NOT TRIED (apt-get install bubblewrap)"
-    ),
     pytest.mark.skipif(os.geteuid() != 0, reason="NOT TESTED: only root can become the image's account."),
     pytest.mark.timeout(300),
 ]
@@ -59,7 +56,7 @@ def container(srv: Path, var: Path) -> list[str]:
     """A machine of which nothing can be written but /tmp, /dev/shm and the volume."""
     packages = [Path(path) for path in site.getsitepackages()]
     return [
-        *(str(BWRAP), "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),
+        *(program("bwrap"), "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),
         *("--tmpfs", "/tmp", "--perms", "1777", "--tmpfs", "/dev/shm"),
         # Python and its packages may lie where only root can look.
         *("--tmpfs", "/run", "--ro-bind", sys.base_prefix, "/run/python"),

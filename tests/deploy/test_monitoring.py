@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -15,6 +14,7 @@ from django.test import Client
 from prometheus_client.parser import text_string_to_metric_families
 
 from common import metrics
+from tests.programs import program
 
 PROJECT = Path(__file__).resolve().parents[2]
 DEPLOY = PROJECT / "deploy"
@@ -28,13 +28,9 @@ NAME = re.compile(r"\bshortener_\w+")
 
 
 def promtool(*words: str | Path, given: bytes = b"") -> str:
-    program = shutil.which("promtool")
-    if program is None:
-        reason = "NO PROMTOOL: THE ALERTS ARE NOT CHECKED (apt-get install prometheus)"
-        if os.environ.get("CI") == "true":
-            pytest.fail(reason)
-        pytest.skip(reason)
-    done = subprocess.run([program, *words], input=given, capture_output=True, timeout=60, check=False)
+    done = subprocess.run(
+        [program("promtool"), *words], input=given, capture_output=True, timeout=60, check=False
+    )
     said = (done.stdout + done.stderr).decode()
     assert done.returncode == 0, said
     return said

@@ -9,19 +9,17 @@ from threading import Thread
 import psycopg
 import pytest
 
-from tests.deploy.pgbouncer import PGBOUNCER, pgbouncer
+from tests.deploy.pgbouncer import pgbouncer
+from tests.service.hosts import SECRET_KEY
 from tests.service.running import Service, eventually
 
-pytestmark = [
-    pytest.mark.skipif(PGBOUNCER is None, reason="NO PGBOUNCER: IT IS NOT TRIED (apt-get install pgbouncer)"),
-    pytest.mark.timeout(300),
-]
+pytestmark = pytest.mark.timeout(300)
 
 
 @pytest.fixture
 def hosts(make_database: Callable[[], str], make_service: Callable[..., Service]) -> Iterator[list[Service]]:
     with pgbouncer(make_database(), mode="session") as url:
-        hosts = [make_service(DATABASE_URL=url, SECRET_KEY="s" * 50) for _ in range(2)]
+        hosts = [make_service(DATABASE_URL=url, SECRET_KEY=SECRET_KEY) for _ in range(2)]
         # At once: one of them prepares the database while the other waits for its lock.
         for host in hosts:
             host.launch()

@@ -13,9 +13,8 @@ from psycopg import sql
 
 from shortener_project.embedded_postgres.binaries import find_binaries
 from tests.conftest import FIREFOX
+from tests.service.hosts import SECRET_KEY
 from tests.service.running import REPOSITORY, Service, eventually
-
-SECRET_KEY = "s" * 50
 
 
 @pytest.fixture

@@ -19,18 +19,15 @@ import pytest
 
 from shortener_project.embedded_postgres import EmbeddedPostgres
 from tests.conftest import FIREFOX
-from tests.service.caddy import CADDY, Caddy, caddy_before
-from tests.service.conftest import make_folder
+from tests.service.caddy import Caddy, caddy_before
+from tests.service.hosts import SECRET_KEY, make_folder
 from tests.service.running import REPOSITORY, Service, eventually
 
 SITE = "sho.test"
 VISITORS = 2
 
-pytestmark = [
-    pytest.mark.skipif(CADDY is None, reason="NO CADDY: THREE HOSTS ARE NOT TRIED (apt-get install caddy)"),
-    # Six starts and stops, on a machine that may have other things to do.
-    pytest.mark.timeout(300),
-]
+# Six starts and stops, on a machine that may have other things to do.
+pytestmark = pytest.mark.timeout(300)
 
 
 class Fleet(NamedTuple):
@@ -46,7 +43,7 @@ class Fleet(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def fleet() -> Iterator[Fleet]:
+def fleet(caddy: str) -> Iterator[Fleet]:
     folder = make_folder()
     database = EmbeddedPostgres(folder, options={"fsync": "off"})
     hosts: list[Service] = []
@@ -56,7 +53,7 @@ def fleet() -> Iterator[Fleet]:
                 Service(
                     make_folder(),
                     DATABASE_URL=database.url,
-                    SECRET_KEY="s" * 50,
+                    SECRET_KEY=SECRET_KEY,
                     BASE_URL=f"https://{SITE}",
                     TRUSTED_PROXIES="127.0.0.1/32",
                 )
@@ -67,8 +64,8 @@ def fleet() -> Iterator[Fleet]:
             for host in hosts:
                 eventually(host.is_well)
             (owner,) = [host.owner for host in hosts if "API key" in host.stdout and "e-mail" in host.stdout]
-            with caddy_before(*hosts) as caddy:
-                yield Fleet(hosts, database, caddy, owner.api_key)
+            with caddy_before(*hosts, program=caddy) as proxy:
+                yield Fleet(hosts, database, proxy, owner.api_key)
     finally:
         for host in hosts:
             host.end()

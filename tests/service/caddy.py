@@ -13,10 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.service.conftest import make_folder
-from tests.service.running import DEADLINE, REPOSITORY, Service, eventually, free_port
+from tests.service.hosts import make_folder
+from tests.service.running import DEADLINE, REPOSITORY, Service, eventually, free_port, listens
 
-CADDY = shutil.which("caddy")
 OPTIONS = """
     local_certs
     skip_install_trust
@@ -49,12 +48,12 @@ class Caddy(NamedTuple):
 
 
 @contextmanager
-def caddy_before(*services: Service) -> Iterator[Caddy]:
+def caddy_before(*services: Service, program: str) -> Iterator[Caddy]:
     folder, port, ask_port = make_folder(), free_port(), free_port()
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(
             [
-                str(CADDY),
+                program,
                 "run",
                 "--adapter",
                 "caddyfile",
@@ -72,15 +71,10 @@ def caddy_before(*services: Service) -> Iterator[Caddy]:
         )
     try:
         authority = folder / "pki" / "authorities" / "local" / "root.crt"
-        eventually(lambda: process.poll() is not None or (authority.exists() and _listens(port)))
+        eventually(lambda: process.poll() is not None or (authority.exists() and listens(port)))
         assert process.poll() is None, (folder / "log").read_text()
         yield Caddy(port, ask_port, authority)
     finally:
         process.terminate()
         process.wait()
         shutil.rmtree(folder)
-
-
-def _listens(port: int) -> bool:
-    with socket.socket() as client:
-        return client.connect_ex(("127.0.0.1", port)) == 0

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -13,7 +11,9 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from tests.programs import program
 from tests.service import processes
+from tests.service.hosts import make_folder, started
 from tests.service.running import Owner, Service
 
 HERE = Path(__file__).parent
@@ -37,12 +37,8 @@ class Installation(NamedTuple):
 
 @pytest.fixture(scope="session")
 def installation() -> Iterator[Installation]:
-    service = Service(make_folder())
-    try:
-        service.start()
+    with started() as service:
         yield Installation(service, service.owner, service.stdout)
-    finally:
-        service.end()
 
 
 @pytest.fixture
@@ -102,17 +98,6 @@ def varnishd() -> str:
     return program("varnishd")
 
 
-def program(name: str) -> str:
-    """Where it is. CI has it, and skips nothing."""
-    found = shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin")
-    if found is None:
-        assert not os.environ.get("CI"), f"CI tests everything, and {name} is not installed."
-        pytest.skip(f"NOT TESTED: {name} is not installed.")
-    return found
-
-
-def make_folder() -> Path:
-    # Not tmp_path: its parents are closed to the account that root's database server runs as.
-    folder = Path(tempfile.mkdtemp(prefix="shortener-service-"))
-    folder.chmod(0o755)
-    return folder
+@pytest.fixture(scope="session")
+def caddy() -> str:
+    return program("caddy")

@@ -1,33 +1,15 @@
-"""What each worker of a host knows of links, asked on a connection of its own; and changes for it to learn of."""
+"""What a worker knows of links, asked on a connection of its own; and changes for it to learn of."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
 import psycopg
 
-from tests.service.running import Connection, Service, eventually
-
-
-def one_to_each_worker(service: Service, workers: int, opened: ExitStack) -> list[Connection]:
-    """Of those that redirect."""
-    found: dict[int, Connection] = {}
-
-    def all_found() -> bool:
-        asked = [opened.enter_context(closing(Connection(service.port))) for _ in range(4 * workers)]
-        for connection in asked:
-            connection.say("GET", "/nothing")
-        for connection in asked:
-            assert connection.hear().status == 404
-            if (worker := service.worker_of(connection)) is not None:
-                found[worker] = connection
-        return len(found) == workers
-
-    eventually(all_found)
-    return list(found.values())
+from tests.service.running import Connection
 
 
 def seen(door: Connection, code: str) -> tuple[int, str | None]:

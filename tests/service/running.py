@@ -13,16 +13,13 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-import psycopg
-
 from shortener_project.embedded_postgres import EmbeddedPostgres
 from shortener_project.embedded_postgres.layout import Layout
-from shortener_project.management.commands.serve import PREPARATION_LOCK
 from tests.conftest import FIREFOX
 from tests.limits import LIMITS_OFF
 from tests.service import processes
@@ -273,22 +270,6 @@ class Service:
             return False
 
 
-@contextmanager
-def preparation_held(url: str) -> Iterator[Callable[[int], None]]:
-    """Inside, no service gets beyond preparing this database. Gives what waits until so many are held up."""
-    query = """
-        SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
-        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-    """
-    with psycopg.connect(url, autocommit=True) as connection:
-
-        def wait_for_waiting(services: int) -> None:
-            eventually(lambda: connection.execute(query).fetchone() == (services,))
-
-        connection.execute("SELECT pg_advisory_lock(%s)", [PREPARATION_LOCK])
-        yield wait_for_waiting
-
-
 def free_port() -> int:
     """Below the ports that the system gives to clients, so that none takes it before the service does."""
     while True:
@@ -296,6 +277,11 @@ def free_port() -> int:
         with socket.socket() as candidate, suppress(OSError):
             candidate.bind(("127.0.0.1", port))
             return port
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0
 
 
 def _mind_interrupts() -> None:

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from tests.conftest import FIREFOX
-from tests.service.conftest import make_folder
+from tests.service.hosts import one_host, one_to_each_worker
 from tests.service.operator import Operator
-from tests.service.running import DEADLINE, Answer, Connection, Owner, Service, eventually
+from tests.service.running import DEADLINE, Answer, Connection, Owner, Service
 
 WORKERS = 3
 ROUNDS = 20
@@ -22,18 +22,8 @@ ROUNDS = 20
 @pytest.fixture(scope="module")
 def crowd(make_database: Callable[[], str]) -> Iterator[Service]:
     """A service with several workers, each of which does everything."""
-    service = Service(
-        make_folder(),
-        DATABASE_URL=make_database(),
-        SECRET_KEY="s" * 50,
-        WEB_CONCURRENCY=str(WORKERS),
-        API_CONCURRENCY="0",
-    )
-    try:
-        service.start()
+    with one_host(make_database(), WEB_CONCURRENCY=str(WORKERS), API_CONCURRENCY="0") as service:
         yield service
-    finally:
-        service.end()
 
 
 @pytest.fixture(scope="module")
@@ -43,24 +33,8 @@ def owner(crowd: Service) -> Owner:
 
 @pytest.fixture
 def everywhere(crowd: Service) -> Iterator[list[Connection]]:
-    """One open connection to each worker."""
-    eventually(lambda: len(crowd.workers()) == WORKERS)
     with ExitStack() as opened:
-
-        def ask() -> Connection:
-            connection = opened.enter_context(closing(Connection(crowd.port)))
-            connection.say("GET", "/healthz")
-            return connection
-
-        found: dict[int, Connection] = {}
-        while len(found) < WORKERS:
-            # At once, or the worker that is awake would take them all.
-            for connection in [ask() for _ in range(4 * WORKERS)]:
-                assert connection.hear().status == 200
-                # The system's list of connections may miss one while others come and go.
-                if (worker := crowd.worker_of(connection)) is not None:
-                    found[worker] = connection
-        yield list(found.values())
+        yield one_to_each_worker(crowd, WORKERS, opened)
 
 
 @pytest.fixture(scope="module")

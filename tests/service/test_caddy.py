@@ -12,13 +12,11 @@ import psycopg
 import pytest
 
 from shortener_project.embedded_postgres import EmbeddedPostgres
-from tests.service.caddy import CADDY, Caddy, caddy_before
-from tests.service.conftest import make_folder
+from tests.service.caddy import Caddy, caddy_before
+from tests.service.hosts import started
 from tests.service.running import Connection, Service
 
 OWN, ACTIVE, PENDING = "sho.test", "go.customer.test", "claimed.customer.test"
-
-pytestmark = pytest.mark.skipif(CADDY is None, reason="NO CADDY: TLS IS NOT TRIED (apt-get install caddy)")
 
 
 class Front(NamedTuple):
@@ -33,14 +31,12 @@ class Front(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def front() -> Iterator[Front]:
-    service = Service(make_folder(), BASE_URL=f"https://{OWN}", TRUSTED_PROXIES="127.0.0.1/32")
-    try:
-        service.start()
-        with caddy_before(service) as caddy:
-            yield Front(service, caddy)
-    finally:
-        service.end()
+def front(caddy: str) -> Iterator[Front]:
+    with (
+        started(BASE_URL=f"https://{OWN}", TRUSTED_PROXIES="127.0.0.1/32") as service,
+        caddy_before(service, program=caddy) as proxy,
+    ):
+        yield Front(service, proxy)
 
 
 @pytest.fixture(scope="module")

@@ -9,18 +9,13 @@ import pytest
 from bench.proof import service_faults
 from bench.proof.service_faults import Target
 from bench.proof.verdict import Verdict
-from tests.service.conftest import make_folder
-from tests.service.running import Service
+from tests.service.hosts import started
 
 
 @pytest.fixture(scope="module")
 def target() -> Iterator[Target]:
-    service = Service(make_folder())
-    try:
-        service.start()
+    with started() as service:
         yield service_faults.target(service, service.owner.api_key, seed=7)
-    finally:
-        service.end()
 
 
 @pytest.mark.parametrize(

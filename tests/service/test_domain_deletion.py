@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from bench.domains.customer import customer
 from bench.domains.deletion import deleted
+from tests.service.hosts import SECRET_KEY
 from tests.service.running import Service
 
 LINKS = 2_000
@@ -15,7 +16,7 @@ def test_a_domain_with_many_links_goes_unnoticed_by_other_visitors_and_loses_non
     make_service: Callable[..., Service], make_database: Callable[[], str]
 ) -> None:
     database = make_database()
-    service = make_service(DATABASE_URL=database, SECRET_KEY="s" * 50)
+    service = make_service(DATABASE_URL=database, SECRET_KEY=SECRET_KEY)
     service.start()
     to_go = customer(database, LINKS)
     outcome = deleted(service, service.owner.api_key, to_go, around_seconds=0.5)

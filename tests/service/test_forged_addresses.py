@@ -12,7 +12,7 @@ import pytest
 from analytics.models import Kind
 from bench.running import drainer_held
 from tests.redirects.forgeries import FORGERIES, forged, records
-from tests.service.conftest import make_folder
+from tests.service.hosts import one_host
 from tests.service.running import Service
 from tests.service.test_hostile_visitors import Visitor
 
@@ -29,20 +29,10 @@ def database(make_database: Callable[[], str]) -> str:
 @pytest.fixture(scope="module")
 def guarded(database: str) -> Iterator[Service]:
     """It trusts a proxy, which is somebody else."""
-    service = Service(
-        make_folder(),
-        DATABASE_URL=database,
-        SECRET_KEY="s" * 50,
-        TRUSTED_PROXIES="10.0.0.0/8",
-        UNKNOWN_CODE_LIMIT=str(LIMIT),
-    )
-    try:
-        service.start()
-        # What is counted is overwritten.
-        with drainer_held(service):
-            yield service
-    finally:
-        service.end()
+    limits = {"TRUSTED_PROXIES": "10.0.0.0/8", "UNKNOWN_CODE_LIMIT": str(LIMIT)}
+    # What is counted is overwritten.
+    with one_host(database, **limits) as service, drainer_held(service):
+        yield service
 
 
 def visit(port: int, code: str, form: str, count: int) -> list[int]:

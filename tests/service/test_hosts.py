@@ -12,7 +12,7 @@ from typing import NamedTuple
 import psycopg
 import pytest
 
-from tests.service.conftest import make_folder
+from tests.service.hosts import one_host
 from tests.service.raw import Raw, send_raw
 from tests.service.running import Service
 
@@ -30,19 +30,15 @@ class Site(NamedTuple):
 def site(make_database: Callable[[], str]) -> Iterator[Site]:
     """One code, which is a link on the default domain and another one on each of a customer's."""
     url = make_database()
-    service = Service(make_folder(), DATABASE_URL=url, SECRET_KEY="s" * 50, BASE_URL="http://sho.rt")
-    try:
-        service.start()
+    with one_host(url, BASE_URL="http://sho.rt") as service:
         key = service.owner.api_key
         service.create_link(key, customCode="theSame")
-        for host in (CUSTOMERS, CUSTOMERS_IDN):
-            domain = active_domain(service, url, host)
+        for name in (CUSTOMERS, CUSTOMERS_IDN):
+            domain = active_domain(service, url, name)
             service.create_link(
-                key, originalUrl=f"https://example.com/{host}", customCode="theSame", domainId=domain
+                key, originalUrl=f"https://example.com/{name}", customCode="theSame", domainId=domain
             )
         yield Site(service, "theSame")
-    finally:
-        service.end()
 
 
 def active_domain(service: Service, url: str, host: str) -> str:

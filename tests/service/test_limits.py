@@ -13,8 +13,7 @@ import psycopg
 import pytest
 
 from bench.rotations import WORKERS, rotations
-from tests.service.conftest import make_folder
-from tests.service.memory import one_to_each_worker
+from tests.service.hosts import one_to_each_worker, two_hosts
 from tests.service.running import REPOSITORY, Connection, Owner, Service
 
 # Calls with the key that was replaced after each of 200 rotations; `make prove-keys` makes a thousand after each.
@@ -29,26 +28,9 @@ def database(make_database: Callable[[], str]) -> str:
 
 @pytest.fixture(scope="module")
 def hosts(database: str) -> Iterator[list[Service]]:
-    """Two services of one database, with limits."""
     limits = {"RATE_LIMIT_ENTERPRISE": "0", "RATE_LIMIT_FREE": str(PER_MINUTE), "RATE_LIMIT_ANONYMOUS": "0"}
-    services = [
-        Service(
-            make_folder(),
-            DATABASE_URL=database,
-            SECRET_KEY="s" * 50,
-            WEB_CONCURRENCY=str(WORKERS),
-            API_CONCURRENCY="0",
-            **limits,
-        )
-        for _ in range(2)
-    ]
-    try:
-        for service in services:
-            service.start()
+    with two_hosts(database, WEB_CONCURRENCY=str(WORKERS), API_CONCURRENCY="0", **limits) as services:
         yield services
-    finally:
-        for service in services:
-            service.end()
 
 
 @pytest.fixture(scope="module")

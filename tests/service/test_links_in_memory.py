@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.service.conftest import make_folder
-from tests.service.memory import CHANGES, expected_status, one_to_each_worker, seen, without
+from tests.service.hosts import one_to_each_worker, two_hosts
+from tests.service.memory import CHANGES, expected_status, seen, without
 from tests.service.running import Answer, Connection, Service, eventually
 from tests.service.visitors import Visitors
 
@@ -26,24 +26,8 @@ def database(make_database: Callable[[], str]) -> str:
 
 @pytest.fixture(scope="module")
 def hosts(database: str) -> Iterator[list[Service]]:
-    """Two hosts of one service, as far as processes can be hosts."""
-    services = [
-        Service(
-            make_folder(),
-            DATABASE_URL=database,
-            SECRET_KEY="s" * 50,
-            WEB_CONCURRENCY=str(WORKERS),
-            API_CONCURRENCY="1",
-        )
-        for _ in range(2)
-    ]
-    try:
-        for service in services:
-            service.start()
+    with two_hosts(database, WEB_CONCURRENCY=str(WORKERS), API_CONCURRENCY="1") as services:
         yield services
-    finally:
-        for service in services:
-            service.end()
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.service import processes
-from tests.service.conftest import make_folder
+from tests.service.hosts import one_host
 from tests.service.running import Connection, Service, eventually
 
 WORKERS = 3
@@ -19,18 +19,8 @@ WORKERS = 3
 
 @pytest.fixture(scope="module")
 def watched(make_database: Callable[[], str]) -> Iterator[Service]:
-    service = Service(
-        make_folder(),
-        DATABASE_URL=make_database(),
-        SECRET_KEY="s" * 50,
-        WEB_CONCURRENCY=str(WORKERS - 1),
-        API_CONCURRENCY="1",
-    )
-    try:
-        service.start()
+    with one_host(make_database(), WEB_CONCURRENCY=str(WORKERS - 1), API_CONCURRENCY="1") as service:
         yield service
-    finally:
-        service.end()
 
 
 def metric(service: Service, name: str, **labels: str) -> float:

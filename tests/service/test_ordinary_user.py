@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.service import processes
-from tests.service.conftest import make_folder
+from tests.service.hosts import make_folder
 from tests.service.running import REPOSITORY, Service
 
 

@@ -14,6 +14,7 @@ from tests.service.adversary.comparison import UNLIMITED, corpus_of, differences
 from tests.service.adversary.conversation import HANGS
 from tests.service.adversary.mutations import attempts
 from tests.service.adversary.proxy import confusions, haproxy_before
+from tests.service.hosts import SECRET_KEY
 from tests.service.running import Service
 
 COUNT = 30_000 // 20
@@ -27,7 +28,7 @@ def raw_service(
     request: pytest.FixtureRequest, make_service: MakeService, make_database: MakeDatabase
 ) -> Service:
     service = make_service(
-        DATABASE_URL=make_database(), SECRET_KEY="s" * 50, API_CONCURRENCY=request.param, **UNLIMITED
+        DATABASE_URL=make_database(), SECRET_KEY=SECRET_KEY, API_CONCURRENCY=request.param, **UNLIMITED
     )
     service.start()
     return service

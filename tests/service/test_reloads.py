@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.service.conftest import make_folder
-from tests.service.running import Service, eventually, free_port
+from tests.service.hosts import two_hosts
+from tests.service.running import Service, eventually, free_port, listens
 from tests.service.visitors import Visitors
 
 DESTINATION = "https://example.com/page"
@@ -68,23 +68,19 @@ def balanced(
     make_database: Callable[[], str], haproxy: str, tmp_path: Path
 ) -> Iterator[tuple[int, list[Service]]]:
     """Two instances behind HAProxy, and its port."""
-    url = make_database()
-    services = [Service(make_folder(), DATABASE_URL=url, SECRET_KEY="s" * 50) for _ in range(2)]
     port = free_port()
-    servers = "".join(
-        f"  server host{number} 127.0.0.1:{service.port} check inter 200ms fall 1 rise 1\n"
-        for number, service in enumerate(services)
-    )
-    (tmp_path / "haproxy.cfg").write_text(
-        f"global\n  stats socket {tmp_path}/stats\n"
-        "defaults\n  mode http\n  timeout connect 5s\n  timeout client 60s\n  timeout server 60s\n"
-        "  timeout check 20s\n  option httpchk GET /healthz\n"
-        "  retries 3\n  option redispatch 1\n  retry-on conn-failure empty-response\n"
-        f"frontend visitors\n  bind 127.0.0.1:{port}\n  default_backend hosts\nbackend hosts\n{servers}"
-    )
-    try:
-        for service in services:
-            service.start()
+    with two_hosts(make_database()) as services:
+        servers = "".join(
+            f"  server host{number} 127.0.0.1:{service.port} check inter 200ms fall 1 rise 1\n"
+            for number, service in enumerate(services)
+        )
+        (tmp_path / "haproxy.cfg").write_text(
+            f"global\n  stats socket {tmp_path}/stats\n"
+            "defaults\n  mode http\n  timeout connect 5s\n  timeout client 60s\n  timeout server 60s\n"
+            "  timeout check 20s\n  option httpchk GET /healthz\n"
+            "  retries 3\n  option redispatch 1\n  retry-on conn-failure empty-response\n"
+            f"frontend visitors\n  bind 127.0.0.1:{port}\n  default_backend hosts\nbackend hosts\n{servers}"
+        )
         proxy = subprocess.Popen(
             [haproxy, "-db", "-f", str(tmp_path / "haproxy.cfg")], stderr=subprocess.DEVNULL
         )
@@ -94,14 +90,6 @@ def balanced(
         finally:
             proxy.kill()
             proxy.wait()
-    finally:
-        for service in services:
-            service.end()
-
-
-def listens(port: int) -> bool:
-    with socket.socket() as client:
-        return client.connect_ex(("127.0.0.1", port)) == 0
 
 
 def test_one_of_two_instances_stops_and_comes_back_and_no_request_fails(

@@ -18,10 +18,11 @@ import pytest
 from psycopg import sql
 
 from tests.domains.dns_server import dns_server
-from tests.service.conftest import make_folder
+from tests.programs import PATH, program
+from tests.service.hosts import make_folder
 from tests.service.running import Answer, Connection, Service, eventually
 
-STRACE = shutil.which("strace")
+STRACE = shutil.which("strace", path=PATH)
 TYPED = [f"typed-by-{who}-9f3b" for who in ("a-stranger", "the-owner-by-mistake", "a-visitor", "an-operator")]
 LINK_PASSWORDS = ["first-password-of-a-link", "second-password-of-a-link"]
 
@@ -268,8 +269,7 @@ def test_no_file_and_no_log_holds_a_secret(life: Life) -> None:
 def test_nothing_but_the_database_and_the_resolver_is_ever_called(life: Life) -> None:
     """ASVS 1.3.6, 13.2.6, 15.3.2: no address that a client has written is called, and so no redirect followed."""
     assert life.called == 0
-    if STRACE is None:
-        pytest.skip("NO STRACE: WHAT THE PROCESSES CALL IS NOT WATCHED (apt-get install strace)")
+    program("strace")
     assert life.resolver in life.reached
     abroad = {each for each in life.reached if each[0] not in ("AF_UNIX", "AF_NETLINK", "AF_UNSPEC")}
     assert abroad == {life.resolver}

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 from collections.abc import Callable
 from typing import Any
@@ -11,17 +10,17 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
+from tests.programs import program
 from tests.service.conftest import Installation
 from tests.service.fake_postgres import fake_postgres
-from tests.service.running import DEADLINE, Service, eventually, preparation_held
-
-SECRET_KEY = "s" * 50
+from tests.service.hosts import SECRET_KEY
+from tests.service.preparation import preparation_held
+from tests.service.running import DEADLINE, Service, eventually
 
 
 def paste_curl_line(output: str, **environment: str) -> Any:
     """What comes back."""
-    if shutil.which("curl") is None:
-        pytest.skip("NOT TESTED: there is no curl on this machine to paste the printed line for.")
+    program("curl")
     (line,) = [line for line in output.splitlines() if line.startswith("  curl ")]
     environment["PATH"] = os.environ["PATH"]
     done = subprocess.run(

@@ -13,7 +13,7 @@ import pytest
 
 from tests.service.adversary.conversation import AGENT, led_to
 from tests.service.adversary.slow import KINDS, SlowClients, held
-from tests.service.conftest import make_folder
+from tests.service.hosts import one_host
 from tests.service.running import DEADLINE, Connection, Service, eventually
 
 # Of each kind.
@@ -27,19 +27,10 @@ REQUEST = b"GET /%s HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: " + AGENT + b"\r\
 MakeDatabase = Callable[[], str]
 
 
-def started(database: str, options: str, **environment: str) -> Service:
-    service = Service(
-        make_folder(), DATABASE_URL=database, SECRET_KEY="s" * 50, GUNICORN_CMD_ARGS=options, **environment
-    )
-    service.start()
-    return service
-
-
 @pytest.fixture(scope="module")
 def patient(make_database: MakeDatabase) -> Iterator[Service]:
-    service = started(make_database(), f"--keep-alive {KEEP_ALIVE}")
-    yield service
-    service.end()
+    with one_host(make_database(), GUNICORN_CMD_ARGS=f"--keep-alive {KEEP_ALIVE}") as service:
+        yield service
 
 
 @pytest.fixture(scope="module")
@@ -211,8 +202,8 @@ def test_who_goes_without_a_word_is_forgotten(patient: Service, code: str) -> No
 def test_no_more_are_taken_in_than_the_limit_and_the_next_when_one_leaves(
     make_database: MakeDatabase, apart: str
 ) -> None:
-    service = started(make_database(), f"--worker-connections {LIMIT} --keep-alive 60", API_CONCURRENCY=apart)
-    try:
+    options = f"--worker-connections {LIMIT} --keep-alive 60"
+    with one_host(make_database(), GUNICORN_CMD_ARGS=options, API_CONCURRENCY=apart) as service:
         service.create_link(service.owner.api_key, customCode="limited")
         # Known from then on, so that no connection is on its way to another process and back.
         assert service.ask("GET", "/limited").status == 302
@@ -232,5 +223,3 @@ def test_no_more_are_taken_in_than_the_limit_and_the_next_when_one_leaves(
             assert late.hear().status == 302
             for connection in connections[5:]:
                 assert connection.ask("GET", "/limited").status == 302
-    finally:
-        service.end()

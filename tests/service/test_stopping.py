@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import shutil
 import signal
 import sys
 from collections.abc import Callable
@@ -11,10 +10,11 @@ import psycopg
 import pytest
 
 from shortener_project.embedded_postgres import EmbeddedPostgres
+from tests.programs import program
 from tests.service import processes
-from tests.service.running import Connection, Service, eventually, preparation_held
-
-SECRET_KEY = "s" * 50
+from tests.service.hosts import SECRET_KEY
+from tests.service.preparation import preparation_held
+from tests.service.running import Connection, Service, eventually
 
 
 @pytest.mark.parametrize(
@@ -109,8 +109,7 @@ def test_it_stops_while_the_embedded_database_is_being_made_and_the_next_start_w
 
 
 def test_ctrl_c_stops_make_run_and_everything_it_has_started(service: Service) -> None:
-    if shutil.which("make") is None:
-        pytest.skip("NOT TESTED: there is no make on this machine.")
+    program("make")
     service.stop()
     # What is installed is taken as it is: this environment runs the tests, too.
     environment = Path(sys.prefix)

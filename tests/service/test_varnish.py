@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.service.conftest import make_folder
+from tests.service.hosts import make_folder, one_host
 from tests.service.raw import Raw, send_raw
 from tests.service.running import Service, eventually, free_port
 
@@ -46,17 +46,8 @@ POISON = [
 
 @pytest.fixture(scope="module")
 def site(make_database: Callable[[], str]) -> Iterator[Service]:
-    service = Service(
-        make_folder(),
-        DATABASE_URL=make_database(),
-        SECRET_KEY="s" * 50,
-        TRUSTED_PROXIES="127.0.0.1/32",
-    )
-    try:
-        service.start()
+    with one_host(make_database(), TRUSTED_PROXIES="127.0.0.1/32") as service:
         yield service
-    finally:
-        service.end()
 
 
 @pytest.fixture(scope="module")
