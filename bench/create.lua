@@ -1,5 +1,7 @@
 -- Links created through the API, a body of its own for each. Arguments: the API key; a number to begin with.
 
+dofile((debug.getinfo(1, "S").source:sub(2):gsub("[^/]+$", "figures.lua")))
+
 local BODY = '{"originalUrl": "https://www.example.com/spring/sale/%d?utm_source=newsletter", '
    .. '"title": "Spring sale %d", "tags": ["spring", "Newsletter"]}'
 
@@ -10,12 +12,4 @@ function init(args)
       number = number + 1
       return wrk.format("POST", "/api/urls", headers, BODY:format(number, number))
    end
-end
-
-function done(summary, latency)
-   local errors = summary.errors
-   io.write(string.format(
-      "\nfigures %d %d %d %d %d %d\n", summary.requests, summary.duration, latency:percentile(50),
-      latency:percentile(99), errors.status, errors.connect + errors.read + errors.write + errors.timeout
-   ))
 end

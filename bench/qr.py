@@ -10,11 +10,7 @@ from __future__ import annotations
 import argparse
 import http.client
 import os
-import signal
-import socket
 import statistics
-import subprocess
-import sys
 import time
 from collections import Counter
 from contextlib import suppress
@@ -27,7 +23,8 @@ from typing import NamedTuple
 import django
 from PIL import Image
 
-from bench.stack import PROJECT_DIR, database
+from bench.processes import tree
+from bench.stack import database
 from qrcodes.design import MAX_SIZE, Design, ImageFormat, Style
 from qrcodes.rendering import render
 
@@ -99,25 +96,16 @@ def _made() -> tuple[str, list[str]]:
 
 
 def _storm(code: str, images: list[str], parallel: int, seconds: int) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    environment = os.environ | {"PORT": str(port), "BASE_URL": f"http://127.0.0.1:{port}"}
-    service = subprocess.Popen(
-        [sys.executable, "manage.py", "serve"], cwd=PROJECT_DIR, env=environment, stdout=subprocess.DEVNULL
-    )
-    try:
-        _until_ready(port)
+    from bench.running import served  # noqa: PLC0415
+
+    with served() as (port, parent):
         calm = _follow(port, code, seconds)
-        processes = {pid: _memory(pid, "VmRSS") for pid in _tree(service.pid)}
+        processes = {pid: _memory(pid, "VmRSS") for pid in tree(parent)}
         storms = [
             _weathered(_Storm(port, asked, parallel, seconds, patient), code)
             for asked, patient in ((images, True), (images, False), (["/nothing"], False))
         ]
         growth = max(_memory(pid, "VmHWM") - memory for pid, memory in processes.items())
-    finally:
-        service.send_signal(signal.SIGTERM)
-        service.wait()
     print(
         f"\n{parallel} clients, one worker, {seconds} s each; a redirect's median and p99 in ms"
         " (times what it is with nobody else)"
@@ -199,24 +187,6 @@ def _get(port: int, path: str) -> int:
     answer.read()
     client.close()
     return answer.status
-
-
-def _until_ready(port: int) -> None:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        with suppress(OSError):
-            if _get(port, "/readyz") == 200:
-                return
-        time.sleep(0.1)
-    raise TimeoutError
-
-
-def _tree(pid: int) -> list[int]:
-    found = [pid]
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        for child in (task / "children").read_text().split():
-            found += _tree(int(child))
-    return found
 
 
 def _memory(pid: int, name: str) -> float:

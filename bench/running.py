@@ -1,21 +1,23 @@
-"""An installation in the folder that `bench.stack.home` gives: `manage.py serve` with the embedded database, as users
-run it.
+"""`manage.py serve`, as users run it: with the embedded database, in the folder that `bench.stack.home` gives, or on
+the database that `bench.stack.database` makes.
 """
 
 from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from django.db import connection
 
 from bench.proof.site import Site
 from shortener_project.embedded_postgres import EmbeddedPostgres
-from tests.service.running import Service, eventually
+from tests.service.running import REPOSITORY, Connection, Service, eventually, free_port
 
 # Within which everything that was clicked must be counted.
 DRAIN_SECONDS = 600
@@ -31,6 +33,27 @@ def installation(home: Path, **environment: str) -> Iterator[Service]:
     finally:
         connection.close()
         service.end()
+
+
+@contextmanager
+def served() -> Iterator[tuple[int, int]]:
+    """On the database of `bench.stack`, which is kept. Gives the port, and who is every other process's parent."""
+    port = free_port()
+    environment = os.environ | {"PORT": str(port), "BASE_URL": f"http://127.0.0.1:{port}"}
+    command = [sys.executable, "manage.py", "serve"]
+    process = subprocess.Popen(command, cwd=REPOSITORY, env=environment, stdout=subprocess.DEVNULL)
+    try:
+        eventually(lambda: _is_ready(port))
+        yield port, process.pid
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait()
+
+
+def _is_ready(port: int) -> bool:
+    with suppress(OSError), closing(Connection(port)) as client:
+        return client.ask("GET", "/readyz").status == 200
+    return False
 
 
 def restart(service: Service, **environment: str) -> None:

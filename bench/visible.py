@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import http.client
 import json
-import os
-import signal
-import socket
 import statistics
-import subprocess
-import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
 from django.db import connection
 
 from accounts.services import rotate_api_key
 from bench.plain_links import plain_links
-from bench.stack import PROJECT_DIR
+from bench.running import served
 from links.models import Link
 
 CLICKS = 100
@@ -32,18 +26,8 @@ def run(clicks: int, rounds: int) -> None:
     [link] = links
     key = rotate_api_key(user=link.owner)
     connection.close()
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    environment = os.environ | {"PORT": str(port), "BASE_URL": f"http://127.0.0.1:{port}"}
-    service = subprocess.Popen(
-        [sys.executable, "manage.py", "serve"], cwd=PROJECT_DIR, env=environment, stdout=subprocess.DEVNULL
-    )
-    try:
+    with served() as (port, _):
         times = _times(port, key, link, clicks * rounds)
-    finally:
-        service.send_signal(signal.SIGTERM)
-        service.wait()
     print(
         f"{len(times)} clicks; milliseconds until each was in clickCount and all three reports: "
         f"median {statistics.median(times):.0f}, max {max(times):.0f}"
@@ -70,12 +54,6 @@ def _times(port: int, key: str, link: Link, clicks: int) -> list[float]:
         lambda: _total(data(f"{report}/devices")["devices"]),
         lambda: _total(data(f"{report}/geographic")["countries"]),
     ]
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        with suppress(OSError):
-            if get("/readyz")[0] == 200:
-                break
-        time.sleep(0.1)
     expected = [place() for place in places]
     times = []
     for _ in range(clicks):

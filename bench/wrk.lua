@@ -3,6 +3,8 @@
 -- Arguments: the folder with the files visits (path and host, a line each), agents and referrers; a seed;
 -- keep-alive or close; milliseconds that each connection thinks before it asks, on average (0: it never does).
 
+dofile((debug.getinfo(1, "S").source:sub(2):gsub("[^/]+$", "figures.lua")))
+
 local HEAD = table.concat({
    "GET %s HTTP/1.1", "Host: %s", "Connection: %s", "Upgrade-Insecure-Requests: 1", "User-Agent: %s",
    "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8",
@@ -37,12 +39,4 @@ function init(args)
       -- Whole milliseconds, which is what wrk's clock knows: rounded at random, so that the mean is kept.
       delay = function() return floor(-mean * log(1 - random()) + random()) end
    end
-end
-
-function done(summary, latency)
-   local errors = summary.errors
-   io.write(string.format(
-      "\nfigures %d %d %d %d %d %d\n", summary.requests, summary.duration, latency:percentile(50),
-      latency:percentile(99), errors.status, errors.connect + errors.read + errors.write + errors.timeout
-   ))
 end

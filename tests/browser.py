@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -37,6 +39,32 @@ def address(live_server: LiveServer, settings: Settings) -> str:
     """Ours, where Chromium finds it; the API stays where the tests call it."""
     settings.BASE_HOSTS = frozenset({"sho.rt", "localhost"})
     return live_server.url
+
+
+@contextmanager
+def another_site(title: str) -> Iterator[str]:
+    """A page of another origin; gives where it is."""
+
+    class Site(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = f"<!doctype html><title>{title}</title><link rel=icon href=data:,>".encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *args: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Site) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 class Visit:

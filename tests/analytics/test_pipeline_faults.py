@@ -38,6 +38,10 @@ def stage() -> Iterator[Stage]:
         connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(identifier))
 
 
+def segments(stage: Stage) -> set[uuid.UUID]:
+    return {uuid.UUID(path.stem) for path in stage.site.clicks_dir.glob("*.segment")}
+
+
 def check(verdict: Verdict) -> None:
     assert verdict.problems == [], str(verdict)
     assert verdict.answered + verdict.dropped > 0
@@ -101,10 +105,11 @@ def test_more_segments_than_open_files_are_counted_in_turns(stage: Stage) -> Non
 def test_what_a_failing_disk_had_kept_is_not_forgotten_when_the_drainer_that_reads_it_dies(
     stage: Stage,
 ) -> None:
+    before = segments(stage)
     log = children.result_of(
         write_on_failing_disk, stage.site, stage.links, 3, sync="strict", call="fdatasync", first=3
     )
-    first, _ = (uuid.UUID(path.stem) for path in sorted(stage.site.clicks_dir.glob("*.segment")))
+    first, _ = sorted(segments(stage) - before)
     with psycopg.connect(stage.site.url) as dying:
         dying.execute("INSERT INTO analytics_segment (id) VALUES (%s)", [first])
         dying.commit()

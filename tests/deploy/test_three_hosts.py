@@ -147,6 +147,7 @@ def test_a_dead_hosts_journal_is_counted_on_another_host_and_not_again_when_it_r
         shutil.rmtree(saved)
 
     dead.start()
+    eventually(dead.is_well)
     eventually(lambda: not any(segment.exists() for segment in left))
     assert fleet.clicks_of(link) == 20
 
@@ -169,4 +170,5 @@ def test_hosts_whose_database_is_down_get_visitors_and_send_them_where_known_lin
             time.sleep(0.1)
     finally:
         fleet.database.ensure_running()
-    eventually(lambda: fleet.caddy.get(SITE, "/readyz").status == 200)
+    for host in fleet.hosts:
+        eventually(host.is_well)

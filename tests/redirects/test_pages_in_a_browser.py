@@ -2,10 +2,8 @@
 
 import re
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import product
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -14,6 +12,7 @@ from rest_framework.test import APIClient
 
 from redirects import refusals
 from tests.browser import address as address
+from tests.browser import another_site
 from tests.browser import browse as browse
 from tests.browser import chromium as chromium
 from tests.clicks import drain
@@ -27,25 +26,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture(scope="module")
 def destination() -> Iterator[str]:
     """Where the links lead: another origin, as destinations are."""
-
-    class Destination(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            body = b"<!doctype html><title>Destination</title><link rel=icon href=data:,>"
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *args: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Destination) as server:
-        thread = Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}/page"
-        server.shutdown()
-        thread.join()
+    with another_site("Destination") as site:
+        yield f"{site}/page"
 
 
 def clicks(api: APIClient, link: dict[str, Any]) -> int:

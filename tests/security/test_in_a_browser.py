@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -19,7 +16,7 @@ from accounts.services import NewAccount, create_account
 from domains.models import Domain, DomainStatus
 from links.models import Link
 from shortener_project import schema
-from tests.browser import Visit
+from tests.browser import Visit, another_site
 from tests.browser import address as address
 from tests.browser import browse as browse
 from tests.browser import chromium as chromium
@@ -29,33 +26,12 @@ MakeLink = Callable[..., dict[str, Any]]
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-class FrontEnd(BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
-        body = b"<!doctype html><title>Front end</title><link rel=icon href=data:,>"
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *args: object) -> None:
-        pass
-
-
 @pytest.fixture
 def origins(settings: Settings) -> Iterator[tuple[str, str]]:
     """Two front ends; the first is allowed."""
-    with ExitStack() as stack:
-        found = []
-        for _ in range(2):
-            server = stack.enter_context(ThreadingHTTPServer(("127.0.0.1", 0), FrontEnd))
-            thread = Thread(target=server.serve_forever)
-            thread.start()
-            stack.callback(thread.join)
-            stack.callback(server.shutdown)
-            found.append(f"http://127.0.0.1:{server.server_port}")
-        settings.CORS_ALLOWED_ORIGINS = found[:1]
-        yield found[0], found[1]
+    with another_site("Front end") as allowed, another_site("Front end") as foreign:
+        settings.CORS_ALLOWED_ORIGINS = [allowed]
+        yield allowed, foreign
 
 
 CALL = """async ([url, method, headers, body, credentials]) => {
