@@ -1,5 +1,4 @@
 import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -8,25 +7,10 @@ from pytest_django import Settings
 
 from accounts.limits import Limit, forget_old_attempts, forgive_attempts, spend_attempt
 from common.errors import TooManyAttempts
+from tests.attempts import pass_time
 
 SUBJECT = "login:alice@example.com"
 FIVE_IN_A_MINUTE = Limit(attempts=5, seconds=60)
-
-
-@pytest.fixture
-def age(db: None) -> Callable[[float], None]:
-    """Makes every attempt so far that much older: the clock is the database's, and nobody waits."""
-
-    def by(seconds: float) -> None:
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "UPDATE accounts_attemptlog SET attempts = ("
-                " SELECT array_agg(moment - %s * interval '1 s' ORDER BY place)"
-                " FROM unnest(attempts) WITH ORDINALITY AS each(moment, place))",
-                [seconds],
-            )
-
-    return by
 
 
 def rows(query: str) -> list[tuple[object, ...]]:
@@ -59,58 +43,56 @@ def test_exactly_so_many_attempts_pass(attempts: int, db: None) -> None:
     assert [passes(limit=limit) for _ in range(attempts + 3)] == [True] * attempts + [False] * 3
 
 
-def test_refusal_tells_when_the_oldest_attempt_leaves_the_window(
-    db: None, age: Callable[[float], None]
-) -> None:
+def test_refusal_tells_when_the_oldest_attempt_leaves_the_window(db: None) -> None:
     for _ in range(5):
         spend_attempt(SUBJECT, FIVE_IN_A_MINUTE)
-        age(10)
+        pass_time(seconds=10)
     # The five are 50, 40, 30, 20 and 10 seconds old.
     assert wait_told() == 10
-    age(4)
+    pass_time(seconds=4)
     assert wait_told() == 6
-    age(5.5)
+    pass_time(seconds=5.5)
     assert wait_told() == 1
 
 
-def test_wait_that_is_told_is_the_wait_that_is_needed(db: None, age: Callable[[float], None]) -> None:
+def test_wait_that_is_told_is_the_wait_that_is_needed(db: None) -> None:
     for _ in range(5):
         spend_attempt(SUBJECT, FIVE_IN_A_MINUTE)
     wait = wait_told()
     assert wait == 60
-    age(wait - 1)
+    pass_time(seconds=wait - 1)
     assert passes() is False
-    age(1)
+    pass_time(seconds=1)
     assert passes() is True
 
 
-def test_window_slides_attempt_by_attempt(db: None, age: Callable[[float], None]) -> None:
+def test_window_slides_attempt_by_attempt(db: None) -> None:
     """No bucket that fills anew at once: what left the window a moment ago is all that comes back."""
     for _ in range(5):
         spend_attempt(SUBJECT, FIVE_IN_A_MINUTE)
-        age(10)
-    age(10.5)  # 60.5, 50.5, 40.5, 30.5, 20.5
+        pass_time(seconds=10)
+    pass_time(seconds=10.5)  # 60.5, 50.5, 40.5, 30.5, 20.5
     assert [passes(), passes()] == [True, False]
-    age(10)  # 60.5, 50.5, 40.5, 30.5, 10
+    pass_time(seconds=10)  # 60.5, 50.5, 40.5, 30.5, 10
     assert [passes(), passes()] == [True, False]
-    age(20)  # 60.5, 50.5, 30, 20: two of the first five are out
+    pass_time(seconds=20)  # 60.5, 50.5, 30, 20: two of the first five are out
     assert [passes(), passes(), passes()] == [True, True, False]
 
 
-def test_refused_attempts_do_not_lengthen_the_lock_out(db: None, age: Callable[[float], None]) -> None:
+def test_refused_attempts_do_not_lengthen_the_lock_out(db: None) -> None:
     for _ in range(5):
         spend_attempt(SUBJECT, FIVE_IN_A_MINUTE)
     for _ in range(50):
         assert passes() is False
     assert attempts_kept() == [5]
-    age(60.5)
+    pass_time(seconds=60.5)
     assert [passes() for _ in range(6)] == [True] * 5 + [False]
 
 
-def test_no_more_than_the_limit_is_kept(db: None, age: Callable[[float], None]) -> None:
+def test_no_more_than_the_limit_is_kept(db: None) -> None:
     for _ in range(4):
         assert [passes() for _ in range(6)] == [True] * 5 + [False]
-        age(61)
+        pass_time(seconds=61)
     assert attempts_kept() == [5]
 
 
@@ -125,13 +107,13 @@ def test_subject_may_be_any_text(subject: str, db: None) -> None:
     assert [passes(subject, Limit(1, 60)) for _ in range(2)] == [True, False]
 
 
-def test_limit_that_was_lowered_holds_at_once(db: None, age: Callable[[float], None]) -> None:
+def test_limit_that_was_lowered_holds_at_once(db: None) -> None:
     for _ in range(5):
         spend_attempt(SUBJECT, FIVE_IN_A_MINUTE)
-    age(30)
+    pass_time(seconds=30)
     assert passes(limit=Limit(3, 60)) is False
     assert wait_told(limit=Limit(3, 60)) == 30
-    age(31)
+    pass_time(seconds=31)
     assert [passes(limit=Limit(3, 60)) for _ in range(4)] == [True] * 3 + [False]
 
 
@@ -164,9 +146,9 @@ def test_forgiveness_of_what_never_was_changes_nothing(db: None) -> None:
     assert [passes() for _ in range(6)] == [True] * 5 + [False]
 
 
-def test_forgetting_deletes_what_no_window_reaches(db: None, age: Callable[[float], None]) -> None:
+def test_forgetting_deletes_what_no_window_reaches(db: None) -> None:
     spend_attempt("over", FIVE_IN_A_MINUTE)
-    age(86_400 + 1)
+    pass_time(seconds=86_400 + 1)
     spend_attempt("forgiven", FIVE_IN_A_MINUTE)
     forgive_attempts(["forgiven"])
     for _ in range(5):
@@ -177,9 +159,9 @@ def test_forgetting_deletes_what_no_window_reaches(db: None, age: Callable[[floa
     assert passes() is False
 
 
-def test_one_recent_attempt_keeps_the_older_ones(db: None, age: Callable[[float], None]) -> None:
+def test_one_recent_attempt_keeps_the_older_ones(db: None) -> None:
     spend_attempt(SUBJECT, FIVE_IN_A_MINUTE)
-    age(86_400 + 1)
+    pass_time(seconds=86_400 + 1)
     spend_attempt(SUBJECT, FIVE_IN_A_MINUTE)
     assert forget_old_attempts() == 0
 

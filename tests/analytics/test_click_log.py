@@ -12,7 +12,8 @@ from analytics import click_log
 from analytics.models import Click, Kind
 from links.models import Link
 from tests.analytics.facts import Fact, click, record
-from tests.analytics.reading import broken_rules, report
+from tests.analytics.reading import report
+from tests.refusals import broken_rules
 
 
 def log(api: APIClient, link: str, **query: object) -> dict[str, Any]:

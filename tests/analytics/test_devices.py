@@ -7,7 +7,8 @@ from rest_framework.test import APIClient
 
 from analytics.models import Kind
 from tests.analytics.facts import Fact, record
-from tests.analytics.reading import broken_rules, report
+from tests.analytics.reading import report
+from tests.refusals import broken_rules
 
 DAY = {"startDate": "2026-03-01", "endDate": "2026-03-01"}
 

@@ -13,9 +13,10 @@ from accounts.services import NewAccount
 from analytics.models import DayTotal, Kind, LifeCount
 from links.models import Link
 from tests.analytics.facts import Fact, record
-from tests.analytics.reading import broken_rules, report
+from tests.analytics.reading import report
 from tests.clicks import drain
 from tests.redirects.html import parse
+from tests.refusals import broken_rules
 
 NOTHING_REFUSED = dict.fromkeys(
     ["disabled", "expired", "limit_reached", "country", "device", "password", "rate_limited"], 0

@@ -1,16 +1,13 @@
 import gzip
 import json
-from functools import cache
 from typing import Any
 
 import pytest
-from django.contrib.auth.hashers import make_password
 from django.test import Client
 from rest_framework.response import Response
 from rest_framework.test import APIClient
 
-from accounts.models import User
-from accounts.services import NewAccount, rotate_api_key
+from accounts.services import NewAccount
 from common.errors import BadBody, BodyTooLarge
 from common.strict_json import parse_object
 from tests.conftest import PASSWORD
@@ -199,18 +196,6 @@ def test_size_is_counted_in_bytes() -> None:
     assert parse_object(body)
     with pytest.raises(BodyTooLarge):
         parse_object(body + b" ")
-
-
-@cache
-def hashed() -> str:
-    return make_password(PASSWORD)
-
-
-@pytest.fixture
-def alice(db: None) -> NewAccount:
-    """Her password is hashed once for all tests, which would take most of their time."""
-    user = User.objects.create(email="alice@example.com", password=hashed())
-    return NewAccount(user, PASSWORD, rotate_api_key(user=user))
 
 
 # Over HTTP, at an endpoint for anybody and at one behind a key

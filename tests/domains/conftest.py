@@ -31,6 +31,16 @@ def claim(api: APIClient) -> Callable[..., dict[str, Any]]:
     return add
 
 
+@pytest.fixture
+def active(api: APIClient, dns: DnsServer, claim: Callable[..., dict[str, Any]]) -> dict[str, Any]:
+    """Alice's, proven."""
+    domain = claim()
+    publish(dns, domain)
+    assert verify(api, domain).status_code == 200
+    dns.asked.clear()
+    return domain
+
+
 def publish(server: DnsServer, domain: dict[str, Any]) -> None:
     """Enters into DNS what the owner was told to; a TXT record beside those that are there."""
     for record in domain["dnsRecords"]:

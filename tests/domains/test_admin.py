@@ -11,7 +11,7 @@ from rest_framework.test import APIClient
 
 from domains.models import Domain
 from tests.admin import Operator, audit, told
-from tests.domains.conftest import publish, verify
+from tests.domains.conftest import publish
 from tests.domains.dns_server import DnsServer
 
 DOMAINS = "domains/domain/"
@@ -20,14 +20,6 @@ HOST = "go.brand.example"
 Claim = Callable[..., dict[str, Any]]
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def active(api: APIClient, dns: DnsServer, claim: Claim) -> dict[str, Any]:
-    domain = claim()
-    publish(dns, domain)
-    assert verify(api, domain).status_code == 200
-    return domain
 
 
 def recheck(operator: Operator) -> list[str]:

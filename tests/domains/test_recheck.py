@@ -25,15 +25,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 Claim = Callable[..., dict[str, Any]]
 
 
-@pytest.fixture
-def active(api: APIClient, dns: DnsServer, claim: Claim) -> dict[str, Any]:
-    domain = claim()
-    publish(dns, domain)
-    assert verify(api, domain).status_code == 200
-    dns.asked.clear()
-    return domain
-
-
 def pass_hours(hours: int) -> None:
     by = timedelta(hours=hours)
     Domain.objects.update(recheck_at=F("recheck_at") - by, claimed_until=F("claimed_until") - by)

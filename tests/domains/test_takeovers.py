@@ -27,15 +27,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 Claim = Callable[..., dict[str, Any]]
 
 
-@pytest.fixture
-def proven(api: APIClient, dns: DnsServer, claim: Claim) -> dict[str, Any]:
-    """Alice's, active."""
-    domain = claim()
-    publish(dns, domain)
-    assert verify(api, domain).status_code == 200
-    return domain
-
-
 def delete(client: APIClient, domain: dict[str, Any]) -> None:
     assert client.delete(f"/api/domains/{domain['_id']}").status_code == 200
 
@@ -61,9 +52,9 @@ def test_1_who_points_a_name_here_without_proving_it_has_nothing(
 
 
 def test_2_a_name_that_still_points_here_is_not_the_next_claimants(
-    api: APIClient, strange_api: APIClient, dns: DnsServer, claim: Claim, proven: dict[str, Any]
+    api: APIClient, strange_api: APIClient, dns: DnsServer, claim: Claim, active: dict[str, Any]
 ) -> None:
-    delete(api, proven)
+    delete(api, active)
     dns.remove(CHALLENGE, "TXT")
     theirs = claim(client=strange_api)
     assert verify(strange_api, theirs).status_code == 400
@@ -71,9 +62,9 @@ def test_2_a_name_that_still_points_here_is_not_the_next_claimants(
 
 
 def test_3_a_proof_that_was_left_in_dns_proves_no_new_claim(
-    api: APIClient, strange_api: APIClient, dns: DnsServer, claim: Claim, proven: dict[str, Any]
+    api: APIClient, strange_api: APIClient, dns: DnsServer, claim: Claim, active: dict[str, Any]
 ) -> None:
-    delete(api, proven)
+    delete(api, active)
     theirs, again = claim(client=strange_api), claim()
     for client, domain in ((strange_api, theirs), (api, again)):
         [txt, address] = verify(client, domain).json()["data"]["checks"]
@@ -82,9 +73,9 @@ def test_3_a_proof_that_was_left_in_dns_proves_no_new_claim(
 
 
 def test_4_a_new_proof_lifts_the_quarantine_of_a_deleted_domain(
-    api: APIClient, strange_api: APIClient, dns: DnsServer, claim: Claim, proven: dict[str, Any]
+    api: APIClient, strange_api: APIClient, dns: DnsServer, claim: Claim, active: dict[str, Any]
 ) -> None:
-    delete(api, proven)
+    delete(api, active)
     theirs = claim(client=strange_api)
     publish(dns, theirs)
     assert verify(strange_api, theirs).status_code == 200
@@ -116,20 +107,20 @@ def test_6_an_abandoned_name_is_switched_off_and_stays_so(  # noqa: PLR0917 # fi
     strange_api: APIClient,
     dns: DnsServer,
     claim: Claim,
-    proven: dict[str, Any],
+    active: dict[str, Any],
     visitor: Client,
 ) -> None:
     dns.records.clear()
     dns.zones.remove("brand.example")
     days_pass(3)
-    assert status_of(api, proven) == "inactive"
+    assert status_of(api, active) == "inactive"
     # Registered anew by somebody who knows that it used to lead here, but has no proof.
     dns.zones.append("brand.example")
     dns.set(HOST, "CNAME", "sho.rt.")
     theirs = claim(client=strange_api)
     assert verify(strange_api, theirs).status_code == 400
     days_pass(2)
-    assert (status_of(api, proven), status_of(strange_api, theirs)) == ("inactive", "pending")
+    assert (status_of(api, active), status_of(strange_api, theirs)) == ("inactive", "pending")
     assert visitor.get("/anything", headers={"host": HOST}).status_code == 404
 
 
@@ -138,11 +129,11 @@ def test_7_a_name_that_has_changed_hands_goes_to_whom_dns_names(  # noqa: PLR091
     strange_api: APIClient,
     dns: DnsServer,
     claim: Claim,
-    proven: dict[str, Any],
+    active: dict[str, Any],
     make_link: Callable[..., dict[str, Any]],
     visitor: Client,
 ) -> None:
-    link = make_link(domainId=proven["_id"])
+    link = make_link(domainId=active["_id"])
     dns.records.clear()
     theirs = claim(client=strange_api)
     publish(dns, theirs)
@@ -150,12 +141,12 @@ def test_7_a_name_that_has_changed_hands_goes_to_whom_dns_names(  # noqa: PLR091
     assert verify(strange_api, theirs).status_code == 409
     days_pass(3)
     assert verify(strange_api, theirs).status_code == 200
-    assert (status_of(api, proven), status_of(strange_api, theirs)) == ("pending", "active")
+    assert (status_of(api, active), status_of(strange_api, theirs)) == ("pending", "active")
     assert visitor.get(f"/{link['shortCode']}", headers={"host": HOST}).status_code == 404
     # Alice's claim is one like any other now; when it lapses, her link comes home.
-    assert verify(api, proven).status_code == 409
+    assert verify(api, active).status_code == 409
     days_pass(7)
-    assert api.get(f"/api/domains/{proven['_id']}").status_code == 404
+    assert api.get(f"/api/domains/{active['_id']}").status_code == 404
     assert visitor.get(f"/{link['shortCode']}").status_code == 302
     assert status_of(strange_api, theirs) == "active"
 

@@ -15,7 +15,7 @@ from common.errors import InvalidFields
 from domains.models import Domain
 from links import bans
 from links.models import Ban, Link
-from tests.analytics.reading import broken_rules
+from tests.refusals import broken_rules
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -18,6 +18,7 @@ from accounts.services import NewAccount
 from domains.models import Domain
 from links.codes import RESERVED, is_code
 from links.models import Link
+from tests.refusals import broken_rules
 
 URL = "https://example.com/page"
 UTM_KEYS = ("source", "medium", "campaign", "term", "content")
@@ -50,16 +51,6 @@ def refused(api: APIClient, body: dict[str, Any], status: int) -> HttpResponse:
     assert response.status_code == status, (body, response.content)
     assert everything_written() == before, body
     return response
-
-
-def broken_rules(response: HttpResponse) -> list[tuple[str, str]]:
-    answer = response.json()
-    assert answer.keys() == {"success", "message", "code", "errors"}
-    assert (answer["success"], answer["code"]) == (False, "validation_error")
-    assert all(error.keys() == {"field", "code", "message"} for error in answer["errors"])
-    first = answer["errors"][0]
-    assert answer["message"] == f"{first['field']}: {first['message']}"
-    return [(error["field"], error["code"]) for error in answer["errors"]]
 
 
 def whole(api: APIClient, link: dict[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from links.cells import unguard
 from links.models import Link
 from tests.links.many import URL
 from tests.links.test_cells import PAYLOADS
-from tests.links.test_create import broken_rules
+from tests.refusals import broken_rules
 
 MakeLink = Callable[..., dict[str, Any]]
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from django.db import connection
-from django.http import HttpResponse
 from django.test import Client
 from rest_framework.test import APIClient
 
@@ -14,6 +13,7 @@ from accounts.models import User
 from accounts.services import NewAccount
 from domains.models import Domain
 from tests.clicks import drain
+from tests.refusals import broken_rules
 
 ITEM_KEYS = {
     "_id",
@@ -47,14 +47,6 @@ def found(api: APIClient, **query: object) -> list[str | None]:
 
 def total(api: APIClient, **query: object) -> int:
     return listed(api, **query)["pagination"]["total"]
-
-
-def broken_rules(response: HttpResponse) -> list[tuple[str, str]]:
-    assert response.status_code == 400, response.content
-    answer = response.json()
-    assert answer.keys() == {"success", "message", "code", "errors"}
-    assert (answer["success"], answer["code"]) == (False, "validation_error")
-    return [(error["field"], error["code"]) for error in answer["errors"]]
 
 
 def stock(owner: User, count: int) -> None:

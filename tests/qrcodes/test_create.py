@@ -19,6 +19,7 @@ from tests.conftest import key_client
 from tests.links.threads import at_once
 from tests.qrcodes.conftest import GetImage, MakeQrCode
 from tests.qrcodes.pictures import data_uri, file_of, logo, read
+from tests.refusals import broken_rules
 
 MakeLink = Callable[..., dict[str, Any]]
 UUID_V7 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
@@ -28,16 +29,10 @@ NOT_A_STRING = [None, 5, 0, 1.5, True, False, [], ["text"], {}, {"text": "text"}
 NOT_AN_INTEGER = [None, "300", "", "1e3", "five", 300.0, 300.5, True, False, [], [300], {}]
 
 
-def broken_rules(response: HttpResponse) -> list[tuple[str, str]]:
-    """Of a refusal that has made no code."""
-    assert response.status_code == 400, response.content
-    answer = response.json()
-    assert answer.keys() == {"success", "message", "code", "errors"}
-    assert (answer["success"], answer["code"]) == (False, "validation_error")
-    first = answer["errors"][0]
-    assert answer["message"] == f"{first['field']}: {first['message']}"
+def refused(response: HttpResponse) -> list[tuple[str, str]]:
+    """The broken rules of a request that has made no code."""
     assert not QrCode.objects.exists()
-    return [(error["field"], error["code"]) for error in answer["errors"]]
+    return broken_rules(response)
 
 
 @pytest.fixture
@@ -198,14 +193,14 @@ def test_making_and_deleting_the_link_at_the_same_moment(alice: NewAccount, make
     ["urlId", "format", "errorCorrectionLevel", "foregroundColor", "backgroundColor", "style", "logo"],
 )
 def test_what_is_no_string_is_refused(send: Callable[..., HttpResponse], field: str, value: Any) -> None:
-    [(named, _)] = broken_rules(send(**{field: value}))
+    [(named, _)] = refused(send(**{field: value}))
     assert named == field
 
 
 @pytest.mark.parametrize("value", NOT_AN_INTEGER)
 @pytest.mark.parametrize("field", ["size", "margin"])
 def test_what_is_no_integer_is_refused(send: Callable[..., HttpResponse], field: str, value: Any) -> None:
-    [(named, _)] = broken_rules(send(**{field: value}))
+    [(named, _)] = refused(send(**{field: value}))
     assert named == field
 
 
@@ -233,7 +228,7 @@ def test_what_is_no_integer_is_refused(send: Callable[..., HttpResponse], field:
 def test_what_breaks_a_rule_is_refused(
     send: Callable[..., HttpResponse], field: str, value: Any, rule: str
 ) -> None:
-    assert broken_rules(send(**{field: value})) == [(field, rule)]
+    assert refused(send(**{field: value})) == [(field, rule)]
 
 
 @pytest.mark.parametrize("fields", [{"size": 100}, {"size": 2000}, {"margin": 0}, {"margin": 10}])
@@ -247,13 +242,13 @@ def test_what_is_on_the_limit_is_taken(
 
 def test_every_broken_rule_is_told_at_once(send: Callable[..., HttpResponse]) -> None:
     response = send(urlId=5, size=99, format="gif", foregroundColor="red", margin=11, style="", logo="x")
-    assert {field for field, _ in broken_rules(response)} == {
+    assert {field for field, _ in refused(response)} == {
         *("urlId", "size", "format", "foregroundColor", "margin", "style", "logo")
     }
 
 
 def test_without_a_link_there_is_no_code(api: APIClient) -> None:
-    assert broken_rules(api.post("/api/qr-codes", {})) == [("urlId", "required")]
+    assert refused(api.post("/api/qr-codes", {})) == [("urlId", "required")]
 
 
 @pytest.mark.parametrize(
@@ -287,7 +282,7 @@ def test_too_little_contrast_is_refused_and_said(
     send: Callable[..., HttpResponse], foreground: str, background: str, shown: str
 ) -> None:
     response = send(foregroundColor=foreground, backgroundColor=background)
-    assert broken_rules(response) == [("foregroundColor", "contrast")]
+    assert refused(response) == [("foregroundColor", "contrast")]
     message = f"foregroundColor: Contrast with backgroundColor is {shown}:1, not 3:1 or more."
     assert response.json()["message"] == message
 
@@ -314,7 +309,7 @@ def test_inverted_codes_are_refused_and_it_is_said_why(
     send: Callable[..., HttpResponse], foreground: str, background: str
 ) -> None:
     response = send(foregroundColor=foreground, backgroundColor=background)
-    assert broken_rules(response) == [("foregroundColor", "inverted")]
+    assert refused(response) == [("foregroundColor", "inverted")]
     assert "darker than backgroundColor" in response.json()["message"]
 
 
@@ -331,7 +326,7 @@ def test_a_code_whose_modules_would_be_less_than_a_pixel_is_refused(
     link = make_link(domainId=str(domain.public_id), customCode="c" * 50)
     asked = {"urlId": link["_id"], "size": 100, "errorCorrectionLevel": "H"}
     response = send(**asked)
-    assert broken_rules(response) == [("size", "too_small")]
+    assert refused(response) == [("size", "too_small")]
     [needed] = map(int, re.findall(r"at least (\d+) pixels", response.json()["message"]))
     assert send(**asked | {"size": needed}).status_code == 201
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.http.request import HttpHeaders
 from django.test import Client
 from pytest_django.fixtures import DjangoAssertNumQueries, Settings
@@ -18,6 +17,7 @@ from rest_framework.test import APIClient
 from analytics.visitor import visitor_from
 from domains.models import Domain
 from redirects import refusals
+from tests.attempts import pass_time
 from tests.conftest import FIREFOX
 from tests.redirects.forgeries import FORGERIES, forged, records
 from tests.redirects.html import check_page
@@ -38,15 +38,6 @@ def browser(address: str = HERE, **headers: str) -> Client:
 def guess(count: int, visitor: Client | None = None) -> list[int]:
     visitor = visitor or browser()
     return [visitor.get(f"/guess{number}").status_code for number in range(count)]
-
-
-def pass_time(seconds: int) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "UPDATE accounts_attemptlog SET attempts = "
-            "ARRAY(SELECT attempt - %s * interval '1 s' FROM unnest(attempts) attempt ORDER BY attempt)",
-            [seconds],
-        )
 
 
 def test_the_sixty_first_miss_in_a_minute_is_429() -> None:
@@ -110,10 +101,10 @@ def test_a_program_is_told_in_json() -> None:
 
 def test_the_minute_slides() -> None:
     guess(40)
-    pass_time(30)
+    pass_time(seconds=30)
     guess(20)
     assert guess(1) == [429]
-    pass_time(31)
+    pass_time(seconds=31)
     assert guess(41) == [404] * 40 + [429]
 
 

@@ -12,7 +12,6 @@ from urllib.parse import urlencode
 import pytest
 import time_machine
 from django.contrib.auth.hashers import check_password
-from django.db import connection
 from django.http import HttpResponse
 from django.test import Client
 from pytest_django import Settings
@@ -22,6 +21,7 @@ from accounts.models import AttemptLog
 from links.models import Link
 from redirects import password as password_module
 from redirects import refusals
+from tests.attempts import pass_time
 from tests.clicks import drain
 from tests.conftest import FIREFOX
 from tests.redirects.html import check_json, check_page, parse
@@ -85,15 +85,6 @@ def fail(path: str, times: int, address: str = HERE) -> list[int]:
 
 def attempts() -> int:
     return sum(len(log.attempts) for log in AttemptLog.objects.all())
-
-
-def pass_time(minutes: int) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "UPDATE accounts_attemptlog SET attempts = "
-            "ARRAY(SELECT attempt - %s * interval '1 minute' FROM unnest(attempts) attempt ORDER BY attempt)",
-            [minutes],
-        )
 
 
 def clicks(api: APIClient, link: dict[str, Any]) -> int:
@@ -638,20 +629,20 @@ def test_the_right_password_uses_nothing_up(path: str) -> None:
 
 def test_failures_are_forgotten_after_15_minutes(path: str) -> None:
     fail(path, 10)
-    pass_time(14)
+    pass_time(minutes=14)
     assert send(browser(), path, PASSWORD).status_code == 429
-    pass_time(1)
+    pass_time(minutes=1)
     assert send(browser(), path, PASSWORD).status_code == 303
     assert fail(path, 11) == [401] * 10 + [429]
 
 
 def test_the_window_slides(path: str) -> None:
     fail(path, 6)
-    pass_time(10)
+    pass_time(minutes=10)
     fail(path, 4)
     assert send(browser(), path, PASSWORD).status_code == 429
 
-    pass_time(6)
+    pass_time(minutes=6)
     assert fail(path, 7) == [401] * 6 + [429]
 
 
@@ -666,7 +657,7 @@ def test_a_link_has_100_failures_an_hour_wherever_they_come_from(
 
     assert send(browser("10.0.99.1"), path, PASSWORD).status_code == 429
     assert hashes == ["wrong"] * 100
-    pass_time(60)
+    pass_time(minutes=60)
     assert send(browser("10.0.99.1"), path, PASSWORD).status_code == 303
 
 
@@ -677,8 +668,8 @@ def test_waiting_for_the_link_does_not_use_up_a_networks_own_failures(
     path = f"/{make_link(password=PASSWORD)['shortCode']}"
     for network in range(10):
         fail(path, 10, f"10.0.{network}.1")
-    pass_time(55)
+    pass_time(minutes=55)
     assert fail(path, 12, ELSEWHERE) == [429] * 12
 
-    pass_time(5)
+    pass_time(minutes=5)
     assert send(browser(ELSEWHERE), path, PASSWORD).status_code == 303

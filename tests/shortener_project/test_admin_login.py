@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.test import Client
 from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
 from accounts.services import create_account
 from redirects import refusals
+from tests.attempts import pass_time
 from tests.conftest import PASSWORD, account
 from tests.redirects.html import parse
 
@@ -44,15 +44,6 @@ def fail(times: int, client: Client | None = None, username: str = OPERATOR) -> 
     return [log_in(client, username=username).status_code for _ in range(times)]
 
 
-def pass_time(minutes: int) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "UPDATE accounts_attemptlog SET attempts = "
-            "ARRAY(SELECT attempt - %s * interval '1 minute' FROM unnest(attempts) attempt ORDER BY attempt)",
-            [minutes],
-        )
-
-
 def test_after_five_failures_the_sixth_is_429() -> None:
     assert fail(8) == [200] * 5 + [429] * 3
 
@@ -74,9 +65,9 @@ def test_the_page_may_still_be_opened_and_elsewhere_one_may_try() -> None:
 
 def test_the_lock_out_ends_after_a_quarter_of_an_hour() -> None:
     fail(6)
-    pass_time(14)
+    pass_time(minutes=14)
     assert fail(1) == [429]
-    pass_time(1)
+    pass_time(minutes=1)
     assert log_in(browser(), PASSWORD).status_code == 302
 
 
@@ -138,7 +129,7 @@ def test_one_network_cannot_try_a_few_passwords_on_every_account() -> None:
     spread = [fail(1, username=f"user{number}@example.com")[0] for number in range(102)]
     assert spread == [200] * 100 + [429] * 2
     assert log_in(browser(ELSEWHERE), PASSWORD).status_code == 302
-    pass_time(60)
+    pass_time(minutes=60)
     assert log_in(browser(), PASSWORD).status_code == 302
 
 
