@@ -38,6 +38,7 @@ def test_stopping_finishes_the_requests_under_way_and_leaves_nothing_running(
             upload.putheader(name, value)
         upload.putheader("Content-Length", str(len(body)))
         upload.endheaders(body[:10])
+        eventually(lambda: service.worker_of(upload))
         with database.transaction():
             database.execute("LOCK TABLE links_clickcounter")
             visit.say("GET", f"/{code}")
@@ -46,7 +47,6 @@ def test_stopping_finishes_the_requests_under_way_and_leaves_nothing_running(
                 "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%links_code%'"
             )
             eventually(lambda: database.execute(waiting).fetchone() is not None)
-            eventually(lambda: service.worker_of(upload))
             tell(service)
             eventually(lambda: "Handling signal: term" in service.stderr)
             assert service.process.poll() is None
