@@ -46,7 +46,7 @@ class FastLane:
         self._slots = versions.slots()
         self._keeping: dict[int, bytes] = {}
         self._closing: dict[int, bytes] = {}
-        self._until = 0.0
+        self._now, self._microseconds, self._until = 0.0, 0, 0.0
 
     def answer(self, data: bytes, peer: str, now: float, closes: bool = False) -> Answer | None:
         """To a request that ``peer`` (an address) has sent; None: it is not for this lane, and nothing was done.
@@ -73,12 +73,12 @@ class FastLane:
         if countries and not _is_allowed(prepared[-countries:], peer, fields, kind):
             return None
         flags = fields.flags | SCANNED if query and is_scan(query) else fields.flags
-        if now >= self._until:
-            self._date(now)
+        if now != self._now:
+            self._tick(now)
         closes = closes or fields.closes
         start = (self._closing if closes else self._keeping)[status]
         payload = encoded(
-            int(now * 1_000_000),
+            self._microseconds,
             link_id,
             KINDS[kind],
             flags,
@@ -103,6 +103,13 @@ class FastLane:
     def learn(self, host: str, code: str, prepared: bytes) -> None:
         """What ``look_up`` found."""
         self._prepared.put(_key(site_of(host), code.encode("ascii")), prepared)
+
+    def _tick(self, now: float) -> None:
+        """Once for all requests that came together."""
+        self._now, self._microseconds = now, int(now * 1_000_000)
+        # A clock can be set back.
+        if not self._until - 1.0 <= now < self._until:
+            self._date(now)
 
     def _date(self, now: float) -> None:
         """Prepares, once a second, what answers begin with."""

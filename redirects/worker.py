@@ -31,6 +31,8 @@ from redirects.handover import Handed, handover
 
 # In one turn of the loop, so that no kind of work keeps another waiting.
 _ACCEPTED = 64
+# And while all are asked for, what gunicorn does in between is worth doing after so many turns.
+_TURNS = 4
 # Somebody who follows a link goes first when there is more to do than the processors can.
 _API_NICENESS = 5
 _SWITCH_SECONDS = 0.0002
@@ -175,7 +177,11 @@ class Worker(ThreadWorker):  # type: ignore[misc] # gunicorn carries no types
 
     def _turn(self, _: Any) -> None:
         self._loop.ending = not self.alive
-        self.nr += self._loop.turn()
+        for _ in range(_TURNS):
+            answered = self._loop.turn()
+            self.nr += answered
+            if not answered:
+                break
         if self.nr >= self.max_requests and self.alive:
             self.log.info("Autorestarting worker after current request.")
             self.alive = False
