@@ -12,7 +12,9 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
+import psycopg
 from django.db import connection
 
 from bench.proof.site import Site
@@ -71,11 +73,27 @@ def site_of(service: Service) -> Site:
 def drainer_held(service: Service) -> Iterator[None]:
     """Clicks are journalled and left there: on two cores, counting them would take one from what is measured."""
     pid = service.child("drain_clicks")
-    os.kill(pid, signal.SIGSTOP)
+    url = service.environment.get("DATABASE_URL") or EmbeddedPostgres(service.var_dir).url
+    with psycopg.connect(url, autocommit=True) as database:
+        eventually(lambda: _stopped_between_batches(pid, database))
     try:
         yield
     finally:
         os.kill(pid, signal.SIGCONT)
+
+
+def _stopped_between_batches(drainer: int, database: psycopg.Connection[Any]) -> bool:
+    """Within one it would hold locks that others wait for, those who create links among them."""
+    os.kill(drainer, signal.SIGSTOP)
+    # What it has asked for last is answered by then.
+    time.sleep(0.2)
+    within = database.execute(
+        "SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        " AND backend_type = 'client backend' AND state <> 'idle'"
+    ).fetchall()
+    if within:
+        os.kill(drainer, signal.SIGCONT)
+    return not within
 
 
 def drained(site: Site) -> float:
