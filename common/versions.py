@@ -5,6 +5,9 @@ what a code or host means writes a new number before it answers. Who keeps somet
 read the database, and trusts what it keeps as long as the slot still holds that number. Codes share slots; that costs
 a needless read of the database now and then, and nothing else.
 
+That a code is unknown has a slot of its own. A new link makes one code known and changes no other, so that creating
+links by the thousand does not make those be read again that happen to share a slot with them.
+
 Until a transaction ends others read what was, and keep it: so what is changed within one has a new number now, for
 whoever goes on in it, and another once it is committed.
 """
@@ -21,7 +24,9 @@ from zlib import crc32
 from django.conf import settings
 from django.db import connection, transaction
 
-SLOTS = 65_536
+# Of codes and hosts; as many of codes that are unknown follow.
+CHANGES = 65_536
+SLOTS = 2 * CHANGES
 _BYTES = 8
 
 
@@ -41,11 +46,15 @@ def slots() -> memoryview[int]:
 
 def slot_of_code(code: str) -> int:
     """On every host at once: a code is rarely taken on two."""
-    return crc32(code.encode()) % SLOTS
+    return crc32(code.encode()) % CHANGES
+
+
+def slot_of_unknown(code: str) -> int:
+    return CHANGES + slot_of_code(code)
 
 
 def slot_of_host(host: str) -> int:
-    return crc32(host.encode(), 1) % SLOTS
+    return crc32(host.encode(), 1) % CHANGES
 
 
 class Version(NamedTuple):
@@ -63,19 +72,36 @@ class Version(NamedTuple):
         return numbers[self.code_slot] == self.code_number and numbers[self.host_slot] == self.host_number
 
 
-def version_of(host: str, code: str) -> Version:
+class Versions(NamedTuple):
+    """Of a code, if it turns out to be known, and if it does not."""
+
+    known: Version
+    unknown: Version
+
+
+def versions_of(host: str, code: str) -> Versions:
     """To be taken before the database is read: a change that is committed while it is read has another number."""
-    code_slot, host_slot = slot_of_code(code), slot_of_host(host)
-    return Version(code_slot, host_slot, slots()[code_slot], slots()[host_slot])
+    numbers, host_slot = slots(), slot_of_host(host)
+    known, unknown = (
+        Version(slot, host_slot, numbers[slot], numbers[host_slot])
+        for slot in (slot_of_code(code), slot_of_unknown(code))
+    )
+    return Versions(known, unknown)
 
 
-def bump(*, codes: Iterable[str] = (), hosts: Iterable[str] = ()) -> None:
-    """What these mean has changed: to be called after the change, in its transaction or behind it.
+def bump(*, codes: Iterable[str] = (), hosts: Iterable[str] = (), new_codes: Iterable[str] = ()) -> None:
+    """What these mean has changed: to be called after the change, in its transaction or behind it. ``new_codes`` meant
+    nothing before.
 
     Random numbers instead of counts, so that nobody has to read a slot before writing it and two writers at once
     cannot bring back a number that was there before.
     """
-    theirs = {*map(slot_of_code, codes), *map(slot_of_host, hosts)}
+    changed_codes = set(codes)
+    theirs = {
+        *map(slot_of_code, changed_codes),
+        *map(slot_of_unknown, changed_codes.union(new_codes)),
+        *map(slot_of_host, hosts),
+    }
 
     def renew() -> None:
         changed = slots()

@@ -10,7 +10,7 @@ from math import inf
 from typing import Generic, NamedTuple, TypeVar
 
 from common.metrics import count_lookups
-from common.versions import Version, version_of
+from common.versions import Version, Versions, versions_of
 
 Found = TypeVar("Found")
 Key = tuple[str, str]
@@ -44,7 +44,7 @@ class DestinationCache(Generic[Found]):
         self._young: dict[Key, Entry[Found]] = {}
         self._old: dict[Key, Entry[Found]] = {}
         self._young_size = 0
-        self._loading: dict[tuple[Key, Version], Future[Found]] = {}
+        self._loading: dict[tuple[Key, Versions], Future[Found]] = {}
         # Reentrant: what is found young is moved there by whoever holds it.
         self._lock = threading.RLock()
 
@@ -57,15 +57,15 @@ class DestinationCache(Generic[Found]):
             count_lookups(hits=1)
             return entry.found
         count_lookups(misses=1)
-        version = version_of(*key)
+        versions = versions_of(*key)
         with self._lock:
-            # Who waits for a read that began before a change would get what was before: so only for the same version.
-            loading = self._loading.get((key, version))
+            # Who waits for a read that began before a change would get what was before: so only for the same versions.
+            loading = self._loading.get((key, versions))
             mine = loading is None
             if loading is None:
                 if (entry := self._known(key)) is not None:  # somebody was quicker
                     return entry.found
-                loading = self._loading[key, version] = Future()
+                loading = self._loading[key, versions] = Future()
         if not mine:
             return loading.result()
         try:
@@ -76,13 +76,15 @@ class DestinationCache(Generic[Found]):
         else:
             size = self._cost(found)
             if size is not None:
-                until = inf if size else time.monotonic() + UNKNOWN_SECONDS
+                version, until = (
+                    (versions.known, inf) if size else (versions.unknown, time.monotonic() + UNKNOWN_SECONDS)
+                )
                 self._keep(key, Entry(found, version, size + _ENTRY_BYTES, until))
             loading.set_result(found)
             return found
         finally:
             with self._lock:
-                del self._loading[key, version]
+                del self._loading[key, versions]
 
     def _known(self, key: Key) -> Entry[Found] | None:
         """Asks nobody."""

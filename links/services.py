@@ -97,7 +97,7 @@ def create_link(
         if quota:
             spend_quota(owner=owner, quota=quota)
         _insert(link, destination)
-    versions.bump(codes=[link.short_code, custom_code or link.short_code])
+    versions.bump(new_codes=[link.short_code, custom_code or link.short_code])
     return link
 
 

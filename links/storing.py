@@ -20,7 +20,7 @@ def store_drafts(owner: User, drafts: Sequence[Draft | ServiceError]) -> list[Dr
     wanted = _wanted(drafts)
     refused = in_one_transaction(lambda: _store(wanted, owner)) if wanted else {}
     stored = (draft for place, draft in wanted.items() if place not in refused)
-    versions.bump(codes=[taken.code for draft in stored for taken in draft.codes()])
+    versions.bump(new_codes=[taken.code for draft in stored for taken in draft.codes()])
     return _verdicts(drafts, refused)
 
 

@@ -129,9 +129,9 @@ class FastLane:
 def look_up(host: str, code: str) -> bytes | None:
     """What the database knows of it, prepared. None: it does not answer, which is for the Django view to say."""
     count_lookups(misses=1)
-    version = versions.version_of(site_of(host), code)
+    before = versions.versions_of(site_of(host), code)
     try:
-        return prepare(version, read_target(host, code))
+        return prepare(before, read_target(host, code))
     except Error:
         connection.close()
         return None

@@ -11,25 +11,26 @@ import time
 from math import inf
 from struct import Struct
 
-from common.versions import Version
+from common.versions import Version, Versions
 from links.destination_cache import UNKNOWN_SECONDS
 from links.destinations import Found, Target
 from redirects.answers import redirect_headers
 
 # The numbers of the code and the host, link, end (seconds since 1970), slots of the code and the host, status, and the
 # length of what stands behind the answer about countries. No status: it is not for the fast lane.
-_HEAD = Struct("<QQqdHHHH")
+_HEAD = Struct("<QQqdIIHH")
 HEAD_BYTES = _HEAD.size
 read_head_of = _HEAD.unpack_from
 # What an entry takes besides its bytes: two objects, and its place in the table.
 _ENTRY_BYTES = 120
 
 
-def prepare(version: Version, found: Found) -> bytes:
-    """``version`` as it was before ``found`` was read."""
+def prepare(versions: Versions, found: Found) -> bytes:
+    """``versions`` as they were before ``found`` was read."""
+    version = versions.known
     link_id, status, until, answer, countries = 0, 0, inf, b"", b""
     if not isinstance(found, Target):
-        until = time.time() + UNKNOWN_SECONDS
+        version, until = versions.unknown, time.time() + UNKNOWN_SECONDS
     elif _is_plain(found):
         link_id, status = found.link_id, found.redirect_type
         until = inf if found.expires_at is None else found.expires_at.timestamp()

@@ -17,8 +17,7 @@ from bench.wrk import Answered
 
 # On a busy machine all 64 clients of the plain view may wait for longer than a measurement takes.
 TRIES = 3
-# With keep-alive. Where each request opens a connection, that is what it costs: nginx itself is 35 times as fast as the
-# plain view then, and no more.
+# With keep-alive. Without, opening the connection is what costs: nginx itself is 35 times as fast as the plain view.
 WANTED = {MAP: 0.7, LOGGED: 0.9, PLAIN: 50.0}
 
 

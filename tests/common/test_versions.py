@@ -39,9 +39,19 @@ def test_a_change_of_codes_and_hosts_changes_their_slots_and_no_others() -> None
 
     assert changed(before) == {
         versions.slot_of_code("spring"),
+        versions.slot_of_unknown("spring"),
         versions.slot_of_code("Summer"),
+        versions.slot_of_unknown("Summer"),
         versions.slot_of_host("go.example.com"),
     }
+
+
+def test_a_new_code_is_no_longer_unknown_and_changes_nothing_that_is_known() -> None:
+    before = list(versions.slots())
+
+    versions.bump(new_codes=["spring"])
+
+    assert changed(before) == {versions.slot_of_unknown("spring")}
 
 
 def test_a_change_of_anything_changes_every_slot() -> None:
@@ -121,7 +131,9 @@ def test_a_change_that_is_undone_has_no_other_number_at_the_end() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_many_changes_at_once_wait_for_the_commit_as_one() -> None:
     codes = [f"code{number}" for number in range(1000)]
-    theirs = {versions.slot_of_code(code) for code in codes}
+    theirs = {
+        slot_of(code) for code in codes for slot_of in (versions.slot_of_code, versions.slot_of_unknown)
+    }
     with transaction.atomic():
         versions.bump(codes=codes)
         assert len(connection.run_on_commit) == 1

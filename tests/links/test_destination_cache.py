@@ -166,6 +166,19 @@ def test_what_is_nothing_is_asked_for_again_soon(monkeypatch: pytest.MonkeyPatch
     assert cache.find(KEY, shelf) == "first"
 
 
+@pytest.mark.parametrize(
+    ("content", "reads"), [("first", 1), ("nothing", 2)], ids=["known, read once", "unknown, read again"]
+)
+def test_a_new_link_ends_what_was_unknown_and_nothing_else(content: str, reads: int) -> None:
+    cache, shelf = make_cache(), Shelf(content)
+    cache.find(KEY, shelf)
+
+    versions.bump(new_codes=[KEY[1]])
+    cache.find(KEY, shelf)
+
+    assert shelf.reads == reads
+
+
 def test_what_may_not_be_kept_is_read_each_time() -> None:
     cache, shelf = make_cache(), Shelf("never")
 

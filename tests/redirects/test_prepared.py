@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from common.versions import version_of
+from common.versions import bump, versions_of
 from redirects.prepared import PreparedAnswers, holds, prepare, read_countries
 
 
@@ -43,10 +43,18 @@ def test_what_is_asked_for_again_and_again_stays() -> None:
 
 
 def test_nothing_of_an_unknown_host_holds_for_longer_than_a_moment() -> None:
-    prepared = prepare(version_of("go.example.com", "spring"), None)
+    prepared = prepare(versions_of("go.example.com", "spring"), None)
 
     assert holds(prepared, 0.0)
     assert not holds(prepared, 9e9)
+
+
+def test_a_new_link_ends_what_was_unknown() -> None:
+    prepared = prepare(versions_of("go.example.com", "spring"), None)
+
+    bump(new_codes=["spring"])
+
+    assert not holds(prepared, 0.0)
 
 
 def test_countries_are_read_as_they_were_written() -> None:
