@@ -16,6 +16,8 @@ from bench.visits import Visits
 SCRIPTS = Path(__file__).parent
 CONNECTIONS = 64
 API_CLIENTS = 8
+# They would be elsewhere, and take no processor time of this machine.
+CLIENTS_NICENESS = 10
 # Of a paced load: so many that each thinks for about this long, and a request that waits holds few others up.
 THINK_SECONDS = 0.01
 PACED_CONNECTIONS = range(16, 257)
@@ -76,7 +78,15 @@ def loaded(port: int, visits: Visits, *, pace: float) -> Iterator[list[Answered]
 def creating(port: int, api_key: str, found: list[Answered]) -> Iterator[None]:
     """Inside, clients of the API create links, each as soon as it has been answered; what came of it is added."""
     arguments = [api_key, str(random.randrange(2**31))]
-    with _wrk(port, "create.lua", arguments, seconds=MOST_SECONDS, connections=API_CLIENTS) as asking:
+    clients = _wrk(
+        port,
+        "create.lua",
+        arguments,
+        seconds=MOST_SECONDS,
+        connections=API_CLIENTS,
+        niceness=CLIENTS_NICENESS,
+    )
+    with clients as asking:
         yield
         found.append(asking.stopped())
 
@@ -128,7 +138,12 @@ def _wrk(
     seconds: int,
     connections: int,
     cores: Iterable[int] = ALL_CORES,
+    niceness: int = 0,
 ) -> Iterator[_Wrk]:
+    def prepare() -> None:
+        os.sched_setaffinity(0, set(cores))
+        os.nice(niceness)
+
     process = subprocess.Popen(
         [
             *("wrk", "--threads", "1", "--connections", str(connections), "--timeout", "10s"),
@@ -138,7 +153,7 @@ def _wrk(
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        preexec_fn=lambda: os.sched_setaffinity(0, set(cores)),  # noqa: PLW1509 # no thread holds a lock meanwhile
+        preexec_fn=prepare,  # noqa: PLW1509 # no thread holds a lock meanwhile
     )
     try:
         yield _Wrk(process, connections)

@@ -10,7 +10,6 @@ accepts connections and answers what the fast lane can, ``api`` gets the connect
 from __future__ import annotations
 
 import errno
-import os
 import selectors
 import socket
 import struct
@@ -24,6 +23,7 @@ from typing import Any
 from django.conf import settings
 from gunicorn.workers.gthread import STOP_KEEPALIVE_LINGER, TConn, ThreadWorker
 
+from common.priority import stand_back
 from redirects.connections import Connection, missing
 from redirects.event_loop import EventLoop
 from redirects.fast_lane import FastLane, look_up
@@ -34,7 +34,7 @@ _ACCEPTED = 64
 # And while all are asked for, what gunicorn does in between is worth doing after so many turns.
 _TURNS = 4
 # Somebody who follows a link goes first when there is more to do than the processors can.
-_API_NICENESS = 5
+_API_NICENESS = 10
 _SWITCH_SECONDS = 0.0002
 # A stopping worker looks around this often, and an API worker takes what is still under way to it for this long.
 _STOPPING_TICK = 0.05
@@ -76,7 +76,7 @@ class Worker(ThreadWorker):  # type: ignore[misc] # gunicorn carries no types
             for listener in self.sockets:
                 listener.close()
             self.sockets = []
-            os.nice(_API_NICENESS)
+            stand_back(_API_NICENESS)
             # The queue counts as a connection, so that a stopping worker waits for what is under way to it.
             self.nr_conns += 1
             self._takes_until = float("inf")

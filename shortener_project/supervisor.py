@@ -15,6 +15,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 
+from common.priority import stand_back
+
 logger = logging.getLogger(__name__)
 
 TICK_SECONDS = 1.0
@@ -152,7 +154,8 @@ def _signal(children: list[Child], number: int) -> None:
 
 def _begin(parent: int, niceness: int) -> None:
     """Between fork and exec: a supervisor that is killed outright must not leave a web server behind."""
-    os.nice(niceness)
+    if niceness:
+        stand_back(niceness)
     if _libc is not None:
         _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
         if os.getppid() != parent:  # it was killed meanwhile
