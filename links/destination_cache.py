@@ -9,6 +9,7 @@ from concurrent.futures import Future
 from math import inf
 from typing import Generic, NamedTuple, TypeVar
 
+from common.generations import Generations
 from common.metrics import count_lookups
 from common.versions import Version, Versions, versions_of
 
@@ -31,22 +32,14 @@ class Entry(NamedTuple, Generic[Found]):
 
 
 class DestinationCache(Generic[Found]):
-    """Bounded by entries and by bytes, for all threads of one process.
-
-    Two generations instead of a list in order of use, which would have to be rewritten with each click: what is asked
-    for is moved to the young one, and when that holds half of what is allowed, the old one is forgotten.
-    """
+    """Bounded by entries and by bytes, for all threads of one process."""
 
     def __init__(self, entries: int, size: int, cost: Callable[[Found], int | None]) -> None:
         """``cost`` gives the bytes of the texts of what was found: 0 when nothing was, None for what is not kept."""
-        self._entries, self._size = entries // 2, size // 2
+        self._kept = Generations[Key, Entry[Found]](entries, size, lambda _, entry: entry.size)
         self._cost = cost
-        self._young: dict[Key, Entry[Found]] = {}
-        self._old: dict[Key, Entry[Found]] = {}
-        self._young_size = 0
         self._loading: dict[tuple[Key, Versions], Future[Found]] = {}
-        # Reentrant: what is found young is moved there by whoever holds it.
-        self._lock = threading.RLock()
+        self._lock = threading.Lock()
 
     def find(self, key: Key, load: Callable[[], Found]) -> Found:
         """What is known, or what ``load`` finds in the database; raises what that raises.
@@ -79,7 +72,7 @@ class DestinationCache(Generic[Found]):
                 version, until = (
                     (versions.known, inf) if size else (versions.unknown, time.monotonic() + UNKNOWN_SECONDS)
                 )
-                self._keep(key, Entry(found, version, size + _ENTRY_BYTES, until))
+                self._kept.put(key, Entry(found, version, size + _ENTRY_BYTES, until))
             loading.set_result(found)
             return found
         finally:
@@ -88,22 +81,9 @@ class DestinationCache(Generic[Found]):
 
     def _known(self, key: Key) -> Entry[Found] | None:
         """Asks nobody."""
-        entry = self._young.get(key)
-        if entry is None:
-            entry = self._old.get(key)
-            if entry is None:
-                return None
-            self._keep(key, entry)
-        return entry if entry.version.holds and entry.until > time.monotonic() else None
+        entry = self._kept.get(key)
+        is_known = entry is not None and entry.version.holds and entry.until > time.monotonic()
+        return entry if is_known else None
 
     def clear(self) -> None:
-        with self._lock:
-            self._young, self._old, self._young_size = {}, {}, 0
-
-    def _keep(self, key: Key, entry: Entry[Found]) -> None:
-        with self._lock:
-            former = self._young.get(key)
-            self._young[key] = entry
-            self._young_size += entry.size - (former.size if former else 0)
-            if len(self._young) > self._entries or self._young_size > self._size:
-                self._young, self._old, self._young_size = {}, self._young, 0
+        self._kept.clear()

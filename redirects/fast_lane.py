@@ -26,7 +26,7 @@ from links.codes import is_reserved
 from links.destinations import read_target, site_of
 from links.models import RedirectType
 from redirects.access import is_country_allowed
-from redirects.prepared import HEAD_BYTES, PreparedAnswers, holds, prepare, read_countries, read_head_of
+from redirects.prepared import HEAD_BYTES, holds, prepare, prepared_answers, read_countries, read_head_of
 from redirects.request_head import Fields, NotSimple, read_head
 
 # Status, bytes to send, whether the connection closes then, and the record of the visit, which is to be in the journal
@@ -42,7 +42,7 @@ class FastLane:
     ) -> None:
         self._trusted = tuple(trusted_proxies)
         self._own_hosts = own_hosts
-        self._prepared = PreparedAnswers(settings.DESTINATIONS_KEPT, settings.DESTINATIONS_MB * 1024 * 1024)
+        self._prepared = prepared_answers(settings.DESTINATIONS_KEPT, settings.DESTINATIONS_MB * 1024 * 1024)
         self._slots = versions.slots()
         self._keeping: dict[int, bytes] = {}
         self._closing: dict[int, bytes] = {}
@@ -57,8 +57,7 @@ class FastLane:
             method, code, query, fields = read_head(data)
         except NotSimple:
             return None
-        key = code if fields.host in self._own_hosts else _key(fields.host, code)
-        prepared = self._prepared.young.get(key) or self._prepared.recall(key)
+        prepared = self._find(fields.host, code)
         if prepared is None:
             return None
         code_number, host_number, link_id, until, code_slot, host_slot, status, countries = read_head_of(
@@ -94,8 +93,7 @@ class FastLane:
             _, code, _, fields = read_head(data)
         except NotSimple:
             return None
-        key = code if fields.host in self._own_hosts else _key(fields.host, code)
-        prepared = self._prepared.young.get(key) or self._prepared.recall(key)
+        prepared = self._find(fields.host, code)
         if is_reserved(code.decode("ascii")) or (prepared is not None and holds(prepared, now)):
             return None
         return fields.host, code.decode("ascii")
@@ -103,6 +101,10 @@ class FastLane:
     def learn(self, host: str, code: str, prepared: bytes) -> None:
         """What ``look_up`` found."""
         self._prepared.put(_key(site_of(host), code.encode("ascii")), prepared)
+
+    def _find(self, host: str, code: bytes) -> bytes | None:
+        key = code if host in self._own_hosts else _key(host, code)
+        return self._prepared.young.get(key) or self._prepared.recall(key)
 
     def _tick(self, now: float) -> None:
         """Once for all requests that came together."""

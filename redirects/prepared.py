@@ -11,6 +11,7 @@ import time
 from math import inf
 from struct import Struct
 
+from common.generations import Generations
 from common.versions import Version, Versions
 from links.destination_cache import UNKNOWN_SECONDS
 from links.destinations import Found, Target
@@ -68,25 +69,6 @@ def _is_plain(target: Target) -> bool:
     )
 
 
-class PreparedAnswers:
-    """Those of one process, for its main thread; bounded as the cache of destinations is, by two generations."""
-
-    def __init__(self, entries: int, size: int) -> None:
-        self._entries, self._size = entries // 2, size // 2
-        self.young: dict[bytes, bytes] = {}
-        self._old: dict[bytes, bytes] = {}
-        self._young_size = 0
-
-    def put(self, key: bytes, prepared: bytes) -> None:
-        former = self.young.get(key)
-        self.young[key] = prepared
-        self._young_size += len(prepared) - (-len(key) - _ENTRY_BYTES if former is None else len(former))
-        if len(self.young) > self._entries or self._young_size > self._size:
-            self.young, self._old, self._young_size = {}, self.young, 0
-
-    def recall(self, key: bytes) -> bytes | None:
-        """Of what is not among the young."""
-        prepared = self._old.get(key)
-        if prepared is not None:
-            self.put(key, prepared)
-        return prepared
+def prepared_answers(entries: int, size: int) -> Generations[bytes, bytes]:
+    """Those of one process, for its main thread, by code and host."""
+    return Generations(entries, size, lambda key, prepared: len(key) + len(prepared) + _ENTRY_BYTES)
