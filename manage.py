@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from contextlib import AbstractContextManager, nullcontext
 
@@ -14,6 +13,7 @@ from django.core.management import execute_from_command_line
 from django.db import OperationalError, ProgrammingError
 
 from shortener_project.embedded_postgres import EmbeddedPostgres, EmbeddedPostgresError
+from shortener_project.termination import end_on_sigterm
 
 WITHOUT_DATABASE = {"help", "version", "check", "spectacular", "collectstatic", "update_geodata"}
 
@@ -27,7 +27,7 @@ def database(arguments: list[str]) -> AbstractContextManager[object]:
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "shortener_project.settings")
     # As an exception, so that the database of the last command to use it is stopped on the way out.
-    signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
+    end_on_sigterm()
     try:
         with database(sys.argv[1:]):
             execute_from_command_line(sys.argv)

@@ -52,17 +52,18 @@ class Lease:
         with exclusive(self._startstop_lock):
             self.release_under_lock()
 
-    def release_under_lock(self) -> None:
-        """As `release`, for a caller that holds the start/stop lock."""
+    def release_under_lock(self) -> bool:
+        """As `release`, for a caller that holds the start/stop lock; whether it was the last."""
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is None:
-            return
+            return False
         try:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                return
+                return False
             self._stop_server()
+            return True
         finally:
             fcntl.flock(descriptor, fcntl.LOCK_UN)
             os.close(descriptor)

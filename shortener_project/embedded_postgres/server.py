@@ -64,10 +64,10 @@ class EmbeddedPostgres:
                 self._cluster.start()
 
     @operator_errors()
-    def stop_unless_used(self) -> None:
-        """Stop the server if nobody on this host has a lease."""
+    def stop_unless_used(self) -> bool:
+        """Stop the server if nobody on this host has a lease; whether that was so."""
         with exclusive(self._layout.startstop_lock):
-            self._lease().release_under_lock()
+            return self._lease().release_under_lock()
 
     def _lease(self) -> Lease:
         return Lease(self._layout.startstop_lock, self._layout.users_lock, self._cluster.stop)

@@ -32,6 +32,16 @@ server.ensure_running()
 print(state(), server.pid != dead, server.url, flush=True)
 sys.stdin.readline()
 """
+GUARDED_APP = """
+import sys
+from pathlib import Path
+from shortener_project.embedded_postgres import EmbeddedPostgres
+from shortener_project.embedded_postgres.guard import guarded
+server = EmbeddedPostgres(Path(sys.argv[1]), options={"fsync": "off"})
+with server.acquire(), guarded(Path(sys.argv[1])):
+    print(server.pid, flush=True)
+    sys.stdin.readline()
+"""
 
 
 @pytest.fixture
@@ -221,3 +231,15 @@ def test_a_server_that_is_invisible_from_here_is_not_joined_by_a_second_one(
     )
     with server.acquire():
         assert Path(f"/proc/{server.pid}").exists()
+
+
+def test_the_server_of_a_guarded_app_stops_though_it_and_all_others_are_killed_one_after_the_other(
+    installation, is_alive, eventually
+):
+    guarded, other = installation.app(GUARDED_APP), installation.app()
+    pid = int(guarded.hear())
+    other.do("acquire")
+    guarded.kill()
+    assert other.do("ensure_running") == str(pid)
+    other.kill()
+    eventually(lambda: not is_alive(pid))

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.service.running import DEADLINE, REPOSITORY
+
+BEGINNING = """
+import os, signal, sys, time, weakref
+from shortener_project.termination import end_on_sigterm
+end_on_sigterm()
+class Leaf:
+    pass
+def ask_for_the_end(*_):
+    os.kill(os.getpid(), signal.SIGTERM)
+"""
+PLACES = {
+    "anywhere": "ask_for_the_end()",
+    "in a finalizer": "Leaf.__del__ = ask_for_the_end; Leaf()",
+    "in a callback of a weak reference": "leaf = Leaf(); reference = weakref.ref(leaf, ask_for_the_end); del leaf",
+}
+
+
+def run(program: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=DEADLINE,
+    )
+
+
+@pytest.mark.parametrize("place", [pytest.param(code, id=name) for name, code in PLACES.items()])
+def test_sigterm_ends_a_command_wherever_it_is_and_lets_it_tidy_up(place: str) -> None:
+    tidies = f"""
+try:
+    {place}
+    time.sleep({2 * DEADLINE})
+finally:
+    print("tidied")
+"""
+    ended = run(BEGINNING + tidies)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (143, "tidied\n", "")
+
+
+def test_any_other_exception_that_is_swallowed_is_reported() -> None:
+    ended = run(f"{BEGINNING}\nLeaf.__del__ = lambda leaf: 1 / 0\nLeaf()")
+    assert ended.returncode == 0
+    assert "ZeroDivisionError: division by zero" in ended.stderr
