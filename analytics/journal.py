@@ -36,6 +36,8 @@ class _Segment:
     descriptor: int
     size: int = 0
     synced: int = 0
+    # Whether the disk knows its name; without one, what is synced is lost all the same.
+    named: bool = False
     # What a disk that fails to keep it would lose: what was written beyond ``synced``, and its ends.
     unsynced: list[tuple[int, bytes]] = field(default_factory=list)
 
@@ -83,6 +85,9 @@ class Journal:
         kept = True
         for segment, size in zip(segments, sizes, strict=True):
             try:
+                if not segment.named:
+                    sync_folder(self._folder)
+                    segment.named = True
                 os.fdatasync(segment.descriptor)
             except OSError as error:
                 kept = False
@@ -145,8 +150,6 @@ class Journal:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             draft.rename(path)
-            if self._sync != "process":
-                sync_folder(self._folder)
         except OSError:
             os.close(descriptor)
             for leftover in (draft, path):

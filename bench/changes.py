@@ -39,7 +39,7 @@ def main() -> None:
         url = EmbeddedPostgres(here.var_dir).url
         (folder / "other/service").mkdir(parents=True)
         there = stack.enter_context(installation(folder / "other", DATABASE_URL=url, **concurrency))
-        doors = [one_to_each_worker(service, WORKERS, stack) for service in (here, there)]
+        doors = [one_to_each_worker(service, stack) for service in (here, there)]
         failed = _changes(here, *doors, given.rounds) + _outage(here, url, doors[0], given.outage)
     sys.exit(failed > 0)
 

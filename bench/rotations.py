@@ -47,7 +47,7 @@ def main() -> None:
         url = EmbeddedPostgres(here.var_dir).url
         (folder / "other/service").mkdir(parents=True)
         there = stack.enter_context(installation(folder / "other", DATABASE_URL=url, **concurrency))
-        doors = [door for service in (here, there) for door in one_to_each_worker(service, WORKERS, stack)]
+        doors = [door for service in (here, there) for door in one_to_each_worker(service, stack)]
         credentials = {"email": here.owner.email, "password": here.owner.password}
         token = here.ask("POST", "/api/auth/login", credentials).json()["token"]
         started = time.monotonic()

@@ -66,7 +66,13 @@ def imported_url(draft: Draft) -> dict[str, Any]:
     code = link.short_code or draft.short_code
     if code:
         shown["shortCode"] = code
-    if link.custom_code or code:
-        host = None if link.domain is None else link.domain.host
-        shown["shortUrl"] = short_url(host, link.custom_code or code or "")
+    if address := imported_address(draft):
+        shown["shortUrl"] = address
     return shown
+
+
+def imported_address(draft: Draft) -> str | None:
+    """Its short URL; None as long as it has no code."""
+    link = draft.link
+    code = link.custom_code or link.short_code or draft.short_code
+    return short_url(None if link.domain is None else link.domain.host, code) if code else None

@@ -68,8 +68,9 @@ def _measure(
     with drainer_held(service):
         warm(ledger, port, visits[False], links=len(links), workers=workers)
         _print_memory(service, f"after {ledger.requests:,} requests")
+        pin(tree(web_server(service)), server_cores)
+        print(f"  the web server's processes on cores {server_cores}, wrk on {client_cores}")
         if given.only != "paced":
-            pin(tree(web_server(service)), server_cores)
             with ExitStack() as started:
                 others = [
                     started.enter_context(
@@ -78,16 +79,13 @@ def _measure(
                     started.enter_context(servers.plain_view(workers, server_cores)),
                 ]
                 every = {SERVICE: Server(port, web_server(service))} | others[0] | others[1]
-                print(
-                    f"{given.rounds} rounds of {given.seconds} s each, 64 connections, min / median / max;"
-                    f" servers on cores {server_cores}, wrk on {client_cores}"
-                )
+                print(f"{given.rounds} rounds of {given.seconds} s each, 64 connections, min / median / max")
                 field = rounds.Field(every, visits, ledger, given.seconds, client_cores)
                 rounds.run(field, given.rounds)
-            pin(tree(web_server(service)), ALL_CORES)
         if given.only != "rounds":
             subject = paced.Subject(port, api_key, ledger)
-            paced.run({SERVICE: subject}, visits[False], given.seconds, given.rounds)
+            paced.run({SERVICE: subject}, visits[False], given.seconds, given.rounds, client_cores)
+        pin(tree(web_server(service)), ALL_CORES)
         _top_up(ledger, port, visits[False])
         _print_memory(service, f"after {ledger.requests:,} requests")
     ledger.sample(links)

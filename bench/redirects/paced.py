@@ -11,13 +11,14 @@ import random
 import statistics
 import time
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from bench import wrk
 from bench.redirects.ledger import Ledger
 from bench.redirects.rounds import spread
 from bench.visits import Visits
-from bench.wrk import API_CLIENTS, Answered
+from bench.wrk import ALL_CORES, API_CLIENTS, Answered
 
 HEAD_START_SECONDS = 1.0
 P99_WANTED, BESIDE_WANTED = 5.0, 3.0
@@ -39,19 +40,21 @@ class Half(NamedTuple):
     created: list[Answered]
 
 
-def run(subjects: dict[str, Subject], visits: Visits, seconds: int, rounds: int) -> None:
-    """One after the other within each round, whose order is its own."""
+def run(
+    subjects: dict[str, Subject], visits: Visits, seconds: int, rounds: int, cores: Sequence[int] = ALL_CORES
+) -> None:
+    """One after the other within each round, whose order is its own. wrk runs on these cores."""
     found: dict[str, list[Half]] = defaultdict(list)
     for number in range(rounds):
         for name in random.Random(number).sample(sorted(subjects), len(subjects)):
-            found[name].append(_round(subjects[name], visits, seconds))
+            found[name].append(_round(subjects[name], visits, seconds, cores))
     for name, halves in found.items():
         _print(name, halves)
 
 
-def _round(subject: Subject, visits: Visits, seconds: int) -> Half:
+def _round(subject: Subject, visits: Visits, seconds: int, cores: Sequence[int]) -> Half:
     def load(pace: float = 0.0) -> Answered:
-        return subject.ledger.add(wrk.load(subject.port, visits, seconds=seconds, pace=pace))
+        return subject.ledger.add(wrk.load(subject.port, visits, seconds=seconds, pace=pace, cores=cores))
 
     created: list[Answered] = []
     full = load()
@@ -65,7 +68,7 @@ def _round(subject: Subject, visits: Visits, seconds: int) -> Half:
 
 
 def _print(name: str, halves: list[Half]) -> None:
-    print(f"\n  {name}, nothing pinned: min, median, max of {len(halves)} rounds")
+    print(f"\n  {name}: min, median, max of {len(halves)} rounds")
     for title, answers in (
         ("all that is possible", [half.full for half in halves]),
         (f"the same, {API_CLIENTS} clients creating links", [half.full_beside for half in halves]),

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
+from typing import Any
 
-from tests.service.running import Connection, Service, eventually
+from tests.service import processes
+from tests.service.running import Answer, Connection, Service, eventually
 
 SECRET_KEY = "s" * 50
 
@@ -43,21 +47,42 @@ def two_hosts(database: str, **environment: str) -> Iterator[list[Service]]:
         yield [here, there]
 
 
-def one_to_each_worker(service: Service, workers: int, opened: ExitStack) -> list[Connection]:
-    """A connection that is kept alive; of those that redirect."""
-    found: dict[int, Connection] = {}
+class Door(Connection):
+    """A connection that is kept alive, to one of the workers that accept them."""
 
-    def all_found() -> bool:
-        # At once, or the worker that is awake would take them all.
-        asked = [opened.enter_context(closing(Connection(service.port))) for _ in range(4 * workers)]
-        for connection in asked:
-            connection.say("GET", "/nothing")
-        for connection in asked:
-            assert connection.hear().status == 404
-            # The system's list of connections may miss one while others come and go.
-            if (worker := service.worker_of(connection)) is not None:
-                found[worker] = connection
-        return len(found) == workers
+    def __init__(self, service: Service, worker: int) -> None:
+        super().__init__(service.port)
+        self._service = service
+        self._worker = worker
+        # What another process has answered may come back to any of them.
+        self._strays = service.environment["API_CONCURRENCY"] != "0"
+        self._enter()
 
-    eventually(all_found)
-    return list(found.values())
+    def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
+        answer = super().ask(method, path, body, **headers)
+        if self._strays and not self._is_home():
+            self._enter()
+        return answer
+
+    def _enter(self) -> None:
+        self.close()
+        others = [worker for worker in self._service.accepting() if worker != self._worker]
+        try:
+            for other in others:
+                os.kill(other, signal.SIGSTOP)
+            eventually(lambda: all(map(processes.is_stopped, others)))
+            self.connect()
+            eventually(self._is_home)
+        finally:
+            for other in others:
+                os.kill(other, signal.SIGCONT)
+
+    def _is_home(self) -> bool:
+        return self._service.worker_of(self) == self._worker
+
+
+def one_to_each_worker(service: Service, opened: ExitStack) -> list[Connection]:
+    """Of those that accept connections."""
+    expected = int(service.environment["WEB_CONCURRENCY"])
+    eventually(lambda: len(service.accepting()) == expected)
+    return [opened.enter_context(closing(Door(service, worker))) for worker in service.accepting()]

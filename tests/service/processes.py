@@ -19,6 +19,10 @@ def is_alive(pid: int) -> bool:
     return (_stat(pid) or ["X"])[0] not in DEAD
 
 
+def is_stopped(pid: int) -> bool:
+    return _stat(pid)[:1] == ["T"]
+
+
 def children(parent: int, *words: str) -> list[int]:
     """The living children of a process whose command line has all these words."""
     wanted = {word.encode() for word in words}
@@ -45,11 +49,20 @@ def environment(pid: int) -> list[bytes]:
 
 def holder_of_connection(pids: list[int], server_port: int, client_port: int) -> int | None:
     """Which of these processes has accepted the connection between these two ports of the loopback address."""
+    return next(iter(_holders(pids, server_port, client_port)), None)
+
+
+def listening(pids: list[int], port: int) -> list[int]:
+    """Those of these processes that accept connections to this port of the loopback address."""
+    return _holders(pids, port, 0)
+
+
+def _holders(pids: list[int], local_port: int, remote_port: int) -> list[int]:
     for line in (PROC / "net/tcp").read_text().splitlines()[1:]:
         local, remote, *_, inode = line.split()[1:10]
-        if (_port(local), _port(remote)) == (server_port, client_port):
-            return next((pid for pid in pids if f"socket:[{inode}]" in _open_files(pid)), None)
-    return None
+        if (_port(local), _port(remote)) == (local_port, remote_port):
+            return [pid for pid in pids if f"socket:[{inode}]" in _open_files(pid)]
+    return []
 
 
 def _all() -> Iterator[int]:

@@ -197,6 +197,10 @@ class Service:
     def workers(self) -> list[int]:
         return processes.children(self.gunicorn())
 
+    def accepting(self) -> list[int]:
+        """The workers that accept connections; the others get theirs from these."""
+        return processes.listening(self.workers(), self.port)
+
     def child(self, command: str) -> int:
         """The pid of the background process that runs this command of manage.py."""
         (pid,) = eventually(lambda: processes.children(self.serve(), command))

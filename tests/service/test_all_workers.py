@@ -34,7 +34,7 @@ def owner(crowd: Service) -> Owner:
 @pytest.fixture
 def everywhere(crowd: Service) -> Iterator[list[Connection]]:
     with ExitStack() as opened:
-        yield one_to_each_worker(crowd, WORKERS, opened)
+        yield one_to_each_worker(crowd, opened)
 
 
 @pytest.fixture(scope="module")

@@ -50,7 +50,7 @@ def token(hosts: list[Service], owner: Owner) -> str:
 def everywhere(hosts: list[Service]) -> Iterator[list[Connection]]:
     """One open connection to each worker of each host."""
     with ExitStack() as opened:
-        yield [door for host in hosts for door in one_to_each_worker(host, WORKERS, opened)]
+        yield [door for host in hosts for door in one_to_each_worker(host, opened)]
 
 
 def test_after_each_of_two_hundred_rotations_the_old_key_is_dead_everywhere(

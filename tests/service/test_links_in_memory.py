@@ -46,7 +46,7 @@ def api(hosts: list[Service]) -> Callable[..., Answer]:
 def doors(hosts: list[Service]) -> Iterator[list[list[Connection]]]:
     """A connection to each worker that redirects, of each host."""
     with ExitStack() as opened:
-        yield [one_to_each_worker(service, WORKERS, opened) for service in hosts]
+        yield [one_to_each_worker(service, opened) for service in hosts]
 
 
 def test_no_worker_follows_what_was_before_once_a_change_is_answered(

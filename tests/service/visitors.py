@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import cycle
@@ -14,7 +15,9 @@ VISITORS = 6
 
 
 class Visitors:
-    """``failures`` has whatever was not the redirect that was expected; ``followed`` counts those that were."""
+    """``failures`` has whatever was not the redirect that was expected, and when, in seconds since they began;
+    ``followed`` counts those that were.
+    """
 
     def __init__(self, port: int, codes: list[str], destination: str) -> None:
         self.failures: list[str] = []
@@ -27,6 +30,7 @@ class Visitors:
 
     @contextmanager
     def at_work(self) -> Iterator[Visitors]:
+        self._began = time.monotonic()
         threads = [threading.Thread(target=self._visit, args=(number,)) for number in range(VISITORS)]
         for thread in threads:
             thread.start()
@@ -58,7 +62,7 @@ class Visitors:
 
     def _note(self, failure: str) -> None:
         with self._lock:
-            self.failures.append(failure)
+            self.failures.append(f"{failure} after {time.monotonic() - self._began:.2f} s")
 
     def follow_more(self, number: int = 200) -> None:
         """Returns when that many more were followed."""

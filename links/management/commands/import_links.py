@@ -15,7 +15,7 @@ from domains.selectors import usable_domains
 from links.imports.layouts import NAMES
 from links.imports.reading import read
 from links.imports.services import Verdict, import_links
-from links.verdicts import imported_url
+from links.verdicts import imported_address
 
 
 class Command(BaseCommand):
@@ -77,5 +77,4 @@ def _domain_id(owner: User, host: str | None) -> str | None:
 def _sentence(verdict: Verdict) -> str:
     if isinstance(verdict, ServiceError):
         return f"refused, {verdict.code}: {verdict.message}"
-    shown = imported_url(verdict)
-    return f"{shown.get('shortUrl', 'a new code')} -> {shown['originalUrl']}"
+    return f"{imported_address(verdict) or 'a new code'} -> {verdict.link.original_url}"
