@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
@@ -48,41 +49,50 @@ def two_hosts(database: str, **environment: str) -> Iterator[list[Service]]:
 
 
 class Door(Connection):
-    """A connection that is kept alive, to one of the workers that accept them."""
+    """A connection that is kept alive, to one of the workers that accept them.
 
-    def __init__(self, service: Service, worker: int) -> None:
+    ``answered_at`` in seconds of the monotonic clock.
+    """
+
+    def __init__(self, service: Service, worker: int, others: list[int]) -> None:
         super().__init__(service.port)
-        self._service = service
         self._worker = worker
+        self._others = others
         # What another process has answered may come back to any of them.
         self._strays = service.environment["API_CONCURRENCY"] != "0"
         self._enter()
 
     def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
+        self.go_home()
         answer = super().ask(method, path, body, **headers)
+        self.answered_at = time.monotonic()
+        return answer
+
+    def go_home(self) -> None:
+        """Done ahead, it takes no time from a question that is to be asked at once."""
         if self._strays and not self._is_home():
             self._enter()
-        return answer
 
     def _enter(self) -> None:
         self.close()
-        others = [worker for worker in self._service.accepting() if worker != self._worker]
         try:
-            for other in others:
+            for other in self._others:
                 os.kill(other, signal.SIGSTOP)
-            eventually(lambda: all(map(processes.is_stopped, others)))
+            eventually(lambda: all(map(processes.is_stopped, self._others)), every=0.001)
             self.connect()
-            eventually(self._is_home)
+            eventually(self._is_home, every=0.001)
         finally:
-            for other in others:
+            for other in self._others:
                 os.kill(other, signal.SIGCONT)
 
     def _is_home(self) -> bool:
-        return self._service.worker_of(self) == self._worker
+        own_port = self.sock.getsockname()[1]
+        return processes.holder_of_connection([self._worker], self.port, own_port) is not None
 
 
-def one_to_each_worker(service: Service, opened: ExitStack) -> list[Connection]:
+def one_to_each_worker(service: Service, opened: ExitStack) -> list[Door]:
     """Of those that accept connections."""
     expected = int(service.environment["WEB_CONCURRENCY"])
-    eventually(lambda: len(service.accepting()) == expected)
-    return [opened.enter_context(closing(Door(service, worker))) for worker in service.accepting()]
+    workers = eventually(lambda: found if len(found := service.accepting()) == expected else None)
+    doors = [Door(service, worker, [each for each in workers if each != worker]) for worker in workers]
+    return [opened.enter_context(closing(door)) for door in doors]

@@ -30,12 +30,12 @@ DEADLINE = 60
 T = TypeVar("T")
 
 
-def eventually(condition: Callable[[], T]) -> T:
-    """Wait until something is true, and return it."""
+def eventually(condition: Callable[[], T], *, every: float = 0.05) -> T:
+    """Wait until something is true, and return it; looked at again after so many seconds."""
     deadline = time.monotonic() + DEADLINE
     while not (result := condition()):
         assert time.monotonic() < deadline, "The condition did not come true in time."
-        time.sleep(0.05)
+        time.sleep(every)
     return result
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from tests.service.hosts import one_to_each_worker, two_hosts
+from tests.service.hosts import Door, one_to_each_worker, two_hosts
 from tests.service.memory import CHANGES, expected_status, seen, without
-from tests.service.running import Answer, Connection, Service, eventually
+from tests.service.running import Answer, Service, eventually
 from tests.service.visitors import Visitors
 
 WORKERS = 2
@@ -43,14 +43,14 @@ def api(hosts: list[Service]) -> Callable[..., Answer]:
 
 
 @pytest.fixture
-def doors(hosts: list[Service]) -> Iterator[list[list[Connection]]]:
+def doors(hosts: list[Service]) -> Iterator[list[list[Door]]]:
     """A connection to each worker that redirects, of each host."""
     with ExitStack() as opened:
         yield [one_to_each_worker(service, opened) for service in hosts]
 
 
 def test_no_worker_follows_what_was_before_once_a_change_is_answered(
-    api: Callable[..., Answer], doors: list[list[Connection]]
+    api: Callable[..., Answer], doors: list[list[Door]]
 ) -> None:
     here, there = doors
     link = api("POST", "/api/urls", {"originalUrl": DESTINATION, "customCode": "changing"}).json()["data"][
@@ -72,7 +72,7 @@ def test_no_worker_follows_what_was_before_once_a_change_is_answered(
 
 
 def test_links_begin_and_end_on_every_worker_with_the_answer(
-    api: Callable[..., Answer], doors: list[list[Connection]]
+    api: Callable[..., Answer], doors: list[list[Door]]
 ) -> None:
     here, there = doors
     for number in range(ROUNDS // 3):
@@ -91,7 +91,7 @@ def test_links_begin_and_end_on_every_worker_with_the_answer(
 
 
 def test_known_links_are_followed_without_the_database_and_changes_hold_when_it_is_back(
-    database: str, hosts: list[Service], api: Callable[..., Answer], doors: list[list[Connection]]
+    database: str, hosts: list[Service], api: Callable[..., Answer], doors: list[list[Door]]
 ) -> None:
     links = [api("POST", "/api/urls", {"originalUrl": DESTINATION}).json()["data"]["url"] for _ in range(20)]
     unseen = api("POST", "/api/urls", {"originalUrl": DESTINATION}).json()["data"]["url"]
