@@ -1,12 +1,28 @@
-"""What a reader makes of a segment that was cut off or damaged, at every place where that can happen."""
+"""What the disk is told of a segment, and what a reader makes of one that was cut off or damaged, wherever it was."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from bench.proof.damage import CLICKS, flips, segment_of, truncations
+from tests.programs import program
+from tests.service.running import DEADLINE, REPOSITORY
+
+APPENDS = """
+import sys
+from pathlib import Path
+from django.conf import settings
+settings.configure()
+from analytics.journal import Journal
+journal = Journal(Path(sys.argv[1]), "strict")
+for _ in range(2):
+    journal.append(b"click")
+print("answered", flush=True)
+"""
 
 
 @pytest.fixture
@@ -25,3 +41,26 @@ def test_every_flipped_bit_is_detected_and_nothing_before_it_is_lost(whole: byte
 def test_a_segment_holds_what_was_appended(whole: bytes) -> None:
     assert CLICKS == 3
     assert len(whole) > 3 * 100
+
+
+def test_before_a_strict_append_returns_the_disk_knows_the_segment_by_its_name(tmp_path: Path) -> None:
+    trace, clicks = tmp_path / "trace", tmp_path / "clicks"
+    subprocess.run(
+        [
+            *(program("strace"), "-f", "-y", "-e", "trace=rename,fsync,fdatasync,write", "-o", trace),
+            *(sys.executable, "-c", APPENDS, clicks),
+        ],
+        cwd=REPOSITORY, check=True, timeout=DEADLINE,
+    )  # fmt: skip
+    [segment] = clicks.iterdir()
+    seen = []
+    for line in trace.read_text().splitlines():
+        if str(clicks) in line or "answered" in line:
+            call, _, rest = line.partition(" ")[2].strip().partition("(")
+            seen.append(
+                f"{call} {'segment' if segment.name in rest else 'folder' if 'clicks>' in rest else 'out'}"
+            )
+    assert seen == [
+        "rename segment", "write segment", "fsync folder", "fdatasync segment",
+        "write segment", "fdatasync segment", "write out",
+    ]  # fmt: skip
