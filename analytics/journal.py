@@ -36,8 +36,8 @@ class _Segment:
     descriptor: int
     size: int = 0
     synced: int = 0
-    # Whether the disk knows its name; without one, what is synced is lost all the same.
-    named: bool = False
+    # The folder, open until the disk knows the segment's name: without one, what is synced is lost all the same.
+    folder: int | None = None
     # What a disk that fails to keep it would lose: what was written beyond ``synced``, and its ends.
     unsynced: list[tuple[int, bytes]] = field(default_factory=list)
 
@@ -85,9 +85,9 @@ class Journal:
         kept = True
         for segment, size in zip(segments, sizes, strict=True):
             try:
-                if not segment.named:
-                    sync_folder(self._folder)
-                    segment.named = True
+                if segment.folder is not None:
+                    os.fsync(segment.folder)
+                    _close_folder(segment)
                 os.fdatasync(segment.descriptor)
             except OSError as error:
                 kept = False
@@ -98,6 +98,7 @@ class Journal:
                     segment.synced = size
                     segment.unsynced = [each for each in segment.unsynced if each[0] > size]
             if segment in full:
+                _close_folder(segment)
                 os.close(segment.descriptor)
         return kept
 
@@ -147,20 +148,23 @@ class Journal:
         path = self._folder / f"{identifier}{SUFFIX}"
         draft = path.with_suffix(".new")
         descriptor = os.open(draft, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o600)
+        segment = _Segment(identifier, descriptor)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
+            if self._sync != "process":
+                segment.folder = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY)
             draft.rename(path)
         except OSError:
+            _close_folder(segment)
             os.close(descriptor)
-            for leftover in (draft, path):
-                with suppress(OSError):
-                    leftover.unlink()
+            with suppress(OSError):
+                draft.unlink()
             raise
-        self._segment = _Segment(identifier, descriptor)
+        self._segment = segment
         if self._sync == "group" and self._syncer is None:
             self._syncer = threading.Thread(target=self._sync_for_ever, name="journal", daemon=True)
             self._syncer.start()
-        return self._segment
+        return segment
 
     def _rescue(self, segment: _Segment, error: OSError) -> None:
         """The disk has refused what was appended since the last sync, and may have forgotten that it did: another
@@ -189,6 +193,12 @@ class Journal:
             time.sleep(GROUP_SECONDS)
             self._dirty.clear()
             self.sync()
+
+
+def _close_folder(segment: _Segment) -> None:
+    if segment.folder is not None:
+        os.close(segment.folder)
+        segment.folder = None
 
 
 def sync_folder(folder: Path) -> None:

@@ -18,6 +18,7 @@ from links.serializers import (
     DeviceField,
     ListQuery,
     RestrictionsSerializer,
+    TagField,
     TagsField,
     UpdateLinkSerializer,
     UtmSerializer,
@@ -77,6 +78,6 @@ BAD_FIELDS = (
         invalid(f"restrictions.{name}.0", "country", str(CountryField.default_error_messages["country"]))
         for name in ("allowedCountries", "blockedCountries")
     ),
-    invalid("tags.0", "blank", "This field may not be blank."),
+    invalid("tags.0", "blank_tag", str(TagField.default_error_messages["blank_tag"])),
 )
 BAD_TAGS = invalid("tags", "tag", str(TagsField.default_error_messages["tag"]))

@@ -29,10 +29,13 @@ class SortBy(models.TextChoices):
 class TagField(Text):
     """Not only blanks, which the filter by tags could never name."""
 
+    # What is a blank differs between languages, so that no pattern of a schema says it.
+    default_error_messages = {"blank_tag": "A tag has more than blanks."}
+
     def to_internal_value(self, data: Any) -> str:
         tag = super().to_internal_value(data)
         if not tag.strip():
-            self.fail("blank")
+            self.fail("blank_tag")
         return tag
 
 

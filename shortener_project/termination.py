@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import signal
 import sys
 from types import FrameType
@@ -17,6 +18,8 @@ def end_on_sigterm() -> None:
     them), it reports it and goes on; there it is raised anew a moment later. This takes SIGALRM.
     """
     sys.unraisablehook = _raise_again
+    # The last thing that is done before the interpreter gives its handlers up, and SIGALRM would kill.
+    atexit.register(signal.setitimer, signal.ITIMER_REAL, 0)
     for number in (signal.SIGTERM, signal.SIGALRM):
         signal.signal(number, _end)
 

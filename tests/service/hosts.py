@@ -7,7 +7,7 @@ import signal
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +83,8 @@ class Door(Connection):
             eventually(self._is_home, every=0.001)
         finally:
             for other in self._others:
-                os.kill(other, signal.SIGCONT)
+                with suppress(ProcessLookupError):
+                    os.kill(other, signal.SIGCONT)
 
     def _is_home(self) -> bool:
         own_port = self.sock.getsockname()[1]

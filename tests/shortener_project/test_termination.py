@@ -47,6 +47,13 @@ finally:
     assert (ended.returncode, ended.stdout, ended.stderr) == (143, "tidied\n", "")
 
 
+def test_sigterm_while_the_interpreter_ends_does_not_look_like_a_crash() -> None:
+    ends = "import atexit; atexit.register(ask_for_the_end)"
+    lingers = "Leaf.__del__ = lambda _: time.sleep(0.1); leaf = Leaf()"
+    ended = run(f"{BEGINNING}\n{ends}; {lingers}")
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
 def test_any_other_exception_that_is_swallowed_is_reported() -> None:
     ended = run(f"{BEGINNING}\nLeaf.__del__ = lambda leaf: 1 / 0\nLeaf()")
     assert ended.returncode == 0

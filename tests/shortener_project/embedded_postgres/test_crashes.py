@@ -13,6 +13,8 @@ import psycopg
 import pytest
 
 from shortener_project.embedded_postgres import EmbeddedPostgres, EmbeddedPostgresError
+from shortener_project.embedded_postgres.layout import Layout
+from shortener_project.embedded_postgres.lease import exclusive
 
 # A container without an init does not reap: there, a dead postmaster remains a zombie for ever.
 NEVER_REAPING_APP = """
@@ -42,6 +44,11 @@ with server.acquire(), guarded(Path(sys.argv[1])):
     print(server.pid, flush=True)
     sys.stdin.readline()
 """
+
+
+def somebody_waits_for(lock: Path) -> bool:
+    inode = f":{lock.stat().st_ino} "
+    return any("->" in line and inode in line for line in Path("/proc/locks").read_text().splitlines())
 
 
 @pytest.fixture
@@ -239,7 +246,13 @@ def test_the_server_of_a_guarded_app_stops_though_it_and_all_others_are_killed_o
     guarded, other = installation.app(GUARDED_APP), installation.app()
     pid = int(guarded.hear())
     other.do("acquire")
-    guarded.kill()
-    assert other.do("ensure_running") == str(pid)
+    startstop = Layout(installation.var_dir.resolve()).startstop_lock
+    with exclusive(startstop):
+        guarded.kill()
+        eventually(lambda: somebody_waits_for(startstop))
+    # The guard looks, in vain, as the other one lives.
+    eventually(lambda: not somebody_waits_for(startstop))
+    with exclusive(startstop):
+        assert is_alive(pid)
     other.kill()
     eventually(lambda: not is_alive(pid))
