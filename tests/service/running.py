@@ -254,11 +254,14 @@ class Service:
             process.wait()
         started = time.monotonic()
         while remaining := self.processes():
-            # An immediate shutdown gives the shared memory of the database back, which a kill would leak.
-            number = signal.SIGQUIT if time.monotonic() - started < 5 else signal.SIGKILL
             for pid in remaining:
+                # An immediate shutdown gives the shared memory of the database back, which a kill would leak.
+                gently = (
+                    b"postgres" in (processes.command_line(pid) or [b""])[0]
+                    and time.monotonic() - started < 5
+                )
                 with suppress(ProcessLookupError):
-                    os.kill(pid, number)
+                    os.kill(pid, signal.SIGQUIT if gently else signal.SIGKILL)
             time.sleep(0.02)
         if (self.var_dir / "database_password").exists():
             # Both may lie outside of VAR_DIR.
