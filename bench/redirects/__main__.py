@@ -1,4 +1,5 @@
-"""python -m bench.redirects [--rounds N] [--seconds S] [--links N] [--only rounds|paced] [--layouts]
+"""python -m bench.redirects [--rounds N] [--seconds S] [--links N] [--only rounds|paced] [--workers 1|2]
+    [--layouts]
 
 Redirects against nginx and a plain Django view, with one worker and with two. See `bench/README.md`.
 """
@@ -29,6 +30,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=int, default=1, help="of each measurement")
     parser.add_argument("--links", type=int, default=100_000)
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2], help="one after the other")
     parser.add_argument("--only", choices=["rounds", "paced"])
     parser.add_argument(
         "--layouts", action="store_true", help="shared workers against the API's own, instead"

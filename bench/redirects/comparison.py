@@ -41,10 +41,10 @@ def run(home: Path, given: Namespace) -> None:
         if given.layouts:
             layouts.run(
                 service, api_key, visits[False], home,
-                links=len(links), seconds=given.seconds, rounds=given.rounds,
+                seconds=given.seconds, rounds=given.rounds,
             )  # fmt: skip
             return
-        for workers in (1, 2):
+        for workers in given.workers:
             restart(service, WEB_CONCURRENCY=str(workers))
             _measure(service, api_key, links, visits, home=home, workers=workers, given=given)
 
@@ -66,7 +66,7 @@ def _measure(
     _print_memory(service, "at the start")
     ledger.sample(links)
     with drainer_held(service):
-        warm(ledger, port, visits[False], links=len(links), workers=workers)
+        warm(ledger, service, visits[False])
         _print_memory(service, f"after {ledger.requests:,} requests")
         pin(tree(web_server(service)), server_cores)
         print(f"  the web server's processes on cores {server_cores}, wrk on {client_cores}")

@@ -19,9 +19,7 @@ LAYOUTS = {"shared workers": "0", "workers of the API's own": "2"}
 WORKERS = 2
 
 
-def run(
-    service: Service, api_key: str, visits: Visits, folder: Path, *, links: int, seconds: int, rounds: int
-) -> None:
+def run(service: Service, api_key: str, visits: Visits, folder: Path, *, seconds: int, rounds: int) -> None:
     """Each on a service of its own beside the given one, on its database; who is not asked sleeps."""
     site = site_of(service)
     with ExitStack() as stack:
@@ -44,7 +42,7 @@ def run(
         with ExitStack() as held:
             for beside in services.values():
                 held.enter_context(drainer_held(beside))
-                warm(ledger, beside.port, visits, links=links, workers=WORKERS)
+                warm(ledger, beside, visits)
             subjects = {name: Subject(each.port, api_key, ledger) for name, each in services.items()}
             paced.run(subjects, visits, seconds, rounds)
         ledger.settle()

@@ -48,6 +48,20 @@ def two_hosts(database: str, **environment: str) -> Iterator[list[Service]]:
         yield [here, there]
 
 
+@contextmanager
+def stopped(workers: list[int]) -> Iterator[None]:
+    """Inside, none of these accepts or answers anything: for less than the timeout after which they are replaced."""
+    try:
+        for worker in workers:
+            os.kill(worker, signal.SIGSTOP)
+        eventually(lambda: all(map(processes.is_stopped, workers)), every=0.001)
+        yield
+    finally:
+        for worker in workers:
+            with suppress(ProcessLookupError):
+                os.kill(worker, signal.SIGCONT)
+
+
 class Door(Connection):
     """A connection that is kept alive, to one of the workers that accept them.
 
@@ -75,16 +89,9 @@ class Door(Connection):
 
     def _enter(self) -> None:
         self.close()
-        try:
-            for other in self._others:
-                os.kill(other, signal.SIGSTOP)
-            eventually(lambda: all(map(processes.is_stopped, self._others)), every=0.001)
+        with stopped(self._others):
             self.connect()
             eventually(self._is_home, every=0.001)
-        finally:
-            for other in self._others:
-                with suppress(ProcessLookupError):
-                    os.kill(other, signal.SIGCONT)
 
     def _is_home(self) -> bool:
         own_port = self.sock.getsockname()[1]
