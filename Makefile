@@ -7,95 +7,119 @@ export PORT VAR_DIR
 
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: run test ci fmt bench bench-redirects bench-changes bench-domains bench-links bench-clicks bench-bulk bench-qr bench-limits prove-clicks prove-keys fuzz-api fuzz-requests lock clean help
+.PHONY: run accelerate test test-all ci check fmt docs bench bench-report prove attack lock vendor screenshots clean help
 
-run: $(VENV)/.run ## Install, prepare and serve on 127.0.0.1:$PORT
+##@ Run
+run: $(VENV)/.run ## Install, prepare the database and serve on 127.0.0.1:$PORT
 	@exec $(BIN)/python manage.py serve
 
-test: $(VENV)/.npm ## Run the tests on a database of their own
-	@$(BIN)/python -m pytest $(ARGS)
+accelerate: | $(BIN)/python ## Build the compiled event loop, which `make run` then uses; needs a C compiler
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-accelerate.txt
+	@$(BIN)/python -m redirects.compiled.build
 
-ci: $(VENV)/.dev ## Everything that is checked before a change lands
+clean: ## Remove the virtual environment and caches; keep the data under VAR_DIR
+	rm -rf redirects/compiled/*.so $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+##@ Develop
+test: $(VENV)/.npm ## Run the quick tests, or those that ARGS names
+	@$(BIN)/python -m pytest $(or $(ARGS),--numprocesses auto --dist worksteal)
+
+# The slow tests mostly wait, so each core has two workers.
+ALL_TESTS = --all --numprocesses $$((2 * $$(getconf _NPROCESSORS_ONLN))) --dist worksteal $(ARGS)
+test-all: $(VENV)/.npm ## Run every test
+	@$(BIN)/python -m pytest $(ALL_TESTS)
+
+CHECKS := check-format check-lint check-types check-imports check-dependencies
+.PHONY: $(CHECKS)
+check: $(VENV)/.dev ## Check format, types, imports and dependencies, in parallel
+	@$(MAKE) --jobs 2 $(CHECKS)
+
+check-format:
 	$(BIN)/ruff format --check .
-	$(BIN)/ruff check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports
-	$(BIN)/deptry .
-	$(MAKE) test
 
-fmt: $(VENV)/.dev ## Format and sort what can be
+check-lint:
+	$(BIN)/ruff check .
+
+check-types:
+	$(BIN)/mypy
+
+check-imports:
+	$(BIN)/lint-imports
+
+check-dependencies:
+	$(BIN)/deptry .
+
+ci: check $(VENV)/.npm ## Run what must pass before a change is merged: all checks and tests
+	@$(BIN)/python -m testing.second_attempt $(ALL_TESTS)
+
+fmt: $(VENV)/.dev ## Format the code and sort imports
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: bench-redirects bench-changes bench-domains bench-links bench-clicks bench-bulk bench-qr bench-limits ## Every benchmark
+docs: $(VENV)/.dev ## Generate docs/configuration.md and docs/benchmarks.md
+	$(BIN)/python -m shortener_project.configuration.page
+	$(BIN)/python -m bench.report
 
-bench-redirects: $(VENV)/.dev ## Following links, against nginx and a plain Django view
-	$(BIN)/python -m bench.redirects $(ARGS)
+##@ Measure and prove
+bench: $(VENV)/.dev ## Run every benchmark, or one: make bench NAME=redirects ARGS="--rounds 1"
+	@$(BIN)/python -m bench $(NAME) $(ARGS)
 
-bench-changes: $(VENV)/.dev ## How soon workers and hosts know of a change, and links without the database
-	$(BIN)/python -m bench.changes $(ARGS)
+prove: $(VENV)/.dev ## Run a proof: make prove NAME=clicks; without NAME, list benchmarks and proofs
+	@$(BIN)/python -m bench $(if $(NAME),$(if $(filter fuzz-%,$(NAME)),$(NAME),prove-$(NAME)) $(ARGS),list)
 
-bench-domains: $(VENV)/.dev ## Following links while a domain with many is deleted, and while DNS does not answer
-	$(BIN)/python -m bench.domains $(ARGS)
+bench-report: $(VENV)/.dev ## Add this machine's new figures to docs/benchmarks.md
+	$(BIN)/python -m bench.report --new
 
-bench-links: $(VENV)/.dev ## Listing, searching and creating with a million links
-	$(BIN)/python -m bench.links $(ARGS)
+# make bench-redirects, make prove-clicks, make fuzz-api and so on.
+bench-%: $(VENV)/.dev
+	@$(BIN)/python -m bench $* $(ARGS)
 
-bench-clicks: $(VENV)/.dev ## Recording, counting and reporting clicks
-	$(BIN)/python -m bench.clicks capture
-	$(BIN)/python -m bench.clicks drain
-	$(BIN)/python -m bench.clicks reports
-	$(BIN)/python -m bench.clicks visible
+prove-% fuzz-%: $(VENV)/.dev
+	@$(BIN)/python -m bench $@ $(ARGS)
 
-bench-bulk: $(VENV)/.dev ## A thousand links in one call, an import of 100,000, an export of a million
-	$(BIN)/python -m bench.bulk $(ARGS)
+attack: $(VENV)/.dev ## Run every known attack; ARGS=--short takes minutes
+	@$(BIN)/python -m bench attack $(ARGS)
 
-bench-qr: $(VENV)/.dev ## Drawing QR codes, and following links meanwhile
-	$(BIN)/python -m bench.qr $(ARGS)
+##@ Maintain
+lock: $(VENV)/.dev ## Pin the newest versions that requirements*.in allow, with hashes
+	@set -e; for name in requirements requirements-embedded requirements-accelerate requirements-dev; do \
+		$(BIN)/uv pip compile --upgrade --generate-hashes --universal --python-version 3.11 --no-emit-index-url \
+			--no-annotate --quiet -o $$name.txt $$name.in; \
+	done
 
-bench-limits: $(VENV)/.dev ## Counting requests, and creating with a key
-	$(BIN)/python -m bench.limits
-	$(BIN)/python -m bench.logins
+# Afterwards, run the tests in tests/dashboard: a new version may need changes.
+vendor: | $(VENV)/.npm ## Renew the libraries of the dashboard from npm
+	@$(BIN)/npm install --prefix tests/contract/npm --package-lock-only --ignore-scripts --save-exact --save-dev \
+		preact@latest @preact/signals@latest @preact/signals-core@latest htm@latest @picocss/pico@latest \
+		uplot@latest d3-geo@latest d3-array@latest topojson-client@latest world-atlas@latest
+	@$(MAKE) $(VENV)/.npm
+	@$(BIN)/python -m dashboard.vendoring $(VENV)/npm/node_modules
 
-prove-clicks: $(VENV)/.dev ## Kill, cut and fill everything under load: no answered click is lost or counted twice
-	$(BIN)/python -m bench.prove_clicks $(ARGS)
+screenshots: $(VENV)/.dev ## Renew the screenshots of the dashboard in docs/screenshots
+	@$(BIN)/python -m bench.screenshots $(ARGS)
 
-prove-keys: $(VENV)/.dev ## 200,000 calls with keys that were replaced, over two hosts: none is let in
-	$(BIN)/python -m bench.rotations $(ARGS)
-
-lock: $(VENV)/.dev ## Pin the newest versions that the .in files allow
-	$(BIN)/uv pip compile --upgrade --generate-hashes --universal --python-version 3.11 --no-emit-index-url --no-annotate --quiet -o requirements.txt requirements.in
-	$(BIN)/uv pip compile --upgrade --generate-hashes --universal --python-version 3.11 --no-emit-index-url --no-annotate --quiet -o requirements-dev.txt requirements-dev.in
-
-fuzz-api: $(VENV)/.dev ## 34,000 requests and more, made up out of the API's description: none may surprise
-	$(BIN)/python -m bench.schemathesis $(ARGS)
-
-fuzz-requests: $(VENV)/.dev ## 30,000 raw requests that no client sends: answered as stock gunicorn would
-	$(BIN)/python -m bench.raw_requests $(ARGS)
-
-clean: ## Remove the virtual environment and caches; the data under VAR_DIR stay
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
-	find . -name __pycache__ -type d -prune -exec rm -rf {} +
-
-help: ## What there is
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
+help: ## Show this list
+	@awk 'BEGIN { FS = ":.*## " } \
+		/^##@ / { printf "\n%s\n", substr($$0, 5) } \
+		/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; set PYTHON=...")'
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
 
-# Each stamp is written last, so that an interrupted installation is taken up again.
-$(VENV)/.run: requirements.txt | $(BIN)/python
+# Write each stamp last, so that the next run repeats an interrupted installation.
+$(VENV)/.run: requirements.txt requirements-embedded.txt | $(BIN)/python
 	@echo "Installing into $(VENV) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt -r requirements-embedded.txt
 	@touch $@
 
-$(VENV)/.dev: requirements.txt requirements-dev.txt | $(BIN)/python
+$(VENV)/.dev: requirements.txt requirements-embedded.txt requirements-dev.txt | $(BIN)/python
 	@echo "Installing into $(VENV) ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
 	@touch $@ $(VENV)/.run
 
-# For two tests that read the API's description. A machine that cannot reach npm's registry does without: they say so.
+# The tests that lint or compile the API description need these. Without access to the npm registry they are skipped.
 $(VENV)/.npm: tests/contract/npm/package-lock.json | $(VENV)/.dev
 	@mkdir -p $(VENV)/npm
 	@cp tests/contract/npm/package.json tests/contract/npm/package-lock.json $(VENV)/npm

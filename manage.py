@@ -1,43 +1,53 @@
 #!/usr/bin/env python
-"""Django's command line, with the embedded database running behind every command that needs one."""
+"""Django's command line. Starts the embedded database for commands that need a database."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 
 from django.conf import settings
-from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
-from django.db import OperationalError, ProgrammingError
 
-from shortener_project.embedded_postgres import EmbeddedPostgres, EmbeddedPostgresError
-from shortener_project.termination import end_on_sigterm
+import shortener_project
+from shortener_project.configuration.database_timeouts import set_command_timeouts
+from shortener_project.configuration.embedded_database import embedded_database
+from shortener_project.running.commands import reported_errors
+from shortener_project.running.preloading import preloading
+from shortener_project.running.termination import end_on_sigterm
 
-WITHOUT_DATABASE = {"help", "version", "check", "spectacular", "collectstatic", "update_geodata"}
+WITHOUT_DATABASE = {
+    *("check", "collectstatic", "diffsettings", "findstatic", "help", "spectacular", "update_geodata"),
+}
 
 
 def database(arguments: list[str]) -> AbstractContextManager[object]:
-    if not settings.EMBEDDED_DATABASE or not arguments or arguments[0] in WITHOUT_DATABASE:
+    needs_none = not arguments or arguments[0] in WITHOUT_DATABASE or {"-h", "--help"} & set(arguments)
+    if needs_none or not settings.EMBEDDED_DATABASE:
         return nullcontext()
-    return EmbeddedPostgres(settings.VAR_DIR).acquire()
+    return embedded_database().acquire()
+
+
+def imports(arguments: list[str]) -> AbstractContextManager[Callable[[], object]]:
+    if arguments[:1] == ["serve"] and not {"-h", "--help"} & set(arguments):
+        return preloading()
+    return nullcontext(lambda: None)
 
 
 def main() -> None:
+    # Django would print its own version.
+    if sys.argv[1:] in (["version"], ["--version"]):
+        print(shortener_project.__version__)
+        return
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "shortener_project.settings")
-    # As an exception, so that the database of the last command to use it is stopped on the way out.
+    set_command_timeouts(sys.argv[1] if len(sys.argv) > 1 else "")
+    # SIGTERM raises an exception, so that the last command that uses the database stops it on exit.
     end_on_sigterm()
-    try:
-        with database(sys.argv[1:]):
-            execute_from_command_line(sys.argv)
-    except (ImproperlyConfigured, EmbeddedPostgresError) as error:
-        sys.exit(f"error: {error}")
-    except (OperationalError, ProgrammingError) as error:
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        sys.exit(f"error: The database cannot be used: {reason} (manage.py serve, or migrate, prepares it.)")
-    except KeyboardInterrupt:
-        sys.exit(130)
+    with reported_errors(), imports(sys.argv[1:]) as wait_for_imports, database(sys.argv[1:]):
+        wait_for_imports()
+        execute_from_command_line(sys.argv)
 
 
 if __name__ == "__main__":

@@ -8,20 +8,26 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from accounts import services
+from accounts.forms import PasswordForm
 from accounts.models import User
+from accounts.second_factor import policy
+from accounts.workspaces.admin import WorkspaceAdmin  # noqa: F401 # Django finds admin pages in this module
 from common.admin import OperatorAdmin
 
 
 @admin.register(User)
 class UserAdmin(OperatorAdmin, DjangoUserAdmin):  # type: ignore[type-arg] # generic in the stubs only
-    """Plans and access. Keys are not shown here, and nor is a new one: their owner reads it.
+    """Plans and access. It never shows an API key: only its owner can read it.
 
-    Accounts are disabled, not deleted: a deleted one would set the codes of its printed links free. Who is no
-    superuser makes nobody more powerful, and leaves superusers alone.
+    Accounts are disabled, not deleted: deleting one would release the codes of its printed links. Staff
+    without superuser rights cannot give anyone more permissions, cannot change superusers, and cannot remove
+    second factors of staff. Nobody removes their own here: the pages under /accounts/ ask for the password first.
     """
 
     has_form = True
-    list_display = ["email", "plan", "is_active", "is_staff", "key_of", "created_at"]
+    change_password_form = PasswordForm
+    list_display = ["email", "plan", "is_active", "is_staff", "key_of", "created"]
+    sortable_by = ("email", "created")
     list_filter = ["plan", "is_active", "is_staff"]
     search_fields = ["email", "first_name", "last_name"]
     ordering = ["-id"]
@@ -33,20 +39,20 @@ class UserAdmin(OperatorAdmin, DjangoUserAdmin):  # type: ignore[type-arg] # gen
         ("Dates", {"fields": ["created_at", "last_login", "key_of"]}),
     ]
     add_fieldsets = [(None, {"fields": ["email", "password1", "password2", "plan"]})]
-    actions = ["disable", "enable", "rotate_keys"]
+    actions = ["disable", "enable", "rotate_keys", "remove_second_factors"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
         users: QuerySet[User] = super().get_queryset(request)
         return users.select_related("api_key")
 
-    @admin.display(description="API key of")
+    @admin.display(description="API key created")
     def key_of(self, user: User) -> Any:
         return user.api_key.created_at if hasattr(user, "api_key") else None
 
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> list[str]:
-        kept = ["public_id", "is_active", "created_at", "last_login", "key_of"]
-        powers = ["is_staff", "is_superuser", "user_permissions"]
-        return kept if request.user.is_superuser else kept + powers
+        read_only = ["public_id", "is_active", "created_at", "last_login", "key_of"]
+        privileges = ["is_staff", "is_superuser", "user_permissions"]
+        return read_only if request.user.is_superuser else read_only + privileges
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return DjangoUserAdmin.has_add_permission(self, request)
@@ -68,7 +74,7 @@ class UserAdmin(OperatorAdmin, DjangoUserAdmin):  # type: ignore[type-arg] # gen
             obj.pk = services.create_account(email=obj.email, password=password, plan=obj.plan).user.pk
             obj.refresh_from_db()
 
-    @admin.action(permissions=["change"], description="Disable selected accounts; their links go on")
+    @admin.action(permissions=["change"], description="Disable selected accounts; their links keep working")
     def disable(self, request: HttpRequest, users: QuerySet[User]) -> None:
         for user in self._changeable(request, users.exclude(email=request.user.get_username())):
             services.set_active(user=user, is_active=False)
@@ -82,12 +88,23 @@ class UserAdmin(OperatorAdmin, DjangoUserAdmin):  # type: ignore[type-arg] # gen
 
     @admin.action(
         permissions=["change"],
-        description="Replace the API keys of selected accounts; the old ones are dead at once",
+        description="Replace the API keys of selected accounts; the old keys become invalid at once",
     )
     def rotate_keys(self, request: HttpRequest, users: QuerySet[User]) -> None:
         for user in self._changeable(request, users):
             services.rotate_api_key(user=user)
             self.log_change(request, user, "API key replaced.")
+
+    @admin.action(
+        permissions=["change"],
+        description="Remove the second factors of selected accounts, whose owners have lost them",
+    )
+    def remove_second_factors(self, request: HttpRequest, users: QuerySet[User]) -> None:
+        others = users.exclude(email=request.user.get_username())
+        allowed = others if request.user.is_superuser else others.filter(is_staff=False)
+        for user in self._changeable(request, allowed):
+            policy.remove_second_factors(user)
+            self.log_change(request, user, "Second factors removed.")
 
     def _changeable(self, request: HttpRequest, users: QuerySet[User]) -> list[User]:
         allowed = [user for user in users if self.has_change_permission(request, user)]

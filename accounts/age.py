@@ -7,7 +7,7 @@ _DAYS_PER_YEAR = 365
 
 
 def account_age(created_at: datetime, now: datetime) -> str:
-    """``today``, ``1 day``, ``12 days``, ``3 months``, ``2 years``: the largest whole unit."""
+    """In its largest whole unit: ``today``, ``1 day``, ``12 days``, ``3 months``, ``2 years``."""
     days = (now - created_at).days
     if days < 1:
         return "today"

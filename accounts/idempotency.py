@@ -1,7 +1,7 @@
-"""Requests that may be sent again: with the same ``Idempotency-Key`` they are carried out once and answered twice.
+"""Safe retries: requests with the same ``Idempotency-Key`` are executed only once.
 
-What a request writes and its answer are committed together. So whatever is killed, and wherever: either both are
-there, and sending it again gives the answer, or neither is, and sending it again carries it out.
+One transaction commits both the changes and the response of a request. So after a crash at any point, either both are
+stored and a retry returns the stored response, or neither is and a retry executes the request.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import orjson
 from django.conf import settings
@@ -19,46 +19,54 @@ from django.db import connection
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.authentication import account_of
-from accounts.models import IdempotentAnswer, User
+from accounts import stored_responses
+from accounts.credentials.authentication import account_of
+from accounts.models import StoredResponse, User
+from accounts.stored_responses import KEPT_HOURS, StoredResponsesFull
+from accounts.workspaces.membership import Caller
 from common import secrets
 from common.database import in_one_transaction
 from common.errors import Conflict, FieldError, InvalidFields, ServiceError
+from common.rest.response_warnings import attach_warnings
 
 HEADER = "Idempotency-Key"
 REPLAYED = "Idempotent-Replayed"
 MAX_CHARACTERS = 255
-KEPT_HOURS = 24
-# As it is described: blanks at the ends of a header are none of it.
+# Surrounding whitespace is not part of a header value.
 _PRINTABLE = re.compile(rf"(?=.{{1,{MAX_CHARACTERS}}}\Z)[!-~](?:[ -~]*[!-~])?")
 _SEALING = "idempotent-answers"
 
 _LOCK = "SELECT pg_try_advisory_xact_lock(%s)"
-_FORGET = f"DELETE FROM accounts_idempotentanswer WHERE created_at < now() - interval '{KEPT_HOURS} hours'"  # noqa: S608
+_DELETE_EXPIRED = (
+    f"DELETE FROM accounts_storedresponse WHERE created_at < now() - interval '{KEPT_HOURS} hours'"  # noqa: S608 # a constant
+)
 
 View = TypeVar("View", bound=Callable[..., Response])
 
 
-class UnderWay(Conflict):
+class RequestInProgress(Conflict):
     code = "idempotency_in_progress"
-    message = f"A request with this {HEADER} is being carried out. Send it again in a moment."
+    message = f"A request with this {HEADER} is still in progress. Retry in a moment."
 
 
-class AnotherRequest(ServiceError):
+class KeyMismatch(ServiceError):
     status = 422
     code = "idempotency_mismatch"
-    message = f"This {HEADER} was sent with another request."
+    message = f"This {HEADER} was already used with a different request."
 
 
-_BAD_KEY = InvalidFields(
-    [FieldError(HEADER, "invalid", f"Must have 1 to {MAX_CHARACTERS} printable ASCII characters.")]
-)
-# What an idempotent action may raise besides its own.
-REFUSALS = (_BAD_KEY, UnderWay(), AnotherRequest())
+class BadKey(InvalidFields):
+    def __init__(self) -> None:
+        message = f"Must have 1 to {MAX_CHARACTERS} printable ASCII characters."
+        super().__init__([FieldError(HEADER, "invalid", message)])
+
+
+# The errors that idempotency adds to an action's own errors.
+REFUSALS = (BadKey(), RequestInProgress(), KeyMismatch(), StoredResponsesFull(3_600, limit=64))
 
 
 class Key(NamedTuple):
-    """Of one account, and the digest of the request that was sent with it."""
+    """An idempotency key: the account, the digest of the key and the digest of the request."""
 
     owner: User
     digest: bytes
@@ -75,63 +83,90 @@ class Key(NamedTuple):
 
 
 def idempotent(create: View) -> View:
-    """Of an action that creates: lets its clients name a request by a key."""
+    """Decorator of a view that creates an object: supports the ``Idempotency-Key`` header."""
 
     @wraps(create)
-    def answer(view: Any, request: Request, *args: Any, **kwargs: Any) -> Response:
-        name = request.META.get("HTTP_IDEMPOTENCY_KEY")
-        if name is None:
-            return create(view, request, *args, **kwargs)
-        return _answer_once(_key(name, request), lambda: create(view, request, *args, **kwargs))
+    def wrapper(view: Any, request: Request, *args: Any, **kwargs: Any) -> Response:
+        return respond_once(request, lambda: create(view, request, *args, **kwargs))
 
-    return answer  # type: ignore[return-value] # it takes and gives what the view does
+    return takes_key(wrapper)  # type: ignore[return-value] # the wrapper has the view's signature
 
 
-def forget_old_answers() -> int:
+def takes_key(create: View) -> View:
+    """Mark an action that calls ``respond_once``. The OpenAPI description then lists the header and its errors."""
+    create.idempotency_refusals = REFUSALS  # type: ignore[attr-defined] # attribute of this project
+    return create
+
+
+def respond_once(request: Request, create: Callable[[], Response]) -> Response:
+    """The stored response for the request's key if there is one, otherwise the response of ``create``.
+
+    Raises RequestInProgress, KeyMismatch, StoredResponsesFull, or any error of ``create``. Errors are not stored.
+    """
+    name = valid_name(request)
+    return create() if name is None else _respond_once(_key(name, request), request, create)
+
+
+def valid_name(request: Request) -> str | None:
+    """The request's key as sent, None without one. Raises InvalidFields."""
+    name: str | None = request.META.get("HTTP_IDEMPOTENCY_KEY")
+    if name is not None and _PRINTABLE.fullmatch(name) is None:
+        raise BadKey
+    return name
+
+
+def delete_expired_responses() -> int:
     with connection.cursor() as cursor:
-        cursor.execute(_FORGET)
+        cursor.execute(_DELETE_EXPIRED)
         return int(cursor.rowcount)
 
 
-def _answer_once(key: Key, create: Callable[[], Response]) -> Response:
-    """Raises UnderWay, AnotherRequest, or what ``create`` raises, of which nothing is kept."""
-
-    def answer() -> Response:
+def _respond_once(key: Key, request: Request, create: Callable[[], Response]) -> Response:
+    def respond() -> Response:
         _lock(key)
-        # Only now: what the former holder of the lock has committed must be seen.
-        former = IdempotentAnswer.objects.filter(owner=key.owner, key_digest=key.digest).first()
-        if former is not None:
-            return _replayed(key, bytes(former.sealed))
+        # Read after locking, to see what the previous holder of the lock committed.
+        stored = StoredResponse.objects.filter(owner=key.owner, key_digest=key.digest).first()
+        if stored is not None:
+            return _replay(key, bytes(stored.sealed))
+        stored_responses.require_space(key.owner)
         response = create()
+        # A repeated request returns the same warnings.
+        attach_warnings(request, response)
         content = orjson.dumps([response.status_code, response.data], default=str)
         sealed = secrets.seal(content, purpose=_SEALING, context=key.context, secret=settings.SECRET_KEY)
-        IdempotentAnswer(owner=key.owner, key_digest=key.digest, sealed=sealed).save(force_insert=True)
+        StoredResponse(owner=key.owner, key_digest=key.digest, sealed=sealed).save(force_insert=True)
+        stored_responses.add(key.owner, len(sealed))
         return response
 
-    return in_one_transaction(answer)
+    return in_one_transaction(respond)
 
 
-def _replayed(key: Key, sealed: bytes) -> Response:
-    known = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
-    content = secrets.unseal(sealed, purpose=_SEALING, context=key.context, secrets=known)
+def _replay(key: Key, sealed: bytes) -> Response:
+    secret_keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
+    content = secrets.unseal(sealed, purpose=_SEALING, context=key.context, secrets=secret_keys)
     if content is None:
-        raise AnotherRequest
+        raise KeyMismatch
     status, data = orjson.loads(content)
     return Response(data, status=status, headers={REPLAYED: "true"})
 
 
 def _lock(key: Key) -> None:
-    """Until the end of the transaction. A twin is told at once: waiting, many of them would hold every worker."""
+    """Lock the key until the transaction ends. Refuse duplicates at once: waiting ones could block all threads."""
     with connection.cursor() as cursor:
         cursor.execute(_LOCK, [key.lock])
         if cursor.fetchone() != (True,):
-            raise UnderWay
+            raise RequestInProgress
 
 
 def _key(name: str, request: Request) -> Key:
-    if _PRINTABLE.fullmatch(name) is None:
-        raise _BAD_KEY
-    # Not orjson: a number may have more digits than it takes. The order of keys says nothing.
+    # Not orjson: it rejects numbers with too many digits. Sort the keys: their order is irrelevant.
     body = json.dumps(request.data, sort_keys=True, separators=(",", ":"))
-    digest = hashlib.sha256(f"{request.method} {request.path}\n{body}".encode()).digest()
+    # A personal workspace adds nothing, so responses that were stored before workspaces existed remain valid.
+    caller = cast(Caller, request.auth)
+    workspace = caller.workspace
+    named = "" if workspace is None or workspace.is_personal else f" {workspace.public_id}"
+    if caller.key is not None:
+        # Another key of the account may not read the response.
+        named += f" key {caller.key.id}"
+    digest = hashlib.sha256(f"{request.method} {request.path}{named}\n{body}".encode()).digest()
     return Key(account_of(request), hashlib.sha256(name.encode()).digest(), digest)

@@ -1,4 +1,4 @@
-"""What each plan allows."""
+"""The limits of each plan."""
 
 from __future__ import annotations
 
@@ -17,12 +17,16 @@ def allows_custom_domains(plan: str) -> bool:
 
 
 def requests_per_minute(plan: str) -> int:
-    """0: as many as they like."""
+    """API requests per minute; 0: no limit."""
     allowed: int = settings.RATE_LIMITS[plan]
     return allowed
 
 
+def plans_without_request_limit() -> list[str]:
+    return [plan for plan, allowed in settings.RATE_LIMITS.items() if not allowed]
+
+
 def links_per_month(plan: str) -> int:
-    """That may be created; 0: any number."""
+    """Links that can be created in a month; 0: no limit."""
     allowed: int = settings.LINK_QUOTAS[plan]
     return allowed

@@ -2,28 +2,40 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
-from drf_spectacular.utils import OpenApiExample, OpenApiRequest, extend_schema_view
-from rest_framework.fields import CharField
+from drf_spectacular.utils import extend_schema_serializer
 
-from accounts.serializers import LoginSerializer, RefreshSerializer
-from accounts.services import BadCredentials, BadToken
+from accounts import concurrency
+from accounts.plans import Plan
+from accounts.second_factor.codes import (
+    FAILURES_ALLOWED,
+    OtpRequired,
+    SecondFactorRequired,
+    UnreadableSecondFactor,
+    WrongOtp,
+)
+from accounts.serializers import RefreshSerializer
+from accounts.services import BadCredentials, BadToken, PasswordLoginOff
+from accounts.sessions.lifecycle import MAX_SESSIONS
+from accounts.sessions.rotation import GRACE
 from common.errors import TooManyAttempts
-from common.schema import BAD_BODIES, NO_CREDENTIAL, Part, annotate, answer, invalid, operation
+from common.openapi.enumerations import name_choices
+from common.openapi.operations import Operation, describe
+from common.openapi.refusals import invalid
+from common.openapi.response_fields import text
 
-_operation = partial(operation, tag="Authentication")
+name_choices("Plan", Plan.values)
+extend_schema_serializer(component_name="RefreshToken")(RefreshSerializer)
+
 _TOKEN = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJ0b2tlbl90eXBlIjoiYWNjZXNzIn0.c2lnbmF0dXJl"  # noqa: S105 # an example
 _KEY = "sl_live_0123456789ABCDEFGHIJKLMNOPQRSTUV0abcde"
 
-annotate(LoginSerializer, {"email": {"format": "email"}, "password": {"format": "password"}})
 
-
-class ApiKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call] # its __init_subclass__
-    target_class = "accounts.authentication.ApiKeyAuthentication"
+class ApiKeyScheme(OpenApiAuthenticationExtension):
+    target_class = "accounts.credentials.authentication.ApiKeyAuthentication"
     name = "ApiKeyAuth"
 
     def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
@@ -31,12 +43,12 @@ class ApiKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-c
             "type": "apiKey",
             "in": "header",
             "name": "X-API-Key",
-            "description": "For servers. Read and replaced under /api/auth, with a token.",
+            "description": "For servers. Read or replace it under /api/auth with a token.",
         }
 
 
-class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call] # its __init_subclass__
-    target_class = "accounts.authentication.BearerAuthentication"
+class BearerScheme(OpenApiAuthenticationExtension):
+    target_class = "accounts.credentials.authentication.BearerAuthentication"
     name = "bearerAuth"
 
     def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
@@ -44,68 +56,74 @@ class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-c
             "type": "http",
             "scheme": "bearer",
             "bearerFormat": "JWT",
-            "description": "For browser front ends: the `token` that logging in returns.",
+            "description": "For browser front ends: the `token` of a login.",
         }
 
 
-describe_tokens = extend_schema_view(
-    login=_operation(
+ACCESS_TOKEN = text("token", None, _TOKEN, "Send it as `Authorization: Bearer <token>`.")
+REFRESH_TOKEN = text("refreshToken", None, _TOKEN, "For POST /api/auth/refresh. It works once.")
+
+describe_tokens = describe(
+    "Authentication",
+    login=Operation(
         "login",
         "Log in with e-mail and password.",
-        answer(
-            "Login",
-            "A token, and another to refresh it with.",
-            beside={
-                "token": Part(CharField(help_text="To be sent as `Authorization: Bearer <token>`."), _TOKEN),
-                "refreshToken": Part(CharField(help_text="For POST /api/auth/refresh."), _TOKEN),
-            },
-        ),
-        [invalid("email"), *BAD_BODIES, BadCredentials(), TooManyAttempts(600, limit=10, window=900)],
-        body=OpenApiRequest(
-            LoginSerializer,
-            examples=[OpenApiExample("Example", {"email": "ada@example.com", "password": "correct horse"})],
-        ),
+        "An access token and a refresh token.",
+        description="For browser front ends; servers use the API key. An access token expires soon; the refresh token"
+        f" gets another one without the password. An account has at most {MAX_SESSIONS} sessions: one more login ends"
+        " the oldest. An account with a second factor gets `otp_required` without `otp`: repeat the call with it. A"
+        f" code works once. After {FAILURES_ALLOWED.attempts} wrong codes within {FAILURES_ALLOWED.seconds // 60}"
+        " minutes, every code is refused with 429.",
+        beside=[
+            ACCESS_TOKEN,
+            REFRESH_TOKEN,
+        ],
+        examples=[{"email": "ada@example.com", "password": "correct horse"}],
+        placeholders={"email": "your own e-mail address", "password": "your own password"},
+        refusals=[
+            invalid("email"),
+            BadCredentials(),
+            OtpRequired(),
+            WrongOtp(),
+            UnreadableSecondFactor(),
+            SecondFactorRequired(),
+            PasswordLoginOff(),
+            TooManyAttempts(600, limit=10, window=900),
+            concurrency.REFUSAL,
+        ],
     ),
-    refresh=_operation(
+    refresh=Operation(
         "refreshToken",
-        "Get a new token without logging in again.",
-        answer(
-            "Refresh",
-            "A new token.",
-            beside={
-                "token": Part(CharField(help_text="To be sent as `Authorization: Bearer <token>`."), _TOKEN)
-            },
-        ),
-        [invalid("refreshToken"), *BAD_BODIES, BadToken()],
-        body=OpenApiRequest(
-            RefreshSerializer, examples=[OpenApiExample("Example", {"refreshToken": _TOKEN})]
-        ),
+        "Get new tokens without logging in again.",
+        "A new access token and a new refresh token.",
+        description="A refresh token works once; from then on, use the one in the response. Within"
+        f" {GRACE.seconds} seconds, the same refresh token gets the same response again. After that, a second use"
+        " ends the session, because the token may have been stolen. A session lasts as long as the refresh token of"
+        " its login, and its tokens become invalid when the account's password changes.",
+        component="Refresh",
+        beside=[ACCESS_TOKEN, REFRESH_TOKEN],
+        examples=[{"refreshToken": _TOKEN}],
+        placeholders={"refreshToken": "the `refreshToken` of a login"},
+        refusals=[invalid("refreshToken"), BadToken()],
     ),
 )
 
-describe_api_key = extend_schema_view(
-    api_key=_operation(
+_API_KEY = text("apiKey", None, _KEY, "Null if the key cannot be read.", allow_null=True)
+describe_api_key = describe(
+    "Authentication",
+    api_key=Operation(
         "getApiKey",
         "Read the account's API key.",
-        answer(
-            "ApiKey",
-            "The API key in force.",
-            beside={
-                "apiKey": Part(
-                    CharField(allow_null=True, help_text="Null when there is none to be read."), _KEY
-                )
-            },
-        ),
-        [NO_CREDENTIAL],
+        "The current API key.",
+        description="Takes an access token only: an API key cannot read itself.",
+        component="ApiKey",
+        beside=[_API_KEY],
     ),
-    regenerate_api_key=_operation(
+    regenerate_api_key=Operation(
         "regenerateApiKey",
         "Replace the account's API key.",
-        answer(
-            "RegenerateApiKey",
-            "The new API key; the former one has stopped working.",
-            beside={"apiKey": Part(CharField(), _KEY)},
-        ),
-        [*BAD_BODIES, NO_CREDENTIAL],
+        "The new API key; the former one is invalid.",
+        description="Takes an access token only. All workers and hosts reject the former key before this response.",
+        beside=[text("apiKey", None, _KEY)],
     ),
 )

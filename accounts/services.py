@@ -1,32 +1,48 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.contrib.auth.hashers import make_password
+from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from accounts import keys
-from accounts.limits import Limit, forgive_attempts, spend_attempts
+from accounts.credentials import keys
+from accounts.credentials.hashing import hashing
+from accounts.credentials.tokens import TokenPair
+from accounts.history.recording import authored_transaction, record_change
 from accounts.models import ApiKey, User
 from accounts.plans import Plan
+from accounts.second_factor.codes import check_second_factor
 from accounts.selectors import sealed_key_of, user_of_email
-from accounts.tokens import TokenPair, issue_tokens, refresh_access_token
+from accounts.sessions.lifecycle import start_session
+from accounts.sessions.rotation import rotate_tokens
+from accounts.workspace_models import Workspace
+from accounts.workspaces.membership import personal_workspace
 from common.client_address import client_network
-from common.errors import Conflict, FieldError, InvalidFields, ServiceError
+from common.errors import Conflict, FieldError, Forbidden, InvalidFields, ServiceError
+from limits.attempts import Limit
+from limits.guessing import PER_NETWORK, Guess, begin_guess
 
 
 class BadCredentials(ServiceError):
-    """One sentence for every reason, so that nobody learns which e-mails have an account."""
+    """One message for every reason: the response must not reveal which e-mail addresses have an account."""
 
     status = 401
     code = "not_authenticated"
     message = "The e-mail or the password is wrong."
+
+
+class PasswordLoginOff(Forbidden):
+    code = "password_login_off"
+    message = "This service does not accept passwords. Log in with single sign-on."
 
 
 class BadToken(ServiceError):
@@ -35,11 +51,10 @@ class BadToken(ServiceError):
     message = "The refresh token is not valid or has expired."
 
 
-_LOGINS_PER_NETWORK = Limit(attempts=10, seconds=15 * 60)
-# Wider than the first, so that a stranger alone cannot lock an owner out.
-_LOGINS_PER_ACCOUNT = Limit(attempts=100, seconds=60 * 60)
-# Of all accounts together: a few passwords tried on many accounts are stopped, too.
+# Over all accounts, to stop password spraying: a few passwords tried on many accounts.
 _LOGINS_FROM_NETWORK = Limit(attempts=100, seconds=60 * 60)
+LOGIN_KNOWN_FOR = timedelta(days=30)
+MAX_PASSWORD_CHARACTERS = 128
 
 
 _CHANGEABLE = ("email", "first_name", "last_name", "plan", "is_staff", "is_superuser")
@@ -50,50 +65,71 @@ class NewAccount(NamedTuple):
     password: str
     api_key: str
 
+    @property
+    def workspace(self) -> Workspace:
+        """The personal workspace, which a trigger created with the account."""
+        return personal_workspace(self.user)
 
-def log_in(*, email: str, password: str, address: str) -> TokenPair:
-    """``address`` is the client's. Raises BadCredentials, after the same work whether or not the account exists,
-    or TooManyAttempts, before any."""
+
+def log_in(*, email: str, password: str, address: str, user_agent: str, otp: str | None = None) -> TokenPair:
+    """Starts a session. ``address`` is the client's. Raises TooManyAttempts before hashing, or BadCredentials.
+
+    BadCredentials takes the same time whether or not the account exists. With the right password, raises the errors of
+    `check_second_factor`. Raises PasswordLoginOff if the operator allows no passwords.
+    """
+    if not settings.PASSWORD_LOGIN:
+        raise PasswordLoginOff
     user = user_of_email(email)
-    limits = login_limits(email=email, address=address)
-    spend_attempts(limits)
-    if user is None:
-        make_password(password)
+    with login_attempt(email=email, address=address) as attempt:
+        if user is None:
+            make_password(password)
+            raise BadCredentials
+        if not user.check_password(password) or not user.is_active:
+            raise BadCredentials
+        attempt.succeeded(known_for=LOGIN_KNOWN_FOR)
+    check_second_factor(user, otp)
+    tokens = start_session(user, user_agent)
+    if tokens is None:
+        # Another request changed the password meanwhile.
         raise BadCredentials
-    if not user.check_password(password) or not user.is_active:
-        raise BadCredentials
-    forgive_attempts(limits)
-    return issue_tokens(user)
+    return tokens
 
 
-def login_limits(*, email: str, address: str, most: int = _LOGINS_PER_NETWORK.attempts) -> dict[str, Limit]:
-    """What an attempt to log in is to be spent of, at whichever door; ``most`` failures there from one network."""
+@contextmanager
+def login_attempt(*, email: str, address: str, per_network: Limit = PER_NETWORK) -> Iterator[Guess]:
+    """Wraps the password check of a login through the API or the admin. Raises TooManyAttempts."""
     network = client_network(address)
-    return {
-        f"login {email.lower()} {network}": Limit(most, _LOGINS_PER_NETWORK.seconds),
-        f"login {email.lower()}": _LOGINS_PER_ACCOUNT,
-        f"login from {network}": _LOGINS_FROM_NETWORK,
-    }
+    # Admit before counting: a login refused for lack of capacity is not a failed attempt.
+    with hashing.admit(f"network {network}"):
+        yield begin_guess(
+            f"login {email.lower()}",
+            address,
+            per_network=per_network,
+            extra_limits={f"login from {network}": _LOGINS_FROM_NETWORK},
+        )
 
 
-def refresh(*, refresh_token: str) -> str:
-    token = refresh_access_token(refresh_token)
-    if token is None:
+def refresh(*, refresh_token: str) -> TokenPair:
+    tokens = rotate_tokens(refresh_token)
+    if tokens is None:
         raise BadToken
-    return token
+    return tokens
 
 
 def rotate_api_key(*, user: User) -> str:
-    """A new key in place of the old one, which is dead on every worker once this returns: keys are never cached."""
+    """Replaces the API key. Keys are never cached, so every worker rejects the old key once this returns."""
     key = keys.new_key()
-    ApiKey.objects.update_or_create(
-        user=user,
-        defaults={
-            "digest": keys.digest(key),
-            "sealed": keys.seal(key, str(user.public_id), settings.SECRET_KEY),
-            "created_at": timezone.now(),
-        },
-    )
+    with transaction.atomic():
+        _, is_new = ApiKey.objects.update_or_create(
+            user=user,
+            defaults={
+                "digest": keys.digest(key),
+                "sealed": keys.seal(key, str(user.public_id), settings.SECRET_KEY),
+                "created_at": timezone.now(),
+            },
+        )
+        action = "key.created" if is_new else "key.replaced"
+        record_change(owner_id=user.pk, object_id=user.public_id, action=action)
     return key
 
 
@@ -113,40 +149,71 @@ def create_account(
     first_name: str = "",
     last_name: str = "",
 ) -> NewAccount:
-    """An account with its API key; a password is made up when none is given. Raises InvalidFields or Conflict."""
+    """Creates an account and its API key. Generates a password if None. Raises InvalidFields or Conflict."""
+    # Before the checks: some letters are longer in lower case.
+    address = email.lower()
     try:
-        validate_email(email)
+        if not address.isprintable():
+            # `validate_email` accepts control characters in quotes, and lone surrogates in the domain.
+            raise ValidationError(validate_email.message)
+        validate_email(address)
     except ValidationError as error:
         raise InvalidFields([FieldError("email", "invalid", str(error.message))]) from None
     lengths = [
-        ("email", email, 1, 254),
-        ("password", password, 1, 128),
+        ("email", address, 1, 254),
+        ("password", password, 1, MAX_PASSWORD_CHARACTERS),
         ("firstName", first_name, 0, 100),
         ("lastName", last_name, 0, 100),
     ]
-    for field, value, least, most in lengths:
-        if value is not None and not least <= len(value) <= most:
-            raise InvalidFields([FieldError(field, "length", f"Must have {least} to {most} characters.")])
-    password = secrets.token_urlsafe(12) if password is None else password
+    for field, value, minimum, maximum in lengths:
+        if value is not None and not minimum <= len(value) <= maximum:
+            raise InvalidFields(
+                [FieldError(field, "length", f"Must have {minimum} to {maximum} characters.")]
+            )
+    if password is None:
+        password = secrets.token_urlsafe(12)
+    else:
+        check_new_password(password, User(email=address, first_name=first_name, last_name=last_name))
     try:
         with transaction.atomic():
             create = User.objects.create_superuser if superuser else User.objects.create_user
-            user = create(email, password, plan=plan, first_name=first_name, last_name=last_name)
+            user = create(address, password, plan=plan, first_name=first_name, last_name=last_name)
             return NewAccount(user, password, rotate_api_key(user=user))
     except IntegrityError:
-        raise Conflict(f"There is an account for {email} already.") from None
+        raise Conflict(f"An account for {email} already exists.") from None
+
+
+def check_new_password(password: str, user: User, *, field: str = "password") -> None:
+    """The rules of ``AUTH_PASSWORD_VALIDATORS``, as in the admin. Raises InvalidFields."""
+    try:
+        validate_password(password, user)
+    except ValidationError as error:
+        raise InvalidFields([FieldError(field, "weak", message) for message in error.messages]) from None
 
 
 def change_account(*, user: User, changes: Mapping[str, Any]) -> None:
-    """Writes the given fields and no others, so that nothing older is written back; what is no plain field is left."""
+    """Saves only the fields in ``changes``, so that it does not overwrite concurrent changes. Ignores other names."""
     fields = {name: changes[name] for name in _CHANGEABLE if name in changes}
     for name, value in fields.items():
         setattr(user, name, value)
     if fields:
-        user.save(update_fields=list(fields))
+        with authored_transaction():
+            user.save(update_fields=list(fields))
 
 
 def set_active(*, user: User, is_active: bool) -> None:
-    """A disabled account's key, tokens and sessions are refused at once, everywhere; its links go on."""
+    """All workers reject the key, tokens and sessions of a disabled account at once. Its links keep working."""
     user.is_active = is_active
-    user.save(update_fields=["is_active"])
+    with authored_transaction():
+        user.save(update_fields=["is_active"])
+
+
+def record_new_password(user: User) -> None:
+    """Record the change of the password to that of ``user``, in the caller's transaction."""
+    record_change(
+        owner_id=user.pk,
+        object_id=user.public_id,
+        action="account.updated",
+        before={"password": "set"},
+        after={"password": "set" if user.has_usable_password() else "removed"},
+    )

@@ -1,4 +1,4 @@
-"""Who has how many requests a minute: an account by its plan, and a network without a credential that is valid."""
+"""Request rate limits: per workspace by plan, and per network for requests without a valid credential."""
 
 from __future__ import annotations
 
@@ -8,20 +8,23 @@ from django.conf import settings
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
-from accounts.models import User
 from accounts.plans import requests_per_minute
-from accounts.rates import spend_request
+from accounts.workspaces.membership import Caller
 from common.client_address import client_address, client_network
+from limits.rates import Rate, rate_of, spend_request
 
 
 class RequestThrottle(BaseThrottle):
-    """Asked once for every request, also for those that are refused because of their credential."""
+    """Checked once per request, including requests with an invalid credential.
+
+    Authentication by API key has already counted the request.
+    """
 
     def allow_request(self, request: Request, view: Any) -> bool:
-        """True; raises TooManyRequests. Leaves with the view what its answer has to say of it."""
-        subject, limit = _subject(request)
-        if limit:
-            view.rate_headers = spend_request(subject, limit).headers
+        """Returns True or raises TooManyRequests. Stores the response headers on the view."""
+        rate = _counted(request)
+        if rate is not None:
+            view.rate_headers = rate.headers
         return True
 
 
@@ -33,9 +36,15 @@ def address_of_client(request: Any) -> str:
     )
 
 
-def _subject(request: Request) -> tuple[str, int]:
-    user = request.user
-    # Key and tokens are two ways to one account, and so to one limit.
-    if isinstance(user, User):
-        return f"requests of {user.pk}", requests_per_minute(user.plan)
-    return f"requests from {client_network(address_of_client(request))}", settings.RATE_LIMIT_ANONYMOUS
+def _counted(request: Request) -> Rate | None:
+    """None without a limit."""
+    caller = request.auth
+    if isinstance(caller, Caller):
+        limit = requests_per_minute(caller.plan)
+        if caller.counted is not None:
+            return rate_of(caller.counted, limit)
+        return spend_request(caller.subject, limit) if limit else None
+    limit = settings.RATE_LIMIT_ANONYMOUS
+    return (
+        spend_request(f"requests from {client_network(address_of_client(request))}", limit) if limit else None
+    )

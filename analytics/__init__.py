@@ -1,0 +1,4 @@
+"""Clicks and reports. `journal.capture` records a click, `counting.pipeline` counts it, `reports.reads` reports it.
+
+`visitors` finds country, device and browser. `dimensions` declares by what clicks are counted.
+"""

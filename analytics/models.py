@@ -1,30 +1,47 @@
-"""What is known of clicks. Links are named by their number, without foreign keys: a click that is on its way when its
-link is deleted must not be refused, and deleting a link must not wait for millions of rows.
+"""Raw clicks and the roll-ups of them.
+
+Rows refer to links by id, without foreign keys: the database must accept a click of a link that was just deleted, and
+the deletion of a link must not wait for millions of rows.
+
+``slot``: concurrent drainers add to separate rows of a sum, and imports to rows of their own, see
+`analytics.counting.tables.slots`. Add the slots up.
 """
 
 from __future__ import annotations
 
+from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
-from django.db.models.functions import Now
+
+from analytics.pipeline_models import (  # noqa: F401 # Django finds models in this module
+    DeadLetter,
+    DeletedLink,
+    JournalLoss,
+    PendingRecord,
+    Segment,
+)
 
 
 class Dimension(models.IntegerChoices):
-    """What a roll-up counts by. ``OUTCOME`` counts what is no click, see ``Kind``; the others count clicks."""
+    """The property that a roll-up groups by. ``OUTCOME`` groups requests that are not clicks, the others clicks."""
 
     COUNTRY = 1
-    # Values are "DE Berlin": names of cities mean little without their country.
+    # Values contain the country ("DE Berlin"), because the names of cities are not unique.
     CITY = 2
     DEVICE = 3
     BROWSER = 4
     OPERATING_SYSTEM = 5
     REFERRER = 6
     OUTCOME = 7
-    # "qr" for a click that came by way of a printed code; others are not counted by it.
+    # "qr" for a click on the link of a QR code. Other clicks are not stored.
     SOURCE = 8
+    # API ids of branches (see links.models.Route). Clicks that led to the link's own destination are not stored.
+    BRANCH = 9
+    # Like BRANCH, of unique clicks only.
+    UNIQUE_BRANCH = 10
 
 
 class Kind(models.IntegerChoices):
-    """What came of a request for a link. Only a click counts."""
+    """The result of a request for a link. Only a click counts."""
 
     CLICK = 0
     HEAD = 1
@@ -33,151 +50,149 @@ class Kind(models.IntegerChoices):
     REFUSED = 4
 
 
+def _names(choices: type[models.IntegerChoices]) -> str:
+    return ", ".join(f"{choice.value} {choice.name.lower()}" for choice in choices) + "."
+
+
 class Click(models.Model):
     """One request for a link, without the visitor's address. The table is partitioned by month of ``time``."""
 
-    id = models.BigAutoField(primary_key=True)
-    time = models.DateTimeField()
-    link_id = models.BigIntegerField()
-    kind = models.SmallIntegerField(choices=Kind)
-    reason = models.TextField(help_text="Why it was refused; else empty.")
-    country = models.TextField(help_text="ISO 3166-1 alpha-2, or unknown.")
-    city = models.TextField(help_text="Its name, or unknown.")
-    device = models.TextField()
-    browser = models.TextField()
-    operating_system = models.TextField()
+    id = models.BigAutoField(primary_key=True, db_comment="Internal key.")
+    time = models.DateTimeField(db_comment="When the request was answered.")
+    link_id = models.BigIntegerField(db_comment="Link; it may be deleted.")
+    kind = models.SmallIntegerField(choices=Kind, db_comment=_names(Kind))
+    reason = models.TextField(db_comment="Reason for a refusal, otherwise empty.")
+    country = models.TextField(db_comment="ISO 3166-1 alpha-2, or unknown.")
+    city = models.TextField(db_comment="Name, or unknown.")
+    device = models.TextField(db_comment="desktop, mobile, tablet or unknown.")
+    browser = models.TextField(db_comment="Name, or unknown.")
+    operating_system = models.TextField(db_comment="Name, or unknown.")
     referrer = models.TextField(
-        help_text="Address without query and fragment, unknown, or empty for a direct visit."
+        db_comment="URL without query and fragment, unknown, or empty for a direct visit."
     )
-    scanned = models.BooleanField(default=False, db_default=False)
+    scanned = models.BooleanField(default=False, db_default=False, db_comment="Whether a QR code led to it.")
+    # Found when the click is counted: the history of the branch's number may change afterwards.
+    branch = models.UUIDField(
+        null=True,
+        db_comment="API id of the branch, see links_route. Null: the link itself; zeros: unknown.",
+    )
+    is_unique = models.BooleanField(
+        default=False,
+        db_default=False,
+        db_comment="The visitor's first click that day. Recorded for branches only.",
+    )
 
     class Meta:
-        indexes = [models.Index(fields=["link_id", "-time", "-id"], name="click_link_time")]
+        db_table_comment = "Requests for links. The view analytics_readable_click names the kinds."
+        indexes = [
+            models.Index(fields=["link_id", "-time", "-id"], name="click_link_time"),
+            # Rows are stored roughly in the order of their times, so a few bytes for each megabyte suffice.
+            BrinIndex(fields=["time"], autosummarize=True, name="click_time"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.time:%Y-%m-%d %H:%M:%S} {self.get_kind_display()}"
 
 
 class DayTotal(models.Model):
-    """Clicks of a link on a day (UTC). A click is unique when it is the visitor's first of that day on that link."""
+    """Clicks of a link on a day (UTC). A click is unique if it is the visitor's first one on that link and day."""
 
-    pk = models.CompositePrimaryKey("link_id", "day")
-    link_id = models.BigIntegerField()
-    day = models.DateField()
-    clicks = models.BigIntegerField()
-    unique_clicks = models.BigIntegerField()
+    pk = models.CompositePrimaryKey("link_id", "day", "slot")
+    link_id = models.BigIntegerField(db_comment="Link; it may be deleted.")
+    day = models.DateField(db_comment="Day (UTC).")
+    slot = models.SmallIntegerField(db_default=0, db_comment="Spreads concurrent writes.")
+    clicks = models.BigIntegerField(db_comment="Clicks.")
+    unique_clicks = models.BigIntegerField(db_comment="First clicks of visitors that day.")
+
+    class Meta:
+        db_table_comment = "Clicks of each link and day (UTC). Add up the slots."
 
 
 class QuarterTotal(models.Model):
-    """As DayTotal, by quarter of an hour: every time zone's hours and days are made of these."""
+    """Like DayTotal, by quarter of an hour: the hours and days of every time zone consist of these."""
 
-    pk = models.CompositePrimaryKey("link_id", "start")
-    link_id = models.BigIntegerField()
-    start = models.DateTimeField()
-    clicks = models.BigIntegerField()
-    unique_clicks = models.BigIntegerField()
+    pk = models.CompositePrimaryKey("link_id", "start", "slot")
+    link_id = models.BigIntegerField(db_comment="Link; it may be deleted.")
+    start = models.DateTimeField(db_comment="Start of the quarter of an hour.")
+    slot = models.SmallIntegerField(db_default=0, db_comment="Spreads concurrent writes.")
+    clicks = models.BigIntegerField(db_comment="Clicks.")
+    unique_clicks = models.BigIntegerField(db_comment="First clicks of visitors that day.")
+
+    class Meta:
+        db_table_comment = "Clicks of each link and quarter of an hour. Add up the slots."
 
 
 class DayCount(models.Model):
-    """Clicks of a link on a day (UTC) by one value of a dimension. They add up to the day's total."""
+    """Clicks of a link on a day (UTC) with one value of a dimension. The values add up to the day's total."""
 
-    pk = models.CompositePrimaryKey("link_id", "dimension", "day", "value")
-    link_id = models.BigIntegerField()
-    dimension = models.SmallIntegerField(choices=Dimension)
-    day = models.DateField()
-    value = models.TextField(db_collation="C")
-    clicks = models.BigIntegerField()
+    pk = models.CompositePrimaryKey("link_id", "dimension", "day", "value", "slot")
+    link_id = models.BigIntegerField(db_comment="Link; it may be deleted.")
+    dimension = models.SmallIntegerField(choices=Dimension, db_comment=_names(Dimension))
+    slot = models.SmallIntegerField(db_default=0, db_comment="Spreads concurrent writes.")
+    day = models.DateField(db_comment="Day (UTC).")
+    value = models.TextField(db_collation="C", db_comment="Value of the dimension.")
+    clicks = models.BigIntegerField(db_comment="Clicks, or other requests for outcome.")
+
+    class Meta:
+        db_table_comment = "Clicks by link, day and value. See the view analytics_readable_daycount."
 
 
 class LifeCount(models.Model):
-    """As DayCount over a link's whole life, so that its report costs the same however long and busy that was.
+    """Like DayCount over a link's lifetime: the report of an old or busy link costs no more than that of a new one.
 
-    Days are added when they are over; those after ClosedDay are to be taken from DayCount.
+    It includes the days up to ClosedDay. Take later days from DayCount.
     """
 
-    pk = models.CompositePrimaryKey("link_id", "dimension", "value")
-    link_id = models.BigIntegerField()
-    dimension = models.SmallIntegerField(choices=Dimension)
-    value = models.TextField(db_collation="C")
-    clicks = models.BigIntegerField()
+    pk = models.CompositePrimaryKey("link_id", "dimension", "value", "slot")
+    link_id = models.BigIntegerField(db_comment="Link; it may be deleted.")
+    dimension = models.SmallIntegerField(choices=Dimension, db_comment=_names(Dimension))
+    slot = models.SmallIntegerField(db_default=0, db_comment="Spreads concurrent writes.")
+    value = models.TextField(db_collation="C", db_comment="Value of the dimension.")
+    clicks = models.BigIntegerField(db_comment="Clicks, or other requests for outcome.")
+
+    class Meta:
+        db_table_comment = "DayCount of all closed days. See the view analytics_readable_lifecount."
 
 
 class ClosedDay(models.Model):
-    """One row: the last day (UTC) that is in LifeCount."""
+    """One row: the last day (UTC) that LifeCount includes."""
 
-    day = models.DateField(primary_key=True)
+    day = models.DateField(primary_key=True, db_comment="Day (UTC).")
 
-    def __str__(self) -> str:
-        return self.day.isoformat()
+    class Meta:
+        db_table_comment = "One row: the last day that analytics_lifecount includes."
 
 
 class UnknownCode(models.Model):
-    """Requests for codes that a domain does not have, by day (UTC). Domain 0 is the default one."""
+    """Requests for codes that a domain does not have, by day (UTC). Domain 0 is the default domain."""
 
-    pk = models.CompositePrimaryKey("domain_id", "day")
-    domain_id = models.BigIntegerField()
-    day = models.DateField()
-    hits = models.BigIntegerField()
+    pk = models.CompositePrimaryKey("domain_id", "day", "slot")
+    domain_id = models.BigIntegerField(db_comment="Domain; 0: the default domain.")
+    day = models.DateField(db_comment="Day (UTC).")
+    slot = models.SmallIntegerField(db_default=0, db_comment="Spreads concurrent writes.")
+    hits = models.BigIntegerField(db_comment="Requests.")
+
+    class Meta:
+        db_table_comment = "Requests for unknown codes, by domain and day (UTC). Add up the slots."
 
 
 class DayVisitor(models.Model):
-    """Who has clicked on a link on a day (UTC), as a keyed hash whose key is the day's salt."""
+    """The visitors of a link on a day (UTC), as keyed hashes. The key is the day's salt."""
 
     pk = models.CompositePrimaryKey("day", "link_id", "visitor")
-    day = models.DateField()
-    link_id = models.BigIntegerField()
-    visitor = models.UUIDField(help_text="Not an identifier: the 128 bits of the hash.")
+    day = models.DateField(db_comment="Day (UTC).")
+    link_id = models.BigIntegerField(db_comment="Link; it may be deleted.")
+    visitor = models.UUIDField(db_comment="The 128 bits of the hash.")
+
+    class Meta:
+        db_table_comment = "Visitors of each link and day (UTC), as keyed hashes."
 
 
 class DaySalt(models.Model):
-    """Destroyed after two days, and with it the possibility to tell who a visitor was."""
+    """The key of a day's visitor hashes. It is deleted after two days; then the hashes identify nobody."""
 
-    day = models.DateField(primary_key=True)
-    salt = models.BinaryField()
+    day = models.DateField(primary_key=True, db_comment="Day (UTC).")
+    salt = models.BinaryField(db_comment="Key of the day's hashes.")
 
-    def __str__(self) -> str:
-        return self.day.isoformat()
-
-
-class Segment(models.Model):
-    """How far a journal's segment has been counted, in bytes. Written in the transaction that counts.
-
-    It outlives the segment by days, as records that were written again name where they stood first.
-    """
-
-    id = models.UUIDField(primary_key=True)
-    offset = models.BigIntegerField(default=0, db_default=0)
-    finished_at = models.DateTimeField(null=True)
-
-    def __str__(self) -> str:
-        return f"{self.id} up to {self.offset}"
-
-
-class PendingRecord(models.Model):
-    """A journal record that came by way of the database, sealed, as it holds the visitor's address."""
-
-    id = models.BigAutoField(primary_key=True)
-    record = models.BinaryField()
-
-    def __str__(self) -> str:
-        return str(self.id)
-
-
-class DeadLetter(models.Model):
-    """A record that cannot be counted, sealed; kept until somebody has looked at it."""
-
-    record = models.BinaryField()
-    reason = models.TextField()
-    created_at = models.DateTimeField(db_default=Now())
-
-    def __str__(self) -> str:
-        return self.reason
-
-
-class DeletedLink(models.Model):
-    """A link whose clicks are to be deleted in the background. The database makes the row with the deletion."""
-
-    link_id = models.BigIntegerField(primary_key=True)
-
-    def __str__(self) -> str:
-        return str(self.link_id)
+    class Meta:
+        db_table_comment = "Keys of the visitor hashes, deleted after two days."

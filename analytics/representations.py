@@ -1,105 +1,240 @@
-"""Reports as the interface writes them."""
+"""The API's representation of reports: the value, schema and example of each field."""
 
 from __future__ import annotations
 
 from datetime import date
-from typing import Any
+from typing import Any, NamedTuple
 
-from analytics.click_log import ClickPage, LoggedClick
-from analytics.geo import Attribution
+from rest_framework.fields import FloatField
+
+from analytics.branch_representations import BRANCHES, CLICK_FIELDS, branches
+from analytics.dimensions import NOT_COUNTED, REFUSED_PREFIX
 from analytics.models import Dimension, Kind
-from analytics.percentages import percentages
-from analytics.periods import Interval, label
-from analytics.reports import Counts, Overview, Value
+from analytics.reports.click_log import ClickPage
+from analytics.reports.percentages import percentages
+from analytics.reports.periods import Interval, label
+from analytics.reports.reads import Counts, Overview, Value
+from analytics.serializers import KINDS
+from analytics.visitors.geo import Attribution
 from common.countries import COUNTRY_NAMES
-from common.fields import iso_utc
+from common.openapi.response_fields import choice, count, flag, identifier, moment, number, text
+from common.openapi.responses import Field, Representation
 
-NOT_COUNTED = ("crawler", "prefetch", "head")
-REFUSALS = ("disabled", "expired", "limit_reached", "country", "device", "password", "rate_limited")
-_REFUSED = "refused:"
-
-
-def overview(found: Overview, interval: Interval) -> dict[str, Any]:
-    outcomes = {value.name: value.clicks for value in found.counts[Dimension.OUTCOME]}
-    sources = {value.name: value.clicks for value in found.counts[Dimension.SOURCE]}
-    return {
-        "totalClicks": found.clicks,
-        "uniqueClicks": found.unique_clicks,
-        "scans": sources.get("qr", 0),
-        "clicksByDate": [{"date": label(step, interval), "clicks": clicks} for step, clicks in found.steps],
-        "topCountries": _named("country", found.counts[Dimension.COUNTRY]),
-        "topDevices": _named("device", found.counts[Dimension.DEVICE]),
-        "topReferrers": _named("referrer", found.counts[Dimension.REFERRER]),
-        "notCounted": {name: outcomes.get(name, 0) for name in NOT_COUNTED},
-        "refused": {reason: outcomes.get(_REFUSED + reason, 0) for reason in REFUSALS},
-    }
+REFUSALS = (
+    *("disabled", "legal", "not_started", "expired", "limit_reached", "visitor_limit_reached"),
+    *("country", "device", "password", "rate_limited"),
+)
 
 
-def unknown_codes(found: list[tuple[date, int]]) -> dict[str, Any]:
-    return {
-        "unknownCodes": sum(hits for _, hits in found),
-        "unknownCodesByDate": [{"date": day.isoformat(), "hits": hits} for day, hits in found],
-    }
+class _Report(NamedTuple):
+    overview: Overview
+    interval: Interval
+
+    def values(self, dimension: Dimension) -> list[Value]:
+        return self.overview.counts[dimension]
+
+    def clicks_of(self, dimension: Dimension, name: str) -> int:
+        return next((value.clicks for value in self.values(dimension) if value.name == name), 0)
+
+    def dates(self) -> list[tuple[str, int, int]]:
+        return [(label(step, self.interval), clicks, unique) for step, clicks, unique in self.overview.steps]
+
+
+class _Share(NamedTuple):
+    name: str
+    clicks: int
+    percentage: float
+
+
+def _rows(row: Representation, dimension: Dimension) -> Any:
+    return lambda report: [row(value) for value in report.values(dimension)]
+
+
+def _outcomes(prefix: str, names: tuple[str, ...], example: int) -> list[Field]:
+    def clicks(name: str) -> Any:
+        return lambda report: report.clicks_of(Dimension.OUTCOME, prefix + name)
+
+    return [count(name, clicks(name), example) for name in names]
+
+
+_CLICKS = count("clicks", "clicks", 42)
+_SHARE = Field(
+    "percentage",
+    "percentage",
+    FloatField(
+        min_value=0,
+        max_value=100,
+        help_text="Of all clicks in the range, with one decimal. A list that `limit` does not shorten adds up to 100.",
+    ),
+    100.0,
+)
+_COUNTRY = text("country", "country", "DE", "ISO 3166-1 alpha-2, or `unknown`.")
+_DEVICE = text("device", "device", "mobile", "`desktop`, `mobile` or `tablet`, or `unknown`.")
+_BROWSER = text("browser", "browser", "Firefox", "A name, or `unknown`.")
+_SYSTEM = text("operatingSystem", "operating_system", "Android", "A name, or `unknown`.")
+_CITY = text("city", "city", "Berlin", "In English, or `unknown`.")
+
+_date = Representation(
+    "ClicksOfDate",
+    text(
+        "date",
+        lambda row: row[0],
+        "2030-03-01",
+        "`2030-03-01`; by month `2030-03`; by hour the start of the hour,"
+        " `2030-03-01T13:00:00+01:00` (in UTC with `Z`). The list includes steps without clicks.",
+    ),
+    _CLICKS._replace(source=lambda row: row[1]),
+    count("uniqueClicks", lambda row: row[2], 17, "The part of the range's `uniqueClicks` in this step."),
+)
+_country = Representation("ClicksOfCountry", _COUNTRY._replace(source="name"), _CLICKS)
+_device = Representation("ClicksOfDevice", _DEVICE._replace(source="name"), _CLICKS)
+_referrer = Representation(
+    "ClicksOfReferrer",
+    text("referrer", "name", "news.example.com", "A host, `direct` or `unknown`."),
+    _CLICKS,
+)
+_not_counted = Representation("NotCounted", *_outcomes("", NOT_COUNTED, 3))
+_refused = Representation("Refused", *_outcomes(REFUSED_PREFIX, REFUSALS, 0))
+OVERVIEW = Representation(
+    "",
+    count("totalClicks", "overview.clicks", 42),
+    count(
+        "uniqueClicks",
+        "overview.unique_clicks",
+        17,
+        "The first click of each visitor on each UTC day. A range has the sum of its days.",
+    ),
+    count(
+        "scans",
+        lambda report: report.clicks_of(Dimension.SOURCE, "qr"),
+        5,
+        "The clicks on the link of a QR code, included in `totalClicks`.",
+    ),
+    _date.listed("clicksByDate", lambda report: [_date(row) for row in report.dates()]),
+    _country.listed("topCountries", _rows(_country, Dimension.COUNTRY)),
+    _device.listed("topDevices", _rows(_device, Dimension.DEVICE)),
+    _referrer.listed("topReferrers", _rows(_referrer, Dimension.REFERRER)),
+    BRANCHES._replace(source=lambda report: branches(report.overview.branches, report.overview.clicks)),
+    _not_counted.nested("notCounted", _not_counted),
+    _refused.nested("refused", _refused),
+)
+
+
+def overview(report: Overview, interval: Interval) -> dict[str, Any]:
+    return OVERVIEW(_Report(report, interval))
+
+
+_HITS = "Requests for codes that the domain does not have."
+_day = Representation(
+    "UnknownCodesOfDate",
+    text("date", lambda row: row[0].isoformat(), "2030-03-01"),
+    count("hits", lambda row: row[1], 4, _HITS),
+)
+UNKNOWN_CODES = Representation(
+    "",
+    count("unknownCodes", lambda days: sum(hits for _, hits in days), 4, _HITS),
+    _day.listed("unknownCodesByDate", lambda days: [_day(row) for row in days]),
+)
+
+
+def unknown_codes(days: list[tuple[date, int]]) -> dict[str, Any]:
+    return UNKNOWN_CODES(days)
+
+
+_share_of_device = Representation("Device", _DEVICE._replace(name="type", source="name"), _CLICKS, _SHARE)
+_share_of_browser = Representation("Browser", _BROWSER._replace(name="name", source="name"), _CLICKS, _SHARE)
+_share_of_system = Representation(
+    "OperatingSystem", _SYSTEM._replace(name="name", source="name"), _CLICKS, _SHARE
+)
+DEVICES = (
+    _share_of_device.listed("devices"),
+    _share_of_browser.listed("browsers"),
+    _share_of_system.listed("operatingSystems"),
+)
 
 
 def devices(counts: Counts, limit: int) -> dict[str, Any]:
     return {
-        "devices": _shares("type", counts[Dimension.DEVICE], limit),
-        "browsers": _shares("name", counts[Dimension.BROWSER], limit),
-        "operatingSystems": _shares("name", counts[Dimension.OPERATING_SYSTEM], limit),
+        "devices": _shares(_share_of_device, counts[Dimension.DEVICE], limit),
+        "browsers": _shares(_share_of_browser, counts[Dimension.BROWSER], limit),
+        "operatingSystems": _shares(_share_of_system, counts[Dimension.OPERATING_SYSTEM], limit),
     }
+
+
+def _shares(row: Representation, values: list[Value], limit: int) -> list[dict[str, Any]]:
+    """Shares of all values, including those that the limit leaves out."""
+    shares = percentages([value.clicks for value in values])
+    return [row(_Share(*value, share)) for value, share in list(zip(values, shares, strict=True))[:limit]]
+
+
+_share_of_country = Representation(
+    "Country",
+    _COUNTRY._replace(name="code", source="name"),
+    text("name", lambda share: COUNTRY_NAMES.get(share.name, "Unknown"), "Germany", "In English; `Unknown`."),
+    _CLICKS,
+    _SHARE,
+)
+# The value of the dimension is "DE Berlin".
+_city = Representation(
+    "City",
+    _CITY._replace(name="name", source=lambda value: value.name.partition(" ")[2]),
+    _COUNTRY._replace(source=lambda value: value.name.partition(" ")[0]),
+    _CLICKS,
+)
+_attribution = Representation(
+    "Attribution",
+    text("text", None, "IP Geolocation by DB-IP"),
+    text("url", None, "https://db-ip.com"),
+)
+PLACES = (
+    _share_of_country.listed("countries"),
+    _city.listed("cities"),
+    _attribution.nested(
+        "attribution",
+        required=False,
+        help_text="Show it beside the cities. Present only if the licence of the city database requires it.",
+    ),
+)
 
 
 def places(counts: Counts, limit: int, attribution: Attribution | None) -> dict[str, Any]:
-    countries = _shares("code", counts[Dimension.COUNTRY], limit)
-    data: dict[str, Any] = {
-        "countries": [
-            {"code": item["code"], "name": COUNTRY_NAMES.get(item["code"], "Unknown"), **item}
-            for item in countries
-        ],
+    return {
+        "countries": _shares(_share_of_country, counts[Dimension.COUNTRY], limit),
         "cities": [_city(value) for value in counts[Dimension.CITY]],
+        **({} if attribution is None else {"attribution": attribution}),
     }
-    if attribution is not None:
-        data["attribution"] = attribution
-    return data
+
+
+_click = Representation(
+    "Click",
+    identifier("_id", "public_id", "5f0c6f1cf3a24a53b2b8a5d3a8f5c1de"),
+    moment("time", "time", "2030-03-01T12:34:56.789012Z"),
+    choice("kind", lambda click: Kind(click.kind).name.lower(), [*KINDS], "click", "Only a `click` counts."),
+    text("reason", lambda click: click.reason or None, None, "The reason for a refusal.", allow_null=True),
+    _COUNTRY,
+    _CITY,
+    _DEVICE,
+    _BROWSER,
+    _SYSTEM,
+    text(
+        "referrer",
+        lambda click: click.referrer or "direct",
+        "https://news.example.com/today",
+        "A URL without its query, or `direct`.",
+    ),
+    flag("scanned", "scanned", False, "Whether the visitor scanned a QR code."),
+    *CLICK_FIELDS,
+)
+_page = Representation(
+    "CursorPagination",
+    number("limit", None, 20, min_value=1),
+    text("nextCursor", None, None, "Null on the last page.", allow_null=True),
+)
+CLICK_PAGE = (_click.listed("clicks"), _page.nested("pagination"))
 
 
 def click_page(page: ClickPage, limit: int) -> dict[str, Any]:
     return {
-        "clicks": [_logged_click(click) for click in page.clicks],
+        "clicks": [_click(click) for click in page.clicks],
         "pagination": {"limit": limit, "nextCursor": page.next_cursor},
     }
-
-
-def _logged_click(click: LoggedClick) -> dict[str, Any]:
-    return {
-        "_id": click.public_id,
-        "time": iso_utc(click.time),
-        "kind": Kind(click.kind).name.lower(),
-        "reason": click.reason or None,
-        "country": click.country,
-        "city": click.city,
-        "device": click.device,
-        "browser": click.browser,
-        "operatingSystem": click.operating_system,
-        "referrer": click.referrer or "direct",
-        "scanned": click.scanned,
-    }
-
-
-def _named(key: str, values: list[Value]) -> list[dict[str, Any]]:
-    return [{key: value.name, "clicks": value.clicks} for value in values]
-
-
-def _shares(key: str, values: list[Value], limit: int) -> list[dict[str, Any]]:
-    """The shares are of all values, also of those that the limit leaves out."""
-    shares = percentages([value.clicks for value in values])
-    return [
-        {key: value.name, "clicks": value.clicks, "percentage": share}
-        for value, share in list(zip(values, shares, strict=True))[:limit]
-    ]
-
-
-def _city(value: Value) -> dict[str, Any]:
-    country, _, name = value.name.partition(" ")
-    return {"name": name, "country": country, "clicks": value.clicks}

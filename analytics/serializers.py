@@ -1,41 +1,42 @@
-"""The rules of the parameters of reports, one line a parameter."""
+"""The query parameters of reports."""
 
 from __future__ import annotations
 
 import zoneinfo
+from collections.abc import Mapping
 from datetime import UTC, date, datetime, tzinfo
-from functools import cache
 from typing import Any
 
 from rest_framework import serializers
 
 from analytics.models import Kind
-from analytics.periods import FIRST_DAY, LAST_DAY, Asked, local_day
-from common.fields import DateTime, QueryInteger, Text
+from analytics.reports.periods import (
+    DEFAULT_DAYS_BY_HOUR,
+    FIRST_DAY,
+    LAST_DAY,
+    MAX_DAYS_BY_HOUR,
+    RequestedRange,
+    local_day,
+)
+from common.rest.fields import DateTime, QueryInteger, Text
+from common.time_zones import zones
 
 TOP, MAX_TOP = 10, 100
 MAX_VALUES = 1_000
 CLICKS_PER_PAGE, MAX_CLICKS_PER_PAGE = 20, 100
-# Files beside the zones on some systems: this machine's own zone is no client's affair.
-_NOT_OFFERED = frozenset({"Factory", "localtime"})
 
 KINDS = {kind.name.lower(): kind for kind in Kind}
 
 
-@cache
-def zones() -> frozenset[str]:
-    return frozenset(zoneinfo.available_timezones() - _NOT_OFFERED) | {"UTC"}
-
-
 class DayField(DateTime):
-    """A date stays one, as it means a day in the report's zone; a date-time is a moment."""
+    """A date remains a date, because it is a day in the report's zone. A date-time is a moment."""
 
     default_error_messages = {
         "invalid": "Must be an ISO 8601 date or date-time, such as 2030-12-31 or 2030-12-31T23:59:59Z;"
-        " in an address, + is written %2B."
+        " in a URL, encode + as %2B."
     }
 
-    def to_internal_value(self, data: Any) -> datetime | date:  # type: ignore[override] # a date is less
+    def to_internal_value(self, data: Any) -> datetime | date:  # type: ignore[override] # also a date
         moment = super().to_internal_value(data)
         return moment.date() if len(data) == len("2030-12-31") else moment
 
@@ -45,7 +46,7 @@ class ZoneField(Text):
 
     def to_internal_value(self, data: Any) -> tzinfo:  # type: ignore[override] # the zone, not its name
         name = super().to_internal_value(data)
-        # Only known names get near the files.
+        # zoneinfo reads the file that the name refers to, so allow only known names.
         if name not in zones():
             self.fail("zone")
         return UTC if name == "UTC" else zoneinfo.ZoneInfo(name)
@@ -57,7 +58,7 @@ class ZoneField(Text):
 class KindsField(Text):
     default_error_messages = {"kind": f"Must be one or more of {', '.join(KINDS)}, separated by commas."}
 
-    def to_internal_value(self, data: Any) -> list[Kind]:  # type: ignore[override] # what the names mean
+    def to_internal_value(self, data: Any) -> list[Kind]:  # type: ignore[override] # the kinds, not their names
         names = set(super().to_internal_value(data).split(","))
         if not names <= set(KINDS):
             self.fail("kind")
@@ -68,16 +69,26 @@ class KindsField(Text):
 
 
 class DaysQuery(serializers.Serializer[Any]):
-    startDate = DayField(source="start", required=False)
-    endDate = DayField(source="end", required=False)
-    timezone = ZoneField(source="zone", default=UTC)
+    startDate = DayField(
+        source="start",
+        required=False,
+        help_text="The first day: a date, or a date-time whose day in `timezone` is used. A date-time without an"
+        " offset is UTC. By default, a range starts when the link was created.",
+    )
+    endDate = DayField(
+        source="end",
+        required=False,
+        help_text="The last day (inclusive). By default, a range ends today. Without either date, the report covers"
+        " the whole lifetime.",
+    )
+    timezone = ZoneField(source="zone", default=UTC, help_text="The IANA time zone of the days.")
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """The dates become days of the zone."""
+        """Convert the dates to days of the zone."""
         errors = {}
         for name, key in (("startDate", "start"), ("endDate", "end")):
-            if (given := attrs.get(key)) is not None:
-                attrs[key] = local_day(given, attrs["zone"])
+            if (moment := attrs.get(key)) is not None:
+                attrs[key] = local_day(moment, attrs["zone"])
                 if attrs[key] is None:
                     message = f"Must lie between {FIRST_DAY} and {LAST_DAY}."
                     errors[name] = serializers.ErrorDetail(message, code="out_of_range")
@@ -85,28 +96,51 @@ class DaysQuery(serializers.Serializer[Any]):
             raise serializers.ValidationError(errors)
         return attrs
 
-    def asked(self) -> Asked:
-        given = self.validated_data
-        return Asked(given.get("start"), given.get("end"), given["zone"], given.get("interval", "day"))
+
+def requested_range(query: Mapping[str, Any]) -> RequestedRange:
+    """The range of a validated `DaysQuery`."""
+    return RequestedRange(query.get("start"), query.get("end"), query["zone"], query.get("interval", "day"))
 
 
 class UtcDaysQuery(DaysQuery):
-    timezone = None  # type: ignore[assignment] # DRF's way to leave a field out
+    timezone = None  # type: ignore[assignment] # how DRF removes an inherited field
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         return super().validate({"zone": UTC, **attrs})
 
 
 class OverviewQuery(DaysQuery):
-    interval = serializers.ChoiceField(choices=["hour", "day", "month"], default="day")
-    limit = QueryInteger(default=TOP, min_value=1, max_value=MAX_TOP)
+    interval = serializers.ChoiceField(
+        choices=["hour", "day", "month"],
+        default="day",
+        help_text=f"The steps of `clicksByDate`. By hour, a range has at most {MAX_DAYS_BY_HOUR} days; without dates,"
+        f" it is the last {DEFAULT_DAYS_BY_HOUR} days.",
+    )
+    limit = QueryInteger(
+        default=TOP,
+        min_value=1,
+        max_value=MAX_TOP,
+        help_text="The maximum number of values in each list except `clicksByDate`.",
+    )
 
 
 class ValuesQuery(DaysQuery):
-    limit = QueryInteger(default=MAX_VALUES, min_value=1, max_value=MAX_VALUES)
+    limit = QueryInteger(
+        default=MAX_VALUES,
+        min_value=1,
+        max_value=MAX_VALUES,
+        help_text="The maximum number of values in each list.",
+    )
 
 
 class ClicksQuery(DaysQuery):
-    kind = KindsField(source="kinds", default=sorted(Kind))
-    cursor = Text(required=False)
-    limit = QueryInteger(default=CLICKS_PER_PAGE, min_value=1, max_value=MAX_CLICKS_PER_PAGE)
+    kind = KindsField(
+        source="kinds", default=sorted(Kind), help_text="The kinds to list, separated by commas."
+    )
+    cursor = Text(required=False, help_text="The `nextCursor` of the previous page.")
+    limit = QueryInteger(
+        default=CLICKS_PER_PAGE,
+        min_value=1,
+        max_value=MAX_CLICKS_PER_PAGE,
+        help_text="The maximum number of requests on a page.",
+    )

@@ -6,7 +6,7 @@ from analytics.views import AnalyticsViewSet, DomainAnalyticsViewSet
 router = SimpleRouter(trailing_slash=False, use_regex_path=False)
 router.register("analytics", AnalyticsViewSet, basename="analytics")
 urlpatterns = [
-    # Not under /analytics, where `domains` would stand for the id of a link, too.
+    # Not under /analytics, where `domains` would also match as the id of a link.
     path("domains/<str:id>/analytics", DomainAnalyticsViewSet.as_view({"get": "retrieve"})),
     *router.urls,
 ]

@@ -1,34 +1,39 @@
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any
 
 from django.utils import timezone
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.authentication import account_of
-from analytics import geo, reports, representations
-from analytics.click_log import click_log
+from accounts.credentials.authentication import workspace_of
+from accounts.roles import Role
+from accounts.scopes import Scope
+from analytics import representations
+from analytics.reports import reads as reports
+from analytics.reports.click_log import click_log
+from analytics.reports.unknown_codes import unknown_codes
 from analytics.schema import describe_analytics, describe_domain_analytics
-from analytics.serializers import ClicksQuery, DaysQuery, OverviewQuery, UtcDaysQuery, ValuesQuery
-from analytics.unknown_codes import unknown_codes
-from common.api import ApiViewSet
-from common.envelope import ok
+from analytics.serializers import ClicksQuery, OverviewQuery, UtcDaysQuery, ValuesQuery, requested_range
+from analytics.visitors import geo
+from common.rest.api import ApiViewSet
+from common.rest.envelope import ok
 from domains.selectors import get_domain
 from links.models import Link
 from links.selectors import get_link
 
-Query = TypeVar("Query", bound=DaysQuery)
-
 
 @describe_domain_analytics
 class DomainAnalyticsViewSet(ApiViewSet):
+    queries = {"retrieve": UtcDaysQuery}
+    roles = {"retrieve": Role.VIEWER}
+    scopes = {"retrieve": Scope.ANALYTICS_READ}
+
     def retrieve(self, request: Request, id: str) -> Response:
-        query = UtcDaysQuery(data=request.query_params.dict())
-        query.is_valid(raise_exception=True)
-        domain = get_domain(account_of(request), id)
-        period = query.asked().period(domain.created_at, timezone.now())
+        requested = requested_range(self.read_query())
+        domain = get_domain(workspace_of(request), id)
+        period = requested.period(domain.created_at, timezone.now())
         return ok(representations.unknown_codes(unknown_codes(domain, period)))
 
 
@@ -36,35 +41,44 @@ class DomainAnalyticsViewSet(ApiViewSet):
 class AnalyticsViewSet(ApiViewSet):
     lookup_url_kwarg = "urlId"
     lookup_value_converter = "str"
+    queries = {
+        "retrieve": OverviewQuery,
+        "devices": ValuesQuery,
+        "geographic": ValuesQuery,
+        "clicks": ClicksQuery,
+    }
+    roles = dict.fromkeys(queries, Role.VIEWER)
+    scopes = dict.fromkeys(queries, Scope.ANALYTICS_READ)
+    limited_keys = ("retrieve", "devices", "geographic", "clicks")
 
     def retrieve(self, request: Request, **path: str) -> Response:
-        link, query = self._asked(OverviewQuery)
-        asked = query.asked()
-        found = reports.overview(link, asked, query.validated_data["limit"])
-        return ok(representations.overview(found, asked.interval))
+        link, query = self._link_and_query()
+        requested = requested_range(query)
+        report = reports.overview(link, requested, query["limit"])
+        return ok(representations.overview(report, requested.interval))
 
     @action(detail=True)
     def devices(self, request: Request, **path: str) -> Response:
-        link, query = self._asked(ValuesQuery)
-        found = reports.agents(link, query.asked())
-        return ok(representations.devices(found, query.validated_data["limit"]))
+        link, query = self._link_and_query()
+        counts = reports.agents(link, requested_range(query))
+        return ok(representations.devices(counts, query["limit"]))
 
     @action(detail=True)
     def geographic(self, request: Request, **path: str) -> Response:
-        link, query = self._asked(ValuesQuery)
-        limit = query.validated_data["limit"]
-        found = reports.places(link, query.asked(), limit)
-        return ok(representations.places(found, limit, geo.attribution()))
+        link, query = self._link_and_query()
+        limit = query["limit"]
+        counts = reports.places(link, requested_range(query), limit)
+        return ok(representations.places(counts, limit, geo.attribution()))
 
     @action(detail=True)
     def clicks(self, request: Request, **path: str) -> Response:
-        link, query = self._asked(ClicksQuery)
-        asked = query.validated_data
-        limit = asked["limit"]
-        page = click_log(link, query.asked(), kinds=asked["kinds"], limit=limit, cursor=asked.get("cursor"))
+        link, query = self._link_and_query()
+        limit = query["limit"]
+        page = click_log(
+            link, requested_range(query), kinds=query["kinds"], limit=limit, cursor=query.get("cursor")
+        )
         return ok(representations.click_page(page, limit))
 
-    def _asked(self, rules: type[Query]) -> tuple[Link, Query]:
-        query = rules(data=self.request.query_params.dict())
-        query.is_valid(raise_exception=True)
-        return get_link(account_of(self.request), self.kwargs["urlId"]), query
+    def _link_and_query(self) -> tuple[Link, dict[str, Any]]:
+        query = self.read_query()
+        return get_link(workspace_of(self.request), self.kwargs["urlId"]), query

@@ -1,6 +1,6 @@
-"""The service's settings with the middlewares that `startproject` and a translated site come with, on every path."""
+"""The service's settings with the middlewares of `startproject` and a translated site, on every path."""
 
-from shortener_project.settings import *  # noqa: F403
+from shortener_project.settings import *  # noqa: F403 # settings are meant to be extended
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
@@ -12,4 +12,4 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
-ROOT_URLCONF = "bench.baseline"
+ROOT_URLCONF = "bench.plain_view"

@@ -1,4 +1,4 @@
-"""What recording a click adds to a redirect, through the whole stack in this process."""
+"""The time that recording a click adds to a redirect, in this process."""
 
 from __future__ import annotations
 
@@ -9,27 +9,29 @@ from tempfile import TemporaryDirectory
 
 from django.conf import settings
 
-from analytics import capture
-from analytics.journal import Journal
-from analytics.visitor import Visitor
+from analytics.journal import capture
+from analytics.journal.writer import Journal
+from analytics.visitors.visitor import Visitor
 from bench.plain_links import plain_links
+from bench.results import record
 from bench.traffic import Traffic
 
 CLICKS = 100_000
 MODES = ("process", "group", "strict")
-# A sync of the disk for each click takes its time.
+# With CLICK_SYNC=strict each click waits for the disk, so measure fewer.
 FEWER_IN_STRICT = 20
 
 
 def run(clicks: int, rounds: int) -> None:
-    """For each CLICK_SYNC, the time that `capture.record_visit` takes, which is all that a redirect waits for."""
+    """For each CLICK_SYNC, time `capture.record_visit`, the only part of recording that a redirect waits for."""
     visitors = [
-        Visitor(record.address, record.user_agent, record.referrer, "click", opted_out=False)
-        for record in Traffic(plain_links(100)).records(10_000)
+        Visitor(click.address, click.user_agent, click.referrer, "click", opted_out=False)
+        for click in Traffic(plain_links(100)).records(10_000)
     ]
     print(
         f"{rounds} rounds of {clicks:,} clicks (strict: {clicks // FEWER_IN_STRICT:,}); microseconds a click"
     )
+    figures = []
     for mode in MODES:
         count = clicks // FEWER_IN_STRICT if mode == "strict" else clicks
         means, slowest = [], []
@@ -44,6 +46,8 @@ def run(clicks: int, rounds: int) -> None:
             f"  {mode:8} mean: min {min(means):6.2f}, median {statistics.median(means):6.2f}, max {max(means):6.2f};"
             f" p99: median {statistics.median(slowest):7.2f}"
         )
+        figures.append(f"`{mode}` {statistics.median(means):.1f} us")
+    record("clicks-capture", f"`CLICK_SYNC`: {', '.join(figures)}")
 
 
 def _timed(visitor: Visitor) -> float:

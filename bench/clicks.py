@@ -1,33 +1,42 @@
-"""python -m bench.clicks drain|capture|reports|visible: what it costs to record, to count and to report clicks."""
+"""python -m bench.clicks [capture|drain|reports|visible]: the cost of recording, counting and reporting clicks."""
 
 from __future__ import annotations
 
 import argparse
 import importlib
 import os
+import subprocess
+import sys
 
 import django
+from django.core.management import call_command
+from django.db import connection
 
-from bench.stack import database
+from bench.stack import PROJECT_DIR, database
+
+PARTS = ("capture", "drain", "reports", "visible")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["drain", "capture", "reports", "visible"])
-    parser.add_argument("--clicks", type=int, help="as many as this")
+    parser.add_argument("what", nargs="?", choices=PARTS, help="all of them if omitted")
+    parser.add_argument("--clicks", type=int, help="number of clicks; each part has a default of its own")
     parser.add_argument("--rounds", type=int, default=5)
-    given = parser.parse_args()
-    with database(f"clicks_{given.what}"):
+    arguments = parser.parse_args()
+    if arguments.what is None:
+        # Each part needs a process of its own, because Django's settings name its database.
+        for part in PARTS:
+            command = [sys.executable, "-m", "bench.clicks", part, *sys.argv[1:]]
+            subprocess.run(command, cwd=PROJECT_DIR, check=True)
+        return
+    with database(f"clicks_{arguments.what}"):
         os.environ["DJANGO_SETTINGS_MODULE"] = "shortener_project.settings"
         django.setup()
-        # After the settings are known, which name the database.
-        from django.core.management import call_command  # noqa: PLC0415
-        from django.db import connection  # noqa: PLC0415
 
         call_command("migrate", verbosity=0)
-        bench = importlib.import_module(f"bench.{given.what}")
+        bench = importlib.import_module(f"bench.{arguments.what}")
         try:
-            bench.run(given.clicks or bench.CLICKS, given.rounds)
+            bench.run(arguments.clicks or bench.CLICKS, arguments.rounds)
         finally:
             connection.close()
 

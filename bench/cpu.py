@@ -1,4 +1,4 @@
-"""Processor time, which neighbours on a busy machine inflate far less than they do the time on the wall."""
+"""Processor time, which other load on the machine inflates far less than elapsed time."""
 
 from __future__ import annotations
 
@@ -8,10 +8,15 @@ from pathlib import Path
 from django.db import connection
 
 
-def seconds(process: int) -> float:
-    """Of a process, its threads, its children, and of every database process behind this database."""
+def seconds(process: int, database: str | None = None) -> float:
+    """Processor seconds of a process, its threads, its children, and every PostgreSQL backend of a database.
+
+    ``database`` is a name on the same server; by default the database of the settings.
+    """
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pid FROM pg_stat_activity WHERE datname = current_database()")
+        cursor.execute(
+            "SELECT pid FROM pg_stat_activity WHERE datname = coalesce(%s, current_database())", [database]
+        )
         databases = [pid for (pid,) in cursor.fetchall()]
     return sum(map(_of_process, [process, *_children(process), *databases]))
 
@@ -22,7 +27,7 @@ def _children(process: int) -> list[int]:
 
 def _of_process(process: int) -> float:
     nanoseconds = 0
-    # A thread may end while its folder is read.
+    # A thread can end while its folder is read.
     with suppress(OSError):
         for task in Path(f"/proc/{process}/task").iterdir():
             nanoseconds += int((task / "schedstat").read_text().split()[0])

@@ -1,4 +1,4 @@
--- Links created through the API, a body of its own for each. Arguments: the API key; a number to begin with.
+-- Creates links through the API, each with a different body. Arguments: the API key; the first number.
 
 dofile((debug.getinfo(1, "S").source:sub(2):gsub("[^/]+$", "figures.lua")))
 

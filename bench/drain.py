@@ -1,4 +1,4 @@
-"""How fast one drainer on one core takes clicks from the journal into every table."""
+"""The throughput of one drainer on one core, from the journal into every table."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from pathlib import Path
 
 from django.db import connection, transaction
 
-from analytics.journal import Journal
-from analytics.pipeline import Drainer
-from analytics.records import Record, encode
+from analytics.counting.pipeline import Drainer
+from analytics.journal.records import Record, encode
+from analytics.journal.writer import Journal
+from bench import results
 from bench.plain_links import plain_links
 from bench.traffic import LINKS, Traffic
 
@@ -22,7 +23,7 @@ CLICKS = 300_000
 
 def run(clicks: int, rounds: int) -> None:
     traffic = Traffic(plain_links(LINKS))
-    # As manage.py drain_clicks does; and on one core, which the database shares with others.
+    # The same garbage collector settings as manage.py drain_clicks, on one core that the database also uses.
     gc.freeze()
     gc.set_threshold(200_000)
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
@@ -36,32 +37,33 @@ def run(clicks: int, rounds: int) -> None:
             rates.append(clicks / drained)
             shares.append(copied / drained)
             print(
-                f"  {rates[-1]:8,.0f} clicks/s, {processor / clicks * 1e6:5.1f} us of the drainer's own processor time"
-                f" a click; COPY of the records alone {clicks / copied:9,.0f}/s"
+                f"  {rates[-1]:8,.0f} clicks/s, {processor / clicks * 1e6:5.1f} us of the drainer's processor time"
+                f" per click; COPY of the records alone {clicks / copied:9,.0f}/s"
             )
     print(
         f"clicks/s: min {min(rates):,.0f}, median {statistics.median(rates):,.0f}, max {max(rates):,.0f};"
         f" of COPY alone: min {min(shares):.2f}, median {statistics.median(shares):.2f}, max {max(shares):.2f}"
     )
+    results.record("clicks-drain", f"{results.spread(rates, ',.0f')} ({rounds} rounds of {clicks:,})")
 
 
 def _drain(records: list[Record]) -> tuple[float, float]:
-    """Seconds on the wall, and of this process' own processor time."""
+    """Elapsed seconds, and seconds of processor time of this process."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         journal = Journal(folder, "process")
         for record in records:
             journal.append(encode(record))
         drainer = Drainer(folder)
-        started, processor, taken = time.perf_counter(), time.process_time(), 0
+        started, processor, counted = time.perf_counter(), time.process_time(), 0
         while count := drainer.drain_batch():
-            taken += count
-        assert taken == len(records)
+            counted += count
+        assert counted == len(records)
         return time.perf_counter() - started, time.process_time() - processor
 
 
 def _copy_alone(records: list[Record]) -> float:
-    """The least that rows of clicks cost: nothing parsed, no index, no roll-up, 5,000 in a transaction."""
+    """A lower bound in seconds: COPY without parsing, indexes or roll-ups, 5,000 rows per transaction."""
     with connection.cursor() as cursor:
         cursor.execute("DROP TABLE IF EXISTS bench_copy")
         cursor.execute(

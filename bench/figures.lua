@@ -1,4 +1,4 @@
--- What bench/wrk.py reads of a load.
+-- Prints the figures of a load for bench/wrk.py.
 
 function done(summary, latency)
    local errors = summary.errors

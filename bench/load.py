@@ -1,4 +1,4 @@
-"""Links as a busy account has them, in bulk: many alike, and terms and tags whose frequency is known."""
+"""Loads the links of a busy account: many similar ones, with terms and tags of known frequency."""
 
 from __future__ import annotations
 
@@ -14,13 +14,17 @@ from django.db import connection
 
 from accounts.models import User
 from accounts.services import create_account
+from accounts.workspace_models import Workspace
 from common.ids import new_public_id
-from links.codes import CODE_ALPHABET
+from domains.models import Domain, DomainStatus
+from links.codes.format import CODE_ALPHABET
 from links.selectors import tag_key
 
+# The links were created within so many days, evenly.
+DAYS = 1000
 FEW, SOME = 100, 20_000
 
-# word: how many links of a million have it in their title.
+# Number of links in a million whose title contains the word.
 FREQUENT = {
     "quokka": 10,
     "zanzibar": 100,
@@ -31,9 +35,9 @@ FREQUENT = {
     "東京": 2_000,
     "qx~": 200,
 }
-# Only in links of the owner of many: a search of anybody else's must not pay for them.
+# Only in links of the largest owner: searches of other owners must not pay for them.
 ELSEWHERE = {"festival": 200_000}
-# Only in the oldest links: a reader that starts at the newest meets them last.
+# Only in the oldest links: a scan that starts at the newest finds them last.
 OLD = {"migrated": 500, "imported": 5_000, "legacy": 50_000}
 TAGS = {"Marketing": 300_000, "Q3 launch": 5_000, "board": 50}
 _VOCABULARY = """
@@ -50,9 +54,12 @@ _VOCABULARY = """
 WORDS = _VOCABULARY.split()
 HOSTS = ["www.example.com", "shop.example.com", "blog.example.org", "example.net", "news.example.co.uk"]
 
+# Every so many links of the largest owner are on the domain.
+DOMAINS = {"many.example.com": 10, "few.example.com": 10_000}
 _COLUMNS = [
     "public_id",
     "owner_id",
+    "domain_id",
     "short_code",
     "custom_code",
     "original_url",
@@ -73,7 +80,7 @@ _COLUMNS = [
 
 
 def load(links: int) -> dict[str, User]:
-    """The owners by size; their links are loaded unless an earlier run has done so."""
+    """Load the links, unless an earlier run has done so. Return the owners by name."""
     call_command("migrate", verbosity=0)
     names = {"many": links, "some": min(SOME, links), "few": FEW}
     if User.objects.count() < len(names) + 1:
@@ -82,8 +89,9 @@ def load(links: int) -> dict[str, User]:
         started = time.perf_counter()
         with _without_indexes():
             for name, size in names.items():
-                user = create_account(email=f"{name}@example.com", password="not used here").user
-                _copy(user, size, random.Random(size))
+                account = create_account(email=f"{name}@example.com", password="not used here")
+                domains = _domains(account.workspace) if name == "many" else {}
+                _copy(account.user, size, random.Random(size), domains)
         _finish()
         print(f"loaded in {time.perf_counter() - started:.0f} s")
     return {name: User.objects.get(email=f"{name}@example.com") for name in [*names, "creator"]}
@@ -91,7 +99,7 @@ def load(links: int) -> dict[str, User]:
 
 @contextmanager
 def _without_indexes() -> Iterator[None]:
-    """Building an index over what is there is many times faster than keeping it while a million rows arrive."""
+    """Rebuild indexes after loading, which is many times faster than maintaining them for a million rows."""
     with connection.cursor() as cursor:
         cursor.execute("SET maintenance_work_mem = '512MB'")
         cursor.execute(
@@ -108,45 +116,56 @@ def _without_indexes() -> Iterator[None]:
             print(f"  index {name} built in {time.perf_counter() - started:.1f} s")
 
 
-def _copy(owner: User, size: int, chance: random.Random) -> None:
+def _domains(owner: Workspace) -> dict[int, int]:
+    """The numbers of ``DOMAINS`` by primary key."""
+    return {
+        Domain.objects.create(owner=owner, domain=host, host=host, status=DomainStatus.ACTIVE).pk: every
+        for host, every in DOMAINS.items()
+    }
+
+
+def _copy(owner: User, size: int, rng: random.Random, domains: dict[int, int]) -> None:
     command = f"COPY links_link ({', '.join(_COLUMNS)}) FROM STDIN"
     with connection.cursor() as cursor, cursor.copy(command) as copy:
-        for row in _rows(owner, size, chance):
+        for row in _rows(owner, size, rng, domains):
             copy.write_row([row[column] for column in _COLUMNS])
 
 
-def _rows(owner: User, size: int, chance: random.Random) -> Iterator[dict[str, Any]]:
+def _rows(owner: User, size: int, rng: random.Random, domains: dict[int, int]) -> Iterator[dict[str, Any]]:
     codes: set[str] = set()
-    first = datetime.now(UTC) - timedelta(days=1000)
+    first = datetime.now(UTC) - timedelta(days=DAYS)
     for number in range(size):
-        code = "".join(chance.choices(CODE_ALPHABET, k=7))
+        code = "".join(rng.choices(CODE_ALPHABET, k=7))
         while code in codes:
-            code = "".join(chance.choices(CODE_ALPHABET, k=7))
+            code = "".join(rng.choices(CODE_ALPHABET, k=7))
         codes.add(code)
-        words = chance.choices(WORDS, k=chance.randint(2, 6))
-        words += [word for word, often in FREQUENT.items() if chance.random() < often / 1e6]
-        words += [word for word, often in OLD.items() if number / size < often / 1e6]
+        words = rng.choices(WORDS, k=rng.randint(2, 6))
+        words += [word for word, frequency in FREQUENT.items() if rng.random() < frequency / 1e6]
+        words += [word for word, frequency in OLD.items() if number / size < frequency / 1e6]
         if size > SOME:
-            words += [word for word, often in ELSEWHERE.items() if chance.random() < often / 1e6]
-        chance.shuffle(words)
-        tags = [tag for tag, often in TAGS.items() if chance.random() < often / 1e6]
-        path = "/".join(chance.choices(WORDS, k=chance.randint(1, 4)))
-        query = f"?id={chance.randrange(10**6)}&ref={chance.choice(WORDS)}" if chance.random() < 0.4 else ""
-        created = first + timedelta(days=1000 * number / size)
-        url = f"https://{chance.choice(HOSTS)}/{path}{query}"
-        tags += chance.choices(WORDS, k=chance.randint(0, 3))
+            words += [word for word, frequency in ELSEWHERE.items() if rng.random() < frequency / 1e6]
+        rng.shuffle(words)
+        tags = [tag for tag, frequency in TAGS.items() if rng.random() < frequency / 1e6]
+        path = "/".join(rng.choices(WORDS, k=rng.randint(1, 4)))
+        query = f"?id={rng.randrange(10**6)}&ref={rng.choice(WORDS)}" if rng.random() < 0.4 else ""
+        created = first + timedelta(days=DAYS * number / size)
+        url = f"https://{rng.choice(HOSTS)}/{path}{query}"
+        tags += rng.choices(WORDS, k=rng.randint(0, 3))
         yield {
             "public_id": new_public_id(),
             "owner_id": owner.pk,
+            "domain_id": next(
+                (domain for domain, every in domains.items() if number % every == every // 2), None
+            ),
             "short_code": code,
-            "custom_code": f"{chance.choice(WORDS)}{owner.pk}x{number}" if chance.random() < 0.1 else None,
+            "custom_code": f"{rng.choice(WORDS)}{owner.pk}x{number}" if rng.random() < 0.1 else None,
             "original_url": url,
             "destination": url,
-            "title": None if chance.random() < 0.05 else " ".join(words).capitalize(),
-            "description": " ".join(chance.choices(WORDS, k=12)) if chance.random() < 0.2 else None,
+            "title": None if rng.random() < 0.05 else " ".join(words).capitalize(),
+            "description": " ".join(rng.choices(WORDS, k=12)) if rng.random() < 0.2 else None,
             "tags": tags,
             "tag_keys": sorted({tag_key(tag) for tag in tags}),
-            "is_active": chance.random() >= 0.02,
+            "is_active": rng.random() >= 0.02,
             "utm": "{}",
             "allowed_countries": [],
             "blocked_countries": [],
@@ -164,7 +183,7 @@ def _finish() -> None:
                 f"INSERT INTO links_code (domain_id, code, kind, link_id)"
                 f" SELECT domain_id, {short}, '{kind}', id FROM links_link WHERE {short} IS NOT NULL"
             )
-        # A few links have most of the clicks (Zipf), and most have a few.
+        # Most clicks belong to a few links (Zipf).
         cursor.execute("SELECT setseed(0.5)")
         cursor.execute(
             "UPDATE links_clickcounter SET clicks = least(1e7, 5 / (1 - random()) ^ 1.2)::bigint WHERE random() < 0.9"

@@ -1,4 +1,4 @@
-"""Links with nothing special, to be clicked on."""
+"""Plain links without any restrictions, for clicks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _URL = "https://www.example.com/campaigns/spring/articles/"
 
 
 def plain_links(count: int) -> list[int]:
-    """The numbers of as many links of one owner, made if they are not there yet."""
+    """The ids of ``count`` links of one owner; creates the missing ones."""
     owner = (
         User.objects.filter(email=_EMAIL).first()
         or create_account(email=_EMAIL, password="not used here").user
@@ -41,9 +41,9 @@ def plain_links(count: int) -> list[int]:
 
 
 def plain_destinations(count: int) -> dict[str, str]:
-    """Where they lead, by their codes."""
+    """Destinations by code."""
     ids = plain_links(count)
-    links = Link.objects.filter(owner__email=_EMAIL, id__lte=ids[-1])
+    links = Link.objects.filter(owner__account__email=_EMAIL, id__lte=ids[-1])
     return dict(links.values_list("short_code", "destination"))
 
 

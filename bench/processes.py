@@ -1,13 +1,16 @@
-"""What processes take: processor time, memory, and the cores that they may run on."""
+"""Processor time and CPU affinity of processes, and servers that run for the time of a measurement."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from contextlib import suppress
+import socket
+import subprocess
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from tests.service import processes
+from testing.service import processes
+from testing.service.polling import eventually
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -17,7 +20,7 @@ def tree(pid: int) -> list[int]:
 
 
 def cpu_seconds(pids: Iterable[int]) -> float:
-    """User and system, of the living alone."""
+    """User and system time of those processes that are still alive."""
     ticks = 0
     for pid in pids:
         with suppress(OSError):
@@ -26,16 +29,28 @@ def cpu_seconds(pids: Iterable[int]) -> float:
     return ticks / _TICKS
 
 
-def pss_mib(pid: int) -> float:
-    """What it holds, what it shares divided by those who share it."""
-    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    [kib] = [line.split()[1] for line in lines if line.startswith("Pss:")]
-    return int(kib) / 1024
-
-
 def pin(pids: Iterable[int], cores: Iterable[int]) -> None:
-    """All their threads; what they start later is where they are."""
+    """Pin all threads of the processes; threads and processes that they start later inherit the affinity."""
     for pid in pids:
         for thread in Path(f"/proc/{pid}/task").iterdir():
             with suppress(ProcessLookupError):
                 os.sched_setaffinity(int(thread.name), set(cores))
+
+
+@contextmanager
+def serving(process: subprocess.Popen[bytes], port: int) -> Iterator[None]:
+    """Wait until the process listens, and terminate it at the end. Raises RuntimeError if it exits first."""
+    try:
+        eventually(lambda: _listens(process, port))
+        yield
+    finally:
+        process.terminate()
+        process.wait(timeout=60)
+
+
+def _listens(process: subprocess.Popen[bytes], port: int) -> bool:
+    if process.poll() is not None:
+        raise RuntimeError(f"{process.args} exited with status {process.returncode}.")
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+        return True
+    return False

@@ -1,8 +1,8 @@
-"""python -m bench.qr [--parallel N] [--seconds S]: what drawing QR codes costs, and what a storm of them leaves.
+"""python -m bench.qr [--parallel N] [--seconds S]: the cost of drawing QR codes, and redirects under a flood of them.
 
-First the drawing alone, at 2,000 pixels. Then the whole service with one worker: N clients ask for such images and,
-when they are told to, wait, while another follows a link. The same again with clients that never wait, and with
-clients that ask for a page instead of images, to compare.
+First the drawing alone, at 2,000 pixels. Then the whole service with one worker: N clients request such images and
+honour Retry-After while another client follows a link. For comparison, the same with clients that ignore Retry-After
+and with clients that request a page instead of images.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import http.client
 import os
 import statistics
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from contextlib import suppress
 from io import BytesIO
 from multiprocessing import Process, SimpleQueue
@@ -21,12 +21,16 @@ from threading import Thread
 from typing import NamedTuple
 
 import django
+from django.core.management import call_command
+from django.db import connection
 from PIL import Image
 
 from bench.processes import tree
+from bench.results import record
+from bench.running import served
 from bench.stack import database
-from qrcodes.design import MAX_SIZE, Design, ImageFormat, Style
-from qrcodes.rendering import render
+from qrcodes.drawing.design import MAX_SIZE, Design, ImageFormat, Style
+from qrcodes.drawing.rendering import render
 
 AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0"
 ROUNDS = 20
@@ -37,28 +41,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--parallel", type=int, default=100)
     parser.add_argument("--seconds", type=int, default=15)
-    given = parser.parse_args()
+    options = parser.parse_args()
     _drawing()
-    # Who measures is not to wait for a processor; elsewhere it would have one of its own. Only root may say so.
+    # The measuring process must not wait for a processor; a real client has its own. Only root can set this.
     with suppress(PermissionError):
         os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(1))
     with database("qr"):
         os.environ |= {"DJANGO_SETTINGS_MODULE": "shortener_project.settings", "WEB_CONCURRENCY": "1"}
         django.setup()
-        # After the settings are known, which name the database.
-        from django.core.management import call_command  # noqa: PLC0415
-        from django.db import connection  # noqa: PLC0415
 
         call_command("migrate", verbosity=0)
-        code, images = _made()
+        code, images = _create_images()
         connection.close()
-        _storm(code, images, given.parallel, given.seconds)
+        _under_load(code, images, options.parallel, options.seconds)
 
 
 def _drawing() -> None:
     buffer = BytesIO()
     Image.effect_noise((400, 400), 80).convert("RGB").save(buffer, "PNG")
     print(f"{MAX_SIZE} pixels, processor time in ms (median of {ROUNDS}, highest), bytes")
+    medians: dict[str, list[float]] = defaultdict(list)
     for image_format in ImageFormat.values:
         for style in Style.values:
             for logo in (None, buffer.getvalue()):
@@ -73,14 +75,18 @@ def _drawing() -> None:
                 print(
                     f"  {name:28} {statistics.median(times):6.1f} {max(times):6.1f} {len(picture):>10,}{over}"
                 )
+                kind = f"{image_format.upper()}{' with a logo' if logo else ''}"
+                medians[kind].append(statistics.median(times))
+    figures = (f"{kind} {min(times):.0f} to {max(times):.0f} ms" for kind, times in medians.items())
+    record("qr-drawing", f"{', '.join(figures)} (medians of {ROUNDS})")
 
 
-def _made() -> tuple[str, list[str]]:
-    """The code of a link, and the addresses of its images."""
-    from bench.plain_links import plain_links  # noqa: PLC0415
-    from links.models import Link  # noqa: PLC0415
-    from qrcodes.representations import image_url  # noqa: PLC0415
-    from qrcodes.services import create_qr_code  # noqa: PLC0415
+def _create_images() -> tuple[str, list[str]]:
+    """The code of a link, and the paths of its images."""
+    from bench.plain_links import plain_links
+    from links.models import Link
+    from qrcodes.representations import image_url
+    from qrcodes.services import create_qr_code
 
     link = Link.objects.select_related("owner").get(pk=plain_links(1)[0])
     codes = [
@@ -95,81 +101,83 @@ def _made() -> tuple[str, list[str]]:
     return link.short_code, ["/qr/" + image_url(code).rpartition("/")[2] for code in codes]
 
 
-def _storm(code: str, images: list[str], parallel: int, seconds: int) -> None:
-    from bench.running import served  # noqa: PLC0415
-
+def _under_load(code: str, images: list[str], parallel: int, seconds: int) -> None:
     with served() as (port, parent):
-        calm = _follow(port, code, seconds)
+        idle = _follow(port, code, seconds)
         processes = {pid: _memory(pid, "VmRSS") for pid in tree(parent)}
-        storms = [
-            _weathered(_Storm(port, asked, parallel, seconds, patient), code)
-            for asked, patient in ((images, True), (images, False), (["/nothing"], False))
+        image_loads = [
+            _measure_beside(_ImageLoad(port, paths, parallel, seconds, honours_retry_after), code)
+            for paths, honours_retry_after in ((images, True), (images, False), (["/nothing"], False))
         ]
         growth = max(_memory(pid, "VmHWM") - memory for pid, memory in processes.items())
     print(
         f"\n{parallel} clients, one worker, {seconds} s each; a redirect's median and p99 in ms"
-        " (times what it is with nobody else)"
+        " (relative to redirects alone)"
     )
-    _report("nobody else", Counter(), calm, calm)
-    for name, storm in zip(("images, as told", "images, at once", "a page, at once"), storms, strict=True):
-        _report(name, *storm, calm)
+    _report("redirects alone", Counter(), idle, idle)
+    names = ("images, with Retry-After", "images, at once", "a page, at once")
+    ratios = [_report(name, *image_load, idle) for name, image_load in zip(names, image_loads, strict=True)]
     over = "  OVER" if growth > LIMIT_MB else ""
     print(f"  growth of the process that grew most: {growth:.0f} MB{over}")
+    figure = f"p99 {ratios[0]:.1f} times the p99 without them; a process grew by at most {growth:.0f} MB"
+    record("redirects-qr", f"{figure} ({parallel} clients)")
 
 
-def _report(name: str, statuses: Counter[int], times: list[float], calm: list[float]) -> None:
-    p99, calm_p99 = (statistics.quantiles(each, n=100)[98] for each in (times, calm))
+def _report(name: str, statuses: Counter[int], times: list[float], idle: list[float]) -> float:
+    """The p99 relative to that of redirects alone."""
+    p99, calm_p99 = (statistics.quantiles(latencies, n=100)[98] for latencies in (times, idle))
     print(
-        f"  {name:16} {statistics.median(times):6.1f} {p99:6.1f} ({p99 / calm_p99:4.1f} x) of {len(times):5};"
+        f"  {name:24} {statistics.median(times):6.1f} {p99:6.1f} ({p99 / calm_p99:4.1f} x) of {len(times):5};"
         f" {dict(statuses)}"
     )
+    return p99 / calm_p99
 
 
-class _Storm(NamedTuple):
+class _ImageLoad(NamedTuple):
     port: int
     paths: list[str]
     clients: int
     seconds: int
-    patient: bool
+    honours_retry_after: bool
 
 
-def _weathered(storm: _Storm, code: str) -> tuple[Counter[int], list[float]]:
-    answers: SimpleQueue[Counter[int]] = SimpleQueue()
-    clients = Process(target=_clients, args=(storm, answers))
+def _measure_beside(image_load: _ImageLoad, code: str) -> tuple[Counter[int], list[float]]:
+    responses: SimpleQueue[Counter[int]] = SimpleQueue()
+    clients = Process(target=_clients, args=(image_load, responses))
     clients.start()
     time.sleep(1)
-    times = _follow(storm.port, code, storm.seconds - 2)
-    statuses = answers.get()
+    times = _follow(image_load.port, code, image_load.seconds - 2)
+    statuses = responses.get()
     clients.join()
     return statuses, times
 
 
-def _clients(storm: _Storm, answers: SimpleQueue[Counter[int]]) -> None:
-    # Elsewhere they would have processors of their own.
+def _clients(image_load: _ImageLoad, responses: SimpleQueue[Counter[int]]) -> None:
+    # Real clients have processors of their own.
     os.nice(19)
     counts: Counter[int] = Counter()
-    until = time.monotonic() + storm.seconds
+    until = time.monotonic() + image_load.seconds
 
-    def ask(number: int) -> None:
-        client = http.client.HTTPConnection("127.0.0.1", storm.port, timeout=30)
+    def request(number: int) -> None:
+        client = http.client.HTTPConnection("127.0.0.1", image_load.port, timeout=30)
         while time.monotonic() < until:
-            client.request("GET", storm.paths[number % len(storm.paths)])
-            answer = client.getresponse()
-            answer.read()
-            counts[answer.status] += 1
-            if storm.patient and answer.status == 503:
-                time.sleep(int(answer.headers["Retry-After"]))
+            client.request("GET", image_load.paths[number % len(image_load.paths)])
+            response = client.getresponse()
+            response.read()
+            counts[response.status] += 1
+            if image_load.honours_retry_after and response.status == 503:
+                time.sleep(int(response.headers["Retry-After"]))
 
-    threads = [Thread(target=ask, args=(number,)) for number in range(storm.clients)]
+    threads = [Thread(target=request, args=(number,)) for number in range(image_load.clients)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    answers.put(counts)
+    responses.put(counts)
 
 
 def _follow(port: int, code: str, seconds: int) -> list[float]:
-    """Milliseconds of redirects, each on a connection of its own and some time after the one before."""
+    """Milliseconds of redirects, each on a new connection, with a pause in between."""
     times, until = [], time.monotonic() + seconds
     while time.monotonic() < until:
         started = time.perf_counter()
@@ -183,14 +191,14 @@ def _follow(port: int, code: str, seconds: int) -> list[float]:
 def _get(port: int, path: str) -> int:
     client = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
     client.request("GET", path, headers={"User-Agent": AGENT})
-    answer = client.getresponse()
-    answer.read()
+    response = client.getresponse()
+    response.read()
     client.close()
-    return answer.status
+    return response.status
 
 
 def _memory(pid: int, name: str) -> float:
-    """In MB."""
+    """A line of the process's status, in MB."""
     [line] = [line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith(name)]
     return int(line.split()[1]) / 1024
 

@@ -1,5 +1,5 @@
-"""`manage.py serve`, as users run it: with the embedded database, in the folder that `bench.stack.home` gives, or on
-the database that `bench.stack.database` makes.
+"""Runs `manage.py serve` as users do: with the embedded database in the folder of `bench.stack.service_folder`, or on
+the database of `bench.stack.database`.
 """
 
 from __future__ import annotations
@@ -12,23 +12,22 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
-import psycopg
 from django.db import connection
 
-from bench.proof.site import Site
-from shortener_project.embedded_postgres import EmbeddedPostgres
-from tests.service.running import REPOSITORY, Connection, Service, eventually, free_port
+from local_postgres import EmbeddedPostgres
+from testing.proof.site import Site
+from testing.service.running import REPOSITORY, Connection, Service, eventually, free_port
 
-# Within which everything that was clicked must be counted.
+# Time limit for counting all clicks.
 DRAIN_SECONDS = 600
+POLL_SECONDS = 0.2
 
 
 @contextmanager
-def installation(home: Path, **environment: str) -> Iterator[Service]:
-    """Running. What is stopped and started again keeps its data."""
-    service = Service(home / "service", LOG_LEVEL="WARNING", **environment)
+def installation(folder: Path, **environment: str) -> Iterator[Service]:
+    """A running service. It keeps its data when it is stopped and started again."""
+    service = Service(folder / "service", LOG_LEVEL="WARNING", **environment)
     try:
         service.start()
         yield service
@@ -38,12 +37,12 @@ def installation(home: Path, **environment: str) -> Iterator[Service]:
 
 
 @contextmanager
-def served() -> Iterator[tuple[int, int]]:
-    """On the database of `bench.stack`, which is kept. Gives the port, and who is every other process's parent."""
+def served(**environment: str) -> Iterator[tuple[int, int]]:
+    """A service on the database of `bench.stack`. Yields its port and the process id of the supervisor."""
     port = free_port()
-    environment = os.environ | {"PORT": str(port), "BASE_URL": f"http://127.0.0.1:{port}"}
+    variables = os.environ | {"PORT": str(port), "BASE_URL": f"http://127.0.0.1:{port}"} | environment
     command = [sys.executable, "manage.py", "serve"]
-    process = subprocess.Popen(command, cwd=REPOSITORY, env=environment, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(command, cwd=REPOSITORY, env=variables, stdout=subprocess.DEVNULL)
     try:
         eventually(lambda: _is_ready(port))
         yield port, process.pid
@@ -54,7 +53,7 @@ def served() -> Iterator[tuple[int, int]]:
 
 def _is_ready(port: int) -> bool:
     with suppress(OSError), closing(Connection(port)) as client:
-        return client.ask("GET", "/readyz").status == 200
+        return client.call("GET", "/readyz").status == 200
     return False
 
 
@@ -69,41 +68,22 @@ def site_of(service: Service) -> Site:
     return Site(service.var_dir, EmbeddedPostgres(service.var_dir).url, secret)
 
 
-@contextmanager
-def drainer_held(service: Service) -> Iterator[None]:
-    """Clicks are journalled and left there: on two cores, counting them would take one from what is measured."""
-    pid = service.child("drain_clicks")
-    url = service.environment.get("DATABASE_URL") or EmbeddedPostgres(service.var_dir).url
-    with psycopg.connect(url, autocommit=True) as database:
-        eventually(lambda: _stopped_between_batches(pid, database))
-    try:
-        yield
-    finally:
-        os.kill(pid, signal.SIGCONT)
-
-
-def _stopped_between_batches(drainer: int, database: psycopg.Connection[Any]) -> bool:
-    """Within one it would hold locks that others wait for, those who create links among them."""
-    os.kill(drainer, signal.SIGSTOP)
-    # What it has asked for last is answered by then.
-    time.sleep(0.2)
-    within = database.execute(
-        "SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        " AND backend_type = 'client backend' AND state <> 'idle'"
-    ).fetchall()
-    if within:
-        os.kill(drainer, signal.SIGCONT)
-    return not within
-
-
 def drained(site: Site) -> float:
-    """Seconds until nothing is left in the journal."""
+    """Wait until the journal is empty. Returns the seconds."""
     started = time.monotonic()
     while site.backlog():
         if time.monotonic() - started > DRAIN_SECONDS:
             raise TimeoutError("The journal is not drained.")
-        time.sleep(0.2)
+        time.sleep(POLL_SECONDS)
     return time.monotonic() - started
+
+
+def poll_backlog(site: Site, seconds: float) -> None:
+    """Query the backlog as `drained` does. Its connections take time from clients, so a comparison needs them, too."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        site.backlog()
+        time.sleep(POLL_SECONDS)
 
 
 def web_server(service: Service) -> int:

@@ -1,7 +1,7 @@
-"""python -m bench.schemathesis [--examples N] [--seed N] [--paths REGEX]: requests made up out of the description.
+"""python -m bench.schemathesis [--examples N] [--seed N] [--paths REGEX]: requests generated from the API description.
 
-The whole service on a database of its own, every check of schemathesis, sequences of requests included. The exit
-status is 1 if an answer was not as described, or was a 5xx.
+Runs the whole service on a separate database with every check of schemathesis, including sequences of requests. The
+exit status is 1 if a response is a 5xx or does not match the description.
 """
 
 from __future__ import annotations
@@ -16,27 +16,30 @@ from pathlib import Path
 
 import django
 
+from bench.results import record
+from testing.fuzzing import fuzz
+from testing.service.hosts import make_folder
+from testing.service.running import Service
+
 EXAMPLES = 2_300
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--examples", type=int, default=EXAMPLES, help="for each operation, by chance")
+    parser.add_argument("--examples", type=int, default=EXAMPLES, help="random examples for each operation")
     parser.add_argument("--seed", type=int, default=secrets.randbelow(1_000_000))
-    parser.add_argument("--paths", default="", help="only of operations at these, a regular expression")
-    given = parser.parse_args()
+    parser.add_argument(
+        "--paths", default="", help="only operations whose path matches this regular expression"
+    )
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        # For what is shared with the tests; the service has settings of its own.
+        # For helpers shared with the tests; the service itself has other settings.
         os.environ |= {"DJANGO_SETTINGS_MODULE": "shortener_project.settings", "VAR_DIR": folder}
         django.setup()
-        sys.exit(_run(Path(folder), given.examples, given.seed, given.paths))
+        sys.exit(_run(Path(folder), options.examples, options.seed, options.paths))
 
 
 def _run(folder: Path, examples: int, seed: int, paths: str) -> bool:
-    from tests.contract.fuzzing import fuzz  # noqa: PLC0415
-    from tests.service.hosts import make_folder  # noqa: PLC0415
-    from tests.service.running import Service  # noqa: PLC0415
-
     service = Service(make_folder())
     try:
         service.start()
@@ -50,6 +53,10 @@ def _run(folder: Path, examples: int, seed: int, paths: str) -> bool:
     print(
         f"{verdict.cases:,} cases in {seconds:.0f} s with the seed {seed}: {len(verdict.failures)} failures, "
         f"{verdict.server_errors} times 5xx"
+    )
+    record(
+        "proof-api",
+        f"{verdict.cases:,} requests: {len(verdict.failures)} failures, {verdict.server_errors} 5xx",
     )
     return bool(verdict.failures or verdict.server_errors)
 

@@ -1,4 +1,4 @@
-"""A database of the benchmarks' own, and the service on top of it in this process."""
+"""A separate database for benchmarks, and settings that point to it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import django
 
-from shortener_project.embedded_postgres import EmbeddedPostgres
+from local_postgres import EmbeddedPostgres
 
 PROJECT_DIR = Path(__file__).resolve().parent.parent
 BASE_URL = "http://127.0.0.1:8000"
@@ -22,13 +22,15 @@ SECRET_KEY = "only-for-benchmarks-" + "x" * 40
 
 @contextmanager
 def database(size: str) -> Iterator[None]:
-    """Starts a server as production has it, and points the settings at a database of it.
+    """Start a PostgreSQL with production settings and point Django's settings at one of its databases.
 
-    With VAR_DIR set, its subfolder ``bench`` is used and kept, so that a second run need not load again: the
-    database is named after what it holds. A cluster of its own, so never the service's data.
+    With VAR_DIR set, the cluster is in its subfolder ``bench`` and is kept, so that the next run need not load the
+    data again: the database is named after its content. The cluster is separate from the service's.
     """
-    kept = os.environ.get("VAR_DIR")
-    var_dir = Path(kept, "bench") if kept else Path(tempfile.mkdtemp(prefix="shortener-bench-"))
+    given_var_dir = os.environ.get("VAR_DIR")
+    var_dir = (
+        Path(given_var_dir, "bench") if given_var_dir else Path(tempfile.mkdtemp(prefix="shortener-bench-"))
+    )
     var_dir.mkdir(parents=True, exist_ok=True)
     var_dir.chmod(0o755)  # A server that drops privileges must reach its data.
     server = EmbeddedPostgres(var_dir, database=f"bench_{size}_{_fingerprint()}")
@@ -40,21 +42,21 @@ def database(size: str) -> Iterator[None]:
             "SECRET_KEY": SECRET_KEY,
             "BASE_URL": BASE_URL,
             "LOG_LEVEL": "WARNING",
-            # Counted, as in production, and never reached.
+            # Requests are counted, as in production, but never reach a limit.
             **{f"RATE_LIMIT_{plan}": str(2**31 - 1) for plan in ("FREE", "PRO", "ENTERPRISE", "ANONYMOUS")},
             "UNKNOWN_CODE_LIMIT": "0",
         }
         yield
     finally:
         lease.release()
-        if not kept:
+        if not given_var_dir:
             shutil.rmtree(var_dir, ignore_errors=True)
 
 
 @contextmanager
-def home() -> Iterator[Path]:
-    """A folder to be removed. The settings are on the embedded database of a service that has its VAR_DIR in it."""
-    # What is started must be ended also when this is told to stop.
+def service_folder() -> Iterator[Path]:
+    """A temporary folder. The settings use the embedded database of a service whose VAR_DIR is in this folder."""
+    # On SIGTERM, too, stop the processes that were started.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with tempfile.TemporaryDirectory(prefix="shortener-bench-") as name:
         folder = Path(name)
@@ -70,8 +72,9 @@ def home() -> Iterator[Path]:
 
 
 def _fingerprint() -> str:
-    """Of everything that decides what is in the database."""
+    """A digest of everything that determines the content of the database."""
     digest = hashlib.sha256()
-    for path in [PROJECT_DIR / "bench/load.py", *sorted(PROJECT_DIR.glob("*/migrations/*.py"))]:
+    migrations = [*PROJECT_DIR.glob("*/migrations/*.py"), *PROJECT_DIR.glob("*/migrations/sql/*.sql")]
+    for path in [PROJECT_DIR / "bench/load.py", *sorted(migrations)]:
         digest.update(path.read_bytes())
     return digest.hexdigest()[:12]

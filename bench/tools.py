@@ -1,4 +1,4 @@
-"""Debian's wrk and nginx, which are all that the benchmarks want from outside their own environment."""
+"""Debian's programs that benchmarks and proofs need besides their Python environment."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import shutil
 import subprocess
 import sys
 
-# Packages by the program that is in them.
-PACKAGES = {"wrk": "wrk", "nginx": "nginx-light"}
+# The Debian package of each program.
+PACKAGES = {"wrk": "wrk", "nginx": "nginx-light", "faketime": "faketime"}
 
 
 def require(*programs: str) -> None:
-    """Installs what is missing, saying so, where root runs this on Debian; says what to install elsewhere."""
-    # nginx is where ordinary users do not look.
+    """Install missing programs if this is root on Debian; otherwise exit with the command to install them."""
+    # nginx is in a folder that is not in the PATH of ordinary users.
     os.environ["PATH"] += os.pathsep + "/usr/sbin"
     missing = [PACKAGES[program] for program in programs if shutil.which(program) is None]
     if not missing:

@@ -1,7 +1,8 @@
--- What browsers send, made before the load begins, so that sending one costs a look into a table.
+-- Requests as browsers send them, built before the load starts, so that sending one is a table lookup.
 --
--- Arguments: the folder with the files visits (path and host, a line each), agents and referrers; a seed;
--- keep-alive or close; milliseconds that each connection thinks before it asks, on average (0: it never does).
+-- Arguments: the folder with the files visits (path and host on each line), agents, referrers, languages and addresses
+-- (for X-Forwarded-For; may be empty); a seed; keep-alive or close; the average pause of each connection before a
+-- request, in milliseconds (0: no pause); how many requests a connection sends at once.
 
 dofile((debug.getinfo(1, "S").source:sub(2):gsub("[^/]+$", "figures.lua")))
 
@@ -9,13 +10,13 @@ local HEAD = table.concat({
    "GET %s HTTP/1.1", "Host: %s", "Connection: %s", "Upgrade-Insecure-Requests: 1", "User-Agent: %s",
    "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8",
    "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document", "Referer: %s",
-   "Accept-Encoding: gzip, deflate, br", "Accept-Language: en-GB,en;q=0.9,de;q=0.8", "", "",
+   "Accept-Encoding: gzip, deflate, br", "Accept-Language: %s%s", "", "",
 }, "\r\n")
 
 local function lines(path)
-   local found = {}
-   for line in io.lines(path) do found[#found + 1] = line end
-   return found
+   local result = {}
+   for line in io.lines(path) do result[#result + 1] = line end
+   return result
 end
 
 function init(args)
@@ -23,20 +24,34 @@ function init(args)
    math.randomseed(tonumber(args[2]))
    local random, floor, log = math.random, math.floor, math.log
    local agents, referrers = lines(folder .. "/agents"), lines(folder .. "/referrers")
+   local languages, addresses = lines(folder .. "/languages"), lines(folder .. "/addresses")
    local requests = {}
    for number, line in ipairs(lines(folder .. "/visits")) do
       local path, host = line:match("(%S+) (%S+)")
-      requests[number] = HEAD:format(path, host, connection, agents[random(#agents)], referrers[random(#referrers)])
+      local forwarded = #addresses > 0 and "\r\nX-Forwarded-For: " .. addresses[random(#addresses)] or ""
+      requests[number] = HEAD:format(
+         path, host, connection, agents[random(#agents)], referrers[random(#referrers)], languages[random(#languages)],
+         forwarded
+      )
    end
-   local count = #requests
+   local depth, count = tonumber(args[5]), #requests
+   if depth > 1 then
+      local batches = {}
+      for number = 1, 4096 do
+         local batch = {}
+         for place = 1, depth do batch[place] = requests[random(count)] end
+         batches[number] = table.concat(batch)
+      end
+      requests, count = batches, #batches
+   end
    if count == 1 then
-      -- wrk sends what it has been given once without asking again.
+      -- wrk calls this once and repeats the request without calling again.
       wrk.format = function() return requests[1] end
    else
       request = function() return requests[random(count)] end
    end
    if mean > 0 then
-      -- Whole milliseconds, which is what wrk's clock knows: rounded at random, so that the mean is kept.
+      -- wrk's clock has whole milliseconds: round at random, so that the mean is preserved.
       delay = function() return floor(-mean * log(1 - random()) + random()) end
    end
 end

@@ -1,4 +1,4 @@
-"""Load by wrk: one thread, requests as browsers send them, as fast as they are answered or at a pace."""
+"""Load from wrk: one thread, browser-like requests, as fast as responses arrive or at a given rate."""
 
 from __future__ import annotations
 
@@ -16,22 +16,23 @@ from bench.visits import Visits
 SCRIPTS = Path(__file__).parent
 CONNECTIONS = 64
 API_CLIENTS = 8
-# They would be elsewhere, and take no processor time of this machine.
+# Real clients run on other machines and use none of this machine's processor time.
 CLIENTS_NICENESS = 10
-# Of a paced load: so many that each thinks for about this long, and a request that waits holds few others up.
+# A paced load uses enough connections that each pauses for about this long, so a slow response delays few others.
 THINK_SECONDS = 0.01
 PACED_CONNECTIONS = range(16, 257)
-# Generous: the machine may be busy with other things.
+# Generous, because the machine may be busy.
 START_SECONDS = 60
-# Of what is stopped when its time has come.
-MOST_SECONDS = 600
+# Upper limit for a load that is stopped from outside.
+MAX_SECONDS = 600
 ALL_CORES = sorted(os.sched_getaffinity(0))
 
 
-class Answered(NamedTuple):
-    """Milliseconds. ``refused``: answers of 400 and above; ``broken``: connections, or no answer for too long.
+class LoadResult(NamedTuple):
+    """The result of a load. ``p50`` and ``p99`` are in milliseconds.
 
-    What was asked, but not answered when wrk stopped, is none of them: at most one request of each connection.
+    ``refused`` counts responses with status 400 and above; ``broken`` counts connection errors and timeouts. Requests
+    in flight when wrk stops, at most one for each connection, are not included.
     """
 
     requests: int
@@ -58,37 +59,48 @@ def load(
     seconds: int,
     pace: float = 0.0,
     close: bool = False,
+    depth: int = 1,
     cores: Iterable[int] = ALL_CORES,
-) -> Answered:
-    """``pace``: requests a second in all; 0 is without a pause."""
-    with _visiting(port, visits, seconds=seconds, pace=pace, close=close, cores=cores) as asking:
-        return asking.answered(seconds)
+) -> LoadResult:
+    """``pace`` is the total number of requests per second; 0 means without pauses. ``depth``: the number of requests
+    that a connection sends at once.
+    """
+    with _visiting(
+        port, visits, seconds=seconds, pace=pace, close=close, depth=depth, cores=cores
+    ) as running:
+        return running.result(seconds)
 
 
 @contextmanager
-def loaded(port: int, visits: Visits, *, pace: float) -> Iterator[list[Answered]]:
-    """A paced load for as long as the block takes; what came of it is in the list afterwards."""
-    with _visiting(port, visits, seconds=MOST_SECONDS, pace=pace) as asking:
-        found: list[Answered] = []
-        yield found
-        found.append(asking.stopped())
+def loaded(port: int, visits: Visits, *, pace: float) -> Iterator[list[LoadResult]]:
+    """Run a paced load for the duration of the block; the list contains its result afterwards."""
+    with _visiting(port, visits, seconds=MAX_SECONDS, pace=pace) as running:
+        results: list[LoadResult] = []
+        yield results
+        results.append(running.stopped())
 
 
 @contextmanager
-def creating(port: int, api_key: str, found: list[Answered]) -> Iterator[None]:
-    """Inside, clients of the API create links, each as soon as it has been answered; what came of it is added."""
+def creating(port: int, api_key: str, results: list[LoadResult]) -> Iterator[None]:
+    """Run API clients that create links as fast as responses arrive; append their result to ``results``."""
     arguments = [api_key, str(random.randrange(2**31))]
     clients = _wrk(
         port,
         "create.lua",
         arguments,
-        seconds=MOST_SECONDS,
+        seconds=MAX_SECONDS,
         connections=API_CLIENTS,
         niceness=CLIENTS_NICENESS,
     )
-    with clients as asking:
+    with clients as running:
         yield
-        found.append(asking.stopped())
+        results.append(running.stopped())
+
+
+def call_api(port: int, arguments: list[str], *, seconds: int) -> LoadResult:
+    """Run API clients with requests of one kind. ``arguments`` are those of `api.lua`."""
+    with _wrk(port, "api.lua", arguments, seconds=seconds, connections=API_CLIENTS) as running:
+        return running.result(seconds)
 
 
 def _visiting(
@@ -98,6 +110,7 @@ def _visiting(
     seconds: int,
     pace: float,
     close: bool = False,
+    depth: int = 1,
     cores: Iterable[int] = ALL_CORES,
 ) -> AbstractContextManager[_Wrk]:
     paced = min(max(PACED_CONNECTIONS.start, int(pace * THINK_SECONDS)), PACED_CONNECTIONS.stop - 1)
@@ -108,6 +121,7 @@ def _visiting(
         str(random.randrange(2**31)),
         "close" if close else "keep-alive",
         str(think),
+        str(depth),
     ]
     return _wrk(port, "wrk.lua", arguments, seconds=seconds, connections=connections, cores=cores)
 
@@ -116,17 +130,17 @@ class _Wrk(NamedTuple):
     process: subprocess.Popen[str]
     connections: int
 
-    def stopped(self) -> Answered:
+    def stopped(self) -> LoadResult:
         self.process.send_signal(signal.SIGINT)
-        return self.answered(0)
+        return self.result(0)
 
-    def answered(self, seconds: int) -> Answered:
+    def result(self, seconds: int) -> LoadResult:
         output, _ = self.process.communicate(timeout=seconds + START_SECONDS)
         figures = [line.split()[1:] for line in output.splitlines() if line.startswith("figures ")]
         if not figures:
-            raise RuntimeError(f"wrk said: {output}")
+            raise RuntimeError(f"wrk printed no figures: {output}")
         requests, duration, p50, p99, refused, broken = map(int, figures[0])
-        return Answered(requests, duration / 1e6, p50 / 1000, p99 / 1000, refused, broken, self.connections)
+        return LoadResult(requests, duration / 1e6, p50 / 1000, p99 / 1000, refused, broken, self.connections)
 
 
 @contextmanager
@@ -153,7 +167,7 @@ def _wrk(
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        preexec_fn=prepare,  # noqa: PLW1509 # no thread holds a lock meanwhile
+        preexec_fn=prepare,  # noqa: PLW1509 # no thread holds a lock at this point
     )
     try:
         yield _Wrk(process, connections)

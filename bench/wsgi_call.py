@@ -1,4 +1,4 @@
-"""Requests through the whole stack in this process, without a socket in between."""
+"""Requests through the whole WSGI stack in this process, without a socket."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shortener_project.wsgi import application
 
 
 class Caller:
-    """A client with its API key. Every call answers (status, body, seconds)."""
+    """An API client. Every call returns (status, body, seconds)."""
 
     def __init__(self, key: str) -> None:
         self.key = key
@@ -45,8 +45,8 @@ class Caller:
         }
         statuses: list[str] = []
         started = time.perf_counter()
-        answer = application(environ, lambda status, headers: statuses.append(status))
-        content = b"".join(answer)
-        answer.close()
+        response = application(environ, lambda status, headers: statuses.append(status))
+        content = b"".join(response)
+        response.close()
         seconds = time.perf_counter() - started
         return int(statuses[0][:3]), json.loads(content), seconds

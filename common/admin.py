@@ -1,4 +1,4 @@
-"""What the admin pages of all apps have in common: cheap lists, and writes through services only."""
+"""Base classes for the admin pages of all apps: cheap lists, and writes through services only."""
 
 from __future__ import annotations
 
@@ -9,9 +9,21 @@ from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.functional import cached_property
+from django.utils.html import format_html
+from django.utils.text import Truncator
 
-# What is listed is counted up to here, so that a page costs the same however many rows there are.
+# Stop counting rows here, so that a page costs the same however many rows there are.
 COUNT_LIMIT = 10_000
+_LINE_CHARACTERS = 60
+
+
+def one_line(text: str | None) -> str:
+    """The beginning of a stored text for a cell of a list. The cell's tooltip has the whole text.
+
+    `<bdi>` keeps characters that change the direction of text within the cell.
+    """
+    whole = " ".join((text or "").split())
+    return format_html('<bdi title="{}">{}</bdi>', whole, Truncator(whole).chars(_LINE_CHARACTERS))
 
 
 class CappedPaginator(Paginator):  # type: ignore[type-arg] # generic in the stubs only
@@ -22,28 +34,34 @@ class CappedPaginator(Paginator):  # type: ignore[type-arg] # generic in the stu
 
 
 class PageFirstPaginator(CappedPaginator):
-    """Finds a page by its keys, before anything is joined to the rows. For tables with an index of their key."""
+    """A paginator that finds the keys of a page before joining anything. For tables with an index on the key."""
 
     def page(self, number: Any) -> Page:  # type: ignore[type-arg] # as above
-        found = super().page(number)
+        page = super().page(number)
         rows = cast("QuerySet[Any]", self.object_list)
-        found.object_list = rows.filter(pk__in=cast("QuerySet[Any]", found.object_list).values("pk"))
-        return found
+        page.object_list = rows.filter(pk__in=cast("QuerySet[Any]", page.object_list).values("pk"))
+        return page
 
 
 class OperatorAdmin(admin.ModelAdmin):  # type: ignore[type-arg] # generic in the stubs only
-    """A list to look at and, in place of a form, actions: on what is ticked in the list, or on the one that is open.
+    """A read-only list with actions instead of a form, on the selected rows or on the open row.
 
-    Fields are read-only unless a subclass says otherwise; nothing is added or deleted.
+    Fields are read-only unless a subclass overrides this; rows cannot be added or deleted. A list can be sorted by the
+    columns in ``sortable_by``: each needs an index that delivers the first page in this order.
     """
 
     paginator: ClassVar[type[Paginator]] = PageFirstPaginator  # type: ignore[type-arg] # as above
     show_full_result_count = False
     list_per_page = 50
     list_max_show_all = 0
-    sortable_by = ()
+    sortable_by: ClassVar[tuple[str, ...]] = ()
     change_form_template = "admin/with_actions.html"
     has_form = False
+
+    @admin.display(description="created", ordering="pk")
+    def created(self, row: Any) -> Any:
+        """The creation time of rows that are stored as they are created: their keys have the same order."""
+        return row.created_at
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return self.readonly_fields or self.fields or ()
@@ -55,13 +73,13 @@ class OperatorAdmin(admin.ModelAdmin):  # type: ignore[type-arg] # generic in th
         return False
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        """Only what the filters offer: any other column might be guessed at, or take long to search."""
+        """Allow only lookups that the filters offer: others reveal columns or take long to search."""
         filters = self.get_list_filter(request)
-        offered = [each if isinstance(each, str) else each.parameter_name for each in filters]  # type: ignore[union-attr]
+        offered = [item if isinstance(item, str) else item.parameter_name for item in filters]  # type: ignore[union-attr] # no pairs
         return any(lookup == name or lookup.startswith(f"{name}__") for name in offered)
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        """Nothing: a form of read-only fields that is sent all the same must not write old values back."""
+        """Do nothing: submitting a form of read-only fields must not write old values back."""
 
     def changeform_view(
         self,
@@ -71,13 +89,15 @@ class OperatorAdmin(admin.ModelAdmin):  # type: ignore[type-arg] # generic in th
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
         actions = self.get_actions(request) if object_id else {}
-        act = actions.get(request.POST.get("act", ""))
-        if object_id and request.method == "POST" and act is not None:
-            found = self.get_object(request, object_id)
-            rows = self.get_queryset(request).filter(pk=found.pk if found else None)
-            answer: Any = act[0](self, request, rows)
-            return answer or HttpResponseRedirect(request.get_full_path())
-        buttons = [(each[1], each[2].replace(" selected", "")) for each in actions.values() if each]
+        action = actions.get(request.POST.get("act", ""))
+        if object_id and request.method == "POST" and action is not None:
+            row = self.get_object(request, object_id)
+            rows = self.get_queryset(request).filter(pk=row.pk if row else None)
+            response: Any = action[0](self, request, rows)
+            return response or HttpResponseRedirect(request.get_full_path())
+        buttons = [
+            (name, label.replace(" selected", "")) for _, name, label in filter(None, actions.values())
+        ]
         context = {"buttons": buttons, "show_save": self.has_form, **(extra_context or {})}
         return super().changeform_view(request, object_id, form_url, context)
 
@@ -86,14 +106,16 @@ class OperatorAdmin(admin.ModelAdmin):  # type: ignore[type-arg] # generic in th
     ) -> HttpResponse | None:
         if request.POST.get("select_across", "0") != "0":
             self.message_user(
-                request, "Choose them page by page: all at once may be too many.", messages.ERROR
+                request,
+                "Select rows page by page; an action cannot apply to all pages at once.",
+                messages.ERROR,
             )
             return HttpResponseRedirect(request.get_full_path())
         return super().response_action(request, queryset, *location)
 
 
-class WatchedAdmin(OperatorAdmin):
-    """What nobody changes here."""
+class ReadOnlyAdmin(OperatorAdmin):
+    """An admin page without any write permission."""
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False

@@ -1,4 +1,4 @@
-"""What browsers are told about everything of ours that they might show."""
+"""Security headers for everything that a browser might display."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from django.http import HttpResponseBase
 
 
 def protect_page(response: HttpResponseBase, policy: str) -> None:
-    """For a page under its Content-Security-Policy. What a page has of its own stays.
+    """Set the headers of a page with this Content-Security-Policy; keep headers that the page already has.
 
-    A referrer policy of ``no-referrer`` would make browsers send forms with ``Origin: null``, which the protection
-    against forged ones refuses; with this one, other sites learn our host and no path.
+    With the referrer policy ``no-referrer``, browsers would send forms with ``Origin: null``, which the CSRF
+    protection rejects. With this policy, other sites see the host but no path.
     """
     for name, value in {
         "Content-Security-Policy": policy,

@@ -1,7 +1,7 @@
-"""Who is at the other end of a connection, when proxies stand between.
+"""The address of a client, possibly behind proxies.
 
-Rate limits, password lock-outs and country rules hang on this address, so nothing that a stranger writes
-may move it: a forwarded hop is believed only when a peer that the operator trusts has reported it.
+Rate limits, password lock-outs and country rules depend on this address, so a stranger must not be able to
+choose it: a forwarded hop counts only if a peer that the operator trusts reported it.
 """
 
 import re
@@ -14,16 +14,16 @@ Network = IPv4Network | IPv6Network
 
 LOOPBACK: tuple[Network, ...] = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
 
-# Some proxies (Azure, IIS) forward the port with the address.
+# Some proxies (Azure, IIS) append the port to the address.
 _WITH_PORT = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([0-9.]+))(?::[0-9]{1,5})?")
 
 
 def client_address(remote_addr: str, forwarded_for: str, trusted: Sequence[Network]) -> str:
-    """The right-most hop outside the trusted networks, in canonical text; all of them trusted: the left-most.
+    """The right-most hop outside the trusted networks, in canonical form; the left-most if all are trusted.
 
-    A hop that is no address ends the walk: what stands left of it was not vouched for by anyone known.
-    The peer of a Unix socket has no address (""); only a proxy of this host can be there, so it is trusted
-    as soon as the operator trusts any network, and is "" (unknown) otherwise.
+    A hop that is not an address ends the search, because no known peer vouches for anything to its left. The
+    peer of a Unix socket has no address (""). Only a proxy on this host can use one, so it is trusted if the
+    operator trusts any network, and is "" (unknown) otherwise.
     """
     if not trusted or not forwarded_for:
         return _canonical(remote_addr)
@@ -42,7 +42,7 @@ def client_address(remote_addr: str, forwarded_for: str, trusted: Sequence[Netwo
 
 
 def is_trusted(remote_addr: str, trusted: Sequence[Network]) -> bool:
-    """Whether what this peer reports of others is believed."""
+    """Whether to trust this peer's forwarding headers."""
     return bool(trusted) and (not remote_addr or is_within(remote_addr, trusted))
 
 
@@ -52,25 +52,49 @@ def is_within(address: str, networks: Sequence[Network]) -> bool:
 
 
 def comes_straight_from(meta: Mapping[str, Any], networks: Sequence[Network]) -> bool:
-    """What a proxy passes on comes from outside, whatever it says about itself."""
-    if {"HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED", "HTTP_VIA"} & meta.keys():
-        return False
-    return is_within(meta.get("REMOTE_ADDR", ""), networks)
+    """Whether a trusted peer connects directly. A request through a proxy comes from outside."""
+    return not was_forwarded(meta) and is_within(meta.get("REMOTE_ADDR", ""), networks)
+
+
+def was_forwarded(meta: Mapping[str, Any]) -> bool:
+    return bool({"HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED", "HTTP_VIA"} & meta.keys())
 
 
 def client_network(address: str) -> str:
-    """What one subscriber can choose addresses from: limits count IPv4 by /24 and IPv6 by /56.
+    """The network of one subscriber: limits count IPv4 by /24 and IPv6 by /56.
 
-    Text that is no address stands for itself, so that unknown clients share one limit.
+    Text that is not an address stands for itself, so all unknown clients share one limit.
     """
+    client = _parse(address)
+    return address if client is None else _network(client, ipv4=24, ipv6=56)
+
+
+def site_network(address: str) -> str | None:
+    """The /48 that holds the 256 networks of one IPv6 customer; None for IPv4, where a /24 is one already."""
+    client = _parse(address)
+    return None if client is None or client.version == 4 else _network(client, ipv4=32, ipv6=48)
+
+
+def provider_network(address: str) -> str | None:
+    """The IPv6 /32 or IPv4 /16, which is about what one provider has; None for text that is no address."""
+    client = _parse(address)
+    return None if client is None else _network(client, ipv4=16, ipv6=32)
+
+
+def client_site(address: str) -> str:
+    """One visitor's connection: an IPv4 address, or the /64 from which an IPv6 visitor draws new addresses."""
     client = _parse(address)
     if client is None:
         return address
-    return str(ip_network((client, 24 if client.version == 4 else 56), strict=False))
+    return str(client) if client.version == 4 else str(ip_network((client, 64), strict=False))
+
+
+def _network(client: Address, *, ipv4: int, ipv6: int) -> str:
+    return str(ip_network((client, ipv4 if client.version == 4 else ipv6), strict=False))
 
 
 def _canonical(address: str) -> str:
-    # An IPv4 peer comes from the socket and has one spelling only; it is also by far the most frequent.
+    # Most peers are IPv4 addresses from the socket, which have only one spelling.
     if ":" not in address:
         return address
     parsed = _parse(address)
@@ -79,7 +103,7 @@ def _canonical(address: str) -> str:
 
 def _parse(text: str) -> Address | None:
     try:
-        # A zone ("fe80::1%eth0") names an interface of one machine and may hold almost any text.
+        # A zone ("fe80::1%eth0") names an interface of one machine and can contain almost any text.
         address = ip_address(text.partition("%")[0])
     except ValueError:
         return None

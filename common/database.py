@@ -1,38 +1,77 @@
-"""Connections that outlive the server they were opened to."""
+"""Persistent database connections: recovery after a server restart, and retries after deadlocks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db.backends.utils import CursorWrapper
+
+from common.postgresql.base import DatabaseWrapper
+from common.postgresql.bounded import BoundedConnection, ResponseTimeout
 
 Result = TypeVar("Result")
 
 _READ_ONLY_TRANSACTION = "25006"
 _DEADLOCK = "40P01"
+_LOCK_TIMEOUT = "55P03"
+_FOREIGN_KEY_VIOLATION = "23503"
+# The server terminated a session that was idle in a transaction or whose transaction took too long.
+_SESSION_TIMEOUTS = {"25P03", "25P04"}
 _ATTEMPTS = 4
 
 
 def is_outage(error: BaseException) -> bool:
-    """Whether the database, not the request, is at fault: worth another try in a moment."""
+    """Whether the database, not the request, caused the error, so that a retry can succeed."""
     if isinstance(error, OperationalError | InterfaceError):
         return True
-    if getattr(error.__cause__, "sqlstate", None) != _READ_ONLY_TRANSACTION:
+    sqlstate = getattr(error.__cause__, "sqlstate", None)
+    if sqlstate in _SESSION_TIMEOUTS:
+        return True
+    if sqlstate != _READ_ONLY_TRANSACTION:
         return False
-    # After a failover a kept connection may lead to what is a standby now; the next one will not.
+    # After a failover, a persistent connection may lead to a server that is now a standby. A new one does not.
     if not connection.in_atomic_block:
         connection.close()
     return True
 
 
-def read_first(query: Callable[[], Result]) -> Result:
-    """Runs the first query of a request: a read, outside any transaction, and therefore safe to repeat.
+def is_conflict(error: BaseException) -> bool:
+    """Whether another transaction held a lock for too long. A retry can succeed once that transaction has ended."""
+    return getattr(error.__cause__, "sqlstate", None) in (_DEADLOCK, _LOCK_TIMEOUT)
 
-    Connections are kept between requests. One that died meanwhile (a restarted server) shows only when it is
-    used; it is replaced here, once, so that a restart costs no request an error and no request a health check.
-    Raises what the second attempt raises.
+
+def is_reference_gone(error: BaseException) -> bool:
+    """Whether another transaction has deleted a row to which the written one refers."""
+    return getattr(error.__cause__, "sqlstate", None) == _FOREIGN_KEY_VIOLATION
+
+
+def has_unknown_outcome(error: BaseException) -> bool:
+    """Whether the database may have executed the statement although it did not respond in time."""
+    return isinstance(error.__cause__, ResponseTimeout)
+
+
+def close_after_failover() -> None:
+    """For threads outside Django's request cycle, which does this at the start of each request."""
+    cast(DatabaseWrapper, connection).close_after_failover()
+
+
+def prepared_cursor() -> CursorWrapper:
+    """A cursor for the statements of hot paths: the server parses and plans each of them once per connection.
+
+    Django's own cursors insert the values into the text, so that the server plans it every time. For a lookup by key
+    that takes longer than its execution. The text of a statement must be a constant: a connection keeps 100 of them.
+    """
+    return cast(CursorWrapper, cast(DatabaseWrapper, connection).prepared_cursor())
+
+
+def read_first(query: Callable[[], Result]) -> Result:
+    """Run the first query of a request: a read outside any transaction, and therefore safe to repeat.
+
+    Connections persist between requests. After a server restart, a connection fails on its next use. This replaces it
+    once, so that a restart causes no errors and requests need no health check. Raises the error of the second attempt.
     """
     was_connected = connection.connection is not None
     try:
@@ -45,9 +84,26 @@ def read_first(query: Callable[[], Result]) -> Result:
 
 
 @contextmanager
-def apart() -> Iterator[None]:
-    """For statements that may break a constraint: inside somebody's transaction they are undone alone, and judged
-    now, not at its end. Outside of one there is nothing to do: each statement is a transaction of its own.
+def extend_response_timeout(seconds: float) -> Iterator[None]:
+    """Raise the client's statement timeout for a slow request. The caller sets the server's own timeout."""
+    connection.ensure_connection()
+    bounded = connection.connection
+    if not isinstance(bounded, BoundedConnection):
+        yield
+        return
+    previous, bounded.response_seconds = bounded.response_seconds, max(bounded.response_seconds, seconds + 1)
+    try:
+        yield
+    finally:
+        bounded.response_seconds = previous
+
+
+@contextmanager
+def constraint_savepoint() -> Iterator[None]:
+    """A savepoint for statements that may violate a constraint.
+
+    Inside a transaction, a violation rolls back only these statements, and deferred constraints are checked at the end
+    of the block. Outside a transaction this does nothing, because each statement is its own transaction.
     """
     if not connection.in_atomic_block:
         yield
@@ -58,9 +114,9 @@ def apart() -> Iterator[None]:
 
 
 def in_one_transaction(work: Callable[[], Result]) -> Result:
-    """Again if it met another in a deadlock, of which PostgreSQL lets one go on.
+    """Run ``work`` in a transaction. Retry after a deadlock, which PostgreSQL resolves by aborting one side.
 
-    Inside somebody's transaction it is a part of that, and whoever began it begins again.
+    Inside an outer transaction ``work`` joins it, and the caller that started it must retry.
     """
     for attempt in range(_ATTEMPTS):
         try:
@@ -74,10 +130,10 @@ def in_one_transaction(work: Callable[[], Result]) -> Result:
 
 
 def check_connection() -> None:
-    """Before a write that is the first query of a request and must not be repeated. Raises what `read_first` does."""
+    """Verify the connection before a write that is a request's first query. Raises the same errors as `read_first`."""
 
-    def nothing() -> None:
+    def ping() -> None:
         with connection.cursor() as cursor:
             cursor.execute("SELECT")
 
-    read_first(nothing)
+    read_first(ping)

@@ -1,20 +1,19 @@
-"""Which addresses a short link may lead to, and the one spelling in which they are sent.
+"""The URLs that a short link may redirect to, and their canonical form.
 
-The parser is the one that browsers have (WHATWG URL, https://url.spec.whatwg.org/), so that the host
-judged here is the host that a visitor reaches. The specification also repairs what nobody means to
-write, such as tabs inside the scheme or backslashes for slashes. Those repairs are what attackers use
-to make two readers see two hosts, so they are refused here although a browser would accept them.
+The parser is the one that browsers use (WHATWG URL, https://url.spec.whatwg.org/), so the host that is
+checked here is the host that a visitor reaches. The standard also repairs input that nobody intends, such as
+tabs inside the scheme or backslashes instead of slashes. Attackers use these repairs to make two parsers see
+two hosts, so this module rejects such input although a browser would accept it.
 """
 
 import re
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, field
 
 from ada_url import URL
 
 MAX_HREF_LENGTH = 2048
-# Percent-encoding only lengthens, but dot segments, default ports and IDNA mapping shorten: the raw text
-# may be longer than the limit, within reason.
+# Percent-encoding only lengthens a URL, but dot segments, default ports and IDNA mapping shorten it, so the
+# raw text may exceed the limit, within reason.
 MAX_RAW_LENGTH = 8192
 
 _DEFAULT_PORTS = {"http:": 80, "https:": 443}
@@ -23,7 +22,7 @@ _ABSOLUTE = re.compile(r"https?://(?P<authority>[^/\\?#][^/?#]*)", re.IGNORECASE
 
 
 class InvalidDestination(ValueError):
-    """Refusal of a destination: `code` for programs, `message` for people."""
+    """A rejected destination: `code` for programs, `message` for people."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -33,21 +32,21 @@ class InvalidDestination(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """An accepted destination in the WHATWG serialisation: `href` and `host` are printable ASCII.
+    """An accepted destination. `text` is the input as received; `href` and `host` are its WHATWG serialisation, in
+    printable ASCII.
 
-    `host` is a domain of A-labels (a final dot is kept), a dotted IPv4 address or a bracketed IPv6
-    address. `port` is the port that a browser connects to, also where `href` leaves it out.
+    `host` is a domain of A-labels (a final dot is kept), a dotted IPv4 address or a bracketed IPv6 address.
+    `port` is the port that a browser connects to, even if `href` omits it.
     """
 
     href: str
     host: str
     port: int
+    text: str = field(compare=False, default="")
 
 
-# A field judges an address and the rules behind it ask again what it means. Refusals are not kept.
-@lru_cache(maxsize=16)
 def canonical_destination(raw: str) -> Destination:
-    """The destination that `raw` means to a browser, or `InvalidDestination`; no other exception."""
+    """The destination that `raw` means to a browser. Raises InvalidDestination and nothing else."""
     if len(raw) > MAX_RAW_LENGTH:
         raise _too_long()
     if _CONTROL.search(raw):
@@ -67,10 +66,10 @@ def canonical_destination(raw: str) -> Destination:
     if absolute is None:
         raise _invalid_url()
     authority = absolute["authority"]
-    # A browser ends the host at a backslash, RFC 3986 readers do not: http://a.example\@b.example/
+    # A browser ends the host at a backslash; RFC 3986 parsers do not: http://a.example\@b.example/
     if "\\" in authority:
         raise InvalidDestination("backslash", "The host name must not contain a backslash.")
-    # Looked for in the text, because the serialisation drops an empty user name.
+    # Search the text, because the serialisation drops an empty user name.
     if "@" in authority:
         raise InvalidDestination("userinfo", "The address must not contain a user name or password.")
 
@@ -80,7 +79,7 @@ def canonical_destination(raw: str) -> Destination:
     href = url.href
     if len(href) > MAX_HREF_LENGTH:
         raise _too_long()
-    return Destination(href=href, host=url.hostname, port=port)
+    return Destination(href=href, host=url.hostname, port=port, text=raw)
 
 
 def _invalid_url() -> InvalidDestination:

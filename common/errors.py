@@ -1,25 +1,39 @@
-"""What services may raise. Plain Python, so that the redirect path can use it without DRF."""
+"""Errors that services raise. Plain Python, so that the redirect path can use it without DRF."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
+
+# Per request. Further errors are only counted, so that the response stays small for any input.
+MAX_REPORTED = 20
+# The code of a field or parameter that the service does not know.
+UNKNOWN_FIELD = "unknown_field"
 
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """One broken rule of one field, spelled as the client spells it: ``restrictions.maxClicks``."""
+    """One broken rule of one field. ``field`` is its path in the request body: ``restrictions.maxClicks``.
+
+    ``did_you_mean`` is the path of the field that an unknown one resembles.
+    """
 
     field: str
     code: str
     message: str
+    did_you_mean: str | None = None
+
+    def as_json(self) -> dict[str, str]:
+        shown = {"field": self.field, "code": self.code, "message": self.message}
+        return shown if self.did_you_mean is None else {**shown, "didYouMean": self.did_you_mean}
 
 
 class ServiceError(Exception):
-    """A request that cannot be carried out: HTTP status, stable code and one sentence for people.
+    """A rejected request: HTTP status, stable code and one sentence for people.
 
-    ``data``, where there is any, goes into the answer's.
+    ``data``, if any, becomes part of the response's ``data``.
     """
 
     status = 400
@@ -34,14 +48,20 @@ class ServiceError(Exception):
 
 
 class InvalidFields(ServiceError):
-    """Field rules that only a service can judge. ``message`` names the first field."""
+    """Broken field rules: the first MAX_REPORTED in ``errors``, the number of the others in ``more``.
+
+    ``message`` names the first field. ``code`` is UNKNOWN_FIELD if all reported errors have this code.
+    """
 
     code = "validation_error"
 
-    def __init__(self, errors: Iterable[FieldError]) -> None:
-        self.errors = list(errors)
+    def __init__(self, errors: Iterable[FieldError], *, more: int = 0) -> None:
+        broken = iter(errors)
+        self.errors = list(islice(broken, MAX_REPORTED))
+        self.more = more + sum(1 for _ in broken)
         first = self.errors[0]
-        super().__init__(f"{first.field}: {first.message}")
+        are_unknown = all(error.code == UNKNOWN_FIELD for error in self.errors)
+        super().__init__(f"{first.field}: {first.message}", code=UNKNOWN_FIELD if are_unknown else None)
 
 
 class BadBody(ServiceError):
@@ -55,10 +75,45 @@ class Forbidden(ServiceError):
     message = "You do not have permission to do this."
 
 
+class RoleRequired(Forbidden):
+    """The caller's role in the workspace is lower than ``role``."""
+
+    code = "role_required"
+
+    def __init__(self, role: str) -> None:
+        super().__init__(f"This requires the role {role} in the workspace.")
+        self.data: Mapping[str, Any] = {"role": str(role)}
+
+
+class ScopeRequired(Forbidden):
+    """The caller's key lacks ``scope``."""
+
+    code = "scope_required"
+
+    def __init__(self, scope: str) -> None:
+        super().__init__(f"This requires a key with the scope {scope}.")
+        self.data: Mapping[str, Any] = {"scope": str(scope)}
+
+
+class KeyLimited(Forbidden):
+    """The action refuses keys with scopes, or keys that are limited to some of the links."""
+
+    code = "key_limited"
+    message = (
+        "The key is limited to some of the links. This request requires a key without this limit, or a token."
+    )
+
+
 class NotFound(ServiceError):
     status = 404
     code = "not_found"
     message = "Not found."
+
+
+class WorkspaceNotFound(NotFound):
+    """Also raised for a workspace of which the account is not a member: the response reveals no difference."""
+
+    message = "Workspace not found."
 
 
 class Conflict(ServiceError):
@@ -70,7 +125,13 @@ class Conflict(ServiceError):
 class LengthRequired(ServiceError):
     status = 411
     code = "length_required"
-    message = "Send a Content-Length; bodies in chunks are not read."
+    message = "Send a Content-Length; chunked bodies are not supported."
+
+
+class PreconditionFailed(ServiceError):
+    status = 412
+    code = "changed_meanwhile"
+    message = "The object has changed since the version in If-Match."
 
 
 class BodyTooLarge(ServiceError):
@@ -80,7 +141,7 @@ class BodyTooLarge(ServiceError):
 
 
 class TooManyAttempts(ServiceError):
-    """``limit`` attempts may be made in any ``window`` seconds; ``retry_after`` in whole seconds, at least 1."""
+    """At most ``limit`` attempts in any ``window`` seconds; ``retry_after`` in whole seconds, at least 1."""
 
     status = 429
     code = "rate_limited"
@@ -94,7 +155,7 @@ class TooManyAttempts(ServiceError):
 
     @property
     def headers(self) -> dict[str, str]:
-        """As clients understand them today (draft-ietf-httpapi-ratelimit-headers-06)."""
+        """The RateLimit headers that clients support today (draft-ietf-httpapi-ratelimit-headers-06)."""
         return {
             "Retry-After": str(self.retry_after),
             "RateLimit-Limit": str(self.limit),
@@ -109,7 +170,7 @@ class TooManyRequests(TooManyAttempts):
 
 
 class Unavailable(ServiceError):
-    """Something the service depends on does not answer; ``retry_after`` in seconds."""
+    """A dependency does not respond; ``retry_after`` in seconds."""
 
     status = 503
     code = "unavailable"

@@ -1,4 +1,4 @@
-"""Host names as they arrive in a Host header, brought to one spelling."""
+"""Host names of Host headers in canonical form."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "[::1]"})
 
 
 def canonical_host(header: str) -> str | None:
-    """Lower case, without port and trailing dot; None for what is no host name (RFC 9110 7.2)."""
-    # Asked before lower-casing, which would make ASCII of some letters that are none.
+    """The host in lower case, without port and trailing dot. None if the header is not a host name (RFC 9110 7.2)."""
+    # Check before lower-casing, which turns some non-ASCII letters into ASCII.
     match = _HOST.fullmatch(header.lower()) if header.isascii() else None
     return match[1].removesuffix(".") if match else None
 
 
 def is_address(host: str) -> bool:
-    """Whether a canonical host is an IP address literal or this machine's own name for itself."""
+    """Whether a canonical host is an IP address literal or ``localhost``."""
     return host.startswith("[") or host == "localhost" or host.replace(".", "").isdigit()

@@ -1,4 +1,4 @@
-"""Public ids: opaque strings beside the integer primary keys that never leave the database."""
+"""Public ids: opaque strings, while the integer primary keys stay internal."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import uuid
 
 
 def parse_public_id(text: str) -> uuid.UUID | None:
-    """None for everything but the one spelling we hand out (in either case of letters)."""
+    """The id, or None for any spelling other than the canonical one (in either case of letters)."""
     try:
         public_id = uuid.UUID(text)
     except ValueError:

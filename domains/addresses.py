@@ -1,4 +1,4 @@
-"""How a domain is shown: the default one, which has no row, and customers' own alike."""
+"""The API's view of a domain: the default domain, which has no row, and customers' domains."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ from common.hosts import LOOPBACK_HOSTS
 from domains.models import Domain, DomainStatus
 
 BASE_ID = "base"
-# Why an address is refused that visitors would be sent to, by code.
-NO_DESTINATION = {"loop": "Leads back to this service.", "banned": "Leads to a host that is banned here."}
+# Error messages for refused redirect targets, by error code.
+NO_DESTINATION = {
+    "loop": "Must not point to this service.",
+    "banned": "Must not point to a host that is banned here.",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class DomainAddress:
-    """``short_url`` is the domain's own address, so that ``short_url + "/" + code`` is a link."""
+    """``short_url`` is the domain's base URL: ``short_url + "/" + code`` is a short URL."""
 
     id: str
     full_domain: str
@@ -29,11 +32,11 @@ class DomainAddress:
     is_default: bool
 
 
-def leads_home(destination: Destination) -> bool:
-    """Whether it is an address of the service itself; customers' domains are another matter."""
+def is_own_address(destination: Destination) -> bool:
+    """Whether it is a URL of the service's own hosts. Does not check customers' domains."""
     if destination.host.removesuffix(".") not in settings.BASE_HOSTS:
         return False
-    # On a loopback address every port is a service of its own; a real host is ours on the web's ports too.
+    # On a loopback host, each port can be a different service. On a real host, ports 80 and 443 are also this service.
     ports = {settings.BASE_PORT} | (set() if settings.BASE_HOST in LOOPBACK_HOSTS else {80, 443})
     return destination.port in ports
 
@@ -58,5 +61,5 @@ def address_of(domain: Domain | None) -> DomainAddress:
 
 
 def short_url_of_host(host: str | None) -> str:
-    """The address of a customer's host (always TLS), or of the default domain for None."""
+    """The base URL of a customer's host (always https), or of the default domain for None."""
     return settings.BASE_URL if host is None else f"https://{host}"

@@ -6,13 +6,13 @@ from django.http import HttpRequest
 
 from common.admin import OperatorAdmin
 from common.errors import TooManyAttempts
-from domains.advice import advice
 from domains.models import Domain
-from domains.proof import Check
-from domains.recheck import recheck_now
+from domains.verification.advice import advice
+from domains.verification.proof import Check
+from domains.verification.recheck import recheck_now
 
-# Each may take three seconds.
-_AT_ONCE = 5
+# Each check may take three seconds.
+_MAX_CHECKS = 5
 
 
 class FailingFilter(admin.SimpleListFilter):
@@ -28,13 +28,14 @@ class FailingFilter(admin.SimpleListFilter):
 
 @admin.register(Domain)
 class DomainAdmin(OperatorAdmin):
-    """For seeing what is amiss with a domain. Its owner proves it, and gives it up, through the API."""
+    """Shows the problems of a domain. Its owner verifies and deletes it through the API."""
 
-    list_display = ["host", "owner", "status", "failed_checks", "next_check", "created_at"]
+    list_display = ["host", "owner", "status", "failed_checks", "next_check", "created"]
+    sortable_by = ("created",)
     list_filter = ["status", FailingFilter]
-    list_select_related = ["owner"]
-    search_fields = ["host", "owner__email__exact"]
-    search_help_text = "A part of the name, or an owner's e-mail, whole."
+    list_select_related = ["owner__account"]
+    search_fields = ["host", "owner__account__email__exact"]
+    search_help_text = "Part of the name, or an owner's whole e-mail address."
     ordering = ["-id"]
     fields = [
         *("public_id", "owner", "host", "domain", "subdomain", "status"),
@@ -47,25 +48,25 @@ class DomainAdmin(OperatorAdmin):
     def next_check(self, domain: Domain) -> object:
         return domain.recheck_at if domain.verified else None
 
-    @admin.action(permissions=["change"], description="Look at the DNS of selected domains now")
+    @admin.action(permissions=["change"], description="Check the DNS of selected domains now")
     def recheck(self, request: HttpRequest, domains: QuerySet[Domain]) -> None:
-        chosen = list(domains[: _AT_ONCE + 1])
-        if len(chosen) > _AT_ONCE:
-            self.message_user(request, f"At most {_AT_ONCE} at a time.", messages.ERROR)
+        selected = list(domains[: _MAX_CHECKS + 1])
+        if len(selected) > _MAX_CHECKS:
+            self.message_user(request, f"Select at most {_MAX_CHECKS} domains.", messages.ERROR)
             return
-        for domain in chosen:
+        for domain in selected:
             try:
                 checks = recheck_now(domain)
             except TooManyAttempts as error:
                 self.message_user(request, f"{domain}: {error.message}", messages.ERROR)
                 return
             domain.refresh_from_db()
-            self.log_change(request, domain, f"Looked at: {domain.status}.")
+            self.log_change(request, domain, f"DNS checked: {domain.status}.")
             for check in checks:
-                level = messages.SUCCESS if check.amiss is None else messages.WARNING
-                self.message_user(request, f"{domain} is {domain.status}. {_said(check)}", level)
+                level = messages.SUCCESS if check.problem is None else messages.WARNING
+                self.message_user(request, f"{domain} is {domain.status}. {_result(check)}", level)
 
 
-def _said(check: Check) -> str:
-    found = f"{check.type} {check.name}: {check.answer.shown}"
-    return found if check.amiss is None else f"{found}. {advice(check.amiss, check.name, check.answer)}"
+def _result(check: Check) -> str:
+    record = f"{check.type} {check.name}: {check.answer.shown}"
+    return record if check.problem is None else f"{record}. {advice(check.problem, check.name, check.answer)}"

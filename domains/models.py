@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import secrets
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db import models
 from django.db.models.functions import Now
 
-from accounts.models import User
+from accounts.workspace_models import Workspace
 from common.ids import new_public_id
 
 CLAIM_DAYS = 7
@@ -19,39 +19,63 @@ class DomainStatus(models.TextChoices):
 
 
 def new_token() -> str:
-    """128 random bits: what only a claim's owner knows, and only a name's owner can put into its DNS."""
+    """128 random bits. Only the claim's owner knows them, and only the name's owner can publish them in DNS."""
     return secrets.token_hex(16)
 
 
 class Domain(models.Model):
-    """A host of a customer's own. The service's own host has no row: a link without a domain lives there.
+    """A customer's host. The service's own host has no row; its links have no domain.
 
-    It begins as a claim, which anybody may make to any name (pending). Proven in DNS it works (active), and what was
-    proven once but is no longer does not (inactive).
+    A domain starts as a claim, which any account can make to any name (pending). Proof in DNS activates it (active).
+    Repeated failures of later checks deactivate it (inactive).
     """
 
-    public_id = models.UUIDField(default=new_public_id, unique=True, editable=False)
-    owner = models.ForeignKey(User, on_delete=models.CASCADE, related_name="domains")
-    domain = models.CharField(max_length=253)
-    subdomain = models.CharField(max_length=253, null=True, blank=True)  # noqa: DJ001 # the contract says string or null
-    host = models.CharField(max_length=253, help_text="Lower case, A-labels: as in a Host header.")
-    status = models.CharField(max_length=10, choices=DomainStatus, default=DomainStatus.PENDING)
-    # Where visitors are sent who ask for nothing, for what is not there, and for what is over; each as a browser
-    # writes it.
-    root_url = models.TextField(null=True, blank=True)  # noqa: DJ001 # null: a page of ours
-    not_found_url = models.TextField(null=True, blank=True)  # noqa: DJ001 # as above
-    expired_url = models.TextField(null=True, blank=True)  # noqa: DJ001 # as above
-    token = models.CharField(max_length=32, default=new_token, editable=False)
-    created_at = models.DateTimeField(db_default=Now(), editable=False)
-    # Of a pending claim: until when it may be proven.
-    claimed_until = models.DateTimeField(db_default=Now() + timedelta(days=CLAIM_DAYS), editable=False)
-    # Of an active one: when its DNS is looked at again, and how often in a row it was not as it should be.
-    recheck_at = models.DateTimeField(db_default=Now(), editable=False)
-    failed_checks = models.PositiveSmallIntegerField(default=0, editable=False)
+    id = models.BigAutoField(primary_key=True, db_comment="Internal key.")
+    public_id = models.UUIDField(default=new_public_id, unique=True, editable=False, db_comment="API id.")
+    owner = models.ForeignKey(
+        Workspace,
+        on_delete=models.CASCADE,
+        related_name="domains",
+        db_comment="The workspace that claimed the domain.",
+    )
+    domain = models.CharField(max_length=253, db_comment="As the owner entered it.")
+    subdomain = models.CharField(
+        max_length=253, null=True, blank=True, db_comment="As entered; null: the domain itself."
+    )
+    host = models.CharField(max_length=253, db_comment="Full name: lower case, A-labels.")
+    status = models.CharField(
+        max_length=10,
+        choices=DomainStatus,
+        default=DomainStatus.PENDING,
+        db_comment="pending, active (verified) or inactive.",
+    )
+    root_url = models.TextField(null=True, blank=True, db_comment="Where / redirects; null: built-in page.")
+    not_found_url = models.TextField(
+        null=True, blank=True, db_comment="Where unknown codes redirect; null: 404."
+    )
+    expired_url = models.TextField(
+        null=True, blank=True, db_comment="Where expired links redirect; null: 410."
+    )
+    token = models.CharField(
+        max_length=32, default=new_token, editable=False, db_comment="Token that the owner publishes in DNS."
+    )
+    created_at = models.DateTimeField(db_default=Now(), editable=False, db_comment="Creation time.")
+    claimed_until = models.DateTimeField(
+        db_default=Now() + timedelta(days=CLAIM_DAYS),
+        editable=False,
+        db_comment="Deadline to verify a pending domain.",
+    )
+    recheck_at = models.DateTimeField(
+        db_default=Now(), editable=False, db_comment="Next DNS check of an active domain."
+    )
+    failed_checks = models.PositiveSmallIntegerField(
+        default=0, editable=False, db_comment="Consecutive failed DNS checks."
+    )
 
     class Meta:
+        db_table_comment = "Customers' domains. The default domain has no row."
         constraints = [
-            # Claims that are not proven exclude nobody; a proven name has one owner.
+            # Any number of accounts can claim a name; a verified name has one owner.
             models.UniqueConstraint(
                 fields=["host"], condition=~models.Q(status="pending"), name="domain_proven_host_unique"
             ),
@@ -72,3 +96,13 @@ class Domain(models.Model):
     @property
     def verified(self) -> bool:
         return self.status == DomainStatus.ACTIVE
+
+    @property
+    def verify_before(self) -> datetime | None:
+        """When an unverified claim expires. None: the domain is verified or was."""
+        return self.claimed_until if self.status == DomainStatus.PENDING else None
+
+    @property
+    def next_check_at(self) -> datetime | None:
+        """When the service checks the DNS records again. None: only its owner starts a check."""
+        return self.recheck_at if self.status == DomainStatus.ACTIVE else None

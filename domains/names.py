@@ -1,4 +1,4 @@
-"""Which names can be a customer's domain, and the one spelling (lower case, A-labels) of each."""
+"""Validates customers' domain names and converts them to canonical form (lower case, A-labels)."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from publicsuffixlist import PublicSuffixList
 from common.errors import FieldError, InvalidFields
 
 CHALLENGE = "_shortener-challenge"
-# The name of the challenge is one, too.
+# The name of the challenge record must also fit into 253 characters.
 MAX_LENGTH = 253 - len(f"{CHALLENGE}.")
 
-OURS = "Is the address of this service itself."
+OURS = "Must not be the address of this service."
 
-# Their meaning is fixed by RFC 6761 and its successors: none of them is looked up in DNS, or names a host there.
+# Special-use names (RFC 6761 and its successors): they have no hosts in DNS.
 _SPECIAL = frozenset({"alt", "arpa", "invalid", "local", "localhost", "onion"})
-# What browsers take for the end of an IPv4 address, in each of its notations.
+# Browsers parse a name whose last label is such a number as an IPv4 address.
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A canonical name, in the two parts that its owner gave."""
+    """A canonical name in the two parts that its owner entered."""
 
     domain: str
     subdomain: str | None
@@ -38,29 +38,29 @@ class Name:
 
 
 def canonical_name(domain: str, subdomain: str | None) -> Name:
-    """The name that is meant. Raises InvalidFields, with every field that cannot be."""
+    """Return the canonical name. Raises InvalidFields with the errors of all fields."""
     errors: list[FieldError] = []
-    name = Name(_judged("domain", domain, errors), None)
+    name = Name(_checked_domain("domain", domain, errors), None)
     if subdomain:
         name = Name(name.domain, _canonical("subdomain", subdomain, errors))
     if not errors:
-        errors += _judged_whole(name)
+        errors += _check_host(name)
     if errors:
         raise InvalidFields(errors)
     return name
 
 
 def registered_domain(host: str) -> str:
-    """The part of a name that somebody registered: ``example.co.uk`` of ``go.example.co.uk``."""
+    """Return the registered domain of a name: ``example.co.uk`` for ``go.example.co.uk``."""
     return _public_suffixes().privatesuffix(host) or host
 
 
 def is_apex(host: str) -> bool:
-    """Whether a name is a registered domain itself, where no CNAME can be."""
+    """Whether a name is itself a registered domain, which cannot have a CNAME."""
     return registered_domain(host) == host
 
 
-def _judged(field: str, text: str, errors: list[FieldError]) -> str:
+def _checked_domain(field: str, text: str, errors: list[FieldError]) -> str:
     if _is_address(text):
         errors.append(FieldError(field, "address", "Must be a name, not an IP address."))
         return ""
@@ -75,15 +75,11 @@ def _judged(field: str, text: str, errors: list[FieldError]) -> str:
     elif labels[-1] in _SPECIAL:
         errors.append(FieldError(field, "special_use", f"Names under .{labels[-1]} do not exist in DNS."))
     elif _public_suffixes().privatesuffix(name) is None:
-        errors.append(
-            FieldError(
-                field, "public_suffix", "Must be a domain of yours, not one under which others register."
-            )
-        )
+        errors.append(FieldError(field, "public_suffix", "Must be a registered domain, not a public suffix."))
     return name
 
 
-def _judged_whole(name: Name) -> list[FieldError]:
+def _check_host(name: Name) -> list[FieldError]:
     if len(name.host) > MAX_LENGTH:
         return [FieldError("domain", "too_long", f"The whole name must not exceed {MAX_LENGTH} characters.")]
     if name.host in settings.BASE_HOSTS:
@@ -94,7 +90,7 @@ def _judged_whole(name: Name) -> list[FieldError]:
 def _canonical(field: str, text: str, errors: list[FieldError]) -> str:
     try:
         return idna.encode(text, uts46=True, std3_rules=True).decode().removesuffix(".")
-    except UnicodeError:  # IDNAError is one, and so is what lone surrogates raise
+    except UnicodeError:  # IDNAError is a subclass; lone surrogates raise UnicodeError itself
         errors.append(
             FieldError(field, "invalid", "Must be a host name, such as go.example.com, and nothing else.")
         )

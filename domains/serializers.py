@@ -4,20 +4,49 @@ from typing import Any
 
 from rest_framework import serializers
 
-from common.fields import DestinationField, Text
+from common.rest.fields import DestinationField, Text
+from common.rest.json_serializers import Object
+from common.rest.pagination import PageQuery
+from domains.representations import domain_with_settings
 
-# Longer than any name, as upper case and other spellings of letters may be, but not without end.
-_MOST_CHARACTERS = 253
+# A host name has at most 253 characters, and A-labels are its longest spelling.
+_MAX_CHARACTERS = 253
+
+
+class ListQuery(PageQuery):
+    """Without ``page`` and ``limit``, the list is complete: clients written before the list had pages keep working."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        return super().to_internal_value(data) if data.keys() & {"page", "limit"} else {}
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        return super().validate(attrs) if attrs else {}
 
 
 class ClaimSerializer(serializers.Serializer[Any]):
-    domain = Text(characters=_MOST_CHARACTERS)
-    subdomain = Text(required=False, allow_null=True, allow_blank=True, characters=_MOST_CHARACTERS)
+    domain = Text(
+        characters=_MAX_CHARACTERS, help_text="A complete name, in any spelling that browsers understand."
+    )
+    subdomain = Text(
+        required=False,
+        allow_null=True,
+        allow_blank=True,
+        characters=_MAX_CHARACTERS,
+        help_text="The part before the domain, if any: `go` in `go.example.com`.",
+    )
 
 
-class SettingsSerializer(serializers.Serializer[Any]):
-    """What is left out stays as it is; null takes it away."""
+class _Setting(DestinationField):
+    def __init__(self, **kwargs: Any) -> None:
+        text = "An http or https URL, but not of this service or a banned host."
+        super().__init__(required=False, allow_null=True, help_text=text, **kwargs)
 
-    rootUrl = DestinationField(source="root_url", required=False, allow_null=True)
-    notFoundUrl = DestinationField(source="not_found_url", required=False, allow_null=True)
-    expiredUrl = DestinationField(source="expired_url", required=False, allow_null=True)
+
+class SettingsSerializer(Object):
+    """Omitted settings keep their value; null removes a setting."""
+
+    returned = domain_with_settings.names
+
+    rootUrl = _Setting(source="root_url")
+    notFoundUrl = _Setting(source="not_found_url")
+    expiredUrl = _Setting(source="expired_url")

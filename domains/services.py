@@ -1,39 +1,43 @@
-"""Claims to names: made, proven, given up. No transaction is open while DNS is asked."""
+"""Claims, verifies and deletes domains. No transaction is open during DNS queries."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from django.db import IntegrityError, connection, transaction
+from django.conf import settings
+from django.db import IntegrityError, connection
 
-from accounts.limits import Limit, spend_attempt
-from accounts.models import User
+from accounts.caps import CapReached, lock_count
+from accounts.history.recording import authored_transaction
 from accounts.plans import allows_custom_domains
-from common import versions
+from accounts.workspace_models import Workspace
+from common.database import extend_response_timeout, is_reference_gone
 from common.errors import Conflict, Forbidden, ServiceError
-from domains.advice import advice
+from common.host import cache_versions
 from domains.models import CLAIM_DAYS, Domain
 from domains.names import canonical_name
-from domains.proof import Check, examine
-from domains.selectors import get_domain, is_proven_by_another
+from domains.selectors import domains_of, get_domain, is_proven_by_another
+from domains.verification.advice import advice
+from domains.verification.proof import Check, examine
+from limits.attempts import Limit, spend_attempt
 
 VERIFICATIONS = Limit(attempts=10, seconds=60 * 60)
 RECHECK_HOURS = 24
-# Long enough for a hundred thousand links to come home.
+# Long enough to move a hundred thousand links to the default domain.
 _DELETE_SECONDS = 60
 
-# What keeps rows of a domain says in this setting how many codes went with it.
+# A trigger of the links app stores the number of dropped codes in this setting.
 _DELETE = """
 DELETE FROM domains_domain WHERE id = %s
 RETURNING status <> 'pending', coalesce(current_setting('domains.codes_dropped', true), '0')::int
 """
 
-_FORGET_LAPSED = """
+_DELETE_EXPIRED = """
 DELETE FROM domains_domain
 WHERE owner_id = %(owner)s AND host = %(host)s AND status = 'pending' AND claimed_until <= now()
 """
-# Who let a proven name lapse has a mere claim to it once somebody else has proven it.
+# When an account verifies a name, the inactive domain of the former owner becomes a pending claim.
 _DEMOTE = f"""
 UPDATE domains_domain SET status = 'pending', claimed_until = now() + interval '{CLAIM_DAYS} days'
 WHERE host = %(host)s AND status = 'inactive' AND id <> %(id)s
@@ -46,7 +50,7 @@ WHERE id = %(id)s AND (status <> 'pending' OR claimed_until > now())
 
 
 class DnsNotConfigured(ServiceError):
-    """``data.checks`` says of each record what was expected, what was found and what to do."""
+    """``data.checks`` has for each record the expected and actual values, and advice."""
 
     code = "dns_not_configured"
     message = "The domain's DNS is not configured yet."
@@ -63,7 +67,7 @@ class PlanWithoutDomains(Forbidden):
 
 class DomainTaken(Conflict):
     code = "domain_taken"
-    message = "Another account has proven that this domain is its own."
+    message = "Another account has already verified this domain."
 
 
 class AlreadyClaimed(Conflict):
@@ -71,62 +75,71 @@ class AlreadyClaimed(Conflict):
     message = "You have added this domain already."
 
 
-def claim_domain(*, owner: User, domain: str, subdomain: str | None = None) -> Domain:
-    """A claim with a token of its own, which excludes nobody. Raises InvalidFields, Forbidden or Conflict."""
+def claim_domain(*, owner: Workspace, domain: str, subdomain: str | None = None) -> Domain:
+    """Create a claim with its own token. Other accounts can claim the same name.
+
+    Raises InvalidFields, Forbidden, CapReached or Conflict.
+    """
     name = canonical_name(domain, subdomain)
     _require_plan(owner)
     claim = Domain(owner=owner, domain=name.domain, subdomain=name.subdomain, host=name.host)
     try:
-        with transaction.atomic():
-            _execute(_FORGET_LAPSED, owner=owner.pk, host=name.host)
+        with authored_transaction():
+            _execute(_DELETE_EXPIRED, owner=owner.pk, host=name.host)
+            _require_space(owner, name.host)
             claim.save(force_insert=True)
-    except IntegrityError:
+    except IntegrityError as error:
+        if is_reference_gone(error):
+            # Another request has deleted the workspace.
+            raise
         raise AlreadyClaimed from None
     return get_domain(owner, str(claim.public_id))
 
 
-def verify_domain(*, owner: User, public_id: str) -> Domain:
-    """Asks DNS; the first valid proof of a name owns it.
+def verify_domain(*, owner: Workspace, public_id: str) -> Domain:
+    """Check DNS and activate the domain. The first account that proves a name owns it.
 
     Raises NotFound, Forbidden, TooManyAttempts, DomainTaken or DnsNotConfigured.
     """
     domain = get_domain(owner, public_id)
     _require_plan(owner)
-    # Of a name and not of a claim, which could be made anew; of an owner, so that nobody uses up another's.
+    # Count per name, because a claim can be recreated; and per owner, so that no account uses up another's attempts.
     spend_attempt(f"verify {owner.pk} {domain.host}", VERIFICATIONS)
     if is_proven_by_another(domain):
         raise DomainTaken
     checks = examine(domain)
-    if any(check.amiss for check in checks):
+    if any(check.problem for check in checks):
         raise DnsNotConfigured(checks)
     _activate(domain)
     return get_domain(owner, public_id)
 
 
-def delete_domain(*, owner: User, public_id: str) -> int:
-    """Ends a claim in any state; the database sends its links home in the same transaction.
+def delete_domain(*, owner: Workspace, public_id: str) -> int:
+    """Delete a domain in any state. A trigger moves its links to the default domain in the same transaction.
 
-    From then on the host is not answered any more. Gives the number of custom codes that had no place there.
+    From then on the service does not serve the host. Returns the number of dropped custom codes, which
+    were already taken on the default domain.
     """
     domain = get_domain(owner, public_id)
-    with transaction.atomic(), connection.cursor() as cursor:
+    with extend_response_timeout(_DELETE_SECONDS), authored_transaction(), connection.cursor() as cursor:
         cursor.execute(f"SET LOCAL statement_timeout = '{_DELETE_SECONDS}s'")
         cursor.execute(_DELETE, [domain.pk])
         was_served, dropped = cursor.fetchone() or (False, 0)
     if was_served:
-        # The host is known no more, and any number of codes have begun to mean something on the default domain.
-        versions.bump_all()
+        cache_versions.bump(hosts=[domain.host])
+        # Any number of codes now exist on the default domain.
+        cache_versions.expire_caches()
     return int(dropped)
 
 
 def _activate(domain: Domain) -> None:
     try:
-        with transaction.atomic():
+        with authored_transaction():
             _execute(_DEMOTE, id=domain.pk, host=domain.host)
             _execute(_ACTIVATE, id=domain.pk)
     except IntegrityError:
         raise DomainTaken from None
-    versions.bump(hosts=[domain.host])
+    cache_versions.bump(hosts=[domain.host])
 
 
 def _execute(query: str, **values: str | int) -> None:
@@ -134,20 +147,31 @@ def _execute(query: str, **values: str | int) -> None:
         cursor.execute(query, values)
 
 
-def _require_plan(owner: User) -> None:
+def _require_plan(owner: Workspace) -> None:
     if not allows_custom_domains(owner.plan):
         raise PlanWithoutDomains
 
 
+def _require_space(owner: Workspace, host: str) -> None:
+    cap = settings.DOMAINS_PER_ACCOUNT
+    if not cap:
+        return
+    lock_count(owner)
+    domains = domains_of(owner)
+    # A repeated claim to a name fails as a duplicate, even at the cap.
+    if domains.count() >= cap and not domains.filter(host=host).exists():
+        raise CapReached(cap, "domains")
+
+
 def _as_data(check: Check) -> dict[str, Any]:
-    amiss = check.amiss
+    problem = check.problem
     return {
         "type": check.type,
         "name": check.name,
-        "ok": amiss is None,
+        "ok": problem is None,
         "expected": check.expected,
         "found": check.answer.shown,
         "resolver": check.answer.resolver,
-        "reason": None if amiss is None else amiss.value,
-        "advice": None if amiss is None else advice(amiss, check.name, check.answer),
+        "reason": None if problem is None else problem.value,
+        "advice": None if problem is None else advice(problem, check.name, check.answer),
     }

@@ -1,0 +1,3 @@
+"""Links and their codes. `services` writes one link, `bulk` many and `transfer` files of links; `storage` has the SQL.
+`selectors` and `listing` read links for their owners. `destinations` looks up the link of a redirect.
+"""

@@ -6,15 +6,22 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html
 from django.utils.http import urlencode
 
-from common.admin import OperatorAdmin
+from bans.admin import BanAdmin, BanListAdmin
+from bans.models import Ban
+from bans.selectors import Affected
+from common.admin import OperatorAdmin, one_line
 from common.destination_url import canonical_destination
-from domains.addresses import short_url_of_host
-from links import bans
-from links.finding import find_links, switched_off, with_bans
-from links.forms import BanForm
-from links.models import Ban, Link
+from links import link_bans
+from links.listing.affected import affected_by_account, affected_by_host
+from links.listing.operator_search import find_links, inactive_links, with_bans
+from links.models import Link, LinkBan
+from links.short_urls import short_url_of
+from links.storage.columns import RESTRICTIONS
+from links.visitor_state import visitor_state
 
 
 class StateFilter(admin.SimpleListFilter):
@@ -23,35 +30,43 @@ class StateFilter(admin.SimpleListFilter):
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return [
-            ("off", "Switched off by the owner"),
-            ("banned", "Banned by itself"),
+            ("off", "Deactivated by the owner"),
+            ("banned", "Banned individually"),
             ("custom", "On a customer's domain"),
         ]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Link]) -> QuerySet[Link]:
         if self.value() == "off":
-            return switched_off(queryset)
+            return inactive_links(queryset)
         filters = {"banned": {"ban__isnull": False}, "custom": {"domain__isnull": False}}
         return queryset.filter(**filters.get(self.value() or "", {}))
 
 
-@admin.register(Link)
 class LinkAdmin(OperatorAdmin):
-    """For finding links and banning them. Owners edit; and deleting goes through the API, which holds codes."""
+    """Finds and bans links. Only owners edit links. Only the API deletes links, because it reserves their codes.
 
-    list_display = ["__str__", "title", "destination", "owner", "domain", "clicks", "state", "created_at"]
+    The app of the redirects registers a subclass that simulates visits.
+    """
+
+    list_display = [
+        *("id", "short_url", "short_title", "short_destination", "owner", "clicks", "state", "created_at"),
+    ]
+    # Imported links keep their creation times, so only the key has an index in the order of the whole list.
+    sortable_by = ("id",)
     list_filter = [StateFilter]
-    list_select_related = ["owner", "domain", "counter"]
+    list_select_related = ["owner__account", "domain", "counter"]
     search_fields = ["public_id"]
     search_help_text = (
-        "A code, present or former, an owner's e-mail or an id, whole; or a part of a destination or title."
+        "A whole code (current or former), owner's e-mail address or id; or part of a destination or title."
     )
     ordering = ["-id"]
     fields = [
         *("public_id", "short_url", "owner", "domain", "short_code", "custom_code"),
-        *("original_url", "destination", "title", "description", "tags", "utm"),
-        *("state", "is_active", "expires_at", "has_password", "max_clicks", "clicks"),
-        *("allowed_countries", "blocked_countries", "allowed_devices", "redirect_type"),
+        *("original_url", "target_url", "destination", "title", "description", "tags", "utm"),
+        *("state", "is_active", "starts_at", "not_started_url", "expires_at", "expired_url"),
+        *("has_password", "clicks", "redirect_type", "referrer_policy", "forward_query"),
+        *("rules", "split", "preview"),
+        *(column.name for column in RESTRICTIONS),
         *("created_at", "updated_at"),
     ]
     actions = ["ban_links", "lift_bans", "ban_host"]
@@ -66,7 +81,17 @@ class LinkAdmin(OperatorAdmin):
 
     @admin.display(description="short URL")
     def short_url(self, link: Link) -> str:
-        return f"{short_url_of_host(link.domain.host if link.domain else None)}/{link}"
+        """Opens the preview, which names the destination and counts no click."""
+        url = short_url_of(link)
+        return format_html('<a href="{}+" target="_blank" rel="noopener noreferrer">{}</a>', url, url)
+
+    @admin.display(description="title")
+    def short_title(self, link: Link) -> str:
+        return one_line(link.title)
+
+    @admin.display(description="destination")
+    def short_destination(self, link: Link) -> str:
+        return one_line(link.destination)
 
     @admin.display
     def clicks(self, link: Link) -> int:
@@ -74,76 +99,64 @@ class LinkAdmin(OperatorAdmin):
 
     @admin.display
     def state(self, link: Link) -> str:
-        if link.banned:  # type: ignore[attr-defined] # of the queryset
-            return "banned"
-        return "on" if link.is_active else "off"
+        return visitor_state(link, timezone.now())
 
     @admin.display(boolean=True, description="password")
     def has_password(self, link: Link) -> bool:
         return link.password is not None
 
     @admin.action(
-        permissions=["change"], description="Ban selected links: their owners cannot switch them on"
+        permissions=["change"], description="Ban selected links; their owners cannot re-enable them"
     )
     def ban_links(self, request: HttpRequest, links: QuerySet[Link]) -> None:
         for link in links:
-            bans.ban_link(link=link)
+            link_bans.ban_link(link=link)
             self.log_change(request, link, "Banned.")
-        self.message_user(request, "Not followed any more, at once and everywhere.")
+        self.message_user(request, "Banned. The links stopped working on every host.")
 
     @admin.action(permissions=["change"], description="Lift the bans of selected links")
     def lift_bans(self, request: HttpRequest, links: QuerySet[Link]) -> None:
         lifted = list(links.filter(ban__isnull=False).select_related("ban"))
         for link in lifted:
-            bans.lift_ban(ban=link.ban)
+            link_bans.lift_ban(ban=link.ban)
             self.log_change(request, link, "Ban lifted.")
-        self.message_user(request, f"{len(lifted)} lifted. Bans of hosts and accounts are among the bans.")
+        self.message_user(
+            request, f"{len(lifted)} lifted. See the list of bans for those of hosts and accounts."
+        )
 
     @admin.action(permissions=["change"], description="Ban the destination's host, with all its links …")
     def ban_host(self, request: HttpRequest, links: QuerySet[Link]) -> HttpResponse | None:
-        """Asks first: the host of one link may be everybody's."""
+        """Open the form to confirm the ban: many accounts may link to the same host."""
         hosts = {canonical_destination(link.destination).host.removesuffix(".") for link in links}
         if len(hosts) != 1:
             self.message_user(request, "Select links to one host.", messages.ERROR)
             return None
-        return HttpResponseRedirect(f"{reverse('admin:links_ban_add')}?{urlencode({'host': hosts.pop()})}")
+        return HttpResponseRedirect(f"{reverse('admin:bans_ban_add')}?{urlencode({'host': hosts.pop()})}")
 
 
 @admin.register(Ban)
-class BanAdmin(OperatorAdmin):
-    """Whoever deletes a ban lifts it."""
+class CountingBanAdmin(BanAdmin):
+    def affected_by(self, ban: Ban) -> Affected | None:
+        return affected_by_account(ban.owner) if ban.owner else affected_by_host(ban.host or "")
 
-    form = BanForm
-    has_form = True
-    list_display = ["__str__", "owner", "link", "reason", "created_at"]
-    list_select_related = ["owner", "link"]
-    search_fields = ["host", "owner__email"]
+
+@admin.register(LinkBan)
+class LinkBanAdmin(BanListAdmin):
+    """Lists bans of single links. The list of links has the action that creates them."""
+
+    list_display = ["address", "destination", "short_reason", "created"]
+    sortable_by = ("created",)
+    list_select_related = ["link__domain"]
     ordering = ["-id"]
-    fields = ["host", "owner", "reason"]
-    raw_id_fields = ["owner"]
+    fields = ["link", "reason", "created_at"]
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Ban | None = None) -> list[str]:
-        return [] if obj is None else ["host", "owner", "link", "reason", "created_at"]
+    @admin.display(description="ban of")
+    def address(self, ban: LinkBan) -> str:
+        return f"link {short_url_of(ban.link)}"
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return admin.ModelAdmin.has_add_permission(self, request)
+    @admin.display
+    def destination(self, ban: LinkBan) -> str:
+        return one_line(ban.link.destination)
 
-    def has_change_permission(self, request: HttpRequest, obj: Ban | None = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Ban | None = None) -> bool:
-        return admin.ModelAdmin.has_delete_permission(self, request, obj)
-
-    def save_model(self, request: HttpRequest, obj: Ban, form: BanForm, change: bool) -> None:
-        if obj.owner:
-            ban = bans.ban_links_of(owner=obj.owner, reason=obj.reason)
-        else:
-            ban = bans.ban_host(host=obj.host or "", reason=obj.reason)
-        obj.pk = ban.pk
-
-    def delete_model(self, request: HttpRequest, obj: Ban) -> None:
-        bans.lift_ban(ban=obj)
-
-    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Ban]) -> None:
-        for ban in queryset:
-            bans.lift_ban(ban=ban)
+    def lift(self, ban: LinkBan) -> None:
+        link_bans.lift_ban(ban=ban)

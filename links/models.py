@@ -2,11 +2,25 @@ from __future__ import annotations
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.db.models import Value
 from django.db.models.functions import Now
 
-from accounts.models import User
+from accounts.workspace_models import Workspace
 from common.ids import new_public_id
 from domains.models import Domain
+from links.counter_models import (  # noqa: F401 # Django finds models in this module
+    ClickCounter,
+    CreatedLinks,
+    OwnerTotals,
+    TagTotals,
+    VisitorClicks,
+    VisitorKey,
+)
+from links.deleted_models import DeletedLink  # noqa: F401 # likewise
+from links.route_models import Route  # noqa: F401 # likewise
+
+# The longest code that an imported link may keep.
+MAX_CODE = 255
 
 
 class RedirectType(models.IntegerChoices):
@@ -20,37 +34,139 @@ class Device(models.TextChoices):
     TABLET = "tablet"
 
 
+class ReferrerPolicy(models.TextChoices):
+    NO_REFERRER = "no-referrer"
+    ORIGIN = "origin"
+    STRICT_ORIGIN_WHEN_CROSS_ORIGIN = "strict-origin-when-cross-origin"
+
+
 class Link(models.Model):
     """A short link. Its clicks are counted in ClickCounter and its codes live in Code.
 
-    The database keeps a narrow copy of what lists match (``links_searchable``) by itself.
+    Triggers maintain a narrow copy of the searchable columns (``links_searchable``), and the history of the URLs that
+    the link led to (Route).
+
+    An entry of ``rules`` is ``{_id, number, name, url, href, conditions}``, and one of ``split`` is ``{_id, number,
+    name, url, href, weight}``: ``_id`` has 32 hexadecimal digits, ``number`` is 1 to 15 and unique within the link,
+    ``url`` is as entered, and ``href`` is its canonical form. A condition is ``{type, values, not}``.
     """
 
-    public_id = models.UUIDField(default=new_public_id, unique=True, editable=False)
-    owner = models.ForeignKey(User, on_delete=models.CASCADE, related_name="links", db_index=False)
-    # No domain: the service's own host.
-    domain = models.ForeignKey(Domain, on_delete=models.RESTRICT, null=True, blank=True, related_name="links")
-    short_code = models.CharField(max_length=50, editable=False)
-    custom_code = models.CharField(max_length=50, null=True, blank=True)  # noqa: DJ001 # null: there is none
-    original_url = models.TextField(editable=False, help_text="As the caller wrote it.")
-    destination = models.TextField(editable=False, help_text="As a browser writes it; what is sent.")
-    title = models.CharField(max_length=800, null=True, blank=True)  # noqa: DJ001 # null and "" are told apart
-    description = models.CharField(max_length=2000, null=True, blank=True)  # noqa: DJ001 # as title
-    tags = ArrayField(models.TextField(), default=list, blank=True)
-    tag_keys = ArrayField(
-        models.TextField(), default=list, editable=False, help_text="Folded, for the filter."
+    id = models.BigAutoField(primary_key=True, db_comment="Internal key.")
+    public_id = models.UUIDField(default=new_public_id, unique=True, editable=False, db_comment="API id.")
+    owner = models.ForeignKey(
+        Workspace, on_delete=models.CASCADE, related_name="links", db_index=False, db_comment="The workspace."
     )
-    is_active = models.BooleanField(default=True)
-    expires_at = models.DateTimeField(null=True, blank=True)
-    password = models.CharField(max_length=200, null=True, blank=True, editable=False)  # noqa: DJ001 # a hash
-    utm = models.JSONField(default=dict, blank=True)
-    max_clicks = models.PositiveIntegerField(null=True, blank=True)
-    allowed_countries = ArrayField(models.CharField(max_length=2), default=list, blank=True)
-    blocked_countries = ArrayField(models.CharField(max_length=2), default=list, blank=True)
-    allowed_devices = ArrayField(models.CharField(max_length=7, choices=Device), default=list, blank=True)
-    redirect_type = models.PositiveSmallIntegerField(choices=RedirectType, default=RedirectType.FOUND)
-    created_at = models.DateTimeField(db_default=Now(), editable=False)
-    updated_at = models.DateTimeField(db_default=Now(), editable=False)
+    creator = models.ForeignKey(
+        "accounts.User",
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        editable=False,
+        db_index=False,
+        related_name="created_links",
+        db_comment="The account that created the link. Null: that of the personal workspace.",
+    )
+    # No foreign key: deleting a key must not write to its links. Numbers of keys are not used again.
+    key_id = models.BigIntegerField(
+        null=True, editable=False, db_comment="The key with scopes that created the link. Null: none."
+    )
+    domain = models.ForeignKey(
+        Domain,
+        on_delete=models.RESTRICT,
+        null=True,
+        blank=True,
+        db_index=False,
+        related_name="links",
+        db_comment="Null: the default domain.",
+    )
+    short_code = models.CharField(max_length=MAX_CODE, editable=False, db_comment="Generated; never changes.")
+    custom_code = models.CharField(max_length=MAX_CODE, null=True, blank=True, db_comment="Null: none.")
+    original_url = models.TextField(editable=False, db_comment="Destination as entered.")
+    target_url = models.TextField(
+        null=True, blank=True, db_comment="Replaces original_url as the destination. As entered. Null: none."
+    )
+    destination = models.TextField(
+        editable=False, db_comment="Canonical form of target_url or original_url, sent in redirects."
+    )
+    other_destinations = ArrayField(
+        models.TextField(),
+        default=list,
+        db_default=Value([], output_field=ArrayField(models.TextField())),
+        editable=False,
+        db_comment="Canonical form of all other URLs to which the link can lead, and of the image of its preview.",
+    )
+    title = models.CharField(max_length=800, null=True, blank=True, db_comment="Null: never set.")
+    description = models.CharField(max_length=2000, null=True, blank=True, db_comment="Null: never set.")
+    tags = ArrayField(models.TextField(), default=list, blank=True, db_comment="Tags as entered.")
+    tag_keys = ArrayField(
+        models.TextField(), default=list, editable=False, db_comment="Case-folded tags, for filters."
+    )
+    is_active = models.BooleanField(default=True, db_comment="The owner's switch.")
+    starts_at = models.DateTimeField(null=True, blank=True, db_comment="Null: at once.")
+    not_started_url = models.TextField(
+        null=True, blank=True, db_comment="Where visitors go before starts_at. Canonical form. Null: 404."
+    )
+    expires_at = models.DateTimeField(null=True, blank=True, db_comment="Null: never.")
+    expired_url = models.TextField(
+        null=True,
+        blank=True,
+        db_comment="Where visitors go after the end or the last click. Canonical form. Null: the domain's, or 410.",
+    )
+    password = models.CharField(max_length=200, null=True, blank=True, editable=False, db_comment="Hash.")
+    utm = models.JSONField(default=dict, blank=True, db_comment="utm parameters added to redirects.")
+    forward_query = models.BooleanField(
+        default=False, db_default=False, db_comment="Whether redirects add the visitor's parameters."
+    )
+    referrer_policy = models.TextField(
+        choices=ReferrerPolicy, null=True, blank=True, db_comment="Referrer-Policy of redirects. Null: none."
+    )
+    rules = models.JSONField(
+        default=list,
+        db_default=Value([], output_field=models.JSONField()),
+        blank=True,
+        db_comment="Destinations with conditions on the visitor; the first rule that matches applies.",
+    )
+    split = models.JSONField(
+        default=list,
+        db_default=Value([], output_field=models.JSONField()),
+        blank=True,
+        db_comment="Destinations that each get a share of the visitors, after the rules.",
+    )
+    preview = models.JSONField(
+        null=True, blank=True, db_comment="The card that messengers show: title, description and imageUrl."
+    )
+    max_clicks = models.PositiveIntegerField(null=True, blank=True, db_comment="Null: no limit.")
+    max_clicks_per_visitor = models.PositiveIntegerField(null=True, blank=True, db_comment="Null: no limit.")
+    allowed_countries = ArrayField(
+        models.CharField(max_length=2), default=list, blank=True, db_comment="ISO 3166-1 alpha-2; empty: all."
+    )
+    blocked_countries = ArrayField(
+        models.CharField(max_length=2), default=list, blank=True, db_comment="ISO 3166-1 alpha-2."
+    )
+    allowed_devices = ArrayField(
+        models.CharField(max_length=7, choices=Device),
+        default=list,
+        blank=True,
+        db_comment="desktop, mobile, tablet; empty: all.",
+    )
+    redirect_type = models.PositiveSmallIntegerField(
+        choices=RedirectType, default=RedirectType.FOUND, db_comment="HTTP status: 301 or 302."
+    )
+    created_at = models.DateTimeField(db_default=Now(), editable=False, db_comment="Creation time.")
+    updated_at = models.DateTimeField(db_default=Now(), editable=False, db_comment="Last change.")
+
+    class Meta:
+        db_table_comment = "Short links."
+        indexes = [
+            # Empty without teams: links of personal workspaces have no creator.
+            models.Index(fields=["creator"], condition=models.Q(creator__isnull=False), name="link_creator"),
+            # Links of the default domain cost nothing here: `links_owner_domain` serves lists of any domain.
+            models.Index(fields=["domain"], condition=models.Q(domain__isnull=False), name="link_domain"),
+            # With the owner, so that the links of a key are counted without reading them.
+            models.Index(
+                fields=["key_id", "owner"], condition=models.Q(key_id__isnull=False), name="link_key"
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.custom_code or self.short_code
@@ -64,26 +180,41 @@ class CodeKind(models.TextChoices):
     SHORT = "short"
     CUSTOM = "custom"
     ALIAS = "alias", "Alias (a former custom code)"
-    RESERVED = "reserved", "Reserved (the way home of a link on a customer's domain)"
+    RESERVED = "reserved", "Reserved (default-domain code of a link on a customer's domain)"
     RETIRED = "retired", "Retired (of a deleted link)"
 
 
 class Code(models.Model):
-    """The namespace: one row for each code that is taken on a domain, whatever took it.
+    """The namespace of codes: one row for each code that is taken on a domain, for any reason.
 
-    A retired code belongs to no link any more and is held back until ``held_until`` for its former owner.
+    A retired code has no link. It is reserved for its former owner until ``held_until``.
     """
 
+    id = models.BigAutoField(primary_key=True, db_comment="Internal key.")
     domain = models.ForeignKey(
-        Domain, on_delete=models.CASCADE, null=True, related_name="codes", db_index=False
+        Domain,
+        on_delete=models.CASCADE,
+        null=True,
+        related_name="codes",
+        db_index=False,
+        db_comment="Null: the default domain.",
     )
-    code = models.CharField(max_length=50)
-    kind = models.CharField(max_length=8, choices=CodeKind)
-    link = models.ForeignKey(Link, on_delete=models.CASCADE, null=True, related_name="codes")
-    owner = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, db_index=False)
-    held_until = models.DateTimeField(null=True)
+    code = models.CharField(max_length=MAX_CODE, db_comment="As in the path of the short URL.")
+    kind = models.CharField(max_length=8, choices=CodeKind, db_comment="Why the code is taken.")
+    link = models.ForeignKey(
+        Link, on_delete=models.CASCADE, null=True, related_name="codes", db_comment="Null: retired."
+    )
+    owner = models.ForeignKey(
+        Workspace,
+        on_delete=models.SET_NULL,
+        null=True,
+        db_index=False,
+        db_comment="Former owner of a retired code.",
+    )
+    held_until = models.DateTimeField(null=True, db_comment="When a retired code becomes free.")
 
     class Meta:
+        db_table_comment = "Every code that is taken on a domain, for any reason."
         constraints = [
             models.UniqueConstraint(fields=["domain", "code"], nulls_distinct=False, name="code_unique"),
             models.CheckConstraint(
@@ -97,82 +228,23 @@ class Code(models.Model):
         return self.code
 
 
-class ClickCounter(models.Model):
-    """The clicks of a link, apart from it: a click must not rewrite the link's row and all its indexes.
+class LinkBan(models.Model):
+    """An operator's ban of a single link. ``bans.models.Ban`` bans hosts and accounts.
 
-    The database makes the row with the link.
+    ``links_is_banned`` in the database checks both on every lookup. A ban does not change the link, so lifting it
+    restores the owner's settings exactly.
     """
 
-    link = models.OneToOneField(Link, on_delete=models.CASCADE, primary_key=True, related_name="counter")
-    owner = models.ForeignKey(User, on_delete=models.CASCADE, db_index=False)
-    clicks = models.BigIntegerField(default=0)
-    # How many of them came with an import: they are in no report.
-    imported = models.BigIntegerField(db_default=0)
-
-    class Meta:
-        indexes = [models.Index(fields=["owner", "clicks", "link"], name="counter_owner_clicks")]
-
-
-class OwnerTotals(models.Model):
-    """Kept sums of an owner's links, so that no page and no statistic counts rows.
-
-    Spread over slots, so that the writes of one owner do not wait for each other. The database keeps them.
-    """
-
-    pk = models.CompositePrimaryKey("owner", "slot")
-    owner = models.ForeignKey(User, on_delete=models.CASCADE, db_index=False)
-    slot = models.SmallIntegerField()
-    links = models.BigIntegerField(default=0)
-    active_links = models.BigIntegerField(default=0)
-    clicks = models.BigIntegerField(default=0)
-
-
-class Ban(models.Model):
-    """What an operator wants nobody to be led to: a host with all below it, one link, or all links of an account.
-
-    Asked at every look at a link (``links_is_banned`` in the database), and nothing of the link is changed: whoever
-    lifts a ban gives back exactly what the owner had.
-    """
-
-    host = models.CharField(
-        max_length=255,
-        unique=True,
-        null=True,
-        blank=True,
-        help_text="Of destinations, with all hosts below it. An address may be pasted, too.",
-    )
-    owner = models.OneToOneField(
-        User,
-        on_delete=models.CASCADE,
-        related_name="ban",
-        null=True,
-        blank=True,
-        help_text="None of the account's links is followed. Disable the account, too, if nobody may use it.",
-    )
-    # Links are deleted by statements of their own, past Django: the constraint is the migration's, and cascades.
+    # SQL statements delete links without Django, so the migration defines this constraint, with ON DELETE CASCADE.
+    id = models.BigAutoField(primary_key=True, db_comment="Internal key.")
     link = models.OneToOneField(
-        Link, on_delete=models.CASCADE, related_name="ban", null=True, blank=True, db_constraint=False
+        Link, on_delete=models.CASCADE, related_name="ban", db_constraint=False, db_comment="The banned link."
     )
-    reason = models.CharField(max_length=500, blank=True)
-    created_at = models.DateTimeField(db_default=Now(), editable=False)
+    reason = models.CharField(max_length=500, blank=True, db_comment="The operator's note.")
+    created_at = models.DateTimeField(db_default=Now(), editable=False, db_comment="Creation time.")
 
     class Meta:
-        constraints = [
-            models.CheckConstraint(
-                name="ban_of_one_thing",
-                condition=models.Q(host__isnull=False, owner=None, link=None)
-                | models.Q(host=None, owner__isnull=False, link=None)
-                | models.Q(host=None, owner=None, link__isnull=False),
-            ),
-        ]
+        db_table_comment = "Operators' bans of single links."
 
     def __str__(self) -> str:
-        return self.host or str(self.owner or self.link)
-
-
-class CreatedLinks(models.Model):
-    """How many links an owner whose plan has a quota created in a month: also those that are deleted since."""
-
-    owner = models.OneToOneField(User, on_delete=models.CASCADE, primary_key=True)
-    month = models.DateField()
-    links = models.IntegerField()
+        return str(self.link)

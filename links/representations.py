@@ -1,124 +1,192 @@
-"""Links as the interface writes them."""
+"""Links as the API shows them: each field's value, schema and example."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from operator import attrgetter
 from typing import Any
 
+from rest_framework.fields import CharField, ChoiceField, ListField
+
 from accounts.models import User
-from common.fields import iso_utc
-from domains.addresses import BASE_ID, DomainAddress, short_url_of_host
-from links.models import Link
-from links.selectors import ExportedLink, LinkRow, Overview
+from accounts.workspace_models import Workspace
+from common.openapi.response_fields import choice, count, flag, moment, number, public_id, text
+from common.openapi.responses import Field, Representation
+from domains.addresses import BASE_ID
+from domains.models import DomainStatus
+from links.destinations.utm import UTM_KEYS
+from links.models import Device, Link, RedirectType
+from links.routing.representations import ROUTING_FIELDS
+from links.selectors import LinkRow, Overview
+from links.short_urls import short_url, short_url_of
+from links.storage.columns import RESTRICTIONS, Column
 
 
-def short_url(host: str | None, code: str) -> str:
-    return f"{short_url_of_host(host)}/{code}"
+def _row_short_url(row: LinkRow) -> str:
+    return short_url(row.host, row.custom_code or row.short_code)
 
 
-def created_link(link: Link) -> dict[str, Any]:
-    return {
-        "_id": str(link.public_id),
-        "originalUrl": link.original_url,
-        "shortCode": link.short_code,
-        "customCode": link.custom_code,
-        "shortUrl": short_url_of(link),
-        "title": link.title,
-        "tags": link.tags,
-        "clickCount": 0,
-        "isActive": link.is_active,
-        "createdAt": iso_utc(link.created_at),
-    }
+def _row_domain_id(row: LinkRow) -> str:
+    return BASE_ID if row.domain_id is None else str(row.domain_id)
 
 
-def whole_link(link: Link, creator: User) -> dict[str, Any]:
-    """Every field, except the password, of which only its presence is told."""
-    return {
-        **created_link(link),
-        **changeable_fields(link),
-        "clickCount": link.counter.clicks,
-        **({"importedClicks": link.counter.imported} if link.counter.imported else {}),
-        "domainId": BASE_ID if link.domain is None else str(link.domain.public_id),
-        "creator": {
-            "_id": str(creator.public_id),
-            "firstName": creator.first_name,
-            "lastName": creator.last_name,
-            "email": creator.email,
-        },
-        "updatedAt": iso_utc(link.updated_at),
-    }
+def _restriction(column: Column) -> Field:
+    example, help_text = _DESCRIBED.get(column.name, (..., None))
+    if not column.is_list:
+        return number(column.api_name, column.name, example, help_text, required=False, min_value=1)
+    child = ChoiceField(Device.values) if column.name == "allowed_devices" else CharField()
+    schema = ListField(child=child, required=False, help_text=help_text)
+    return Field(column.api_name, column.name, schema, example)
 
 
-def updated_link(link: Link, changed: set[str]) -> dict[str, Any]:
-    """The fields that every update returns, and those that were sent."""
-    shown = {"title", "tags", "isActive"} | changed
+def _restrictions(link: Any) -> dict[str, Any]:
+    return {name: value for name, get in _RESTRICTION_GETTERS if (value := get(link))}
+
+
+_RESTRICTION_GETTERS = [(column.api_name, attrgetter(column.name)) for column in RESTRICTIONS]
+# The example of each restriction, and a description if the name is not enough.
+_DESCRIBED: dict[str, tuple[Any, str | None]] = {
+    "max_clicks": (1000, None),
+    "max_clicks_per_visitor": (2, "Clicks per IP address. IPv6 addresses are grouped by /64."),
+    "allowed_countries": (["DE", "FR"], None),
+    "blocked_countries": (["AQ"], None),
+    "allowed_devices": (["mobile"], None),
+}
+_RESTRICTIONS = Representation("Restrictions", *map(_restriction, RESTRICTIONS))
+_UTM = Representation(
+    "Utm",
+    *(
+        text(key, None, value, required=False)
+        for key, value in zip(UTM_KEYS, ("newsletter", "email", "spring", "shoes", "header"), strict=True)
+    ),
+)
+_TITLE = text("title", "title", "Spring sale", allow_null=True)
+_TAGS = Field("tags", "tags", ListField(child=CharField()), ["sale", "mail"])
+_IS_ACTIVE = flag("isActive", "is_active", True)
+_CHANGEABLE = (
+    text("customCode", "custom_code", "spring", allow_null=True),
+    text("description", "description", None, allow_null=True),
+    moment("expiresAt", "expires_at", "2030-06-01T00:00:00Z", allow_null=True),
+    flag("hasPassword", "has_password", False),
+    _UTM.nested("utm", "utm"),
+    _RESTRICTIONS.nested("restrictions", _restrictions),
+    choice("redirectType", "redirect_type", RedirectType.values, 302),
+    *ROUTING_FIELDS,
+)
+_CREATOR = Representation(
+    "Creator",
+    public_id("019a9e3b-11c0-7a52-8f4d-7b2c9d3e5f60"),
+    text("firstName", "first_name", "Ada"),
+    text("lastName", "last_name", "Lovelace"),
+    text("email", "email", "ada@example.com"),
+)
+WHOLE_URL = Representation(
+    "Url",
+    public_id("019a9e3c-5d2f-7c41-9b1e-2f6d0c8a4b75"),
+    text("originalUrl", "original_url", "https://example.com/spring?ref=mail", "As sent."),
+    text("shortCode", "short_code", "k3TzP9q"),
+    text("shortUrl", short_url_of, "https://go.example.com/spring", "The complete short link."),
+    _TITLE,
+    _TAGS,
+    count("clickCount", "counter.clicks"),
+    _IS_ACTIVE,
+    *_CHANGEABLE,
+    number(
+        "importedClicks",
+        None,
+        help_text="The part of `clickCount` that was imported. Reports contain only imported visits with a day.",
+        required=False,
+        min_value=1,
+    ),
+    text(
+        "domainId",
+        lambda link: BASE_ID if link.domain is None else str(link.domain.public_id),
+        BASE_ID,
+        f"`{BASE_ID}` is the default domain.",
+    ),
+    _CREATOR.nested(
+        "creator",
+        allow_null=True,
+        help_text="Null: the account has been deleted. In a personal workspace it is then the workspace's account.",
+    ),
+    moment("createdAt", "created_at", "2030-03-01T09:30:00.123456Z"),
+    moment("updatedAt", "updated_at", "2030-03-02T17:05:41.654321Z"),
+)
+
+created_link = WHOLE_URL.pick(
+    "NewUrl",
+    "_id originalUrl shortCode customCode shortUrl title tags clickCount isActive createdAt",
+    clickCount=lambda _: 0,
+)
+listed_link = WHOLE_URL.pick(
+    "ListedUrl",
+    "_id originalUrl shortCode customCode shortUrl domainId title tags clickCount isActive expiresAt hasPassword"
+    " redirectType createdAt updatedAt",
+    shortUrl=_row_short_url,
+    domainId=_row_domain_id,
+    clickCount="clicks",
+)
+_top_link = listed_link.pick("TopUrl", "_id originalUrl shortCode shortUrl title clickCount createdAt")
+UPDATED_URL = Representation(
+    "UpdatedUrl",
+    *WHOLE_URL.pick("", "_id shortUrl title tags isActive updatedAt").fields,
+    *(field.optional() for field in _CHANGEABLE),
+)
+DELETED_URL = WHOLE_URL.pick("DeletedUrl", "_id")
+MOVED_URL = WHOLE_URL.pick("MovedUrl", "_id")
+_changeable = Representation("", _TITLE, _TAGS, _IS_ACTIVE, *_CHANGEABLE)
+
+
+def whole_link(link: Link, owner: Workspace, account: User) -> dict[str, Any]:
+    """Every field except the password, of which only ``hasPassword`` is shown. ``account`` reads the link.
+
+    A link of a personal workspace without a stored creator is of the workspace's account, which alone can read it.
+    That includes a link of a team whose creator's account was deleted: whoever moves it into their workspace takes it
+    over.
+    """
+    creator = account if link.creator is None and owner.is_personal else link.creator
+    imported = {"importedClicks": link.counter.imported} if link.counter.imported else {}
+    return {**WHOLE_URL(link), **imported, "creator": creator and _CREATOR(creator)}
+
+
+def updated_link(link: Link, changed: Collection[str]) -> dict[str, Any]:
+    """The fields that every update returns, and the fields of the request."""
+    shown = {"_id", "shortUrl", "title", "tags", "isActive", "updatedAt", *changed}
     if "password" in changed:
         shown.add("hasPassword")
-    fields = {name: value for name, value in changeable_fields(link).items() if name in shown}
-    return {
-        "_id": str(link.public_id),
-        "shortUrl": short_url_of(link),
-        **fields,
-        "updatedAt": iso_utc(link.updated_at),
-    }
+    return UPDATED_URL.only(shown, link)
 
 
-def changeable_fields(link: Link | ExportedLink) -> dict[str, Any]:
-    restrictions = {
-        "maxClicks": link.max_clicks,
-        "allowedCountries": link.allowed_countries,
-        "blockedCountries": link.blocked_countries,
-        "allowedDevices": link.allowed_devices,
-    }
-    return {
-        "customCode": link.custom_code,
-        "title": link.title,
-        "description": link.description,
-        "tags": link.tags,
-        "isActive": link.is_active,
-        "expiresAt": None if link.expires_at is None else iso_utc(link.expires_at),
-        "hasPassword": link.has_password,
-        "utm": link.utm,
-        "restrictions": {name: value for name, value in restrictions.items() if value},
-        "redirectType": link.redirect_type,
-    }
+def changeable_fields(link: Any) -> dict[str, Any]:
+    """``link`` is a Link, or a row of an export, which has the same attributes."""
+    return _changeable(link)
 
 
-def listed_link(row: LinkRow) -> dict[str, Any]:
-    return {
-        "_id": str(row.public_id),
-        "originalUrl": row.original_url,
-        "shortCode": row.short_code,
-        "shortUrl": short_url(row.host, row.custom_code or row.short_code),
-        "title": row.title,
-        "clickCount": row.clicks,
-        "isActive": row.is_active,
-        "createdAt": iso_utc(row.created_at),
-    }
+link_domain = Representation(
+    "LinkDomain",
+    text("id", "id", BASE_ID, f"`{BASE_ID}` is the default domain."),
+    text("fullDomain", "full_domain", "go.example.com"),
+    text("shortUrl", "short_url", "https://go.example.com", "`/` and a code complete the short URL."),
+)
+available_domain = Representation(
+    "AvailableDomain",
+    *link_domain.fields,
+    text("domain", "domain", "go.example.com"),
+    text("subdomain", "subdomain", None, allow_null=True),
+    flag("isDefault", "is_default", True),
+    choice("status", "status", DomainStatus.values, "active"),
+    flag("isSystemDomain", "is_default", True),
+)
 
 
-def overview(found: Overview) -> dict[str, Any]:
-    return {
-        "totalUrls": found.links,
-        "activeUrls": found.active_links,
-        "totalClicks": found.clicks,
-        "topUrls": [
-            {key: value for key, value in listed_link(row).items() if key != "isActive"} for row in found.top
-        ],
-    }
+def _top_links(shown: Overview) -> list[dict[str, Any]]:
+    return [_top_link(row) for row in shown.top]
 
 
-def available_domain(address: DomainAddress) -> dict[str, Any]:
-    return {
-        "id": address.id,
-        "fullDomain": address.full_domain,
-        "domain": address.domain,
-        "subdomain": address.subdomain,
-        "isDefault": address.is_default,
-        "shortUrl": address.short_url,
-        "status": address.status,
-        "isSystemDomain": address.is_default,
-    }
-
-
-def short_url_of(link: Link) -> str:
-    return short_url(None if link.domain is None else link.domain.host, link.custom_code or link.short_code)
+overview = Representation(
+    "Stats",
+    count("totalUrls", "links", 1),
+    count("activeUrls", "active_links", 1),
+    count("totalClicks", "clicks"),
+    _top_link.listed("topUrls", _top_links),
+)

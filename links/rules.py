@@ -1,79 +1,112 @@
-"""What the fields of a link may be and what they become: all that can be said without asking the database."""
+"""Rules of a link's fields that need no database query, and the stored values of the fields."""
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Any
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, TypedDict, Unpack
 
 from django.contrib.auth.hashers import make_password
+from django.utils import timezone
 
 from accounts.models import User
-from common.destination_url import Destination, canonical_destination
-from common.errors import Conflict, FieldError, InvalidFields, NotFound
+from accounts.workspace_models import Workspace
+from common.destination_url import Destination
+from common.errors import Conflict, FieldError, InvalidFields
 from common.ids import new_public_id
-from domains.addresses import NO_DESTINATION, leads_home
 from domains.models import Domain
-from links.codes import is_reserved
+from links.codes.format import CODE_RULE, is_code
+from links.codes.reserved import is_reserved
 from links.models import Link, RedirectType
+from links.routing.columns import columns_of as routing_columns
 from links.selectors import tag_key
+from links.storage.columns import RESTRICTIONS
 
-# Of one call with many links: a hash takes as long as a hundred links.
+# Per bulk call: hashing one password takes as long as storing a hundred links.
 MAX_PASSWORDS = 100
+
+
+# The new values of these fields do not depend on the present link.
+INDEPENDENT = frozenset(
+    ("title", "description", "tags", "is_active", "redirect_type", "password", "utm", "restrictions")
+)
+
+
+class LinkFields(TypedDict, total=False):
+    """The fields of a creation that become columns of the link. Missing fields have their defaults."""
+
+    custom_code: str | None
+    title: str | None
+    description: str | None
+    tags: list[str] | None
+    expires_at: datetime | None
+    password: str | None
+    utm: dict[str, str | None] | None
+    restrictions: dict[str, Any] | None
+    redirect_type: int | None
+    is_active: bool
+    target: Destination | None
+    starts_at: datetime | None
+    not_started_url: Destination | None
+    expired_url: Destination | None
+    forward_query: bool | None
+    referrer_policy: str | None
+    rules: list[dict[str, Any]] | None
+    split: list[dict[str, Any]] | None
+    preview: dict[str, Any] | None
 
 
 def new_link(
     *,
-    owner: User,
+    owner: Workspace,
+    creator: User | None,
     domain: Domain | None,
-    original_url: str,
     destination: Destination,
-    custom_code: str | None = None,
-    title: str | None = None,
-    description: str | None = None,
-    tags: list[str] | None = None,
-    expires_at: datetime | None = None,
-    password: str | None = None,
-    utm: dict[str, str | None] | None = None,
-    restrictions: dict[str, Any] | None = None,
-    redirect_type: int | None = None,
+    **fields: Unpack[LinkFields],
 ) -> Link:
-    """A link that is nowhere yet, and has no short code yet."""
-    return Link(
+    """Return an unsaved link without a short code. In a personal workspace, the account is always the creator."""
+    link = Link(
         public_id=new_public_id(),
         owner=owner,
+        creator=None if owner.is_personal else creator,
+        key_id=None if owner.key is None else owner.key.id,
         domain=domain,
-        custom_code=custom_code,
-        original_url=original_url,
+        original_url=destination.text,
         destination=destination.href,
-        title=title,
-        description=description,
-        expires_at=expires_at,
-        password=None if password is None else make_password(password),
-        redirect_type=redirect_type or RedirectType.FOUND,
-        **_tags(tags),
-        **_utm(utm),
-        **_restrictions(restrictions),
+        **column_values(fields),
     )
+    for name, value in routing_columns(link, fields, {}).items():
+        setattr(link, name, value)
+    return link
 
 
-def changed_fields(changes: dict[str, Any]) -> dict[str, Any]:
-    fields: dict[str, Any] = {
-        name: changes[name]
+def column_values(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Map the fields of a creation or an update to the columns that they set and their values.
+
+    `links.routing.columns` has the fields that decide where the link leads: their values depend on the link.
+    """
+    values: dict[str, Any] = {
+        name: fields[name]
         for name in ("custom_code", "title", "description", "is_active", "expires_at")
-        if name in changes
+        if name in fields
     }
-    if "redirect_type" in changes:
-        fields["redirect_type"] = changes["redirect_type"] or RedirectType.FOUND
-    if "password" in changes:
-        given = changes["password"]
-        fields["password"] = None if given is None else make_password(given)
-    if "tags" in changes:
-        fields |= _tags(changes["tags"])
-    if "utm" in changes:
-        fields |= _utm(changes["utm"])
-    if "restrictions" in changes:
-        fields |= _restrictions(changes["restrictions"])
-    return fields
+    if "redirect_type" in fields:
+        values["redirect_type"] = fields["redirect_type"] or RedirectType.FOUND
+    if "password" in fields:
+        password = fields["password"]
+        values["password"] = None if password is None else make_password(password)
+    if "tags" in fields:
+        values |= _tags(fields["tags"])
+    if "utm" in fields:
+        values |= _utm(fields["utm"])
+    if "restrictions" in fields:
+        values |= _restrictions(fields["restrictions"])
+    return values
+
+
+def time_of_change(link: Link) -> datetime:
+    """Now, or later if the clock is behind that of the last change: the time is the link's version."""
+    return max(timezone.now(), link.updated_at + timedelta(microseconds=1))
 
 
 def refuse_immutable(link: Link, changes: dict[str, Any]) -> None:
@@ -86,38 +119,21 @@ def refuse_immutable(link: Link, changes: dict[str, Any]) -> None:
         raise InvalidFields(errors)
 
 
+def refuse_new_code(custom_code: str | None) -> None:
+    """Refuse a code that a client may not choose. A link keeps an inherited code only as long as it is unchanged."""
+    if custom_code is not None and not is_code(custom_code):
+        raise InvalidFields([FieldError("customCode", "code", CODE_RULE)])
+    refuse_reserved(custom_code)
+
+
 def refuse_reserved(custom_code: str | None) -> None:
     if custom_code is not None and is_reserved(custom_code):
         raise Conflict(f"The code {custom_code} is reserved.", code="code_reserved")
 
 
-def code_taken(code: str) -> Conflict:
-    return Conflict(f"The code {code} is already in use.", code="code_taken")
-
-
 def too_many_passwords() -> InvalidFields:
-    sentence = f"At most {MAX_PASSWORDS} passwords are set in one call."
-    return InvalidFields([FieldError("password", "too_many", sentence)])
-
-
-def no_url() -> NotFound:
-    return NotFound("URL not found.")
-
-
-def no_domain() -> NotFound:
-    return NotFound("Domain not found.")
-
-
-def destination_elsewhere(original_url: str) -> Destination:
-    """Refuses our own address; customers' domains here and banned hosts are refused by the statement that inserts."""
-    destination = canonical_destination(original_url)
-    if leads_home(destination):
-        raise refused_destination("loop")
-    return destination
-
-
-def refused_destination(code: str) -> InvalidFields:
-    return InvalidFields([FieldError("originalUrl", code, NO_DESTINATION[code])])
+    message = f"At most {MAX_PASSWORDS} passwords can be set in one call."
+    return InvalidFields([FieldError("password", "too_many", message)])
 
 
 def _tags(tags: list[str] | None) -> dict[str, Any]:
@@ -128,13 +144,12 @@ def _utm(utm: dict[str, str | None] | None) -> dict[str, Any]:
     return {"utm": {key: value for key, value in (utm or {}).items() if value is not None}}
 
 
-def _restrictions(given: dict[str, Any] | None) -> dict[str, Any]:
-    """The whole object is replaced: what it does not name is no longer restricted. Duplicates collapse."""
-    given = given or {}
+def _restrictions(restrictions: dict[str, Any] | None) -> dict[str, Any]:
+    """Replace the whole object: a missing restriction is removed. Removes duplicates."""
+    restrictions = restrictions or {}
     return {
-        "max_clicks": given.get("max_clicks"),
-        **{
-            name: list(dict.fromkeys(given.get(name) or []))
-            for name in ("allowed_countries", "blocked_countries", "allowed_devices")
-        },
+        column.name: list(dict.fromkeys(restrictions.get(column.name) or []))
+        if column.is_list
+        else restrictions.get(column.name)
+        for column in RESTRICTIONS
     }

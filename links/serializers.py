@@ -1,4 +1,4 @@
-"""The documented rules of each field, one line a field; rules that need another row are the services'."""
+"""The rules of each field of a request. `links.services` checks the rules that need other rows of the database."""
 
 from __future__ import annotations
 
@@ -7,17 +7,35 @@ from typing import Any
 from django.db import models
 from rest_framework import serializers
 
-from common.countries import COUNTRY_CODES
-from common.fields import Boolean, DateTime, DestinationField, Integer, QueryBoolean, Text, count_characters
-from common.objects import Object, StrictObject
-from common.pagination import PageQuery
-from links.codes import is_code
-from links.exports import ExportFormat
-from links.models import Device, RedirectType
+from common.rest.fields import Boolean, DateTime, DestinationField, Integer, QueryBoolean, Text
+from common.rest.json_serializers import Object, StrictObject
+from common.rest.lists import List
+from common.rest.pagination import PageQuery
+from domains.addresses import BASE_ID
+from links.fields import (
+    MAX_TAG,
+    CodeField,
+    CountryField,
+    CurrentOrNewCodeField,
+    DeviceField,
+    RedirectTypeField,
+    ReferrerPolicyField,
+    TagField,
+    TagsField,
+)
+from links.representations import WHOLE_URL
+from links.routing.serializers import (
+    MAX_RULES,
+    MAX_VARIANTS,
+    MIN_VARIANTS,
+    PreviewSerializer,
+    RulesField,
+    SplitField,
+)
 
 MAX_TAGS = 50
-MAX_TAG = 50
-MAX_SEARCH = 200
+# The longest short URL: a scheme, a host of 253 characters, a code of 255 and two slashes.
+MAX_SEARCH = 8 + 253 + 255 + 2
 
 
 class SortBy(models.TextChoices):
@@ -26,142 +44,208 @@ class SortBy(models.TextChoices):
     TITLE = "title"
 
 
-class TagField(Text):
-    """Not only blanks, which the filter by tags could never name."""
-
-    # What is a blank differs between languages, so that no pattern of a schema says it.
-    default_error_messages = {"blank_tag": "A tag has more than blanks."}
-
-    def to_internal_value(self, data: Any) -> str:
-        tag = super().to_internal_value(data)
-        if not tag.strip():
-            self.fail("blank_tag")
-        return tag
-
-
-class TagsField(Text):
-    """Tags in a query string, separated by commas. What is longer than a tag can be is no word for the index."""
-
-    default_error_messages = {"tag": f"A tag has at most {MAX_TAG} characters."}
-
-    def to_internal_value(self, data: Any) -> str:
-        tags = super().to_internal_value(data)
-        if any(count_characters(tag.strip()) > MAX_TAG for tag in tags.split(",")):
-            self.fail("tag")
-        return tags
-
-
 class UtmSerializer(StrictObject):
-    source = Text(required=False, allow_null=True, allow_blank=True, characters=200)  # type: ignore[assignment] # DRF
+    source = Text(required=False, allow_null=True, allow_blank=True, characters=200)  # type: ignore[assignment] # hides DRF's
     medium = Text(required=False, allow_null=True, allow_blank=True, characters=200)
     campaign = Text(required=False, allow_null=True, allow_blank=True, characters=200)
     term = Text(required=False, allow_null=True, allow_blank=True, characters=200)
     content = Text(required=False, allow_null=True, allow_blank=True, characters=200)
 
 
-class CountryField(Text):
-    default_error_messages = {"country": "Must be an ISO 3166-1 alpha-2 country code."}
-
-    def to_internal_value(self, data: Any) -> str:
-        code = super().to_internal_value(data)
-        # Beyond ASCII, upper-casing spells countries out of other letters: "ß" would be South Sudan.
-        if not code.isascii() or code.upper() not in COUNTRY_CODES:
-            self.fail("country")
-        return code.upper()
-
-
-class DeviceField(Text):
-    default_error_messages = {"device": "Must be desktop, mobile or tablet."}
-
-    def to_internal_value(self, data: Any) -> str:
-        device = super().to_internal_value(data)
-        if device not in Device.values:
-            self.fail("device")
-        return device
-
-
 class RestrictionsSerializer(StrictObject):
     maxClicks = Integer(
         source="max_clicks", required=False, allow_null=True, min_value=1, max_value=2_147_483_647
     )
-    allowedCountries = serializers.ListField(
+    maxClicksPerVisitor = Integer(
+        source="max_clicks_per_visitor", required=False, allow_null=True, min_value=1, max_value=2_147_483_647
+    )
+    allowedCountries = List(
         source="allowed_countries", child=CountryField(), required=False, allow_null=True, max_length=300
     )
-    blockedCountries = serializers.ListField(
+    blockedCountries = List(
         source="blocked_countries", child=CountryField(), required=False, allow_null=True, max_length=300
     )
-    allowedDevices = serializers.ListField(
+    allowedDevices = List(
         source="allowed_devices", child=DeviceField(), required=False, allow_null=True, max_length=10
     )
 
 
-class CodeField(Text):
-    default_error_messages = {"code": "Must be 3 to 50 letters and digits (A-Z, a-z, 0-9)."}
-
-    def to_internal_value(self, data: Any) -> str:
-        code = super().to_internal_value(data)
-        if not is_code(code):
-            self.fail("code")
-        return code
-
-
-class RedirectTypeField(Integer):
-    default_error_messages = {"redirect_type": "Must be 301 or 302."}
-
-    def to_internal_value(self, data: Any) -> int:
-        redirect_type = super().to_internal_value(data)
-        if redirect_type not in RedirectType.values:
-            self.fail("redirect_type")
-        return redirect_type
-
-
 class _WritableFields(Object):
-    customCode = CodeField(source="custom_code", required=False, allow_null=True)
+    customCode = CodeField(
+        source="custom_code",
+        required=False,
+        allow_null=True,
+        help_text="Case-sensitive.",
+    )
     title = Text(required=False, allow_null=True, allow_blank=True, characters=200)
     description = Text(required=False, allow_null=True, allow_blank=True, characters=500)
-    tags = serializers.ListField(
-        child=TagField(characters=MAX_TAG), required=False, allow_null=True, max_length=MAX_TAGS
+    tags = List(child=TagField(characters=MAX_TAG), required=False, allow_null=True, max_length=MAX_TAGS)
+    expiresAt = DateTime(
+        source="expires_at",
+        required=False,
+        allow_null=True,
+        help_text="In UTC if it has no offset. A date without a time means 00:00.",
     )
-    expiresAt = DateTime(source="expires_at", required=False, allow_null=True)
-    password = Text(required=False, allow_null=True, min_length=1, max_length=128)
-    utm = UtmSerializer(required=False, allow_null=True)
-    restrictions = RestrictionsSerializer(required=False, allow_null=True)
+    password = Text(
+        required=False,
+        allow_null=True,
+        min_length=1,
+        max_length=128,
+        style={"input_type": "password"},
+        help_text="Visitors must enter it before the redirect. Null: no password.",
+    )
+    utm = UtmSerializer(
+        required=False,
+        allow_null=True,
+        help_text="Campaign parameters, added to the destination. An update replaces the whole object.",
+    )
+    restrictions = RestrictionsSerializer(
+        required=False,
+        allow_null=True,
+        help_text="Limits on who may follow the link, and how often. An update replaces the whole object.",
+    )
     redirectType = RedirectTypeField(source="redirect_type", required=False, allow_null=True)
+    isActive = Boolean(source="is_active", required=False, help_text="Whether the link redirects.")
 
 
-class _FieldsOfANewLink(Object):
-    originalUrl = DestinationField(source="original_url")
-    domainId = Text(source="domain_id", required=False, allow_null=True)
+class _RoutingFields(Object):
+    targetUrl = DestinationField(
+        source="target",
+        required=False,
+        allow_null=True,
+        help_text="Where the link leads instead of to `originalUrl`. Null: to `originalUrl`.",
+    )
+    startsAt = DateTime(
+        source="starts_at",
+        required=False,
+        allow_null=True,
+        help_text="Before this time, the link responds with 404 or redirects to `notStartedUrl`. Earlier than"
+        " `expiresAt`.",
+    )
+    notStartedUrl = DestinationField(
+        source="not_started_url",
+        required=False,
+        allow_null=True,
+        help_text="Where visitors go before `startsAt`. These visits do not count as clicks.",
+    )
+    expiredUrl = DestinationField(
+        source="expired_url",
+        required=False,
+        allow_null=True,
+        help_text="Where visitors go after `expiresAt` or the last click. These visits are no clicks. Null: to the"
+        " `expiredUrl` of the domain, if it has one.",
+    )
+    forwardQuery = Boolean(
+        source="forward_query",
+        required=False,
+        allow_null=True,
+        help_text="Whether redirects add the visitor's query parameters that the destination does not have.",
+    )
+    referrerPolicy = ReferrerPolicyField(
+        source="referrer_policy",
+        required=False,
+        allow_null=True,
+        help_text="The `Referrer-Policy` header of redirects. Null: none.",
+    )
+    rules = RulesField(
+        required=False,
+        allow_null=True,
+        help_text=f"At most {MAX_RULES} destinations with conditions on the visitor. The first rule that matches"
+        " applies. An update replaces the whole list.",
+    )
+    split = SplitField(
+        required=False,
+        allow_null=True,
+        help_text=f"{MIN_VARIANTS} to {MAX_VARIANTS} destinations that each get a share of the visitors to whom no"
+        " rule applies. The other visitors go to the link's own destination. A visitor stays on the same side. An"
+        " update replaces the whole list.",
+    )
+    preview = PreviewSerializer(
+        required=False,
+        allow_null=True,
+        help_text="The card that messengers and social networks show instead of the destination's own. Never for a"
+        " link with a password. An update replaces the whole object.",
+    )
 
 
-class CreateLinkSerializer(_FieldsOfANewLink, _WritableFields):
-    pass
+class _FieldsOfNewLink(Object):
+    originalUrl = DestinationField(
+        source="destination", help_text="An http or https URL outside this service."
+    )
+    domainId = Text(
+        source="domain_id",
+        required=False,
+        allow_null=True,
+        help_text=f"The `id` of an available domain. Default: `{BASE_ID}`.",
+    )
 
 
-class _FieldsSentBack(Object):
-    """Clients send back whole objects: what cannot be changed is compared by the service, or ignored."""
-
-    originalUrl = Text(source="original_url", required=False)
-    shortCode = Text(source="short_code", required=False)
-    isActive = Boolean(source="is_active", required=False)
+class _ActiveByDefault(Boolean):
+    def validate_empty_values(self, data: Any) -> tuple[bool, Any]:
+        return (True, True) if data is None else super().validate_empty_values(data)
 
 
-class UpdateLinkSerializer(_FieldsSentBack, _WritableFields):
-    pass
+class CreateLinkSerializer(_FieldsOfNewLink, _WritableFields, _RoutingFields):
+    isActive = _ActiveByDefault(
+        source="is_active",
+        required=False,
+        allow_null=True,
+        help_text="Whether the link redirects. Default: true.",
+    )
+
+
+class _ReturnedFields(Object):
+    """Clients may send back whole objects. The service compares read-only fields, or ignores them."""
+
+    returned = WHOLE_URL.names
+    originalUrl = Text(source="original_url", required=False, help_text="Only the current value is accepted.")
+    shortCode = Text(source="short_code", required=False, help_text="Only the current value is accepted.")
+
+
+class UpdateLinkSerializer(_ReturnedFields, _WritableFields, _RoutingFields):
+    customCode = CurrentOrNewCodeField(
+        source="custom_code",
+        required=False,
+        allow_null=True,
+        help_text="Case-sensitive. 3 to 50 letters and digits, or the current code of an imported link.",
+    )
 
 
 class ListFilters(serializers.Serializer[Any]):
-    search = Text(required=False, allow_blank=True, characters=MAX_SEARCH)
-    tags = TagsField(required=False, allow_blank=True, characters=MAX_TAGS * (MAX_TAG + 1))
-    isActive = QueryBoolean(source="is_active", required=False)
+    search = Text(
+        required=False,
+        allow_blank=True,
+        characters=MAX_SEARCH,
+        help_text="A part of the title, the URL or a code, case-insensitive; or a whole short URL, with or without its"
+        " scheme.",
+    )
+    tags = TagsField(
+        required=False,
+        allow_blank=True,
+        characters=MAX_TAGS * (MAX_TAG + 1),
+        help_text=f"Tags separated by commas, each of at most {MAX_TAG} characters: links with any of them."
+        " Case-insensitive.",
+    )
+    isActive = QueryBoolean(
+        source="is_active",
+        required=False,
+        help_text="Only active links, or only inactive links.",
+    )
+    createdFrom = DateTime(
+        source="created_from",
+        required=False,
+        help_text="Only links that were created at this time or later. In a URL, encode + as %2B.",
+    )
+    createdBefore = DateTime(
+        source="created_before", required=False, help_text="Only links that were created before this time."
+    )
+    domainId = Text(
+        source="domain_id",
+        required=False,
+        help_text=f"Only links on the domain with this `id`; `{BASE_ID}` is the default domain.",
+    )
 
 
 class ListQuery(PageQuery, ListFilters):
     sortBy = serializers.ChoiceField(source="sort_by", choices=SortBy.values, default=SortBy.CREATED_AT.value)
     sortOrder = serializers.ChoiceField(source="sort_order", choices=["asc", "desc"], default="desc")
-
-
-class ExportQuery(ListFilters):
-    format = serializers.ChoiceField(
-        source="file_format", choices=ExportFormat.values, default=ExportFormat.CSV.value
-    )

@@ -1,12 +1,15 @@
 from rest_framework.routers import SimpleRouter
 
-from links.bulk_views import BulkViewSet
-from links.transfer_views import TransferViewSet
+from links.bulk.views import BulkViewSet
+from links.history.views import LinkHistoryViewSet
+from links.transfer.views import TransferViewSet
 from links.views import LinkViewSet
 
 router = SimpleRouter(trailing_slash=False, use_regex_path=False)
-# First, as its paths are none of single links.
+# Before the link routes, which would match `bulk` and `import` as ids.
 router.register("urls", BulkViewSet, basename="bulk")
 router.register("urls", TransferViewSet, basename="transfer")
 router.register("urls", LinkViewSet, basename="link")
-urlpatterns = router.urls
+router.register("urls", LinkHistoryViewSet, basename="link-history")
+# The route that creates links first, because it is the busiest.
+urlpatterns = sorted(router.urls, key=lambda route: str(route.pattern) != "urls")

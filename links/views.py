@@ -1,19 +1,30 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
 from django.utils import timezone
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.age import account_age
-from accounts.authentication import account_of
+from accounts.credentials.authentication import account_of, workspace_of
+from accounts.credentials.hashing import hashing
 from accounts.idempotency import idempotent
-from common.api import ApiViewSet
-from common.envelope import ok
-from common.pagination import pagination
+from accounts.roles import Role
+from accounts.scopes import Scope
+from common.rest.api import ApiViewSet
+from common.rest.envelope import ok
+from common.rest.pagination import pagination_of
+from common.rest.versions import required_versions, with_etag
 from domains.addresses import address_of, base_address
 from domains.selectors import count_domains, usable_domains
-from links import lists, representations, selectors, services
+from links import representations, selectors, services
+from links.listing import lists
+from links.listing.limited import list_limited_links
+from links.listing.options import ListOptions
 from links.schema import describe_links
 from links.serializers import CreateLinkSerializer, ListQuery, UpdateLinkSerializer
 
@@ -23,53 +34,89 @@ class LinkViewSet(ApiViewSet):
     lookup_field = "public_id"
     lookup_url_kwarg = "id"
     lookup_value_converter = "str"
+    queries = {"list": ListQuery}
+    roles = {
+        "list": Role.VIEWER,
+        "create": Role.EDITOR,
+        "retrieve": Role.VIEWER,
+        "update": Role.EDITOR,
+        "destroy": Role.EDITOR,
+        "stats": Role.VIEWER,
+        "available_domains": Role.VIEWER,
+    }
+    scopes = {
+        "list": Scope.URLS_READ,
+        "create": Scope.URLS_WRITE,
+        "retrieve": Scope.URLS_READ,
+        "update": Scope.URLS_WRITE,
+        "destroy": Scope.URLS_WRITE,
+        "stats": Scope.URLS_READ,
+        "available_domains": Scope.URLS_READ,
+    }
+    limited_keys = ("list", "create", "retrieve", "update", "destroy", "stats", "available_domains")
+    bodies = {"create": CreateLinkSerializer, "update": UpdateLinkSerializer}
 
     def list(self, request: Request) -> Response:
-        query = ListQuery(data=request.query_params.dict())
-        query.is_valid(raise_exception=True)
-        found = lists.list_links(account_of(request), **query.validated_data)
-        asked = query.validated_data
-        page = pagination(asked["page"], asked["limit"], found.total, is_capped=found.total_is_capped)
-        return ok({"urls": [representations.listed_link(row) for row in found.rows], "pagination": page})
+        parameters = self.read_query()
+        owner, options = workspace_of(request), ListOptions(**parameters)
+        only_own = owner.key is not None and owner.key.only_own
+        listed = (list_limited_links if only_own else lists.list_links)(owner, options)
+        page = pagination_of(listed, parameters)
+        return ok({"urls": [representations.listed_link(row) for row in listed.rows], "pagination": page})
 
     @idempotent
     def create(self, request: Request) -> Response:
-        body = CreateLinkSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        link = services.create_link(owner=account_of(request), **body.validated_data)
-        address = address_of(link.domain)
-        domain = {"id": address.id, "fullDomain": address.full_domain, "shortUrl": address.short_url}
+        fields = self.read_body()
+        with _admit_hashing(request, fields):
+            workspace = workspace_of(request)
+            link = services.create_link(owner=workspace, creator=account_of(request), **fields)
+        domain = representations.link_domain(address_of(link.domain))
         data = {"url": representations.created_link(link), "domain": domain}
         return ok(data, "URL created successfully.", status=201)
 
     def retrieve(self, request: Request, id: str) -> Response:
-        link = selectors.get_link(account_of(request), id)
-        return ok({"url": representations.whole_link(link, account_of(request))})
+        owner = workspace_of(request)
+        link = selectors.get_link(owner, id)
+        response = ok({"url": representations.whole_link(link, owner, account_of(request))})
+        return with_etag(response, link.updated_at)
 
     def update(self, request: Request, id: str) -> Response:
-        body = UpdateLinkSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        link = services.update_link(owner=account_of(request), public_id=id, changes=body.validated_data)
-        return ok({"url": representations.updated_link(link, set(request.data))}, "URL updated successfully.")
+        changes, versions = self.read_body(), required_versions(request)
+        with _admit_hashing(request, changes):
+            link = services.update_link(
+                owner=workspace_of(request), public_id=id, changes=changes, versions=versions
+            )
+        shown = representations.updated_link(link, set(request.data))
+        return with_etag(ok({"url": shown}, "URL updated successfully."), link.updated_at)
 
     def destroy(self, request: Request, id: str) -> Response:
-        services.delete_link(owner=account_of(request), public_id=id)
+        services.delete_link(owner=workspace_of(request), public_id=id)
         return ok(message="URL deleted successfully.")
 
     @action(detail=False)
     def stats(self, request: Request) -> Response:
-        user = account_of(request)
-        found = selectors.overview(user)
+        workspace = workspace_of(request)
+        overview = selectors.overview(workspace)
         return ok(
-            {"stats": representations.overview(found)},
-            totalLinks=found.links,
-            totalClicks=found.clicks,
-            customDomains=count_domains(user),
-            accountAge=account_age(user.created_at, timezone.now()),
-            plan=user.plan,
+            {"stats": representations.overview(overview)},
+            totalLinks=overview.links,
+            totalClicks=overview.clicks,
+            customDomains=count_domains(workspace),
+            accountAge=account_age(workspace.created_at, timezone.now()),
+            plan=workspace.plan,
         )
 
     @action(detail=False, url_path="domains/available")
     def available_domains(self, request: Request) -> Response:
-        addresses = [base_address(), *(address_of(domain) for domain in usable_domains(account_of(request)))]
+        owner = workspace_of(request)
+        addresses = [address_of(domain) for domain in usable_domains(owner)]
+        if owner.key is None or owner.key.domain_id is None:
+            addresses.insert(0, base_address())
         return ok({"domains": [representations.available_domain(address) for address in addresses]})
+
+
+def _admit_hashing(request: Request, fields: Mapping[str, Any]) -> AbstractContextManager[None]:
+    """Limit concurrent password hashing per account. Raises TooManyAtOnce."""
+    if fields.get("password") is None:
+        return nullcontext()
+    return hashing.admit(f"account {account_of(request).pk}")

@@ -6,45 +6,57 @@ from dataclasses import fields
 from django.db import models
 from django.db.models.functions import Now
 
-from accounts.models import User
+from accounts.workspace_models import Workspace
 from common.ids import new_public_id
 from links.models import Link
-from qrcodes.design import Design, ImageFormat, Level, Style
+from qrcodes.drawing.design import Design, ImageFormat, Level, Style
 
 
 def new_token() -> str:
-    """128 bits: who knows the address of an image was given it."""
+    """128 random bits: the URL of an image is its only credential."""
     return secrets.token_urlsafe(16)
 
 
 class QrCode(models.Model):
-    """A code that may have been printed: nothing of it ever changes."""
+    """A QR code. It may have been printed, so its row never changes."""
 
-    public_id = models.UUIDField(default=new_public_id, unique=True, editable=False)
-    token = models.CharField(max_length=22, default=new_token, editable=False)
-    # Links are deleted by statements of their own, past Django: the constraint is the migration's, and cascades.
-    link = models.ForeignKey(
-        Link, on_delete=models.CASCADE, related_name="qr_codes", db_constraint=False, db_index=False
+    id = models.BigAutoField(primary_key=True, db_comment="Internal key.")
+    public_id = models.UUIDField(default=new_public_id, unique=True, editable=False, db_comment="API id.")
+    token = models.CharField(
+        max_length=22, default=new_token, editable=False, db_comment="Secret part of the image's URL."
     )
-    owner = models.ForeignKey(User, on_delete=models.CASCADE, db_index=False)
-    digest = models.BinaryField(help_text="Of the content and the whole design.")
-    content = models.TextField(help_text="What readers read.")
-    size = models.PositiveSmallIntegerField()
-    format = models.CharField(max_length=4, choices=ImageFormat)
-    level = models.CharField(max_length=1, choices=Level)
-    foreground = models.CharField(max_length=7)
-    background = models.CharField(max_length=7)
-    margin = models.PositiveSmallIntegerField()
-    style = models.CharField(max_length=7, choices=Style)
-    logo = models.BinaryField(null=True)
+    # SQL statements delete links without Django, so the migration creates this constraint, with ON DELETE CASCADE.
+    link = models.ForeignKey(
+        Link,
+        on_delete=models.CASCADE,
+        related_name="qr_codes",
+        db_constraint=False,
+        db_index=False,
+        db_comment="The link.",
+    )
+    owner = models.ForeignKey(
+        Workspace, on_delete=models.CASCADE, db_index=False, db_comment="Owner of the link."
+    )
+    digest = models.BinaryField(db_comment="Digest of content and design.")
+    content = models.TextField(db_comment="The text in the code.")
+    size = models.PositiveSmallIntegerField(db_comment="Width in pixels.")
+    format = models.CharField(max_length=4, choices=ImageFormat, db_comment="png, svg or jpeg.")
+    level = models.CharField(max_length=1, choices=Level, db_comment="Error correction: L, M, Q or H.")
+    foreground = models.CharField(max_length=7, db_comment="Colour, #RRGGBB.")
+    background = models.CharField(max_length=7, db_comment="Colour, #RRGGBB.")
+    margin = models.PositiveSmallIntegerField(db_comment="Quiet zone, in modules.")
+    style = models.CharField(max_length=7, choices=Style, db_comment="square, rounded or dots.")
+    logo = models.BinaryField(null=True, db_comment="Image file; null: none.")
     has_logo = models.GeneratedField(
         expression=models.Q(logo__isnull=False),  # type: ignore[arg-type] # the stubs know no conditions
         output_field=models.BooleanField(),
         db_persist=True,
+        db_comment="Whether there is a logo.",
     )
-    created_at = models.DateTimeField(db_default=Now(), editable=False)
+    created_at = models.DateTimeField(db_default=Now(), editable=False, db_comment="Creation time.")
 
     class Meta:
+        db_table_comment = "QR codes. Rows never change, because a code may be printed."
         verbose_name = "QR code"
         constraints = [
             models.UniqueConstraint(fields=["link", "digest"], name="qrcode_once"),
@@ -59,3 +71,14 @@ class QrCode(models.Model):
     def design(self) -> Design:
         shown = {field.name: getattr(self, field.name) for field in fields(Design)}
         return Design(**{**shown, "logo": None if self.logo is None else bytes(self.logo)})
+
+
+class DeletedQrCode(models.Model):
+    """A QR code of a deleted link that can still be undeleted. Triggers write and delete the rows."""
+
+    id = models.BigAutoField(primary_key=True, db_comment="Internal key.")
+    link_id = models.BigIntegerField(db_index=True, db_comment="The deleted link.")
+    code = models.JSONField(db_comment="The row of qrcodes_qrcode.")
+
+    class Meta:
+        db_table_comment = "QR codes of deleted links that can be brought back."

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from common.strict_json import MAX_BODY_BYTES, StrictJSONParser
-from qrcodes.logos import MAX_BYTES
+from common.rest.strict_json import MAX_BODY_BYTES, StrictJSONParser
+from qrcodes.drawing.logos import MAX_BYTES
 
 
 class LogoParser(StrictJSONParser):
-    """Takes a body with a logo in it, which base64 makes a third longer."""
+    """Accepts a body with a logo, which base64 makes a third longer."""
 
     max_bytes = MAX_BODY_BYTES + -(-MAX_BYTES // 3) * 4

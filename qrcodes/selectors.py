@@ -1,19 +1,18 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from accounts.models import User
+from accounts.workspace_models import Workspace
 from common.database import read_first
 from common.errors import NotFound
 from common.ids import parse_public_id
+from common.pages import Page
+from links.key_limits import limits_of
 from links.selectors import get_link
 from qrcodes.models import QrCode
 
-# Counting goes no further, so that a page costs the same however many codes there are.
-COUNT_LIMIT = 10_000
+# Totals are counted up to this limit, so that a page costs the same for any number of codes.
+COUNT_LIMIT = 100_000
 
-
-# What the API shows: no logo, which is long, and next to nothing of the link.
+# Only the columns that the API shows. Logos are long, and of the link only the id is needed.
 _SHOWN = QrCode.objects.select_related("link").only(
     *(
         "public_id",
@@ -31,16 +30,9 @@ _SHOWN = QrCode.objects.select_related("link").only(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class QrCodePage:
-    rows: list[QrCode]
-    total: int
-    total_is_capped: bool
-
-
-def list_qr_codes(owner: User, *, page: int, limit: int, url_id: str | None = None) -> QrCodePage:
-    """The newest first. Raises NotFound for a link that is not the owner's."""
-    codes = QrCode.objects.filter(owner=owner)
+def list_qr_codes(owner: Workspace, *, page: int, limit: int, url_id: str | None = None) -> Page[QrCode]:
+    """The owner's codes, newest first. Raises NotFound for a link of another owner."""
+    codes = QrCode.objects.filter(owner=owner, **limits_of(owner.key, "link__"))
     if url_id is not None:
         identifier = parse_public_id(url_id)
         codes = codes.none() if identifier is None else codes.filter(link__public_id=identifier)
@@ -49,24 +41,29 @@ def list_qr_codes(owner: User, *, page: int, limit: int, url_id: str | None = No
         get_link(owner, url_id)
     capped, offset = total > COUNT_LIMIT, (page - 1) * limit
     if offset >= total and not capped:
-        return QrCodePage([], total, capped)
-    # Only the page itself is fetched; what comes before it is skipped in an index.
+        return Page([], total, capped)
+    # Rows before the page are skipped in an index and never fetched.
     on_page = codes.order_by("-id").values("pk")[offset : offset + limit]
     rows = _SHOWN.filter(pk__in=on_page).order_by("-id")
-    return QrCodePage(list(rows), min(total, COUNT_LIMIT), capped)
+    return Page(list(rows), min(total, COUNT_LIMIT), capped)
 
 
-def get_qr_code(owner: User, public_id: str) -> QrCode:
-    """Raises NotFound, for another owner's code and for what is no id as for none."""
+def get_qr_code(owner: Workspace, public_id: str) -> QrCode:
+    """Raises NotFound for another owner's code, an unknown id or a malformed one."""
     identifier = parse_public_id(public_id)
-    code = None if identifier is None else _SHOWN.filter(owner=owner, public_id=identifier).first()
+    codes = _SHOWN.filter(owner=owner, **limits_of(owner.key, "link__"))
+    code = None if identifier is None else codes.filter(public_id=identifier).first()
     if code is None:
-        raise NotFound("QR code not found.")
+        raise qr_code_not_found()
     return code
 
 
+def qr_code_not_found() -> NotFound:
+    return NotFound("QR code not found.")
+
+
 def get_image(token: str, image_format: str) -> QrCode:
-    """The code whose image has this address. Raises NotFound."""
+    """The code with this image URL. Raises NotFound."""
     images = QrCode.objects.filter(token=token, format=image_format)
     code = read_first(images.first)
     if code is None:

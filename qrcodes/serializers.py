@@ -2,12 +2,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from rest_framework import serializers
 
-from common.fields import Integer, Text
-from common.pagination import PageQuery
-from qrcodes.colors import MIN_CONTRAST, contrast, is_color, luminance
-from qrcodes.design import (
+from common.colors import is_color
+from common.rest.fields import Integer, Text
+from common.rest.pagination import PageQuery
+from qrcodes.drawing.colors import MIN_GREYS, RECOMMENDED_CONTRAST, default_foreground, grey_levels
+from qrcodes.drawing.design import (
     BLACK,
     DEFAULT_MARGIN,
     DEFAULT_SIZE,
@@ -19,7 +21,7 @@ from qrcodes.design import (
     Level,
     Style,
 )
-from qrcodes.logos import BadLogo, clean_logo
+from qrcodes.drawing.logos import MAX_ACROSS, MAX_BYTES, BadLogo, clean_logo
 
 
 class ColorField(Text):
@@ -41,35 +43,59 @@ class LogoField(Text):
 
 
 class CreateQrCodeSerializer(serializers.Serializer[Any]):
-    urlId = Text(source="url_id")
-    size = Integer(default=DEFAULT_SIZE, min_value=MIN_SIZE, max_value=MAX_SIZE)
+    urlId = Text(source="url_id", help_text="The `_id` of the URL.")
+    size = Integer(
+        default=DEFAULT_SIZE,
+        min_value=MIN_SIZE,
+        max_value=MAX_SIZE,
+        help_text="Width and height in pixels, the quiet zone included.",
+    )
     format = serializers.ChoiceField(choices=ImageFormat.values, default=ImageFormat.PNG.value)
     errorCorrectionLevel = serializers.ChoiceField(
-        source="level", choices=Level.values, default=Level.MEDIUM.value
+        source="level",
+        choices=Level.values,
+        default=Level.MEDIUM.value,
+        help_text="Up to 7, 15, 25 or 30 % of the code may be lost.",
     )
-    foregroundColor = ColorField(source="foreground", default=BLACK)
+    foregroundColor = ColorField(
+        source="foreground",
+        default=BLACK,
+        help_text=f"Best darker than `backgroundColor`, with a contrast of {RECOMMENDED_CONTRAST}:1 or more; otherwise"
+        " the response has a warning. Colours that no reader can tell apart are refused. A request without colours"
+        " gets the operator's colour if there is one that every reader can read.",
+    )
     backgroundColor = ColorField(source="background", default=WHITE)
-    margin = Integer(default=DEFAULT_MARGIN, min_value=0, max_value=MAX_MARGIN)
-    style = serializers.ChoiceField(choices=Style.values, default=Style.SQUARE.value)  # type: ignore[assignment] # DRF
-    logo = LogoField(required=False)
+    margin = Integer(
+        default=DEFAULT_MARGIN,
+        min_value=0,
+        max_value=MAX_MARGIN,
+        help_text="Minimum quiet zone in modules; the standard requires 4.",
+    )
+    style = serializers.ChoiceField(  # type: ignore[assignment] # hides DRF's
+        choices=Style.values, default=Style.SQUARE.value, help_text="The shape of the modules."
+    )
+    logo = LogoField(
+        required=False,
+        allow_null=True,
+        help_text=f"Shown in the middle, and makes the level `H`. A PNG or JPEG of at most {MAX_BYTES} bytes"
+        f" and {MAX_ACROSS} pixels across, not animated. `null` means none. A request without it gets the operator's"
+        " logo if there is one, and if `size` leaves enough space for it.",
+    )
+
+    def to_internal_value(self, data: dict[str, Any]) -> dict[str, Any]:
+        attrs: dict[str, Any] = super().to_internal_value(data)
+        if not {"foregroundColor", "backgroundColor"} & data.keys():
+            attrs["foreground"] = default_foreground(settings.BRAND_COLOR)
+        return attrs
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        foreground, background = attrs["foreground"], attrs["background"]
-        if luminance(foreground) > luminance(background):
-            raise serializers.ValidationError(
-                {
-                    "foregroundColor": "Must be darker than backgroundColor: many readers see no inverted codes."
-                },
-                code="inverted",
-            )
-        if (found := contrast(foreground, background)) < MIN_CONTRAST:
-            # Cut, not rounded: 2.999 is no 3.0.
-            message = (
-                f"Contrast with backgroundColor is {int(found * 100) / 100}:1, not {MIN_CONTRAST}:1 or more."
-            )
+        greys = grey_levels(attrs["foreground"], attrs["background"])
+        if greys < MIN_GREYS:
+            greys_differ = f"their greys differ by {greys} of 255, not {MIN_GREYS} or more."
+            message = f"Not distinguishable from backgroundColor: {greys_differ}"
             raise serializers.ValidationError({"foregroundColor": message}, code="contrast")
         return attrs
 
 
 class ListQuery(PageQuery):
-    urlId = Text(source="url_id", required=False)
+    urlId = Text(source="url_id", required=False, help_text="Only the codes of this URL.")

@@ -4,45 +4,78 @@ import hashlib
 from dataclasses import asdict, replace
 
 import orjson
-from django.db import transaction
+from django.conf import settings
 
-from accounts.models import User
+from accounts.caps import CapReached, lock_count
+from accounts.workspace_models import Workspace
+from common.database import in_one_transaction
 from common.errors import FieldError, InvalidFields
-from links.representations import short_url_of
-from links.scans import SCAN_MARKER
 from links.selectors import get_link
-from qrcodes.design import Design, Level
+from links.short_urls import SCAN_MARKER, short_url_of
+from qrcodes.drawing.design import Design, Level
+from qrcodes.drawing.symbol import TooSmall, symbol
 from qrcodes.models import QrCode
-from qrcodes.selectors import get_qr_code
-from qrcodes.symbol import TooSmall, symbol
+from qrcodes.selectors import get_qr_code, qr_code_not_found
 
 
-@transaction.atomic
-def create_qr_code(*, owner: User, url_id: str, design: Design) -> QrCode:
-    """The code of this design for what the link is called today: the one there is already, or a new one.
+def create_qr_code(
+    *, owner: Workspace, url_id: str, design: Design, default_logo: bytes | None = None
+) -> QrCode:
+    """Return a code with this design for the link's current short URL: an existing code, or a new one.
 
-    Raises NotFound or InvalidFields, having written nothing.
+    Omits ``default_logo`` if the size leaves no space for it. Raises NotFound, InvalidFields or CapReached, and
+    then writes nothing.
     """
+    return in_one_transaction(lambda: _create(owner, url_id, design, default_logo))
+
+
+def _create(owner: Workspace, url_id: str, design: Design, default_logo: bytes | None) -> QrCode:
     if design.logo is not None:
         design = replace(design, level=Level.HIGH)
-    # Locked, so that it can neither be deleted nor renamed before its code is there.
+    # Lock the link, so that it cannot be deleted or renamed before its code is stored.
     link = get_link(owner, url_id, lock=True)
     content = f"{short_url_of(link)}?{SCAN_MARKER}"
+    if default_logo is not None:
+        design = _with_logo(content, design, default_logo)
     try:
         symbol(content, design)
     except TooSmall as error:
         message = f"A module would be smaller than a pixel: at least {error.needed} pixels are needed."
         raise InvalidFields([FieldError("size", "too_small", message)]) from None
-    code, _ = QrCode.objects.get_or_create(
-        link=link,
-        digest=_digest(content, design),
-        defaults={"owner": owner, "content": content, **asdict(design)},
-    )
+    digest = _digest(content, design)
+    # The lock on the link prevents a concurrent request from creating the same code.
+    code = QrCode.objects.filter(link=link, digest=digest).first()
+    if code is None:
+        _require_space(owner)
+        code = QrCode.objects.create(link=link, digest=digest, owner=owner, content=content, **asdict(design))
     return code
 
 
-def delete_qr_code(*, owner: User, public_id: str) -> None:
-    get_qr_code(owner, public_id).delete()
+def _with_logo(content: str, design: Design, logo: bytes) -> Design:
+    branded = replace(design, logo=logo, level=Level.HIGH)
+    try:
+        symbol(content, branded)
+    except TooSmall:
+        return design
+    return branded
+
+
+def _require_space(owner: Workspace) -> None:
+    cap = settings.QR_CODES_PER_ACCOUNT
+    if not cap:
+        return
+    lock_count(owner)
+    if QrCode.objects.filter(owner=owner).values("pk")[:cap].count() >= cap:
+        raise CapReached(cap, "QR codes")
+
+
+def delete_qr_code(*, owner: Workspace, public_id: str) -> None:
+    """Raises NotFound, also if another request has just moved or deleted the code."""
+    # A code never enters or leaves the limits of a key, so only the deletion itself compares the owner.
+    code = get_qr_code(owner, public_id)
+    deleted, _ = QrCode.objects.filter(pk=code.pk, owner=owner).delete()
+    if not deleted:
+        raise qr_code_not_found()
 
 
 def _digest(content: str, design: Design) -> bytes:

@@ -1,12 +1,12 @@
 from django.urls import path, register_converter
 from rest_framework.routers import SimpleRouter
 
-from qrcodes.design import ImageFormat
+from qrcodes.drawing.design import ImageFormat
 from qrcodes.views import ImageView, QrCodeViewSet
 
 
 class _Converter:
-    """Only what can be an address of ours reaches the database; the router answers 404 for everything else."""
+    """Only well-formed image URLs reach the database; the router returns 404 for all others."""
 
     def to_python(self, value: str) -> str:
         return value

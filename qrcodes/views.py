@@ -3,6 +3,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpResponse
 from django.utils.cache import get_conditional_response
 from django.utils.http import http_date
@@ -10,19 +11,23 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.authentication import account_of
+from accounts.credentials.authentication import workspace_of
 from accounts.idempotency import idempotent
-from common.api import ApiViewSet
-from common.envelope import ok
-from common.pagination import pagination
+from accounts.roles import Role
+from accounts.scopes import Scope
+from common.rest.api import ApiViewSet
+from common.rest.envelope import ok
+from common.rest.pagination import pagination_of
+from common.rest.response_warnings import warn
 from qrcodes import representations, selectors, services
-from qrcodes.design import Design, ImageFormat
+from qrcodes.drawing.colors import color_warnings
+from qrcodes.drawing.design import Design, ImageFormat
+from qrcodes.drawing.queue import Busy, drawing_queue
+from qrcodes.drawing.rendering import CONTENT_TYPES, render
 from qrcodes.models import QrCode
 from qrcodes.parsers import LogoParser
-from qrcodes.rendering import CONTENT_TYPES, render
 from qrcodes.schema import describe_qr_codes
 from qrcodes.serializers import CreateQrCodeSerializer, ListQuery
-from qrcodes.studio import Busy, studio
 
 
 @describe_qr_codes
@@ -31,48 +36,66 @@ class QrCodeViewSet(ApiViewSet):
     lookup_field = "public_id"
     lookup_url_kwarg = "id"
     lookup_value_converter = "str"
+    queries = {"list": ListQuery}
+    roles = {
+        "list": Role.VIEWER,
+        "create": Role.EDITOR,
+        "retrieve": Role.VIEWER,
+        "destroy": Role.EDITOR,
+    }
+    scopes = {
+        "list": Scope.URLS_READ,
+        "create": Scope.QR_WRITE,
+        "retrieve": Scope.URLS_READ,
+        "destroy": Scope.QR_WRITE,
+    }
+    limited_keys = ("list", "create", "retrieve", "destroy")
+    bodies = {"create": CreateQrCodeSerializer}
 
     def list(self, request: Request) -> Response:
-        query = ListQuery(data=request.query_params.dict())
-        query.is_valid(raise_exception=True)
-        found = selectors.list_qr_codes(account_of(request), **query.validated_data)
-        asked = query.validated_data
-        page = pagination(asked["page"], asked["limit"], found.total, is_capped=found.total_is_capped)
-        return ok({"qrCodes": [representations.qr_code(code) for code in found.rows], "pagination": page})
+        parameters = self.read_query()
+        listed = selectors.list_qr_codes(workspace_of(request), **parameters)
+        page = pagination_of(listed, parameters)
+        return ok({"qrCodes": [representations.qr_code(code) for code in listed.rows], "pagination": page})
 
     @idempotent
     def create(self, request: Request) -> Response:
-        body = CreateQrCodeSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        design = dict(body.validated_data)
+        design = self.read_body()
         url_id = design.pop("url_id")
-        code = services.create_qr_code(owner=account_of(request), url_id=url_id, design=Design(**design))
+        code = services.create_qr_code(
+            owner=workspace_of(request),
+            url_id=url_id,
+            design=Design(**design),
+            default_logo=None if "logo" in design else settings.BRAND_LOGO,
+        )
+        for warning, message in color_warnings(code.foreground, code.background):
+            warn(request, "foregroundColor", warning, message)
         return ok({"qrCode": representations.qr_code(code)}, "QR code created successfully.", status=201)
 
     def retrieve(self, request: Request, id: str) -> Response:
-        return ok({"qrCode": representations.qr_code(selectors.get_qr_code(account_of(request), id))})
+        return ok({"qrCode": representations.qr_code(selectors.get_qr_code(workspace_of(request), id))})
 
     def destroy(self, request: Request, id: str) -> Response:
-        services.delete_qr_code(owner=account_of(request), public_id=id)
+        services.delete_qr_code(owner=workspace_of(request), public_id=id)
         return ok(message="QR code deleted successfully.")
 
 
 class ImageView(APIView):
-    """For everybody who was given the address; its refusals are the API's."""
+    """Public: the URL is the credential. Errors have the API's form."""
 
     http_method_names = ["get", "head"]
     authentication_classes = []
     permission_classes = []
     throttle_classes = []
-    # An address that the API hands out, not an operation of it.
+    # Not an operation of the API.
     schema = None
 
     def get(self, request: Request, token: str, image_format: str) -> HttpResponse:
-        with studio.room():
+        with drawing_queue.slot():
             return self._get(request, selectors.get_image(token, image_format))
 
     def _get(self, request: Request, code: QrCode) -> HttpResponse:
-        # What is shown never changes; its bytes may, with the next version of what draws it: a weak one.
+        # The picture never changes, but its bytes may with the next version of Pillow: a weak ETag.
         etag, made_at = f'W/"{bytes(code.digest).hex()[:32]}"', int(code.created_at.timestamp())
         response = get_conditional_response(request, etag=etag, last_modified=made_at)
         if response is None:
@@ -86,8 +109,8 @@ class ImageView(APIView):
 
     def handle_exception(self, exc: Exception) -> Response:
         response = super().handle_exception(exc)
-        # What Django asks before it logs a 503: a storm of images should not become one in the log.
-        response._has_been_logged = isinstance(exc, Busy)  # type: ignore[attr-defined]
+        # Keep Django from logging this 503: a flood of image requests must not flood the log.
+        response._has_been_logged = isinstance(exc, Busy)  # type: ignore[attr-defined] # read by Django's log
         return response
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Response:
@@ -98,9 +121,9 @@ class ImageView(APIView):
 
 
 def _image(code: QrCode) -> HttpResponse:
-    picture = studio.draw(partial(render, code.content, code.design))
+    picture = drawing_queue.draw(partial(render, code.content, code.design))
     response = HttpResponse(picture, CONTENT_TYPES[code.format])
     if code.format == ImageFormat.SVG:
-        # Opened by itself an SVG is a document, which may have scripts: this one must not.
+        # Opened directly, an SVG is a document that could run scripts; this policy forbids it.
         response["Content-Security-Policy"] = "sandbox"
     return response

@@ -1,4 +1,4 @@
-"""What came of a request for a link, as the metrics name it."""
+"""The outcome label of a link request in the metrics."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from django.http import HttpResponse
 _UNLOCKED = 303
 
 
-def mark(response: HttpResponse, outcome: str) -> HttpResponse:
-    """Where the status alone does not say it."""
-    response.outcome = outcome  # type: ignore[attr-defined] # ours
+def set_outcome(response: HttpResponse, outcome: str) -> HttpResponse:
+    """Set the outcome if it differs from the status."""
+    response.outcome = outcome  # type: ignore[attr-defined] # attribute of this project
     return response
 
 

@@ -1,40 +1,55 @@
-"""Links behind a password: the attempt, and the cookie that remembers it."""
+"""Password-protected links: reading a password, password attempts, and the cookie that remembers a success."""
 
 from __future__ import annotations
 
-from threading import BoundedSemaphore
+from datetime import timedelta
 
+import orjson
 from django.conf import settings
 from django.contrib.auth.hashers import check_password
 from django.core import signing
+from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse
 from django.utils.crypto import constant_time_compare
 
-from accounts.limits import Limit, forgive_attempts, spend_attempts
+from accounts.credentials.hashing import hashing
 from common.client_address import client_network
 from common.database import check_connection
-from links.destinations import Target
+from limits.guessing import begin_guess
+from links.destinations.lookup import Target
 
 UNLOCKED_SECONDS = 15 * 60
-_PER_NETWORK = Limit(attempts=10, seconds=15 * 60)
-_PER_LINK = Limit(attempts=100, seconds=60 * 60)
-# A hash takes tens of milliseconds and 19 MiB; a flood of guesses must not take the worker's other threads along.
-_HASHING = BoundedSemaphore(2)
+_KNOWN_FOR = timedelta(days=1)
+# One more than the longest password, so that truncated input never equals a password.
+_MAX_INPUT = 129
 
 
-def try_password(target: Target, given: str, address: str) -> bool:
-    """Whether it is the link's password. Raises TooManyAttempts, before any hashing, when no failure is left."""
-    limits = {
-        f"link-password {target.link_id} {client_network(address)}": _PER_NETWORK,
-        f"link-password {target.link_id}": _PER_LINK,
-    }
-    check_connection()
-    spend_attempts(limits)
-    with _HASHING:
-        right = check_password(given, target.password or "")
-    if right:
-        forgive_attempts(limits)
-    return right
+def json_password(request: HttpRequest) -> str | None:
+    """Return the ``password`` of a JSON body, None if it has none. Raises ValueError if the body is anything but an
+    object, or the password anything but text.
+    """
+    try:
+        body = orjson.loads(request.body)
+    except RequestDataTooBig as error:
+        raise ValueError(error) from None
+    if not isinstance(body, dict):
+        raise ValueError("not an object")
+    password = body.get("password")
+    if not isinstance(password, str | None):
+        raise ValueError("not a text")
+    return password
+
+
+def try_password(target: Target, password: str, address: str) -> bool:
+    """Return whether the password is correct. Raises TooManyAttempts before hashing if no attempts are left."""
+    password = password[:_MAX_INPUT]
+    with hashing.admit(f"network {client_network(address)}"):
+        check_connection()
+        guess = begin_guess(f"link-password {target.link_id}", address)
+        is_correct = check_password(password, target.password or "")
+        if is_correct:
+            guess.succeeded(known_for=_KNOWN_FOR)
+    return is_correct
 
 
 def is_unlocked(request: HttpRequest, target: Target) -> bool:
@@ -46,12 +61,13 @@ def is_unlocked(request: HttpRequest, target: Target) -> bool:
     return constant_time_compare(unlocked, target.password_version)
 
 
-def remember_unlocked(response: HttpResponse, request: HttpRequest, target: Target) -> None:
+def remember_unlocked(response: HttpResponse, request: HttpRequest, target: Target, code: str) -> None:
+    """Set the cookie for the link's path, which browsers also send to the path with a slash."""
     response.set_cookie(
         _cookie_name(target),
         _signer(target).sign(target.password_version),
         max_age=UNLOCKED_SECONDS,
-        path=request.path,
+        path=f"/{code}",
         secure=settings.CSRF_COOKIE_SECURE or request.is_secure(),
         httponly=True,
         samesite="Lax",

@@ -1,45 +1,47 @@
-"""``GET /{code}+``: where a link leads, without going there. Looking is no click."""
+"""``GET /{code}+``: shows the destination of a link. A preview is not a click."""
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
-
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
-from analytics.visitor import visitor_from
+from analytics.visitors.visitor import visitor_from
 from common.hosts import canonical_host
-from links.destinations import Target, find_target
-from redirects import access, refusals
-from redirects.guard import guarded
-from redirects.pages import page, prefers_json, refuse
-from redirects.views import follow
+from links.destinations.lookup import Target, find_target, site_of
+from redirects import checks, refusals
+from redirects.pages import prefers_json, refuse
+from redirects.preview_pages import preview_body, preview_response
+from redirects.request_guard import guarded
+from redirects.routing.visit import Visit
+from redirects.unknown_code_limit import link_key, refuse_network
+from redirects.unknown_hosts import refuse_unknown_host
+from redirects.views import follow, path_to_follow
 
 
 @guarded("GET", "HEAD")
 def preview(request: HttpRequest, code: str) -> HttpResponse:
     host = canonical_host(request.META.get("HTTP_HOST", ""))
-    target = find_target(host, code) if host else None
-    if not isinstance(target, Target):
-        # Asked for in vain, as on the link's own address: recorded, limited and answered there.
-        return follow(request, code)
+    if host is None:
+        return refuse_unknown_host(request, host)
     visitor = visitor_from(request.META, request.method or "", settings.TRUSTED_PROXIES)
-    refusal = access.decide(target, visitor, timezone.now())
+    link = link_key(site_of(host), code.encode("ascii"))
+    if (refused := refuse_network(request, visitor.address, link)) is not None:
+        return refused
+    target = find_target(host, code)
+    if not isinstance(target, Target):
+        # Record, limit and answer as for the link itself.
+        return follow(request, code)
+    visit, now = Visit.from_visitor(visitor, request.META), timezone.now()
+    refusal = checks.decide(target, visit, now)
     if refusal is None and target.password is not None:
-        # The form is at the link itself, and so is the cookie of those who have filled it in.
+        # The form and the cookie of an unlocked link belong to the path of the link itself.
         refusal = refusals.PASSWORD
-    return _show(request, code, target) if refusal is None else refuse(request, refusal)
-
-
-def _show(request: HttpRequest, code: str, target: Target) -> HttpResponse:
-    """In ASCII, as it is sent: a host in another script cannot pass for one that it resembles."""
-    if prefers_json(request):
-        response: HttpResponse = JsonResponse({"success": True, "destination": target.location})
-        response["Cache-Control"] = "no-store"
-        response["X-Content-Type-Options"] = "nosniff"
-    else:
-        context = {"code": code, "destination": target.location, "host": urlsplit(target.location).netloc}
-        response = page(request, "redirects/preview.html", context)
-    response["X-Robots-Tag"] = "noindex"
-    return response
+    if refusal is None and target.is_capped:
+        refusal = refusals.CAPPED
+    if refusal is not None:
+        return refuse(request, refusal)
+    location = checks.route_of(target, visit, now).location
+    in_json = prefers_json(request)
+    body = preview_body(path_to_follow(target, visit, code), location, in_json=in_json)
+    return preview_response(body, in_json=in_json)

@@ -1,21 +1,42 @@
 from django.urls import path, register_converter
 
+from links.codes.format import PATTERN, is_inherited_code
+from links.codes.reserved import FILES, ROUTES
 from redirects.preview import preview
 from redirects.views import follow
 
 
 class CodeConverter:
-    """Only what can be a code reaches the database; the router answers 404 for everything else."""
+    """Matches syntactically valid codes. The router replies 404 to all others; only the page of a host other than the
+    service's own takes a database query.
+    """
 
-    regex = "[A-Za-z0-9]{3,50}"
+    regex = PATTERN
 
     def to_python(self, value: str) -> str:
+        if not is_inherited_code(value) or value.lower() in FILES:
+            raise ValueError
         return value
 
     def to_url(self, value: str) -> str:
         return value
 
 
-register_converter(CodeConverter, "code")
+class CodeBeforeSlashConverter(CodeConverter):
+    """Excludes the service's own paths: `/healthz/` must not become a link because `/healthz` is a route."""
 
-urlpatterns = [path("<code:code>", follow, name="follow"), path("<code:code>+", preview, name="preview")]
+    def to_python(self, value: str) -> str:
+        if value in ROUTES:
+            raise ValueError
+        return super().to_python(value)
+
+
+register_converter(CodeConverter, "code")
+register_converter(CodeBeforeSlashConverter, "code_before_slash")
+
+urlpatterns = [
+    path("<code:code>", follow, name="follow"),
+    # Chat programs and people append a slash. A redirect to the path without it would cost another round trip.
+    path("<code_before_slash:code>/", follow),
+    path("<code:code>+", preview, name="preview"),
+]

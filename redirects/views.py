@@ -1,4 +1,4 @@
-"""The public door: ``GET /{code}`` on the host that the link belongs to."""
+"""The redirect view: ``GET /{code}`` on the host of the link."""
 
 from __future__ import annotations
 
@@ -9,123 +9,205 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.csrf import csrf_protect
 
-from analytics import capture
-from analytics.visitor import Visitor, visitor_from
+from analytics.journal import capture
+from analytics.visitors.visitor import Visitor, visitor_from
+from bans.selectors import is_host_banned
 from common.errors import TooManyAttempts
+from common.host.guess_counts import guesses
+from common.host.metrics import observe_redirect
 from common.hosts import canonical_host
-from common.metrics import observe_redirect
-from domains.visitors import is_host_banned, root_url_of
-from links.destinations import Target, UnknownCode, find_target
-from links.scans import SCAN_MARKER
-from redirects import access, refusals
-from redirects.answers import redirect_headers
-from redirects.guard import guarded
-from redirects.guesses import refuse_guesses
-from redirects.outcomes import mark, outcome_of
-from redirects.pages import refuse, refuse_attempts
-from redirects.password import is_unlocked, remember_unlocked, try_password
+from domains.selectors import active_domain
+from links.click_claims import Claim
+from links.destinations.lookup import Target, UnknownCode, find_target, site_of
+from links.short_urls import SCAN_MARKER, short_url
+from redirects import checks, refusals
+from redirects.answers import elsewhere_headers, redirect_headers
+from redirects.cards import card_page, shows_card
+from redirects.outcomes import outcome_of, set_outcome
+from redirects.pages import refuse, refuse_attempts, sends_json
+from redirects.password import is_unlocked, json_password, remember_unlocked, try_password
 from redirects.refusals import Refusal
+from redirects.request_guard import guarded
+from redirects.routing.router import Route
+from redirects.routing.visit import Visit
+from redirects.unknown_code_limit import link_key, refuse_network, spend_guess
+from redirects.unknown_hosts import refuse_unknown_host
+from redirects.withheld import withhold
 
 
 def follow(request: HttpRequest, code: str) -> HttpResponse:
-    began = time.perf_counter()
+    started_at = time.perf_counter()
     outcome = refusals.INTERNAL_ERROR.reason
     try:
         response = _answer(request, code)
         outcome = outcome_of(response)
         return response
     finally:
-        observe_redirect("django", outcome, time.perf_counter() - began)
+        observe_redirect("django", outcome, time.perf_counter() - started_at)
 
 
 @guarded("GET", "HEAD", "POST")
 def _answer(request: HttpRequest, code: str) -> HttpResponse:
     host = canonical_host(request.META.get("HTTP_HOST", ""))
-    target = find_target(host, code) if host else None
-    if target is None:
-        return refuse(request, refusals.NOT_FOUND)
+    if host is None:
+        return refuse_unknown_host(request, host)
     visitor = visitor_from(request.META, request.method or "", settings.TRUSTED_PROXIES)
+    link = link_key(site_of(host), code.encode("ascii"))
+    if (refused := refuse_network(request, visitor.address, link)) is not None:
+        return refused
+    target = find_target(host, code)
+    if target is None:
+        return refuse_unknown_host(request, host)
     if isinstance(target, UnknownCode):
-        capture.record_unknown_code(visitor, target.domain_id)
-        if (refused := refuse_guesses(request, visitor.address)) is not None:
+        if (refused := spend_guess(request, visitor.address)) is not None:
             return refused
+        capture.record_unknown_code(visitor, target.domain_id)
         if target.elsewhere:
-            return _elsewhere(target.elsewhere)
-        return mark(refuse(request, refusals.NOT_FOUND), "unknown_code")
-    refusal = access.decide(target, visitor, timezone.now())
+            return _redirect_elsewhere(request, target.elsewhere)
+        page = refuse(request, refusals.NOT_FOUND) if target.is_served else refuse_unknown_host(request, host)
+        return set_outcome(page, "unknown_code")
+    visit, now = Visit.from_visitor(visitor, request.META), timezone.now()
+    refusal = checks.decide(target, visit, now)
     if refusal is not None:
         return _refuse(request, target, visitor, refusal)
-    if target.password is not None and not is_unlocked(request, target):
-        return _ask_password(request, target, visitor)
-    if request.method == "POST":  # reloading the form after it was sent
-        return _to_itself(request, visitor)
-    if target.max_clicks is None or visitor.kind != "click":
+    if (response := _before_following(request, target, visitor, visit, code)) is not None:
+        return response
+    route = checks.route_of(target, visit, now)
+    if target.is_capped and visitor.kind == "click":
+        is_shared = target.max_clicks_per_visitor is not None
+        claim = capture.record_claimed_click(
+            visitor, target.link_id, is_shared=is_shared, branch=route.branch
+        )
+        refusal = _CLAIM_REFUSALS.get(claim)
+        if refusal is not None:
+            return _refuse(request, target, visitor, refusal)
+        guesses().followed.remember(visitor.address, link)
+        return _redirect(request, target, route)
+    if shows_card(target, visitor):
         capture.record_visit(visitor, target.link_id)
-    elif not capture.record_claimed_click(visitor, target.link_id):
-        return _refuse(request, target, visitor, refusals.LIMIT_REACHED)
-    return _redirect(target)
+        return card_page(request, target, short_url(site_of(host) or None, code))
+    capture.record_visit(visitor, target.link_id, route.branch)
+    guesses().followed.remember(visitor.address, link)
+    return withhold(request) if target.is_capped else _redirect(request, target, route)
+
+
+_CLAIM_REFUSALS = {
+    Claim.LIMIT_REACHED: refusals.LIMIT_REACHED,
+    Claim.VISITOR_LIMIT_REACHED: refusals.VISITOR_LIMIT_REACHED,
+}
 
 
 def _refuse(
     request: HttpRequest, target: Target, visitor: Visitor, refusal: Refusal, **options: str
 ) -> HttpResponse:
     capture.record_refusal(visitor, target.link_id, refusal.reason)
-    if target.expired_url and refusal in (refusals.EXPIRED, refusals.LIMIT_REACHED):
-        return _elsewhere(target.expired_url)
+    if url := checks.elsewhere(target, refusal):
+        response = _redirect_elsewhere(request, url)
+        if target.referrer_policy is not None:
+            response["Referrer-Policy"] = target.referrer_policy
+        return response
     return refuse(request, refusal, **options)
 
 
 @guarded("GET", "HEAD")
 def root(request: HttpRequest) -> HttpResponse:
-    """Of a host that is not the service's own."""
+    """The root path of a host that is not one of the service's own."""
     host = canonical_host(request.META.get("HTTP_HOST", ""))
-    url = root_url_of(host) if host else None
+    domain = active_domain(host) if host else None
+    if domain is None:
+        return refuse_unknown_host(request, host)
+    url = domain.root_url
     if not url or is_host_banned(url):
         return refuse(request, refusals.NOT_FOUND)
-    return _elsewhere(url)
+    return _redirect_elsewhere(request, url)
 
 
-def _elsewhere(url: str) -> HttpResponse:
-    """To where a customer's domain sends those who cannot be sent to a link: no click, and nothing to be kept."""
-    response = HttpResponse(status=302)
+def _redirect_elsewhere(request: HttpRequest, url: str) -> HttpResponse:
+    """Redirect to the fallback of a domain or link. Not a click."""
+    response = HttpResponse(status=_status(request, 302))
     del response["Content-Type"]
-    response["Location"] = url
-    response["Cache-Control"] = "no-store"
-    response["X-Robots-Tag"] = "noindex"
-    return mark(response, "elsewhere")
-
-
-def _redirect(target: Target) -> HttpResponse:
-    response = HttpResponse(status=target.redirect_type)
-    del response["Content-Type"]
-    for name, value in redirect_headers(target).items():
+    for name, value in elsewhere_headers(url).items():
         response[name] = value
-    return response
+    return set_outcome(response, "elsewhere")
 
 
-# One more than a password may have, so that a longer one is not taken for its own beginning.
-MAX_GIVEN = 129
+def _redirect(request: HttpRequest, target: Target, route: Route) -> HttpResponse:
+    response = HttpResponse(status=_status(request, target.redirect_type))
+    del response["Content-Type"]
+    for name, value in redirect_headers(target, route.location).items():
+        response[name] = value
+    return set_outcome(response, str(target.redirect_type))
+
+
+def _status(request: HttpRequest, status: int) -> int:
+    """Return 303 for a POST: after a 301 or 302, some clients would send the password on to the destination."""
+    return 303 if request.method == "POST" else status
+
+
+def _before_following(
+    request: HttpRequest, target: Target, visitor: Visitor, visit: Visit, code: str
+) -> HttpResponse | None:
+    """Return the response to a request that does not follow the link: the password is missing or wrong, or it is a
+    form. None: follow the link.
+    """
+    if sends_json(request):
+        return _check_json_password(request, target, visitor)
+    if target.password is not None and not is_unlocked(request, target):
+        return _ask_password(request, target, visitor, visit, code)
+    # Reloading the page after a submission sends the form again.
+    return _redirect_to_self(target, visit, code) if request.method == "POST" else None
+
+
+def _check_json_password(request: HttpRequest, target: Target, visitor: Visitor) -> HttpResponse | None:
+    """Check the password that a program sends. It counts and is limited like the form. Return None to go on."""
+    try:
+        password = json_password(request)
+    except ValueError:
+        return refuse(request, refusals.NO_PASSWORD_OBJECT)
+    if target.password is None:
+        return None
+    if password is None:
+        return _refuse(request, target, visitor, refusals.PASSWORD)
+    return _refuse_wrong_password(request, target, visitor, password)
 
 
 @csrf_protect
-def _ask_password(request: HttpRequest, target: Target, visitor: Visitor) -> HttpResponse:
+def _ask_password(
+    request: HttpRequest, target: Target, visitor: Visitor, visit: Visit, code: str
+) -> HttpResponse:
+    form = "redirects/password.html"
     if request.method != "POST":
-        return _refuse(request, target, visitor, refusals.PASSWORD, template="redirects/password.html")
+        return _refuse(request, target, visitor, refusals.PASSWORD, template=form)
+    password = request.POST.get("password", "")
+    if (refused := _refuse_wrong_password(request, target, visitor, password, template=form)) is not None:
+        return refused
+    response = _redirect_to_self(target, visit, code)
+    remember_unlocked(response, request, target, code)
+    return response
+
+
+def _refuse_wrong_password(
+    request: HttpRequest, target: Target, visitor: Visitor, password: str, **options: str
+) -> HttpResponse | None:
     try:
-        right = try_password(target, request.POST.get("password", "")[:MAX_GIVEN], visitor.address)
+        is_correct = try_password(target, password, visitor.address)
     except TooManyAttempts as error:
         capture.record_refusal(visitor, target.link_id, refusals.RATE_LIMITED.reason)
         return refuse_attempts(request, refusals.RATE_LIMITED, error)
-    if not right:
-        return _refuse(request, target, visitor, refusals.WRONG_PASSWORD, template="redirects/password.html")
-    response = _to_itself(request, visitor)
-    remember_unlocked(response, request, target)
-    return response
+    return None if is_correct else _refuse(request, target, visitor, refusals.WRONG_PASSWORD, **options)
 
 
-def _to_itself(request: HttpRequest, visitor: Visitor) -> HttpResponse:
-    """Post, redirect, get: the visit that follows is judged, counted and answered like any other."""
+def _redirect_to_self(target: Target, visit: Visit, code: str) -> HttpResponse:
+    """Post/Redirect/Get: the next GET is checked, counted and answered like any other visit."""
     response = HttpResponse(status=303)
-    response["Location"] = f"{request.path}?{SCAN_MARKER}" if visitor.scanned else request.path
+    response["Location"] = path_to_follow(target, visit, code)
     response["Cache-Control"] = "no-store"
     return response
+
+
+def path_to_follow(target: Target, visit: Visit, code: str) -> str:
+    """Return the path of the link, with the visit's query if it may decide where the link leads."""
+    query = SCAN_MARKER if visit.scanned else ""
+    if target.routing is not None and visit.query.isascii() and visit.query.isprintable():
+        query = visit.query
+    return f"/{code}?{query}" if query else f"/{code}"

@@ -1,23 +1,35 @@
 from __future__ import annotations
 
+from datetime import datetime
+
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Group
 
-from common.admin import WatchedAdmin
+from common.admin import ReadOnlyAdmin
 
-# Powers are given to operators one by one.
+# Permissions are granted to operators individually, not through groups.
 admin.site.unregister(Group)
+# Unregistered: an account has one e-mail address, and only its owner sees its second factors.
+admin.site.unregister([EmailAddress, Authenticator, SocialAccount, SocialApp, SocialToken])
 
 
 @admin.register(LogEntry)
-class LogEntryAdmin(WatchedAdmin):
-    """The audit trail: which operator did what to which, and when."""
+class LogEntryAdmin(ReadOnlyAdmin):
+    """The audit trail: who did what, to which object, and when."""
 
-    list_display = ["action_time", "user", "action_flag", "content_type", "object_repr", "change_message"]
+    list_display = ["time", "user", "action_flag", "content_type", "object_repr", "change_message"]
+    sortable_by = ("time",)
     list_display_links = None
     list_filter = ["action_flag"]
     list_select_related = ["user", "content_type"]
     search_fields = ["user__email__exact", "object_repr__exact"]
-    search_help_text = "An operator's e-mail, or the name of what was acted on, whole."
+    search_help_text = "The full e-mail address of an operator, or the full name of an object."
     ordering = ["-id"]
+
+    @admin.display(ordering="pk")
+    def time(self, entry: LogEntry) -> datetime:
+        return entry.action_time

@@ -1,3 +1,5 @@
+from importlib import import_module
+
 from django.apps import AppConfig
 from django.contrib.admin import apps as admin
 
@@ -6,9 +8,12 @@ class ProjectConfig(AppConfig):
     name = "shortener_project"
     default = True
 
+    def ready(self) -> None:
+        import_module("shortener_project.configuration.checks")
+
 
 class OperatorsAdminConfig(admin.AdminConfig):
-    """Django's own, with our front page."""
+    """Django's admin with a front page of today's figures."""
 
     default = False
-    default_site = "shortener_project.operators.OperatorSite"
+    default_site = "shortener_project.administration.admin_site.OperatorSite"

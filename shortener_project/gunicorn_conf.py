@@ -1,54 +1,67 @@
-"""How gunicorn serves this project. `manage.py serve` starts it; it can also be started by hand:
+"""Gunicorn's configuration. `manage.py serve` starts gunicorn; you can also start it by hand:
 
 gunicorn --config shortener_project/gunicorn_conf.py shortener_project.wsgi
 """
 
-import gc
 import os
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-# Bounds what one hostile or unlucky request can cost the database; read by the settings, so set before them.
-os.environ.setdefault("STATEMENT_TIMEOUT_MS", "2000")
+from shortener_project.configuration.database_timeouts import REQUESTS
 
-from common import metric_files
-from common.versions import slots
-from redirects.handover import handover
+# Before importing the settings, which read them.
+os.environ.setdefault("STATEMENT_TIMEOUT_MS", REQUESTS.statement)
+os.environ.setdefault("IDLE_TRANSACTION_TIMEOUT_MS", REQUESTS.idle_transaction)
+
+from common.host import metric_files, state
+from common.host.cache_versions import slots
+from common.host.guess_counts import guesses
+from common.host.process_names import rename
+from redirects.handoff.channel import handoff_queues
+from redirects.warm_start.shared import loaders
 from shortener_project import settings
+from shortener_project.running.open_files import connections_within, raise_limit
+from shortener_project.running.preloading import freeze
 
-# Read when the apps are loaded. Where it is set, `manage.py serve` has prepared the folder.
+# The apps read this variable when they load. If it is set, `manage.py serve` has prepared the folder.
 if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
     metric_files.prepare(settings.METRICS_DIR)
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(settings.METRICS_DIR)
 
-# The worker class stands on the apps.
+# The worker class needs the loaded apps.
 import_module("shortener_project.wsgi")
 
-bind = os.environ.get("SERVE_BIND") or f"{settings.HOST}:{settings.PORT}"
+listeners = (settings.LISTEN, settings.INTERNAL_LISTEN)
+bind = os.environ.get(
+    "SERVE_BIND", ",".join(f"unix:{name}" if name.startswith("/") else name for name in listeners)
+).split(",")
+# Only this account can access Unix sockets that gunicorn creates.
+umask = 0o177
 backlog = 2048
+worker_connections = connections_within(raise_limit())
 
 workers = settings.WEB_CONCURRENCY + settings.API_CONCURRENCY
 worker_class = "redirects.worker.Worker"
 threads = 4
-# The rule tables of agents and countries are read once and shared by all workers.
+# Load the rule tables for user agents and countries once, and share them among all workers.
 preload_app = True
-# Browsers and proxies keep connections; closing them after gunicorn's two seconds would cost them a handshake.
+# Browsers and proxies reuse connections. Gunicorn's default of two seconds would force extra handshakes.
 keepalive = 75
 timeout = 30
 graceful_timeout = 20
 if Path("/dev/shm").is_dir():  # noqa: S108 # gunicorn makes a file of its own there; heartbeats never touch a disk
     worker_tmp_dir = "/dev/shm"  # noqa: S108 # as above
 
-# The address and scheme that a proxy reports are believed from these peers only.
+# Trust the address and scheme only from these peers.
 forwarded_allow_ips = ",".join(str(network) for network in settings.TRUSTED_PROXIES)
-# gunicorn would let these peers rewrite the path, too.
+# By default, gunicorn also lets these peers rewrite the path.
 forwarder_headers = ""
 limit_request_line = 8190
 
-# A control socket per account would be shared, and deleted, by every instance of that account.
+# All instances that run as one account would share, and delete, the same control socket.
 control_socket_disable = True
-# A stray copy of the C parser must not change what is accepted.
+# An installed C parser must not change which requests are accepted.
 http_parser = "python"
 
 accesslog = None
@@ -62,19 +75,29 @@ logconfig_dict = {
 
 
 def pre_fork(server: Any, worker: Any) -> None:
-    """Gives the new worker the role that the youngest ones lack: of one that died, or, on a reload, of the oldest."""
+    """Give the new worker the role of the worker that died or, on a reload, of the oldest worker."""
     if settings.API_CONCURRENCY:
         others = (
             sorted(server.WORKERS.values(), key=lambda other: other.age)[1 - workers :] if workers > 1 else []
         )
         redirecting = sum(other.role == "redirect" for other in others)
         worker.role = "redirect" if redirecting < settings.WEB_CONCURRENCY else "api"
+    if worker.role != "api":
+        loaders().prepare()
+
+
+def post_fork(server: Any, worker: Any) -> None:
+    rename("worker" if worker.role == "both" else f"{worker.role} worker")
 
 
 def when_ready(server: Any) -> None:
-    # Before the first fork: what all workers share. Pages of what was loaded stay shared for good when the garbage
-    # collector has nothing to note in them.
-    handover()
+    # `manage.py serve` owns the sockets, so gunicorn must not delete them. It has this rule for systemd's sockets.
+    server.systemd = "SERVE_BIND" in os.environ
+    # Before the first fork, create what all workers share.
+    handoff_queues()
     slots()
-    gc.collect()
-    gc.freeze()
+    guesses()
+    state.mapped()
+    if "SERVE_BIND" not in os.environ:
+        state.set_prepared(True)
+    freeze()

@@ -1,81 +1,58 @@
-"""Settings, all from the environment; the README's table is the reference.
-
-Everything has a default that serves on this machine alone, except that a database of the operator's own
-(``DATABASE_URL``) asks for a ``SECRET_KEY`` of its own too.
-"""
+"""Django's settings, as a table. `shortener_project.configuration.variables` declares the environment variables."""
 
 from __future__ import annotations
 
-import os
 from datetime import timedelta
 from pathlib import Path
-from urllib.parse import urlsplit
 
-from django.core.exceptions import ImproperlyConfigured
-
-from common.hosts import LOOPBACK_HOSTS, canonical_host
 from common.secrets import derive_key
-from shortener_project import env
-from shortener_project.database_settings import database_settings
-from shortener_project.embedded_postgres import EmbeddedPostgres
-from shortener_project.logging_settings import logging_settings
-from shortener_project.openapi_settings import openapi_settings
-from shortener_project.static_headers import protect_static_file
+from shortener_project.configuration import brand_variables, click_variables, process_variables, variables
+from shortener_project.configuration.configured_database import configured_database
+from shortener_project.configuration.django_settings.cors import cors_settings
+from shortener_project.configuration.django_settings.logging import logging_settings
+from shortener_project.configuration.django_settings.openapi import openapi_settings
+from shortener_project.configuration.django_settings.rest_framework import rest_framework_settings
+from shortener_project.configuration.django_settings.sign_in import provider_settings, sign_in_settings
+from shortener_project.configuration.django_settings.templates import template_settings
+from shortener_project.configuration.generated import installation_secret, metrics_folder
+from shortener_project.web.static_headers import protect_static_file
 
 PROJECT_DIR = Path(__file__).resolve().parent.parent
-VAR_DIR = Path(env.text("VAR_DIR", "var")).resolve()
-HOST = env.text("HOST", "127.0.0.1")
-PORT = env.integer("PORT", 8000, minimum=1, maximum=65535)
-_cores = min(os.cpu_count() or 1, 16)
-# Processes that follow links, and processes that do everything else; none of the latter: the former do both.
-WEB_CONCURRENCY = env.integer("WEB_CONCURRENCY", _cores, minimum=1, maximum=256)
-API_CONCURRENCY = env.integer("API_CONCURRENCY", _cores, maximum=256)
+VAR_DIR = variables.VAR_DIR.read()
+HOST = variables.HOST.read()
+PORT = variables.PORT.read()
+# A Unix socket, or an address with a port.
+LISTEN = HOST if HOST.startswith("/") else f"{HOST}:{PORT}"
+INTERNAL_LISTEN, INTERNAL_HOST, INTERNAL_PORT = variables.INTERNAL_LISTEN.read()
+API_QUEUE_SECONDS = process_variables.API_QUEUE_SECONDS.read()
+CONNECTIONS_PER_ADDRESS = process_variables.CONNECTIONS_PER_ADDRESS.read()
+WEB_CONCURRENCY = process_variables.WEB_CONCURRENCY.read()
+API_CONCURRENCY = process_variables.API_CONCURRENCY.read()
 
-BASE_URL = env.text("BASE_URL", f"http://127.0.0.1:{PORT}").rstrip("/")
-try:
-    _base = urlsplit(BASE_URL)
-    BASE_HOST = canonical_host(_base.netloc) or ""
-    BASE_PORT = _base.port or (443 if _base.scheme == "https" else 80)
-    if (
-        _base.scheme not in ("http", "https")
-        or not BASE_HOST
-        or _base.geturl() != f"{_base.scheme}://{_base.netloc}"
-    ):
-        raise ValueError
-except ValueError:
-    raise ImproperlyConfigured(f"BASE_URL must look like https://go.example.com, not {BASE_URL!r}.") from None
-# As a browser writes it in an Origin header: lower case, and no port that goes without saying.
-_default_port = {"http": 80, "https": 443}[_base.scheme]
-BASE_URL = f"{_base.scheme}://{BASE_HOST}" + ("" if _default_port == BASE_PORT else f":{BASE_PORT}")
-# A service on this machine's own address answers to each of the machine's names for itself.
-BASE_HOSTS = LOOPBACK_HOSTS if BASE_HOST in LOOPBACK_HOSTS else frozenset({BASE_HOST})
+_base_url = variables.BASE_URL.read()
+BASE_URL = str(_base_url)
+BASE_HOST = _base_url.host
+BASE_PORT = _base_url.port
+BASE_HOSTS = _base_url.hosts
 
-DATABASE_URL = env.text("DATABASE_URL")
+# In an empty database, `serve` creates an account and writes its password and API key to this file.
+FIRST_ACCOUNT_FILE = VAR_DIR / "first_account.txt"
+DATABASE_URL = variables.DATABASE_URL.read()
 EMBEDDED_DATABASE = not DATABASE_URL
-SECRET_KEY = env.text("SECRET_KEY")
-if not SECRET_KEY:
-    if DATABASE_URL:
-        raise ImproperlyConfigured(
-            "DATABASE_URL is set, so SECRET_KEY must be set too (50 random characters, the same on every host)."
-        )
-    SECRET_KEY = env.secret_kept_at(VAR_DIR / "secret_key")
-SECRET_KEY_FALLBACKS = env.words("SECRET_KEY_FALLBACKS")
+SECRET_KEY = installation_secret(
+    variables.SECRET_KEY.read(), has_own_database=bool(DATABASE_URL), var_dir=VAR_DIR
+)
+SECRET_KEY_FALLBACKS = variables.SECRET_KEY_FALLBACKS.read()
 
-DATABASES = {
-    "default": database_settings(
-        DATABASE_URL or EmbeddedPostgres(VAR_DIR).url,
-        # gunicorn_conf sets it for requests; migrations and other commands take the time they need.
-        statement_timeout=env.integer("STATEMENT_TIMEOUT_MS", 0),
-    )
-}
+DATABASES = {"default": configured_database()}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 DEBUG = False
-# Any host may be a customer's domain; what is served on which is decided by shortener_project.middleware.
+# Any host may be a customer's domain. SystemHostMiddleware decides which paths each host serves.
 ALLOWED_HOSTS = ["*"]
-TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
-# Empty: the admin answers everywhere.
-ADMIN_ALLOWED_NETWORKS = env.networks("ADMIN_ALLOWED_NETWORKS")
+TRUSTED_PROXIES = variables.TRUSTED_PROXIES.read()
+# Empty: every network can reach the admin.
+ADMIN_ALLOWED_NETWORKS = variables.ADMIN_ALLOWED_NETWORKS.read()
 ROOT_URLCONF = "shortener_project.urls"
 WSGI_APPLICATION = "shortener_project.wsgi.application"
 APPEND_SLASH = False
@@ -91,49 +68,53 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
+    # For the list of passkeys.
+    "django.contrib.humanize",
     "corsheaders",
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
+    # Before allauth, whose templates it replaces.
+    "sign_in",
+    "allauth",
+    "sign_in.apps.AllauthConfig",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "limits",
     "accounts",
+    "bans",
     "domains",
     "links",
     "analytics",
     "qrcodes",
     "redirects",
+    "dashboard",
     "shortener_project",
 ]
 
 MIDDLEWARE = [
-    "shortener_project.api_requests.ApiRequestMiddleware",
-    "shortener_project.middleware.ContentLengthMiddleware",
-    "shortener_project.middleware.HstsMiddleware",
-    "shortener_project.middleware.SystemHostMiddleware",
-    "shortener_project.middleware.AdminNetworksMiddleware",
+    "shortener_project.web.request_ids.RequestIdMiddleware",
+    "shortener_project.web.api_requests.ApiRequestMiddleware",
+    "shortener_project.web.middleware.ContentLengthMiddleware",
+    "shortener_project.web.middleware.HstsMiddleware",
+    "shortener_project.web.forwarding.UntrustedProxyMiddleware",
+    "shortener_project.web.internal_middleware.InternalListenerMiddleware",
+    "shortener_project.web.middleware.SystemHostMiddleware",
+    "shortener_project.web.middleware.AdminNetworksMiddleware",
     "corsheaders.middleware.CorsMiddleware",
-    # The rest serves the admin alone: sessions, messages and static files have no business on the API or a
-    # redirect, where they would cost more than the work itself.
-    "shortener_project.middleware.AdminStaticFiles",
-    "shortener_project.middleware.AdminPages",
-    "shortener_project.middleware.AdminSessions",
-    "shortener_project.middleware.AdminCsrf",
-    "shortener_project.middleware.AdminAuthentication",
-    "shortener_project.middleware.AdminMessages",
+    # Only the admin and the pages under /accounts/ use the rest. For an API request or a redirect, sessions, messages
+    # and static files would cost more than the request itself.
+    "shortener_project.web.middleware.StaticFiles",
+    "shortener_project.web.middleware.AdminPages",
+    "shortener_project.web.middleware.PageSessions",
+    "shortener_project.web.middleware.PageCsrf",
+    "shortener_project.web.middleware.PageAuthentication",
+    "shortener_project.web.middleware.PageActor",
+    "shortener_project.web.middleware.PageMessages",
+    "sign_in.middleware.AccountPages",
 ]
 
-TEMPLATES = [
-    {
-        "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "APP_DIRS": True,
-        "OPTIONS": {
-            "context_processors": [
-                "django.template.context_processors.request",
-                "django.contrib.auth.context_processors.auth",
-                "django.contrib.messages.context_processors.messages",
-            ]
-        },
-    }
-]
+TEMPLATES = template_settings()
 
 STATIC_URL = "/static/"
 WHITENOISE_USE_FINDERS = True
@@ -142,80 +123,63 @@ WHITENOISE_ALLOW_ALL_ORIGINS = False
 WHITENOISE_ADD_HEADERS_FUNCTION = protect_static_file
 
 AUTH_USER_MODEL = "accounts.User"
-PASSWORD_HASHERS = ["accounts.hashers.Argon2"]
+PASSWORD_HASHERS = ["accounts.credentials.hashers.Argon2"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
 ]
 
-_over_tls = _base.scheme == "https"
-SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _over_tls
+SENDS_MAIL = bool(variables.EMAIL_URL.read().scheme)
+PASSWORD_LOGIN = {"on": True, "off": False}[variables.PASSWORD_LOGIN.read()]
+SIGNUP = variables.SIGNUP.read()
+OIDC_ISSUER = variables.OIDC_ISSUER.read()
+OIDC_CREATE_ACCOUNTS = variables.OIDC_CREATE_ACCOUNTS.read()
+OIDC_ALLOWED_DOMAINS = variables.OIDC_ALLOWED_DOMAINS.read()
+OIDC_STAFF_GROUP = variables.OIDC_STAFF_GROUP.read()
+REQUIRE_2FA = variables.REQUIRE_2FA.read()
+globals().update(
+    sign_in_settings(
+        mail=variables.EMAIL_URL.read(),
+        sender=variables.EMAIL_FROM.read(),
+        provider=provider_settings(
+            OIDC_ISSUER, variables.OIDC_CLIENT_ID.read(), variables.OIDC_CLIENT_SECRET.read()
+        ),
+        has_password_login=PASSWORD_LOGIN,
+        signup=SIGNUP,
+    )
+)
+
+BRAND_NAME = brand_variables.BRAND_NAME.read()
+BRAND_LOGO = brand_variables.BRAND_LOGO.read()
+BRAND_COLOR = brand_variables.BRAND_COLOR.read()
+
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _base_url.is_https
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
-# Sessions are the admin's alone: a visit to a link does not carry one.
-SESSION_COOKIE_PATH = "/admin/"
-SESSION_ENGINE = "accounts.sessions"
-# The default domain's forms work even behind a proxy that ends TLS and is not named in TRUSTED_PROXIES.
+# Only browsers that signed in have the cookie, and only the pages of `PageSessions` read it. Browsers accept a cookie
+# with this prefix only from this host over TLS, so that no other host of the domain can plant a session (RFC 6265bis).
+SESSION_COOKIE_PATH = CSRF_COOKIE_PATH = "/"
+_cookie_prefix = "__Host-" if _base_url.is_https else ""
+SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = f"{_cookie_prefix}sessionid", f"{_cookie_prefix}csrftoken"
+SESSION_ENGINE = "accounts.credentials.sessions"
+# Forms on the default domain must work even behind a TLS-terminating proxy that is missing from TRUSTED_PROXIES.
 CSRF_TRUSTED_ORIGINS = [BASE_URL]
-# Nobody has a file to send; what is sent all the same is dropped, not written to a disk.
+# The API accepts no uploads; discard any file part in memory instead of writing it to disk.
 FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.MemoryFileUploadHandler"]
 FILE_UPLOAD_MAX_MEMORY_SIZE = DATA_UPLOAD_MAX_MEMORY_SIZE = 256 * 1024
-CSRF_FAILURE_VIEW = "shortener_project.errors.csrf_failure"
-SECURE_HSTS_SECONDS = 31_536_000 if _over_tls else 0
-SILENCED_SYSTEM_CHECKS = [
-    # Django's own middlewares for headers and forged forms are not in the chain by their names: what they would add is
-    # added where it belongs (HstsMiddleware, AdminPages, common.browser_headers, AdminCsrf, csrf_protect on the
-    # password page), and tests ask every page for it.
-    "security.W001",
-    "security.W002",
-    "security.W003",
-]
+CSRF_FAILURE_VIEW = "shortener_project.web.errors.csrf_failure"
+SECURE_HSTS_SECONDS = 31_536_000 if _base_url.is_https else 0
+# These checks look for Django's middlewares by name. HstsMiddleware, AdminPages, common.browser_headers, PageCsrf and
+# csrf_protect on the password page provide the same protection; tests check it on every page.
+SILENCED_SYSTEM_CHECKS = ["security.W001", "security.W002", "security.W003"]
 
-# An origin may read what its own credential, in a header, opens; cookies are neither sent nor taken from elsewhere.
-CORS_ALLOW_CREDENTIALS = False
-CORS_ALLOWED_ORIGINS = env.origins("CORS_ALLOWED_ORIGINS")
-CORS_ALLOW_ALL_ORIGINS = CORS_ALLOWED_ORIGINS == ["*"]
-if CORS_ALLOW_ALL_ORIGINS:
-    CORS_ALLOWED_ORIGINS = []
-CORS_URLS_REGEX = r"^/api/"
-CORS_ALLOW_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
-CORS_ALLOW_HEADERS = (
-    *(
-        "accept",
-        "authorization",
-        "content-type",
-        "idempotency-key",
-        "if-none-match",
-        "x-api-key",
-        "x-request-id",
-    ),
-)
-CORS_EXPOSE_HEADERS = (
-    *("ETag", "Idempotent-Replayed", "Retry-After", "X-Request-ID"),
-    *("RateLimit", "RateLimit-Limit", "RateLimit-Policy", "RateLimit-Remaining", "RateLimit-Reset"),
-)
-
-REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": [
-        "accounts.authentication.ApiKeyAuthentication",
-        "accounts.authentication.BearerAuthentication",
-    ],
-    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    "DEFAULT_THROTTLE_CLASSES": ["accounts.throttling.RequestThrottle"],
-    "DEFAULT_PARSER_CLASSES": ["common.strict_json.StrictJSONParser"],
-    "DEFAULT_RENDERER_CLASSES": ["common.envelope.JSONRenderer"],
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "common.envelope.JSONOnly",
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "EXCEPTION_HANDLER": "common.envelope.exception_handler",
-    "UNAUTHENTICATED_USER": None,
-    "TEST_REQUEST_DEFAULT_FORMAT": "json",
-    "TEST_REQUEST_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-}
+globals().update(cors_settings(variables.CORS_ALLOWED_ORIGINS.read()))
+REST_FRAMEWORK = rest_framework_settings()
 
 SIMPLE_JWT = {
-    "ACCESS_TOKEN_LIFETIME": timedelta(minutes=env.integer("ACCESS_TOKEN_MINUTES", 60, minimum=1)),
-    "REFRESH_TOKEN_LIFETIME": timedelta(days=env.integer("REFRESH_TOKEN_DAYS", 30, minimum=1)),
+    "ACCESS_TOKEN_LIFETIME": timedelta(minutes=variables.ACCESS_TOKEN_MINUTES.read()),
+    "REFRESH_TOKEN_LIFETIME": timedelta(days=variables.REFRESH_TOKEN_DAYS.read()),
     "ALGORITHM": "HS256",
     "SIGNING_KEY": derive_key(SECRET_KEY, "json-web-tokens"),
     "ISSUER": "shortener",
@@ -225,56 +189,58 @@ SIMPLE_JWT = {
     "CHECK_REVOKE_TOKEN": True,
 }
 
-# Of a minute; 0: no limit.
+# Requests per minute; 0: no limit.
 RATE_LIMITS = {
-    "free": env.integer("RATE_LIMIT_FREE", 600),
-    "pro": env.integer("RATE_LIMIT_PRO", 3_000),
-    "enterprise": env.integer("RATE_LIMIT_ENTERPRISE", 12_000),
+    "free": variables.RATE_LIMIT_FREE.read(),
+    "pro": variables.RATE_LIMIT_PRO.read(),
+    "enterprise": variables.RATE_LIMIT_ENTERPRISE.read(),
 }
-RATE_LIMIT_ANONYMOUS = env.integer("RATE_LIMIT_ANONYMOUS", 300)
-UNKNOWN_CODE_LIMIT = env.integer("UNKNOWN_CODE_LIMIT", 60, maximum=1_000)
-# Of a calendar month; 0: any number.
+RATE_LIMIT_ANONYMOUS = variables.RATE_LIMIT_ANONYMOUS.read()
+IDEMPOTENCY_MB = variables.IDEMPOTENCY_MB.read()
+UNKNOWN_CODE_LIMIT = variables.UNKNOWN_CODE_LIMIT.read()
+# Links per calendar month; 0: no limit.
 LINK_QUOTAS = {
-    "free": env.integer("LINK_QUOTA_FREE", 0),
-    "pro": env.integer("LINK_QUOTA_PRO", 0),
-    "enterprise": env.integer("LINK_QUOTA_ENTERPRISE", 0),
+    "free": variables.LINK_QUOTA_FREE.read(),
+    "pro": variables.LINK_QUOTA_PRO.read(),
+    "enterprise": variables.LINK_QUOTA_ENTERPRISE.read(),
 }
 
-# Empty: those of the system.
-DNS_RESOLVERS = env.sockets("DNS_RESOLVERS", port=53)
-EDGE_ADDRESSES = env.addresses("EDGE_ADDRESSES")
+DOMAINS_PER_ACCOUNT = variables.DOMAINS_PER_ACCOUNT.read()
+QR_CODES_PER_ACCOUNT = variables.QR_CODES_PER_ACCOUNT.read()
+WORKSPACES_PER_ACCOUNT = variables.WORKSPACES_PER_ACCOUNT.read()
+# In addition to the reserved words in links.codes.reserved. Compared in lower case.
+RESERVED_CODES = variables.RESERVED_CODES.read()
 
-GEOIP_DATABASE = [Path(word) for word in env.words("GEOIP_DATABASE")]
-# What manage.py update_geodata fetches, and what is used when no other file is named.
+# Empty: the system's resolvers.
+DNS_RESOLVERS = variables.DNS_RESOLVERS.read()
+EDGE_ADDRESSES = variables.EDGE_ADDRESSES.read()
+
+GEOIP_DATABASE = click_variables.GEOIP_DATABASE.read()
+# manage.py update_geodata downloads this file. GEOIP_DATABASE overrides it.
 GEODATA_FILE = VAR_DIR / "geodata" / "city.mmdb"
-GEODATA_URL = env.monthly_address(
-    "GEODATA_URL", "https://download.db-ip.com/free/dbip-city-lite-{year}-{month:02}.mmdb.gz"
-)
+GEODATA_URL = click_variables.GEODATA_URL.read()
 
-# What tells the processes of this host that a link has changed.
+# Shared memory that tells the processes of this host when a link changes.
 VERSIONS_FILE = VAR_DIR / "run" / "versions"
-DESTINATIONS_KEPT = env.integer("DESTINATIONS_KEPT", 250_000, minimum=100)
-DESTINATIONS_MB = env.integer("DESTINATIONS_MB", 256, minimum=1)
+DESTINATIONS_KEPT = process_variables.DESTINATIONS_KEPT.read()
+DESTINATIONS_MB = process_variables.DESTINATIONS_MB.read()
+COMPILED_LOOP = process_variables.COMPILED_LOOP.read()
+
+# While the database is unreachable, this host serves cached links for this long after its last contact.
+STALE_SECONDS = process_variables.STALE_SECONDS.read()
 
 CLICKS_DIR = VAR_DIR / "clicks"
-CLICK_SYNC = env.choice("CLICK_SYNC", ("group", "process", "strict"))
-CLICK_BACKLOG_MB = env.integer("CLICK_BACKLOG_MB", 1024, minimum=1)
-CLICK_RETENTION_DAYS = env.integer("CLICK_RETENTION_DAYS", 0)
+CLICK_SYNC = click_variables.CLICK_SYNC.read()
+CLICK_BACKLOG_MB = click_variables.CLICK_BACKLOG_MB.read()
+HISTORY_DAYS = variables.HISTORY_DAYS.read()
+CLICK_RETENTION_DAYS = click_variables.CLICK_RETENTION_DAYS.read()
 
-METRICS_ALLOWED_NETWORKS = env.networks("METRICS_ALLOWED_NETWORKS", "127.0.0.0/8, ::1")
-# What the processes of this installation count together. In memory: a full or busy disk must not hold them up.
-_metrics_name = f"shortener-{derive_key(SECRET_KEY, f'metrics {os.geteuid()} {VAR_DIR}').hex()[:20]}"
-_memory = "/dev/shm"  # noqa: S108 # nobody can know the folder's name before it is ours
-METRICS_DIR = Path(
-    env.text(
-        "PROMETHEUS_MULTIPROC_DIR",
-        f"{_memory}/{_metrics_name}" if os.access(_memory, os.W_OK) else f"{VAR_DIR}/metrics",
-    )
-)
+METRICS_ALLOWED_NETWORKS = variables.METRICS_ALLOWED_NETWORKS.read()
+METRICS_DIR = metrics_folder(variables.PROMETHEUS_MULTIPROC_DIR.read(), secret=SECRET_KEY, var_dir=VAR_DIR)
 
-LOG_LEVEL = env.choice("LOG_LEVEL", ("INFO", "DEBUG", "WARNING", "ERROR"))
-LOG_FORMAT = env.choice("LOG_FORMAT", ("text", "json"))
-LOG_ADDRESSES = env.choice("LOG_ADDRESSES", ("no", "yes")) == "yes"
+LOG_LEVEL = variables.LOG_LEVEL.read()
+LOG_FORMAT = variables.LOG_FORMAT.read()
+LOG_ADDRESSES = variables.LOG_ADDRESSES.read()
 LOGGING = logging_settings(level=LOG_LEVEL, form=LOG_FORMAT, addresses=LOG_ADDRESSES)
 
 SPECTACULAR_SETTINGS = openapi_settings(server=BASE_URL)

@@ -3,36 +3,48 @@ from django.http import Http404
 from django.urls import include, path
 from django.views.generic import RedirectView
 
+from common.brand import LOGO_PATH
 from domains.tls import tls_allowed
 from qrcodes.urls import image_urlpatterns
-from shortener_project import admin_login, errors, views
-from shortener_project.metrics import metrics
-from shortener_project.schema import DocsView, SchemaView
+from redirects.simulation import admin as simulation_admin  # noqa: F401 # registers the admin's page of links
+from shortener_project.administration import login
+from shortener_project.web import errors, views
+from shortener_project.web.metrics import metrics
+from shortener_project.web.schema import DocsView, SchemaView
 
 urlpatterns = [
+    # The busiest routes first: each pattern takes time until one matches.
+    path("api/", include("links.urls")),
     path("", views.home),
     path("healthz", views.healthz),
     path("readyz", views.readyz),
     path("robots.txt", views.robots),
     path("favicon.ico", views.favicon),
+    path(LOGO_PATH.removeprefix("/"), views.brand_logo),
     path("metrics", metrics),
     path("internal/tls-allowed", tls_allowed),
+    path("accounts", RedirectView.as_view(url="/accounts/")),
+    path("accounts/", include("sign_in.urls")),
     path("admin", RedirectView.as_view(url="/admin/")),
-    path("admin/login/", admin_login.login),
+    path("admin/login/", login.login),
     path("admin/", admin.site.urls),
     path("api", errors.not_found, {"exception": Http404()}),
     path("api/schema", SchemaView.as_view()),
     path("api/docs", DocsView.as_view()),
     path("api/", include("accounts.urls")),
-    path("api/", include("links.urls")),
+    path("api/", include("redirects.simulation.urls")),
     path("api/", include("domains.urls")),
     path("api/", include("analytics.urls")),
     path("api/", include("qrcodes.urls")),
+    path("api/", include("accounts.workspaces.urls")),
+    path("api/", include("domains.keys.urls")),
     path("qr/", include(image_urlpatterns)),
-    # Last: whatever the service itself does not answer may be a code.
+    path("dashboard", RedirectView.as_view(url="/dashboard/")),
+    path("dashboard/", include("dashboard.urls")),
+    # Last: any other path may be a code.
     path("", include("redirects.urls")),
 ]
 
-handler400 = "shortener_project.errors.bad_request"
-handler404 = "shortener_project.errors.not_found"
-handler500 = "shortener_project.errors.internal_error"
+handler400 = "shortener_project.web.errors.bad_request"
+handler404 = "shortener_project.web.errors.not_found"
+handler500 = "shortener_project.web.errors.internal_error"

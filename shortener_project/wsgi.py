@@ -1,4 +1,4 @@
-"""What gunicorn serves."""
+"""The WSGI application."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from django.utils.http import parse_header_parameters
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "shortener_project.settings")
 django.setup()
-# Before gunicorn forks, so that the routes and the rule tables behind them are read once and shared.
+# Imported before gunicorn forks, so that all workers share the routes and rule tables.
 import_module(settings.ROOT_URLCONF)
 
 
@@ -25,7 +25,7 @@ class Application(WSGIHandler):
             try:
                 parse_header_parameters(content_type)
             except (ValueError, LookupError):
-                # Django reads it before any of its error handling is in place.
+                # Django parses this header before its error handling is in place.
                 environ["CONTENT_TYPE"] = "application/octet-stream"
         return super().__call__(environ, start_response)
 

@@ -1,36 +1,95 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import gc
+import signal
+from collections.abc import Callable, Generator, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.conf import settings as django_settings
-from django.test import Client
+from django.test import Client, TransactionTestCase
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
-from accounts.hashers import Argon2
-from accounts.models import User
+from accounts.credentials.hashers import Argon2
 from accounts.services import NewAccount, create_account
-from accounts.tokens import issue_tokens
-from analytics.journal import journal
-from links.destinations import destinations
-from tests.admin import Operator
-
-PASSWORD = "correct horse battery"
-FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0"
+from analytics.journal.writer import journal
+from common.host import cache_versions, state
+from common.host.guess_counts import guesses
+from links.destinations.known_links import known_links
+from links.destinations.lookup import destinations
+from qrcodes.drawing.queue import drawing_queue
+from testing.accounts import PASSWORD, account, bearer_client, key_client
+from testing.admin import Operator
+from testing.agents import FIREFOX
+from testing.service.polling import DEADLINE
+from tests.emptying import restore_database
 
 
 def pytest_configure() -> None:
-    # Each client of a test has a handler of its own, which would read all static files before its first request.
+    # Otherwise each test client's handler would read all static files before its first request.
     django_settings.WHITENOISE_AUTOREFRESH = True
+    TransactionTestCase._fixture_teardown = restore_database
+    # The service gives up after two seconds, and on a busy machine a hundred threads of a test connect at once.
+    django_settings.DATABASES["default"]["OPTIONS"]["connect_timeout"] = DEADLINE
+    # The service responds with 503 if an image takes longer than five seconds.
+    drawing_queue._timeout = DEADLINE
+    # A shell ignores SIGINT in background commands, and everything that the tests start would inherit that.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    # On a busy machine, an example may take any time.
+    hypothesis_settings.register_profile(
+        "untimed", hypothesis_settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    )
+    hypothesis_settings.load_profile("untimed")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Thousands of tests live until the end, so the garbage collector need not visit them."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+@pytest.fixture(scope="session")
+def journals(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """New folders for the journals of the tests. `tmp_path` would take longer than many tests: it lists all earlier
+    folders.
+    """
+    parent = tmp_path_factory.mktemp("journals")
+    return (parent / str(number) for number in count())
+
+
+@pytest.fixture
+def own_host_memory(settings: Settings, tmp_path: Path) -> Iterator[None]:
+    """New files of a host: its version slots, its state and its known links."""
+    settings.VERSIONS_FILE = tmp_path / "run" / "versions"
+    forget_host_memory()
+    hear_for_an_hour()
+    yield
+    forget_host_memory()
+
+
+def forget_host_memory() -> None:
+    """The next use opens the files of the settings."""
+    if known_links.cache_info().currsize:
+        known_links().close()
+    for cache in (cache_versions.slots, state.mapped, known_links):
+        cache.cache_clear()
 
 
 @pytest.fixture(autouse=True)
-def clicks_dir(settings: Settings, tmp_path: Path) -> Iterator[Path]:
-    """A journal of its own for each test: what the database knows of one ends with the test, too."""
-    settings.CLICKS_DIR = tmp_path / "clicks"
+def clicks_dir(settings: Settings, journals: Iterator[Path]) -> Iterator[Path]:
+    """A separate journal for each test, because the database forgets its segments between tests."""
+    settings.CLICKS_DIR = next(journals)
     settings.CLICK_SYNC = "process"
     journal.cache_clear()
     yield settings.CLICKS_DIR
@@ -39,25 +98,29 @@ def clicks_dir(settings: Settings, tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture(autouse=True)
 def quick_passwords(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same hash for a thousandth of the work: next to every test makes accounts."""
+    """The same hash function at a thousandth of the cost, because almost every test creates accounts."""
     if "usual_passwords" not in request.keywords:
         monkeypatch.setattr(Argon2, "time_cost", 1)
         monkeypatch.setattr(Argon2, "memory_cost", 8)
 
 
 @pytest.fixture(autouse=True)
-def nothing_known() -> None:
-    """What a test made is undone without a word; nobody may remember it."""
+def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Clear the caches: deleting a test's rows sends no notification. The follower seems to run.
+
+    Otherwise cached links would expire if the process of the tests gets no processor time for five seconds.
+    """
+    monkeypatch.setattr(state, "HEARING_SECONDS", float(DEADLINE))
     destinations().clear()
+    guesses.cache_clear()
+    hear_for_an_hour()
 
 
-def account(email: str, plan: str = "free") -> NewAccount:
-    return create_account(email=email, password=PASSWORD, plan=plan, first_name="Ada", last_name="Lovelace")
-
-
-def key_client(api_key: str) -> APIClient:
-    """A client that talks as a server does: to our host, with its key."""
-    return APIClient(headers={"host": "sho.rt", "x-api-key": api_key})
+def hear_for_an_hour() -> None:
+    """The host keeps in contact with the database, however long this process stops. Without contact, caches expire
+    after seconds.
+    """
+    state.mapped().header[state._HEARD] = state.microseconds() + 3_600_000_000
 
 
 @pytest.fixture
@@ -92,10 +155,6 @@ def bearer(alice: NewAccount) -> APIClient:
     return bearer_client(alice.user)
 
 
-def bearer_client(user: User) -> APIClient:
-    return APIClient(headers={"host": "sho.rt", "authorization": f"Bearer {issue_tokens(user).access}"})
-
-
 @pytest.fixture
 def make_link(api: APIClient) -> Callable[..., dict[str, Any]]:
     """Creates a link of Alice's through the API and returns its ``data.url``."""
@@ -110,7 +169,7 @@ def make_link(api: APIClient) -> Callable[..., dict[str, Any]]:
 
 @pytest.fixture
 def visitor() -> Client:
-    """Somebody in a browser, whose clicks count."""
+    """A client with a browser's headers, so its clicks count."""
     return Client(enforce_csrf_checks=True, headers={"host": "sho.rt", "user-agent": FIREFOX})
 
 

@@ -5,23 +5,36 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
-from shortener_project.embedded_postgres import EmbeddedPostgres
-from tests.limits import LIMITS_OFF
+from local_postgres import EmbeddedPostgres
+from testing.limits import LIMITS_OFF
 
-# What the shell of the developer says must not decide what the tests say.
+# The developer's environment must not affect the tests.
 for name in (
     *("BASE_URL", "HOST", "PORT", "TRUSTED_PROXIES", "GEOIP_DATABASE", "GEODATA_URL", "CORS_ALLOWED_ORIGINS"),
     *("LOG_FORMAT", "LOG_LEVEL", "CLICK_SYNC", "ACCESS_TOKEN_MINUTES", "REFRESH_TOKEN_DAYS"),
-    *("SECRET_KEY", "SECRET_KEY_FALLBACKS", "STATEMENT_TIMEOUT_MS", "WEB_CONCURRENCY"),
+    *("SECRET_KEY", "SECRET_KEY_FALLBACKS", "STATEMENT_TIMEOUT_MS", "WEB_CONCURRENCY", "STALE_SECONDS"),
+    *("IDLE_TRANSACTION_TIMEOUT_MS", "LOCK_TIMEOUT_MS"),
     *("LOG_ADDRESSES", "METRICS_ALLOWED_NETWORKS", "PROMETHEUS_MULTIPROC_DIR"),
     *("DNS_RESOLVERS", "EDGE_ADDRESSES", "ADMIN_ALLOWED_NETWORKS"),
-    *("LINK_QUOTA_FREE", "LINK_QUOTA_PRO", "LINK_QUOTA_ENTERPRISE"),
+    *("INTERNAL_LISTEN", "API_QUEUE_SECONDS", "CONNECTIONS_PER_ADDRESS", "COMPILED_LOOP"),
+    *("IDEMPOTENCY_MB", "DOMAINS_PER_ACCOUNT", "QR_CODES_PER_ACCOUNT", "WORKSPACES_PER_ACCOUNT"),
+    *("RESERVED_CODES", "BRAND_NAME", "BRAND_LOGO", "BRAND_COLOR"),
+    *("LINK_QUOTA_FREE", "LINK_QUOTA_PRO", "LINK_QUOTA_ENTERPRISE", "SMALL", "HISTORY_DAYS"),
+    *("API_CONCURRENCY", "CLICK_BACKLOG_MB", "CLICK_RETENTION_DAYS", "DESTINATIONS_KEPT", "DESTINATIONS_MB"),
+    *("EMAIL_URL", "EMAIL_FROM", "SIGNUP", "REQUIRE_2FA", "PASSWORD_LOGIN", "OIDC_ISSUER", "OIDC_CLIENT_ID"),
+    *("OIDC_CLIENT_SECRET", "OIDC_CREATE_ACCOUNTS", "OIDC_ALLOWED_DOMAINS", "OIDC_STAFF_GROUP"),
 ):
     os.environ.pop(name, None)
 os.environ |= LIMITS_OFF
+# Without bytecode, each worker of pytest-xdist and each process that a test starts would compile its modules again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+# A test is one transaction, however long it thinks.
+os.environ["IDLE_TRANSACTION_TIMEOUT_MS"] = "0"
 
 VAR_DIR = Path(tempfile.mkdtemp(prefix="shortener-tests-"))
 # A server that drops privileges must reach its data.
@@ -30,8 +43,10 @@ os.environ["VAR_DIR"] = str(VAR_DIR)
 os.environ["BASE_URL"] = "http://sho.rt"
 os.environ["SECRET_KEY"] = "only-for-tests-" + "x" * 50
 
+# The workers of pytest-xdist inherit the address: all use one server, each with a database of its own.
 if "DATABASE_URL" not in os.environ:
-    server = EmbeddedPostgres(VAR_DIR, options={"fsync": "off", "max_connections": "200"})
+    # Tests with hundreds of connections may run at the same time, and a busy server ends closed ones late.
+    server = EmbeddedPostgres(VAR_DIR, options={"fsync": "off", "max_connections": "1000"})
     lease = server.acquire()
     os.environ["DATABASE_URL"] = server.url
     atexit.register(shutil.rmtree, VAR_DIR, ignore_errors=True)

@@ -1,1 +1,3 @@
-"""What customers' domains cost those who follow links: one that is deleted, and some whose DNS does not answer."""
+"""The cost of customers' domains for redirects: the deletion of a large domain, and domains whose DNS does not
+respond.
+"""

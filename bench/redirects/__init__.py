@@ -1,1 +1,1 @@
-"""How many redirects a second, how fast, and at what cost: against nginx and against a plain Django view."""
+"""Rate, latency and cost of redirects, compared with nginx and a plain Django view."""

@@ -1,9 +1,11 @@
-"""The service as users run it, with one worker and with two: its redirects, its memory, and what it has counted."""
+"""The service as users run it, with one worker and with two: its redirects, its memory and its counts."""
 
 from __future__ import annotations
 
 import time
 from argparse import Namespace
+from collections import defaultdict
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -12,41 +14,74 @@ from django.db import connection
 from accounts.services import rotate_api_key
 from bench import plain_view, wrk
 from bench.plain_links import plain_destinations, plain_owner
-from bench.processes import pin, pss_mib, tree
-from bench.redirects import layouts, paced, rounds, servers
+from bench.processes import pin, tree
+from bench.redirects import kinds, layouts, loops, paced, rounds, rules, servers, split
 from bench.redirects.ledger import Ledger
-from bench.redirects.servers import SERVICE, Server
+from bench.redirects.servers import MAP, SERVICE, Server
 from bench.redirects.warm import warm
-from bench.running import drainer_held, installation, restart, web_server
+from bench.results import record
+from bench.running import installation, restart, web_server
 from bench.visits import Visits
 from bench.wrk import ALL_CORES
-from tests.service.running import Service
+from testing.service.drainer import drainer_held
+from testing.service.resident import pss_mib
+from testing.service.running import Service
 
-# After which a worker must hold no more than before.
+# A worker must use no more memory after this many requests than before.
 REQUESTS = 1_000_000
 REQUEST_SECONDS = 60
 
 
-def run(home: Path, given: Namespace) -> None:
-    with installation(home, WEB_CONCURRENCY="1") as service:
-        links = plain_destinations(given.links)
+def run(folder: Path, options: Namespace) -> None:
+    with installation(folder, WEB_CONCURRENCY="1") as service:
+        links = plain_destinations(options.links)
         plain_view.make_tables(links)
         api_key = rotate_api_key(user=plain_owner())
         connection.close()
         host = f"127.0.0.1:{service.port}"
         visits = {
-            False: Visits(home / "random", ((f"/{code}", host) for code in links)),
-            True: Visits(home / "hot", [(f"/{next(iter(links))}", host)]),
+            False: Visits(folder / "random", ((f"/{code}", host) for code in links)),
+            True: Visits(folder / "hot", [(f"/{next(iter(links))}", host)]),
         }
-        if given.layouts:
+        by_rules = rules.visits_of(folder, links, options.routed_links, host)
+        by_kind = kinds.visits_of(folder, links, host)
+        if options.layouts:
             layouts.run(
-                service, api_key, visits[False], home,
-                seconds=given.seconds, rounds=given.rounds,
+                service, api_key, visits[False], folder,
+                seconds=options.seconds, rounds=options.rounds,
             )  # fmt: skip
             return
-        for workers in given.workers:
+        figures: dict[str, list[str]] = defaultdict(list)
+        if options.only in (None, "rules"):
+            for key, figure in split.check_split().items():
+                record(key, figure)
+        for workers in options.workers:
             restart(service, WEB_CONCURRENCY=str(workers))
-            _measure(service, api_key, links, visits, home=home, workers=workers, given=given)
+            print(f"\n{workers} worker{'s' * (workers > 1)} (WEB_CONCURRENCY={workers})")
+            measured: dict[str, str] = {}
+            if options.only in (None, "rules"):
+                measured |= rules.measure(
+                    service, api_key, by_rules, options.rounds, seconds=options.seconds, cores=_cores(workers)
+                )
+            if options.only in (None, "kinds"):
+                measured |= kinds.measure(
+                    service, api_key, by_kind, options.rounds, seconds=options.seconds, cores=_cores(workers)
+                )
+            if options.only in (None, "loops"):
+                cores = _cores(workers)
+                with servers.nginx(folder / f"map{workers}", links, workers, cores[0]) as nginx:
+                    measured |= loops.run(
+                        service, api_key, nginx[MAP], visits[False], folder=folder, workers=workers,
+                        cores=cores, options=options,
+                    )  # fmt: skip
+            if options.only not in ("rules", "kinds", "loops"):
+                measured |= _measure(
+                    service, api_key, links, visits, folder=folder, workers=workers, options=options
+                )
+            for key, figure in measured.items():
+                figures[key].append(f"{workers} worker{'s' * (workers > 1)} {figure}")
+        for key, by_workers in figures.items():
+            record(key, ", ".join(by_workers))
 
 
 def _measure(
@@ -55,41 +90,57 @@ def _measure(
     links: dict[str, str],
     visits: dict[bool, Visits],
     *,
-    home: Path,
+    folder: Path,
     workers: int,
-    given: Namespace,
-) -> None:
+    options: Namespace,
+) -> dict[str, str]:
+    """Figures by key of `bench.catalog`."""
+    figures: dict[str, str] = {}
     ledger, port = Ledger(service, api_key), service.port
-    # Of one worker, wrk has the other core to itself; two workers share both with it.
-    server_cores, client_cores = (ALL_CORES, ALL_CORES) if workers > 1 else (ALL_CORES[:1], ALL_CORES[-1:])
-    print(f"\n{workers} worker{'s' * (workers > 1)} (WEB_CONCURRENCY={workers})")
-    _print_memory(service, "at the start")
+    server_cores, client_cores = _cores(workers)
+    memory = [_print_memory(service, "at the start")]
     ledger.sample(links)
     with drainer_held(service):
         warm(ledger, service, visits[False])
-        _print_memory(service, f"after {ledger.requests:,} requests")
+        memory.append(_print_memory(service, f"after {ledger.requests:,} requests"))
         pin(tree(web_server(service)), server_cores)
         print(f"  the web server's processes on cores {server_cores}, wrk on {client_cores}")
-        if given.only != "paced":
+        if options.only in (None, "rounds"):
             with ExitStack() as started:
                 others = [
                     started.enter_context(
-                        servers.nginx(home / f"nginx{workers}", links, workers, server_cores)
+                        servers.nginx(folder / f"nginx{workers}", links, workers, server_cores)
                     ),
                     started.enter_context(servers.plain_view(workers, server_cores)),
                 ]
                 every = {SERVICE: Server(port, web_server(service))} | others[0] | others[1]
-                print(f"{given.rounds} rounds of {given.seconds} s each, 64 connections, min / median / max")
-                field = rounds.Field(every, visits, ledger, given.seconds, client_cores)
-                rounds.run(field, given.rounds)
-        if given.only != "rounds":
+                print(
+                    f"{options.rounds} rounds of {options.seconds} s each, 64 connections, min / median / max"
+                )
+                field = rounds.Field(every, visits, ledger, options.seconds, client_cores)
+                figures |= rounds.run(field, options.rounds)
+        if options.only in (None, "paced"):
             subject = paced.Subject(port, api_key, ledger)
-            paced.run({SERVICE: subject}, visits[False], given.seconds, given.rounds, client_cores)
+            halves = paced.run(
+                {SERVICE: subject}, visits[False], options.seconds, options.rounds, client_cores
+            )
+            figures |= halves[SERVICE]
         pin(tree(web_server(service)), ALL_CORES)
         _top_up(ledger, port, visits[False])
-        _print_memory(service, f"after {ledger.requests:,} requests")
+        memory.append(_print_memory(service, f"after {ledger.requests:,} requests"))
     ledger.sample(links)
     ledger.settle()
+    at_start, warm_size, at_end = memory
+    figures["redirects-memory"] = (
+        f"{at_start:.0f} MiB at the start, {warm_size:.0f} with {len(links):,} links cached, "
+        f"{at_end:.0f} after {ledger.requests:,} requests"
+    )
+    return figures
+
+
+def _cores(workers: int) -> tuple[Sequence[int], Sequence[int]]:
+    """Those of the server and of wrk. With one worker, wrk has the other core to itself; two share both with it."""
+    return (ALL_CORES, ALL_CORES) if workers > 1 else (ALL_CORES[:1], ALL_CORES[-1:])
 
 
 def _top_up(ledger: Ledger, port: int, visits: Visits) -> None:
@@ -98,6 +149,10 @@ def _top_up(ledger: Ledger, port: int, visits: Visits) -> None:
         ledger.add(wrk.load(port, visits, seconds=5))
 
 
-def _print_memory(service: Service, when: str) -> None:
-    sizes = " ".join(f"{pss_mib(worker):.1f}" for worker in sorted(service.workers()))
-    print(f"  memory (PSS) of each worker {when}: {sizes} MiB", flush=True)
+def _print_memory(service: Service, when: str) -> float:
+    """The largest worker's PSS in MiB."""
+    sizes = [pss_mib(worker) for worker in sorted(service.workers())]
+    print(
+        f"  memory (PSS) of each worker {when}: {' '.join(f'{size:.1f}' for size in sizes)} MiB", flush=True
+    )
+    return max(sizes)

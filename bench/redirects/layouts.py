@@ -1,34 +1,35 @@
-"""Redirects beside clients of the API: workers that serve both, against workers of the API's own."""
+"""Redirects beside API clients: shared workers compared with separate API workers."""
 
 from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
 
-from bench.proof.site import Site
 from bench.redirects import paced
 from bench.redirects.ledger import Ledger
 from bench.redirects.paced import Subject
 from bench.redirects.warm import warm
-from bench.running import drainer_held, site_of
+from bench.running import site_of
 from bench.visits import Visits
-from tests.service.running import Service
+from testing.proof.site import Site
+from testing.service.drainer import drainer_held
+from testing.service.running import Service
 
-# API_CONCURRENCY by name: 0 leaves the API to the workers that redirect.
-LAYOUTS = {"shared workers": "0", "workers of the API's own": "2"}
+# API_CONCURRENCY by name. With 0 the redirect workers also serve the API.
+LAYOUTS = {"shared workers": "0", "separate API workers": "2"}
 WORKERS = 2
 
 
 def run(service: Service, api_key: str, visits: Visits, folder: Path, *, seconds: int, rounds: int) -> None:
-    """Each on a service of its own beside the given one, on its database; who is not asked sleeps."""
+    """Each layout runs as a separate service on the database of ``service``. Services without load sleep."""
     site = site_of(service)
     with ExitStack() as stack:
         services, sites = {}, []
         for number, (name, workers) in enumerate(LAYOUTS.items()):
-            home = folder / f"layout{number}"
-            home.mkdir()
+            installation_folder = folder / f"layout{number}"
+            installation_folder.mkdir()
             services[name] = beside = Service(
-                home,
+                installation_folder,
                 DATABASE_URL=site.url,
                 SECRET_KEY=site.secret,
                 WEB_CONCURRENCY=str(WORKERS),
@@ -43,6 +44,6 @@ def run(service: Service, api_key: str, visits: Visits, folder: Path, *, seconds
             for beside in services.values():
                 held.enter_context(drainer_held(beside))
                 warm(ledger, beside, visits)
-            subjects = {name: Subject(each.port, api_key, ledger) for name, each in services.items()}
+            subjects = {name: Subject(layout.port, api_key, ledger) for name, layout in services.items()}
             paced.run(subjects, visits, seconds, rounds)
         ledger.settle()

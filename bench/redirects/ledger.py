@@ -1,4 +1,4 @@
-"""What the service has answered, against what it says it has counted; and whether it sends visitors the right way."""
+"""Compares the redirects that clients received with the clicks that the service counted, and checks destinations."""
 
 from __future__ import annotations
 
@@ -6,67 +6,72 @@ import random
 from collections.abc import Mapping
 from contextlib import closing
 
-from bench.proof.site import Site
 from bench.running import drained, site_of
-from bench.wrk import Answered
-from tests.service.running import Connection, Service
+from bench.wrk import LoadResult
+from testing.proof.site import Site
+from testing.service.running import Connection, Service
 
 SAMPLE = 1_000
 
 
 class Ledger:
-    """wrk counts an answer when it has it, so when it stops, each of its connections may have one more under way,
-    which is answered and counted, but not by wrk. Hence a least and a most; what this process asks is exact.
+    """Lower and upper bounds for the number of clicks.
+
+    wrk counts a response when it arrives. When wrk stops, each connection may have one request in flight, which the
+    service serves and counts but wrk does not. Requests that this process sends are counted exactly.
     """
 
     def __init__(self, service: Service, api_key: str, *others: Site) -> None:
-        """``others``: of services beside it, on its database."""
+        """``others`` are the sites of further services on the same database."""
         self._service, self._api_key = service, api_key
         self._sites = [site_of(service), *others]
-        self._least = self._most = self._errors = 0
+        self._minimum = self._maximum = self._errors = 0
         self._before = self._counted()
 
-    def add(self, answered: Answered) -> Answered:
-        self._least += answered.requests
-        self._most += answered.requests + answered.connections
-        self._errors += answered.errors
-        return answered
+    def add(self, result: LoadResult) -> LoadResult:
+        self._minimum += result.requests
+        self._maximum += result.requests + result.connections
+        self._errors += result.errors
+        return result
 
     @property
     def requests(self) -> int:
-        return self._least
+        return self._minimum
 
     def sample(self, links: Mapping[str, str]) -> None:
-        """Real answers, compared byte for byte with what the database says."""
+        """Compare real responses byte for byte with the destinations in the database."""
         with closing(Connection(self._service.port)) as visitor:
             for code in random.sample(sorted(links), min(SAMPLE, len(links))):
-                answer = visitor.ask("GET", f"/{code}", Referer="https://www.example.com/page")
-                found = (answer.status, answer.headers.get_all("Location"), answer.body)
-                if found != (302, [links[code]], b""):
-                    raise AssertionError(f"/{code}: {found}, not {links[code]}")
-                self._least, self._most = self._least + 1, self._most + 1
+                redirect = visitor.call("GET", f"/{code}", Referer="https://www.example.com/page")
+                response = (redirect.status, redirect.headers.get_all("Location"), redirect.body)
+                if response != (302, [links[code]], b""):
+                    raise AssertionError(f"/{code}: {response}, not {links[code]}")
+                self._minimum, self._maximum = self._minimum + 1, self._maximum + 1
 
     def settle(self) -> None:
-        """Waits for the drainer, and prints the verdict."""
+        """Wait for the drainer and print the verdict."""
         seconds = sum(map(drained, self._sites))
         counters, events, reported = (
             now - before for now, before in zip(self._counted(), self._before, strict=True)
         )
         audit = self._sites[0].audit().strip()
-        right = self._least <= counters <= self._most and counters == events == reported and not self._errors
+        is_exact = (
+            self._minimum <= counters <= self._maximum and counters == events == reported and not self._errors
+        )
         print(
-            f"answered {self._least:,} (and at most {self._most - self._least:,} under way when wrk stopped), counted"
-            f" {counters:,}, reported {reported:,}, single clicks {events:,}; errors {self._errors}; audit: {audit}"
-            f"\nevery answered click was counted, once: {'yes' if right else 'NO'}"
+            f"redirected {self._minimum:,} (and at most {self._maximum - self._minimum:,} in flight when wrk stopped),"
+            f" counted {counters:,}, reported {reported:,}, raw clicks {events:,}; errors {self._errors};"
+            f" audit: {audit}"
+            f"\nevery redirect was counted exactly once: {'yes' if is_exact else 'NO'}"
             f"   (drained {seconds:.0f} s after the load)",
             flush=True,
         )
 
     def _counted(self) -> tuple[int, int, int]:
-        """By the links' counters, single clicks, and the statistics of the API."""
+        """Clicks according to the links' counters, the raw clicks and the API's statistics."""
         [(counters, events)] = self._sites[0].rows(
             "SELECT (SELECT sum(clicks) FROM links_clickcounter)::bigint,"
             " (SELECT count(*) FROM analytics_click WHERE kind = 0)"
         )
-        stats = self._service.ask("GET", "/api/urls/stats", X_API_Key=self._api_key).json()
+        stats = self._service.call("GET", "/api/urls/stats", X_API_Key=self._api_key).json()
         return counters, events, stats["totalClicks"]

@@ -1,8 +1,8 @@
-"""How long a redirect takes at half of what is possible, and beside clients of the API.
+"""Latency of redirects at half of the maximum rate, alone and beside clients of the API.
 
-wrk with up to 256 connections, each of which thinks before it asks, for a time that is exponentially distributed:
-nearly an open loop, as hardly one of the others waits for a slow answer. What falls due within a millisecond comes at
-once.
+wrk uses up to 256 connections. Before each request a connection pauses for an exponentially distributed time. This is
+close to an open loop, because a slow response delays hardly any other request. Requests that are due within the same
+millisecond are sent together.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import NamedTuple
 
 from bench import wrk
 from bench.redirects.ledger import Ledger
-from bench.redirects.rounds import spread
+from bench.results import spread
 from bench.visits import Visits
-from bench.wrk import ALL_CORES, API_CLIENTS, Answered
+from bench.wrk import ALL_CORES, API_CLIENTS, LoadResult
 
 HEAD_START_SECONDS = 1.0
-P99_WANTED, BESIDE_WANTED = 5.0, 3.0
+P99_TARGET_MS, BESIDE_TARGET = 5.0, 3.0
 
 
 class Subject(NamedTuple):
@@ -31,64 +31,71 @@ class Subject(NamedTuple):
 
 
 class Half(NamedTuple):
-    """One round: as fast as can be, and at half of that; without and with others who create links."""
+    """One round: at the maximum rate and at half of it, without and with clients that create links."""
 
-    full: Answered
-    alone: Answered
-    beside: Answered
-    full_beside: Answered
-    created: list[Answered]
+    full: LoadResult
+    alone: LoadResult
+    beside: LoadResult
+    full_beside: LoadResult
+    created: list[LoadResult]
 
 
 def run(
     subjects: dict[str, Subject], visits: Visits, seconds: int, rounds: int, cores: Sequence[int] = ALL_CORES
-) -> None:
-    """One after the other within each round, whose order is its own. wrk runs on these cores."""
-    found: dict[str, list[Half]] = defaultdict(list)
+) -> dict[str, dict[str, str]]:
+    """Measure the subjects in turn, in a random order within each round. wrk runs on ``cores``.
+
+    Print all results. Return, for each subject, figures by key of `bench.catalog`.
+    """
+    halves_by_subject: dict[str, list[Half]] = defaultdict(list)
     for number in range(rounds):
         for name in random.Random(number).sample(sorted(subjects), len(subjects)):
-            found[name].append(_round(subjects[name], visits, seconds, cores))
-    for name, halves in found.items():
-        _print(name, halves)
+            halves_by_subject[name].append(_round(subjects[name], visits, seconds, cores))
+    return {name: _report(name, halves) for name, halves in halves_by_subject.items()}
 
 
 def _round(subject: Subject, visits: Visits, seconds: int, cores: Sequence[int]) -> Half:
-    def load(pace: float = 0.0) -> Answered:
+    def load(pace: float = 0.0) -> LoadResult:
         return subject.ledger.add(wrk.load(subject.port, visits, seconds=seconds, pace=pace, cores=cores))
 
-    created: list[Answered] = []
+    created: list[LoadResult] = []
     full = load()
     alone = load(full.rate / 2)
     with wrk.creating(subject.port, subject.api_key, created):
-        # Until the clients are at work.
+        # Wait until the clients are at work.
         time.sleep(HEAD_START_SECONDS)
         beside = load(full.rate / 2)
         full_beside = load()
     return Half(full, alone, beside, full_beside, created)
 
 
-def _print(name: str, halves: list[Half]) -> None:
+def _report(name: str, halves: list[Half]) -> dict[str, str]:
     print(f"\n  {name}: min, median, max of {len(halves)} rounds")
-    for title, answers in (
-        ("all that is possible", [half.full for half in halves]),
+    for title, measurements in (
+        ("maximum rate", [half.full for half in halves]),
         (f"the same, {API_CLIENTS} clients creating links", [half.full_beside for half in halves]),
-        ("half of it", [half.alone for half in halves]),
-        (f"half of it, {API_CLIENTS} clients creating links", [half.beside for half in halves]),
+        ("half of the maximum", [half.alone for half in halves]),
+        (f"the same, {API_CLIENTS} clients creating links", [half.beside for half in halves]),
     ):
         print(
-            f"    {title:44} {spread([each.rate for each in answers], '8,.0f')} requests/s;"
-            f" p50 {spread([each.p50 for each in answers], '6.2f')};"
-            f" p99 {spread([each.p99 for each in answers], '6.2f')} ms"
+            f"    {title:44} {spread([measurement.rate for measurement in measurements], '8,.0f')} requests/s;"
+            f" p50 {spread([measurement.p50 for measurement in measurements], '6.2f')};"
+            f" p99 {spread([measurement.p99 for measurement in measurements], '6.2f')} ms"
         )
-    created = [each for half in halves for each in half.created]
+    created = [load for half in halves for load in half.created]
     alone = statistics.median(half.alone.p99 for half in halves)
     ratios = [half.beside.p99 / half.alone.p99 for half in halves]
     times = statistics.median(half.beside.p99 for half in halves) / alone
     print(
-        f"    links created a second meanwhile: {spread([each.rate for each in created], '6,.0f')};"
-        f" errors {sum(each.errors for each in created)}\n"
-        f"    p99 at half: at most {P99_WANTED:g} ms: {'yes' if alone <= P99_WANTED else 'NO'};"
+        f"    links created per second meanwhile: {spread([load.rate for load in created], '6,.0f')};"
+        f" errors {sum(load.errors for load in created)}\n"
+        f"    p99 at half: at most {P99_TARGET_MS:g} ms: {'yes' if alone <= P99_TARGET_MS else 'NO'};"
         f" beside the API {times:.1f} times that (rounds: {spread(ratios, '4.1f')}):"
-        f" at most {BESIDE_WANTED:g}: {'yes' if times <= BESIDE_WANTED else 'NO'}",
+        f" at most {BESIDE_TARGET:g}: {'yes' if times <= BESIDE_TARGET else 'NO'}",
         flush=True,
     )
+    rate = statistics.median(half.alone.rate for half in halves)
+    return {
+        "redirects-paced": f"at {rate:,.0f}/s {spread([half.alone.p99 for half in halves], '.1f')} ms",
+        "redirects-beside-api": f"{spread([half.beside.p99 for half in halves], '.1f')} ms ({times:.1f} times)",
+    }

@@ -1,20 +1,19 @@
-"""What the service is measured against: nginx without and with a log, and the plain Django view."""
+"""The servers for comparison: nginx without and with an access log, and the plain Django view."""
 
 from __future__ import annotations
 
 import os
 import shutil
-import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from bench.processes import serving
 from bench.stack import PROJECT_DIR
-from tests.service.running import eventually, free_port
+from testing.service.running import free_port
 
 SERVICE, MAP, LOGGED, RETURN, PLAIN = "service", "nginx map", "nginx map+log", "nginx return", "plain view"
 THREADS = 4
@@ -29,7 +28,7 @@ class Server(NamedTuple):
 def nginx(
     folder: Path, links: Mapping[str, str], workers: int, cores: Iterable[int]
 ) -> Iterator[dict[str, Server]]:
-    """One nginx, each kind on a port of its own. An ordinary user's, also where root runs this."""
+    """One nginx with a port for each configuration. Its workers never run as root."""
     ports = {name: free_port() for name in (MAP, LOGGED, RETURN)}
     account = "nobody" if os.geteuid() == 0 else None
     folder.mkdir()
@@ -43,7 +42,7 @@ def nginx(
 
 
 def _configuration(folder: Path, ports: Mapping[str, int], url: str, workers: int) -> str:
-    # The queue and the share of each worker are as good as they can be had.
+    # The best settings for the accept queue and for balancing workers.
     listen = "listen 127.0.0.1:{} backlog=2048 reuseport;"
     temporary = "\n".join(
         f"{kind}_temp_path {folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
@@ -75,7 +74,7 @@ http {{
 
 @contextmanager
 def plain_view(workers: int, cores: Iterable[int]) -> Iterator[dict[str, Server]]:
-    """Beside the service, on its database, in tables of its own."""
+    """The plain view on the service's database, with tables of its own."""
     port = free_port()
     command = [
         *(sys.executable, "-m", "gunicorn", "--worker-class", "gthread", "--workers", str(workers)),
@@ -92,20 +91,8 @@ def _running(command: list[str], port: int, cores: Iterable[int], **options: obj
     process = subprocess.Popen(
         command,
         cwd=PROJECT_DIR,
-        preexec_fn=lambda: os.sched_setaffinity(0, set(cores)),  # noqa: PLW1509 # no thread holds a lock meanwhile
-        **options,  # type: ignore[call-overload]
+        preexec_fn=lambda: os.sched_setaffinity(0, set(cores)),  # noqa: PLW1509 # no thread holds a lock at this point
+        **options,
     )
-    try:
-        eventually(lambda: _listens(process, port))
+    with serving(process, port):
         yield process.pid
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(timeout=30)
-
-
-def _listens(process: subprocess.Popen[bytes], port: int) -> bool:
-    if process.poll() is not None:
-        raise RuntimeError(f"{process.args} ended with {process.returncode}.")
-    with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-        return True
-    return False

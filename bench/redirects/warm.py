@@ -1,4 +1,4 @@
-"""A service that knows its links, as one that has run for a while does."""
+"""Fills the link caches of all workers, as in a service that has run for a while."""
 
 from __future__ import annotations
 
@@ -8,35 +8,33 @@ import time
 from bench import wrk
 from bench.redirects.ledger import Ledger
 from bench.visits import Visits
-from tests.service.hosts import stopped
-from tests.service.running import Service
+from testing.service.hosts import stopped
+from testing.service.running import Service
 
-# Of those that it is asked for, a worker does not know one in so many.
-KNOWN = 3_000
-# Less than a worker may be silent for.
+# A worker is warm when it misses at most one of this many links.
+LINKS_PER_MISS = 3_000
+# Shorter than the timeout after which gunicorn restarts a silent worker.
 SLICE_SECONDS = 5
-MOST_SECONDS = 180
+MAX_SECONDS = 180
 _MISSED = re.compile(r'^shortener_destination_lookups_total\{result="miss"\} (\S+)$', re.MULTILINE)
 
 
 def warm(ledger: Ledger, service: Service, visits: Visits) -> None:
-    """Each worker by itself: all together, one of them may get all connections."""
-    started, unknowing = time.monotonic(), service.accepting()
-    while unknowing:
-        if time.monotonic() - started > MOST_SECONDS:
-            print(
-                f"  NOT WARM after {MOST_SECONDS} s: of links at random, some are not known yet", flush=True
-            )
+    """Warm the workers one by one: together, one of them might get all connections."""
+    started, cold = time.monotonic(), service.accepting()
+    while cold:
+        if time.monotonic() - started > MAX_SECONDS:
+            print(f"  NOT WARM after {MAX_SECONDS} s: some random links are not cached yet", flush=True)
             return
-        for worker in list(unknowing):
+        for worker in list(cold):
             before = _missed(service)
-            with stopped([each for each in service.accepting() if each != worker]):
-                answered = ledger.add(wrk.load(service.port, visits, seconds=SLICE_SECONDS))
-            if _missed(service) - before <= answered.requests / KNOWN:
-                unknowing.remove(worker)
+            with stopped([other for other in service.accepting() if other != worker]):
+                result = ledger.add(wrk.load(service.port, visits, seconds=SLICE_SECONDS))
+            if _missed(service) - before <= result.requests / LINKS_PER_MISS:
+                cold.remove(worker)
 
 
 def _missed(service: Service) -> float:
-    """How often a link was looked up in the database so far."""
-    found = _MISSED.search(service.ask("GET", "/metrics").body.decode())
-    return float(found[1]) if found else 0.0
+    """The number of links looked up in the database so far."""
+    match = _MISSED.search(service.call_internal("/metrics").body.decode())
+    return float(match[1]) if match else 0.0

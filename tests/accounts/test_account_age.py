@@ -31,10 +31,10 @@ NOW = datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC)
         (timedelta(days=3650), "10 years"),
     ],
 )
-def test_age_is_told_in_the_largest_whole_unit(age: timedelta, words: str) -> None:
+def test_age_is_shown_in_the_largest_whole_unit(age: timedelta, words: str) -> None:
     assert account_age(NOW - age, NOW) == words
 
 
-def test_zones_do_not_change_the_age() -> None:
+def test_time_zones_do_not_change_the_age() -> None:
     created = (NOW - timedelta(days=2)).astimezone(timezone(timedelta(hours=14)))
     assert account_age(created, NOW.astimezone(timezone(timedelta(hours=-12)))) == "2 days"

@@ -1,4 +1,4 @@
-"""Accounts as operators change, disable and give new keys."""
+"""Operators change and disable accounts and replace keys."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from rest_framework.test import APIClient
 
 from accounts.models import ApiKey, User
 from accounts.services import NewAccount
-from tests.admin import Operator, audit, told
-from tests.conftest import PASSWORD, account, bearer_client
+from testing.accounts import PASSWORD, account, bearer_client
+from testing.admin import Operator, audit, messages_of
 
 USERS = "accounts/user/"
 
 
 def only(*accounts: NewAccount) -> Any:
-    return User.objects.filter(pk__in=[each.user.pk for each in accounts])
+    return User.objects.filter(pk__in=[account.user.pk for account in accounts])
 
 
 def form_of(user: User, **changes: str) -> dict[str, str]:
@@ -34,7 +34,7 @@ def form_of(user: User, **changes: str) -> dict[str, str]:
 
 @pytest.fixture
 def clerk(db: None) -> Operator:
-    """May change accounts, and is no superuser."""
+    """May change accounts but is not a superuser."""
     user = account("clerk@example.com").user
     user.is_staff = True
     user.save()
@@ -45,7 +45,7 @@ def clerk(db: None) -> Operator:
 
 
 @pytest.mark.parametrize("accounts", [1, 3])
-def test_a_list_takes_as_many_queries_however_long_it_is(operator: Operator, accounts: int) -> None:
+def test_a_list_needs_the_same_number_of_queries_at_any_length(operator: Operator, accounts: int) -> None:
     for number in range(accounts):
         account(f"{number}@example.com")
     assert len(operator.rows(USERS)) == accounts + 1
@@ -55,24 +55,24 @@ def test_a_list_takes_as_many_queries_however_long_it_is(operator: Operator, acc
     assert operator.queries(f"{USERS}{User.objects.latest('pk').pk}/change/") == 5
 
 
-def test_the_plan_is_changed_and_nothing_else(operator: Operator, alice: NewAccount) -> None:
+def test_changing_the_plan_changes_nothing_else(operator: Operator, alice: NewAccount) -> None:
     before = User.objects.filter(pk=alice.user.pk).values().get()
-    answer = operator.send(f"{USERS}{alice.user.pk}/change/", **form_of(alice.user, plan="enterprise"))
-    assert answer.status_code == 302
+    response = operator.send(f"{USERS}{alice.user.pk}/change/", **form_of(alice.user, plan="enterprise"))
+    assert response.status_code == 302
     assert User.objects.filter(pk=alice.user.pk).values().get() == {**before, "plan": "enterprise"}
     assert audit() == [("operator@example.com", "alice@example.com", "Changed Plan.")]
 
 
-def test_an_e_mail_is_kept_in_lower_case_and_once(operator: Operator, alice: NewAccount) -> None:
+def test_an_email_is_stored_in_lower_case_and_is_unique(operator: Operator, alice: NewAccount) -> None:
     page = f"{USERS}{alice.user.pk}/change/"
     assert operator.send(page, **form_of(alice.user, email="Ada@Example.com")).status_code == 302
     assert User.objects.get(pk=alice.user.pk).email == "ada@example.com"
-    taken = operator.send(page, **form_of(alice.user, email="OPERATOR@example.com"))
-    assert (taken.status_code, len(taken.context["errors"])) == (200, 1)
+    response = operator.send(page, **form_of(alice.user, email="OPERATOR@example.com"))
+    assert (response.status_code, len(response.context["errors"])) == (200, 1)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_disabled_account_is_out_at_once_and_its_links_go_on(
+def test_a_disabled_account_loses_access_at_once_and_its_links_still_redirect(
     operator: Operator,
     alice: NewAccount,
     api: APIClient,
@@ -87,21 +87,21 @@ def test_a_disabled_account_is_out_at_once_and_its_links_go_on(
         )
         return [api.get("/api/urls").status_code, token.get("/api/urls").status_code, login.status_code]
 
-    assert told(operator.act(USERS, "disable", only(alice))) == ["1 accounts changed."]
+    assert messages_of(operator.act(USERS, "disable", only(alice))) == ["1 accounts changed."]
     assert statuses() == [401, 401, 401]
     assert visitor.get(f"/{link['shortCode']}").status_code == 302
     operator.send(f"{USERS}{alice.user.pk}/change/", act="enable")
     assert statuses() == [200, 200, 200]
-    who, whom = "operator@example.com", "alice@example.com"
-    assert audit() == [(who, whom, "Disabled."), (who, whom, "Enabled.")]
+    actor, subject = "operator@example.com", "alice@example.com"
+    assert audit() == [(actor, subject, "Disabled."), (actor, subject, "Enabled.")]
 
 
-def test_operators_do_not_lock_themselves_out(operator: Operator) -> None:
+def test_operators_cannot_lock_themselves_out(operator: Operator) -> None:
     operator.act(USERS, "disable", User.objects.all())
     assert User.objects.get(email="operator@example.com").is_active
 
 
-def test_a_key_is_replaced_and_shown_to_nobody(
+def test_a_key_is_replaced_and_not_shown(
     operator: Operator, alice: NewAccount, api: APIClient, bearer: APIClient
 ) -> None:
     pages = [operator.act(USERS, "rotate_keys", only(alice))]
@@ -119,53 +119,53 @@ def test_a_key_is_replaced_and_shown_to_nobody(
     assert not any(secret in " ".join(audit()[0]) for secret in secrets)
 
 
-def test_an_account_made_here_has_all_that_others_have(operator: Operator, anonymous: APIClient) -> None:
+def test_an_account_created_in_the_admin_is_complete(operator: Operator, anonymous: APIClient) -> None:
     passwords = {"usable_password": "true", "password1": PASSWORD, "password2": PASSWORD}
-    answer = operator.send(f"{USERS}add/", email="New@Example.com", plan="pro", **passwords)
+    response = operator.send(f"{USERS}add/", email="New@Example.com", plan="pro", **passwords)
     user = User.objects.get(email="new@example.com")
-    assert answer["Location"] == f"/admin/accounts/user/{user.pk}/change/"
+    assert response["Location"] == f"/admin/accounts/user/{user.pk}/change/"
     assert (user.plan, user.is_staff, ApiKey.objects.filter(user=user).count()) == ("pro", False, 1)
     login = anonymous.post("/api/auth/login", {"email": "new@example.com", "password": PASSWORD})
     assert login.status_code == 200
     assert audit() == [("operator@example.com", "new@example.com", "Added.")]
 
 
-def test_who_is_no_superuser_makes_nobody_more_powerful(clerk: Operator, alice: NewAccount) -> None:
+def test_only_superusers_can_grant_permissions(clerk: Operator, alice: NewAccount) -> None:
     user = User.objects.get(email="clerk@example.com")
     powers = {"is_staff": "on", "is_superuser": "on", "user_permissions": "1"}
-    for each in (user, alice.user):
-        clerk.send(f"{USERS}{each.pk}/change/", **form_of(each, plan="pro"), **powers)
-        each.refresh_from_db()
-        assert (each.plan, each.is_superuser, each.is_staff) == ("pro", False, each == user)
+    for owner in (user, alice.user):
+        clerk.send(f"{USERS}{owner.pk}/change/", **form_of(owner, plan="pro"), **powers)
+        owner.refresh_from_db()
+        assert (owner.plan, owner.is_superuser, owner.is_staff) == ("pro", False, owner == user)
     assert user.user_permissions.count() == 2
     assert alice.user.user_permissions.count() == 0
 
 
-def test_who_is_no_superuser_leaves_superusers_alone(clerk: Operator, operator: Operator) -> None:
-    boss = User.objects.get(email="operator@example.com")
-    before = User.objects.values().get(pk=boss.pk)
-    digest = bytes(boss.api_key.digest)
-    page = f"{USERS}{boss.pk}/change/"
-    assert clerk.send(page, **form_of(boss, email="mine@example.com")).status_code == 403
+def test_only_superusers_can_change_superusers(clerk: Operator, operator: Operator) -> None:
+    superuser = User.objects.get(email="operator@example.com")
+    before = User.objects.values().get(pk=superuser.pk)
+    digest = bytes(superuser.api_key.digest)
+    page = f"{USERS}{superuser.pk}/change/"
+    assert clerk.send(page, **form_of(superuser, email="mine@example.com")).status_code == 403
     assert (
         clerk.send(
-            f"{USERS}{boss.pk}/password/", password1="new pass word", password2="new pass word"
+            f"{USERS}{superuser.pk}/password/", password1="new pass word", password2="new pass word"
         ).status_code
         == 403
     )
     for action in ("disable", "rotate_keys"):
-        assert told(clerk.act(USERS, action, [boss])) == ["0 accounts changed."]
+        assert messages_of(clerk.act(USERS, action, [superuser])) == ["0 accounts changed."]
         clerk.send(page, act=action)
-    assert User.objects.values().get(pk=boss.pk) == before
-    assert bytes(ApiKey.objects.get(user=boss).digest) == digest
+    assert User.objects.values().get(pk=superuser.pk) == before
+    assert bytes(ApiKey.objects.get(user=superuser).digest) == digest
 
 
 @pytest.mark.parametrize("lookup", ["password__startswith", "api_key__digest", "email"])
-def test_nothing_else_of_an_account_can_be_guessed_at(operator: Operator, lookup: str) -> None:
+def test_filters_on_other_fields_of_an_account_are_refused(operator: Operator, lookup: str) -> None:
     assert operator.get("/admin/accounts/user/", {lookup: "a"}).status_code == 400
 
 
-def test_accounts_are_not_deleted(operator: Operator, alice: NewAccount) -> None:
+def test_accounts_cannot_be_deleted(operator: Operator, alice: NewAccount) -> None:
     assert operator.send(f"{USERS}{alice.user.pk}/delete/", post="yes").status_code == 403
     operator.act(USERS, "delete_selected", only(alice), post="yes")
     assert only(alice).exists()

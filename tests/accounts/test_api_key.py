@@ -1,3 +1,4 @@
+import logging
 import re
 import string
 from concurrent.futures import ThreadPoolExecutor
@@ -7,10 +8,10 @@ from django.db import connection
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from accounts import keys
+from accounts.credentials import keys
 from accounts.models import ApiKey, User
 from accounts.services import NewAccount, read_api_key, rotate_api_key
-from tests.conftest import PASSWORD, account, bearer_client, key_client
+from testing.accounts import PASSWORD, account, bearer_client, key_client
 
 REFUSED = {"success": False, "message": "The API key is not valid.", "code": "not_authenticated"}
 NOT_GIVEN = {
@@ -18,11 +19,13 @@ NOT_GIVEN = {
     "message": "Authentication credentials were not provided.",
     "code": "not_authenticated",
 }
+KEY_IN_WRONG_HEADER = "This is an API key, not a token. Send it in the X-API-Key header."
+TOKEN_ONLY = "This endpoint takes a Bearer token from POST /api/auth/login, not an API key."
 
 
 @pytest.fixture
 def alice(db: None) -> NewAccount:
-    """Nobody logs in here, so that no time goes into the hash of a password."""
+    """Has no usable password: no test here logs in, and hashing one takes time."""
     user = User.objects.create(email="alice@example.com", password="!")
     return NewAccount(user, PASSWORD, rotate_api_key(user=user))
 
@@ -52,16 +55,18 @@ def test_key_is_a_prefix_thirty_two_random_characters_and_a_checksum(alice: NewA
 
 
 def test_checksum_is_crc32_in_base62() -> None:
-    """Worked out by hand, as scanners in other languages will do it."""
+    """Calculated by hand, as scanners in other languages do."""
     body = "sl_live_" + "0" * 32
     assert keys.is_well_formed(body + "3QF6xy") is True
 
 
-def test_keys_are_never_the_same_and_use_the_whole_alphabet() -> None:
-    made = [keys.new_key() for _ in range(500)]
-    assert len(set(made)) == 500
-    assert {character for key in made for character in key[8:40]} == set(string.ascii_letters + string.digits)
-    assert [key for key in made if not keys.is_well_formed(key)] == []
+def test_keys_are_unique_and_use_the_whole_alphabet() -> None:
+    new_keys = [keys.new_key() for _ in range(500)]
+    assert len(set(new_keys)) == 500
+    assert {character for key in new_keys for character in key[8:40]} == set(
+        string.ascii_letters + string.digits
+    )
+    assert [key for key in new_keys if not keys.is_well_formed(key)] == []
 
 
 @pytest.mark.parametrize("position", range(46))
@@ -81,7 +86,7 @@ def test_two_swapped_neighbours_break_the_checksum(position: int) -> None:
     assert keys.is_well_formed(swapped) is (swapped == key)
 
 
-def test_a_key_that_is_nearly_right_is_refused(alice: NewAccount, anonymous: APIClient) -> None:
+def test_an_almost_correct_key_is_refused(alice: NewAccount, anonymous: APIClient) -> None:
     key = alice.api_key
     nearly = {
         "empty": "",
@@ -118,75 +123,93 @@ def test_a_key_that_is_nearly_right_is_refused(alice: NewAccount, anonymous: API
         "well formed, never issued": keys.new_key(),
         "null": "null",
     }
-    answers = {}
+    responses = {}
     for name, forged in nearly.items():
         response = anonymous.get("/api/urls", headers={"x-api-key": forged})
-        answers[name] = (response.status_code, response.json(), response.headers["WWW-Authenticate"])
-    assert answers == dict.fromkeys(nearly, (401, REFUSED, 'Bearer realm="api"'))
+        responses[name] = (response.status_code, response.json(), response.headers["WWW-Authenticate"])
+    assert responses == dict.fromkeys(nearly, (401, REFUSED, 'Bearer realm="api"'))
     assert status(key) == 200
 
 
-def test_a_wrong_key_is_refused_even_beside_a_good_token(bearer: APIClient) -> None:
+def test_a_wrong_key_is_refused_even_with_a_valid_token(bearer: APIClient) -> None:
     response = bearer.get("/api/urls", headers={"x-api-key": "wrong"})
     assert (response.status_code, response.json()) == (401, REFUSED)
 
 
-# Where it may stand
+# Where a request may contain it
 
 
 @pytest.mark.parametrize("name", ["apiKey", "api_key", "apikey", "key", "X-API-Key", "x-api-key", "token"])
-def test_key_counts_in_the_header_only(name: str, alice: NewAccount, anonymous: APIClient) -> None:
-    answers = [
+def test_key_is_accepted_only_in_the_header(name: str, alice: NewAccount, anonymous: APIClient) -> None:
+    responses = [
         anonymous.get("/api/urls", {name: alice.api_key}),
         anonymous.post(f"/api/urls?{name}={alice.api_key}", {"originalUrl": "https://example.com/"}),
         anonymous.post("/api/urls", {"originalUrl": "https://example.com/", name: alice.api_key}),
         anonymous.get("/api/urls", headers={"cookie": f"{name}={alice.api_key}"}),
     ]
-    assert [(answer.status_code, answer.json()) for answer in answers] == [(401, NOT_GIVEN)] * 4
+    assert [(response.status_code, response.json()) for response in responses] == [(401, NOT_GIVEN)] * 4
 
 
 @pytest.mark.parametrize("scheme", ["Bearer", "ApiKey", "Api-Key", "Token", "Basic"])
-def test_key_in_the_authorization_header_is_no_credential(
+def test_key_in_the_authorization_header_is_refused(
     scheme: str, alice: NewAccount, anonymous: APIClient
 ) -> None:
     response = anonymous.get("/api/urls", headers={"authorization": f"{scheme} {alice.api_key}"})
-    assert (response.status_code, response.json()["code"]) == (401, "not_authenticated")
+    assert (response.status_code, response.json()) == (401, {**NOT_GIVEN, "message": KEY_IN_WRONG_HEADER})
 
 
-# Reading and replacing it
+@pytest.mark.parametrize("path", ["/api/urls", "/api/auth/api-key"])
+def test_a_key_in_the_wrong_header_is_neither_returned_nor_logged(
+    path: str, alice: NewAccount, anonymous: APIClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    for authorization in (f"Bearer {alice.api_key}", alice.api_key, f"bearer   {alice.api_key} "):
+        response = anonymous.get(path, headers={"authorization": authorization})
+        message = KEY_IN_WRONG_HEADER if path == "/api/urls" else TOKEN_ONLY
+        assert (response.status_code, response.json()) == (401, {**NOT_GIVEN, "message": message})
+        assert alice.api_key[8:] not in str(dict(response.items()))
+    assert alice.api_key[8:] not in caplog.text
+    assert [record for record in caplog.records if alice.api_key[8:] in str(record.__dict__)] == []
+
+
+# Reading and replacing the key
 
 
 @pytest.mark.parametrize(("method", "path"), [("get", "api-key"), ("post", "regenerate-api-key")])
-def test_key_alone_may_not_read_or_replace_itself(
+def test_a_key_cannot_read_or_replace_itself(
     method: str, path: str, alice: NewAccount, api: APIClient
 ) -> None:
     response = getattr(api, method)(f"/api/auth/{path}")
     assert (response.status_code, response.json(), response.headers["WWW-Authenticate"]) == (
         401,
-        NOT_GIVEN,
+        {**NOT_GIVEN, "message": TOKEN_ONLY},
         'Bearer realm="api"',
     )
     assert status(alice.api_key) == 200
 
 
-def test_owner_reads_the_key_in_force(alice: NewAccount, stranger: NewAccount) -> None:
+@pytest.mark.parametrize("key", ["", "wrong", keys.new_key()], ids=["empty", "malformed", "unknown"])
+def test_an_invalid_key_is_not_told_what_the_endpoint_takes(key: str, db: None, anonymous: APIClient) -> None:
+    response = anonymous.get("/api/auth/api-key", headers={"x-api-key": key})
+    assert (response.status_code, response.json()) == (401, NOT_GIVEN)
+
+
+def test_owner_reads_the_current_key(alice: NewAccount, stranger: NewAccount) -> None:
     assert read(bearer_client(alice.user)) == {"success": True, "apiKey": alice.api_key}
     assert read(bearer_client(stranger.user)) == {"success": True, "apiKey": stranger.api_key}
 
 
-def test_key_beside_a_token_does_not_hinder(alice: NewAccount, bearer: APIClient) -> None:
+def test_a_key_sent_with_a_token_is_allowed(alice: NewAccount, bearer: APIClient) -> None:
     response = bearer.get("/api/auth/api-key", headers={"x-api-key": alice.api_key})
     assert response.json() == {"success": True, "apiKey": alice.api_key}
 
 
-def test_answers_that_hold_a_key_are_not_kept_by_anybody(bearer: APIClient) -> None:
-    answers = [bearer.get("/api/auth/api-key"), bearer.post("/api/auth/regenerate-api-key")]
-    assert [answer.headers["Cache-Control"] for answer in answers] == ["no-store", "no-store"]
+def test_responses_that_contain_a_key_are_not_cached(bearer: APIClient) -> None:
+    responses = [bearer.get("/api/auth/api-key"), bearer.post("/api/auth/regenerate-api-key")]
+    assert [response.headers["Cache-Control"] for response in responses] == ["no-store", "no-store"]
 
 
-def test_account_that_never_had_a_key_reads_none_and_can_make_one(
-    alice: NewAccount, bearer: APIClient
-) -> None:
+def test_account_without_a_key_reads_null_and_can_create_one(alice: NewAccount, bearer: APIClient) -> None:
     ApiKey.objects.all().delete()
     assert read(bearer) == {"success": True, "apiKey": None}
     key = rotate(bearer)
@@ -195,7 +218,7 @@ def test_account_that_never_had_a_key_reads_none_and_can_make_one(
 
 
 @pytest.mark.parametrize("body", [None, {}, {"apiKey": "sl_live_chosen", "user": 1}])
-def test_caller_does_not_choose_the_new_key(body: object, alice: NewAccount, bearer: APIClient) -> None:
+def test_caller_cannot_choose_the_new_key(body: object, alice: NewAccount, bearer: APIClient) -> None:
     response = bearer.post("/api/auth/regenerate-api-key", body)
     key = response.json()["apiKey"]
     assert response.status_code == 200
@@ -203,7 +226,7 @@ def test_caller_does_not_choose_the_new_key(body: object, alice: NewAccount, bea
     assert keys.is_well_formed(key)
 
 
-def test_twenty_rotations_leave_one_living_key_each_time(alice: NewAccount, bearer: APIClient) -> None:
+def test_each_of_twenty_rotations_leaves_one_valid_key(alice: NewAccount, bearer: APIClient) -> None:
     dead: list[str] = []
     living = alice.api_key
     for _ in range(20):
@@ -216,7 +239,7 @@ def test_twenty_rotations_leave_one_living_key_each_time(alice: NewAccount, bear
     assert [status(key) for key in [*dead, living]] == [*[401] * 20, 200]
 
 
-def test_rotation_leaves_other_accounts_alone(
+def test_rotation_does_not_affect_other_accounts(
     stranger: NewAccount, strange_api: APIClient, bearer: APIClient
 ) -> None:
     rotate(bearer)
@@ -225,28 +248,28 @@ def test_rotation_leaves_other_accounts_alone(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_old_key_is_dead_for_every_connection_before_the_answer() -> None:
-    """Seen from another connection, as another worker sees it."""
+def test_old_key_is_invalid_on_every_connection_before_the_response() -> None:
+    """Checked on another connection, as another worker would."""
     alice = account("alice@example.com")
     bearer = bearer_client(alice.user)
 
-    def statuses(*asked: str) -> list[int]:
+    def statuses(*api_keys: str) -> list[int]:
         try:
-            return [status(key) for key in asked]
+            return [status(key) for key in api_keys]
         finally:
             connection.close()
 
-    with ThreadPoolExecutor(1) as elsewhere:
+    with ThreadPoolExecutor(1) as background:
         old = alice.api_key
-        assert elsewhere.submit(statuses, old).result() == [200]
+        assert background.submit(statuses, old).result() == [200]
         for _ in range(20):
             new = rotate(bearer)
-            assert elsewhere.submit(statuses, old, new).result() == [401, 200]
+            assert background.submit(statuses, old, new).result() == [401, 200]
             old = new
 
 
 @pytest.mark.django_db(transaction=True)
-def test_rotations_at_the_same_moment_leave_one_key_the_one_that_is_read() -> None:
+def test_concurrent_rotations_leave_one_valid_key_which_is_the_one_read() -> None:
     alice = account("alice@example.com")
 
     def turn(_: int) -> str:
@@ -256,13 +279,13 @@ def test_rotations_at_the_same_moment_leave_one_key_the_one_that_is_read() -> No
             connection.close()
 
     with ThreadPoolExecutor(8) as pool:
-        made = list(pool.map(turn, range(16)))
-    assert len(set(made)) == 16
+        new_keys = list(pool.map(turn, range(16)))
+    assert len(set(new_keys)) == 16
     assert ApiKey.objects.count() == 1
-    assert [key for key in made if status(key) == 200] == [read_api_key(user=alice.user)]
+    assert [key for key in new_keys if status(key) == 200] == [read_api_key(user=alice.user)]
 
 
-def test_key_of_a_disabled_account_is_dead_until_it_is_enabled(alice: NewAccount) -> None:
+def test_key_of_a_disabled_account_is_invalid_until_it_is_enabled(alice: NewAccount) -> None:
     alice.user.is_active = False
     alice.user.save()
     assert status(alice.api_key) == 401
@@ -271,40 +294,40 @@ def test_key_of_a_disabled_account_is_dead_until_it_is_enabled(alice: NewAccount
     assert status(alice.api_key) == 200
 
 
-def test_key_of_a_deleted_account_is_dead(alice: NewAccount) -> None:
+def test_key_of_a_deleted_account_is_invalid(alice: NewAccount) -> None:
     alice.user.delete()
     assert status(alice.api_key) == 401
     assert ApiKey.objects.count() == 0
 
 
-def test_key_outlives_a_change_of_password(alice: NewAccount) -> None:
+def test_key_stays_valid_after_a_change_of_password(alice: NewAccount) -> None:
     alice.user.set_password("another good password")
     alice.user.save()
     assert status(alice.api_key) == 200
 
 
-# How it is kept
+# How it is stored
 
 
 def everything_stored() -> str:
-    """Every row of every table of the app, text as it is and bytes both as text and in hexadecimal."""
+    """Every row of every table of accounts and limits, text as it is and bytes both as text and in hexadecimal."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT table_name, column_name, data_type FROM information_schema.columns"
-            " WHERE table_schema = 'public' AND table_name LIKE 'accounts\\_%'"
+            " WHERE table_schema = 'public' AND table_name SIMILAR TO '(accounts|limits)\\_%'"
         )
         columns = cursor.fetchall()
-        assert {"accounts_user", "accounts_apikey", "accounts_attemptlog"} <= {row[0] for row in columns}
-        found = []
+        assert {"accounts_user", "accounts_apikey", "limits_attemptlog"} <= {row[0] for row in columns}
+        texts = []
         for table, column, kind in columns:
             forms = ["encode({}, 'escape')", "encode({}, 'hex')"] if kind == "bytea" else ["{}::text"]
             for form in forms:
                 cursor.execute(f'SELECT {form.format(column)} FROM "{table}"')
-                found += [str(value) for (value,) in cursor.fetchall()]
-    return "\n".join(found)
+                texts += [str(value) for (value,) in cursor.fetchall()]
+    return "\n".join(texts)
 
 
-def test_no_table_holds_a_key_or_a_password(stranger: NewAccount) -> None:
+def test_no_table_contains_a_key_or_a_password(stranger: NewAccount) -> None:
     key = rotate(bearer_client(stranger.user))
     dump = everything_stored()
     assert keys.digest(key).hex() in dump
@@ -313,19 +336,19 @@ def test_no_table_holds_a_key_or_a_password(stranger: NewAccount) -> None:
     assert [form for form in written if form in dump] == []
 
 
-def test_row_holds_a_digest_and_a_sealed_copy_of_fixed_size(alice: NewAccount) -> None:
+def test_row_contains_a_digest_and_an_encrypted_copy_of_fixed_size(alice: NewAccount) -> None:
     row = ApiKey.objects.get(user=alice.user)
     assert bytes(row.digest) == keys.digest(alice.api_key)
     assert len(row.digest) == 32
     assert len(row.sealed) == 12 + 46 + 16
 
 
-def test_the_same_key_is_never_sealed_the_same_way() -> None:
+def test_encrypting_the_same_key_twice_gives_different_copies() -> None:
     key = keys.new_key()
     assert len({keys.seal(key, "account", "secret") for _ in range(100)}) == 100
 
 
-def test_sealed_copy_opens_for_its_account_and_secret_only() -> None:
+def test_encrypted_copy_is_readable_only_with_its_account_and_secret() -> None:
     key = keys.new_key()
     sealed = keys.seal(key, "alice", "secret")
     assert keys.unseal(sealed, "alice", ["secret"]) == key
@@ -336,21 +359,21 @@ def test_sealed_copy_opens_for_its_account_and_secret_only() -> None:
 
 
 @pytest.mark.parametrize("position", [0, 11, 12, 40, 57, 58, -1])
-def test_sealed_copy_that_was_touched_does_not_open(position: int) -> None:
+def test_modified_encrypted_copy_is_unreadable(position: int) -> None:
     sealed = bytearray(keys.seal(keys.new_key(), "alice", "secret"))
     sealed[position] ^= 1
     assert keys.unseal(bytes(sealed), "alice", ["secret"]) is None
 
 
-def test_sealed_copy_moved_to_another_account_is_not_read(alice: NewAccount, stranger: NewAccount) -> None:
+def test_encrypted_copy_moved_to_another_account_is_unreadable(
+    alice: NewAccount, stranger: NewAccount
+) -> None:
     stolen = ApiKey.objects.get(user=alice.user).sealed
     ApiKey.objects.filter(user=stranger.user).update(sealed=stolen)
     assert read(bearer_client(stranger.user)) == {"success": True, "apiKey": None}
 
 
-def test_former_secret_still_opens_while_it_is_a_fallback(
-    alice: NewAccount, bearer: APIClient, settings: Settings
-) -> None:
+def test_a_fallback_secret_still_decrypts(alice: NewAccount, bearer: APIClient, settings: Settings) -> None:
     former = settings.SECRET_KEY
     settings.SECRET_KEY = "the-new-secret-" + "y" * 50
     settings.SECRET_KEY_FALLBACKS = ["an-older-one", former]
@@ -358,7 +381,7 @@ def test_former_secret_still_opens_while_it_is_a_fallback(
     assert status(alice.api_key) == 200
 
 
-def test_lost_secret_makes_the_copy_unreadable_but_the_key_goes_on(
+def test_after_losing_the_secret_the_copy_is_unreadable_but_the_key_works(
     alice: NewAccount, bearer: APIClient, settings: Settings
 ) -> None:
     settings.SECRET_KEY = "the-new-secret-" + "y" * 50
@@ -366,7 +389,7 @@ def test_lost_secret_makes_the_copy_unreadable_but_the_key_goes_on(
     assert status(alice.api_key) == 200
 
 
-def test_new_key_is_sealed_with_the_present_secret(
+def test_new_key_is_encrypted_with_the_current_secret(
     alice: NewAccount, bearer: APIClient, settings: Settings
 ) -> None:
     settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]

@@ -5,10 +5,10 @@ import pytest
 from django.core.management import CommandError, call_command
 from rest_framework.test import APIClient
 
-from accounts.keys import is_well_formed
+from accounts.credentials.keys import is_well_formed
 from accounts.models import ApiKey, User
 from accounts.services import NewAccount
-from tests.conftest import key_client
+from testing.accounts import key_client
 
 
 def create(*arguments: str) -> list[str]:
@@ -30,13 +30,13 @@ def logs_in(client: APIClient, email: str, password: str) -> bool:
     return client.post("/api/auth/login", {"email": email, "password": password}).status_code == 200
 
 
-def test_last_word_of_the_last_line_is_the_key(db: None) -> None:
+def test_last_word_of_the_output_is_the_key(db: None) -> None:
     key = create("grace@example.com")[-1].split()[-1]
     assert is_well_formed(key)
     assert key_client(key).get("/api/urls").status_code == 200
 
 
-def test_made_up_password_is_printed_and_logs_in(db: None, anonymous: APIClient) -> None:
+def test_generated_password_is_printed_and_logs_in(db: None, anonymous: APIClient) -> None:
     lines = create("grace@example.com")
     assert [line.split(":")[0] for line in lines] == ["E-mail", "Password", "API key"]
     assert lines[0].split() == ["E-mail:", "grace@example.com"]
@@ -45,11 +45,11 @@ def test_made_up_password_is_printed_and_logs_in(db: None, anonymous: APIClient)
     assert logs_in(anonymous, "grace@example.com", password)
 
 
-def test_made_up_passwords_differ(db: None) -> None:
+def test_generated_passwords_differ(db: None) -> None:
     assert create("grace@example.com")[1] != create("hedy@example.com")[1]
 
 
-def test_given_password_logs_in_and_is_not_printed(db: None, anonymous: APIClient) -> None:
+def test_chosen_password_logs_in_and_is_not_printed(db: None, anonymous: APIClient) -> None:
     lines = create("grace@example.com", "--password", "a long pass phrase")
     assert [line.split(":")[0] for line in lines] == ["E-mail", "API key"]
     assert "a long pass phrase" not in "\n".join(lines)
@@ -57,8 +57,8 @@ def test_given_password_logs_in_and_is_not_printed(db: None, anonymous: APIClien
 
 
 @pytest.mark.parametrize("password", ["", "x" * 129])
-def test_password_that_could_never_log_in_is_refused(password: str, db: None) -> None:
-    """Logging in takes 1 to 128 characters."""
+def test_password_that_cannot_log_in_is_refused(password: str, db: None) -> None:
+    """The login accepts 1 to 128 characters."""
     assert "password" in refusal("grace@example.com", "--password", password).lower()
 
 
@@ -67,14 +67,28 @@ def test_longest_password_logs_in(db: None, anonymous: APIClient) -> None:
     assert logs_in(anonymous, "grace@example.com", "x" * 128)
 
 
+@pytest.mark.parametrize(
+    ("password", "reason"),
+    [
+        ("short", "at least 10 characters"),
+        ("password123", "too common"),
+        ("grace.hopper@example", "too similar to the email"),
+        ("Hopperton1", "too similar to the last name"),
+    ],
+)
+def test_weak_password_is_refused(password: str, reason: str, db: None) -> None:
+    names = ("--first-name", "Gracelynn", "--last-name", "Hopperton")
+    assert reason in refusal("grace.hopper@example.com", "--password", password, *names)
+
+
 @pytest.mark.parametrize("plan", ["free", "pro", "enterprise"])
-def test_plan_is_the_one_that_was_asked_for(plan: str, db: None) -> None:
+def test_plan_is_the_requested_one(plan: str, db: None) -> None:
     key = create("grace@example.com", "--plan", plan)[-1].split()[-1]
     assert User.objects.get().plan == plan
     assert key_client(key).get("/api/urls/stats").json()["plan"] == plan
 
 
-def test_plan_is_free_and_rights_are_none_unless_asked_for(db: None) -> None:
+def test_plan_is_free_and_no_rights_are_granted_by_default(db: None) -> None:
     create("grace@example.com")
     user = User.objects.get()
     assert (user.plan, user.is_active, user.is_staff, user.is_superuser) == ("free", True, False, False)
@@ -91,25 +105,25 @@ def test_superuser_may_use_the_admin(db: None) -> None:
     assert (user.is_staff, user.is_superuser, user.plan) == (True, True, "enterprise")
 
 
-def test_names_are_kept(db: None) -> None:
+def test_names_are_stored(db: None) -> None:
     create("grace@example.com", "--first-name", "Grace", "--last-name", "Hopper")
     user = User.objects.get()
     assert (user.first_name, user.last_name) == ("Grace", "Hopper")
 
 
 @pytest.mark.parametrize("option", ["--first-name", "--last-name"])
-def test_name_that_is_too_long_is_refused_in_one_line(option: str, db: None) -> None:
+def test_too_long_name_is_refused_in_one_line(option: str, db: None) -> None:
     assert "\n" not in refusal("grace@example.com", option, "x" * 101)
 
 
-def test_email_is_kept_in_lower_case(db: None) -> None:
+def test_email_is_stored_in_lower_case(db: None) -> None:
     assert create("Grace.Hopper@Example.COM")[0].split()[-1] == "grace.hopper@example.com"
     assert User.objects.get().email == "grace.hopper@example.com"
 
 
 @pytest.mark.parametrize("email", ["alice@example.com", "ALICE@example.com", "Alice@Example.COM"])
-def test_second_account_of_a_mailbox_is_refused_in_one_line(email: str, alice: NewAccount) -> None:
-    assert refusal(email) == f"There is an account for {email} already."
+def test_second_account_with_the_same_email_is_refused_in_one_line(email: str, alice: NewAccount) -> None:
+    assert refusal(email) == f"An account for {email} already exists."
 
 
 @pytest.mark.parametrize(
@@ -118,7 +132,7 @@ def test_second_account_of_a_mailbox_is_refused_in_one_line(email: str, alice: N
      "alice@exam ple.com", "alice@@example.com", "alice@example..com", "alice@-example.com", "a\0@example.com",
      "<a@example.com>", "a@example.com, b@example.com"],
 )  # fmt: skip
-def test_what_is_no_email_is_refused_in_one_line(email: str, db: None) -> None:
+def test_invalid_email_is_refused_in_one_line(email: str, db: None) -> None:
     assert refusal(email) == "email: Enter a valid email address."
 
 

@@ -1,4 +1,4 @@
-"""Creating with an Idempotency-Key: once, however often and from wherever the request comes."""
+"""An Idempotency-Key creates one object, however often and from whatever host the request is repeated."""
 
 from __future__ import annotations
 
@@ -11,24 +11,25 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.hashers import make_password
-from django.db import connections
+from django.db import connection, connections
 from django.db.models import F, Model
 from django.utils import timezone
 from pytest_django.fixtures import DjangoAssertNumQueries, Settings
 from rest_framework.response import Response
 from rest_framework.test import APIClient
 
-from accounts import idempotency
-from accounts.idempotency import forget_old_answers
-from accounts.models import IdempotentAnswer
+from accounts import idempotency, stored_responses
+from accounts.idempotency import delete_expired_responses
+from accounts.models import StoredResponse
 from accounts.services import NewAccount
 from domains.models import Domain
 from domains.services import delete_domain
-from links.insert import insert_link
 from links.models import Code, Link
+from links.storage.insert import insert_link
 from qrcodes.models import QrCode
-from tests.conftest import key_client
-from tests.links.threads import at_once
+from testing.accounts import key_client
+from testing.service.polling import eventually
+from testing.threads import at_once
 
 LINK = {"originalUrl": "https://example.com/page", "title": "Spring", "customCode": "spring"}
 
@@ -42,23 +43,23 @@ def is_replayed(response: Any) -> bool:
     return "Idempotent-Replayed" in response
 
 
-def answers_kept() -> int:
-    return IdempotentAnswer.objects.count()
+def count_stored() -> int:
+    return StoredResponse.objects.count()
 
 
-def test_sent_again_a_link_is_created_once_and_answered_the_same(api: APIClient) -> None:
+def test_a_repeated_request_creates_one_link_and_gets_the_same_response(api: APIClient) -> None:
     first = create(api, "order-1")
     again = [create(api, "order-1") for _ in range(3)]
 
     assert (first.status_code, is_replayed(first)) == (201, False)
-    assert [(each.status_code, is_replayed(each), each.content) for each in again] == [
+    assert [(response.status_code, is_replayed(response), response.content) for response in again] == [
         (201, True, first.content)
     ] * 3
     assert again[0]["Content-Type"] == "application/json"
     assert Link.objects.count() == 1
 
 
-def test_sent_again_a_domain_is_claimed_once(api: APIClient) -> None:
+def test_a_repeated_request_claims_a_domain_once(api: APIClient) -> None:
     body = {"domain": "example.com", "subdomain": "go"}
     first, again = (create(api, "k", body, "/api/domains") for _ in range(2))
 
@@ -67,7 +68,9 @@ def test_sent_again_a_domain_is_claimed_once(api: APIClient) -> None:
     assert Domain.objects.count() == 1
 
 
-def test_sent_again_a_qr_code_is_made_once(api: APIClient, make_link: Callable[..., dict[str, Any]]) -> None:
+def test_a_repeated_request_creates_a_qr_code_once(
+    api: APIClient, make_link: Callable[..., dict[str, Any]]
+) -> None:
     body = {"urlId": make_link()["_id"], "size": 500}
     first, again = (create(api, "k", body, "/api/qr-codes") for _ in range(2))
 
@@ -76,7 +79,7 @@ def test_sent_again_a_qr_code_is_made_once(api: APIClient, make_link: Callable[.
     assert QrCode.objects.count() == 1
 
 
-def test_the_first_answer_is_given_whatever_has_become_of_the_link(api: APIClient) -> None:
+def test_the_first_response_is_repeated_even_after_the_link_has_changed(api: APIClient) -> None:
     first = create(api, "k")
     path = f"/api/urls/{first.json()['data']['url']['_id']}"
     api.put(path, {"title": "Summer"})
@@ -86,27 +89,27 @@ def test_the_first_answer_is_given_whatever_has_become_of_the_link(api: APIClien
     assert Link.objects.count() == 0
 
 
-def test_without_a_key_every_request_creates(api: APIClient) -> None:
+def test_without_a_key_every_request_creates_a_link(api: APIClient) -> None:
     assert [api.post("/api/urls", {"originalUrl": "https://example.com/"}).status_code for _ in range(2)] == [
         201
     ] * 2
-    assert (Link.objects.count(), answers_kept()) == (2, 0)
+    assert (Link.objects.count(), count_stored()) == (2, 0)
 
 
 def test_other_keys_create_other_links(api: APIClient) -> None:
     body = {"originalUrl": "https://example.com/"}
-    answers = [create(api, key, body) for key in ("a", "A", "a a", "b")]
+    responses = [create(api, key, body) for key in ("a", "A", "a a", "b")]
 
-    assert [is_replayed(answer) for answer in answers] == [False, False, False, False]
+    assert [is_replayed(response) for response in responses] == [False, False, False, False]
     assert Link.objects.count() == 4
 
 
 def test_accounts_do_not_share_keys(api: APIClient, strange_api: APIClient) -> None:
     body = {"originalUrl": "https://example.com/"}
-    first, theirs = create(api, "k", body), create(strange_api, "k", body)
+    first, of_stranger = create(api, "k", body), create(strange_api, "k", body)
 
-    assert (theirs.status_code, is_replayed(theirs)) == (201, False)
-    assert theirs.content != first.content
+    assert (of_stranger.status_code, is_replayed(of_stranger)) == (201, False)
+    assert of_stranger.content != first.content
     assert Link.objects.count() == 2
 
 
@@ -125,7 +128,7 @@ def test_key_and_token_of_an_account_share_keys(api: APIClient, bearer: APIClien
         {"originalUrl": 5},
     ],
 )
-def test_another_body_is_422(api: APIClient, body: dict[str, Any]) -> None:
+def test_a_different_body_is_422(api: APIClient, body: dict[str, Any]) -> None:
     create(api, "k")
 
     refused = create(api, "k", body)
@@ -134,14 +137,14 @@ def test_another_body_is_422(api: APIClient, body: dict[str, Any]) -> None:
         422,
         {
             "success": False,
-            "message": "This Idempotency-Key was sent with another request.",
+            "message": "This Idempotency-Key was already used with a different request.",
             "code": "idempotency_mismatch",
         },
     )
     assert (Link.objects.count(), is_replayed(create(api, "k"))) == (1, True)
 
 
-def test_another_endpoint_is_422(api: APIClient) -> None:
+def test_a_different_endpoint_is_422(api: APIClient) -> None:
     first = create(api, "k")
     body = {"urlId": first.json()["data"]["url"]["_id"]}
 
@@ -150,7 +153,7 @@ def test_another_endpoint_is_422(api: APIClient) -> None:
 
 
 @pytest.mark.parametrize("text", ['{"title": "Spring", "originalUrl": "https://example.com/page"}'])
-def test_the_same_body_in_other_words_is_the_same(api: APIClient, text: str) -> None:
+def test_the_same_body_with_different_formatting_is_the_same(api: APIClient, text: str) -> None:
     first = create(api, "k", {"originalUrl": "https://example.com/page", "title": "Spring"})
     again = api.generic("POST", "/api/urls", text, "application/json", headers={"idempotency-key": "k"})
 
@@ -165,7 +168,7 @@ def test_a_key_may_be_any_printable_text(api: APIClient, key: str) -> None:
 
 
 @pytest.mark.parametrize("key", ["", " ", "a ", "x" * 256, "x" * 5000, "é", "a\tb", "a\0b", "a\x7f"])
-def test_a_key_that_cannot_be_one_is_400(api: APIClient, key: str) -> None:
+def test_an_invalid_key_is_400(api: APIClient, key: str) -> None:
     refused = create(api, key)
 
     assert refused.status_code == 400
@@ -182,9 +185,9 @@ def test_a_key_that_cannot_be_one_is_400(api: APIClient, key: str) -> None:
 @pytest.mark.parametrize(
     "body", [{}, {"originalUrl": "ftp://example.com/"}, {**LINK, "redirectType": 10**30}]
 )
-def test_what_is_not_valid_uses_no_key_up(api: APIClient, body: dict[str, Any]) -> None:
+def test_an_invalid_request_does_not_use_the_key(api: APIClient, body: dict[str, Any]) -> None:
     assert create(api, "k", body).status_code == 400
-    assert answers_kept() == 0
+    assert count_stored() == 0
 
     assert (create(api, "k").status_code, Link.objects.count()) == (201, 1)
 
@@ -198,19 +201,19 @@ def test_what_is_not_valid_uses_no_key_up(api: APIClient, body: dict[str, Any]) 
         ({**LINK, "customCode": "other", "domainId": "01890000-0000-7000-8000-000000000000"}, 404),
     ],
 )
-def test_a_refusal_created_nothing_and_is_judged_anew(
+def test_a_refused_request_creates_nothing_and_is_checked_again(
     api: APIClient, strange_api: APIClient, body: dict[str, Any], status: int
 ) -> None:
     strange_api.post("/api/urls", LINK)
 
     assert create(api, "k", body).status_code == status
-    assert answers_kept() == 0
+    assert count_stored() == 0
     assert create(api, "k", {**LINK, "customCode": "mine"}).status_code == 201
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_code_becomes_free_between_two_tries(api: APIClient) -> None:
-    """The hold of a deleted link is found by a statement that fails: inside a transaction like outside of one."""
+def test_a_code_becomes_free_between_two_attempts(api: APIClient) -> None:
+    """A statement that fails reveals the hold of a deleted link, inside a transaction as well as outside."""
     link = api.post("/api/urls", LINK).json()["data"]["url"]
     assert create(api, "k").status_code == 409
     api.delete(f"/api/urls/{link['_id']}")
@@ -219,7 +222,7 @@ def test_a_code_becomes_free_between_two_tries(api: APIClient) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_failure_on_our_side_leaves_neither_link_nor_answer(
+def test_a_server_error_stores_neither_link_nor_response(
     api: APIClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: Any, **__: Any) -> bytes:
@@ -229,40 +232,40 @@ def test_a_failure_on_our_side_leaves_neither_link_nor_answer(
     with monkeypatch.context() as patched:
         patched.setattr(idempotency.secrets, "seal", fail)
         assert create(api, "k").status_code == 500
-    assert (Link.objects.count(), Code.objects.count(), answers_kept()) == (0, 0, 0)
+    assert (Link.objects.count(), Code.objects.count(), count_stored()) == (0, 0, 0)
 
     assert [is_replayed(create(api, "k")) for _ in range(2)] == [False, True]
 
 
-def test_elsewhere_the_header_means_nothing(api: APIClient, make_link: Callable[..., dict[str, Any]]) -> None:
+def test_other_endpoints_ignore_the_header(api: APIClient, make_link: Callable[..., dict[str, Any]]) -> None:
     path = f"/api/urls/{make_link()['_id']}"
     for number in range(2):
-        answer = api.put(path, {"title": f"{number}"}, headers={"idempotency-key": "x" * 300})
-        assert (answer.status_code, answer.json()["data"]["url"]["title"]) == (200, f"{number}")
-    assert answers_kept() == 0
+        response = api.put(path, {"title": f"{number}"}, headers={"idempotency-key": "x" * 300})
+        assert (response.status_code, response.json()["data"]["url"]["title"]) == (200, f"{number}")
+    assert count_stored() == 0
 
 
-def test_answers_are_kept_for_a_day(api: APIClient) -> None:
+def test_responses_are_kept_for_a_day(api: APIClient) -> None:
     create(api, "k")
 
     def age(**by: float) -> None:
-        IdempotentAnswer.objects.update(created_at=F("created_at") - timedelta(**by))
+        StoredResponse.objects.update(created_at=F("created_at") - timedelta(**by))
 
     age(hours=24, seconds=-30)
-    assert (forget_old_answers(), is_replayed(create(api, "k"))) == (0, True)
+    assert (delete_expired_responses(), is_replayed(create(api, "k"))) == (0, True)
     age(seconds=31)
-    assert (forget_old_answers(), forget_old_answers()) == (1, 0)
-    assert IdempotentAnswer.objects.filter(created_at__lt=timezone.now()).count() == 0
+    assert (delete_expired_responses(), delete_expired_responses()) == (1, 0)
+    assert StoredResponse.objects.filter(created_at__lt=timezone.now()).count() == 0
     Link.objects.update(custom_code=None)
     Code.objects.all().delete()
     assert is_replayed(create(api, "k")) is False
 
 
-def test_nothing_of_an_answer_can_be_read_in_the_table(api: APIClient, settings: Settings) -> None:
+def test_no_response_is_readable_in_the_table(api: APIClient, settings: Settings) -> None:
     create(api, "secret-key", {**LINK, "password": "open sesame"})
 
-    [kept] = IdempotentAnswer.objects.all()
-    dump = bytes(kept.sealed) + bytes(kept.key_digest)
+    [stored] = StoredResponse.objects.all()
+    dump = bytes(stored.sealed) + bytes(stored.key_digest)
     for word in (b"example.com", b"Spring", b"secret-key", b"open sesame"):
         assert word not in dump
     settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "new-" + "y" * 50, [settings.SECRET_KEY]
@@ -271,52 +274,54 @@ def test_nothing_of_an_answer_can_be_read_in_the_table(api: APIClient, settings:
     assert create(api, "secret-key", {**LINK, "password": "open sesame"}).status_code == 422
 
 
-def test_a_replay_is_cheap(api: APIClient, django_assert_num_queries: DjangoAssertNumQueries) -> None:
+def test_a_replay_needs_few_queries(
+    api: APIClient, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
     create(api, "k")
 
-    # The account, the savepoint of the test, the lock, the answer.
+    # The account, the savepoint of the test, the lock, the stored response.
     with django_assert_num_queries(5):
         assert is_replayed(create(api, "k"))
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_fifty_at_once_one_creates(alice: NewAccount) -> None:
+def test_of_fifty_concurrent_requests_one_creates(alice: NewAccount) -> None:
     def send() -> tuple[int, bool, bytes]:
-        answer = create(key_client(alice.api_key), "k")
-        return answer.status_code, is_replayed(answer), answer.content
+        response = create(key_client(alice.api_key), "k")
+        return response.status_code, is_replayed(response), response.content
 
-    answers = at_once([send] * 50)
+    responses = at_once([send] * 50)
 
-    kinds = Counter((status, replayed) for status, replayed, _ in answers)
+    kinds = Counter((status, replayed) for status, replayed, _ in responses)
     assert kinds[201, False] == 1
     assert set(kinds) <= {(201, False), (201, True), (409, False)}
-    assert len({content for status, _, content in answers if status == 201}) == 1
-    assert (Link.objects.count(), answers_kept()) == (1, 1)
+    assert len({content for status, _, content in responses if status == 201}) == 1
+    assert (Link.objects.count(), count_stored()) == (1, 1)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_twin_is_told_that_the_first_is_under_way(
+def test_a_concurrent_repetition_is_409_while_the_first_runs(
     alice: NewAccount, strange_api: APIClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     api = key_client(alice.api_key)
-    told: list[Any] = []
+    responses: list[Any] = []
 
-    def twins(password: str) -> str:
-        """While the first request is hashing its password."""
+    def concurrent_requests(password: str) -> str:
+        """Sent while the first request hashes its password."""
         monkeypatch.undo()
-        told.extend(
+        responses.extend(
             at_once([lambda: create(key_client(alice.api_key), "k"), lambda: create(strange_api, "k")])
         )
         return make_password(password)
 
-    monkeypatch.setattr("links.rules.make_password", twins)
+    monkeypatch.setattr("links.rules.make_password", concurrent_requests)
     first = create(api, "k", {**LINK, "customCode": "first", "password": "x"})
 
     assert first.status_code == 201
-    assert [answer.status_code for answer in told] == [409, 201]
-    assert told[0].json() == {
+    assert [response.status_code for response in responses] == [409, 201]
+    assert responses[0].json() == {
         "success": False,
-        "message": "A request with this Idempotency-Key is being carried out. Send it again in a moment.",
+        "message": "A request with this Idempotency-Key is still in progress. Retry in a moment.",
         "code": "idempotency_in_progress",
     }
 
@@ -330,17 +335,27 @@ def save_and_die(self: Model, **options: Any) -> None:
     die()
 
 
-# Where it is killed, and how many links there are then.
+def is_a_key_locked() -> bool:
+    """Whether another session of this database holds the lock of an Idempotency-Key."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database"
+            " WHERE datname = current_database() AND locktype = 'advisory' AND pid <> pg_backend_pid()"
+        )
+        return cursor.fetchone() is not None
+
+
+# Where the process is killed, and how many links exist then.
 POINTS = {
     "with the link written": ((idempotency.secrets, "seal", die), 0),
-    "with the answer written": ((IdempotentAnswer, "save", save_and_die), 0),
+    "with the response stored": ((StoredResponse, "save", save_and_die), 0),
     "with both committed": ((Response, "rendered_content", property(die)), 1),
 }
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("point", POINTS)
-def test_wherever_it_is_killed_sending_it_again_is_safe(alice: NewAccount, point: str) -> None:
+def test_repeating_a_request_is_safe_wherever_the_first_was_killed(alice: NewAccount, point: str) -> None:
     patch, links = POINTS[point]
     connections.close_all()
     pid = os.fork()
@@ -351,12 +366,14 @@ def test_wherever_it_is_killed_sending_it_again_is_safe(alice: NewAccount, point
         finally:
             os._exit(1)
     assert os.WTERMSIG(os.waitpid(pid, 0)[1]) == signal.SIGKILL
-    assert (Link.objects.count(), answers_kept()) == (links, links)
+    assert (Link.objects.count(), count_stored()) == (links, links)
+    # Only when the server notices the closed connection does it end the transaction of the killed process.
+    eventually(lambda: not is_a_key_locked())
 
     again = create(key_client(alice.api_key), "k")
 
     assert (again.status_code, is_replayed(again)) == (201, links == 1)
-    assert (Link.objects.count(), answers_kept()) == (1, 1)
+    assert (Link.objects.count(), count_stored()) == (1, 1)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -364,15 +381,88 @@ def test_a_domain_that_is_deleted_meanwhile_is_404_as_without_a_key(
     api: APIClient, alice: NewAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     domain = Domain.objects.create(
-        owner=alice.user, domain="go.brand.example", host="go.brand.example", status="active"
+        owner=alice.workspace, domain="go.brand.example", host="go.brand.example", status="active"
     )
 
     def insert_too_late(*values: Any) -> bool:
-        at_once([lambda: delete_domain(owner=alice.user, public_id=str(domain.public_id))])
+        at_once([lambda: delete_domain(owner=alice.workspace, public_id=str(domain.public_id))])
         return insert_link(*values)
 
     monkeypatch.setattr("links.services.insert_link", insert_too_late)
     refused = create(api, "k", {**LINK, "domainId": str(domain.public_id)})
 
     assert (refused.status_code, refused.json()["message"]) == (404, "Domain not found.")
-    assert (Link.objects.count(), answers_kept()) == (0, 0)
+    assert (Link.objects.count(), count_stored()) == (0, 0)
+
+
+def import_call(client: APIClient, key: str, *, dry_run: bool) -> Any:
+    body = {"content": "originalUrl\nhttps://example.com/\n", "dryRun": dry_run}
+    return create(client, key, body, "/api/urls/import")
+
+
+def test_the_response_of_a_dry_run_is_not_stored(api: APIClient) -> None:
+    for _ in range(2):
+        response = import_call(api, "k", dry_run=True)
+        assert (response.status_code, is_replayed(response)) == (200, False)
+    assert count_stored() == 0
+    # It has not used the key either.
+    first, again = (import_call(api, "k", dry_run=False) for _ in range(2))
+    assert (is_replayed(first), is_replayed(again), again.content) == (False, True, first.content)
+    assert import_call(api, "k", dry_run=True).json()["data"]["dryRun"] is True
+    assert (count_stored(), Link.objects.count()) == (1, 1)
+
+
+@pytest.fixture
+def little_storage(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Space for one of the responses below and part of a second one."""
+    monkeypatch.setattr(stored_responses, "_MB", 12)
+
+
+def fill(client: APIClient) -> list[int]:
+    return [create(client, f"fill-{n}", {"originalUrl": LINK["originalUrl"]}).status_code for n in range(4)]
+
+
+def test_the_stored_responses_of_an_account_have_a_size_limit(
+    little_storage: None, api: APIClient, strange_api: APIClient
+) -> None:
+    assert fill(api) == [201, 201, 429, 429]
+    refused = create(api, "another")
+    assert refused.json() == {
+        "success": False,
+        "code": "idempotency_full",
+        "message": "The stored responses of this account's Idempotency-Keys have reached their size limit. "
+        "Send the request without a key, or retry later.",
+        "retryAfter": int(refused.headers["Retry-After"]),
+    }
+    assert 86_000 < int(refused.headers["Retry-After"]) <= 86_400
+    # Nothing was created, stored responses are still replayed, and requests without a key succeed.
+    assert Link.objects.count() == 2
+    assert is_replayed(create(api, "fill-0", {"originalUrl": LINK["originalUrl"]}))
+    assert api.post("/api/urls", LINK).status_code == 201
+    assert create(strange_api, "k", {"originalUrl": LINK["originalUrl"]}).status_code == 201
+
+
+def test_space_is_available_again_after_a_day(little_storage: None, api: APIClient) -> None:
+    fill(api)
+    StoredResponse.objects.update(created_at=F("created_at") - timedelta(hours=24, minutes=1))
+    assert create(api, "another").status_code == 201
+
+
+def test_responses_of_other_processes_count_before_a_refusal_and_after_a_minute(
+    little_storage: None, api: APIClient, alice: NewAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert create(api, "first", {"originalUrl": LINK["originalUrl"]}).status_code == 201
+    # As if another process had stored it, which this process does not know yet.
+    StoredResponse.objects.create(owner=alice.user, key_digest=b"x" * 32, sealed=b"x" * 2_000)
+    assert create(api, "second", {"originalUrl": LINK["originalUrl"]}).status_code == 201
+    monkeypatch.setattr(stored_responses, "_REFRESH_SECONDS", 0.0)
+    assert create(api, "third", {"originalUrl": LINK["originalUrl"]}).status_code == 429
+    # Responses deleted since do not cause a refusal.
+    StoredResponse.objects.filter(key_digest=b"x" * 32).delete()
+    StoredResponse.objects.exclude(pk=StoredResponse.objects.earliest("pk").pk).delete()
+    assert create(api, "third", {"originalUrl": LINK["originalUrl"]}).status_code == 201
+
+
+def test_zero_means_no_limit(little_storage: None, api: APIClient, settings: Settings) -> None:
+    settings.IDEMPOTENCY_MB = 0
+    assert fill(api) == [201] * 4

@@ -12,10 +12,10 @@ from pytest_django.fixtures import Settings
 from rest_framework.response import Response
 from rest_framework.test import APIClient
 
-from accounts.hashers import Argon2
-from accounts.models import User
+from accounts.credentials.hashers import Argon2
+from accounts.models import Session, User
 from accounts.services import NewAccount
-from tests.conftest import PASSWORD, account
+from testing.accounts import PASSWORD, account
 
 WRONG = {
     "success": False,
@@ -69,10 +69,10 @@ def delete(user: User) -> None:
     user.delete()
 
 
-KILLS = pytest.mark.parametrize("kill", [change_password, disable, delete])
+REVOCATIONS = pytest.mark.parametrize("revoke", [change_password, disable, delete])
 
 
-def test_login_answers_a_token_and_a_refresh_token(alice: NewAccount, anonymous: APIClient) -> None:
+def test_login_returns_a_token_and_a_refresh_token(alice: NewAccount, anonymous: APIClient) -> None:
     response = log_in(anonymous)
     body = response.json()
     assert response.status_code == 200
@@ -88,8 +88,8 @@ def test_token_opens_the_account_it_was_issued_for(
     token = log_in(anonymous).json()["token"]
     strange_token = log_in(anonymous, "mallory@example.com").json()["token"]
     keys = [
-        anonymous.get("/api/auth/api-key", headers={"authorization": f"Bearer {each}"}).json()
-        for each in (token, strange_token)
+        anonymous.get("/api/auth/api-key", headers={"authorization": f"Bearer {refused}"}).json()
+        for refused in (token, strange_token)
     ]
     assert keys == [
         {"success": True, "apiKey": alice.api_key},
@@ -97,7 +97,7 @@ def test_token_opens_the_account_it_was_issued_for(
     ]
 
 
-def test_token_names_the_account_by_its_public_id_and_tells_nothing_else(
+def test_token_contains_the_public_id_of_the_account_and_nothing_else_about_it(
     alice: NewAccount, anonymous: APIClient
 ) -> None:
     token = log_in(anonymous).json()["token"]
@@ -108,6 +108,7 @@ def test_token_names_the_account_by_its_public_id_and_tells_nothing_else(
         "iat": claims["iat"],
         "jti": claims["jti"],
         "sub": str(alice.user.public_id),
+        "sid": str(Session.objects.get().public_id),
         "hash_password": claims["hash_password"],
         "aud": "shortener-api",
         "iss": "shortener",
@@ -117,18 +118,18 @@ def test_token_names_the_account_by_its_public_id_and_tells_nothing_else(
 
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
-def test_scheme_may_be_written_in_any_case(scheme: str, alice: NewAccount, anonymous: APIClient) -> None:
+def test_scheme_is_case_insensitive(scheme: str, alice: NewAccount, anonymous: APIClient) -> None:
     assert use(anonymous, log_in(anonymous).json()["token"], scheme).status_code == 200
 
 
 @pytest.mark.parametrize(
     "email", ["alice@example.com", "ALICE@EXAMPLE.COM", "Alice@Example.com", "alice@EXAMPLE.com"]
 )
-def test_case_of_the_email_does_not_matter(email: str, alice: NewAccount, anonymous: APIClient) -> None:
+def test_email_is_case_insensitive(email: str, alice: NewAccount, anonymous: APIClient) -> None:
     assert log_in(anonymous, email).status_code == 200
 
 
-def test_account_made_with_capitals_logs_in_without_them(db: None, anonymous: APIClient) -> None:
+def test_account_created_with_capitals_logs_in_with_lower_case(db: None, anonymous: APIClient) -> None:
     account("Grace.Hopper@Example.COM")
     assert log_in(anonymous, "grace.hopper@example.com").status_code == 200
 
@@ -156,7 +157,7 @@ def test_account_made_with_capitals_logs_in_without_them(db: None, anonymous: AP
         ("dormant@example.com", "wrong"),
     ],
 )
-def test_every_reason_to_refuse_gives_the_same_answer(
+def test_every_refusal_has_the_same_response(
     email: str, password: str, alice: NewAccount, anonymous: APIClient
 ) -> None:
     if email == "dormant@example.com":
@@ -171,7 +172,7 @@ def test_an_account_without_a_usable_password_cannot_log_in(alice: NewAccount, a
 
 
 @pytest.mark.parametrize("password", ["pässwörd 🎉 ключ", "   spaces   ", "x" * 128, "🎉" * 128])
-def test_password_is_taken_as_it_was_sent(password: str, alice: NewAccount, anonymous: APIClient) -> None:
+def test_password_is_not_normalized(password: str, alice: NewAccount, anonymous: APIClient) -> None:
     alice.user.set_password(password)
     alice.user.save()
     assert log_in(anonymous, password=password).status_code == 200
@@ -179,7 +180,7 @@ def test_password_is_taken_as_it_was_sent(password: str, alice: NewAccount, anon
 
 @pytest.mark.parametrize("email", ["alice@example.com", "nobody@example.com", "dormant@example.com"])
 @pytest.mark.usual_passwords
-def test_every_refusal_is_one_hash_of_the_same_cost_and_the_same_queries(
+def test_every_refusal_costs_one_hash_and_the_same_queries(
     email: str, alice: NewAccount, anonymous: APIClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     disable(account("dormant@example.com").user)
@@ -203,23 +204,24 @@ def test_every_refusal_is_one_hash_of_the_same_cost_and_the_same_queries(
         assert log_in(anonymous, email, "wrong").status_code == 401
 
     assert hashes == [("wrong", 2, 19 * 1024, 1)]
-    # The account, and an attempt in a transaction at each of three limits.
-    assert len(queries) == 6
+    # The account; then, in a transaction, the failures of the account, whether the network is known, and an attempt at
+    # the limits of the account and network, the account and provider, and the network.
+    assert len(queries) == 8
 
 
-def test_one_network_cannot_try_a_few_passwords_on_every_account(
+def test_one_network_cannot_try_passwords_on_many_accounts(
     settings: Settings, alice: NewAccount, anonymous: APIClient
 ) -> None:
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-    tried = [log_in(anonymous, f"user{number}@example.com", "wrong").status_code for number in range(102)]
+    statuses = [log_in(anonymous, f"user{number}@example.com", "wrong").status_code for number in range(102)]
 
-    assert tried == [401] * 100 + [429] * 2
-    elsewhere = APIClient(headers={"host": "sho.rt"})
-    elsewhere.defaults["REMOTE_ADDR"] = "198.51.100.5"
-    assert log_in(elsewhere, "user0@example.com").status_code == 401
+    assert statuses == [401] * 100 + [429] * 2
+    other_network = APIClient(headers={"host": "sho.rt"})
+    other_network.defaults["REMOTE_ADDR"] = "198.51.100.5"
+    assert log_in(other_network, "user0@example.com").status_code == 401
 
 
-def test_guessing_passwords_of_one_account_is_stopped(alice: NewAccount, anonymous: APIClient) -> None:
+def test_guessing_the_password_of_one_account_is_limited(alice: NewAccount, anonymous: APIClient) -> None:
     for _ in range(30):
         response = log_in(anonymous, password="wrong")
         if response.status_code == 429:
@@ -228,13 +230,13 @@ def test_guessing_passwords_of_one_account_is_stopped(alice: NewAccount, anonymo
     body = response.json()
     assert (response.status_code, body["success"], body["code"]) == (429, False, "rate_limited")
     assert int(response.headers["Retry-After"]) >= 1
-    # Not even the right one, or guessing would only have to be patient with the answers.
+    # Even the correct password is refused, otherwise guessing would only have to continue.
     assert log_in(anonymous).status_code == 429
 
 
 @pytest.mark.parametrize("value", [None, 5, 5.0, True, [], {}, ["alice@example.com"], ""])
 @pytest.mark.parametrize("field", ["email", "password"])
-def test_login_field_that_is_no_text_is_named(
+def test_login_field_that_is_not_a_string_is_named(
     field: str, value: object, alice: NewAccount, anonymous: APIClient
 ) -> None:
     response = anonymous.post(
@@ -244,9 +246,7 @@ def test_login_field_that_is_no_text_is_named(
         "": ("blank", "This field may not be blank."),
         None: ("null", "This field may not be null."),
     }
-    code, sentence = (
-        expected[value] if value in ("", None) else ("invalid", "Not a valid string.")  # type: ignore[index]
-    )
+    code, sentence = expected[value] if value in ("", None) else ("invalid", "Not a valid string.")
     assert (response.status_code, response.json()) == (
         400,
         {
@@ -276,20 +276,20 @@ def test_login_names_every_missing_field_at_once(anonymous: APIClient) -> None:
 
 
 @pytest.mark.parametrize(("field", "longest"), [("email", 254), ("password", 128)])
-def test_login_field_that_is_too_long_is_refused_before_any_work(
+def test_too_long_login_field_is_refused_before_any_work(
     field: str, longest: int, db: None, anonymous: APIClient
 ) -> None:
     fields = {"email": "nobody@example.com", "password": "x", field: "x" * longest}
     assert anonymous.post("/api/auth/login", fields).status_code == 401
     response = anonymous.post("/api/auth/login", {**fields, field: "x" * (longest + 1)})
     assert response.status_code == 400
-    assert [(each["field"], each["code"]) for each in response.json()["errors"]] == [(field, "max_length")]
+    assert [(error["field"], error["code"]) for error in response.json()["errors"]] == [(field, "max_length")]
 
 
 @pytest.mark.parametrize(
     "headers", [{"x-api-key": "wrong"}, {"authorization": "Bearer wrong"}, {"authorization": "Basic eDp5"}]
 )
-def test_login_does_not_look_at_other_credentials(
+def test_login_ignores_other_credentials(
     headers: dict[str, str], alice: NewAccount, anonymous: APIClient
 ) -> None:
     response = anonymous.post(
@@ -298,16 +298,17 @@ def test_login_does_not_look_at_other_credentials(
     assert response.status_code == 200
 
 
-def test_refresh_answers_a_new_token(alice: NewAccount, anonymous: APIClient) -> None:
+def test_refresh_returns_a_new_token(alice: NewAccount, anonymous: APIClient) -> None:
     first = log_in(anonymous).json()
     response = refresh(anonymous, first["refreshToken"])
     body = response.json()
-    assert (response.status_code, body) == (200, {"success": True, "token": body["token"]})
-    assert body["token"] not in first.values()
+    expected = {"success": True, "token": body["token"], "refreshToken": body["refreshToken"]}
+    assert (response.status_code, body) == (200, expected)
+    assert len({*first.values(), *body.values()}) == 5
     assert use(anonymous, body["token"]).status_code == 200
 
 
-def test_refresh_token_is_no_access_token(alice: NewAccount, anonymous: APIClient) -> None:
+def test_refresh_token_is_not_accepted_as_access_token(alice: NewAccount, anonymous: APIClient) -> None:
     token = log_in(anonymous).json()["refreshToken"]
     assert outcome(use(anonymous, token)) == (401, BAD_TOKEN, 'Bearer realm="api"')
 
@@ -326,51 +327,53 @@ def test_refreshed_token_does_not_refresh(alice: NewAccount, anonymous: APIClien
     ("value", "code"),
     [(None, "null"), (5, "invalid"), (True, "invalid"), ([], "invalid"), ({}, "invalid"), ("", "blank")],
 )
-def test_refresh_needs_a_text(value: object, code: str, anonymous: APIClient) -> None:
+def test_refresh_token_must_be_a_string(value: object, code: str, anonymous: APIClient) -> None:
     response = anonymous.post("/api/auth/refresh", {"refreshToken": value})
     assert response.status_code == 400
-    assert [(each["field"], each["code"]) for each in response.json()["errors"]] == [("refreshToken", code)]
+    assert [(error["field"], error["code"]) for error in response.json()["errors"]] == [
+        ("refreshToken", code)
+    ]
 
 
-def test_refresh_token_is_required_and_may_not_be_long(anonymous: APIClient) -> None:
-    answers = [anonymous.post("/api/auth/refresh", body) for body in ({}, {"refreshToken": "x" * 2001})]
+def test_refresh_token_is_required_and_limited_in_length(anonymous: APIClient) -> None:
+    responses = [anonymous.post("/api/auth/refresh", body) for body in ({}, {"refreshToken": "x" * 2001})]
     assert [
-        (answer.status_code, each["field"], each["code"])
-        for answer in answers
-        for each in answer.json()["errors"]
+        (response.status_code, error["field"], error["code"])
+        for response in responses
+        for error in response.json()["errors"]
     ] == [(400, "refreshToken", "required"), (400, "refreshToken", "max_length")]
 
 
-@KILLS
-def test_access_tokens_die_with_what_they_stand_for(
-    kill: Callable[[User], None], alice: NewAccount, stranger: NewAccount, anonymous: APIClient
+@REVOCATIONS
+def test_access_tokens_become_invalid_with_their_account_or_password(
+    revoke: Callable[[User], None], alice: NewAccount, stranger: NewAccount, anonymous: APIClient
 ) -> None:
     token = log_in(anonymous).json()["token"]
     others = log_in(anonymous, "mallory@example.com").json()["token"]
     assert use(anonymous, token).status_code == 200
-    kill(alice.user)
+    revoke(alice.user)
     assert outcome(use(anonymous, token)) == (401, BAD_TOKEN, 'Bearer realm="api"')
     assert use(anonymous, others).status_code == 200
 
 
-@KILLS
-def test_refresh_tokens_die_with_what_they_stand_for(
-    kill: Callable[[User], None], alice: NewAccount, stranger: NewAccount, anonymous: APIClient
+@REVOCATIONS
+def test_refresh_tokens_become_invalid_with_their_account_or_password(
+    revoke: Callable[[User], None], alice: NewAccount, stranger: NewAccount, anonymous: APIClient
 ) -> None:
     token = log_in(anonymous).json()["refreshToken"]
     others = log_in(anonymous, "mallory@example.com").json()["refreshToken"]
-    kill(alice.user)
+    revoke(alice.user)
     assert outcome(refresh(anonymous, token)) == (401, BAD_REFRESH, 'Bearer realm="api"')
     assert refresh(anonymous, others).status_code == 200
 
 
-@KILLS
-def test_tokens_from_a_refresh_die_too(
-    kill: Callable[[User], None], alice: NewAccount, anonymous: APIClient
+@REVOCATIONS
+def test_refreshed_tokens_become_invalid_too(
+    revoke: Callable[[User], None], alice: NewAccount, anonymous: APIClient
 ) -> None:
     token = refresh(anonymous, log_in(anonymous).json()["refreshToken"]).json()["token"]
     assert use(anonymous, token).status_code == 200
-    kill(alice.user)
+    revoke(alice.user)
     assert outcome(use(anonymous, token))[:2] == (401, BAD_TOKEN)
 
 
@@ -381,7 +384,7 @@ def test_after_a_password_change_only_the_new_one_logs_in(alice: NewAccount, ano
     assert use(anonymous, token).status_code == 200
 
 
-def test_token_lives_for_an_hour(alice: NewAccount, anonymous: APIClient) -> None:
+def test_access_token_is_valid_for_an_hour(alice: NewAccount, anonymous: APIClient) -> None:
     with time_machine.travel(datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC), tick=False) as clock:
         token = log_in(anonymous).json()["token"]
         clock.shift(timedelta(seconds=3599))
@@ -390,7 +393,7 @@ def test_token_lives_for_an_hour(alice: NewAccount, anonymous: APIClient) -> Non
         assert outcome(use(anonymous, token)) == (401, BAD_TOKEN, 'Bearer realm="api"')
 
 
-def test_refresh_token_lives_for_thirty_days_and_gives_an_hour_each_time(
+def test_refresh_token_is_valid_for_thirty_days_and_issues_tokens_of_an_hour(
     alice: NewAccount, anonymous: APIClient
 ) -> None:
     with time_machine.travel(datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC), tick=False) as clock:
@@ -405,7 +408,7 @@ def test_refresh_token_lives_for_thirty_days_and_gives_an_hour_each_time(
         assert outcome(use(anonymous, token))[:2] == (401, BAD_TOKEN)
 
 
-def test_tokens_are_signed_with_a_key_of_their_own() -> None:
+def test_tokens_are_signed_with_a_separate_key() -> None:
     key = project_settings.SIMPLE_JWT["SIGNING_KEY"]
     assert len(key) == 32
     assert key not in project_settings.SECRET_KEY.encode()

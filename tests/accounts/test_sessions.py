@@ -1,4 +1,4 @@
-"""Sessions of the admin: what the database knows of one does not open it."""
+"""Sessions of pages: what the database stores is not enough to use one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from accounts.services import create_account
-from tests.conftest import PASSWORD
+from testing.accounts import PASSWORD
 
 pytestmark = pytest.mark.django_db
 LOGIN = "/admin/login/?next=/admin/"
@@ -30,50 +30,50 @@ def client(operator: User) -> Client:
     return client
 
 
-def is_in(client: Client) -> bool:
-    answer = client.get("/admin/")
-    assert answer.status_code == 200 or answer["Location"] == LOGIN
-    return answer.status_code == 200
+def is_logged_in(client: Client) -> bool:
+    response = client.get("/admin/")
+    assert response.status_code == 200 or response["Location"] == LOGIN
+    return response.status_code == 200
 
 
-def test_the_database_holds_a_digest_and_not_the_cookie(client: Client) -> None:
+def test_the_database_contains_a_digest_instead_of_the_cookie(client: Client) -> None:
     cookie = client.cookies["sessionid"].value
     session = Session.objects.get()
 
-    assert is_in(client)
+    assert is_logged_in(client)
     assert session.session_key == hashlib.sha256(cookie.encode()).hexdigest()[:40]
     assert cookie not in session.session_data
 
 
-def test_what_the_database_holds_is_no_cookie(client: Client) -> None:
+def test_the_stored_digest_is_not_accepted_as_cookie(client: Client) -> None:
     client.cookies["sessionid"] = Session.objects.get().session_key
 
-    assert not is_in(client)
+    assert not is_logged_in(client)
 
 
-def test_every_login_has_a_session_of_its_own(client: Client, operator: User) -> None:
+def test_every_login_has_a_separate_session(client: Client, operator: User) -> None:
     other = Client(headers={"host": "sho.rt"})
-    answer = other.post("/admin/login/", {"username": operator.email, "password": PASSWORD})
+    response = other.post("/accounts/login/", {"login": operator.email, "password": PASSWORD})
 
-    assert answer.status_code == 302
+    assert response.status_code == 302
     assert other.cookies["sessionid"].value != client.cookies["sessionid"].value
-    assert (is_in(client), is_in(other), Session.objects.count()) == (True, True, 2)
+    assert (is_logged_in(client), is_logged_in(other), Session.objects.count()) == (True, True, 2)
 
 
 def test_a_session_ends_with_its_logout(client: Client) -> None:
     """ASVS 7.4.1"""
     cookie = client.cookies["sessionid"].value
-    assert client.post("/admin/logout/").status_code == 200
+    assert client.post("/admin/logout/").status_code == 302
 
     client.cookies["sessionid"] = cookie
-    assert not is_in(client)
+    assert not is_logged_in(client)
     assert Session.objects.count() == 0
 
 
 @pytest.mark.parametrize("change", ["disabled", "deleted", "password", "no longer staff"])
-def test_a_session_ends_with_what_it_stands_for(client: Client, operator: User, change: str) -> None:
+def test_a_session_ends_with_its_account_or_password(client: Client, operator: User, change: str) -> None:
     """ASVS 7.4.1"""
-    assert is_in(client)
+    assert is_logged_in(client)
     if change == "deleted":
         operator.delete()
     elif change == "password":
@@ -82,10 +82,10 @@ def test_a_session_ends_with_what_it_stands_for(client: Client, operator: User, 
     else:
         User.objects.update(**{"is_active" if change == "disabled" else "is_staff": False})
 
-    assert not is_in(client)
+    assert not is_logged_in(client)
 
 
-def test_a_session_ends_with_its_time(client: Client) -> None:
+def test_a_session_expires(client: Client) -> None:
     Session.objects.update(expire_date=timezone.now() - timedelta(seconds=1))
 
-    assert not is_in(client)
+    assert not is_logged_in(client)

@@ -1,4 +1,4 @@
-"""Forged tokens. Each differs from one that is accepted in exactly one respect."""
+"""Forged tokens. Each differs from an accepted one in exactly one respect."""
 
 import base64
 import hashlib
@@ -14,8 +14,8 @@ from django.conf import settings
 from rest_framework.test import APIClient
 
 from accounts.models import User
-from accounts.tokens import issue_tokens
 from common.secrets import derive_key
+from testing.accounts import log_in
 
 KEY: bytes = settings.SIMPLE_JWT["SIGNING_KEY"]
 HEADER = {"alg": "HS256", "typ": "JWT"}
@@ -84,6 +84,8 @@ def header_swapped(claims: Claims) -> str:
 
 
 NOW = int(time.time())
+# After the end of all tests, however long they take.
+FUTURE = NOW + 10 * 365 * 86_400
 OWN_KEY_SET = {"keys": [{"kty": "oct", "k": b64(b"attacker" * 4), "alg": "HS256"}]}
 
 FORGERIES: dict[str, Forgery] = {
@@ -137,14 +139,14 @@ FORGERIES: dict[str, Forgery] = {
     "never expires": without("exp"),
     "expiry is null": with_claims(exp=None),
     "expiry is a text": with_claims(exp="never"),
-    "expiry is a list": with_claims(exp=[NOW + 60]),
+    "expiry is a list": with_claims(exp=[FUTURE]),
     "expiry is infinite": with_claims(exp=float("inf")),
     "expiry is no number": with_claims(exp=float("nan")),
     "expiry is beyond any calendar": with_claims(exp=10**30),
     "expiry is beyond year 9999": with_claims(exp=253_402_300_800),
-    "not yet valid": with_claims(nbf=NOW + 3600),
+    "not yet valid": with_claims(nbf=FUTURE),
     "not-before is a text": with_claims(nbf="soon"),
-    "issued in the future": with_claims(iat=NOW + 3600),
+    "issued in the future": with_claims(iat=FUTURE),
     "issue time is a text": with_claims(iat="once"),
     # The parties
     "another audience": with_claims(aud="shortener-admin"),
@@ -173,6 +175,13 @@ FORGERIES: dict[str, Forgery] = {
     "user_id instead of sub": lambda claims: sign(
         HEADER, {**{name: value for name, value in claims.items() if name != "sub"}, "user_id": claims["sub"]}
     ),
+    "unknown session": with_claims(sid="01890000-0000-7000-8000-000000000000"),
+    "session by its primary key": with_claims(sid="1"),
+    "session is null": with_claims(sid=None),
+    "session is a number": with_claims(sid=1),
+    "session is a list": with_claims(sid=["01890000-0000-7000-8000-000000000000"]),
+    "session has a NUL": with_claims(sid="\0"),
+    "no session": without("sid"),
     "another password": with_claims(hash_password=hashlib.md5(b"x").hexdigest().upper()),
     "password is null": with_claims(hash_password=None),
     "password is not ASCII": with_claims(hash_password="é"),
@@ -220,7 +229,7 @@ EACH_FORGERY = pytest.mark.parametrize("forge", FORGERIES.values(), ids=FORGERIE
 
 @pytest.fixture
 def user(db: None) -> User:
-    """Its password is no hash, which takes a hundred accounts' making less than a second."""
+    """Has an unusable password, so creating a hundred accounts takes less than a second."""
     return User.objects.create(email="alice@example.com", password="!")
 
 
@@ -228,8 +237,8 @@ def claims_of(token: str) -> Claims:
     return dict(jwt.decode(token, options={"verify_signature": False}))
 
 
-def test_what_is_forged_below_is_accepted_when_nothing_is_changed(user: User, anonymous: APIClient) -> None:
-    tokens = issue_tokens(user)
+def test_the_unmodified_token_is_accepted(user: User, anonymous: APIClient) -> None:
+    tokens = log_in(user)
     access, refresh = (sign(HEADER, claims_of(token)) for token in (tokens.access, tokens.refresh))
     assert anonymous.get("/api/urls", headers={"authorization": f"Bearer {access}"}).status_code == 200
     assert anonymous.post("/api/auth/refresh", {"refreshToken": refresh}).status_code == 200
@@ -240,14 +249,14 @@ def test_what_is_forged_below_is_accepted_when_nothing_is_changed(user: User, an
     [with_header(kid="1"), with_header(jku="https://attacker.example/keys.json"), with_claims(admin=True)],
     ids=["kid", "jku", "claim"],
 )
-def test_what_nobody_reads_changes_nothing(harmless: Forgery, user: User, anonymous: APIClient) -> None:
-    token = harmless(claims_of(issue_tokens(user).access))
+def test_unused_parts_of_a_token_are_ignored(harmless: Forgery, user: User, anonymous: APIClient) -> None:
+    token = harmless(claims_of(log_in(user).access))
     assert anonymous.get("/api/urls", headers={"authorization": f"Bearer {token}"}).status_code == 200
 
 
 @EACH_FORGERY
 def test_forged_access_token_is_refused(forge: Forgery, user: User, anonymous: APIClient) -> None:
-    token = forge(claims_of(issue_tokens(user).access))
+    token = forge(claims_of(log_in(user).access))
     response = anonymous.get("/api/urls", headers={"authorization": f"Bearer {token}"})
     assert (response.status_code, response.json(), response.headers["WWW-Authenticate"]) == (
         401,
@@ -258,7 +267,7 @@ def test_forged_access_token_is_refused(forge: Forgery, user: User, anonymous: A
 
 @EACH_FORGERY
 def test_forged_refresh_token_is_refused(forge: Forgery, user: User, anonymous: APIClient) -> None:
-    token = forge(claims_of(issue_tokens(user).refresh))
+    token = forge(claims_of(log_in(user).refresh))
     response = anonymous.post("/api/auth/refresh", {"refreshToken": token})
     if token == "" or "\0" in token or len(token) > 2000:
         assert response.status_code == (413 if len(token) > 60_000 else 400)
@@ -299,10 +308,10 @@ def test_forged_refresh_token_is_refused(forge: Forgery, user: User, anonymous: 
         "ApiKey {token}",
     ],
 )
-def test_authorization_that_is_not_bearer_and_a_token_is_refused(
+def test_authorization_other_than_bearer_and_a_token_is_refused(
     authorization: str, user: User, anonymous: APIClient
 ) -> None:
-    header = authorization.format(token=issue_tokens(user).access)
+    header = authorization.format(token=log_in(user).access)
     response = anonymous.get("/api/urls", headers={"authorization": header})
     body = response.json()
     assert (response.status_code, body["success"], body["code"], response.headers["WWW-Authenticate"]) == (
@@ -314,8 +323,8 @@ def test_authorization_that_is_not_bearer_and_a_token_is_refused(
 
 
 @pytest.mark.parametrize("place", ["?token={}", "?access_token={}", "?jwt={}", "?authorization=Bearer%20{}"])
-def test_token_counts_in_the_header_only(place: str, user: User, anonymous: APIClient) -> None:
-    token = issue_tokens(user).access
+def test_token_is_accepted_only_in_the_header(place: str, user: User, anonymous: APIClient) -> None:
+    token = log_in(user).access
     assert anonymous.get("/api/urls" + place.format(token)).status_code == 401
     anonymous.cookies["token"] = token
     assert anonymous.get("/api/urls").status_code == 401

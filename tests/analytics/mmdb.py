@@ -1,4 +1,4 @@
-"""Writes small files in MaxMind's format (https://maxmind.github.io/MaxMind-DB/), to look addresses up in."""
+"""Writes small databases in MaxMind's format (https://maxmind.github.io/MaxMind-DB/)."""
 
 import struct
 from ipaddress import ip_network
@@ -17,7 +17,7 @@ def write_mmdb(
     database_type: str = "Test",
     description: str = "",
 ) -> Path:
-    """A file that answers, for addresses in each network, its record. IPv4 networks fit in both versions."""
+    """A database with one record per network. IPv4 networks fit in both IP versions."""
     root: Node = [None, None]
     for text, record in records.items():
         network = ip_network(text)
@@ -46,7 +46,7 @@ def write_mmdb(
         "node_count": _uint(6, len(nodes)),
         "record_size": _uint(5, 32),
     }
-    # Renamed into place, as every replacement of a file in use must be.
+    # Rename into place, as every replacement of a loaded file must.
     temporary = path.with_suffix(".new")
     temporary.write_bytes(tree + bytes(16) + data + MARKER + _encode(metadata))
     return temporary.replace(path)

@@ -1,4 +1,4 @@
-"""Reports as clients get them."""
+"""Reads reports through the API."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rest_framework.test import APIClient
 def report(api: APIClient, link: str, part: str = "", **query: object) -> dict[str, Any]:
     response = api.get(f"/api/analytics/{link}{part}", query)
     assert response.status_code == 200, response.content
-    answer = response.json()
-    assert answer.keys() == {"success", "data"}
-    assert answer["success"] is True
-    return answer["data"]
+    body = response.json()
+    assert body.keys() == {"success", "data"}
+    assert body["success"] is True
+    return body["data"]

@@ -1,8 +1,9 @@
-"""Clicks and the journal as operators see them."""
+"""The admin pages of clicks, segments and dead letters."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,13 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
-from analytics.models import Click, DeadLetter, Kind, Segment
+from analytics.models import Click, Kind
+from analytics.pipeline_models import DeadLetter, Segment
 from domains.models import Domain
 from links.models import Link
-from tests.admin import Operator
-from tests.analytics.facts import Fact, record
-from tests.clicks import drain
+from testing.admin import Operator
+from testing.clicks import drain
+from testing.facts import Fact, record
 
 CLICKS = "analytics/click/"
 SEGMENTS = "analytics/segment/"
@@ -30,16 +32,48 @@ def times(operator: Operator, **query: str) -> list[str]:
 
 
 @pytest.mark.parametrize("clicks", [1, 3])
-def test_a_list_takes_as_many_queries_however_long_it_is(operator: Operator, link: str, clicks: int) -> None:
-    record(link, [Fact(f"{DAY}T10:00Z", count=clicks)])
-    assert operator.queries(CLICKS) == 3
-    assert len(operator.rows(CLICKS, q=link)) == clicks
-    # Session and operator; the link, how far to look, how many there are, and the page.
+def test_query_count_of_the_click_list_is_constant(operator: Operator, link: str, clicks: int) -> None:
+    recent = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
+    record(link, [Fact(f"{DAY}T10:00Z", count=clicks), Fact(recent, count=clicks)])
+    # Session and operator; two shorter periods, the count, and the page with the links' addresses.
+    assert len(operator.rows(CLICKS)) == clicks
+    assert operator.queries(CLICKS) == 6
+    assert len(operator.rows(CLICKS, q=link)) == 2 * clicks
+    # Session and operator; the link, the oldest row shown, the count, and the page.
     assert operator.queries(CLICKS, q=link) == 6
     assert operator.queries(CLICKS, q=link, kind="0") == 6
 
 
-def test_no_clicks_are_shown_until_one_link_is_named(
+def test_the_list_begins_with_the_requests_of_the_last_hour(
+    operator: Operator, make_link: Callable[..., dict[str, Any]], link: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = datetime.now(UTC)
+    other = make_link(customCode="Summer")["_id"]
+
+    def fact(minutes: int, kind: Kind = Kind.CLICK) -> Fact:
+        return Fact(f"{now - timedelta(minutes=minutes):%Y-%m-%dT%H:%M:%SZ}", kind=kind)
+
+    record(link, [fact(90), fact(40), fact(5)])
+    record(other, [fact(30, Kind.CRAWLER)])
+
+    def ages(**query: str) -> list[int]:
+        return [round((now - click.time).total_seconds() / 60) for click in operator.rows(CLICKS, **query)]
+
+    assert ages() == [5, 30, 40]
+    assert ages(o="0") == [40, 30, 5]
+    assert ages(kind=str(Kind.CRAWLER.value)) == [30]
+    assert ages(q=link) == [5, 40, 90]
+    assert operator.see(CLICKS).context["cl"].model_admin.link(operator.rows(CLICKS)[1]) == (
+        f'<a href="/admin/links/link/{Link.objects.get(public_id=other).pk}/change/">/Summer</a>'
+    )
+    Link.objects.filter(public_id=other).delete()
+    assert "deleted link" in operator.see(CLICKS).content.decode()
+    # The last ten minutes have enough rows for the list.
+    monkeypatch.setattr("analytics.admin.COUNT_LIMIT", 1)
+    assert ages() == [5]
+
+
+def test_a_search_shows_the_requests_for_one_link(
     operator: Operator, alice: NewAccount, api: APIClient, make_link: Callable[..., dict[str, Any]], link: str
 ) -> None:
     other = make_link(customCode="Summer")["_id"]
@@ -51,16 +85,18 @@ def test_no_clicks_are_shown_until_one_link_is_named(
     assert times(operator, q="Summer") == ["13:00"]
     assert times(operator, q=link, kind="1") == ["11:00"]
     assert times(operator, q=link, kind="nonsense") == ["12:00", "11:00", "10:00"]
-    domain = Domain.objects.create(owner=alice.user, domain="b.example", host="b.example", status="active")
+    domain = Domain.objects.create(
+        owner=alice.workspace, domain="b.example", host="b.example", status="active"
+    )
     make_link(customCode="Summer", domainId=str(domain.public_id))
     page = operator.see(CLICKS, q="Summer")
     assert [str(message) for message in page.context["messages"]] == [
-        "Several links have this code. Name one by its id."
+        "Several links have this code. Search by id instead."
     ]
     assert list(page.context["cl"].result_list) == []
 
 
-def test_filters_read_no_further_back_than_is_counted(
+def test_filters_read_at_most_the_counted_rows(
     operator: Operator, link: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("analytics.admin.COUNT_LIMIT", 2)
@@ -70,7 +106,7 @@ def test_filters_read_no_further_back_than_is_counted(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_journal_says_what_waits(
+def test_segment_list_shows_uncounted_bytes(
     operator: Operator, make_link: Callable[..., dict[str, Any]], visitor: Client, clicks_dir: Path
 ) -> None:
     code = make_link()["shortCode"]
@@ -96,7 +132,7 @@ def waiting(operator: Operator) -> list[int | None]:
 
 
 @pytest.mark.parametrize("rows", [1, 3])
-def test_the_journal_takes_as_many_queries_however_long_it_is(operator: Operator, rows: int) -> None:
+def test_query_count_of_the_segment_list_is_constant(operator: Operator, rows: int) -> None:
     for number in range(rows):
         Segment.objects.create(id=f"01a1fa86-0000-7000-8000-{number:012}")
         DeadLetter.objects.create(record=b"sealed-bytes", reason="No such kind.")
@@ -104,7 +140,7 @@ def test_the_journal_takes_as_many_queries_however_long_it_is(operator: Operator
     assert "sealed-bytes" not in operator.see(LETTERS).content.decode()
 
 
-def test_nothing_of_it_can_be_changed(operator: Operator, link: str) -> None:
+def test_all_pages_are_read_only(operator: Operator, link: str) -> None:
     record(link, [Fact(f"{DAY}T10:00Z")])
     DeadLetter.objects.create(record=b"", reason="No such kind.")
     for page, row in ((CLICKS, Click.objects.get()), (LETTERS, DeadLetter.objects.get())):

@@ -1,4 +1,4 @@
-"""From following a link to its reports, with nothing in between left out."""
+"""The whole path from a redirect to the reports."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 from django.test import Client
 from rest_framework.test import APIClient
 
+from testing.clicks import drain
 from tests.analytics.reading import report
-from tests.clicks import drain
 
 REFERRERS = [
     "",
@@ -24,7 +24,7 @@ ZONES = ["UTC", "Asia/Kathmandu", "Pacific/Kiritimati", "Etc/GMT+12"]
 
 
 @pytest.mark.parametrize("zone", ZONES)
-def test_what_is_followed_is_reported(
+def test_redirects_appear_in_reports(
     api: APIClient, visitor: Client, make_link: Callable[..., dict[str, Any]], zone: str
 ) -> None:
     link = make_link(customCode="spring", restrictions={"blockedCountries": ["US"]})["_id"]
@@ -33,7 +33,7 @@ def test_what_is_followed_is_reported(
     visitor.head("/spring")
     visitor.get("/spring", REMOTE_ADDR="8.8.8.8")
     drain()
-    # The whole of today and, in every zone, what lies around it.
+    # All of today and, so that every zone is covered, the days around it.
     today = datetime.now(UTC)
     around = {
         "startDate": (today - timedelta(days=1)).date().isoformat(),
@@ -64,7 +64,7 @@ def test_what_is_followed_is_reported(
 
 
 @pytest.mark.parametrize("zone", ZONES)
-def test_one_day_of_another_zone_says_of_referrers_what_a_day_of_utc_says(
+def test_referrers_of_a_day_agree_between_utc_and_another_zone(
     api: APIClient, visitor: Client, make_link: Callable[..., dict[str, Any]], zone: str
 ) -> None:
     link = make_link(customCode="spring")["_id"]

@@ -35,7 +35,7 @@ FORGERIES = [
 
 @pytest.mark.parametrize("forwarded_for", FORGERIES)
 @pytest.mark.parametrize("trusted", [[], PROXIES], ids=["no-proxies", "proxies"])
-def test_what_an_untrusted_peer_forwards_is_not_believed(forwarded_for: str, trusted: list) -> None:
+def test_forwarded_addresses_of_an_untrusted_peer_are_ignored(forwarded_for: str, trusted: list) -> None:
     assert client_address("198.51.100.7", forwarded_for, trusted) == "198.51.100.7"
 
 
@@ -59,7 +59,7 @@ def test_what_an_untrusted_peer_forwards_is_not_believed(forwarded_for: str, tru
         ("fe80::1%<script>", "fe80::1"),
     ],
 )
-def test_client_is_the_right_most_hop_that_is_no_trusted_proxy(forwarded_for: str, client: str) -> None:
+def test_client_is_the_rightmost_untrusted_hop(forwarded_for: str, client: str) -> None:
     assert client_address("10.0.0.1", forwarded_for, PROXIES) == client
 
 
@@ -82,12 +82,12 @@ def test_client_is_the_right_most_hop_that_is_no_trusted_proxy(forwarded_for: st
         "\x00",
     ],
 )
-def test_walk_ends_at_a_hop_that_is_no_address(garbage: str) -> None:
+def test_an_invalid_hop_ends_the_search(garbage: str) -> None:
     assert client_address("10.0.0.1", f"8.8.8.8, {garbage}, 10.2.2.2", PROXIES) == "10.2.2.2"
     assert client_address("10.0.0.1", garbage, PROXIES) == "10.0.0.1"
 
 
-def test_mapped_peer_is_recognised_as_the_trusted_proxy_it_is() -> None:
+def test_ipv4_mapped_peer_is_recognized_as_trusted_proxy() -> None:
     assert client_address("::ffff:10.0.0.1", "203.0.113.9", PROXIES) == "203.0.113.9"
 
 

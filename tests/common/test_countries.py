@@ -2,7 +2,7 @@ from babel import Locale
 
 from common.countries import COUNTRY_CODES, COUNTRY_NAMES
 
-# Two-letter territories of CLDR that are no countries of ISO 3166-1: unions, pseudo-locales, and the parts of
+# Two-letter territories of CLDR that are not countries of ISO 3166-1: unions, pseudo-locales, and parts of
 # other countries that have a reserved code.
 NO_COUNTRIES = {"AC", "CP", "CQ", "DG", "EA", "EU", "EZ", "IC", "QO", "TA", "UN", "XA", "XB", "ZZ"}
 

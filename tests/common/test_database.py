@@ -1,27 +1,37 @@
-"""Connections that die between two requests, as they do when the database server is restarted."""
+"""Connections break between two requests, as when the database server is restarted."""
 
 from collections.abc import Iterator
+from typing import Any
 
-import psycopg
 import pytest
-from django.db import InterfaceError, OperationalError, ProgrammingError, connection, transaction
+from django.db import (
+    DataError,
+    Error,
+    InterfaceError,
+    OperationalError,
+    ProgrammingError,
+    connection,
+    transaction,
+)
 from django.test import Client
 from rest_framework.test import APIClient
 
 from accounts.models import User
-from accounts.tokens import issue_tokens
-from common.database import read_first
-from tests.conftest import FIREFOX, PASSWORD, account, bearer_client, key_client
+from common.database import is_conflict, is_outage, prepared_cursor, read_first
+from testing.accounts import PASSWORD, account, bearer_client, key_client, log_in
+from testing.agents import FIREFOX
+from testing.connections import connect_elsewhere
+from testing.service.running import DEADLINE, eventually
 
 
 @pytest.fixture(autouse=True)
-def leave_no_dead_connection_behind(transactional_db: None) -> Iterator[None]:
+def close_dead_connection(transactional_db: None) -> Iterator[None]:
     yield
     connection.close()
 
 
 class Query:
-    """Counts how often it is run."""
+    """Counts how often it runs."""
 
     def __init__(self, sql: str = "SELECT 7") -> None:
         self.sql = sql
@@ -35,22 +45,15 @@ class Query:
 
 
 def end_our_connection() -> None:
-    """From outside, as an operator or a restart would."""
+    """From another connection, like an operator or a restart."""
     connection.ensure_connection()
-    server = connection.settings_dict
-    with psycopg.connect(
-        host=server["HOST"],
-        port=server["PORT"],
-        user=server["USER"],
-        password=server["PASSWORD"],
-        dbname=server["NAME"],
-        autocommit=True,
-    ) as elsewhere:
-        ours = connection.connection.info.backend_pid
-        assert elsewhere.execute("SELECT pg_terminate_backend(%s, 10000)", [ours]).fetchone() == (True,)
+    with connect_elsewhere() as other_connection:
+        own_pid = connection.connection.info.backend_pid
+        end = "SELECT pg_terminate_backend(%s, %s)"
+        assert other_connection.execute(end, [own_pid, DEADLINE * 1000]).fetchone() == (True,)
 
 
-def test_connection_that_is_alive_is_used_once() -> None:
+def test_a_working_connection_runs_a_query_once() -> None:
     query = Query()
     assert (read_first(query), query.runs) == (7, 1)
 
@@ -62,14 +65,14 @@ def test_dead_connection_is_replaced_once_without_an_error() -> None:
     assert (read_first(query), query.runs) == (7, 3)
 
 
-def test_first_connection_is_made_when_there_is_none() -> None:
+def test_a_connection_is_opened_when_there_is_none() -> None:
     connection.close()
     query = Query()
     assert (read_first(query), query.runs) == (7, 1)
 
 
 def test_inside_a_transaction_nothing_is_repeated() -> None:
-    """What was done before in it would be lost without a word."""
+    """Its earlier statements would be lost silently."""
     query = Query()
 
     @transaction.atomic
@@ -83,7 +86,7 @@ def test_inside_a_transaction_nothing_is_repeated() -> None:
 
 
 def test_error_of_a_query_on_a_good_connection_is_not_repeated() -> None:
-    """A statement timeout is an OperationalError too; asking again would double the load that caused it."""
+    """A statement timeout is an OperationalError too; a second attempt would double the load that caused it."""
     slow = Query("SET statement_timeout = 1; SELECT pg_sleep(10)")
     with pytest.raises(OperationalError):
         read_first(slow)
@@ -93,7 +96,7 @@ def test_error_of_a_query_on_a_good_connection_is_not_repeated() -> None:
     assert (slow.runs, wrong.runs) == (1, 1)
 
 
-def test_error_of_the_second_attempt_is_the_one_that_is_raised() -> None:
+def test_the_error_of_the_second_attempt_is_raised() -> None:
     attempts = []
 
     def fails_again() -> None:
@@ -109,12 +112,12 @@ def test_error_of_the_second_attempt_is_the_one_that_is_raised() -> None:
 
 
 def requests(name: str) -> int:
-    """Sends one request of a kind over a connection that has died, and returns the status of the answer."""
-    made = account("alice@example.com")
-    key, bearer, anonymous = key_client(made.api_key), bearer_client(made.user), key_client("")
+    """Sends one request of a kind over a broken connection, and returns the status of the response."""
+    owner = account("alice@example.com")
+    key, bearer, anonymous = key_client(owner.api_key), bearer_client(owner.user), key_client("")
     browser = Client(headers={"host": "sho.rt", "user-agent": FIREFOX})
     code = key.post("/api/urls", {"originalUrl": "https://example.com/"}).json()["data"]["url"]["shortCode"]
-    tokens = issue_tokens(User.objects.get())
+    tokens = log_in(User.objects.get())
     anonymous = APIClient(headers={"host": "sho.rt"})
     send = {
         "list with a key": lambda: key.get("/api/urls"),
@@ -143,5 +146,82 @@ def requests(name: str) -> int:
         ("ask whether it is ready", 200),
     ],
 )
-def test_restarted_database_costs_no_request_an_error(name: str, status: int) -> None:
+def test_a_restarted_database_fails_no_request(name: str, status: int) -> None:
     assert requests(name) == status
+
+
+def test_a_lock_that_another_transaction_holds_is_a_conflict() -> None:
+    query = Query("SELECT pg_advisory_xact_lock(7)")
+    with connect_elsewhere() as other_connection, other_connection.transaction(), transaction.atomic():
+        other_connection.execute(query.sql)
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL lock_timeout = '10ms'")
+        with pytest.raises(OperationalError) as locked, transaction.atomic():
+            query()
+    assert is_conflict(locked.value)
+
+
+def test_a_transaction_that_was_idle_for_too_long_is_an_outage_instead_of_a_conflict() -> None:
+    query = Query()
+
+    def stay_idle() -> None:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET LOCAL idle_in_transaction_session_timeout = '10ms'")
+            pid = connection.connection.info.backend_pid
+            find = "SELECT FROM pg_stat_activity WHERE pid = %s"
+            eventually(lambda: not other_connection.execute(find, [pid]).fetchall())
+            query()
+
+    with connect_elsewhere() as other_connection, pytest.raises(Error) as ended:
+        stay_idle()
+    assert is_outage(ended.value)
+    assert not is_conflict(ended.value)
+
+
+def read_prepared(value: object) -> object:
+    with prepared_cursor() as cursor:
+        cursor.execute("SELECT %s::int + 1", [value])
+        return cursor.fetchone()[0]
+
+
+def prepared_statements() -> list[str]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT statement FROM pg_prepared_statements")
+        return [statement for (statement,) in cursor.fetchall()]
+
+
+def test_a_prepared_statement_is_parsed_once_for_all_values() -> None:
+    assert [read_prepared(value) for value in (1, 2, 3)] == [2, 3, 4]
+    assert prepared_statements() == ["SELECT $1::int + 1"]
+
+
+def test_the_query_log_has_the_text_of_a_prepared_statement(django_assert_num_queries: Any) -> None:
+    with django_assert_num_queries(1) as captured:
+        assert read_prepared(1) == 2
+    assert [query["sql"] for query in captured] == ["SELECT 1::int + 1"]
+
+
+def test_other_statements_are_not_prepared() -> None:
+    assert Query()() == 7
+    assert prepared_statements() == []
+
+
+def test_a_new_connection_prepares_its_statements_again() -> None:
+    assert read_prepared(1) == 2
+    end_our_connection()
+    assert read_first(lambda: read_prepared(2)) == 3
+    assert prepared_statements() == ["SELECT $1::int + 1"]
+
+
+def test_an_error_of_a_prepared_statement_is_translated() -> None:
+    with pytest.raises(DataError, match="integer out of range"):
+        read_prepared(2**31 - 1)
+    assert read_prepared(1) == 2
+
+
+def test_a_closed_connection_is_an_outage() -> None:
+    connection.ensure_connection()
+    connection.connection.close()
+    with pytest.raises(OperationalError, match="The connection is closed") as failure:
+        prepared_cursor()
+    assert is_outage(failure.value)

@@ -1,5 +1,5 @@
-"""Expected addresses are those of the WHATWG URL specification; where a row deviates from what a browser
-accepts, the refusal is ours and its code says which rule it is.
+"""Expected URLs are those of the WHATWG URL specification. Where this service refuses what a browser accepts,
+the error code names the rule.
 """
 
 import re
@@ -13,9 +13,9 @@ from common.destination_url import Destination, InvalidDestination, canonical_de
 
 
 def refusal(raw: str) -> str:
-    with pytest.raises(InvalidDestination) as caught:
+    with pytest.raises(InvalidDestination) as raised:
         canonical_destination(raw)
-    return caught.value.code
+    return raised.value.code
 
 
 CANONICAL = [
@@ -38,7 +38,7 @@ CANONICAL = [
     ("http://intranet:8080/wiki", "http://intranet:8080/wiki"),
     ("http://a_b.example/", "http://a_b.example/"),
     ("http://r3---sn-apo3qvuoxuxbt-j5pe.example/", "http://r3---sn-apo3qvuoxuxbt-j5pe.example/"),
-    # Spaces that pasting leaves around the address
+    # Spaces around a pasted URL
     ("  https://example.com/a  ", "https://example.com/a"),
     (" https://example.com", "https://example.com/"),
     # Path
@@ -91,7 +91,7 @@ CANONICAL = [
     ("http://example\uff0ecom/", "http://example.com/"),
     # An all-ASCII name never fails IDNA (WHATWG URL, domain to ASCII), broken A-labels included
     ("http://xn--a/", "http://xn--a/"),
-    # Addresses in every spelling that browsers understand
+    # IP addresses in every form that browsers accept
     ("http://127.0.0.1/", "http://127.0.0.1/"),
     ("http://127.1/", "http://127.0.0.1/"),
     ("http://0x7f.0.0.1/", "http://127.0.0.1/"),
@@ -109,12 +109,12 @@ CANONICAL = [
 
 
 @pytest.mark.parametrize(("raw", "href"), CANONICAL)
-def test_an_acceptable_address_gets_the_browsers_spelling(raw: str, href: str) -> None:
+def test_an_accepted_url_is_canonicalized_as_by_a_browser(raw: str, href: str) -> None:
     assert canonical_destination(raw).href == href
 
 
 @pytest.mark.parametrize("href", sorted({href for _, href in CANONICAL}))
-def test_the_canonical_spelling_is_its_own_canonical_spelling(href: str) -> None:
+def test_canonicalization_is_idempotent(href: str) -> None:
     assert canonical_destination(href).href == href
 
 
@@ -139,7 +139,7 @@ def test_host_and_port_are_those_a_browser_connects_to(raw: str, destination: De
 @pytest.mark.parametrize(
     ("raw", "code"),
     [
-        # Nothing, or nothing absolute
+        # Empty or relative
         ("", "invalid_url"),
         (" ", "invalid_url"),
         ("example.com", "invalid_url"),
@@ -165,7 +165,7 @@ def test_host_and_port_are_those_a_browser_connects_to(raw: str, destination: De
         ("http\uff1a//example.com/", "invalid_url"),
         ("http:\uff0f\uff0fexample.com/", "invalid_url"),
         ("http\u017f://example.com/", "invalid_url"),
-        # Absolute only after a browser's repairs
+        # Absolute only after the corrections of a browser
         ("http:", "invalid_url"),
         ("http:/", "invalid_url"),
         ("http://", "invalid_url"),
@@ -287,7 +287,7 @@ def test_host_and_port_are_those_a_browser_connects_to(raw: str, destination: De
         ("HTTPS://USER@EXAMPLE.COM", "userinfo"),
         ("http://user@example.com?q", "userinfo"),
         ("http://user@example.com#f", "userinfo"),
-        # A backslash before the path: the host ends there for a browser, elsewhere for others
+        # A backslash before the path: it ends the host for a browser but not for other parsers
         ("http://good.example\\@evil.example/", "backslash"),
         ("http://good.example\\.evil.example/", "backslash"),
         ("http://good.example\\\\evil.example", "backslash"),
@@ -392,7 +392,7 @@ def test_the_limit_is_2048_characters_after_canonicalisation() -> None:
     assert refusal(longest + "a") == "too_long"
 
 
-def test_what_canonicalisation_adds_or_takes_away_counts() -> None:
+def test_the_limit_applies_to_the_canonical_url() -> None:
     base = "https://example.com/"
     umlauts, rest = divmod(2048 - len(base), len("%C3%BC"))
     assert len(canonical_destination(base + "\u00fc" * umlauts + "a" * rest).href) == 2048
@@ -406,11 +406,11 @@ def test_more_than_8192_characters_are_refused_unparsed() -> None:
     assert refusal(base.ljust(8193)) == "too_long"
 
 
-def test_a_refusal_is_a_value_error_with_a_sentence() -> None:
-    with pytest.raises(ValueError, match=r"^The address must start with http:// or https://\.$") as caught:
+def test_a_refusal_is_a_value_error_with_a_message() -> None:
+    with pytest.raises(ValueError, match=r"^The address must start with http:// or https://\.$") as raised:
         canonical_destination("ftp://example.com/")
-    assert isinstance(caught.value, InvalidDestination)
-    assert caught.value.message == str(caught.value)
+    assert isinstance(raised.value, InvalidDestination)
+    assert raised.value.message == str(raised.value)
 
 
 UGLY_PIECES = [
@@ -435,18 +435,18 @@ PREFIXES = [
 ]
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(st.sampled_from(PREFIXES), UGLY)
 @example("http://", "good.example\\@evil.example")
 @example("http://", "\u0130\u0301.\u05d0")
-def test_any_text_is_refused_or_has_one_reading(prefix: str, rest: str) -> None:
+def test_any_text_is_refused_or_unambiguous(prefix: str, rest: str) -> None:
     try:
         destination = canonical_destination(prefix + rest)
     except InvalidDestination:
         return
     assert re.fullmatch(r"https?://[\x21-\x7e]+", destination.href)
     assert canonical_destination(destination.href) == destination
-    # A reader of the other school, RFC 3986, sees the same host in what we send.
+    # A parser of RFC 3986 finds the same host in the canonical URL.
     other = urlsplit(destination.href)
     assert other.netloc.partition("@")[1] == ""
     assert other.hostname == destination.host.strip("[]")

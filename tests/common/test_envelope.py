@@ -1,4 +1,4 @@
-"""Views that raise one kind of exception each, behind the project's own handlers."""
+"""Views that each raise one kind of exception, with the handlers of the project."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -24,11 +24,11 @@ from rest_framework.response import Response
 from rest_framework.test import APIClient
 from rest_framework.views import APIView
 
-from accounts.authentication import BearerAuthentication
+from accounts.credentials.authentication import BearerAuthentication
 from common import errors
-from common.envelope import JSONRenderer, error_body, ok
 from common.errors import FieldError
-from common.fields import Integer, Text
+from common.rest.envelope import JSONRenderer, error_body, ok
+from common.rest.fields import Integer, Text
 from shortener_project.urls import handler400, handler404, handler500
 
 SECRET = "host=10.0.0.7 password=hunter2"
@@ -43,7 +43,7 @@ def outlast_the_statement_timeout() -> Exception:
     return AssertionError("the statement was not cancelled")
 
 
-# What is raised: status, code, sentence, and the headers that must come with it.
+# The exception: status, code, message and required headers.
 EXPECTED: dict[str, tuple[Raise, int, str, str, dict[str, str]]] = {
     "service error": (
         errors.ServiceError, 400, "bad_request", "The request cannot be carried out.", {},
@@ -58,7 +58,7 @@ EXPECTED: dict[str, tuple[Raise, int, str, str, dict[str, str]]] = {
     "not found": (lambda: errors.NotFound("URL not found."), 404, "not_found", "URL not found.", {}),
     "conflict": (errors.Conflict, 409, "conflict", "Already in use.", {}),
     "length required": (
-        errors.LengthRequired, 411, "length_required", "Send a Content-Length; bodies in chunks are not read.", {},
+        errors.LengthRequired, 411, "length_required", "Send a Content-Length; chunked bodies are not supported.", {},
     ),
     "body too large": (errors.BodyTooLarge, 413, "body_too_large", "The request body is too large.", {}),
     "too many attempts": (
@@ -150,7 +150,7 @@ def break_a_rule_of_the_database() -> Exception:
     return AssertionError("there may be such a row")
 
 
-def read_what_is_not_there() -> Exception:
+def get_missing_object() -> Exception:
     Path("/etc/hunter2").read_text()
     return AssertionError("there is such a file")
 
@@ -173,12 +173,12 @@ BUGS: dict[str, Raise] = {
     "ProgrammingError": lambda: ProgrammingError(SECRET),
     "broken SQL": break_the_sql,
     "broken rule of the database": break_a_rule_of_the_database,
-    "missing file": read_what_is_not_there,
+    "missing file": get_missing_object,
     "ZeroDivisionError": lambda: ZeroDivisionError(SECRET),
     "TypeError": lambda: TypeError(SECRET),
 }
 
-RAISED = {**{name: each[0] for name, each in EXPECTED.items()}, **BUGS}
+RAISED = {**{name: case[0] for name, case in EXPECTED.items()}, **BUGS}
 
 
 class Raising(APIView):
@@ -257,23 +257,24 @@ def test_exception_becomes_its_status_and_code_and_nothing_more(
     name: str, db: None, client: APIClient
 ) -> None:
     _, status, code, message, headers = EXPECTED[name]
+    wait = {"retryAfter": int(headers["Retry-After"])} if status == 429 else {}
     response = client.get(f"/api/raise/{name}")
     assert shown(response) == (
         status,
         "application/json",
-        {"success": False, "message": message, "code": code},
+        {"success": False, "message": message, "code": code, **wait},
     )
-    told = {
+    shown_headers = {
         name: value
         for name, value in response.headers.items()
         if name in ("Retry-After", "WWW-Authenticate") or name.startswith("RateLimit-")
     }
-    assert told == headers
+    assert shown_headers == headers
     assert SECRET not in response.content.decode()
 
 
 @pytest.mark.parametrize("name", BUGS)
-def test_bug_is_answered_500_without_a_word_of_its_text(
+def test_an_unexpected_error_is_500_without_its_text(
     name: str, client: APIClient, caplog: pytest.LogCaptureFixture, db: None
 ) -> None:
     response = client.get(f"/api/raise/{name}")
@@ -294,14 +295,14 @@ def test_bug_is_answered_500_without_a_word_of_its_text(
 
 
 @pytest.mark.parametrize("accept", ["text/html", "application/json", "*/*", "image/png", "rubbish"])
-def test_envelope_is_json_whatever_is_accepted(accept: str, client: APIClient) -> None:
+def test_envelope_is_json_for_any_accept_header(accept: str, client: APIClient) -> None:
     for path_, status in (("ValueError", 500), ("conflict", 409), ("suspicious operation", 400)):
         response = client.get(f"/api/raise/{path_}", headers={"accept": accept})
         assert (response.status_code, response.headers["Content-Type"]) == (status, "application/json")
         assert set(response.json()) - {"requestId"} == {"success", "message", "code"}
 
 
-def test_method_that_is_not_allowed_is_told_with_those_that_are(client: APIClient) -> None:
+def test_the_response_to_a_disallowed_method_lists_the_allowed_ones(client: APIClient) -> None:
     response = client.delete("/api/validate")
     assert shown(response) == (
         405,
@@ -313,7 +314,7 @@ def test_method_that_is_not_allowed_is_told_with_those_that_are(client: APIClien
 
 
 @pytest.mark.parametrize("address", ["/api", "/api/", "/api/nothing", "/api/raise", "/api/validate/"])
-def test_nothing_there_is_the_envelope_under_api(address: str, client: APIClient) -> None:
+def test_an_unknown_path_under_api_gets_the_envelope(address: str, client: APIClient) -> None:
     response = client.get(address)
     assert shown(response) == (
         404,
@@ -323,7 +324,7 @@ def test_nothing_there_is_the_envelope_under_api(address: str, client: APIClient
     assert response.headers["Cache-Control"] == "no-store"
 
 
-def test_bug_elsewhere_is_a_page_or_its_json_without_a_word_of_its_text(client: APIClient) -> None:
+def test_an_unexpected_error_elsewhere_is_a_page_or_json_without_its_text(client: APIClient) -> None:
     page = client.get("/apiary", headers={"accept": "text/html"})
     assert (page.status_code, page.headers["Content-Type"]) == (500, "text/html; charset=utf-8")
     assert SECRET not in page.content.decode()
@@ -338,7 +339,7 @@ def test_bug_elsewhere_is_a_page_or_its_json_without_a_word_of_its_text(client: 
     )
 
 
-def test_every_broken_field_is_named_at_once_under_its_path(client: APIClient) -> None:
+def test_all_invalid_fields_are_named_at_once_by_their_path(client: APIClient) -> None:
     response = client.post(
         "/api/validate",
         {"name": "long name", "tags": ["ok", "too long"], "inner": {"number": "5"}},
@@ -374,7 +375,7 @@ def test_every_broken_field_is_named_at_once_under_its_path(client: APIClient) -
          "body", "clash", "These do not go together."),
     ],
 )  # fmt: skip
-def test_rule_of_a_whole_list_or_object_is_named_after_it(
+def test_an_error_of_a_whole_list_or_object_is_named_after_it(
     body: object, field: str, code: str, message: str, client: APIClient
 ) -> None:
     assert shown(client.post("/api/validate", body)) == (
@@ -389,7 +390,7 @@ def test_rule_of_a_whole_list_or_object_is_named_after_it(
     )
 
 
-def test_rules_that_services_judge_look_the_same(client: APIClient) -> None:
+def test_errors_raised_by_services_look_the_same(client: APIClient) -> None:
     assert shown(client.post("/api/fields")) == (
         400,
         "application/json",
@@ -405,7 +406,7 @@ def test_rules_that_services_judge_look_the_same(client: APIClient) -> None:
     )
 
 
-def test_rule_without_a_field_is_one_of_the_body(client: APIClient) -> None:
+def test_an_error_without_a_field_belongs_to_the_body(client: APIClient) -> None:
     assert client.post("/api/text").json() == {
         "success": False,
         "message": "body: Nothing fits.",
@@ -414,7 +415,7 @@ def test_rule_without_a_field_is_one_of_the_body(client: APIClient) -> None:
     }
 
 
-def test_success_carries_what_it_is_given_and_nothing_else() -> None:
+def test_success_contains_only_the_given_data() -> None:
     assert ok().data == {"success": True}
     assert ok(message="Done.").data == {"success": True, "message": "Done."}
     assert ok({}).data == {"success": True, "data": {}}
@@ -440,7 +441,7 @@ def test_json_is_compact_utf8() -> None:
     assert JSONRenderer().render(None) == b""
 
 
-def test_clients_of_any_kind_get_the_same_answer(client: APIClient) -> None:
-    """Django's own test client sends no Accept header, and neither does many a script."""
+def test_every_kind_of_client_gets_the_same_response(client: APIClient) -> None:
+    """Django's test client sends no Accept header, and neither do many scripts."""
     plain = Client(headers={"host": "sho.rt"}, raise_request_exception=False)
     assert plain.get("/api/raise/conflict").json() == client.get("/api/raise/conflict").json()

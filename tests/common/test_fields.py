@@ -5,17 +5,17 @@ import pytest
 from rest_framework.exceptions import ValidationError
 from rest_framework.fields import Field
 
-from common.fields import Boolean, DateTime, Integer, QueryBoolean, QueryInteger, Text, iso_utc
+from common.rest.fields import Boolean, DateTime, Integer, QueryBoolean, QueryInteger, Text, iso_utc
 
-FAMILY = "👩\u200d👩\u200d👧\u200d👦"  # seven code points, one picture
+FAMILY = "👩\u200d👩\u200d👧\u200d👦"  # seven code points, one emoji
 
 
 def codes(field: Field[Any, Any, Any, Any], value: object) -> list[str]:
-    """The codes of what the field refuses ``value`` for; none when it takes it."""
+    """The error codes for ``value``; empty if the field accepts it."""
     try:
         field.run_validation(value)
     except ValidationError as refused:
-        return [each["code"] for each in refused.get_full_details()]  # type: ignore[index]
+        return [detail["code"] for detail in refused.get_full_details()]
     return []
 
 
@@ -27,7 +27,7 @@ def codes(field: Field[Any, Any, Any, Any], value: object) -> list[str]:
     ["a", " ", "  padded  ", "\n", "a\u0301", "e\u0301 and é", FAMILY, "🇩🇪", "\u200f", "\ufeff", "\x7f", "\x01", "ﬃ",
      "x" * 10_000],
 )  # fmt: skip
-def test_text_is_kept_as_it_was_sent(text: str) -> None:
+def test_text_is_not_changed(text: str) -> None:
     assert Text().run_validation(text) == text
 
 
@@ -37,12 +37,12 @@ def test_text_is_a_json_string(value: object) -> None:
 
 
 @pytest.mark.parametrize("text", ["\0", "a\0b"])
-def test_text_holds_no_nul(text: str) -> None:
+def test_text_must_not_contain_nul(text: str) -> None:
     assert codes(Text(), text) == ["null_characters_not_allowed"]
 
 
 @pytest.mark.parametrize("text", ["\ud800", "a\udfff", "\ude00\ud83d"])
-def test_text_holds_no_half_of_a_pair(text: str) -> None:
+def test_text_must_not_contain_lone_surrogates(text: str) -> None:
     assert codes(Text(), text) == ["surrogate_characters_not_allowed"]
 
 
@@ -109,7 +109,7 @@ def test_integer_is_a_json_integer(value: int) -> None:
     ["5", "", " 7 ", "1_000", "١٢٣", "\uff15", "0x10", "1e3", "+5", "-5", 5.0, 5.5, -0.0, 1e3, True, False, [],
      [5], {}],
 )  # fmt: skip
-def test_anything_else_is_no_integer(value: object) -> None:
+def test_anything_else_is_not_an_integer(value: object) -> None:
     assert codes(Integer(), value) == ["invalid"]
 
 
@@ -135,11 +135,11 @@ def test_boolean_is_true_or_false(value: bool) -> None:
 @pytest.mark.parametrize(
     "value", [0, 1, 1.0, "true", "false", "True", "1", "0", "yes", "on", "", [], {}, [True]]
 )
-def test_anything_else_is_no_boolean(value: object) -> None:
+def test_anything_else_is_not_a_boolean(value: object) -> None:
     assert codes(Boolean(), value) == ["invalid"]
 
 
-# In a query string, where all is text
+# In a query string, where every value is text
 
 
 @pytest.mark.parametrize(("text", "number"), [("0", 0), ("7", 7), ("007", 7), ("999999999", 999_999_999)])
@@ -152,7 +152,7 @@ def test_number_in_a_query_is_written_in_ascii_digits(text: str, number: int) ->
     ["", " ", "1_000", " 7", "7 ", "7\n", "+7", "-1", "7.0", "7,0", "1e3", "0x7", "١٢", "\uff17", "²", "x", "None",
      "NaN", "inf", "true", "1000000000", "9" * 5000, "7\0", "7;8"],
 )  # fmt: skip
-def test_anything_else_in_a_query_is_no_number(text: str) -> None:
+def test_anything_else_in_a_query_is_not_a_number(text: str) -> None:
     assert codes(QueryInteger(), text) == ["invalid"]
 
 
@@ -166,7 +166,7 @@ def test_boolean_in_a_query_is_a_word(text: str, value: bool) -> None:
 @pytest.mark.parametrize(
     "text", ["", "1", "0", "yes", "no", "t", "on", "null", " true", "true ", "true\n", "tru\u0435"]
 )
-def test_anything_else_in_a_query_is_no_boolean(text: str) -> None:
+def test_anything_else_in_a_query_is_not_a_boolean(text: str) -> None:
     assert codes(QueryBoolean(), text) == ["invalid"]
 
 
@@ -211,7 +211,7 @@ def test_anything_else_in_a_query_is_no_boolean(text: str) -> None:
         ("9999-12-31T23:59:59.999999Z", "9999-12-31T23:59:59.999999Z"),
     ],
 )
-def test_time_is_understood_and_written_back_in_utc(text: str, utc: str) -> None:
+def test_time_is_parsed_and_returned_in_utc(text: str, utc: str) -> None:
     moment = DateTime().run_validation(text)
     assert moment.tzinfo is UTC
     assert DateTime().to_representation(moment) == utc
@@ -307,7 +307,7 @@ def test_time_is_understood_and_written_back_in_utc(text: str, utc: str) -> None
         "2" * 100_000,
     ],
 )
-def test_what_is_no_time_is_refused(value: object) -> None:
+def test_invalid_time_is_refused(value: object) -> None:
     assert codes(DateTime(), value) == ["invalid"]
 
 
@@ -316,7 +316,7 @@ def test_time_may_be_null_only_where_the_field_says_so() -> None:
     assert DateTime(allow_null=True).run_validation(None) is None
 
 
-def test_refused_time_is_told_what_a_good_one_looks_like() -> None:
+def test_the_message_for_an_invalid_time_shows_a_valid_one() -> None:
     with pytest.raises(ValidationError) as refused:
         DateTime().run_validation("tomorrow")
     assert refused.value.detail == ["Must be an ISO 8601 date or date-time, such as 2030-12-31T23:59:59Z."]

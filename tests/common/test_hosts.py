@@ -115,14 +115,14 @@ def test_host_has_one_spelling(header: str, host: str) -> None:
         "." * 100_000,
     ],
 )
-def test_what_is_no_host_has_none(header: str) -> None:
+def test_invalid_host_is_refused(header: str) -> None:
     assert canonical_host(header) is None
 
 
 @pytest.mark.parametrize(
     "host", ["127.0.0.1", "10.0.0.7", "192.0.2.7", "localhost", "[::1]", "[2001:db8::1]"]
 )
-def test_addresses_and_this_machines_name_are_addresses(host: str) -> None:
+def test_ip_addresses_and_localhost_are_addresses(host: str) -> None:
     assert is_address(host) is True
 
 
@@ -139,5 +139,5 @@ def test_addresses_and_this_machines_name_are_addresses(host: str) -> None:
         "my-localhost",
     ],
 )
-def test_names_are_not(host: str) -> None:
+def test_names_are_not_addresses(host: str) -> None:
     assert is_address(host) is False

@@ -12,41 +12,41 @@ def milliseconds_of(identifier: uuid.UUID) -> int:
 
 
 def test_id_is_a_version_7_uuid_of_the_rfc_variant() -> None:
-    made = [new_public_id() for _ in range(1000)]
-    assert {(each.version, each.variant) for each in made} == {(7, uuid.RFC_4122)}
+    ids = [new_public_id() for _ in range(1000)]
+    assert {(identifier.version, identifier.variant) for identifier in ids} == {(7, uuid.RFC_4122)}
 
 
-def test_id_begins_with_the_milliseconds_of_its_making() -> None:
+def test_id_begins_with_its_creation_time_in_milliseconds() -> None:
     with time_machine.travel(datetime(2031, 5, 6, 7, 8, 9, 123_000, tzinfo=UTC), tick=False):
         assert milliseconds_of(new_public_id()) == 1_935_817_689_123
 
 
 def test_ids_are_ordered_by_time_as_numbers_and_as_text() -> None:
-    made = []
+    ids = []
     with time_machine.travel(datetime(2031, 5, 6, tzinfo=UTC), tick=False) as clock:
         for _ in range(500):
-            made.append(new_public_id())
+            ids.append(new_public_id())
             clock.shift(0.001)
-    assert made == sorted(made)
-    assert [str(each) for each in made] == sorted(str(each) for each in made)
+    assert ids == sorted(ids)
+    assert [str(identifier) for identifier in ids] == sorted(str(identifier) for identifier in ids)
 
 
-def test_ids_of_one_moment_differ_and_cannot_be_guessed() -> None:
+def test_ids_of_one_millisecond_differ_unpredictably() -> None:
     with time_machine.travel(datetime(2031, 5, 6, tzinfo=UTC), tick=False):
-        made = [new_public_id().int for _ in range(10_000)]
-    assert len(set(made)) == 10_000
+        ids = [new_public_id().int for _ in range(10_000)]
+    assert len(set(ids)) == 10_000
     fixed = 0
     for bit in range(128):
-        ones = sum(each >> bit & 1 for each in made)
+        set_bits = sum(identifier >> bit & 1 for identifier in ids)
         # A fair coin leaves 45 to 55 % of 10,000 once in 10^23 bits.
-        if ones in (0, len(made)):
+        if set_bits in (0, len(ids)):
             fixed += 1
         else:
-            assert 4500 < ones < 5500
+            assert 4500 < set_bits < 5500
     assert fixed == 48 + 4 + 2
 
 
-def test_id_is_made_now() -> None:
+def test_id_contains_the_current_time() -> None:
     before = time.time_ns() // 1_000_000
-    made = milliseconds_of(new_public_id())
-    assert before <= made <= time.time_ns() // 1_000_000
+    created = milliseconds_of(new_public_id())
+    assert before <= created <= time.time_ns() // 1_000_000

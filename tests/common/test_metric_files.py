@@ -1,4 +1,4 @@
-"""How a process keeps its numbers is chosen when it starts, so each case is a process that has children of its own."""
+"""How a process stores metrics is chosen when it starts, so each case runs its own process with children."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from common.metric_files import ROOM, prepare, remove
+from common.host.metric_files import ALLOCATED_BYTES, prepare, remove
+from testing.service.polling import DEADLINE
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -17,8 +18,8 @@ BEGINNING = """
 import os, resource, signal, sys
 from pathlib import Path
 from prometheus_client.multiprocess import MultiProcessCollector
-from common import metrics
-from common.metric_files import clear
+from common.host import metrics
+from common.host.metric_files import clear
 
 FOLDER = Path(os.environ["PROMETHEUS_MULTIPROC_DIR"])
 
@@ -54,14 +55,14 @@ def run(folder: Path, script: str) -> str:
         env={**os.environ, "PROMETHEUS_MULTIPROC_DIR": str(folder)},
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=DEADLINE,
         check=False,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
 
-def test_what_processes_count_at_once_is_told_as_one_sum(folder: Path) -> None:
+def test_counts_of_concurrent_processes_are_exported_as_one_sum(folder: Path) -> None:
     script = """
     reader, writer = os.pipe()
 
@@ -84,7 +85,7 @@ def test_what_processes_count_at_once_is_told_as_one_sum(folder: Path) -> None:
     assert run(folder, dedent(script)) == "8005.0 [0, 1, 2, 3, 4, 5, 6, 7, 8]\n8005.0"
 
 
-def test_however_often_processes_are_recycled_and_killed_files_stay_few_and_nothing_is_forgotten(
+def test_recycled_and_killed_processes_leave_few_files_and_no_count_is_lost(
     folder: Path,
 ) -> None:
     script = """
@@ -99,11 +100,11 @@ def test_however_often_processes_are_recycled_and_killed_files_stay_few_and_noth
     """
     assert run(folder, dedent(script)) == "1000.0 10000.0 [0, 1] 6"
     assert {path.name: path.stat().st_size for path in folder.glob("*_1.db")} == {
-        f"{kind}_1.db": room for kind, room in ROOM.items()
+        f"{kind}_1.db": size for kind, size in ALLOCATED_BYTES.items()
     }
 
 
-def test_a_new_beginning_forgets_the_dead_and_leaves_the_living_alone(folder: Path) -> None:
+def test_a_restart_deletes_the_files_of_dead_processes_only(folder: Path) -> None:
     script = """
     metrics.count_drained(1)
     wait(child(lambda: metrics.count_drained(10)))
@@ -119,7 +120,7 @@ def test_a_new_beginning_forgets_the_dead_and_leaves_the_living_alone(folder: Pa
     assert not folder.exists()
 
 
-def test_where_there_is_no_room_nothing_is_counted_and_nothing_else_fails(folder: Path) -> None:
+def test_on_a_full_disk_only_counting_fails(folder: Path) -> None:
     script = """
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 
@@ -132,7 +133,17 @@ def test_where_there_is_no_room_nothing_is_counted_and_nothing_else_fails(folder
     assert run(folder, dedent(script)) == "0 0.0 [0, 1]"
 
 
-def test_a_process_that_has_no_room_from_the_beginning_counts_for_itself(tmp_path: Path) -> None:
+def test_an_empty_file_of_one_process_hides_no_other_metric(folder: Path) -> None:
+    """prometheus_client cannot read an empty file."""
+    script = """
+    metrics.count_drained(1)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    print(wait(child(lambda: metrics.count_drained(10))), total())
+    """
+    assert run(folder, dedent(script)) == "0 1.0"
+
+
+def test_a_process_that_starts_on_a_full_disk_counts_in_memory(tmp_path: Path) -> None:
     script = """
     metrics.count_drained(10)
     print(metrics.REGISTRY.get_sample_value("shortener_click_records_drained_total"))
@@ -140,7 +151,7 @@ def test_a_process_that_has_no_room_from_the_beginning_counts_for_itself(tmp_pat
     assert run(tmp_path / "is not there", dedent(script)) == "10.0"
 
 
-def test_a_folder_of_somebody_else_is_not_used(tmp_path: Path) -> None:
+def test_a_folder_of_another_account_is_not_used(tmp_path: Path) -> None:
     if os.geteuid() != 0:
         pytest.skip("NOT TESTED: only root can give a folder away.")
     os.chown(tmp_path, 65534, 65534)

@@ -1,6 +1,7 @@
 import pytest
 
-from common.pagination import PageQuery, pagination
+from common.pages import Page
+from common.rest.pagination import MAX_DEPTH, PageQuery, pagination_of
 
 
 @pytest.mark.parametrize(
@@ -20,36 +21,38 @@ from common.pagination import PageQuery, pagination
         (3, 10**15 + 1, 333_333_333_333_334),
     ],
 )
-def test_pages_are_as_many_as_hold_every_row(limit: int, total: int, pages: int) -> None:
-    assert pagination(1, limit, total) == {"page": 1, "limit": limit, "total": total, "pages": pages}
+def test_the_number_of_pages_covers_every_row(limit: int, total: int, pages: int) -> None:
+    shown = pagination_of(Page([], total), {"page": 1, "limit": limit})
+    assert shown == {"page": 1, "limit": limit, "total": total, "pages": pages}
 
 
-def test_page_beyond_the_last_one_is_told_as_it_was_asked_for() -> None:
-    assert pagination(7, 20, 21) == {"page": 7, "limit": 20, "total": 21, "pages": 2}
+def test_a_page_beyond_the_last_one_is_returned_as_requested() -> None:
+    shown = pagination_of(Page([], 21), {"page": 7, "limit": 20})
+    assert shown == {"page": 7, "limit": 20, "total": 21, "pages": 2}
 
 
 @pytest.mark.parametrize(
-    ("asked", "page", "limit"),
+    ("parameters", "page", "limit"),
     [
         ({}, 1, 20),
         ({"page": "3"}, 3, 20),
         ({"limit": "5"}, 1, 5),
         ({"limit": "1"}, 1, 1),
         ({"limit": "100"}, 1, 100),
-        ({"page": "50000", "limit": "20"}, 50_000, 20),
-        ({"page": "10000", "limit": "100"}, 10_000, 100),
-        ({"page": "1000000", "limit": "1"}, 1_000_000, 1),
+        ({"page": "50001", "limit": "20"}, 50_001, 20),
+        ({"page": "10001", "limit": "100"}, 10_001, 100),
+        ({"page": "1000001", "limit": "1"}, 1_000_001, 1),
         ({"page": "2", "limit": "3", "unknown": "x"}, 2, 3),
     ],
 )
-def test_page_and_limit_have_defaults_and_bounds(asked: dict[str, str], page: int, limit: int) -> None:
-    query = PageQuery(data=asked)
+def test_page_and_limit_have_defaults_and_bounds(parameters: dict[str, str], page: int, limit: int) -> None:
+    query = PageQuery(data=parameters)
     assert query.is_valid()
     assert query.validated_data == {"page": page, "limit": limit}
 
 
 @pytest.mark.parametrize(
-    ("asked", "refused"),
+    ("parameters", "refused"),
     [
         ({"page": "0"}, {"page": ["min_value"]}),
         ({"limit": "0"}, {"limit": ["min_value"]}),
@@ -62,13 +65,23 @@ def test_page_and_limit_have_defaults_and_bounds(asked: dict[str, str], page: in
         ({"limit": " 7 "}, {"limit": ["invalid"]}),
         ({"page": "9" * 30}, {"page": ["invalid"]}),
         ({"page": "0", "limit": "101"}, {"page": ["min_value"], "limit": ["max_value"]}),
-        ({"page": "50001"}, {"page": ["too_deep"]}),
-        ({"page": "10001", "limit": "100"}, {"page": ["too_deep"]}),
-        ({"page": "1000001", "limit": "1"}, {"page": ["max_value"]}),
+        ({"page": "50002"}, {"page": ["too_deep"]}),
+        ({"page": "10002", "limit": "100"}, {"page": ["too_deep"]}),
+        ({"page": "1000002", "limit": "1"}, {"page": ["max_value"]}),
         ({"page": "999999999", "limit": "100"}, {"page": ["max_value"]}),
     ],
 )
-def test_what_is_out_of_bounds_is_refused(asked: dict[str, str], refused: dict[str, list[str]]) -> None:
-    query = PageQuery(data=asked)
+def test_out_of_bounds_values_are_refused(parameters: dict[str, str], refused: dict[str, list[str]]) -> None:
+    query = PageQuery(data=parameters)
     assert query.is_valid() is False
-    assert {field: [each.code for each in errors] for field, errors in query.errors.items()} == refused
+    assert {field: [error.code for error in errors] for field, errors in query.errors.items()} == refused
+
+
+@pytest.mark.parametrize("limit", [1, 3, 20, 100])
+def test_the_page_after_the_last_full_one_within_a_million_rows_is_accepted(limit: int) -> None:
+    """A client that walks `pages` requests it to learn that it is empty."""
+    last = MAX_DEPTH // limit
+    full = Page([None] * limit, 100_000, total_is_capped=True)
+    pages = pagination_of(full, {"page": last, "limit": limit})["pages"]
+    assert pages == last + 1
+    assert PageQuery(data={"page": str(pages), "limit": str(limit)}).is_valid()

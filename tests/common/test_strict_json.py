@@ -9,8 +9,8 @@ from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
 from common.errors import BadBody, BodyTooLarge
-from common.strict_json import parse_object
-from tests.conftest import PASSWORD
+from common.rest.strict_json import parse_object
+from testing.accounts import PASSWORD
 
 JSON = "application/json"
 KB_64 = 65_536
@@ -58,16 +58,16 @@ ACCEPTED: dict[str, tuple[bytes, dict[str, Any]]] = {
     "64 KB": (sized(KB_64), {"x": "a" * (KB_64 - 8)}),
 }
 
-# Shape: the body, and how the message begins.
+# The body and the beginning of the message.
 NOT_JSON = "The request body is not valid JSON: "
 NO_OBJECT = "The request body must be a JSON object."
 NOT_UTF8 = "The request body is not UTF-8."
 TOO_DEEP = "The request body is nested deeper than 16 levels."
-HOLDS_NUL = "The request body holds a NUL character."
-HOLDS_SURROGATE = "The request body holds a lone surrogate."
+HOLDS_NUL = "The request body contains a NUL character."
+HOLDS_SURROGATE = "The request body contains a lone surrogate."
 
 REFUSED: dict[str, tuple[bytes, str]] = {
-    # No object
+    # Not an object
     "text": (b'"str"', NO_OBJECT),
     "null": (b"null", NO_OBJECT),
     "array": (b"[]", NO_OBJECT),
@@ -76,7 +76,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "zero": (b"0", NO_OBJECT),
     "true": (b"true", NO_OBJECT),
     "false": (b"false", NO_OBJECT),
-    # No JSON
+    # Not JSON
     "empty": (b"", NOT_JSON),
     "white space only": (b" \n\t", NOT_JSON),
     "cut off": (b'{"x":', NOT_JSON),
@@ -113,17 +113,17 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "no-break space around": ("\u00a0{}".encode(), NOT_JSON),
     "vertical tab around": (b"\v{}", NOT_JSON),
     "form": (b"originalUrl=https%3A%2F%2Fexample.com", NOT_JSON),
-    # Numbers that are none
+    # Invalid numbers
     "NaN": (b'{"x":NaN}', NOT_JSON + "NaN is not a JSON number"),
     "Infinity": (b'{"x":Infinity}', NOT_JSON + "Infinity is not a JSON number"),
     "-Infinity": (b'{"x":[-Infinity]}', NOT_JSON + "-Infinity is not a JSON number"),
     "1e400": (b'{"x":1e400}', NOT_JSON + "a number is out of range"),
     "-1e400": (b'{"x":{"y":-1.5e400}}', NOT_JSON + "a number is out of range"),
     "integer of 5,000 digits": (b'{"x":' + b"9" * 5000 + b"}", NOT_JSON),
-    # Keys that stand twice
-    "duplicate key": (b'{"x":1,"x":1}', NOT_JSON + "a key stands twice in one object"),
-    "duplicate key below": (b'{"x":[{"y":{"z":1,"z":2}}]}', NOT_JSON + "a key stands twice in one object"),
-    "duplicate key escaped": (rb'{"x":1,"\u0078":2}', NOT_JSON + "a key stands twice in one object"),
+    # Duplicate keys
+    "duplicate key": (b'{"x":1,"x":1}', NOT_JSON + "duplicate key in an object"),
+    "duplicate key below": (b'{"x":[{"y":{"z":1,"z":2}}]}', NOT_JSON + "duplicate key in an object"),
+    "duplicate key escaped": (rb'{"x":1,"\u0078":2}', NOT_JSON + "duplicate key in an object"),
     # Characters
     "NUL escaped": (rb'{"x":"a\u0000b"}', HOLDS_NUL),
     "NUL escaped in a key": (rb'{"a\u0000":1}', HOLDS_NUL),
@@ -175,7 +175,7 @@ def test_plain_object_is_parsed(body: bytes, value: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(("body", "beginning"), REFUSED.values(), ids=REFUSED)
-def test_everything_else_is_refused_with_a_short_sentence(body: bytes, beginning: str) -> None:
+def test_everything_else_is_refused_with_a_short_message(body: bytes, beginning: str) -> None:
     with pytest.raises(BadBody) as refused:
         parse_object(body)
     assert refused.value.message.startswith(beginning)
@@ -198,7 +198,7 @@ def test_size_is_counted_in_bytes() -> None:
         parse_object(body + b" ")
 
 
-# Over HTTP, at an endpoint for anybody and at one behind a key
+# Over HTTP, at a public endpoint and at one that requires a key
 
 CREATE = b'"originalUrl":"https://example.com/"'
 LOGIN = f'"email":"alice@example.com","password":"{PASSWORD}"'.encode()
@@ -225,9 +225,9 @@ UNSUPPORTED = (415, False, "unsupported_media_type", {"success", "message", "cod
 
 
 @pytest.mark.parametrize("name", [name for name in NAMED_BODIES if name != "empty"])
-def test_bad_body_is_answered_400(name: str, api: APIClient) -> None:
-    answers = [send(api, path, NAMED_BODIES[name]) for path in ("/api/auth/login", "/api/urls")]
-    assert [error(answer) for answer in answers] == [BAD, BAD]
+def test_bad_body_returns_400(name: str, api: APIClient) -> None:
+    responses = [send(api, path, NAMED_BODIES[name]) for path in ("/api/auth/login", "/api/urls")]
+    assert [error(response) for response in responses] == [BAD, BAD]
 
 
 @ENDPOINTS
@@ -237,13 +237,11 @@ def test_without_a_body_the_required_fields_are_missing(
     response = send(api, path, b"")
     body = response.json()
     assert (response.status_code, body["code"]) == (400, "validation_error")
-    assert {each["code"] for each in body["errors"]} == {"required"}
+    assert {error["code"] for error in body["errors"]} == {"required"}
 
 
 @ENDPOINTS
-def test_good_body_may_be_16_deep_and_no_deeper(
-    path: str, fields: bytes, success: int, api: APIClient
-) -> None:
+def test_valid_body_has_at_most_16_levels(path: str, fields: bytes, success: int, api: APIClient) -> None:
     statuses = [
         send(api, path, b"{" + fields + b"," + nested(depth)[1:]).status_code for depth in (15, 16, 17, 18)
     ]
@@ -251,7 +249,7 @@ def test_good_body_may_be_16_deep_and_no_deeper(
 
 
 @ENDPOINTS
-def test_good_body_may_have_64_kb_and_no_more(path: str, fields: bytes, success: int, api: APIClient) -> None:
+def test_valid_body_has_at_most_64_kb(path: str, fields: bytes, success: int, api: APIClient) -> None:
     whole = b"{" + fields + b"}"
 
     def padded(size: int) -> bytes:
@@ -280,7 +278,7 @@ def test_declared_size_is_enough_to_refuse(path: str, fields: bytes, success: in
         " application/json ",
     ],
 )
-def test_json_in_utf8_is_taken(
+def test_json_in_utf8_is_accepted(
     content_type: str, path: str, fields: bytes, success: int, api: APIClient
 ) -> None:
     assert send(api, path, b"{" + fields + b"}", content_type).status_code == success
@@ -317,7 +315,7 @@ def test_json_in_utf8_is_taken(
         "applicatioñ/json",
     ],
 )
-def test_any_other_media_type_is_answered_415(
+def test_any_other_media_type_returns_415(
     content_type: str, path: str, fields: bytes, success: int, api: APIClient
 ) -> None:
     assert error(send(api, path, b"{" + fields + b"}", content_type)) == UNSUPPORTED
@@ -327,7 +325,7 @@ def test_any_other_media_type_is_answered_415(
 @pytest.mark.parametrize(
     "encoding", ["gzip", "GZIP", "deflate", "br", "zstd", "compress", "gzip, identity", "x"]
 )
-def test_compressed_body_is_answered_415(
+def test_compressed_body_returns_415(
     encoding: str, path: str, fields: bytes, success: int, api: APIClient
 ) -> None:
     body = b"{" + fields + b"}"
@@ -337,7 +335,7 @@ def test_compressed_body_is_answered_415(
 
 @ENDPOINTS
 @pytest.mark.parametrize("encoding", ["identity", "Identity"])
-def test_identity_is_no_compression(
+def test_identity_encoding_is_accepted(
     encoding: str, path: str, fields: bytes, success: int, api: APIClient
 ) -> None:
     response = send(api, path, b"{" + fields + b"}", **{"content-encoding": encoding})
@@ -345,8 +343,8 @@ def test_identity_is_no_compression(
 
 
 @pytest.mark.parametrize("coding", ["chunked", "gzip, chunked", "identity", ""])
-def test_body_in_chunks_is_not_taken_for_an_empty_one(coding: str, api: APIClient, make_link: Any) -> None:
-    """Chunks come without a length, so that a server easily believes that nothing was sent."""
+def test_chunked_body_is_read(coding: str, api: APIClient, make_link: Any) -> None:
+    """Chunks have no Content-Length, so a server could mistake the body for an empty one."""
     path = f"/api/urls/{make_link(title='old')['_id']}"
     response = api.generic(
         "PUT", path, b'{"title":"new"}', JSON, CONTENT_LENGTH="", HTTP_TRANSFER_ENCODING=coding
@@ -363,5 +361,5 @@ def test_endpoint_that_reads_no_body_refuses_a_broken_one(bearer: APIClient, ali
     assert bearer.get("/api/auth/api-key").json()["apiKey"] == alice.api_key
 
 
-def test_who_may_not_write_learns_that_first(anonymous: APIClient) -> None:
+def test_missing_credential_is_reported_before_an_invalid_body(anonymous: APIClient) -> None:
     assert send(anonymous, "/api/urls", b"[").status_code == 401

@@ -1,4 +1,4 @@
-"""Strings that have broken programs before, each for a reason of its own."""
+"""Strings that have broken programs before, each for a different reason."""
 
 NUL_AND_HALF_PAIRS = [
     "\0", "a\0b", "\0" * 50, "a\ud800", "\udfffb", "\ud800\ud800", "\udc00\ud800", "\ud83d", "\ude00", "\ud83d\ud83d",

@@ -1,4 +1,4 @@
-"""What holds for every route under /api, whatever it does. The routes are those that the service really has."""
+"""Rules for every route under /api. The routes are read from the service."""
 
 import re
 from collections.abc import Iterator
@@ -11,15 +11,19 @@ from rest_framework.test import APIClient
 
 from accounts.models import User
 from accounts.services import NewAccount, rotate_api_key
-from tests.conftest import bearer_client
+from testing.accounts import bearer_client
 
 UNKNOWN_ID = "01890000-0000-7000-8000-000000000000"
 ALL_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"]
 
-# Everything else asks for a credential, and takes a key as well as a token.
+# Every other route requires a credential and accepts a key as well as a token.
 FOR_ANYBODY = {"/api/auth/login", "/api/auth/refresh", "/api/schema", "/api/docs"}
-WITH_A_TOKEN_ONLY = {"/api/auth/api-key", "/api/auth/regenerate-api-key"}
-# They answer a page and a description; all that goes wrong with them is told in the envelope all the same.
+WITH_A_TOKEN_ONLY = {
+    *("/api/auth/api-key", "/api/auth/regenerate-api-key", "/api/auth/me", "/api/auth/change-password"),
+    *("/api/auth/logout", "/api/auth/sessions", "/api/auth/sessions/{id}"),
+    *("/api/invitations/{token}/accept", "/api/keys", "/api/keys/{id}", "/api/keys/{id}/rotate"),
+}
+# They return a page and a description; their errors use the envelope too.
 DOCUMENTATION = {"/api/schema", "/api/docs"}
 
 DOCUMENTED = {
@@ -27,16 +31,46 @@ DOCUMENTED = {
     ("POST", "/api/auth/refresh"),
     ("GET", "/api/auth/api-key"),
     ("POST", "/api/auth/regenerate-api-key"),
+    ("GET", "/api/auth/me"),
+    ("PATCH", "/api/auth/me"),
+    ("POST", "/api/auth/change-password"),
+    ("POST", "/api/auth/logout"),
+    ("GET", "/api/auth/sessions"),
+    ("DELETE", "/api/auth/sessions/{id}"),
+    ("GET", "/api/workspaces"),
+    ("POST", "/api/workspaces"),
+    ("GET", "/api/workspaces/{id}"),
+    ("PATCH", "/api/workspaces/{id}"),
+    ("DELETE", "/api/workspaces/{id}"),
+    ("GET", "/api/workspaces/{id}/members"),
+    ("PATCH", "/api/workspaces/{id}/members/{id}"),
+    ("DELETE", "/api/workspaces/{id}/members/{id}"),
+    ("GET", "/api/workspaces/{id}/invitations"),
+    ("POST", "/api/workspaces/{id}/invitations"),
+    ("DELETE", "/api/workspaces/{id}/invitations/{id}"),
+    ("POST", "/api/invitations/{id}/accept"),
+    ("GET", "/api/keys"),
+    ("POST", "/api/keys"),
+    ("PATCH", "/api/keys/{id}"),
+    ("DELETE", "/api/keys/{id}"),
+    ("POST", "/api/keys/{id}/rotate"),
     ("GET", "/api/urls"),
     ("POST", "/api/urls"),
     ("GET", "/api/urls/{id}"),
     ("PUT", "/api/urls/{id}"),
     ("DELETE", "/api/urls/{id}"),
+    ("POST", "/api/urls/{id}/simulate"),
+    ("GET", "/api/urls/{id}/history"),
+    ("POST", "/api/urls/{id}/history/{id}/restore"),
+    ("POST", "/api/urls/{id}/undelete"),
+    ("GET", "/api/audit"),
     ("POST", "/api/urls/bulk"),
     ("POST", "/api/urls/bulk-update"),
     ("POST", "/api/urls/bulk-delete"),
+    ("POST", "/api/urls/move"),
     ("POST", "/api/urls/import"),
     ("GET", "/api/urls/export"),
+    ("POST", "/api/urls/bulk-export"),
     ("GET", "/api/urls/stats"),
     ("GET", "/api/urls/domains/available"),
     ("GET", "/api/domains"),
@@ -57,16 +91,21 @@ DOCUMENTED = {
     ("GET", "/api/schema"),
     ("GET", "/api/docs"),
 }
-# A logo may be in them, or a thousand links.
+# Their bodies may contain a logo or a thousand links.
 LARGE_BODIES = {
     "/api/qr-codes": 202_072,
     "/api/urls/bulk-delete": 65_536,
+    "/api/urls/bulk-export": 65_536,
     "/api/urls/bulk": 4 * 1024 * 1024,
     "/api/urls/import": 8 * 1024 * 1024,
 }
-OURS = ("/api/auth", "/api/urls", "/api/domains", "/api/analytics", "/api/qr-codes", *DOCUMENTATION)
+OURS = (
+    *("/api/auth", "/api/urls", "/api/domains", "/api/analytics", "/api/qr-codes"),
+    *("/api/audit", "/api/workspaces", "/api/invitations", "/api/keys"),
+    *DOCUMENTATION,
+)
 TOP_LEVEL_KEYS = {
-    *("success", "message", "data"),
+    *("success", "message", "data", "warnings"),
     *("token", "refreshToken", "apiKey"),
     *("totalLinks", "totalClicks", "customDomains", "accountAge", "plan"),
 }
@@ -81,33 +120,33 @@ class Route(NamedTuple):
 
 
 def patterns(resolver: URLResolver, before: str = "/") -> Iterator[tuple[str, URLPattern]]:
-    for each in resolver.url_patterns:
-        path = before + str(each.pattern)
-        if isinstance(each, URLResolver):
-            yield from patterns(each, path)
+    for pattern in resolver.url_patterns:
+        path = before + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            yield from patterns(pattern, path)
         else:
-            yield path, each
+            yield path, pattern
 
 
 def routes() -> list[Route]:
-    found = []
+    routes = []
     for path, pattern in patterns(get_resolver()):
         if path.startswith("/api/"):
             actions = getattr(pattern.callback, "actions", None)
             view = getattr(pattern.callback, "cls", None)
             methods = actions or [name for name in view.http_method_names if hasattr(view, name)]
-            found.append(
+            routes.append(
                 Route(
                     re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", path),
                     frozenset(name.upper() for name in methods) - {"HEAD", "OPTIONS"},
                 )
             )
-    return sorted(found)
+    return sorted(routes)
 
 
 @pytest.fixture
 def alice(db: None) -> NewAccount:
-    """Nobody logs in here, so that no time goes into the hash of a password."""
+    """Has no usable password: no test here logs in, and hashing one takes time."""
     user = User.objects.create(email="alice@example.com", password="!")
     return NewAccount(user, "", rotate_api_key(user=user))
 
@@ -117,12 +156,12 @@ PRIVATE = [route for route in ROUTES if route.path not in FOR_ANYBODY]
 WITH_ID = [route for route in ROUTES if "{" in route.path]
 
 
-def every(chosen: list[Route]) -> pytest.MarkDecorator:
+def for_every_route(chosen: list[Route]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("route", chosen, ids=[route.path for route in chosen])
 
 
-def calls(chosen: list[Route], *methods: str) -> pytest.MarkDecorator:
-    """One test for each method of each route; of these methods only, where some are named."""
+def for_every_call(chosen: list[Route], *methods: str) -> pytest.MarkDecorator:
+    """One test for each method of each route, or only for ``methods`` if given."""
     pairs = [
         (method, route) for route in chosen for method in sorted(route.methods) if method in (methods or ALL_METHODS)
     ]  # fmt: skip
@@ -145,7 +184,9 @@ def assert_error(
     assert sentence
     expected = {"success": False, "message": sentence, "code": code}
     if fields:
-        assert [set(each) for each in body["errors"]] == [{"field", "code", "message"}] * len(body["errors"])
+        assert [set(error) for error in body["errors"]] == [{"field", "code", "message"}] * len(
+            body["errors"]
+        )
         first = body["errors"][0]
         expected |= {"message": f"{first['field']}: {first['message']}", "errors": body["errors"]}
     assert body == expected
@@ -163,7 +204,7 @@ BAD_KEY = "The API key is not valid."
 BAD_TOKEN = "The token is not valid or has expired."
 
 
-def test_every_documented_route_is_there() -> None:
+def test_every_documented_route_exists() -> None:
     there = {(method, re.sub(r"\{\w+\}", "{id}", route.path)) for route in ROUTES for method in route.methods}
     ours = {pair for pair in there if pair[1].startswith(OURS)}
     assert ours == DOCUMENTED
@@ -173,33 +214,33 @@ def test_no_path_ends_in_a_slash() -> None:
     assert [route.path for route in ROUTES if route.path.endswith("/")] == []
 
 
-@calls(PRIVATE)
+@for_every_call(PRIVATE)
 def test_without_a_credential_it_is_401(method: str, route: Route, anonymous: APIClient) -> None:
     assert_unauthorized(send(anonymous, method, route.with_id(), b"{}"), NOT_GIVEN)
 
 
-@calls(PRIVATE)
+@for_every_call(PRIVATE)
 def test_with_a_bad_key_it_is_401(method: str, route: Route, anonymous: APIClient, db: None) -> None:
     message = NOT_GIVEN if route.path in WITH_A_TOKEN_ONLY else BAD_KEY
     for key in ("", "wrong", "sl_live_" + "0" * 38, "sl_live_" + "0" * 32 + "3QF6xy"):
         assert_unauthorized(send(anonymous, method, route.with_id(), b"{}", x_api_key=key), message)
 
 
-@calls(PRIVATE)
+@for_every_call(PRIVATE)
 def test_with_a_malformed_token_it_is_401(method: str, route: Route, anonymous: APIClient) -> None:
     for authorization in ("Bearer", "Bearer x", "bearer a.b.c", "Bearer é", "Bearer null"):
         response = send(anonymous, method, route.with_id(), b"{}", authorization=authorization)
         assert_unauthorized(response, BAD_TOKEN)
 
 
-@calls(PRIVATE)
+@for_every_call(PRIVATE)
 def test_with_another_scheme_it_is_401(method: str, route: Route, anonymous: APIClient) -> None:
     for authorization in ("", "Basic eDp5", "Token x", "x"):
         response = send(anonymous, method, route.with_id(), b"{}", authorization=authorization)
         assert_unauthorized(response, NOT_GIVEN)
 
 
-@calls(PRIVATE)
+@for_every_call(PRIVATE)
 def test_key_of_a_disabled_account_is_401(
     method: str, route: Route, alice: NewAccount, api: APIClient
 ) -> None:
@@ -210,14 +251,14 @@ def test_key_of_a_disabled_account_is_401(
     assert_unauthorized(send(bearer_client(alice.user), method, route.with_id(), b"{}"), BAD_TOKEN)
 
 
-@calls(ROUTES, "POST", "PUT", "PATCH", "DELETE")
+@for_every_call(ROUTES, "POST", "PUT", "PATCH", "DELETE")
 def test_broken_body_is_400(method: str, route: Route, bearer: APIClient) -> None:
     bodies = [b"{", b"[]", b"null", b'"text"', b'{"a":1,"a":2}', b"[" * 20_000, b"\xff", b'{"\\ud800":1}']
     for body in bodies:
         assert_error(send(bearer, method, route.with_id(), body), 400, "invalid_json")
 
 
-@calls(ROUTES, "POST", "PUT", "PATCH", "DELETE")
+@for_every_call(ROUTES, "POST", "PUT", "PATCH", "DELETE")
 def test_body_of_another_kind_is_415_and_a_large_one_413(
     method: str, route: Route, bearer: APIClient
 ) -> None:
@@ -228,8 +269,8 @@ def test_body_of_another_kind_is_415_and_a_large_one_413(
     assert_error(send(bearer, method, route.with_id(), b" " * (most + 1)), 413, "body_too_large")
 
 
-@every(ROUTES)
-def test_any_other_method_is_405_and_told_those_that_work(route: Route, bearer: APIClient) -> None:
+@for_every_route(ROUTES)
+def test_any_other_method_is_405_with_the_allowed_ones(route: Route, bearer: APIClient) -> None:
     allowed = route.methods | ({"HEAD"} if "GET" in route.methods else set())
     for method in set(ALL_METHODS) - route.methods:
         response = send(bearer, method, route.with_id())
@@ -237,13 +278,15 @@ def test_any_other_method_is_405_and_told_those_that_work(route: Route, bearer: 
         assert set(response.headers["Allow"].split(", ")) - {"OPTIONS"} == allowed
 
 
-@every(PRIVATE)
-def test_who_is_nobody_learns_nothing_of_methods(route: Route, anonymous: APIClient) -> None:
+@for_every_route(PRIVATE)
+def test_without_a_credential_the_allowed_methods_are_not_revealed(
+    route: Route, anonymous: APIClient
+) -> None:
     for method in ALL_METHODS:
         assert_unauthorized(send(anonymous, method, route.with_id()), NOT_GIVEN)
 
 
-@calls(WITH_ID)
+@for_every_call(WITH_ID)
 def test_unknown_id_is_404(method: str, route: Route, bearer: APIClient) -> None:
     response = send(bearer, method, route.with_id(), b"" if method == "GET" else b"{}")
     assert_error(response, 404, "not_found")
@@ -263,21 +306,21 @@ MALFORMED = [
 ]
 
 
-@calls(WITH_ID)
+@for_every_call(WITH_ID)
 def test_malformed_id_is_404(method: str, route: Route, bearer: APIClient) -> None:
     for identifier in MALFORMED:
         response = send(bearer, method, route.with_id(identifier), b"" if method == "GET" else b"{}")
         assert_error(response, 404, "not_found")
 
 
-@calls(ROUTES)
-def test_trailing_slash_leads_nowhere(method: str, route: Route, bearer: APIClient) -> None:
+@for_every_call(ROUTES)
+def test_trailing_slash_is_404(method: str, route: Route, bearer: APIClient) -> None:
     for after in ("/", "//", "/x/y"):
         assert_error(send(bearer, method, route.with_id() + after), 404, "not_found", "Not found.")
 
 
-@every(ROUTES)
-def test_nothing_to_read_is_there_behind_a_route(route: Route, bearer: APIClient) -> None:
+@for_every_route(ROUTES)
+def test_paths_below_a_route_are_404(route: Route, bearer: APIClient) -> None:
     for after in ("/.", "%2f", "%20", ";", ".json", "%00", "%0a", "%3Fx=1"):
         assert_error(send(bearer, "GET", route.with_id() + after), 404, "not_found")
 
@@ -291,31 +334,29 @@ ACCEPTS = [
     "",
     "rubbish",
 ]
-# What answers a file when all is well.
+# Routes that return a file on success.
 FILES = {"/api/urls/export"}
 READABLE = [route for route in ROUTES if route.path not in DOCUMENTATION | FILES and "{" not in route.path]
 
 
-@calls(READABLE, "GET")
-def test_whatever_is_accepted_success_is_json(method: str, route: Route, bearer: APIClient) -> None:
+@for_every_call(READABLE, "GET")
+def test_success_is_json_for_any_accept_header(method: str, route: Route, bearer: APIClient) -> None:
     for accept in ACCEPTS:
         response = send(bearer, method, route.path, accept=accept)
         assert (response.status_code, response.headers["Content-Type"]) == (200, "application/json")
         assert response.json()["success"] is True
 
 
-@calls(PRIVATE)
-def test_whatever_is_accepted_errors_are_json(method: str, route: Route, anonymous: APIClient) -> None:
+@for_every_call(PRIVATE)
+def test_errors_are_json_for_any_accept_header(method: str, route: Route, anonymous: APIClient) -> None:
     for accept in ACCEPTS:
         assert_unauthorized(send(anonymous, method, route.with_id(), accept=accept), NOT_GIVEN)
-        elsewhere = send(anonymous, method, route.with_id() + "/", accept=accept)
-        assert_error(elsewhere, 404, "not_found", "Not found.")
+        without_route = send(anonymous, method, route.with_id() + "/", accept=accept)
+        assert_error(without_route, 404, "not_found", "Not found.")
 
 
-@calls(READABLE, "GET")
-def test_success_has_the_keys_of_the_interface_and_is_kept_by_nobody(
-    method: str, route: Route, bearer: APIClient
-) -> None:
+@for_every_call(READABLE, "GET")
+def test_success_has_the_envelope_and_is_not_cached(method: str, route: Route, bearer: APIClient) -> None:
     for path in (route.path, route.path + "?unknown=1&format=html&_method=DELETE"):
         response = send(bearer, method, path)
         assert response.status_code == 200
@@ -325,10 +366,45 @@ def test_success_has_the_keys_of_the_interface_and_is_kept_by_nobody(
         assert "Set-Cookie" not in response.headers
 
 
-@calls(READABLE, "POST", "PUT", "PATCH")
-def test_empty_object_is_400_with_fields_or_does_its_work(
+@for_every_call([route for route in ROUTES if route.path not in DOCUMENTATION])
+def test_unknown_parameter_is_refused_if_the_client_prefers_that(
     method: str, route: Route, bearer: APIClient
 ) -> None:
+    path = f"{route.with_id()}?colour=red"
+    strict = send(bearer, method, path, b"" if method == "GET" else b"{}", prefer="handling=strict")
+    [error] = strict.json()["errors"][:1]
+    assert error == {"field": "colour", "code": "unknown_field", "message": "Unknown parameter."}
+    assert (strict.status_code, strict.headers["Preference-Applied"]) == (400, "handling=strict")
+    by_default = send(bearer, method, path, b"" if method == "GET" else b"{}")
+    assert "Preference-Applied" not in by_default.headers
+    assert by_default.status_code != 400 or "colour" not in by_default.content.decode()
+
+
+@for_every_call(ROUTES, "POST", "PUT", "PATCH", "DELETE")
+def test_unknown_field_is_refused_if_the_client_prefers_that(
+    method: str, route: Route, bearer: APIClient
+) -> None:
+    body = b'{"colour":"red"}'
+    strict = send(bearer, method, route.with_id(), body, prefer="handling=strict")
+    [error] = strict.json()["errors"][:1]
+    assert error == {"field": "colour", "code": "unknown_field", "message": "Unknown field."}
+    assert (strict.status_code, strict.headers["Preference-Applied"]) == (400, "handling=strict")
+    by_default = send(bearer, method, route.with_id(), body)
+    assert by_default.status_code != 400 or "colour" not in by_default.content.decode()
+
+
+@for_every_call(READABLE, "GET")
+def test_unknown_parameter_causes_a_warning(method: str, route: Route, bearer: APIClient) -> None:
+    body = send(bearer, method, f"{route.path}?colour=red&hue=1").json()
+    assert body["success"] is True
+    assert body["warnings"] == [
+        {"field": name, "code": "unknown_field", "message": "Unknown parameter; it was ignored."}
+        for name in ("colour", "hue")
+    ]
+
+
+@for_every_call(READABLE, "POST", "PUT", "PATCH")
+def test_empty_object_is_400_with_fields_or_succeeds(method: str, route: Route, bearer: APIClient) -> None:
     response = send(bearer, method, route.path, b"{}")
     if response.status_code == 400:
         assert_error(response, 400, "validation_error", fields=True)
@@ -340,6 +416,6 @@ def test_empty_object_is_400_with_fields_or_does_its_work(
     "path",
     ["/api", "/api/", "/api/nothing", "/api/urls/stats/x", "/api/auth", "/api/AUTH/login", "/api/%00", "/api/\u0130"],
 )  # fmt: skip
-def test_where_no_route_is_there_is_404_for_anybody(path: str, db: None, anonymous: APIClient) -> None:
+def test_unknown_paths_are_404(path: str, db: None, anonymous: APIClient) -> None:
     for method in ALL_METHODS:
         assert_error(send(anonymous, method, path), 404, "not_found", "Not found.")

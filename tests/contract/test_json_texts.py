@@ -1,6 +1,6 @@
-"""JSON that parsers disagree about, after the classes of JSONTestSuite: taken or refused, never a 5xx.
+"""JSON that parsers disagree about, by the classes of JSONTestSuite: accepted or refused, never a 5xx.
 
-As the value of a field that nobody knows, beside a good one: what is JSON changes nothing, what is none is refused.
+Each text is the value of an unknown field next to a valid one: valid JSON changes nothing, other text is refused.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-# y_: whoever reads JSON must take it.
-TAKEN: list[bytes] = [
+# y_: parsers must accept it.
+ACCEPTED: list[bytes] = [
     b"[]", b"[[]]", b'[[]   ]', b'[""]', b"[[],[[]]]", b"[1,null,null,null,2]", b'["a"]', b'[1\n]', b" [1]", b"[2] ",
     b"[null, 1, \"1\", {}]", b"[123e65]", b"[0e+1]", b"[0e1]", b"[ 4]", b"[-0]", b"[-0.0]", b"[20e1]", b"[-123]",
     b"[-1]", b"[1E22]", b"[1E-2]", b"[1E+2]", b"[123e45]", b"[123.456e78]", b"[1e-2]", b"[1e+2]", b"[123]",
@@ -27,7 +27,7 @@ TAKEN: list[bytes] = [
     b"[\n]",
 ]  # fmt: skip
 
-# n_: whoever reads JSON must refuse it.
+# n_: parsers must refuse it.
 REFUSED: list[bytes] = [
     b"[1 true]", b"[a\xe5]", b'["": 1]', b'[""],', b"[,1]", b"[1,,2]", b'["x",,]', b'["x"]]', b'["",]', b'["x"',
     b"[x", b"[3[4]]", b"[\xff]", b"[1:2]", b"[,]", b"[-]", b"[   , \"\"]", b'["a",\n4\n,1,', b"[1,]", b"[1,,]",
@@ -54,7 +54,7 @@ REFUSED: list[bytes] = [
     b"[\x0c]", b"[\xe2\x80\x83]", b"undefined", b"nan", b"-", b"+", b".", b"e", b"\\u005b\\u005d", b"", b"1 2",
 ]  # fmt: skip
 
-# i_: readers may differ; here, whatever two of them could take for two things is refused.
+# i_: parsers may differ; here, every ambiguous text is refused.
 UNDECIDED: dict[bytes, int] = {
     b"[123.456e-789]": 201,
     b"[-123123123123123123123123123123]": 201,
@@ -114,15 +114,15 @@ UNDECIDED: dict[bytes, int] = {
     b" " * 60_000 + b"1": 201,
 }
 
-CASES = {**dict.fromkeys(TAKEN, 201), **dict.fromkeys(REFUSED, 400), **UNDECIDED}
+CASES = {**dict.fromkeys(ACCEPTED, 201), **dict.fromkeys(REFUSED, 400), **UNDECIDED}
 CODES = {400: "invalid_json", 413: "body_too_large"}
 
 
-def test_there_are_enough_of_them() -> None:
+def test_there_are_enough_cases() -> None:
     assert len(CASES) >= 300
 
 
-def test_every_text_is_taken_or_refused_in_the_envelope(
+def test_every_text_is_accepted_or_refused_in_the_envelope(
     api: APIClient, make_link: Callable[..., dict[str, Any]]
 ) -> None:
     paths = {
@@ -131,11 +131,11 @@ def test_every_text_is_taken_or_refused_in_the_envelope(
     }
     fields = {"POST": b'"originalUrl":"https://example.com/"', "PUT": b'"title":"new"'}
 
-    def answer(method: str, text: bytes) -> tuple[int, bool, str | None]:
+    def send(method: str, text: bytes) -> tuple[int, bool, str | None]:
         body = b'{%s,"x":%s}' % (fields[method], text)
         response = api.generic(method, paths[method], body, "application/json")
-        found = response.json()
-        return response.status_code, found["success"], found.get("code")
+        content = response.json()
+        return response.status_code, content["success"], content.get("code")
 
     def expected(method: str, status: int) -> tuple[int, bool, str | None]:
         return (
@@ -145,38 +145,38 @@ def test_every_text_is_taken_or_refused_in_the_envelope(
         )
 
     wrong = {
-        (method, text[:60]): found
+        (method, text[:60]): content
         for method in paths
         for text, status in CASES.items()
-        if (found := answer(method, text)) != expected(method, status)
+        if (content := send(method, text)) != expected(method, status)
     }
     assert wrong == {}
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT"])
-def test_a_text_that_is_no_object_is_refused_in_the_envelope(
+def test_a_text_that_is_not_an_object_is_refused_in_the_envelope(
     api: APIClient, make_link: Callable[..., dict[str, Any]], method: str
 ) -> None:
-    """The whole body is the text; those that are objects have a link's fields only by name."""
+    """The text is the whole body; objects contain only the names of a link's fields."""
     path = "/api/urls" if method == "POST" else f"/api/urls/{make_link()['_id']}"
     wrong = {}
     for text in CASES:
         response = api.generic(method, path, text, "application/json")
-        found = response.status_code, response.json()["success"], response.json().get("code")
-        # Without a body all required fields are missing, and there are none in a change.
+        outcome = response.status_code, response.json()["success"], response.json().get("code")
+        # Without a body all required fields are missing; a change has none.
         allowed = {(400, False, "invalid_json"), (413, False, "body_too_large")}
         if not text or text.lstrip().startswith(b"{"):
             allowed |= {(400, False, "validation_error")} if method == "POST" else {(200, True, None)}
-        if found not in allowed:
-            wrong[text[:60]] = found
+        if outcome not in allowed:
+            wrong[text[:60]] = outcome
     assert wrong == {}
 
 
 @pytest.mark.parametrize("path", ["/api/urls/bulk", "/api/urls/import", "/api/qr-codes"])
-def test_where_bodies_may_be_large_they_may_not_be_deep(api: APIClient, path: str) -> None:
+def test_large_bodies_have_a_depth_limit_too(api: APIClient, path: str) -> None:
     for depth in (17, 1_000, 100_000):
         for text in (b"[" * depth, b"[" * depth + b"]" * depth, b'{"a":' * depth + b"1" + b"}" * depth):
             response = api.generic("POST", path, b'{"urls":%s}' % text, "application/json")
-            # Only of the codes' bodies is there less room than for the deepest of these.
+            # Only the body limit of QR codes is smaller than the deepest of these texts.
             expected = 413 if path == "/api/qr-codes" and len(text) > 202_000 else 400
             assert (response.status_code, response.json()["code"]) == (expected, CODES[expected]), text[:9]

@@ -1,23 +1,52 @@
-"""The description as Redocly's recommended rules have it, warnings included."""
+"""The description follows the recommended rules of Redocly and Spectral without warnings."""
 
 import json
 from pathlib import Path
 
+import pytest
 from rest_framework.test import APIClient
 
-from tests.nodejs import node, node_modules
+from testing.nodejs import node, node_modules
 
 
-def test_it_lints_clean(anonymous: APIClient, tmp_path: Path) -> None:
-    modules = node_modules()
+@pytest.fixture
+def folder(anonymous: APIClient, tmp_path: Path) -> Path:
     (tmp_path / "schema.json").write_bytes(anonymous.get("/api/schema").content)
+    return tmp_path
 
+
+def test_redocly_reports_no_warning(folder: Path) -> None:
     linted = node(
-        modules / "@redocly/cli/bin/cli.js",
+        node_modules() / "@redocly/cli/bin/cli.js",
         *("lint", "schema.json", "--extends", "recommended", "--format", "json", "--max-problems", "1000"),
-        cwd=tmp_path,
+        cwd=folder,
     )
 
-    found = json.loads(linted.stdout)
-    assert [f"{each['ruleId']}: {each['message']}" for each in found["problems"]] == []
-    assert (linted.returncode, found["totals"]) == (0, {"errors": 0, "warnings": 0, "ignored": 0})
+    report = json.loads(linted.stdout)
+    assert [f"{problem['ruleId']}: {problem['message']}" for problem in report["problems"]] == []
+    assert (linted.returncode, report["totals"]) == (0, {"errors": 0, "warnings": 0, "ignored": 0})
+
+
+def test_spectral_reports_no_warning(folder: Path) -> None:
+    (folder / "ruleset.yaml").write_text('extends: ["spectral:oas"]\n')
+
+    linted = node(
+        node_modules() / "@stoplight/spectral-cli/dist/index.js",
+        *(
+            "lint",
+            "schema.json",
+            "--ruleset",
+            "ruleset.yaml",
+            "--format",
+            "json",
+            "--fail-severity",
+            "hint",
+            "--quiet",
+        ),
+        cwd=folder,
+    )
+
+    assert linted.stderr == ""
+    problems = json.loads(linted.stdout)
+    assert [f"{problem['code']}: {problem['message']} {problem['path']}" for problem in problems] == []
+    assert linted.returncode == 0

@@ -1,4 +1,4 @@
-"""Strings that have broken programs before, in every field, parameter and path: stored as they are, or refused."""
+"""Strings that have broken programs before, in every field, parameter and path: stored unchanged, or refused."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from accounts.services import NewAccount, create_account
 from links.models import Link
-from tests.conftest import PASSWORD
+from testing.accounts import PASSWORD
 from tests.contract.naughty import NAUGHTY
 
 MakeLink = Callable[..., dict[str, Any]]
@@ -27,8 +27,8 @@ MakeLink = Callable[..., dict[str, Any]]
 URL = "https://example.com/"
 UTM = ("source", "medium", "campaign", "term", "content")
 
-# What is taken is noticed by the failing of a statement, after which the service goes on.
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(600)]
+# A taken code makes a statement fail, after which the request continues.
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture(autouse=True)
@@ -37,7 +37,7 @@ def quick_hashes(settings: Settings) -> None:
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
-def test_there_are_enough_of_them() -> None:
+def test_there_are_enough_cases() -> None:
     assert len(NAUGHTY) >= 400
 
 
@@ -54,12 +54,12 @@ def in_address(text: str) -> str:
 
 
 def send(client: APIClient, method: str, path: str, body: Any) -> HttpResponse:
-    """Escaped, as only so half a pair of surrogates gets anywhere."""
+    """Escapes the body: a lone surrogate can only be sent escaped."""
     return client.generic(method, path, json.dumps(body), "application/json")
 
 
-def judged(response: HttpResponse, about: str) -> Any:
-    """The body of an answer that is a success or says what is wrong, in the envelope."""
+def checked_body(response: HttpResponse, about: str) -> Any:
+    """The body of a success or of a validation error in the envelope."""
     assert response.status_code < 500, ascii(about)
     body = response.json()
     assert body["success"] is (response.status_code < 400), ascii(about)
@@ -80,22 +80,24 @@ def test_stored_text_comes_back_equal_and_other_text_is_refused(api: APIClient) 
     for text in NAUGHTY:
         good = {name: make(text) for name, (make, is_good) in STORED.items() if is_good(text)}
         bad = {name: make(text) for name, (make, _) in STORED.items() if name not in good}
-        made = judged(send(api, "POST", "/api/urls", {"originalUrl": URL, **good}), text)["data"]["url"]
-        path = f"/api/urls/{made['_id']}"
+        created = checked_body(send(api, "POST", "/api/urls", {"originalUrl": URL, **good}), text)["data"][
+            "url"
+        ]
+        path = f"/api/urls/{created['_id']}"
         read = api.get(path).json()["data"]["url"]
         assert read["hasPassword"] is (good.pop("password", None) is not None)
         assert {name: read[name] for name in good} == good, ascii(text)
         assert send(api, "PUT", path, good).status_code == 200
         assert {name: api.get(path).json()["data"]["url"][name] for name in good} == good
         for name, value in bad.items():
-            for answer in (
+            for response in (
                 send(api, "POST", "/api/urls", {"originalUrl": URL, name: value}),
                 send(api, "PUT", path, {name: value}),
             ):
-                assert judged(answer, text)["code"] in ("validation_error", "invalid_json"), ascii(
+                assert checked_body(response, text)["code"] in ("validation_error", "invalid_json"), ascii(
                     (name, text)
                 )
-                assert answer.status_code == 400
+                assert response.status_code == 400
 
 
 Body = Callable[[str], dict[str, Any]]
@@ -125,14 +127,14 @@ LINK_FIELDS: dict[str, Body] = {
 
 
 @pytest.mark.parametrize("field", LINK_FIELDS)
-def test_no_field_of_a_link_fails(api: APIClient, make_link: MakeLink, field: str) -> None:
+def test_no_field_of_a_link_causes_a_server_error(api: APIClient, make_link: MakeLink, field: str) -> None:
     path = f"/api/urls/{make_link()['_id']}"
     for text in NAUGHTY:
-        made = judged(send(api, "POST", "/api/urls", LINK_FIELDS[field](text)), text)
-        if made["success"]:
-            assert api.get(f"/api/urls/{made['data']['url']['_id']}").status_code == 200
+        created = checked_body(send(api, "POST", "/api/urls", LINK_FIELDS[field](text)), text)
+        if created["success"]:
+            assert api.get(f"/api/urls/{created['data']['url']['_id']}").status_code == 200
         body = {**LINK_FIELDS[field](text), "shortCode": text, "isActive": text}
-        judged(send(api, "PUT", path, body), text)
+        checked_body(send(api, "PUT", path, body), text)
 
 
 OTHER_FIELDS: dict[str, tuple[str, str, Body]] = {
@@ -158,14 +160,14 @@ OTHER_FIELDS: dict[str, tuple[str, str, Body]] = {
 
 
 @pytest.mark.parametrize("field", OTHER_FIELDS)
-def test_no_other_field_fails(api: APIClient, field: str) -> None:
+def test_no_other_field_causes_a_server_error(api: APIClient, field: str) -> None:
     method, path, body = OTHER_FIELDS[field]
     domain = api.post("/api/domains", {"domain": "naughty.example.org"}).json()["data"]["domain"]["_id"]
     for text in NAUGHTY:
-        judged(send(api, method, path.format(domain=domain), body(text)), text)
+        checked_body(send(api, method, path.format(domain=domain), body(text)), text)
 
 
-# Together where each is judged by itself.
+# Several at once where each is checked separately.
 PARAMETERS = {
     "/api/urls": [["search"], ["tags"], ["page", "limit", "isActive", "sortBy", "sortOrder", "unknown"]],
     "/api/qr-codes": [["urlId"], ["page", "limit"]],
@@ -178,13 +180,13 @@ PARAMETERS = {
 
 
 @pytest.mark.parametrize("path", PARAMETERS)
-def test_no_parameter_fails(api: APIClient, make_link: MakeLink, path: str) -> None:
+def test_no_parameter_causes_a_server_error(api: APIClient, make_link: MakeLink, path: str) -> None:
     domain = api.post("/api/domains", {"domain": "example.com"}).json()["data"]["domain"]["_id"]
     address = path.format(link=make_link(title="a", tags=["a"])["_id"], domain=domain)
     for text in NAUGHTY:
         for names in PARAMETERS[path]:
             query = "&".join(f"{name}={in_address(text)}" for name in names)
-            judged(api.get(f"{address}?{query}"), text)
+            checked_body(api.get(f"{address}?{query}"), text)
 
 
 PATHS = [
@@ -194,23 +196,23 @@ PATHS = [
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_no_path_of_the_api_fails(api: APIClient, path: str) -> None:
+def test_no_path_of_the_api_causes_a_server_error(api: APIClient, path: str) -> None:
     for text in NAUGHTY:
         response = api.get(path.format(in_address(text)))
         if path.startswith("/api"):
-            judged(response, text)
+            checked_body(response, text)
         assert response.status_code in (200, 400, 404, 405), ascii(text)
 
 
 def elements(response: HttpResponse) -> Counter[tuple[str, tuple[str, ...]]]:
-    """Everything on a page, as a browser builds it: each kind of element with its attributes, and how often."""
+    """The elements of a page as a browser builds it: how often each occurs with its attributes."""
     tree = LexborHTMLParser(response.content)
-    found = Counter((node.tag, tuple(sorted(node.attributes))) for node in tree.css("*"))
-    # Blocks of text may be shown with their line breaks.
-    return Counter({kind: number for kind, number in found.items() if kind != ("br", ())})
+    counts = Counter((node.tag, tuple(sorted(node.attributes))) for node in tree.css("*"))
+    # Blocks of text may be displayed with their line breaks.
+    return Counter({kind: number for kind, number in counts.items() if kind != ("br", ())})
 
 
-def test_a_page_that_finds_nothing_is_the_same_whatever_it_was_asked(visitor: Client) -> None:
+def test_the_404_page_does_not_depend_on_the_path(visitor: Client) -> None:
     plain = elements(visitor.get("/plain"))
     for text in NAUGHTY:
         for path in (f"/{in_address(text)}", f"/{in_address(text)}+", f"/plain?{in_address(text)}"):
@@ -220,24 +222,26 @@ def test_a_page_that_finds_nothing_is_the_same_whatever_it_was_asked(visitor: Cl
                 assert elements(page) == plain, ascii(text)
 
 
-def test_no_page_of_a_link_gains_an_element(visitor: Client, make_link: MakeLink, api: APIClient) -> None:
+def test_no_string_adds_an_element_to_a_page_of_a_link(
+    visitor: Client, make_link: MakeLink, api: APIClient
+) -> None:
     def pages(text: str) -> list[Counter[tuple[str, tuple[str, ...]]]] | None:
         fields = {name: make(text) for name, (make, is_good) in STORED.items() if is_good(text)}
         fields |= {"originalUrl": f"{URL}?{text}#{text}"}
-        made = send(api, "POST", "/api/urls", {**fields, "password": "secret"})
-        if made.status_code != 201:
+        created = send(api, "POST", "/api/urls", {**fields, "password": "secret"})
+        if created.status_code != 201:
             return None
-        link = made.json()["data"]["url"]
+        link = created.json()["data"]["url"]
         locked = visitor.get(f"/{link['shortCode']}")
         api.put(f"/api/urls/{link['_id']}", {"password": None})
         shown = visitor.get(f"/{link['shortCode']}+")
         api.put(f"/api/urls/{link['_id']}", {"isActive": False})
         over = visitor.get(f"/{link['shortCode']}")
         assert [locked.status_code, shown.status_code, over.status_code] == [401, 200, 410], ascii(text)
-        return [elements(each) for each in (locked, shown, over)]
+        return [elements(response) for response in (locked, shown, over)]
 
     plain = pages("plain")
-    tried = [found for text in NAUGHTY if (found := pages(text)) is not None]
+    tried = [page for text in NAUGHTY if (page := pages(text)) is not None]
     assert len(tried) > 300
     assert tried == [plain] * len(tried)
 
@@ -250,19 +254,19 @@ def operator(db: None) -> Client:
     return client
 
 
-def test_no_page_of_the_admin_gains_an_element(
+def test_no_string_adds_an_element_to_a_page_of_the_admin(
     operator: Client, make_link: MakeLink, alice: NewAccount
 ) -> None:
     link = Link.objects.get(public_id=make_link(title="plain")["_id"])
     alone = elements(operator.get("/admin/links/link/?q=plain"))
-    beside = alone | elements(operator.get("/admin/links/link/"))
+    allowed = alone | elements(operator.get("/admin/links/link/"))
     page = f"/admin/links/link/{link.pk}/change/"
     plain = elements(operator.get(page))
     for text in NAUGHTY:
         if re.search("""[<>&"'`\0\ud800-\udfff]""", text):
-            found = operator.get(f"/admin/links/link/?q={in_address(text)}", follow=True)
-            assert found.status_code == 200, ascii(text)
-            assert not is_text(text) or set(elements(found)) <= set(beside), ascii(text)
+            response = operator.get(f"/admin/links/link/?q={in_address(text)}", follow=True)
+            assert response.status_code == 200, ascii(text)
+            assert not is_text(text) or set(elements(response)) <= set(allowed), ascii(text)
         if fits(text, 200) and text.strip():
             Link.objects.filter(pk=link.pk).update(title=text)
             assert elements(operator.get(page)) == plain, ascii(text)

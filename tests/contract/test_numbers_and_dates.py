@@ -1,4 +1,4 @@
-"""Numbers and dates as nobody should write them, in every place that takes one: each has its answer, none is a 5xx."""
+"""Unusual numbers and dates in every place that accepts one: the response is defined and never a 5xx."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Verdict = tuple[int, str | None, list[str]]
 MakeLink = Callable[..., dict[str, Any]]
 
 FIELDS = ("page", "limit", "maxClicks", "size", "redirectType")
-# As they stand in a body or behind the = of a query; and the fields that take each, all others refuse.
+# As written in a body or a query value, with the fields that accept it; all others refuse it.
 NUMBERS: dict[str, set[str]] = {
     "1": {"page", "limit", "maxClicks"},
     "100": {"page", "limit", "maxClicks", "size"},
@@ -24,7 +24,8 @@ NUMBERS: dict[str, set[str]] = {
     "2000": {"page", "maxClicks", "size"},
     "2001": {"page", "maxClicks"},
     "50000": {"page", "maxClicks"},
-    "50001": {"maxClicks"},
+    "50001": {"page", "maxClicks"},
+    "50002": {"maxClicks"},
     "2147483647": {"maxClicks"},
     "2147483648": set(),
     "9223372036854775807": set(),
@@ -42,14 +43,14 @@ NUMBERS: dict[str, set[str]] = {
     "1E400": set(),
     "-1e-400": set(),
     "true": set(),
-    # In JSON this is nothing, which in three places means the default; in a query it is a word.
+    # In JSON this is no value, which means the default in three places; in a query it is a word.
     "null": {"maxClicks", "redirectType"},
     '"301"': set(),
     '"100 "': set(),
     '"\u0661\u0660\u0660"': set(),
     "[301]": set(),
     '{"a":1}': set(),
-    # No JSON, and no number in a query.
+    # Neither JSON nor a number in a query.
     "NaN": set(),
     "Infinity": set(),
     "0x64": set(),
@@ -57,7 +58,7 @@ NUMBERS: dict[str, set[str]] = {
     "+100": set(),
 }
 
-# What `expiresAt` takes; and whether reports, which end with the days that there are clicks of, take it, too.
+# What `expiresAt` accepts, and whether reports, which end with the days that can have clicks, accept it too.
 DATES: dict[str, bool] = {
     "2030-12-31": True,
     "2030-12-31T23:59": True,
@@ -95,13 +96,13 @@ NO_DATES = [
 ]  # fmt: skip
 
 
-def test_there_are_enough_of_them() -> None:
+def test_there_are_enough_cases() -> None:
     assert len(NUMBERS) >= 30
     assert len(DATES) + len(NO_DATES) >= 60
 
 
 def verdict(response: HttpResponse) -> Verdict:
-    """The status, the code, and the fields that are wrong."""
+    """The status, the code and the invalid fields."""
     body = response.json()
     assert body["success"] is (response.status_code < 400)
     return response.status_code, body.get("code"), [error["field"] for error in body.get("errors", [])]
@@ -112,12 +113,12 @@ def wrong(field: str) -> Verdict:
 
 
 def is_json(text: str) -> bool:
-    """As it is read here: a number beyond all that can be held is none."""
+    """As parsed here: a number that is too large to represent is not valid."""
     return text not in ("NaN", "Infinity", "0x64", "1_00", "+100", "1E400", "9" * 5000)
 
 
 @pytest.mark.parametrize("field", FIELDS)
-def test_a_number_is_taken_within_its_bounds_and_refused_in_the_envelope_beyond_them(
+def test_a_number_is_accepted_within_its_bounds_and_refused_in_the_envelope_outside(
     api: APIClient, make_link: MakeLink, field: str
 ) -> None:
     link = make_link()["_id"]
@@ -138,9 +139,9 @@ def test_a_number_is_taken_within_its_bounds_and_refused_in_the_envelope_beyond_
         return api.generic("POST", path, body, "application/json")
 
     name = f"restrictions.{field}" if field == "maxClicks" else field
-    for text, takers in NUMBERS.items():
+    for text, accepting in NUMBERS.items():
         verdicts = send(text)
-        if field in takers:
+        if field in accepting:
             assert {(status, tuple(errors)) for status, _, errors in verdicts} <= {(200, ()), (201, ())}, text
         elif field in ("page", "limit") or is_json(text):
             assert verdicts == [wrong(name)] * len(verdicts), text[:40]
@@ -148,31 +149,31 @@ def test_a_number_is_taken_within_its_bounds_and_refused_in_the_envelope_beyond_
             assert verdicts == [(400, "invalid_json", [])] * len(verdicts), text[:40]
 
 
-def test_an_expiry_is_a_date_or_refused_in_the_envelope(api: APIClient, make_link: MakeLink) -> None:
+def test_an_expiry_is_a_valid_date_or_refused_in_the_envelope(api: APIClient, make_link: MakeLink) -> None:
     path = f"/api/urls/{make_link()['_id']}"
 
     def verdicts(text: str) -> list[Verdict]:
         body = {"originalUrl": "https://example.com/", "expiresAt": text}
         return [verdict(api.post("/api/urls", body)), verdict(api.put(path, {"expiresAt": text}))]
 
-    taken: list[Verdict] = [(201, None, []), (200, None, [])]
-    assert {text: verdicts(text) for text in DATES} == dict.fromkeys(DATES, taken)
+    accepted: list[Verdict] = [(201, None, []), (200, None, [])]
+    assert {text: verdicts(text) for text in DATES} == dict.fromkeys(DATES, accepted)
     assert {text: verdicts(text) for text in NO_DATES} == {
         text: [wrong("expiresAt")] * 2 for text in NO_DATES
     }
 
 
 @pytest.mark.parametrize("part", ["", "/devices", "/geographic", "/clicks"])
-def test_a_report_has_its_days_or_is_refused_in_the_envelope(
+def test_the_days_of_a_report_are_valid_or_refused_in_the_envelope(
     api: APIClient, make_link: MakeLink, part: str
 ) -> None:
     path = f"/api/analytics/{make_link()['_id']}{part}"
 
-    def both(text: str) -> Verdict:
+    def verdict_for_day(text: str) -> Verdict:
         return verdict(api.get(path, {"startDate": text, "endDate": text}))
 
     refused: Verdict = (400, "validation_error", ["startDate", "endDate"])
-    assert {text: both(text) for text in DATES} == {
+    assert {text: verdict_for_day(text) for text in DATES} == {
         text: (200, None, []) if is_reported else refused for text, is_reported in DATES.items()
     }
-    assert {text: both(text) for text in NO_DATES} == dict.fromkeys(NO_DATES, refused)
+    assert {text: verdict_for_day(text) for text in NO_DATES} == dict.fromkeys(NO_DATES, refused)

@@ -1,4 +1,4 @@
-"""Another tenant's objects, on every endpoint that takes an id, with both credentials: there are none."""
+"""Another tenant's objects are not found by any endpoint that accepts an id, with either credential."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import pytest
 from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
-from tests.conftest import bearer_client
-from tests.contract.test_every_route import WITH_ID, Route, calls, send
+from testing.accounts import bearer_client
+from tests.contract.test_every_route import WITH_A_TOKEN_ONLY, WITH_ID, Route, for_every_call, send
 
 WORDS = ("sesame-street", "brand.example", "her-private-title", "alice", "herCode1")
 ID = "an id of hers"
-# What an endpoint that reads a body takes, so that it is the id that is refused.
-BODY = b'{"title": "stolen", "isActive": false, "rootUrl": "https://evil.example/"}'
+# A valid body for endpoints that read one, so that only the id is refused.
+BODY = b'{"description": "stolen", "isActive": false, "rootUrl": "https://evil.example/"}'
 
 
 @pytest.fixture
-def hers(api: APIClient, make_link: Callable[..., dict[str, Any]]) -> dict[str, str]:
-    """One of each kind of Alice's."""
+def alices(api: APIClient, make_link: Callable[..., dict[str, Any]]) -> dict[str, str]:
+    """One object of each kind, owned by Alice."""
     link = make_link("https://example.com/sesame-street", title="her-private-title", customCode="herCode1")
     domain = api.post("/api/domains", {"domain": "go.brand.example"}).json()["data"]["domain"]
     code = api.post("/api/qr-codes", {"urlId": link["_id"]}).json()["data"]["qrCode"]
@@ -33,35 +33,36 @@ def strangers(stranger: NewAccount, strange_api: APIClient) -> list[APIClient]:
     return [strange_api, bearer_client(stranger.user)]
 
 
-def everything(client: APIClient, hers: dict[str, str]) -> list[Any]:
+def all_bodies(client: APIClient, alices: dict[str, str]) -> list[Any]:
     """Alice's objects as she sees them."""
     paths = (
-        f"/api/urls/{hers['url']}",
-        f"/api/domains/{hers['domain']}",
-        f"/api/qr-codes/{hers['qr']}",
+        f"/api/urls/{alices['url']}",
+        f"/api/domains/{alices['domain']}",
+        f"/api/qr-codes/{alices['qr']}",
         "/api/urls",
     )
     return [client.get(path).json() for path in paths]
 
 
-def assert_nothing_of_hers(response: Any, hers: dict[str, str]) -> None:
+def assert_nothing_of_alice(response: Any, alices: dict[str, str]) -> None:
     text = response.content.decode()
-    assert [word for word in (*WORDS, *hers.values()) if word in text] == []
+    assert [word for word in (*WORDS, *alices.values()) if word in text] == []
 
 
-@calls(WITH_ID)
+@for_every_call(WITH_ID)
 def test_an_id_of_another_tenant_is_404(
-    method: str, route: Route, api: APIClient, hers: dict[str, str], strangers: list[APIClient]
+    method: str, route: Route, api: APIClient, alices: dict[str, str], strangers: list[APIClient]
 ) -> None:
-    before = everything(api, hers)
+    before = all_bodies(api, alices)
 
-    for client in strangers:
-        for identifier in hers.values():
+    # A key gets the same 401 for every id there.
+    for client in strangers[1:] if route.path in WITH_A_TOKEN_ONLY else strangers:
+        for identifier in alices.values():
             response = send(client, method, route.with_id(identifier), b"" if method == "GET" else BODY)
             assert (response.status_code, response.json()["code"]) == (404, "not_found")
-            assert_nothing_of_hers(response, hers)
+            assert_nothing_of_alice(response, alices)
 
-    assert everything(api, hers) == before
+    assert all_bodies(api, alices) == before
 
 
 @pytest.mark.parametrize("kind", ["url", "domain", "qr"])
@@ -74,7 +75,7 @@ def test_an_id_of_another_tenant_is_404(
     ],
 )
 def test_an_id_in_a_body_or_query_is_404_too(
-    hers: dict[str, str],
+    alices: dict[str, str],
     strangers: list[APIClient],
     *,
     kind: str,
@@ -82,25 +83,25 @@ def test_an_id_in_a_body_or_query_is_404_too(
     path: str,
     body: dict[str, str],
 ) -> None:
-    sent = {name: hers[kind] if value == ID else value for name, value in body.items()}
+    sent = {name: alices[kind] if value == ID else value for name, value in body.items()}
     for client in strangers:
         response = client.get(path, sent) if method == "GET" else client.post(path, sent)
         assert (response.status_code, response.json()["code"]) == (404, "not_found")
-        assert_nothing_of_hers(response, hers)
+        assert_nothing_of_alice(response, alices)
 
 
 @pytest.mark.parametrize(
     "path",
     ["/api/urls", "/api/urls?search=sesame", "/api/urls?limit=100&sortBy=clickCount", "/api/urls/stats",
-     "/api/urls/domains/available", "/api/domains", "/api/qr-codes"],
+     "/api/urls/domains/available", "/api/domains", "/api/qr-codes", "/api/audit"],
 )  # fmt: skip
-def test_lists_hold_nothing_of_another_tenant(
-    path: str, hers: dict[str, str], strangers: list[APIClient]
+def test_lists_contain_nothing_of_another_tenant(
+    path: str, alices: dict[str, str], strangers: list[APIClient]
 ) -> None:
     for client in strangers:
         response = client.get(path)
         assert response.status_code == 200
-        assert_nothing_of_hers(response, hers)
+        assert_nothing_of_alice(response, alices)
 
 
 @pytest.mark.parametrize(
@@ -113,32 +114,39 @@ def test_lists_hold_nothing_of_another_tenant(
         ),
         ("bulk-update", {"urls": [{"_id": "url", "isActive": False}, {"_id": "qr"}, {"_id": "domain"}]}),
         ("bulk-delete", {"ids": ["url", "domain", "qr"]}),
+        ("move", {"ids": ["url", "domain", "qr"], "workspaceId": "team"}),
     ],
 )
 def test_each_of_many_ids_is_404(
-    path: str, body: dict[str, Any], api: APIClient, hers: dict[str, str], strangers: list[APIClient]
+    path: str, body: dict[str, Any], api: APIClient, alices: dict[str, str], strangers: list[APIClient]
 ) -> None:
-    before = everything(api, hers)
+    before = all_bodies(api, alices)
     text = json.dumps(body)
-    for name, identifier in hers.items():
+    for name, identifier in alices.items():
         text = text.replace(f'"{name}"', f'"{identifier}"')
 
     for client in strangers:
-        response = client.generic("POST", f"/api/urls/{path}", text, "application/json")
-        assert response.status_code == 200
+        own = client.post("/api/workspaces", {"name": "Mine"}).json()["data"]["workspace"]["_id"]
+        body = text.replace('"team"', f'"{own}"')
+        response = client.generic("POST", f"/api/urls/{path}", body, "application/json")
+        assert response.status_code == (404 if path == "bulk-delete" else 200)
         results = response.json()["data"]["results"]
-        assert {(each["status"], each["code"]) for each in results} == {(404, "not_found")}
-        assert_nothing_of_hers(response, hers)
+        assert {(result["status"], result["code"]) for result in results} == {(404, "not_found")}
+        assert_nothing_of_alice(response, alices)
 
-    assert everything(api, hers) == before
+    assert all_bodies(api, alices) == before
 
 
-def test_files_neither_take_nor_give_what_is_another_tenants(
-    hers: dict[str, str], strangers: list[APIClient]
+def test_files_neither_change_nor_contain_objects_of_another_tenant(
+    alices: dict[str, str], strangers: list[APIClient]
 ) -> None:
     for client in strangers:
-        body = {"content": "originalUrl\nhttps://example.com/\n", "domainId": hers["domain"], "dryRun": False}
+        body = {
+            "content": "originalUrl\nhttps://example.com/\n",
+            "domainId": alices["domain"],
+            "dryRun": False,
+        }
         assert client.post("/api/urls/import", body).status_code == 404
         for file_format in ("csv", "jsonl"):
             file = b"".join(client.get(f"/api/urls/export?format={file_format}").streaming_content).decode()
-            assert [word for word in (*WORDS, *hers.values()) if word in file] == []
+            assert [word for word in (*WORDS, *alices.values()) if word in file] == []

@@ -1,4 +1,4 @@
-"""A real PgBouncer in front of a database of the tests."""
+"""A real PgBouncer in front of a test database."""
 
 from __future__ import annotations
 
@@ -8,23 +8,24 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import psycopg.conninfo
 
-from tests.programs import program
-from tests.service.hosts import make_folder
-from tests.service.running import eventually, free_port, listens
+from testing.programs import program
+from testing.service.hosts import make_folder
+from testing.service.running import eventually, free_port, listens
 
 
 @contextmanager
 def pgbouncer(url: str, *, mode: str) -> Iterator[str]:
-    """Gives the address at which this database is reached through it."""
-    wanted = psycopg.conninfo.conninfo_to_dict(url)
+    """Yields the URL of this database through PgBouncer."""
+    parameters = psycopg.conninfo.conninfo_to_dict(url)
     folder, port = make_folder(), free_port()
     server = " ".join(
-        f"{name}='{wanted[name]}'"
+        f"{name}='{parameters[name]}'"
         for name in ("host", "port", "user", "password", "dbname")
-        if name in wanted
+        if name in parameters
     )
     (folder / "ini").write_text(
         f"[databases]\nshortener = {server}\n"
@@ -35,18 +36,18 @@ def pgbouncer(url: str, *, mode: str) -> Iterator[str]:
         process = subprocess.Popen(
             [program("pgbouncer"), "--quiet", str(folder / "ini")],
             stderr=log,
-            user=_account() if os.geteuid() == 0 else None,
+            user=_account(Path(str(parameters["host"]))) if os.geteuid() == 0 else None,
         )
     try:
         eventually(lambda: process.poll() is not None or listens(port))
         assert process.poll() is None, (folder / "log").read_text()
         yield f"postgres://anybody@127.0.0.1:{port}/shortener"
     finally:
-        process.terminate()
+        process.kill()
         process.wait()
         shutil.rmtree(folder)
 
 
-def _account() -> int:
-    """It refuses to run as root."""
-    return pwd.getpwnam("nobody").pw_uid
+def _account(host: Path) -> int:
+    """PgBouncer refuses to run as root, and only the owner may enter the folder of its socket."""
+    return host.stat().st_uid if host.is_dir() else pwd.getpwnam("nobody").pw_uid

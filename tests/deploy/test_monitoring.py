@@ -1,4 +1,4 @@
-"""The files for Prometheus and Grafana, against promtool and against what the service really tells."""
+"""The files for Prometheus and Grafana, checked by promtool and against the metrics of the service."""
 
 from __future__ import annotations
 
@@ -13,62 +13,67 @@ import pytest
 from django.test import Client
 from prometheus_client.parser import text_string_to_metric_families
 
-from common import metrics
-from tests.programs import program
+from common.host import metrics
+from common.host.internal_listener import INTERNAL
+from testing.programs import program
 
 PROJECT = Path(__file__).resolve().parents[2]
 DEPLOY = PROJECT / "deploy"
 ALERTS = DEPLOY / "alerts.yml"
 DASHBOARD: dict[str, Any] = json.loads((DEPLOY / "grafana-dashboard.json").read_text())
 QUERIES = [target["expr"] for panel in DASHBOARD["panels"] for target in panel["targets"]]
-# What Grafana puts in their place.
+# The values that Grafana inserts.
 FILLED_IN = {"$__rate_interval": "1m", "$__range": "6h", "$instance": ".*"}
 VARIABLE = re.compile(r"\$\w+")
 NAME = re.compile(r"\bshortener_\w+")
 
 
-def promtool(*words: str | Path, given: bytes = b"") -> str:
+def promtool(*words: str | Path, stdin: bytes = b"") -> str:
     done = subprocess.run(
-        [program("promtool"), *words], input=given, capture_output=True, timeout=60, check=False
+        [program("promtool"), *words], input=stdin, capture_output=True, timeout=240, check=False
     )
-    said = (done.stdout + done.stderr).decode()
-    assert done.returncode == 0, said
-    return said
+    output = (done.stdout + done.stderr).decode()
+    assert done.returncode == 0, output
+    return output
 
 
 @pytest.fixture
-def told(db: None) -> bytes:
-    """By a service of which everything has been asked once."""
+def exported(db: None) -> bytes:
+    """The metrics of a service after one request of every kind."""
     metrics.observe_redirect("fast", "302", 0.001)
     metrics.count_lookups(hits=1, misses=1)
     metrics.observe_api_request("/api/urls", 200, 0.01)
     metrics.count_database_error("api")
-    return Client(headers={"host": "127.0.0.1"}).get("/metrics").content
+    prometheus = Client(headers={"host": "127.0.0.1"})
+    prometheus.defaults[INTERNAL] = True
+    return prometheus.get("/metrics").content
 
 
-def test_the_rules_are_rules() -> None:
+def test_promtool_accepts_the_rules() -> None:
     assert "SUCCESS" in promtool("check", "config", DEPLOY / "prometheus.yml")
 
 
-def test_each_rule_wakes_somebody_for_what_it_should_and_for_nothing_else(tmp_path: Path) -> None:
+def test_each_alert_fires_only_for_its_cause(tmp_path: Path) -> None:
     for path in (ALERTS, Path(__file__).parent / "alerts_test.yml"):
         shutil.copy(path, tmp_path)
     promtool("test", "rules", tmp_path / "alerts_test.yml")
 
 
-def test_the_dashboard_asks_what_prometheus_understands(tmp_path: Path) -> None:
+def test_prometheus_accepts_the_queries_of_the_dashboard(tmp_path: Path) -> None:
     rules = []
     for number, query in enumerate(QUERIES):
-        expression = VARIABLE.sub(lambda found: FILLED_IN[found[0]], query)
+        expression = VARIABLE.sub(lambda match: FILLED_IN[match[0]], query)
         rules.append({"record": f"query_{number}", "expr": expression})
     path = tmp_path / "queries.yml"
     path.write_text(json.dumps({"groups": [{"name": "queries", "rules": rules}]}))
     assert f"{len(QUERIES)} rules found" in promtool("check", "rules", path)
 
 
-def test_everything_that_is_asked_for_is_told_and_everything_told_is_shown(told: bytes) -> None:
+def test_every_queried_metric_is_exported_and_every_exported_metric_is_shown(exported: bytes) -> None:
     names = {
-        sample.name for family in text_string_to_metric_families(told.decode()) for sample in family.samples
+        sample.name
+        for family in text_string_to_metric_families(exported.decode())
+        for sample in family.samples
     }
     names = {name for name in names if not name.endswith("_created")}
     shown = set(NAME.findall(" ".join(QUERIES)))
@@ -77,11 +82,11 @@ def test_everything_that_is_asked_for_is_told_and_everything_told_is_shown(told:
     assert names - of_histograms <= shown
 
 
-def test_what_is_told_is_as_prometheus_would_have_it(told: bytes) -> None:
-    promtool("check", "metrics", given=told)
+def test_promtool_accepts_the_exported_metrics(exported: bytes) -> None:
+    promtool("check", "metrics", stdin=exported)
 
 
-def test_no_panel_lies_on_another() -> None:
+def test_no_panels_overlap() -> None:
     cells = [
         (x, y)
         for panel in DASHBOARD["panels"]
@@ -91,3 +96,32 @@ def test_no_panel_lies_on_another() -> None:
     ]
     assert len(cells) == len(set(cells))
     assert len({panel["id"] for panel in DASHBOARD["panels"]}) == len(DASHBOARD["panels"])
+
+
+def test_each_alert_exists_once() -> None:
+    names = re.findall(r"- alert: (\w+)", ALERTS.read_text())
+    assert names
+    assert sorted(names) == sorted(set(names))
+
+
+def test_each_panel_exists_once_and_has_its_own_position() -> None:
+    panels = DASHBOARD["panels"]
+    for name in ("id", "title"):
+        values = [panel[name] for panel in panels]
+        assert sorted(values) == sorted(set(values))
+    cells = [
+        (x, y)
+        for place in (panel["gridPos"] for panel in panels)
+        for x in range(place["x"], place["x"] + place["w"])
+        for y in range(place["y"], place["y"] + place["h"])
+    ]
+    assert len(cells) == len(set(cells))
+
+
+def test_the_clock_panel_shows_negative_values() -> None:
+    (panel,) = [
+        panel
+        for panel in DASHBOARD["panels"]
+        if "shortener_clock_ahead_seconds" in panel["targets"][0]["expr"]
+    ]
+    assert "min" not in panel["fieldConfig"]["defaults"]

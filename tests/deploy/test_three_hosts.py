@@ -1,4 +1,4 @@
-"""Three hosts on one database behind Caddy, as docs/deployment.md builds them."""
+"""Three hosts with one database behind Caddy, as in docs/deployment.md."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import http.client
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -17,17 +15,17 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from shortener_project.embedded_postgres import EmbeddedPostgres
-from tests.conftest import FIREFOX
-from tests.service.caddy import Caddy, caddy_before
-from tests.service.hosts import SECRET_KEY, make_folder
-from tests.service.running import REPOSITORY, Service, eventually
+from local_postgres import EmbeddedPostgres
+from testing.agents import FIREFOX
+from testing.limits import LONG_TIMEOUTS
+from testing.service.caddy import Caddy, caddy_before
+from testing.service.hosts import SECRET_KEY, make_folder
+from testing.service.running import Service, eventually
 
 SITE = "sho.test"
 VISITORS = 2
 
-# Six starts and stops, on a machine that may have other things to do.
-pytestmark = pytest.mark.timeout(300)
+# Six starts and stops, on a machine that may be busy.
 
 
 class Fleet(NamedTuple):
@@ -37,8 +35,8 @@ class Fleet(NamedTuple):
     api_key: str
 
     def clicks_of(self, link: dict[str, Any]) -> int:
-        answer = self.hosts[-1].ask("GET", f"/api/urls/{link['_id']}", X_API_Key=self.api_key)
-        clicks: int = answer.json()["data"]["url"]["clickCount"]
+        response = self.hosts[-1].call("GET", f"/api/urls/{link['_id']}", X_API_Key=self.api_key)
+        clicks: int = response.json()["data"]["url"]["clickCount"]
         return clicks
 
 
@@ -56,14 +54,15 @@ def fleet(caddy: str) -> Iterator[Fleet]:
                     SECRET_KEY=SECRET_KEY,
                     BASE_URL=f"https://{SITE}",
                     TRUSTED_PROXIES="127.0.0.1/32",
+                    **LONG_TIMEOUTS,
                 )
                 for _ in range(3)
             ]
             for host in hosts:
                 host.launch()
             for host in hosts:
-                eventually(host.is_well)
-            (owner,) = [host.owner for host in hosts if "API key" in host.stdout and "e-mail" in host.stdout]
+                eventually(host.is_healthy)
+            (owner,) = [host.owner for host in hosts if (host.var_dir / "first_account.txt").exists()]
             with caddy_before(*hosts, program=caddy) as proxy:
                 yield Fleet(hosts, database, proxy, owner.api_key)
     finally:
@@ -73,10 +72,10 @@ def fleet(caddy: str) -> Iterator[Fleet]:
 
 
 class Visitors:
-    """They follow a link through Caddy, each over a connection of its own, until they are told to stop."""
+    """Follow a link through Caddy until stopped, each over its own connection."""
 
     def __init__(self, fleet: Fleet, code: str) -> None:
-        self.answers: Counter[int] = Counter()
+        self.statuses: Counter[int] = Counter()
         self._fleet, self._code = fleet, code
         self._stop = threading.Event()
         self._lock = threading.Lock()
@@ -93,10 +92,10 @@ class Visitors:
         for thread in self._threads:
             thread.join()
 
-    def go_on(self) -> None:
-        """Waits until they have been answered some more."""
-        before = self.answers.total()
-        eventually(lambda: self.answers.total() > before + 20 or self.problems)
+    def wait_for_more(self) -> None:
+        """Waits until they have received more responses."""
+        before = self.statuses.total()
+        eventually(lambda: self.statuses.total() > before + 20 or self.problems)
 
     def _follow(self) -> None:
         try:
@@ -104,64 +103,62 @@ class Visitors:
                 connection.sock = self._fleet.caddy.connect(SITE)
                 while not self._stop.wait(0.05):
                     connection.request("GET", f"/{self._code}", headers={"User-Agent": FIREFOX})
-                    answer = connection.getresponse()
-                    answer.read()
+                    response = connection.getresponse()
+                    response.read()
                     with self._lock:
-                        self.answers[answer.status] += 1
+                        self.statuses[response.status] += 1
         except (OSError, http.client.HTTPException) as problem:
             self.problems.append(problem)
 
 
-def test_hosts_are_renewed_one_after_the_other_and_no_visitor_notices(fleet: Fleet) -> None:
+def test_restarting_hosts_one_after_the_other_fails_no_redirect(fleet: Fleet) -> None:
     link = fleet.hosts[0].create_link(fleet.api_key)
     with Visitors(fleet, link["shortCode"]) as visitors:
         for host in fleet.hosts:
             assert host.stop() == 0
             host.start()
-            eventually(host.is_well)
-            visitors.go_on()
-    assert (visitors.problems, set(visitors.answers)) == ([], {302})
-    eventually(lambda: fleet.clicks_of(link) == visitors.answers[302])
+            eventually(host.is_healthy)
+            visitors.wait_for_more()
+    assert (visitors.problems, set(visitors.statuses)) == ([], {302})
+    eventually(lambda: fleet.clicks_of(link) == visitors.statuses[302])
 
 
-def test_a_dead_hosts_journal_is_counted_on_another_host_and_not_again_when_it_returns(fleet: Fleet) -> None:
+def test_the_journal_of_a_dead_host_is_counted_once_on_another_host(fleet: Fleet) -> None:
     dead, other, _ = fleet.hosts
     link = other.create_link(fleet.api_key)
     drainer = dead.child("drain_clicks")
     os.kill(drainer, signal.SIGSTOP)
     for _ in range(20):
-        assert dead.ask("GET", f"/{link['shortCode']}", Host=SITE).status == 302
+        assert dead.call("GET", f"/{link['shortCode']}", Host=SITE).status == 302
     dead.kill_everything()
-    left = list((dead.var_dir / "clicks").glob("*.segment"))
+    segments = list((dead.var_dir / "clicks").glob("*.segment"))
     assert fleet.clicks_of(link) == 0
 
     saved = make_folder()
     try:
         shutil.copytree(dead.var_dir / "clicks", saved / "clicks")
-        drain = [sys.executable, "manage.py", "drain_clicks", "--once"]
-        environment = {**other.environment, "VAR_DIR": str(saved)}
-        subprocess.run(drain, cwd=REPOSITORY, env=environment, check=True)
+        assert other.manage("drain_clicks", "--once", VAR_DIR=str(saved)).returncode == 0
         assert fleet.clicks_of(link) == 20
         assert list((saved / "clicks").glob("*.segment")) == []
     finally:
         shutil.rmtree(saved)
 
     dead.start()
-    eventually(dead.is_well)
-    eventually(lambda: not any(segment.exists() for segment in left))
+    eventually(dead.is_healthy)
+    eventually(lambda: not any(segment.exists() for segment in segments))
     assert fleet.clicks_of(link) == 20
 
 
-def test_hosts_whose_database_is_down_get_visitors_and_send_them_where_known_links_lead(fleet: Fleet) -> None:
+def test_hosts_without_a_database_still_redirect_known_links(fleet: Fleet) -> None:
     known = fleet.hosts[0].create_link(fleet.api_key)["shortCode"]
     for host in fleet.hosts:
-        assert host.ask("GET", f"/{known}", Host=SITE).status == 302
+        assert host.call("GET", f"/{known}", Host=SITE).status == 302
     postmaster = fleet.database.pid
     assert postmaster is not None
     os.kill(postmaster, signal.SIGINT)
     try:
-        eventually(lambda: fleet.hosts[0].ask("GET", "/readyz").status == 503)
-        # Longer than two rounds of its questions.
+        eventually(lambda: fleet.hosts[0].call("GET", "/readyz").status == 503)
+        # Longer than two health checks of Caddy.
         until = time.monotonic() + 5
         while time.monotonic() < until:
             assert fleet.caddy.get(SITE, f"/{known}").status == 302
@@ -171,4 +168,4 @@ def test_hosts_whose_database_is_down_get_visitors_and_send_them_where_known_lin
     finally:
         fleet.database.ensure_running()
     for host in fleet.hosts:
-        eventually(host.is_well)
+        eventually(host.is_healthy)

@@ -1,4 +1,4 @@
-"""Domains as operators see them, and look at their DNS."""
+"""Operators list domains and check their DNS."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from dns import rcode as dns_rcode
 from rest_framework.test import APIClient
 
 from domains.models import Domain
-from tests.admin import Operator, audit, told
-from tests.domains.conftest import publish
-from tests.domains.dns_server import DnsServer
+from testing.admin import Operator, audit, messages_of
+from testing.dns_server import DnsServer
+from testing.domains import publish
 
 DOMAINS = "domains/domain/"
 HOST = "go.brand.example"
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def recheck(operator: Operator) -> list[str]:
-    return told(operator.act(DOMAINS, "recheck", Domain.objects.all()))
+    return messages_of(operator.act(DOMAINS, "recheck", Domain.objects.all()))
 
 
 def state() -> tuple[str, int]:
@@ -40,7 +40,7 @@ def test_a_list_takes_as_many_queries_however_long_it_is(
     assert len(operator.rows(DOMAINS)) == domains
     assert operator.queries(DOMAINS) == 4
     assert operator.queries(DOMAINS, q="brand", status__exact="pending", failing="1") == 4
-    assert operator.queries(f"{DOMAINS}{Domain.objects.latest('pk').pk}/change/") == 4
+    assert operator.queries(f"{DOMAINS}{Domain.objects.latest('pk').pk}/change/") == 5
 
 
 def test_domains_are_found_by_name_owner_and_state(operator: Operator, claim: Claim) -> None:
@@ -56,7 +56,7 @@ def test_domains_are_found_by_name_owner_and_state(operator: Operator, claim: Cl
     assert hosts(status__exact="active") == hosts(failing="1") == ["b.brand.example"]
 
 
-def test_dns_is_looked_at_at_once_and_what_it_says_is_told(
+def test_recheck_action_runs_the_check_and_shows_its_result(
     operator: Operator, active: dict[str, Any], dns: DnsServer
 ) -> None:
     token = next(record["value"] for record in active["dnsRecords"] if record["type"] == "TXT")
@@ -65,10 +65,10 @@ def test_dns_is_looked_at_at_once_and_what_it_says_is_told(
         f"{HOST} is active. CNAME {HOST}: ['sho.rt']",
     ]
     assert state() == ("active", 0)
-    assert audit() == [("operator@example.com", HOST, "Looked at: active.")]
+    assert audit() == [("operator@example.com", HOST, "DNS checked: active.")]
 
 
-def test_the_third_look_in_a_row_that_fails_switches_a_domain_off(
+def test_third_consecutive_failure_deactivates_the_domain(
     operator: Operator, active: dict[str, Any], dns: DnsServer
 ) -> None:
     dns.remove(HOST, "CNAME")
@@ -80,13 +80,15 @@ def test_the_third_look_in_a_row_that_fails_switches_a_domain_off(
     assert state() == ("inactive", 3)
 
 
-def test_a_look_that_succeeds_forgives(operator: Operator, active: dict[str, Any], dns: DnsServer) -> None:
+def test_a_successful_check_resets_the_failure_count(
+    operator: Operator, active: dict[str, Any], dns: DnsServer
+) -> None:
     Domain.objects.update(failed_checks=2)
     recheck(operator)
     assert state() == ("active", 0)
 
 
-def test_a_resolver_in_trouble_decides_nothing(
+def test_a_resolver_failure_changes_no_status(
     operator: Operator, active: dict[str, Any], dns: DnsServer
 ) -> None:
     dns.rcode = dns_rcode.SERVFAIL
@@ -96,7 +98,7 @@ def test_a_resolver_in_trouble_decides_nothing(
     assert state() == ("active", 0)
 
 
-def test_what_is_not_active_is_only_looked_at(
+def test_checking_a_pending_domain_changes_nothing(
     operator: Operator, api: APIClient, dns: DnsServer, claim: Claim
 ) -> None:
     publish(dns, claim())
@@ -104,17 +106,17 @@ def test_what_is_not_active_is_only_looked_at(
     assert state() == ("pending", 0)
 
 
-def test_few_are_looked_at_at_a_time(operator: Operator, claim: Claim, dns: DnsServer) -> None:
+def test_number_of_domains_per_check_is_limited(operator: Operator, claim: Claim, dns: DnsServer) -> None:
     for number in range(6):
         claim(f"go{number}.brand.example")
-    assert recheck(operator) == ["At most 5 at a time."]
-    assert dns.asked == []
+    assert recheck(operator) == ["Select at most 5 domains."]
+    assert dns.queries == []
 
 
-def test_a_domain_is_looked_at_on_its_own_page_too(
+def test_a_domain_can_be_checked_on_its_detail_page(
     operator: Operator, active: dict[str, Any], dns: DnsServer
 ) -> None:
     page = f"{DOMAINS}{Domain.objects.get().pk}/change/"
-    assert len(told(operator.send(page, act="recheck"))) == 2
+    assert len(messages_of(operator.send(page, act="recheck"))) == 2
     operator.send(page, status="inactive", host="other.example")
     assert (Domain.objects.get().host, *state()) == (HOST, "active", 0)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -13,10 +13,10 @@ from rest_framework.test import APIClient
 
 from accounts.models import User
 from accounts.services import NewAccount
-from domains.models import Domain
-from tests.conftest import account, key_client
+from domains.models import CLAIM_DAYS, Domain
+from testing.accounts import account, key_client
 
-# A name that is claimed twice breaks a statement, which must not be within the transaction of a plain test.
+# A repeated claim makes a statement fail, which would break the transaction of an ordinary test.
 pytestmark = pytest.mark.django_db(transaction=True)
 
 NOT_A_STRING = [5, 0, 1.5, True, False, [], ["go.brand.example"], {}, {"domain": "x"}]
@@ -35,11 +35,11 @@ def names(client: APIClient) -> list[str]:
 def test_a_claim_is_pending_and_says_what_to_enter_into_dns(api: APIClient) -> None:
     response = api.post("/api/domains", {"domain": "Brand.example", "subdomain": "go"})
     assert response.status_code == 201
-    answer = response.json()
-    domain = answer["data"]["domain"]
+    body = response.json()
+    domain = body["data"]["domain"]
     token = domain["dnsRecords"][0]["value"]
     assert re.fullmatch(r"[0-9a-f]{32}", token)
-    assert answer == {
+    assert body == {
         "success": True,
         "message": "Domain added successfully.",
         "data": {
@@ -51,6 +51,8 @@ def test_a_claim_is_pending_and_says_what_to_enter_into_dns(api: APIClient) -> N
                 "status": "pending",
                 "verified": False,
                 "createdAt": domain["createdAt"],
+                "verifyBefore": domain["verifyBefore"],
+                "nextCheckAt": None,
                 "dnsRecords": [
                     {"type": "TXT", "name": "_shortener-challenge.go.brand.example", "value": token},
                     {"type": "CNAME", "name": "go.brand.example", "value": "sho.rt"},
@@ -58,9 +60,9 @@ def test_a_claim_is_pending_and_says_what_to_enter_into_dns(api: APIClient) -> N
             }
         },
     }
-    nowhere = {"rootUrl": None, "notFoundUrl": None, "expiredUrl": None}
+    no_urls = {"rootUrl": None, "notFoundUrl": None, "expiredUrl": None}
     shown = api.get(f"/api/domains/{domain['_id']}").json()
-    assert shown == {"success": True, "data": {"domain": domain | nowhere}}
+    assert shown == {"success": True, "data": {"domain": domain | no_urls}}
     listed = {key: value for key, value in domain.items() if key != "dnsRecords"}
     assert api.get("/api/domains").json() == {"success": True, "data": {"domains": [listed]}}
 
@@ -81,7 +83,7 @@ def test_a_claim_is_pending_and_says_what_to_enter_into_dns(api: APIClient) -> N
         ("192.0.2.8", ["192.0.2.7"], "go.brand.example", [("A", "192.0.2.7")]),
     ],
 )
-def test_where_a_name_has_to_lead(  # noqa: PLR0917 # a table
+def test_required_address_records(
     settings: Settings,
     claim: Callable[..., dict[str, Any]],
     base_host: str,
@@ -90,8 +92,8 @@ def test_where_a_name_has_to_lead(  # noqa: PLR0917 # a table
     records: list[tuple[str, str]],
 ) -> None:
     settings.BASE_HOST, settings.EDGE_ADDRESSES = base_host, edge
-    found = claim(host)["dnsRecords"][1:]
-    assert found == [{"type": kind, "name": host, "value": value} for kind, value in records]
+    address_records = claim(host)["dnsRecords"][1:]
+    assert address_records == [{"type": kind, "name": host, "value": value} for kind, value in records]
 
 
 def test_every_claim_has_a_token_of_its_own(
@@ -100,7 +102,7 @@ def test_every_claim_has_a_token_of_its_own(
     claims = [claim(), claim("other.brand.example"), claim(client=strange_api)]
     assert api.delete(f"/api/domains/{claims[0]['_id']}").status_code == 200
     claims.append(claim())
-    assert len({each["dnsRecords"][0]["value"] for each in claims}) == 4
+    assert len({created["dnsRecords"][0]["value"] for created in claims}) == 4
 
 
 def test_domains_are_listed_from_the_oldest_and_only_to_their_owner(
@@ -125,7 +127,7 @@ def test_the_list_takes_one_query_beside_the_credentials(
 
 
 @pytest.mark.parametrize("spelling", ["go.brand.example", "GO.brand.example.", "\uff47\uff4f.brand.example"])
-def test_ones_own_claim_is_made_once(
+def test_a_repeated_claim_is_refused(
     api: APIClient, claim: Callable[..., dict[str, Any]], spelling: str
 ) -> None:
     claim("brand.example", subdomain="go")
@@ -149,10 +151,12 @@ def test_a_claim_lapses_after_seven_days_and_can_be_made_anew(
     assert Domain.objects.count() == 1
 
 
-# Who may
+# Permissions
 
 
-def test_the_plan_must_allow_it(claim: Callable[..., dict[str, Any]], alice: NewAccount) -> None:
+def test_claims_require_a_plan_with_custom_domains(
+    claim: Callable[..., dict[str, Any]], alice: NewAccount
+) -> None:
     free = key_client(account("free@example.com").api_key)
     response = free.post("/api/domains", {"domain": "go.brand.example"})
     assert response.status_code == 403
@@ -166,7 +170,7 @@ def test_the_plan_must_allow_it(claim: Callable[..., dict[str, Any]], alice: New
     claim(client=key_client(account("big@example.com", plan="enterprise").api_key))
 
 
-def test_who_leaves_the_plan_can_still_read_and_delete(
+def test_read_and_delete_still_work_after_a_downgrade(
     api: APIClient, alice: NewAccount, claim: Callable[..., dict[str, Any]]
 ) -> None:
     domain = claim()
@@ -197,11 +201,15 @@ def test_another_owners_domain_is_not_found(
     ):
         response = getattr(strange_api, method)(f"/api/domains/{identifier}{path}")
         assert response.status_code == 404, identifier
-        assert response.json() == {"success": False, "message": "Domain not found.", "code": "not_found"}
+        assert response.json() == {
+            "success": False,
+            "message": "Domain not found.",
+            "code": "not_found",
+        }
     assert names(api) == ["go.brand.example"]
 
 
-def test_a_token_is_as_good_as_a_key(bearer: APIClient, claim: Callable[..., dict[str, Any]]) -> None:
+def test_a_token_authenticates_like_a_key(bearer: APIClient, claim: Callable[..., dict[str, Any]]) -> None:
     domain = claim(client=bearer)
     assert names(bearer) == ["go.brand.example"]
     assert bearer.delete(f"/api/domains/{domain['_id']}").json() == {
@@ -211,7 +219,7 @@ def test_a_token_is_as_good_as_a_key(bearer: APIClient, claim: Callable[..., dic
     assert names(bearer) == []
 
 
-# What is sent
+# Request bodies
 
 
 @pytest.mark.parametrize("value", NOT_A_STRING, ids=repr)
@@ -219,7 +227,7 @@ def test_both_fields_are_strings(api: APIClient, value: Any) -> None:
     response = api.post("/api/domains", {"domain": value, "subdomain": value})
     assert response.status_code == 400
     errors = response.json()["errors"]
-    assert [(each["field"], each["code"]) for each in errors] == [
+    assert [(error["field"], error["code"]) for error in errors] == [
         ("domain", "invalid"),
         ("subdomain", "invalid"),
     ]
@@ -232,20 +240,42 @@ def test_both_fields_are_strings(api: APIClient, value: Any) -> None:
 def test_the_domain_is_required(api: APIClient, body: dict[str, Any], code: str) -> None:
     response = api.post("/api/domains", body)
     assert response.status_code == 400
-    assert [(each["field"], each["code"]) for each in response.json()["errors"]] == [("domain", code)]
+    assert [(error["field"], error["code"]) for error in response.json()["errors"]] == [("domain", code)]
 
 
 @pytest.mark.parametrize("subdomain", [None, ""])
-def test_no_subdomain_is_none(api: APIClient, subdomain: str | None) -> None:
+def test_a_missing_subdomain_is_null(api: APIClient, subdomain: str | None) -> None:
     response = api.post("/api/domains", {"domain": "brand.example", "subdomain": subdomain})
     assert response.status_code == 201
     assert response.json()["data"]["domain"]["subdomain"] is None
 
 
-def test_what_is_not_for_the_caller_to_say_is_ignored(api: APIClient, alice: NewAccount) -> None:
+def test_read_only_fields_are_ignored(api: APIClient, alice: NewAccount) -> None:
     foreign = {"status": "active", "verified": True, "token": "0" * 32, "host": "x", "owner": 1, "_id": "x"}
     response = api.post("/api/domains", {"domain": "brand.example", **foreign})
     assert response.status_code == 201
     domain = Domain.objects.get()
     assert (domain.status, domain.host, domain.owner_id) == ("pending", "brand.example", alice.user.pk)
     assert domain.token != "0" * 32
+
+
+def test_pending_domain_has_its_deadline(claim: Callable[..., dict[str, Any]]) -> None:
+    domain = claim()
+    created = datetime.fromisoformat(domain["createdAt"])
+    assert datetime.fromisoformat(domain["verifyBefore"]) == created + timedelta(days=CLAIM_DAYS)
+    assert domain["nextCheckAt"] is None
+
+
+@pytest.mark.parametrize("status", ["active", "inactive"])
+def test_only_active_domain_has_a_next_check(api: APIClient, active: dict[str, Any], status: str) -> None:
+    Domain.objects.update(status=status)
+    stored = Domain.objects.get()
+    [listed] = api.get("/api/domains").json()["data"]["domains"]
+    read = api.get(f"/api/domains/{active['_id']}").json()["data"]["domain"]
+    for shown in (listed, read):
+        assert shown["verifyBefore"] is None
+        next_check = shown["nextCheckAt"]
+        if status == "active":
+            assert datetime.fromisoformat(next_check) == stored.recheck_at
+        else:
+            assert next_check is None

@@ -1,4 +1,4 @@
-# ruff: noqa: RUF001 # letters that look like others are what is tried here
+# ruff: noqa: RUF001 # the tests use look-alike letters
 from __future__ import annotations
 
 import pytest
@@ -40,7 +40,7 @@ CANONICAL = [
     (LONGEST, None, LONGEST),
 ]
 
-# What is sent as the domain, by the rule that it breaks.
+# Domains in requests, by the error code that they cause.
 _HOSTILE = {
     "blank": [""],
     "invalid": [
@@ -121,11 +121,11 @@ HOSTILE = [(name, rule) for rule, names in _HOSTILE.items() for name in names]
 
 
 @pytest.mark.parametrize(("domain", "subdomain", "host"), CANONICAL)
-def test_the_one_spelling_of_a_name(domain: str, subdomain: str | None, host: str) -> None:
+def test_names_are_canonicalized(domain: str, subdomain: str | None, host: str) -> None:
     assert canonical_name(domain, subdomain).host == host
 
 
-def test_every_hostile_name_is_refused_by_the_rule_that_it_breaks(api: APIClient) -> None:
+def test_each_hostile_name_is_refused_with_its_error_code(api: APIClient) -> None:
     refusals = []
     for name, _ in HOSTILE:
         response = api.post("/api/domains", {"domain": name})
@@ -146,7 +146,7 @@ def test_a_hostile_subdomain_is_refused(subdomain: str) -> None:
     assert [(error.field, error.code) for error in refused.value.errors] == [("subdomain", "invalid")]
 
 
-def test_both_parts_are_judged_at_once() -> None:
+def test_errors_of_both_parts_are_reported_together() -> None:
     with pytest.raises(InvalidFields) as refused:
         canonical_name("127.0.0.1", "*")
     assert [(error.field, error.code) for error in refused.value.errors] == [
@@ -156,12 +156,12 @@ def test_both_parts_are_judged_at_once() -> None:
 
 
 @pytest.mark.parametrize(("domain", "subdomain"), [("rt.", "sho"), ("RT", "SHO")])
-def test_the_service_itself_is_not_claimed_in_two_parts(domain: str, subdomain: str) -> None:
+def test_the_service_host_cannot_be_claimed_in_two_parts(domain: str, subdomain: str) -> None:
     with pytest.raises(InvalidFields):
         canonical_name(domain, subdomain)
 
 
-def test_a_name_leaves_room_for_its_challenge() -> None:
+def test_maximum_length_leaves_space_for_the_challenge_label() -> None:
     assert len(f"_shortener-challenge.{LONGEST}") == 253
 
 
@@ -174,6 +174,6 @@ def test_a_name_leaves_room_for_its_challenge() -> None:
         ("xn--e1afmkfd.xn--p1ai", "xn--e1afmkfd.xn--p1ai"),
     ],
 )
-def test_the_registered_part(host: str, registered: str) -> None:
+def test_registered_domain_of_a_name(host: str, registered: str) -> None:
     assert registered_domain(host) == registered
     assert is_apex(host) is (host == registered)

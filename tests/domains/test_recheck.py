@@ -12,11 +12,11 @@ from django.db.models import F
 from django.test import Client
 from rest_framework.test import APIClient
 
-from domains import recheck
 from domains.models import Domain
-from tests.domains.conftest import publish, status_of, verify
-from tests.domains.dns_server import DnsServer
-from tests.links.threads import at_once
+from domains.verification import recheck
+from testing.dns_server import DnsServer
+from testing.domains import publish, status_of, verify
+from testing.threads import at_once
 
 HOST = "go.brand.example"
 
@@ -40,14 +40,14 @@ def state() -> tuple[str, int]:
     return domain.status, domain.failed_checks
 
 
-def test_an_active_domain_is_looked_at_once_a_day(active: dict[str, Any], dns: DnsServer) -> None:
+def test_an_active_domain_is_checked_once_a_day(active: dict[str, Any], dns: DnsServer) -> None:
     pass_hours(23)
     assert recheck.recheck_due() == 0
-    assert dns.asked == []
+    assert dns.queries == []
     pass_hours(1)
     assert recheck.recheck_due() == 1
     assert recheck.recheck_due() == 0
-    assert len(dns.asked) == 2
+    assert len(dns.queries) == 2
     pass_hours(23)
     assert recheck.recheck_due() == 0
     pass_hours(1)
@@ -55,7 +55,7 @@ def test_an_active_domain_is_looked_at_once_a_day(active: dict[str, Any], dns: D
     assert state() == ("active", 0)
 
 
-def test_the_third_failure_in_a_row_switches_it_off(  # noqa: PLR0917 # fixtures
+def test_the_third_consecutive_failure_deactivates_the_domain(
     api: APIClient,
     active: dict[str, Any],
     dns: DnsServer,
@@ -75,21 +75,21 @@ def test_the_third_failure_in_a_row_switches_it_off(  # noqa: PLR0917 # fixtures
     next_day()
     assert (state(), follow()) == (("inactive", 3), 410)
     assert caplog.messages[-1] == (
-        f"The DNS of {HOST} is not as it should be, and it is inactive: CNAME {HOST} is []."
+        f"The DNS check of {HOST} failed. Its status is inactive: CNAME {HOST} is []."
     )
     assert (
         api.post("/api/urls", {"originalUrl": "https://a.example", "domainId": active["_id"]}).status_code
-        == 404
+        == 409
     )
-    dns.asked.clear()
+    dns.queries.clear()
     publish(dns, active)
     next_day()
-    assert (state(), dns.asked) == (("inactive", 3), [])
+    assert (state(), dns.queries) == (("inactive", 3), [])
     assert verify(api, active).status_code == 200
     assert (state(), follow()) == (("active", 0), 302)
 
 
-def test_a_success_forgives_what_went_before(active: dict[str, Any], dns: DnsServer) -> None:
+def test_a_success_resets_the_failure_count(active: dict[str, Any], dns: DnsServer) -> None:
     for _ in range(3):
         dns.remove(HOST, "CNAME")
         next_day()
@@ -100,7 +100,7 @@ def test_a_success_forgives_what_went_before(active: dict[str, Any], dns: DnsSer
         assert state() == ("active", 0)
 
 
-def test_the_proof_must_stay(api: APIClient, active: dict[str, Any], dns: DnsServer) -> None:
+def test_a_removed_proof_fails_the_check(api: APIClient, active: dict[str, Any], dns: DnsServer) -> None:
     dns.remove(f"_shortener-challenge.{HOST}", "TXT")
     for _ in range(3):
         next_day()
@@ -108,7 +108,7 @@ def test_the_proof_must_stay(api: APIClient, active: dict[str, Any], dns: DnsSer
 
 
 @pytest.mark.parametrize("trouble", [{"rcode": dns.rcode.SERVFAIL}, {"rcode": dns.rcode.REFUSED}])
-def test_a_resolver_in_trouble_is_asked_again_in_an_hour_and_is_no_strike(
+def test_a_resolver_failure_is_retried_in_an_hour_and_does_not_count(
     active: dict[str, Any], dns: DnsServer, trouble: dict[str, Any]
 ) -> None:
     for name, value in trouble.items():
@@ -121,75 +121,75 @@ def test_a_resolver_in_trouble_is_asked_again_in_an_hour_and_is_no_strike(
     assert recheck.recheck_due() == 1
 
 
-def test_pending_and_inactive_domains_are_left_alone(claim: Claim, dns: DnsServer) -> None:
+def test_pending_and_inactive_domains_are_not_checked(claim: Claim, dns: DnsServer) -> None:
     claim()
     claim("other.brand.example")
     Domain.objects.filter(host="other.brand.example").update(status="inactive")
     pass_hours(48)
     assert recheck.recheck_due() == 0
-    assert dns.asked == []
+    assert dns.queries == []
 
 
-def test_many_hosts_look_at_each_domain_once(
+def test_concurrent_hosts_check_each_domain_once(
     api: APIClient, dns: DnsServer, claim: Claim, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recheck, "_TAKE", recheck._TAKE.replace("LIMIT 20", "LIMIT 3"))
+    monkeypatch.setattr(recheck, "LEASE_DUE", recheck.LEASE_DUE.replace("LIMIT 20", "LIMIT 3"))
     for number in range(20):
         publish(dns, claim(f"go{number}.brand.example"))
     Domain.objects.update(status="active")
     dns.remove("go7.brand.example", "CNAME")
     assert sum(at_once([recheck.recheck_due] * 4)) == 20
-    assert sorted(name for name, kind, _ in dns.asked if kind == "CNAME") == sorted(
+    assert sorted(name for name, kind, _ in dns.queries if kind == "CNAME") == sorted(
         f"go{number}.brand.example" for number in range(20)
     )
     assert Domain.objects.exclude(failed_checks=0).get().host == "go7.brand.example"
 
 
-def test_what_a_dead_host_took_is_due_again(active: dict[str, Any], dns: DnsServer) -> None:
+def test_the_lease_of_a_dead_host_expires(active: dict[str, Any], dns: DnsServer) -> None:
     pass_hours(24)
-    assert len(recheck._take()) == 1
+    assert len(recheck.lease_due()) == 1
     assert recheck.recheck_due() == 0
     pass_hours(1)
     assert recheck.recheck_due() == 1
 
 
 @pytest.mark.parametrize("meanwhile", ["verified", "deleted"])
-def test_what_an_owner_did_meanwhile_stands(
+def test_a_concurrent_change_by_the_owner_is_kept(
     api: APIClient, active: dict[str, Any], dns: DnsServer, meanwhile: str
 ) -> None:
     Domain.objects.update(failed_checks=2)
     dns.remove(HOST, "CNAME")
     pass_hours(24)
-    taken = recheck._take()
-    looks = recheck.examine_all(taken)
+    leased = recheck.lease_due()
+    looks = recheck.examine_all(leased)
     publish(dns, active)
     if meanwhile == "verified":
         assert verify(api, active).status_code == 200
     else:
         assert api.delete(f"/api/domains/{active['_id']}").status_code == 200
-    for domain, checks in zip(taken, looks, strict=True):
-        recheck._record(domain, checks)
+    for domain, checks in zip(leased, looks, strict=True):
+        recheck.record_result(domain, checks)
     assert list(Domain.objects.values_list("status", "failed_checks")) == (
         [("active", 0)] if meanwhile == "verified" else []
     )
 
 
-def test_no_transaction_is_open_while_dns_is_asked(
+def test_no_transaction_is_open_during_dns_queries(
     active: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen = []
-    ask = recheck.examine_all
+    in_transaction = []
+    examine_all = recheck.examine_all
 
-    def asked(domains: Any) -> Any:
-        seen.append(connection.in_atomic_block)
-        return ask(domains)
+    def examine_without_transaction(domains: Any) -> Any:
+        in_transaction.append(connection.in_atomic_block)
+        return examine_all(domains)
 
-    monkeypatch.setattr(recheck, "examine_all", asked)
+    monkeypatch.setattr(recheck, "examine_all", examine_without_transaction)
     next_day()
-    assert seen == [False]
+    assert in_transaction == [False]
 
 
-def test_lapsed_claims_are_forgotten(
+def test_lapsed_claims_are_deleted(
     api: APIClient, strange_api: APIClient, dns: DnsServer, claim: Claim
 ) -> None:
     claim("lapsing.brand.example")

@@ -8,14 +8,16 @@ import pytest
 from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
-from domains import proof, services
-from tests.domains.conftest import publish, status_of, verify
-from tests.domains.dns_server import DnsServer
+from domains import services
+from domains.verification import proof, resolver
+from testing.dns_server import DnsServer
+from testing.domains import publish, status_of, verify
 
 HOST = "go.brand.example"
 CHALLENGE = f"_shortener-challenge.{HOST}"
+VERIFICATIONS = services.VERIFICATIONS
 
-# Nothing of a verification is within a transaction.
+# A verification must not run inside a transaction.
 pytestmark = pytest.mark.django_db(transaction=True)
 
 Claim = Callable[..., dict[str, Any]]
@@ -31,17 +33,17 @@ def token_of(domain: dict[str, Any]) -> str:
 
 
 def checks(client: APIClient, domain: dict[str, Any]) -> list[dict[str, Any]]:
-    """Of a refused verification, which has left the domain as it was."""
+    """The checks of a refused verification. Asserts that the domain is unchanged."""
     response = verify(client, domain)
     assert response.status_code == 400, response.content
-    answer = response.json()
-    assert (answer["code"], answer["message"]) == (
+    body = response.json()
+    assert (body["code"], body["message"]) == (
         "dns_not_configured",
         "The domain's DNS is not configured yet.",
     )
-    assert answer.keys() == {"success", "message", "code", "data"}
+    assert body.keys() == {"success", "message", "code", "data"}
     assert status_of(client, domain) == "pending"
-    return answer["data"]["checks"]
+    return body["data"]["checks"]
 
 
 def reasons(client: APIClient, domain: dict[str, Any]) -> list[str | None]:
@@ -58,11 +60,11 @@ def test_both_records_make_the_domain_active(api: APIClient, dns: DnsServer, cla
         "message": "Domain verified successfully.",
         "data": {"domain": {"_id": domain["_id"], "fullDomain": HOST, "status": "active", "verified": True}},
     }
-    assert sorted(dns.asked) == [(CHALLENGE, "TXT", "UDP"), (HOST, "CNAME", "UDP")]
+    assert sorted(dns.queries) == [(CHALLENGE, "TXT", "UDP"), (HOST, "CNAME", "UDP")]
     assert verify(api, domain).status_code == 200
 
 
-def test_a_refusal_teaches(api: APIClient, dns: DnsServer, claim: Claim) -> None:
+def test_a_refusal_contains_advice_for_each_record(api: APIClient, dns: DnsServer, claim: Claim) -> None:
     domain = claim()
     dns.set(HOST, "CNAME", "elsewhere.example.")
     assert checks(api, domain) == [
@@ -91,13 +93,13 @@ def test_a_refusal_teaches(api: APIClient, dns: DnsServer, claim: Claim) -> None
     ]
 
 
-def test_the_right_cname_alone_proves_nothing(api: APIClient, dns: DnsServer, claim: Claim) -> None:
+def test_a_correct_cname_without_txt_is_refused(api: APIClient, dns: DnsServer, claim: Claim) -> None:
     domain = claim()
     dns.set(HOST, "CNAME", "sho.rt.")
     assert reasons(api, domain) == ["missing", None]
 
 
-def test_the_right_txt_alone_leads_nowhere(api: APIClient, dns: DnsServer, claim: Claim) -> None:
+def test_a_correct_txt_without_cname_is_refused(api: APIClient, dns: DnsServer, claim: Claim) -> None:
     domain = claim()
     publish(dns, domain)
     dns.remove(HOST, "CNAME")
@@ -120,7 +122,7 @@ def almost(token: str) -> list[str]:
     ]
 
 
-def test_another_value_is_told(api: APIClient, dns: DnsServer, claim: Claim) -> None:
+def test_a_wrong_txt_value_is_reported(api: APIClient, dns: DnsServer, claim: Claim) -> None:
     domain = claim()
     publish(dns, domain)
     wrong = [value for value in almost(token_of(domain)) if value != token_of(domain)]
@@ -132,7 +134,9 @@ def test_another_value_is_told(api: APIClient, dns: DnsServer, claim: Claim) -> 
     assert len(txt["found"]) == len(wrong)
 
 
-def test_the_token_may_stand_among_others_and_in_pieces(api: APIClient, dns: DnsServer, claim: Claim) -> None:
+def test_the_token_is_found_among_other_values_and_split_strings(
+    api: APIClient, dns: DnsServer, claim: Claim
+) -> None:
     domain = claim()
     publish(dns, domain)
     token = token_of(domain)
@@ -140,7 +144,7 @@ def test_the_token_may_stand_among_others_and_in_pieces(api: APIClient, dns: Dns
     assert verify(api, domain).status_code == 200
 
 
-def test_a_thousand_strings_come_over_tcp(api: APIClient, dns: DnsServer, claim: Claim) -> None:
+def test_a_thousand_strings_are_read_over_tcp(api: APIClient, dns: DnsServer, claim: Claim) -> None:
     domain = claim()
     publish(dns, domain)
     dns.set(CHALLENGE, "TXT", *[f'"{number:020}"' for number in range(1000)])
@@ -148,16 +152,16 @@ def test_a_thousand_strings_come_over_tcp(api: APIClient, dns: DnsServer, claim:
     assert (txt["reason"], cname["reason"], len(txt["found"])) == ("wrong_value", None, 10)
     dns.set(CHALLENGE, "TXT", *[f'"{number:020}"' for number in range(1000)], f'"{token_of(domain)}"')
     assert verify(api, domain).status_code == 200
-    assert (CHALLENGE, "TXT", "TCP") in dns.asked
+    assert (CHALLENGE, "TXT", "TCP") in dns.queries
 
 
-def test_more_than_64_kb_of_answers_are_not_read(
+def test_responses_over_64_kb_are_refused(
     api: APIClient, dns: DnsServer, claim: Claim, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     domain = claim()
     publish(dns, domain)
-    # Two answers of a thousand strings, as one message cannot hold more.
-    monkeypatch.setattr("domains.resolver.MAX_BYTES", 20_000)
+    # Two responses of a thousand strings: one message cannot hold more.
+    monkeypatch.setattr("domains.verification.resolver.MAX_BYTES", 20_000)
     dns.set(CHALLENGE, "TXT", *[f'"{number:020}"' for number in range(1000)], f'"{token_of(domain)}"')
     assert reasons(api, domain)[0] == "too_large"
 
@@ -170,7 +174,7 @@ def test_a_wildcard_is_an_alias_and_no_proof(api: APIClient, dns: DnsServer, cla
     assert (txt["reason"], cname["reason"]) == ("alias", None)
     assert txt["found"] == ["sho.rt", token_of(domain)]
     dns.set(CHALLENGE, "TXT", f'"{token_of(domain)}"')
-    # The name of the challenge lies below that of the domain, which the wildcard does not make any more.
+    # The domain's own record exists now, so the wildcard no longer covers the challenge name below it (RFC 4592).
     dns.set(HOST, "CNAME", "sho.rt.")
     assert verify(api, domain).status_code == 200
 
@@ -194,7 +198,7 @@ def test_a_wildcard_is_an_alias_and_no_proof(api: APIClient, dns: DnsServer, cla
         ({HOST: "d1234.cloudfront.net."}, "proxied"),
     ],
 )
-def test_where_the_cnames_lead(
+def test_cname_chains(
     api: APIClient, dns: DnsServer, claim: Claim, records: dict[str, str], reason: str | None
 ) -> None:
     domain = claim()
@@ -223,7 +227,7 @@ def test_where_the_cnames_lead(
         ([], "missing"),
     ],
 )  # fmt: skip
-def test_an_apex_leads_to_the_addresses(  # noqa: PLR0917 # a table
+def test_an_apex_needs_the_service_addresses(
     api: APIClient,
     dns: DnsServer,
     claim: Claim,
@@ -246,7 +250,7 @@ def test_an_apex_leads_to_the_addresses(  # noqa: PLR0917 # a table
 
 
 @pytest.mark.parametrize("addresses", [["192.0.2.7"], []])
-def test_addresses_in_place_of_the_cname(
+def test_a_flattened_cname_is_accepted(
     api: APIClient, dns: DnsServer, claim: Claim, settings: Settings, addresses: list[str]
 ) -> None:
     settings.EDGE_ADDRESSES = addresses
@@ -260,7 +264,7 @@ def test_addresses_in_place_of_the_cname(
         assert reasons(api, domain) == [None, "wrong_value"]
 
 
-def test_a_domain_that_nobody_has_registered(api: APIClient, dns: DnsServer, claim: Claim) -> None:
+def test_an_unregistered_domain_is_reported(api: APIClient, dns: DnsServer, claim: Claim) -> None:
     domain = claim("go.nobody.example")
     [txt, cname] = checks(api, domain)
     assert (txt["reason"], cname["reason"]) == ("no_such_domain", "no_such_domain")
@@ -268,7 +272,7 @@ def test_a_domain_that_nobody_has_registered(api: APIClient, dns: DnsServer, cla
     assert txt["advice"].startswith("The domain nobody.example does not exist in DNS")
 
 
-# A resolver in trouble
+# Resolver failures
 
 
 @pytest.mark.parametrize(
@@ -285,9 +289,17 @@ def test_a_domain_that_nobody_has_registered(api: APIClient, dns: DnsServer, cla
     ],
     ids=lambda value: str(value) if isinstance(value, dict) else "",
 )
-def test_a_resolver_in_trouble(  # noqa: PLR0917 # a table
-    api: APIClient, dns: DnsServer, claim: Claim, trouble: dict[str, Any], reason: str, advice: str
+def test_resolver_failures_are_reported(
+    api: APIClient,
+    dns: DnsServer,
+    claim: Claim,
+    monkeypatch: pytest.MonkeyPatch,
+    trouble: dict[str, Any],
+    reason: str,
+    advice: str,
 ) -> None:
+    if reason == "timed_out":
+        monkeypatch.setattr(resolver, "DEADLINE_SECONDS", 0.3)
     domain = claim()
     publish(dns, domain)
     for name, value in trouble.items():
@@ -297,36 +309,53 @@ def test_a_resolver_in_trouble(  # noqa: PLR0917 # a table
         assert check["advice"].startswith(advice)
 
 
-def test_a_truncated_answer_is_asked_for_over_tcp(api: APIClient, dns: DnsServer, claim: Claim) -> None:
+def test_a_truncated_response_is_retried_over_tcp(api: APIClient, dns: DnsServer, claim: Claim) -> None:
     domain = claim()
     publish(dns, domain)
     dns.truncate = True
     assert verify(api, domain).status_code == 200
-    assert {transport for _, _, transport in dns.asked} == {"UDP", "TCP"}
+    assert {transport for _, _, transport in dns.queries} == {"UDP", "TCP"}
 
 
-def test_a_slow_first_answer_is_waited_for(api: APIClient, dns: DnsServer, claim: Claim) -> None:
+def test_a_slow_first_response_is_accepted(
+    api: APIClient, dns: DnsServer, claim: Claim, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resolver, "TRY_SECONDS", 0.2)
     domain = claim()
     publish(dns, domain)
-    dns.delay = 1.2
+    dns.delay = 0.5
     assert verify(api, domain).status_code == 200
 
 
-def test_the_second_resolver_is_asked_when_the_first_is_gone(
-    api: APIClient, dns: DnsServer, claim: Claim, settings: Settings
+def test_the_second_resolver_is_queried_if_the_first_fails(
+    api: APIClient, dns: DnsServer, claim: Claim, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(resolver, "TRY_SECONDS", 0.3)
+    monkeypatch.setattr(resolver, "DEADLINE_SECONDS", 10.0)
     domain = claim()
     publish(dns, domain)
     settings.DNS_RESOLVERS = [("127.0.0.1", 9), *settings.DNS_RESOLVERS]
     assert verify(api, domain).status_code == 200
 
 
-def test_without_any_resolver(
+def test_a_slow_second_resolver_has_time_in_the_second_round(
+    api: APIClient, dns: DnsServer, claim: Claim, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resolver, "TRY_SECONDS", 0.1)
+    monkeypatch.setattr(resolver, "DEADLINE_SECONDS", 4.0)
+    domain = claim()
+    publish(dns, domain)
+    dns.delay = 0.5
+    settings.DNS_RESOLVERS = [("127.0.0.1", 9), *settings.DNS_RESOLVERS]
+    assert verify(api, domain).status_code == 200
+
+
+def test_verification_without_a_resolver_fails(
     api: APIClient, claim: Claim, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     domain = claim()
     settings.DNS_RESOLVERS = []
-    monkeypatch.setattr("domains.resolver._system_resolvers", list)
+    monkeypatch.setattr("domains.verification.resolver._system_resolvers", list)
     for check in checks(api, domain):
         assert (check["reason"], check["resolver"]) == ("resolver_failed", "none")
 
@@ -334,39 +363,39 @@ def test_without_any_resolver(
 # Limits
 
 
-def test_ten_verifications_an_hour(
+def test_verifications_are_limited_to_ten_per_hour(
     api: APIClient, dns: DnsServer, claim: Claim, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.undo()
+    monkeypatch.setattr(services, "VERIFICATIONS", VERIFICATIONS)
     domain, other = claim(), claim("other.brand.example")
     for _ in range(10):
         assert verify(api, domain).status_code == 400
-    asked = len(dns.asked)
+    query_count = len(dns.queries)
     response = verify(api, domain)
     assert (response.status_code, response.json()["code"]) == (429, "rate_limited")
     assert response["RateLimit-Policy"] == "10;w=3600"
     assert (response["RateLimit-Limit"], response["RateLimit-Remaining"]) == ("10", "0")
-    assert 3500 < int(response["Retry-After"]) <= 3600
-    assert len(dns.asked) == asked
+    assert 3500 < int(response["Retry-After"]) == response.json()["retryAfter"] <= 3600
+    assert len(dns.queries) == query_count
     assert verify(api, other).status_code == 400
-    # A claim that is made anew is to the same name.
+    # A new claim to the same name shares its limit.
     assert api.delete(f"/api/domains/{domain['_id']}").status_code == 200
     assert verify(api, claim()).status_code == 429
 
 
-def test_so_many_threads_at_most_wait_for_dns(
+def test_number_of_concurrent_verifications_is_limited(
     api: APIClient, dns: DnsServer, claim: Claim, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     domain = claim()
     publish(dns, domain)
     monkeypatch.setattr(proof, "_SLOT_SECONDS", 0)
-    assert proof._SLOTS.acquire(timeout=0)
-    assert proof._SLOTS.acquire(timeout=0)
+    assert proof.CHECK_SLOTS.acquire(timeout=0)
+    assert proof.CHECK_SLOTS.acquire(timeout=0)
     try:
         response = verify(api, domain)
         assert (response.status_code, response["Retry-After"]) == (429, "3")
         assert response["RateLimit-Policy"] == "2;w=3"
-        assert dns.asked == []
+        assert dns.queries == []
     finally:
-        proof._SLOTS.release(2)
+        proof.CHECK_SLOTS.release(2)
     assert verify(api, domain).status_code == 200

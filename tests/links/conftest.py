@@ -9,5 +9,9 @@ from domains.models import Domain
 @pytest.fixture
 def brand(alice: NewAccount) -> Domain:
     return Domain.objects.create(
-        owner=alice.user, domain="brand.example", subdomain="go", host="go.brand.example", status="active"
+        owner=alice.workspace,
+        domain="brand.example",
+        subdomain="go",
+        host="go.brand.example",
+        status="active",
     )

@@ -1,6 +1,6 @@
-"""The same two links as other products export them: columns, dates and lists as they write them."""
+"""The same two links in the export formats of other products, with their columns, dates and lists."""
 
-# ruff: noqa: E501 # a line of a file is a line here
+# ruff: noqa: E501 # one line per line of the file
 
 from __future__ import annotations
 
@@ -77,10 +77,44 @@ _DUB = [
     },
 ]  # fmt: skip
 
+_SHORT_IO = {
+    "links": [
+        {
+            "originalURL": "https://example.com/spring", "path": "spring", "id": "lnk_1", "idString": "lnk_1",
+            "shortURL": "http://s.short.gy/spring", "secureShortURL": "https://s.short.gy/spring",
+            "title": "Spring sale", "tags": ["sale", "mail"], "archived": False, "cloaking": False, "hasPassword": False,
+            "createdAt": "2024-03-01T09:30:00.000Z", "updatedAt": "2024-03-02T09:30:00.000Z",
+            "expiresAt": 1906502400000, "clicksLimit": None, "DomainId": 1, "OwnerId": 2, "FolderId": None, "clicks": 42,
+        },
+        {
+            "originalURL": "https://example.com/other", "path": "k3TzP9q", "id": "lnk_2", "idString": "lnk_2",
+            "shortURL": "http://go.brand.example/k3TzP9q", "secureShortURL": "https://go.brand.example/k3TzP9q",
+            "title": None, "tags": [], "archived": True, "cloaking": False, "createdAt": "2023-01-02T03:04:05.000Z",
+            "expiresAt": None, "DomainId": 1, "OwnerId": 2,
+        },
+    ],
+    "count": 2, "nextPageToken": None,
+}  # fmt: skip
+_REBRANDLY = [
+    {
+        "id": "ffs24cc5b6ee4a5gh7897b06ac2d16d4", "title": "Spring sale", "slashtag": "spring",
+        "destination": "https://example.com/spring", "shortUrl": "rebrand.ly/spring", "favourite": False, "clicks": 42,
+        "domain": {"id": "8f104cc5b6ee4a4ba7897b06ac2ddcfb", "ref": "/domains/8f10", "fullName": "rebrand.ly"},
+        "tags": [{"id": "t1", "name": "sale", "color": "8cffdd", "active": True}, {"id": "t2", "name": "mail"}],
+        "createdAt": "2024-03-01T09:30:00.000Z", "updatedAt": "2024-03-01T09:30:00.000Z", "status": "active",
+    },
+    {
+        "id": "22ff9c5c9c9441229d29524c63c9ff22", "title": "Other", "slashtag": "k3TzP9q",
+        "destination": "https://example.com/other", "shortUrl": "go.brand.example/k3TzP9q", "clicks": 0, "tags": [],
+        "domain": {"id": "9f104cc5b6ee4a4ba7897b06ac2ddcfb", "fullName": "go.brand.example"},
+        "createdAt": "2023-01-02T03:04:05.000Z", "updatedAt": "2023-01-02T03:04:05.000Z", "status": "active",
+    },
+]  # fmt: skip
+
 # Name: layout and content.
 EXPORTS = {
     "kutt": ("kutt", json.dumps(_KUTT, indent=2)),
-    "kutt, a page in each line": ("kutt", "\n".join([json.dumps(_KUTT | {"data": [each]}) for each in _KUTT["data"]])),  # type: ignore[operator, index, attr-defined]
+    "kutt, a page in each line": ("kutt", "\n".join([json.dumps(_KUTT | {"data": [link]}) for link in _KUTT["data"]])),
     "bitly": ("bitly", json.dumps(_BITLY)),
     "bitly, CSV": (
         "bitly",
@@ -143,5 +177,25 @@ EXPORTS = {
         "link,url,clicks,createdAt,updatedAt,tags,archived\n"
         'https://dub.sh/spring,https://example.com/spring,42,2024-03-01T09:30:00.000Z,2024-03-02T09:30:00.000Z,"sale, mail",false\n'
         "https://go.brand.example/k3TzP9q,https://example.com/other,0,2023-01-02T03:04:05.000Z,,,true\n",
+    ),
+    "shortio": ("shortio", json.dumps(_SHORT_IO)),
+    "shortio, TSV": (
+        "shortio",
+        "id\tshort_url\toriginal_url\ttitle\tpath\ttags\tclicks_limit\tpassword\texpire_at\tarchived\tclicks\tcreated_at\n"
+        "lnk_1\thttps://s.short.gy/spring\thttps://example.com/spring\tSpring sale\tspring\tsale, mail\t\t\t\tfalse\t42\t1709285400\n"
+        "lnk_2\thttps://go.brand.example/k3TzP9q\thttps://example.com/other\t\tk3TzP9q\t\t\t\t\tfalse\t0\t2023-01-02T03:04:05.000Z\n",
+    ),
+    "rebrandly": ("rebrandly", json.dumps(_REBRANDLY)),
+    "rebrandly, CSV": (
+        "rebrandly",
+        "id,title,createdAt,shortUrl,domain,slashtag,destination,tags,clicks\n"
+        'ffs2,Spring sale,2024-03-01T09:30:00.000Z,rebrand.ly/spring,rebrand.ly,spring,https://example.com/spring,"sale,mail",42\n'
+        "22ff,,2023-01-02T03:04:05.000Z,go.brand.example/k3TzP9q,go.brand.example,k3TzP9q,https://example.com/other,,0\n",
+    ),
+    "rebrandly, labels": (
+        "rebrandly",
+        "Title,Short URL,Destination URL,Tags,Clicks,Created at\n"
+        'Spring sale,https://rebrand.ly/spring,https://example.com/spring,"sale, mail",42,2024-03-01 09:30:00\n'
+        ",https://go.brand.example/k3TzP9q,https://example.com/other,,0,2023-01-02 03:04:05\n",
     ),
 }  # fmt: skip

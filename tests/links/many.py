@@ -1,20 +1,33 @@
-"""Calls with many links, and what they answer."""
+"""Helpers for bulk calls and their responses."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from django.http import HttpResponse
 from rest_framework.test import APIClient
+
+from testing.service.running import eventually
 
 URL = "https://example.com/page"
 UNKNOWN_ID = "01890000-0000-7000-8000-000000000000"
 
 
 def create_many(client: APIClient, urls: list[Any]) -> list[dict[str, Any]]:
-    found = results(client.post("/api/urls/bulk", {"urls": urls}), "created")
-    assert len(found) == len(urls)
-    return found
+    verdicts = results(client.post("/api/urls/bulk", {"urls": urls}), "created")
+    assert len(verdicts) == len(urls)
+    return verdicts
+
+
+def post_when_admitted(client: APIClient, path: str, body: Any, **request: Any) -> HttpResponse:
+    """Repeats a bulk call that was refused only because the account has too many others in progress."""
+
+    def attempt() -> HttpResponse | None:
+        response: HttpResponse = client.post(path, body, **request)
+        is_refused = response.status_code == 429 and response.json()["code"] == "too_many_at_once"
+        return None if is_refused else response
+
+    return cast("HttpResponse", eventually(attempt))
 
 
 def imported(
@@ -32,17 +45,17 @@ def imported(
 
 
 def results(
-    response: HttpResponse, done: str, *, name: str = "index", first: int = 0, **beside: Any
+    response: HttpResponse, done: str, *, name: str = "index", first: int = 0, **other_keys: Any
 ) -> list[dict[str, Any]]:
-    """One for each, in the order sent, and nothing else around them but ``beside``."""
+    """The results in request order. Asserts that the response has no other keys than ``beside``."""
     assert response.status_code == 200, response.content
     body = response.json()
-    found: list[dict[str, Any]] = body["data"]["results"]
-    good = sum(each["success"] for each in found)
-    assert [each[name] for each in found] == list(range(first, first + len(found)))
+    verdicts: list[dict[str, Any]] = body["data"]["results"]
+    good = sum(result["success"] for result in verdicts)
+    assert [result[name] for result in verdicts] == list(range(first, first + len(verdicts)))
     assert body == {
         "success": True,
-        "message": f"{good} of {len(found)} URLs {done}.",
-        "data": {**beside, "results": found, "succeeded": good, "failed": len(found) - good},
+        "message": f"{good} of {len(verdicts)} URLs {done}.",
+        "data": {**other_keys, "results": verdicts, "succeeded": good, "failed": len(verdicts) - good},
     }
-    return found
+    return verdicts

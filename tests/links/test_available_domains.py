@@ -1,15 +1,19 @@
 from __future__ import annotations
 
+import json
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.db import connection
 from django.test import Client
+from django.utils import timezone
 from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
 from domains.models import Domain
+from links.models import Link
 
 URL = "https://example.com/page"
 BASE = {
@@ -36,7 +40,7 @@ def available(api: APIClient) -> list[dict[str, Any]]:
 def domain_of(account: NewAccount, host: str, status: str = "active", subdomain: str | None = None) -> Domain:
     name = host.removeprefix(f"{subdomain}.") if subdomain else host
     return Domain.objects.create(
-        owner=account.user, domain=name, subdomain=subdomain, host=host, status=status
+        owner=account.workspace, domain=name, subdomain=subdomain, host=host, status=status
     )
 
 
@@ -47,11 +51,11 @@ def create(api: APIClient, domain_id: object, **fields: Any) -> Any:
 # The list
 
 
-def test_the_default_domain_is_always_there(api: APIClient) -> None:
+def test_the_default_domain_is_always_listed(api: APIClient) -> None:
     assert available(api) == [BASE]
 
 
-def test_active_domains_follow_the_default_one_in_the_order_of_their_creation(
+def test_active_domains_follow_the_default_domain_in_creation_order(
     api: APIClient, alice: NewAccount
 ) -> None:
     apex = domain_of(alice, "zebra.example")
@@ -102,7 +106,7 @@ def test_a_token_lists_as_a_key_does(bearer: APIClient) -> None:
 
 
 @pytest.mark.django_db
-def test_nobody_lists_without_a_credential(anonymous: APIClient) -> None:
+def test_listing_requires_a_credential(anonymous: APIClient) -> None:
     for headers in ({}, {"x-api-key": "sl_live_" + "0" * 38}, {"authorization": "Bearer x"}):
         response = anonymous.get("/api/urls/domains/available", headers=headers)
         assert (response.status_code, response.json()["code"]) == (401, "not_authenticated")
@@ -131,7 +135,7 @@ def test_the_list_takes_one_query_beside_the_credentials(
     ("host", "subdomain"),
     [("brand.example", None), ("go.brand.example", "go"), ("xn--bcher-kva.example", None)],
 )
-def test_a_link_on_a_domain_of_ones_own(
+def test_a_link_on_an_own_domain(
     api: APIClient, alice: NewAccount, visitor: Client, host: str, subdomain: str | None
 ) -> None:
     domain = domain_of(alice, host, subdomain=subdomain)
@@ -159,7 +163,7 @@ def test_without_a_custom_code_the_short_code_makes_the_address(api: APIClient, 
 
 
 @pytest.mark.parametrize("domain_id", ["base", None])
-def test_the_default_domain_by_name_or_by_none(
+def test_the_default_domain_can_be_named_or_omitted(
     api: APIClient, alice: NewAccount, domain_id: str | None
 ) -> None:
     domain_of(alice, "brand.example")
@@ -187,10 +191,43 @@ def test_a_strangers_domain_is_not_found(api: APIClient, stranger: NewAccount, s
 
 
 @pytest.mark.parametrize("status", ["pending", "inactive"])
-def test_a_domain_of_ones_own_that_is_not_active_is_not_found(
-    api: APIClient, alice: NewAccount, status: str
+def test_an_own_domain_that_is_not_active_is_named(api: APIClient, alice: NewAccount, status: str) -> None:
+    domain_id = str(domain_of(alice, "brand.example", status).public_id)
+    row = {"originalUrl": URL, "domain": "brand.example"}
+    refusals = [
+        create(api, domain_id).json(),
+        api.post("/api/urls/import", {"content": f"originalUrl\n{URL}\n", "domainId": domain_id}).json(),
+        *api.post("/api/urls/bulk", {"urls": [{"originalUrl": URL, "domainId": domain_id}]}).json()["data"][
+            "results"
+        ],
+        *api.post("/api/urls/import", {"content": json.dumps([row])}).json()["data"]["results"],
+    ]
+    assert [{key: refusal[key] for key in ("success", "code", "message")} for refusal in refusals] == [
+        {
+            "success": False,
+            "code": "domain_not_active",
+            "message": "The domain brand.example is not active. Verify it before you create links on it.",
+        }
+    ] * 4
+    assert [refusal["status"] for refusal in refusals if "status" in refusal] == [409, 409]
+    assert create(api, domain_id).status_code == 409
+    assert not Link.objects.exists()
+
+
+def test_a_lapsed_claim_is_not_found(api: APIClient, alice: NewAccount) -> None:
+    domain = domain_of(alice, "brand.example", "pending")
+    Domain.objects.update(claimed_until=timezone.now() - timedelta(seconds=1))
+    assert nothing_is_found(api, str(domain.public_id))
+
+
+def test_a_link_of_another_service_on_a_domain_that_is_not_active_moves_to_the_default_domain(
+    api: APIClient, alice: NewAccount
 ) -> None:
-    assert nothing_is_found(api, str(domain_of(alice, "brand.example", status).public_id))
+    domain_of(alice, "brand.example", "pending")
+    row = {"longUrl": URL, "shortCode": "spring", "shortUrl": "https://brand.example/spring"}
+    body = {"content": json.dumps([row]), "dryRun": False}
+    [result] = api.post("/api/urls/import", body).json()["data"]["results"]
+    assert result["url"]["shortUrl"] == "http://sho.rt/spring"
 
 
 def test_an_unknown_or_malformed_domain_is_not_found(api: APIClient, alice: NewAccount) -> None:

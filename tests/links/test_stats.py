@@ -13,7 +13,7 @@ from accounts.models import User
 from accounts.services import NewAccount
 from domains.models import Domain
 from links.models import ClickCounter, Code, Link, OwnerTotals
-from tests.clicks import drain
+from testing.clicks import drain
 
 MakeLink = Callable[..., dict[str, Any]]
 
@@ -25,16 +25,16 @@ def stats(api: APIClient) -> dict[str, Any]:
 
 
 def sums(api: APIClient) -> tuple[int, int, int]:
-    """Links, active links and clicks; the same number must stand in both places."""
+    """Links, active links and clicks. Asserts that both places of the response agree."""
     drain()
-    answer = stats(api)
-    nested = answer["data"]["stats"]
-    assert (answer["totalLinks"], answer["totalClicks"]) == (nested["totalUrls"], nested["totalClicks"])
+    response = stats(api)
+    nested = response["data"]["stats"]
+    assert (response["totalLinks"], response["totalClicks"]) == (nested["totalUrls"], nested["totalClicks"])
     return nested["totalUrls"], nested["activeUrls"], nested["totalClicks"]
 
 
 def kept_and_counted() -> tuple[dict[int, tuple[int, int, int]], dict[int, tuple[int, int, int]]]:
-    """By owner, the kept sums and the same counted anew; owners of nothing are left out."""
+    """The stored totals and a recount, by owner. Omits owners without links."""
     drain()
     with connection.cursor() as cursor:
         cursor.execute(
@@ -125,7 +125,7 @@ def test_an_account_with_a_link(api: APIClient, make_link: MakeLink, visitor: Cl
     }
 
 
-def test_at_most_five_links_lead_the_list_by_clicks_the_newest_first(
+def test_the_top_links_are_five_by_clicks_newest_first(
     api: APIClient, make_link: MakeLink, visitor: Client
 ) -> None:
     for title, clicks in (("a", 2), ("b", 0), ("c", 3), ("d", 2), ("e", 1), ("f", 0), ("g", 1)):
@@ -144,7 +144,7 @@ def test_at_most_five_links_lead_the_list_by_clicks_the_newest_first(
 
 
 @pytest.mark.parametrize("plan", ["free", "pro", "enterprise"])
-def test_the_plan_is_told(api: APIClient, alice: NewAccount, plan: str) -> None:
+def test_the_response_contains_the_plan(api: APIClient, alice: NewAccount, plan: str) -> None:
     User.objects.filter(pk=alice.user.pk).update(plan=plan)
     assert stats(api)["plan"] == plan
 
@@ -164,9 +164,7 @@ def test_the_plan_is_told(api: APIClient, alice: NewAccount, plan: str) -> None:
         ("800 days", "2 years"),
     ],
 )
-def test_the_age_of_the_account_is_told_in_words(
-    api: APIClient, alice: NewAccount, age: str, text: str
-) -> None:
+def test_the_account_age_is_given_in_words(api: APIClient, alice: NewAccount, age: str, text: str) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             "UPDATE accounts_user SET created_at = now() - %s::interval WHERE id = %s", [age, alice.user.pk]
@@ -176,7 +174,7 @@ def test_the_age_of_the_account_is_told_in_words(
 
 def test_custom_domains_are_counted(api: APIClient, alice: NewAccount, stranger: NewAccount) -> None:
     for owner, host in ((alice, "a.example"), (alice, "b.example"), (stranger, "c.example")):
-        Domain.objects.create(owner=owner.user, domain=host, host=host, status="active")
+        Domain.objects.create(owner=owner.workspace, domain=host, host=host, status="active")
     assert stats(api)["customDomains"] == 2
 
 
@@ -210,7 +208,7 @@ def test_a_capped_links_clicks_are_counted_once(api: APIClient, make_link: MakeL
     assert sums(api) == (1, 1, 2)
 
 
-def test_a_stranger_sees_none_of_it(
+def test_strangers_links_are_not_counted(
     api: APIClient, strange_api: APIClient, make_link: MakeLink, visitor: Client
 ) -> None:
     link = make_link(title="secret")
@@ -228,7 +226,7 @@ def test_a_token_reads_as_a_key_does(bearer: APIClient, make_link: MakeLink) -> 
 
 
 @pytest.mark.django_db
-def test_nobody_reads_without_a_credential(anonymous: APIClient) -> None:
+def test_reading_requires_a_credential(anonymous: APIClient) -> None:
     for headers in ({}, {"x-api-key": "sl_live_" + "0" * 38}, {"authorization": "Bearer x"}):
         response = anonymous.get("/api/urls/stats", headers=headers)
         assert (response.status_code, response.json()["code"]) == (401, "not_authenticated")
@@ -250,7 +248,7 @@ def test_the_number_of_queries_does_not_grow(
         assert len(stats(api)["data"]["stats"]["topUrls"]) == items
 
 
-# The kept sums and a recount
+# Stored totals against a recount
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -314,7 +312,10 @@ def test_kept_sums_equal_a_recount_after_bulk_writes(
     insert_in_bulk(stranger.user, 10, "strangers")
     assert sums(api) == (100, 66, 0)
     Link.objects.bulk_create(
-        [Link(owner=alice.user, short_code=f"orm{n}", original_url="x", destination="x") for n in range(5)]
+        [
+            Link(owner=alice.workspace, short_code=f"orm{n}", original_url="x", destination="x")
+            for n in range(5)
+        ]
     )
     assert sums(api) == (105, 71, 0)
     with connection.cursor() as cursor:
@@ -329,7 +330,7 @@ def test_kept_sums_equal_a_recount_after_bulk_writes(
     assert counted[alice.user.pk][0] == 95
 
 
-def test_each_link_has_one_counter_from_birth(alice: NewAccount, make_link: MakeLink) -> None:
+def test_each_new_link_has_one_counter(alice: NewAccount, make_link: MakeLink) -> None:
     make_link()
     insert_in_bulk(alice.user, 3, "bulk")
     links = Link.objects.values_list("pk", "owner_id")
@@ -338,27 +339,27 @@ def test_each_link_has_one_counter_from_birth(alice: NewAccount, make_link: Make
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_deleted_account_leaves_nothing_and_touches_nobody_else(
+def test_deleting_an_account_deletes_only_its_data(
     alice: NewAccount, strange_api: APIClient, make_link: MakeLink, stranger: NewAccount, visitor: Client
 ) -> None:
     domain = Domain.objects.create(
-        owner=alice.user, domain="brand.example", host="brand.example", status="active"
+        owner=alice.workspace, domain="brand.example", host="brand.example", status="active"
     )
     link = make_link(customCode="spring")
     make_link(domainId=str(domain.public_id), customCode="summer")
-    gone = make_link(customCode="autumn")
+    inactive = make_link(customCode="autumn")
     visitor.get("/spring")
-    Link.objects.filter(public_id=gone["_id"]).update(is_active=False)
+    Link.objects.filter(public_id=inactive["_id"]).update(is_active=False)
     insert_in_bulk(alice.user, 20, "bulk")
-    mine = strange_api.post("/api/urls", {"originalUrl": "https://example.com/"}).json()["data"]["url"]
-    visitor.get("/" + mine["shortCode"])
+    other_link = strange_api.post("/api/urls", {"originalUrl": "https://example.com/"}).json()["data"]["url"]
+    visitor.get("/" + other_link["shortCode"])
     User.objects.get(pk=alice.user.pk).delete()
     kept, counted = kept_and_counted()
     assert kept == counted == {stranger.user.pk: (1, 1, 1)}
     assert set(OwnerTotals.objects.values_list("owner_id", flat=True)) == {stranger.user.pk}
     assert sums(strange_api) == (1, 1, 1)
     assert visitor.get("/" + link["shortCode"]).status_code == 404
-    assert list(Code.objects.exclude(link=None).values_list("code", flat=True)) == [mine["shortCode"]]
+    assert list(Code.objects.exclude(link=None).values_list("code", flat=True)) == [other_link["shortCode"]]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -366,7 +367,7 @@ def test_an_account_with_deleted_links_on_its_domain_can_be_deleted(
     api: APIClient, alice: NewAccount, make_link: MakeLink
 ) -> None:
     domain = Domain.objects.create(
-        owner=alice.user, domain="brand.example", host="brand.example", status="active"
+        owner=alice.workspace, domain="brand.example", host="brand.example", status="active"
     )
     link = make_link(domainId=str(domain.public_id), customCode="summer")
     assert api.delete(f"/api/urls/{link['_id']}").status_code == 200

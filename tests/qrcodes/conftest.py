@@ -13,8 +13,13 @@ GetImage = Callable[..., HttpResponse]
 
 
 @pytest.fixture
+def link(make_link: Callable[..., dict[str, Any]]) -> dict[str, Any]:
+    return make_link()
+
+
+@pytest.fixture
 def make_qr_code(api: APIClient, make_link: Callable[..., dict[str, Any]]) -> MakeQrCode:
-    """Makes a QR code through the API, of a link of its own unless one is named; returns ``data.qrCode``."""
+    """Create a QR code through the API, of a new link unless one is given. Returns ``data.qrCode``."""
 
     def make(**fields: Any) -> dict[str, Any]:
         body = {"urlId": fields.pop("urlId", None) or make_link()["_id"], **fields}
@@ -27,7 +32,7 @@ def make_qr_code(api: APIClient, make_link: Callable[..., dict[str, Any]]) -> Ma
 
 @pytest.fixture
 def get_image(db: None) -> GetImage:
-    """What anybody gets at the address of a code's image, who has no credential."""
+    """Request the image of a code without a credential."""
     client = Client(headers={"host": "sho.rt"})
 
     def get(code: dict[str, Any], **headers: str) -> HttpResponse:

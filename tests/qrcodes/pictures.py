@@ -1,4 +1,4 @@
-"""Images as a reader's camera gets them, and logos to put into them."""
+"""Decodes images of QR codes, and draws logos for them."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ def opened(picture: bytes, image_format: str) -> Image.Image:
     return image
 
 
-def read(picture: bytes, image_format: str) -> list[str]:
-    """What a reader finds that gives itself no trouble: it neither turns nor inverts."""
-    found = zxingcpp.read_barcodes(
+def read(picture: bytes, image_format: str, *, inverts: bool = False) -> list[str]:
+    """The content that a strict reader decodes: it does not rotate the image, and inverts it only with ``inverts``."""
+    barcodes = zxingcpp.read_barcodes(
         opened(picture, image_format).convert("L"),
         formats=zxingcpp.BarcodeFormat.QRCode,
         try_rotate=False,
-        try_invert=False,
+        try_invert=inverts,
     )
-    return [each.text for each in found]
+    return [barcode.text for barcode in barcodes]
 
 
 def logo(mode: str = "RGBA", size: tuple[int, int] = (64, 48)) -> Image.Image:
-    """A red disc, where there are colours, on nothing, where there is transparency."""
+    """A disc: red if the mode has colours, on a transparent background if it has transparency."""
     image = Image.new("RGBA", size, (0, 0, 0, 0))
     ImageDraw.Draw(image).ellipse((0, 0, size[0] - 1, size[1] - 1), fill=(200, 30, 30, 255))
     return image.convert(mode)

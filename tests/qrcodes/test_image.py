@@ -12,8 +12,8 @@ from django.utils.http import parse_http_date
 from rest_framework.test import APIClient
 
 from qrcodes import views
+from qrcodes.drawing.queue import DrawingQueue
 from qrcodes.models import QrCode
-from qrcodes.studio import Studio
 from tests.qrcodes.conftest import GetImage, MakeQrCode
 from tests.qrcodes.pictures import opened, read
 
@@ -44,18 +44,18 @@ def test_the_image_of_each_format(
     assert opened(response.content, image_format).size == (333, 333)
 
 
-def test_the_same_image_every_time(make_qr_code: MakeQrCode, get_image: GetImage) -> None:
+def test_an_image_is_the_same_every_time(make_qr_code: MakeQrCode, get_image: GetImage) -> None:
     code = make_qr_code()
     assert get_image(code).content == get_image(code).content
     assert get_image(code)["ETag"] == get_image(code)["ETag"]
 
 
-def test_other_images_have_other_tags(make_qr_code: MakeQrCode, get_image: GetImage) -> None:
+def test_different_images_have_different_etags(make_qr_code: MakeQrCode, get_image: GetImage) -> None:
     codes = [make_qr_code(), make_qr_code(), make_qr_code(size=301)]
     assert len({get_image(code)["ETag"] for code in codes}) == 3
 
 
-def test_what_a_cache_has_is_not_sent_again_nor_drawn(
+def test_a_cached_image_is_neither_sent_nor_drawn_again(
     make_qr_code: MakeQrCode, get_image: GetImage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code = make_qr_code()
@@ -77,7 +77,7 @@ def test_what_a_cache_has_is_not_sent_again_nor_drawn(
         assert response["Cache-Control"] == FOR_EVER
 
 
-def test_what_a_cache_has_not_is_sent(make_qr_code: MakeQrCode, get_image: GetImage) -> None:
+def test_an_image_that_is_not_cached_is_sent(make_qr_code: MakeQrCode, get_image: GetImage) -> None:
     code = make_qr_code()
     whole = get_image(code)
     for headers in (
@@ -92,7 +92,7 @@ def test_what_a_cache_has_not_is_sent(make_qr_code: MakeQrCode, get_image: GetIm
         assert (response.status_code, response.content) == (200, whole.content), headers
 
 
-def test_a_condition_that_fails_is_412_and_kept_by_nobody(
+def test_a_failed_precondition_returns_an_uncacheable_412(
     make_qr_code: MakeQrCode, get_image: GetImage
 ) -> None:
     response = get_image(make_qr_code(), if_unmodified_since="Thu, 01 Jan 2015 00:00:00 GMT")
@@ -107,7 +107,7 @@ def test_head_has_the_headers_of_get(make_qr_code: MakeQrCode, get_image: GetIma
 
 
 @pytest.mark.parametrize("method", ["post", "put", "patch", "delete", "options"])
-def test_nothing_but_reading(make_qr_code: MakeQrCode, get_image: GetImage, method: str) -> None:
+def test_images_are_read_only(make_qr_code: MakeQrCode, get_image: GetImage, method: str) -> None:
     code = make_qr_code()
     path = code["imageUrl"].removeprefix("http://sho.rt")
     response = getattr(Client(headers={"host": "sho.rt"}), method)(path)
@@ -115,7 +115,7 @@ def test_nothing_but_reading(make_qr_code: MakeQrCode, get_image: GetImage, meth
     assert get_image(code).status_code == 200
 
 
-def test_a_credential_is_neither_needed_nor_looked_at(make_qr_code: MakeQrCode, get_image: GetImage) -> None:
+def test_credentials_are_ignored(make_qr_code: MakeQrCode, get_image: GetImage) -> None:
     code = make_qr_code()
     assert get_image(code, x_api_key="rubbish", authorization="Bearer rubbish").status_code == 200
 
@@ -125,12 +125,12 @@ def test_a_credential_is_neither_needed_nor_looked_at(make_qr_code: MakeQrCode, 
     "name",
     [*("a" * length + ".png" for length in (21, 22, 23)), "x.png", "..%2f.png", "%00.png", "\u00e9" * 22 + ".png", ""],
 )  # fmt: skip
-def test_what_is_no_address_of_an_image_is_404(name: str) -> None:
+def test_an_invalid_image_url_returns_404(name: str) -> None:
     response = Client(headers={"host": "sho.rt"}).get(f"/qr/{name}")
     assert (response.status_code, response["Cache-Control"]) == (404, "no-store")
 
 
-def test_only_the_very_address_is_one(make_qr_code: MakeQrCode, get_image: GetImage) -> None:
+def test_image_urls_match_exactly(make_qr_code: MakeQrCode, get_image: GetImage) -> None:
     code = make_qr_code()
     address = code["imageUrl"].removesuffix(".png")
     token = address.rpartition("/")[2]
@@ -147,7 +147,7 @@ def test_only_the_very_address_is_one(make_qr_code: MakeQrCode, get_image: GetIm
         assert get_image({"imageUrl": other}).status_code == 404, other
 
 
-def test_on_a_customers_domain_there_is_no_image(make_qr_code: MakeQrCode, get_image: GetImage) -> None:
+def test_customers_domains_serve_no_images(make_qr_code: MakeQrCode, get_image: GetImage) -> None:
     assert get_image(make_qr_code(), host="brand.example").status_code == 404
 
 
@@ -162,7 +162,7 @@ def test_a_deleted_code_has_no_image(api: APIClient, make_qr_code: MakeQrCode, g
         assert response["Cache-Control"] == "no-store"
 
 
-def test_a_link_s_new_name_does_not_change_the_image(
+def test_a_rename_does_not_change_the_image(
     api: APIClient, make_qr_code: MakeQrCode, get_image: GetImage
 ) -> None:
     code = make_qr_code()
@@ -171,7 +171,7 @@ def test_a_link_s_new_name_does_not_change_the_image(
     assert get_image(code).content == before
 
 
-def test_it_takes_one_query(
+def test_an_image_takes_one_query(
     make_qr_code: MakeQrCode, get_image: GetImage, django_assert_num_queries: Any
 ) -> None:
     code = make_qr_code()
@@ -179,7 +179,7 @@ def test_it_takes_one_query(
         get_image(code)
 
 
-def test_when_too_many_are_asked_for_it_says_when_to_come_back(
+def test_too_many_image_requests_return_503_with_retry_after(
     make_qr_code: MakeQrCode,
     get_image: GetImage,
     monkeypatch: pytest.MonkeyPatch,
@@ -187,9 +187,9 @@ def test_when_too_many_are_asked_for_it_says_when_to_come_back(
     django_assert_num_queries: Any,
 ) -> None:
     code = make_qr_code()
-    studio = Studio(1, 5)
-    monkeypatch.setattr(views, "studio", studio)
-    with studio.room(), django_assert_num_queries(0):
+    queue = DrawingQueue(1, 5)
+    monkeypatch.setattr(views, "drawing_queue", queue)
+    with queue.slot(), django_assert_num_queries(0):
         response = get_image(code)
     assert (response.status_code, response.json()["code"]) == (503, "busy")
     assert (response["Retry-After"], response["Cache-Control"]) == ("2", "no-store")
@@ -197,7 +197,7 @@ def test_when_too_many_are_asked_for_it_says_when_to_come_back(
     assert get_image(code).status_code == 200
 
 
-def test_without_a_database_it_is_503(
+def test_an_image_during_a_database_outage_returns_503(
     make_qr_code: MakeQrCode, get_image: GetImage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code = make_qr_code()

@@ -20,10 +20,10 @@ MakeLink = Callable[..., dict[str, Any]]
 def listed(api: APIClient, **query: object) -> dict[str, Any]:
     response = api.get("/api/qr-codes", query)
     assert response.status_code == 200, response.content
-    answer = response.json()
-    assert answer.keys() == {"success", "data"}
-    assert answer["data"].keys() == {"qrCodes", "pagination"}
-    return answer["data"]
+    body = response.json()
+    assert body.keys() == {"success", "data"}
+    assert body["data"].keys() == {"qrCodes", "pagination"}
+    return body["data"]
 
 
 def missing(response: HttpResponse, message: str) -> bool:
@@ -38,7 +38,7 @@ def test_an_empty_list(api: APIClient) -> None:
     assert listed(api) == {"qrCodes": [], "pagination": {"page": 1, "limit": 20, "total": 0, "pages": 0}}
 
 
-def test_items_are_as_they_were_when_made_and_the_newest_comes_first(
+def test_items_equal_the_response_of_their_creation_newest_first(
     api: APIClient, make_qr_code: MakeQrCode
 ) -> None:
     codes = [make_qr_code(), make_qr_code(logo=data_uri(file_of(logo())), format="svg")]
@@ -49,12 +49,12 @@ def test_items_are_as_they_were_when_made_and_the_newest_comes_first(
 
 
 def test_the_codes_of_one_link(api: APIClient, make_link: MakeLink, make_qr_code: MakeQrCode) -> None:
-    link, bare = make_link(), make_link()
+    link, link_without_codes = make_link(), make_link()
     codes = [make_qr_code(urlId=link["_id"], size=size) for size in (300, 400)]
     make_qr_code()
     assert listed(api, urlId=link["_id"])["qrCodes"] == codes[::-1]
     assert listed(api, urlId=link["_id"])["pagination"]["total"] == 2
-    assert listed(api, urlId=bare["_id"])["qrCodes"] == []
+    assert listed(api, urlId=link_without_codes["_id"])["qrCodes"] == []
 
 
 def test_pages(api: APIClient, make_link: MakeLink, make_qr_code: MakeQrCode) -> None:
@@ -69,7 +69,7 @@ def test_pages(api: APIClient, make_link: MakeLink, make_qr_code: MakeQrCode) ->
 
 @pytest.mark.parametrize("items", [1, 3])
 @pytest.mark.parametrize("by_link", [False, True])
-def test_a_page_takes_as_many_queries_whatever_is_on_it(
+def test_the_number_of_queries_does_not_depend_on_the_page(
     api: APIClient, make_qr_code: MakeQrCode, django_assert_num_queries: Any, items: int, *, by_link: bool
 ) -> None:
     codes = [make_qr_code(logo=data_uri(file_of(logo())))]
@@ -88,7 +88,7 @@ def test_a_list_fetches_no_logos(
     assert not [query for query in captured.captured_queries if '"logo"' in query["sql"]]
 
 
-def test_counting_ends_where_it_would_cost_too_much(
+def test_the_total_is_capped(
     api: APIClient, make_link: MakeLink, make_qr_code: MakeQrCode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url_id = make_link()["_id"]
@@ -97,12 +97,36 @@ def test_counting_ends_where_it_would_cost_too_much(
     assert "totalIsCapped" not in listed(api)["pagination"]
     monkeypatch.setattr(selectors, "COUNT_LIMIT", 2)
     page = listed(api, page=4, limit=1)
-    assert page["pagination"] == {"page": 4, "limit": 1, "total": 2, "pages": 2, "totalIsCapped": True}
-    # What was not counted is there all the same.
+    assert page["pagination"] == {"page": 4, "limit": 1, "total": 2, "pages": 5, "totalIsCapped": True}
+    # Codes beyond the counted total are listed, too.
     assert page["qrCodes"] == codes[:1]
 
 
-def test_a_stranger_sees_nothing(api: APIClient, strange_api: APIClient, make_qr_code: MakeQrCode) -> None:
+@pytest.mark.parametrize("limit", [1, 2, 3])
+@pytest.mark.parametrize("by_link", [False, True])
+def test_a_client_that_walks_to_pages_gets_every_code_beyond_the_limit_of_counting(
+    api: APIClient,
+    make_link: MakeLink,
+    make_qr_code: MakeQrCode,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    limit: int,
+    by_link: bool,
+) -> None:
+    url_id = make_link()["_id"]
+    expected = [make_qr_code(urlId=url_id, size=300 + number) for number in range(7)][::-1]
+    monkeypatch.setattr(selectors, "COUNT_LIMIT", 2)
+    query = {"urlId": url_id} if by_link else {}
+    codes: list[dict[str, Any]] = []
+    page = pages = 1
+    while page <= pages:
+        data = listed(api, page=page, limit=limit, **query)
+        codes += data["qrCodes"]
+        page, pages = page + 1, data["pagination"]["pages"]
+    assert codes == expected
+
+
+def test_a_stranger_lists_no_codes(api: APIClient, strange_api: APIClient, make_qr_code: MakeQrCode) -> None:
     code = make_qr_code()
     assert listed(strange_api)["qrCodes"] == []
     assert missing(strange_api.get("/api/qr-codes", {"urlId": code["urlId"]}), "URL not found.")
@@ -110,7 +134,7 @@ def test_a_stranger_sees_nothing(api: APIClient, strange_api: APIClient, make_qr
 
 
 @pytest.mark.parametrize("url_id", [UNKNOWN_ID, "x", "", "5", "null", "%00"])
-def test_a_link_that_is_none_is_refused(api: APIClient, url_id: str) -> None:
+def test_listing_the_codes_of_an_unknown_link_returns_404(api: APIClient, url_id: str) -> None:
     response = api.get(f"/api/qr-codes?urlId={url_id}")
     assert response.status_code == (400 if url_id in ("", "%00") else 404), response.content
     assert response.json()["success"] is False
@@ -123,7 +147,7 @@ def test_a_link_that_is_none_is_refused(api: APIClient, url_id: str) -> None:
         ("page=x", "page"),
         ("limit=0", "limit"),
         ("limit=101", "limit"),
-        ("page=10001&limit=100", "page"),
+        ("page=10002&limit=100", "page"),
     ],
 )
 def test_bad_pages_are_refused(api: APIClient, query: str, field: str) -> None:
@@ -135,7 +159,7 @@ def test_bad_pages_are_refused(api: APIClient, query: str, field: str) -> None:
 # One code
 
 
-def test_reading_one(
+def test_a_code_can_be_read(
     api: APIClient, bearer: APIClient, make_qr_code: MakeQrCode, django_assert_num_queries: Any
 ) -> None:
     code = make_qr_code(logo=data_uri(file_of(logo())), style="rounded")
@@ -145,7 +169,7 @@ def test_reading_one(
     assert bearer.get(f"/api/qr-codes/{code['_id']}").json() == response.json()
 
 
-def test_deleting_one(api: APIClient, make_qr_code: MakeQrCode) -> None:
+def test_a_code_can_be_deleted(api: APIClient, make_qr_code: MakeQrCode) -> None:
     code, kept = make_qr_code(), make_qr_code()
     response = api.delete(f"/api/qr-codes/{code['_id']}")
     assert (response.status_code, response.json()) == (
@@ -157,7 +181,7 @@ def test_deleting_one(api: APIClient, make_qr_code: MakeQrCode) -> None:
     assert listed(api)["qrCodes"] == [kept]
 
 
-def test_what_was_deleted_can_be_made_again_under_another_address(
+def test_a_deleted_code_can_be_created_again_with_another_image_url(
     api: APIClient, make_qr_code: MakeQrCode
 ) -> None:
     first = make_qr_code()
@@ -167,16 +191,16 @@ def test_what_was_deleted_can_be_made_again_under_another_address(
     assert second["imageUrl"] != first["imageUrl"]
 
 
-def test_a_stranger_neither_reads_nor_deletes(strange_api: APIClient, make_qr_code: MakeQrCode) -> None:
+def test_a_stranger_can_neither_read_nor_delete_a_code(
+    strange_api: APIClient, make_qr_code: MakeQrCode
+) -> None:
     path = f"/api/qr-codes/{make_qr_code()['_id']}"
     for method in (strange_api.get, strange_api.delete):
         assert missing(method(path), "QR code not found.")
     assert QrCode.objects.count() == 1
 
 
-def test_an_operator_finds_out_what_a_code_is(
-    client: Any, alice: NewAccount, make_qr_code: MakeQrCode
-) -> None:
+def test_operators_can_look_up_a_code(client: Any, alice: NewAccount, make_qr_code: MakeQrCode) -> None:
     code = make_qr_code(logo=data_uri(file_of(logo())))
     alice.user.is_staff = alice.user.is_superuser = True
     alice.user.save()

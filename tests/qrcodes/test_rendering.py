@@ -1,4 +1,4 @@
-"""Every design is read again by a reader that shares no code with what drew it."""
+"""An independent reader decodes every design."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import pytest
 from PIL import Image
 from PIL.JpegImagePlugin import get_sampling
 
-from qrcodes.colors import rgb
-from qrcodes.design import Design, ImageFormat, Level, Style
-from qrcodes.rendering import render
-from qrcodes.symbol import TooSmall, symbol
+from common.colors import rgb
+from qrcodes.drawing.design import Design, ImageFormat, Level, Style
+from qrcodes.drawing.rendering import render
+from qrcodes.drawing.symbol import TooSmall, symbol
 from tests.qrcodes.pictures import file_of, logo, opened, read
 
 CONTENT = "https://go.example.com/db8xua6?qr=1"
@@ -28,7 +28,7 @@ def brightness(design: Design, content: str = CONTENT) -> Image.Image:
 
 @pytest.mark.parametrize("style", Style.values)
 @pytest.mark.parametrize("size", SIZES)
-def test_every_combination_is_read_and_has_its_exact_size(size: int, style: str) -> None:
+def test_every_combination_is_readable_and_has_its_exact_size(size: int, style: str) -> None:
     for image_format, (level, logo_file) in product(ImageFormat.values, EVERY_LEVEL):
         design = Design(size=size, format=image_format, level=level, style=style, logo=logo_file)
         picture = render(CONTENT, design)
@@ -38,7 +38,7 @@ def test_every_combination_is_read_and_has_its_exact_size(size: int, style: str)
 
 @pytest.mark.parametrize("style", Style.values)
 @pytest.mark.parametrize("length", [60, 120, 312])
-def test_long_addresses_are_read(length: int, style: str) -> None:
+def test_codes_of_long_urls_are_readable(length: int, style: str) -> None:
     content = "https://" + "x" * (length - 13) + "?qr=1"
     for level, logo_file in EVERY_LEVEL:
         picture = render(content, Design(size=600, level=level, style=style, logo=logo_file))
@@ -46,37 +46,37 @@ def test_long_addresses_are_read(length: int, style: str) -> None:
 
 
 @pytest.mark.parametrize("margin", range(11))
-def test_every_margin_is_read_and_kept(margin: int) -> None:
+def test_codes_with_every_margin_are_readable(margin: int) -> None:
     for size in (300, 331):
         design = Design(size=size, margin=margin)
         picture = render(CONTENT, design)
         assert read(picture, "png") == [CONTENT]
-        laid = symbol(CONTENT, design)
+        drawn = symbol(CONTENT, design)
         box = Image.eval(opened(picture, "png").convert("L"), lambda value: 255 - value).getbbox()
-        right = laid.offset + laid.width * laid.scale
-        assert box == (laid.offset, laid.offset, right, right)
-        assert min(laid.offset, size - right) >= margin * laid.scale
-        # As large as whole pixels allow.
-        assert (laid.scale + 1) * (laid.width + 2 * margin) > size
+        right = drawn.offset + drawn.width * drawn.scale
+        assert box == (drawn.offset, drawn.offset, right, right)
+        assert min(drawn.offset, size - right) >= margin * drawn.scale
+        # The largest size in whole pixels.
+        assert (drawn.scale + 1) * (drawn.width + 2 * margin) > size
 
 
 @pytest.mark.parametrize("image_format", ["png", "svg"])
 @pytest.mark.parametrize("size", [100, 101, 297, 512])
-def test_modules_are_of_whole_pixels_and_two_colours(size: int, image_format: str) -> None:
+def test_modules_have_whole_pixels_and_two_colours(size: int, image_format: str) -> None:
     design = Design(size=size, format=image_format, foreground="#1A2B3C", background="#FFEE99")
     image = opened(render(CONTENT, design), image_format).convert("RGB")
-    laid = symbol(CONTENT, design)
+    drawn = symbol(CONTENT, design)
     colors = {True: rgb("#1A2B3C"), False: rgb("#FFEE99")}
     for x, y in product(range(size), repeat=2):
-        column, row = (x - laid.offset) // laid.scale, (y - laid.offset) // laid.scale
-        inside = 0 <= column < laid.width and 0 <= row < laid.width
-        assert image.getpixel((x, y)) == colors[inside and laid.matrix[row][column]], (x, y)
+        column, row = (x - drawn.offset) // drawn.scale, (y - drawn.offset) // drawn.scale
+        inside = 0 <= column < drawn.width and 0 <= row < drawn.width
+        assert image.getpixel((x, y)) == colors[inside and drawn.matrix[row][column]], (x, y)
 
 
 @pytest.mark.parametrize("style", Style.values)
-def test_png_has_one_bit_a_pixel(style: str) -> None:
+def test_png_has_one_bit_per_pixel(style: str) -> None:
     picture = render(CONTENT, Design(size=2000, style=style))
-    # Width, height, bit depth and "palette", of the header.
+    # The width, height, bit depth and palette flag of the header.
     assert picture[16:26] == (2000).to_bytes(4) + (2000).to_bytes(4) + b"\x01\x03"
     assert opened(picture, "png").getcolors() is not None
     assert len(picture) < 25_000
@@ -89,7 +89,7 @@ def test_jpeg_keeps_colours_at_every_pixel(logo_file: bytes | None) -> None:
 
 
 @pytest.mark.parametrize("style", Style.values)
-def test_svg_is_one_path_and_tells_screen_readers_what_it_is(style: str) -> None:
+def test_svg_is_one_path_with_a_title_for_screen_readers(style: str) -> None:
     document = render("https://go.example.com/a?b=<&'\"", Design(size=300, format="svg", style=style))
     svg = ElementTree.fromstring(document)
     name = "{http://www.w3.org/2000/svg}"
@@ -99,7 +99,7 @@ def test_svg_is_one_path_and_tells_screen_readers_what_it_is(style: str) -> None
     assert re.fullmatch(r"[MhvazM0-9 .-]+", svg[2].get("d") or "")
 
 
-def test_svg_with_a_logo_holds_it() -> None:
+def test_svg_embeds_the_logo() -> None:
     svg = ElementTree.fromstring(render(CONTENT, Design(format="svg", level="H", logo=LOGO)))
     assert [child.tag.rpartition("}")[2] for child in svg] == ["title", "rect", "path", "image"]
     assert (svg[3].get("href") or "").startswith("data:image/png;base64,")
@@ -137,16 +137,16 @@ def test_a_logo_keeps_its_shape(size: tuple[int, int], shape: str) -> None:
     assert (right - left) / (lower - upper) == pytest.approx(size[0] / size[1], rel=0.1)
 
 
-def test_a_transparent_logo_lies_on_the_background() -> None:
+def test_a_transparent_logo_shows_the_background() -> None:
     design = Design(size=512, level="H", background="#FFEE99", logo=file_of(logo("RGBA", (64, 64))))
-    laid = symbol(CONTENT, design)
-    first, side = laid.logo_box
+    drawn = symbol(CONTENT, design)
+    first, side = drawn.logo_box
     image = opened(render(CONTENT, design), "png").convert("RGB")
     assert image.getpixel((first, first)) == rgb("#FFEE99")
     assert image.getpixel((first + side // 2, first + side // 2))[0] > 180
 
 
-def test_a_module_has_at_least_a_pixel() -> None:
+def test_a_module_has_at_least_one_pixel() -> None:
     content = "https://" + "x" * 299 + "?qr=1"
     with pytest.raises(TooSmall) as refused:
         symbol(content, Design(size=100, level="H"))

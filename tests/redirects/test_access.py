@@ -4,11 +4,12 @@ from typing import Any
 
 import pytest
 
-from analytics.visitor import Visitor, visitor_from
-from links.destinations import Target
+from analytics.visitors.visitor import visitor_from
+from links.destinations.lookup import Target
 from redirects import refusals
-from redirects.access import decide
+from redirects.checks import CHECKS, ORDER, decide
 from redirects.refusals import Refusal
+from redirects.routing.visit import Visit
 
 NOW = datetime(2030, 6, 1, 12, tzinfo=UTC)
 MOMENT = timedelta(microseconds=1)
@@ -49,8 +50,9 @@ def target(**fields: Any) -> Target:
     return Target(**plain | fields)
 
 
-def visitor(address: str = AMERICAN, agent: str = DESKTOP, method: str = "GET", **meta: str) -> Visitor:
-    return visitor_from({"REMOTE_ADDR": address, "HTTP_USER_AGENT": agent} | meta, method, [])
+def visitor(address: str = AMERICAN, agent: str = DESKTOP, method: str = "GET", **meta: str) -> Visit:
+    meta = {"REMOTE_ADDR": address, "HTTP_USER_AGENT": agent} | meta
+    return Visit.from_visitor(visitor_from(meta, method, []), meta)
 
 
 @pytest.mark.parametrize(
@@ -70,12 +72,31 @@ def visitor(address: str = AMERICAN, agent: str = DESKTOP, method: str = "GET", 
         },
     ],
 )
-def test_a_link_is_followed_when_no_rule_refuses(fields: dict[str, Any]) -> None:
+def test_access_is_granted_when_no_rule_refuses(fields: dict[str, Any]) -> None:
     assert decide(target(**fields), visitor(), NOW) is None
 
 
-def test_a_disabled_link_is_not_followed() -> None:
+def test_a_disabled_link_is_refused() -> None:
     assert decide(target(is_active=False), visitor(), NOW) is refusals.DISABLED
+
+
+def test_a_ban_with_the_reason_legal_has_its_own_refusal() -> None:
+    assert decide(target(is_active=False, ban_reason="legal"), visitor(), NOW) is refusals.LEGAL
+    assert decide(target(is_active=False, ban_reason="other"), visitor(), NOW) is refusals.DISABLED
+
+
+@pytest.mark.parametrize(
+    ("starts_at", "refusal"),
+    [
+        (NOW + timedelta(days=3650), refusals.NOT_STARTED),
+        (NOW + MOMENT, refusals.NOT_STARTED),
+        (NOW, None),
+        (NOW - MOMENT, None),
+        (None, None),
+    ],
+)
+def test_a_link_starts_exactly_at_starts_at(starts_at: datetime | None, refusal: Refusal | None) -> None:
+    assert decide(target(starts_at=starts_at), visitor(), NOW) is refusal
 
 
 @pytest.mark.parametrize(
@@ -89,7 +110,7 @@ def test_a_disabled_link_is_not_followed() -> None:
         (None, None),
     ],
 )
-def test_a_link_expires_at_its_moment(expires_at: datetime | None, refusal: Refusal | None) -> None:
+def test_a_link_expires_exactly_at_expires_at(expires_at: datetime | None, refusal: Refusal | None) -> None:
     assert decide(target(expires_at=expires_at), visitor(), NOW) is refusal
 
 
@@ -106,7 +127,7 @@ def test_a_link_expires_at_its_moment(expires_at: datetime | None, refusal: Refu
         (2**31, None, None),
     ],
 )
-def test_a_capped_link_has_that_many_clicks(
+def test_a_capped_link_is_refused_after_max_clicks(
     clicks: int, max_clicks: int | None, refusal: Refusal | None
 ) -> None:
     assert decide(target(clicks=clicks, max_clicks=max_clicks), visitor(), NOW) is refusal
@@ -123,14 +144,14 @@ def test_a_capped_link_has_that_many_clicks(
         ((), ("US",), BRITISH, None),
         ((), ("US", "GB"), BRITISH, refusals.COUNTRY),
         ((), ("US", "GB"), JAPANESE, None),
-        # Both lists: who is allowed and not blocked.
+        # Both lists: allowed and not blocked.
         (("US",), ("GB",), AMERICAN, None),
         (("US",), ("GB",), BRITISH, refusals.COUNTRY),
         (("US",), ("GB",), JAPANESE, refusals.COUNTRY),
         (("US",), ("US",), AMERICAN, refusals.COUNTRY),
         (("US", "GB"), ("US",), AMERICAN, refusals.COUNTRY),
         (("US", "GB"), ("US",), BRITISH, None),
-        # An unknown country is in no list.
+        # An unknown country matches no list.
         (("US",), (), NOWHERE, refusals.COUNTRY),
         ((), ("US",), NOWHERE, None),
         (("US",), ("GB",), NOWHERE, refusals.COUNTRY),
@@ -163,12 +184,12 @@ def test_country_lists(
         (("mobile", "tablet"), MOBILE, None),
         (("mobile", "tablet"), TABLET, None),
         (("desktop", "mobile", "tablet"), DESKTOP, None),
-        # Programs and agents that say nothing run on desktops.
+        # Programs and unspecific user agents count as desktops.
         (("desktop",), "curl/8.5.0", None),
         (("mobile",), "curl/8.5.0", refusals.DEVICE),
         (("desktop",), "", None),
         (("mobile",), "", refusals.DEVICE),
-        # A crawler is judged by the device it pretends to be, like anybody else.
+        # A crawler counts as the device that its user agent claims.
         (("desktop",), GOOGLEBOT, None),
         (("mobile",), GOOGLEBOT, refusals.DEVICE),
         (("desktop",), GOOGLEBOT_SMARTPHONE, refusals.DEVICE),
@@ -179,9 +200,10 @@ def test_device_list(allowed: tuple[str, ...], agent: str, refusal: Refusal | No
     assert decide(target(allowed_devices=allowed), visitor(agent=agent), NOW) is refusal
 
 
-# In the order in which they are asked, each with what makes it refuse this American on a desktop.
+# The rules in order, each with fields that make it refuse an American visitor on a desktop.
 RULES: list[tuple[dict[str, Any], Refusal]] = [
-    ({"is_active": False}, refusals.DISABLED),
+    ({"is_active": False, "ban_reason": "legal"}, refusals.LEGAL),
+    ({"starts_at": NOW + MOMENT}, refusals.NOT_STARTED),
     ({"expires_at": NOW}, refusals.EXPIRED),
     ({"clicks": 25, "max_clicks": 25}, refusals.LIMIT_REACHED),
     ({"allowed_countries": ("GB",)}, refusals.COUNTRY),
@@ -196,15 +218,19 @@ RULES: list[tuple[dict[str, Any], Refusal]] = [
         for pair in combinations(RULES, 2)
     ],
 )
-def test_the_first_rule_that_refuses_is_the_answer(
+def test_the_first_refusing_rule_decides(
     first: tuple[dict[str, Any], Refusal], second: tuple[dict[str, Any], Refusal]
 ) -> None:
     assert decide(target(**second[0]), visitor(), NOW) is second[1]
     assert decide(target(**first[0] | second[0]), visitor(), NOW) is first[1]
 
 
+def test_the_checks_have_the_documented_order() -> None:
+    assert tuple(check.name for check in CHECKS) == ORDER[1 : 1 + len(CHECKS)]
+
+
 @pytest.mark.parametrize("met", range(len(RULES)))
-def test_as_each_rule_is_met_the_next_one_answers(met: int) -> None:
+def test_once_a_rule_is_satisfied_the_next_one_decides(met: int) -> None:
     fields: dict[str, Any] = {}
     for violation, _ in RULES[met:]:
         fields |= violation
@@ -224,15 +250,13 @@ def test_as_each_rule_is_met_the_next_one_answers(met: int) -> None:
     ],
     ids=["click", "head", "prefetch", "crawler", "form"],
 )
-def test_every_kind_of_visit_is_judged_alike(
-    visit: Visitor, violation: dict[str, Any], refusal: Refusal
+def test_the_rules_are_the_same_for_every_kind_of_visit(
+    visit: Visit, violation: dict[str, Any], refusal: Refusal
 ) -> None:
     assert decide(target(**violation), visit, NOW) is refusal
     assert decide(target(), visit, NOW) is None
 
 
 @pytest.mark.parametrize(("violation", "refusal"), RULES)
-def test_a_password_changes_nothing_about_the_other_rules(
-    violation: dict[str, Any], refusal: Refusal
-) -> None:
+def test_a_password_does_not_affect_the_other_rules(violation: dict[str, Any], refusal: Refusal) -> None:
     assert decide(target(password="argon2$...", **violation), visitor(), NOW) is refusal

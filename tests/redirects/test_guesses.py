@@ -1,34 +1,45 @@
-"""Who asks for codes that do not exist waits after a while; who follows links does not."""
+"""Networks that request too many unknown codes are refused, except on links they have followed before."""
 
 from __future__ import annotations
 
+import json
+import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
 import pytest
+import time_machine
 from django.http.request import HttpHeaders
 from django.test import Client
 from pytest_django.fixtures import DjangoAssertNumQueries, Settings
 from rest_framework.test import APIClient
 
-from analytics.visitor import visitor_from
+from analytics.visitors.visitor import visitor_from
 from domains.models import Domain
 from redirects import refusals
-from tests.attempts import pass_time
-from tests.conftest import FIREFOX
-from tests.redirects.forgeries import FORGERIES, forged, records
-from tests.redirects.html import check_page
+from testing.agents import FIREFOX
+from testing.clock import Clock
+from testing.forgeries import FORGERIES, forged, records
+from testing.html import check_page
+from tests.redirects.lanes import django, fast, lane_for, request, without_date
 
-HERE, NEXT_DOOR, ELSEWHERE = "203.0.113.5", "203.0.113.77", "198.51.100.5"
+HERE, SAME_NETWORK, ELSEWHERE = "203.0.113.5", "203.0.113.77", "198.51.100.5"
 MakeLink = Callable[..., dict[str, Any]]
 
 
 @pytest.fixture(autouse=True)
 def limit(settings: Settings, db: None) -> None:
     settings.UNKNOWN_CODE_LIMIT = 60
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr("common.host.guess_counts.monotonic", clock)
+    return clock
 
 
 def browser(address: str = HERE, **headers: str) -> Client:
@@ -40,20 +51,42 @@ def guess(count: int, visitor: Client | None = None) -> list[int]:
     return [visitor.get(f"/guess{number}").status_code for number in range(count)]
 
 
-def test_the_sixty_first_miss_in_a_minute_is_429() -> None:
+def test_the_sixty_first_miss_at_once_is_429() -> None:
     assert guess(63) == [404] * 60 + [429] * 3
 
     refused = browser().get("/guess9")
     check_page(refused, title=refusals.GUESSING.title, message=refusals.GUESSING.message)
-    assert 50 < int(refused["Retry-After"]) <= 60
+    assert refused["Retry-After"] == "1"
     assert (refused["RateLimit-Policy"], refused["RateLimit-Remaining"]) == ("60;w=60", "0")
 
 
-def test_hits_from_the_same_address_still_redirect(make_link: MakeLink) -> None:
+def test_above_the_limit_hits_and_misses_get_the_same_response(make_link: MakeLink) -> None:
     code = make_link()["shortCode"]
-    assert guess(61)[-1] == 429
+    guess(60)
 
-    assert [browser().get(f"/{code}").status_code for _ in range(100)] == [302] * 100
+    hit, miss = browser().get(f"/{code}"), browser().get("/guess9")
+    assert (hit.status_code, hit.content, dict(hit.items())) == (429, miss.content, dict(miss.items()))
+    assert browser(ELSEWHERE).get(f"/{code}").status_code == 302
+
+
+@pytest.mark.parametrize("fields", [{}, {"customCode": "spring"}, {"restrictions": {"maxClicks": 5}}])
+def test_links_that_the_network_has_followed_before_still_redirect(
+    make_link: MakeLink, fields: dict[str, Any]
+) -> None:
+    link, other = make_link(**fields), make_link()
+    code = link["customCode"] or link["shortCode"]
+    assert browser(SAME_NETWORK).get(f"/{code}").status_code == 302
+    guess(61)
+
+    assert [browser().get(f"/{path}").status_code for path in (code, other["shortCode"])] == [302, 429]
+
+
+def test_a_refused_visit_does_not_count_as_followed(make_link: MakeLink) -> None:
+    code = make_link(password="secret")["shortCode"]
+    assert browser().get(f"/{code}").status_code == 401
+    guess(60)
+
+    assert browser().get(f"/{code}").status_code == 429
 
 
 def test_hits_are_not_counted(make_link: MakeLink) -> None:
@@ -61,6 +94,138 @@ def test_hits_are_not_counted(make_link: MakeLink) -> None:
     assert {browser().get(f"/{code}").status_code for _ in range(100)} == {302}
 
     assert guess(61) == [404] * 60 + [429]
+
+
+def test_a_refusal_takes_no_database_query(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+    guess(60)
+
+    with django_assert_num_queries(0):
+        assert guess(100) == [429] * 100
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+@pytest.mark.parametrize(
+    "changed", [{}, {"Accept": "application/json"}, {"Connection": "close"}, {"Accept": None}]
+)
+def test_the_event_loop_sends_the_same_refusal(
+    make_link: MakeLink, method: str, changed: dict[str, str | None]
+) -> None:
+    link = make_link()
+    hit, miss = (request(f"/{code}", changed, method) for code in (link["shortCode"], "guess"))
+    lane = lane_for(hit)
+    assert fast(hit, HERE, lane) is not None
+    guess(60, browser(ELSEWHERE))
+
+    # The responses contain the second.
+    now = time.time()
+    responses = [lane.answer(data, ELSEWHERE, now) for data in (hit, miss)]
+    assert responses[0] == responses[1] is not None
+    status, sent, closes, payload = responses[0]
+    assert (status, payload, closes) == (429, b"", changed.get("Connection") == "close")
+    expected = django(miss, ELSEWHERE)
+    assert without_date(sent) == expected.response
+    assert expected.records == []
+    if changed.get("Accept") and method == "GET":
+        head, _, body = sent.partition(b"\r\n\r\n")
+        assert f"Retry-After: {json.loads(body)['retryAfter']}".encode() in head.split(b"\r\n")
+
+
+@pytest.mark.parametrize(
+    ("trusted", "peer", "forwarded"),
+    [
+        pytest.param(["10.0.0.0/8"], "10.0.0.7", ELSEWHERE, id="behind a trusted proxy"),
+        pytest.param([], f"::ffff:{ELSEWHERE}", None, id="IPv4 address on an IPv6 socket"),
+    ],
+)
+def test_the_event_loop_refuses_the_network_of_the_visitor(
+    make_link: MakeLink, settings: Settings, trusted: list[str], peer: str, forwarded: str | None
+) -> None:
+    settings.TRUSTED_PROXIES = [ip_network(network) for network in trusted]
+    data = request(f"/{make_link()['shortCode']}", {"X-Forwarded-For": forwarded})
+    lane = lane_for(data)
+    guess(60, browser(ELSEWHERE))
+
+    answer = lane.answer(data, peer, time.time())
+
+    assert answer is not None
+    assert answer[0] == 429
+
+
+@pytest.mark.parametrize("is_fast", [True, False])
+def test_both_lanes_share_the_links_that_a_network_has_followed(
+    make_link: MakeLink, *, is_fast: bool
+) -> None:
+    followed, other = (request(f"/{make_link()['shortCode']}") for _ in range(2))
+    if is_fast:
+        assert fast(followed, HERE) is not None
+    else:
+        django(followed, HERE)
+    guess(60)
+
+    for data, status in ((followed, 302), (other, 429)):
+        response = lane_for(data).answer(data, SAME_NETWORK, time.time())
+        assert response is not None
+        assert response[0] == status
+
+
+def lane_statuses(codes: Iterable[str], address: str = HERE) -> list[bytes]:
+    """The statuses of the fast lane's responses, and none of Django's."""
+    outcomes = [fast(request(f"/{code}"), address) for code in codes]
+    return [outcome.response.split(b" ")[1] for outcome in outcomes if outcome is not None]
+
+
+def test_both_lanes_count_guesses_together() -> None:
+    assert lane_statuses(f"guess{number}" for number in range(40)) == [b"404"] * 40
+    assert guess(20) == [404] * 20
+
+    assert guess(1) == [429]
+    assert lane_statuses(["guess9"]) == [b"429"]
+    assert lane_statuses(["guess9"], ELSEWHERE) == [b"404"]
+
+
+def test_the_fast_lane_refuses_the_sixty_first_miss(clock: Clock) -> None:
+    assert lane_statuses(["guess"] * 62) == [b"404"] * 60 + [b"429"] * 2
+    assert guess(1) == [429]
+    clock.now += 1.1
+    assert lane_statuses(["guess"] * 2) == [b"404", b"429"]
+
+
+def test_a_fallback_url_in_the_fast_lane_does_not_exempt_guesses(alice: Any) -> None:
+    Domain.objects.create(
+        owner=alice.workspace,
+        domain="go.brand.example",
+        host="go.brand.example",
+        status="active",
+        not_found_url="https://brand.example/lost",
+    )
+    data = request("/guess", {"Host": "go.brand.example"})
+    outcomes = [fast(data, HERE) for _ in range(61)]
+
+    assert [outcome.response.split(b" ")[1] for outcome in outcomes if outcome] == [b"302"] * 60 + [b"429"]
+
+
+def test_a_refusal_that_another_process_caused_meanwhile_is_the_same_response(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The lane has seen no network that is refused, but the last guess of this one is gone when it counts its own."""
+    guess(60, browser(ELSEWHERE))
+    data = request("/guess")
+    with time_machine.travel(time.time(), tick=False):
+        lane = lane_for(data)
+        monkeypatch.setattr(lane, "_refusing", memoryview(bytearray(8)).cast("d"))
+        outcome = fast(data, ELSEWHERE, lane)
+
+    assert outcome == fast(data, ELSEWHERE)
+    assert outcome == django(data, ELSEWHERE)
+    assert outcome is not None
+    assert (outcome.response.split(b" ")[1], outcome.records) == (b"429", [])
+
+
+def test_reserved_paths_are_not_refused() -> None:
+    guess(61)
+
+    assert lane_for(request("/healthz")).answer(request("/healthz"), HERE, time.time()) is None
+    assert browser().get("/healthz").status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -71,7 +236,7 @@ def test_hits_are_not_counted(make_link: MakeLink) -> None:
         ({"restrictions": {"allowedCountries": ["AQ"]}}, 403),
     ],
 )
-def test_links_that_are_not_to_be_followed_are_no_guesses(
+def test_refused_links_do_not_count_as_guesses(
     make_link: MakeLink, fields: dict[str, Any], status: int
 ) -> None:
     code = make_link(**fields)["shortCode"]
@@ -80,55 +245,73 @@ def test_links_that_are_not_to_be_followed_are_no_guesses(
     assert guess(1) == [404]
 
 
-def test_asking_where_guesses_would_lead_is_guessing(make_link: MakeLink) -> None:
+def test_previews_of_unknown_codes_count_as_guesses(make_link: MakeLink) -> None:
     code = make_link()["shortCode"]
-    found = [browser().get(f"/guess{number}+").status_code for number in range(62)]
+    statuses = [browser().get(f"/guess{number}+").status_code for number in range(62)]
 
-    assert found == [404] * 60 + [429] * 2
+    assert statuses == [404] * 60 + [429] * 2
     assert guess(1) == [429]
-    assert browser().get(f"/{code}+").status_code == 200
+    assert browser().get(f"/{code}+").status_code == 429
+    assert browser(ELSEWHERE).get(f"/{code}+").status_code == 200
 
 
-def test_a_program_is_told_in_json() -> None:
+def test_the_refusal_is_json_for_programs() -> None:
     guess(60)
 
     refused = browser(accept="application/json").get("/guess")
     assert (refused.status_code, refused.json()) == (
         429,
-        {"success": False, "message": refusals.GUESSING.message, "reason": "rate_limited"},
+        {
+            "success": False,
+            "message": refusals.GUESSING.message,
+            "reason": "rate_limited",
+            "retryAfter": int(refused["Retry-After"]),
+        },
     )
 
 
-def test_the_minute_slides() -> None:
-    guess(40)
-    pass_time(seconds=30)
-    guess(20)
-    assert guess(1) == [429]
-    pass_time(seconds=31)
-    assert guess(41) == [404] * 40 + [429]
+def test_the_limit_is_restored_after_a_minute(clock: Clock) -> None:
+    assert guess(61)[-1] == 429
+    clock.now += 30
+    assert guess(31) == [404] * 30 + [429]
+    clock.now += 60
+    assert guess(61) == [404] * 60 + [429]
 
 
-def test_a_network_is_what_one_subscriber_has() -> None:
+def test_refused_requests_do_not_extend_the_block(clock: Clock, make_link: MakeLink) -> None:
+    code = make_link()["shortCode"]
+    guess(200)
+    clock.now += 1.1
+
+    assert browser().get(f"/{code}").status_code == 302
+
+
+def test_a_network_is_one_subscribers_prefix() -> None:
     assert guess(60, browser(HERE)) == [404] * 60
 
-    assert guess(1, browser(NEXT_DOOR)) == [429]
+    assert guess(1, browser(SAME_NETWORK)) == [429]
     assert guess(1, browser(ELSEWHERE)) == [404]
 
 
-@pytest.mark.parametrize("ask", ["get", "head", "post"])
+def test_an_ipv6_48_prefix_has_four_times_the_limit() -> None:
+    networks = [f"2001:db8:1:{number:x}00::1" for number in range(6)]
+
+    assert [guess(61, browser(address)).count(404) for address in networks] == [60, 60, 60, 60, 0, 0]
+    assert guess(1, browser("2001:db8:2::1")) == [404]
+
+
+@pytest.mark.parametrize("method", ["get", "head", "post"])
 @pytest.mark.parametrize("headers", [{}, {"sec-purpose": "prefetch"}, {"user-agent": "Googlebot/2.1"}])
-def test_no_way_of_asking_is_for_free(ask: str, headers: dict[str, str]) -> None:
+def test_every_kind_of_request_counts_as_a_guess(method: str, headers: dict[str, str]) -> None:
     visitor = browser()
-    sent = [getattr(visitor, ask)(f"/guess{number}", headers=headers).status_code for number in range(61)]
+    sent = [getattr(visitor, method)(f"/guess{number}", headers=headers).status_code for number in range(61)]
 
     assert sent == [404] * 60 + [429]
 
 
-def test_a_domain_that_sends_the_lost_elsewhere_tells_no_guesser_more(
-    settings: Settings, api: APIClient, alice: Any
-) -> None:
+def test_a_fallback_url_does_not_exempt_guesses(settings: Settings, api: APIClient, alice: Any) -> None:
     Domain.objects.create(
-        owner=alice.user,
+        owner=alice.workspace,
         domain="go.brand.example",
         host="go.brand.example",
         status="active",
@@ -139,7 +322,7 @@ def test_a_domain_that_sends_the_lost_elsewhere_tells_no_guesser_more(
     assert guess(62, visitor) == [302] * 60 + [429] * 2
 
 
-def test_paths_that_cannot_be_codes_and_hosts_that_are_not_ours_cost_nothing(
+def test_invalid_codes_and_unknown_hosts_do_not_count(
     django_assert_num_queries: DjangoAssertNumQueries,
 ) -> None:
     with django_assert_num_queries(0):
@@ -147,24 +330,24 @@ def test_paths_that_cannot_be_codes_and_hosts_that_are_not_ours_cost_nothing(
     assert guess(1) == [404]
 
 
-def test_zero_is_no_limit(settings: Settings) -> None:
+def test_zero_disables_the_limit(settings: Settings) -> None:
     settings.UNKNOWN_CODE_LIMIT = 0
 
     assert set(guess(100)) == {404}
 
 
 @pytest.mark.parametrize("form", FORGERIES)
-def test_forged_addresses_are_one_network(settings: Settings, clicks_dir: Path, form: str) -> None:
-    """What is recorded is the peer, and the limit holds at the same count."""
+def test_forged_addresses_count_as_one_network(settings: Settings, clicks_dir: Path, form: str) -> None:
+    """The recorded address is the peer's, and the limit applies at the same count."""
     settings.TRUSTED_PROXIES = [ip_network("10.0.0.0/8")]
     visitor = browser()
-    found = [visitor.get("/guess", headers=header(form, number)).status_code for number in range(64)]
+    statuses = [visitor.get("/guess", headers=header(form, number)).status_code for number in range(64)]
 
-    assert found == [404] * 60 + [429] * 4
-    assert Counter(record.address for record in records(clicks_dir)) == {HERE: 64}
+    assert statuses == [404] * 60 + [429] * 4
+    assert Counter(record.address for record in records(clicks_dir)) == {HERE: 60}
 
 
-def test_twenty_thousand_forgeries_move_no_address() -> None:
+def test_twenty_thousand_forged_headers_do_not_change_the_address() -> None:
     trusted = [ip_network("10.0.0.0/8")]
     seen = Counter(
         visitor_from(
@@ -175,6 +358,46 @@ def test_twenty_thousand_forgeries_move_no_address() -> None:
     )
 
     assert seen == {HERE: 20_000}
+
+
+def rows(count: int, prefix: str) -> str:
+    lines = [f"https://example.com/,{prefix}{number}" for number in range(count)]
+    return "\n".join(["originalUrl,customCode", *lines])
+
+
+def verdicts(api: APIClient, content: str, **fields: Any) -> list[tuple[int, str | None]]:
+    response = api.post("/api/urls/import", {"content": content, **fields}, REMOTE_ADDR=HERE)
+    assert response.status_code == 200, response.json()
+    return [(row["status"], row.get("code")) for row in response.json()["data"]["results"]]
+
+
+def test_a_dry_run_import_reveals_no_more_taken_codes_than_the_guess_limit(
+    api: APIClient, strange_api: APIClient
+) -> None:
+    assert set(verdicts(strange_api, rows(80, "hers"), dryRun=False)) == {(201, None)}
+
+    results = verdicts(api, rows(100, "hers"))
+
+    assert results == [(409, "code_taken")] * 60 + [(429, "rate_limited")] * 40
+    assert guess(1) == [429]
+    refused = api.post("/api/urls/import", {"content": rows(1, "hers")}, REMOTE_ADDR=HERE)
+    assert (refused.status_code, refused.json()["code"]) == (429, "rate_limited")
+    assert refused.json()["retryAfter"] == int(refused["Retry-After"])
+
+
+def test_own_codes_do_not_count_as_guesses(api: APIClient) -> None:
+    verdicts(api, rows(80, "mine"), dryRun=False)
+
+    assert verdicts(api, rows(80, "mine")) == [(409, "code_taken")] * 80
+    assert guess(1) == [404]
+
+
+def test_a_real_import_reports_the_result_of_each_row(api: APIClient, strange_api: APIClient) -> None:
+    verdicts(strange_api, rows(80, "hers"), dryRun=False)
+
+    content = rows(80, "hers") + "\nhttps://example.com/,another"
+    assert verdicts(api, content, dryRun=False) == [(409, "code_taken")] * 80 + [(201, None)]
+    assert guess(1) == [429]
 
 
 def header(form: str, number: int) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What the worker relies on inside gunicorn. If a release changes it, read how before the digests are renewed."""
+"""Digests of the gunicorn internals that the worker relies on. Review a release's changes before updating them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,14 @@ from typing import Any
 import gunicorn
 import pytest
 from gunicorn.arbiter import Arbiter
+from gunicorn.http.body import ChunkedReader
 from gunicorn.http.message import Message, Request
-from gunicorn.http.unreader import Unreader
-from gunicorn.http.wsgi import Response
+from gunicorn.http.parser import Parser
+from gunicorn.http.unreader import SocketUnreader, Unreader
+from gunicorn.http.wsgi import Response, create
+from gunicorn.sock import close_sockets
 from gunicorn.workers import gthread
+from gunicorn.workers.base import Worker
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
 DIGESTS: dict[str, tuple[Any, str]] = {
@@ -36,6 +40,18 @@ DIGESTS: dict[str, tuple[Any, str]] = {
     "ThreadWorker.handle": (ThreadWorker.handle, "ca85c9be3df75da4"),
     "ThreadWorker.handle_request": (ThreadWorker.handle_request, "6d0de5b919102efc"),
     "ThreadWorker._keepalive_after": (ThreadWorker._keepalive_after, "4ebdbbc8bf5aafa5"),
+    "Worker.handle_error": (Worker.handle_error, "75426448389bbac9"),
+    "Parser.finish_body": (Parser.finish_body, "54c5d0d28c2626ea"),
+    "ChunkedReader.parse_chunked": (ChunkedReader.parse_chunked, "ce85cf226da0bbe5"),
+    "ChunkedReader.parse_chunk_size": (ChunkedReader.parse_chunk_size, "997c6693156b4f8a"),
+    "ChunkedReader.parse_trailers": (ChunkedReader.parse_trailers, "c2e578afedad3a17"),
+    "wsgi.create": (create, "2c35d4a2dc629ede"),
+    "Response.should_close": (Response.should_close, "3888d47a96e289b3"),
+    "Response.sendfile": (Response.sendfile, "417ea65fb9a19f5b"),
+    "Response.write": (Response.write, "a13659ff072c00e1"),
+    "SocketUnreader.chunk": (SocketUnreader.chunk, "9f62532259f8468e"),
+    "close_sockets": (close_sockets, "9d6698b0d629d5e2"),
+    "Arbiter.stop": (Arbiter.stop, "7138b6afd9c46ae0"),
     "Message.parse_headers": (Message.parse_headers, "fe09a6b5e706bd64"),
     "Message.set_body_reader": (Message.set_body_reader, "e3ba33f5ac7ca542"),
     "Message.should_close": (Message.should_close, "37c454bfb3e36316"),
@@ -50,11 +66,11 @@ DIGESTS: dict[str, tuple[Any, str]] = {
 }
 
 
-def test_the_release_is_the_one_that_the_worker_was_written_for() -> None:
+def test_the_gunicorn_release_is_the_pinned_one() -> None:
     assert gunicorn.__version__ == "27.0.1"
     assert gthread.STOP_KEEPALIVE_LINGER == 2.0
 
 
 @pytest.mark.parametrize(("function", "digest"), DIGESTS.values(), ids=DIGESTS)
-def test_what_the_worker_relies_on_is_as_it_was(function: Callable[..., Any], digest: str) -> None:
+def test_the_gunicorn_internals_are_unchanged(function: Callable[..., Any], digest: str) -> None:
     assert hashlib.sha256(inspect.getsource(function).encode()).hexdigest()[:16] == digest

@@ -1,4 +1,4 @@
-"""The pages as Chromium shows them: what the policy forbids, and whom a form leads where, only a browser decides."""
+"""The pages in Chromium: only a browser enforces the content security policy and follows a form's redirects."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -11,11 +11,12 @@ from playwright.sync_api import Page, expect
 from rest_framework.test import APIClient
 
 from redirects import refusals
-from tests.browser import address as address
-from tests.browser import another_site
-from tests.browser import browse as browse
-from tests.browser import chromium as chromium
-from tests.clicks import drain
+from testing.browser import address as address
+from testing.browser import another_site
+from testing.browser import browse as browse
+from testing.browser import chromium as chromium
+from testing.clicks import drain
+from testing.service.polling import DEADLINE
 
 MakeLink = Callable[..., dict[str, Any]]
 
@@ -25,7 +26,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(scope="module")
 def destination() -> Iterator[str]:
-    """Where the links lead: another origin, as destinations are."""
+    """The destination of the links, on another origin."""
     with another_site("Destination") as site:
         yield f"{site}/page"
 
@@ -35,7 +36,7 @@ def clicks(api: APIClient, link: dict[str, Any]) -> int:
     return api.get(f"/api/urls/{link['_id']}").json()["data"]["url"]["clickCount"]
 
 
-def test_a_link_leads_to_its_destination(
+def test_a_link_redirects_to_its_destination(
     browse: Callable[[], Any], address: str, destination: str, api: APIClient, make_link: MakeLink
 ) -> None:
     fields = {"original_url": f"{destination}?a=1#top", "utm": {"source": "mail"}}
@@ -51,7 +52,7 @@ def test_a_link_leads_to_its_destination(
     assert [clicks(api, link) for link in links] == [1, 1]
 
 
-def test_a_password_is_asked_for_until_it_is_right_and_then_leads_to_the_destination(
+def test_the_password_form_repeats_until_the_password_is_correct(
     browse: Callable[[], Any], address: str, destination: str, api: APIClient, make_link: MakeLink
 ) -> None:
     link = make_link(destination, password=PASSWORD)
@@ -82,7 +83,7 @@ def test_a_password_is_asked_for_until_it_is_right_and_then_leads_to_the_destina
     assert clicks(api, link) == 2
 
 
-def test_the_password_page_needs_no_mouse(
+def test_the_password_page_works_with_the_keyboard(
     browse: Callable[[], Any], address: str, destination: str, make_link: MakeLink
 ) -> None:
     link = make_link(destination, password=PASSWORD)
@@ -91,11 +92,11 @@ def test_the_password_page_needs_no_mouse(
         page = visit.page
         page.goto(f"{address}/{link['shortCode']}")
         field, button = page.get_by_label("Password", exact=True), page.get_by_role("button")
-        expect(field).to_be_focused()
+        expect(field).to_be_focused(timeout=1000 * DEADLINE)
         page.keyboard.press("Tab")
-        expect(button).to_be_focused()
+        expect(button).to_be_focused(timeout=1000 * DEADLINE)
         page.keyboard.press("Shift+Tab")
-        expect(field).to_be_focused()
+        expect(field).to_be_focused(timeout=1000 * DEADLINE)
 
         page.keyboard.press("Enter")
         assert page.title() == "Password required"
@@ -116,27 +117,27 @@ def test_the_longest_password_can_be_pasted(
     with browse() as visit:
         page = visit.page
         page.goto(f"{address}/{link['shortCode']}")
-        expect(page.get_by_label("Password", exact=True)).to_be_focused()
+        expect(page.get_by_label("Password", exact=True)).to_be_focused(timeout=1000 * DEADLINE)
         page.keyboard.insert_text(password)
         page.keyboard.press("Enter")
         page.wait_for_url(destination)
         assert visit.errors(401) == []
 
 
-def test_pages_fit_and_can_be_read(
+def test_pages_fit_the_viewport_and_have_enough_contrast(
     browse: Callable[[], Any], address: str, make_link: MakeLink, tmp_path: Path
 ) -> None:
     make_link(customCode="locked", password=PASSWORD)
-    make_link(customCode="expired", expiresAt="2020-01-01T00:00:00Z")
+    make_link(customCode="outdated", expiresAt="2020-01-01T00:00:00Z")
 
     with browse() as visit:
         page = visit.page
         width, height = 320, 480
         page.set_viewport_size({"width": width, "height": height})
-        for scheme, code in product(("light", "dark"), ("locked", "expired", "unknown", "")):
+        for scheme, code in product(("light", "dark"), ("locked", "outdated", "unknown")):
             page.emulate_media(color_scheme=scheme)
             page.goto(f"{address}/{code}")
-            page.screenshot(path=tmp_path / f"{code or 'home'}-{scheme}.png")
+            page.screenshot(path=tmp_path / f"{code}-{scheme}.png")
             assert page.evaluate("document.documentElement.scrollWidth") <= width
             assert page.evaluate("document.documentElement.scrollHeight") <= height
             assert page.evaluate("getComputedStyle(document.body).display") == "grid"
@@ -147,7 +148,7 @@ def test_pages_fit_and_can_be_read(
 
 
 def contrast(page: Page, selector: str) -> float:
-    """WCAG 2's ratio between an element's colour and that of the card it is on, as the browser computed them."""
+    """WCAG 2's ratio between an element's colour and that of its card, as computed by the browser."""
     colours = """selector => [
         getComputedStyle(document.querySelector(selector)).color,
         getComputedStyle(document.querySelector('main')).backgroundColor,

@@ -1,33 +1,82 @@
 from __future__ import annotations
 
-from common.versions import bump, versions_of
-from redirects.prepared import holds, prepare, prepared_answers, read_countries
+import time
+from datetime import UTC, datetime
+from math import inf, nextafter
+
+import time_machine
+
+from common.host.cache_versions import bump, versions_of
+from links.destinations.lookup import Target, UnknownCode
+from redirects.fast.prepared import is_current, prepare, prepared_answers, valid_for_waiting
 
 
-def test_an_answer_costs_its_bytes_those_of_its_key_and_its_places() -> None:
-    answers = prepared_answers(entries=1000, size=100_000)
+def test_an_entrys_size_is_its_key_its_bytes_and_an_overhead() -> None:
+    responses = prepared_answers(entries=1000, size=100_000)
     for number in range(1000):
-        answers.put(b"%d" % number, b"x" * 9_880)
+        responses.put(b"%d" % number, b"x" * 9_880)
 
-    assert 5 <= len([number for number in range(1000) if answers.get(b"%d" % number)]) <= 10
-
-
-def test_nothing_of_an_unknown_host_holds_for_longer_than_a_moment() -> None:
-    prepared = prepare(versions_of("go.example.com", "spring"), None)
-
-    assert holds(prepared, 0.0)
-    assert not holds(prepared, 9e9)
+    assert 5 <= len([number for number in range(1000) if responses.get(b"%d" % number)]) <= 10
 
 
-def test_a_new_link_ends_what_was_unknown() -> None:
-    prepared = prepare(versions_of("go.example.com", "spring"), None)
+def test_the_overhead_of_small_entries_counts() -> None:
+    answers = prepared_answers(entries=10_000, size=100_000)
+    for number in range(10_000):
+        answers.put(b"%04d" % number, b"x")
+
+    # 125 bytes each, in two generations of 50,000 bytes.
+    assert 400 <= len([number for number in range(10_000) if answers.get(b"%04d" % number)]) <= 802
+
+
+def test_an_entry_of_an_unknown_host_expires_soon() -> None:
+    # Read the time inside: on its way to the stopped clock, a time may be rounded.
+    with time_machine.travel(time.time(), tick=False):
+        now = time.time()
+        prepared = prepare(versions_of("go.example.com", "spring"), None)
+
+    assert [is_current(prepared, now + seconds) for seconds in (-0.01, 0.049, 0.05)] == [True, True, False]
+
+
+def test_an_unknown_code_expires_when_the_clock_is_set_back() -> None:
+    now = time.time()
+    with time_machine.travel(now, tick=False):
+        prepared = prepare(versions_of("go.example.com", "spring"), None)
+
+    assert not is_current(prepared, now - 3600)
+
+
+def test_an_unknown_code_that_has_expired_answers_the_requests_that_waited_for_it_and_no_others() -> None:
+    versions = versions_of("", "spring")
+    with time_machine.travel(time.time(), tick=False):
+        now = time.time()
+        prepared = prepare(versions, UnknownCode(None, None))
+    later = now + 3.0
+    renewed = valid_for_waiting(prepared, later)
+
+    assert valid_for_waiting(prepared, now) == prepared
+    assert [is_current(entry, later) for entry in (prepared, renewed)] == [False, True]
+    assert not is_current(renewed, nextafter(later, inf))
+    assert len(renewed) == len(prepared)
 
     bump(new_codes=["spring"])
 
-    assert not holds(prepared, 0.0)
+    assert not is_current(renewed, later)
 
 
-def test_countries_are_read_as_they_were_written() -> None:
-    assert read_countries(b"US,GB|") == (["US", "GB"], [])
-    assert read_countries(b"|JP") == ([], ["JP"])
-    assert read_countries(b"US|JP,FR") == (["US"], ["JP", "FR"])
+def test_a_link_that_has_expired_does_not_answer_the_requests_that_waited_for_it() -> None:
+    ends = time.time() + 1.0
+    target = Target(1, "", "https://example.com/", 302, expires_at=datetime.fromtimestamp(ends, UTC))
+    prepared = prepare(versions_of("", "spring"), target)
+
+    assert valid_for_waiting(prepared, ends + 1.0) == prepared
+
+
+def test_a_new_link_invalidates_the_unknown_entry() -> None:
+    now = time.time()
+    with time_machine.travel(now, tick=False):
+        prepared = prepare(versions_of("go.example.com", "spring"), None)
+    assert is_current(prepared, now)
+
+    bump(new_codes=["spring"])
+
+    assert not is_current(prepared, now)

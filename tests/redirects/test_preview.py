@@ -1,4 +1,4 @@
-"""``/{code}+``: where a link leads, for those who would rather know before."""
+"""``/{code}+``: the preview of a link's destination."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from accounts.services import NewAccount
 from domains.models import Domain, DomainStatus
 from redirects import refusals
 from redirects.refusals import Refusal
-from tests.clicks import drain
-from tests.redirects.html import check_json, check_page, parse
+from testing.clicks import drain
+from testing.html import check_json, check_page, parse
 
 MakeLink = Callable[..., dict[str, Any]]
 JSON = {"accept": "application/json"}
@@ -30,7 +30,7 @@ def counts(api: APIClient, link: dict[str, Any]) -> tuple[int, Any, Any]:
 
 
 def test_the_page_shows_the_destination_as_it_is_sent(visitor: Client, make_link: MakeLink) -> None:
-    """ASVS 3.7.3, for those who ask"""
+    """ASVS 3.7.3, on request."""
     link = make_link("https://example.com/page?a=1#end", utm={"source": "mail"})
     response = visitor.get(f"/{link['shortCode']}+")
 
@@ -46,7 +46,7 @@ def test_the_page_shows_the_destination_as_it_is_sent(visitor: Client, make_link
     assert "frame-ancestors 'none'" in response["Content-Security-Policy"]
 
 
-def test_programs_are_told_in_json(visitor: Client, make_link: MakeLink) -> None:
+def test_programs_get_json(visitor: Client, make_link: MakeLink) -> None:
     response = visitor.get(f"/{make_link(DESTINATION)['shortCode']}+", headers=JSON)
 
     assert (response.status_code, response["Content-Type"]) == (200, "application/json")
@@ -66,7 +66,7 @@ def test_programs_are_told_in_json(visitor: Client, make_link: MakeLink) -> None
         ("https://example.com:8443/", "example.com:8443"),
     ],
 )
-def test_a_host_cannot_pass_for_one_that_it_resembles(
+def test_homograph_hosts_are_shown_in_ascii(
     visitor: Client, make_link: MakeLink, written: str, shown: str
 ) -> None:
     page = parse(visitor.get(f"/{make_link(written)['shortCode']}+"))
@@ -75,15 +75,30 @@ def test_a_host_cannot_pass_for_one_that_it_resembles(
     assert page.texts["code"].isascii()
 
 
-def test_looking_is_no_click(visitor: Client, api: APIClient, make_link: MakeLink) -> None:
+@pytest.mark.parametrize("restrictions", [{"maxClicks": 5}, {"maxClicksPerVisitor": 5}])
+def test_the_destination_of_a_capped_link_is_not_shown(
+    visitor: Client, make_link: MakeLink, restrictions: dict[str, int]
+) -> None:
+    code = make_link(DESTINATION, restrictions=restrictions)["shortCode"]
+
+    shown = visitor.get(f"/{code}+")
+    in_json = visitor.get(f"/{code}+", headers=JSON)
+
+    assert [shown.status_code, in_json.status_code] == [403, 403]
+    check_page(shown, title=refusals.CAPPED.title, message=refusals.CAPPED.message)
+    check_json(in_json, reason="capped", message=refusals.CAPPED.message)
+    assert b"example.com" not in shown.content + in_json.content
+
+
+def test_a_preview_is_not_a_click(visitor: Client, api: APIClient, make_link: MakeLink) -> None:
     links = [make_link(), make_link(restrictions={"maxClicks": 1})]
 
-    for link in links:
+    for link, status in zip(links, (200, 403), strict=True):
         for _ in range(3):
-            assert visitor.get(f"/{link['shortCode']}+").status_code == 200
-    seen = [counts(api, link) for link in links]
+            assert visitor.get(f"/{link['shortCode']}+").status_code == status
+    totals = [counts(api, link) for link in links]
 
-    assert seen == [counts(api, make_link())] * 2
+    assert totals == [counts(api, make_link())] * 2
     assert [visitor.get(f"/{link['shortCode']}").status_code for link in links] == [302, 302]
 
 
@@ -98,7 +113,7 @@ def test_looking_is_no_click(visitor: Client, api: APIClient, make_link: MakeLin
         ({"isActive": False, "password": "secret"}, refusals.DISABLED),
     ],
 )
-def test_a_link_that_is_not_followed_shows_nothing(
+def test_a_refused_link_has_no_preview(
     visitor: Client, api: APIClient, make_link: MakeLink, *, fields: dict[str, Any], refusal: Refusal
 ) -> None:
     link = make_link("https://hidden.example/")
@@ -106,16 +121,16 @@ def test_a_link_that_is_not_followed_shows_nothing(
     api.put(f"/api/urls/{link['_id']}", fields)
 
     page = visitor.get(f"/{link['shortCode']}+")
-    answer = visitor.get(f"/{link['shortCode']}+", headers=JSON)
+    response = visitor.get(f"/{link['shortCode']}+", headers=JSON)
 
-    assert (page.status_code, answer.status_code) == (refusal.status, refusal.status)
+    assert (page.status_code, response.status_code) == (refusal.status, refusal.status)
     check_page(page, title=refusal.title, message=refusal.message)
-    check_json(answer, reason=refusal.reason, message=refusal.message)
-    assert "hidden" not in page.content.decode() + answer.content.decode()
+    check_json(response, reason=refusal.reason, message=refusal.message)
+    assert "hidden" not in page.content.decode() + response.content.decode()
     assert counts(api, link) == before
 
 
-def test_a_used_up_link_shows_nothing(visitor: Client, make_link: MakeLink) -> None:
+def test_a_used_up_link_has_no_preview(visitor: Client, make_link: MakeLink) -> None:
     link = make_link("https://hidden.example/", restrictions={"maxClicks": 1})
     visitor.get(f"/{link['shortCode']}")
 
@@ -124,7 +139,7 @@ def test_a_used_up_link_shows_nothing(visitor: Client, make_link: MakeLink) -> N
     assert (response.status_code, b"hidden" in response.content) == (410, False)
 
 
-def test_who_has_opened_a_link_sees_no_more_of_it_here(visitor: Client, make_link: MakeLink) -> None:
+def test_an_unlocked_link_still_has_no_preview(visitor: Client, make_link: MakeLink) -> None:
     path = f"/{make_link(password='secret')['shortCode']}"
     token = parse(visitor.get(path)).value_of("csrfmiddlewaretoken")
     visitor.post(path, {"csrfmiddlewaretoken": token, "password": "secret"})
@@ -134,16 +149,16 @@ def test_who_has_opened_a_link_sees_no_more_of_it_here(visitor: Client, make_lin
 
 
 @pytest.mark.parametrize("path", ["/unknown+", "/ab+", "/unknown++", "/unknown+/", "/api+", "/+"])
-def test_where_there_is_no_link_there_is_nothing_to_see(visitor: Client, db: None, path: str) -> None:
+def test_previews_of_unknown_codes_return_404(visitor: Client, db: None, path: str) -> None:
     response = visitor.get(path)
 
     assert response.status_code == 404
     check_page(response, title=refusals.NOT_FOUND.title, message=refusals.NOT_FOUND.message)
 
 
-def test_looking_for_a_link_in_vain_is_asking_for_it_in_vain(visitor: Client, alice: NewAccount) -> None:
+def test_a_preview_of_an_unknown_code_is_handled_like_a_visit(visitor: Client, alice: NewAccount) -> None:
     Domain.objects.create(
-        owner=alice.user, domain="example.net", host="example.net", status=DomainStatus.ACTIVE,
+        owner=alice.workspace, domain="example.net", host="example.net", status=DomainStatus.ACTIVE,
         not_found_url="https://example.com/lost",
     )  # fmt: skip
 
@@ -152,11 +167,11 @@ def test_looking_for_a_link_in_vain_is_asking_for_it_in_vain(visitor: Client, al
     assert (response.status_code, response["Location"]) == (302, "https://example.com/lost")
 
 
-def test_a_link_is_looked_at_on_its_own_host_only(
+def test_a_preview_works_on_the_links_own_host_only(
     visitor: Client, make_link: MakeLink, alice: NewAccount
 ) -> None:
     domain = Domain.objects.create(
-        owner=alice.user, domain="example.net", host="example.net", status=DomainStatus.ACTIVE
+        owner=alice.workspace, domain="example.net", host="example.net", status=DomainStatus.ACTIVE
     )
     code = make_link(DESTINATION, domainId=str(domain.public_id))["shortCode"]
 
@@ -167,19 +182,19 @@ def test_a_link_is_looked_at_on_its_own_host_only(
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS"])
-def test_there_is_nothing_to_write(visitor: Client, make_link: MakeLink, method: str) -> None:
+def test_a_preview_rejects_other_methods(visitor: Client, make_link: MakeLink, method: str) -> None:
     response = visitor.generic(method, f"/{make_link()['shortCode']}+")
 
     assert (response.status_code, response["Allow"]) == (405, "GET, HEAD")
 
 
-def test_head_answers_like_get_without_the_page(visitor: Client, make_link: MakeLink) -> None:
+def test_head_of_a_preview_has_no_body(visitor: Client, make_link: MakeLink) -> None:
     path = f"/{make_link()['shortCode']}+"
 
     assert (visitor.head(path).status_code, visitor.head(path).content) == (200, b"")
 
 
-def test_it_is_one_read(
+def test_a_preview_takes_one_query(
     visitor: Client, make_link: MakeLink, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     path = f"/{make_link()['shortCode']}+"

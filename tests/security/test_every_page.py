@@ -1,4 +1,4 @@
-"""What holds for every page that a browser might show, whoever answers it. The routes are those that there are."""
+"""Rules for every page that a browser might display. The routes are read from the service."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ from accounts.services import NewAccount, create_account
 from domains.models import Domain, DomainStatus
 from redirects import refusals
 from redirects.pages import refuse
-from tests.conftest import FIREFOX, PASSWORD
+from testing.accounts import PASSWORD
+from testing.agents import FIREFOX
 from tests.contract.test_every_route import patterns
 
 MakeLink = Callable[..., dict[str, Any]]
@@ -40,15 +41,15 @@ def operator(db: None) -> Client:
 
 
 @pytest.fixture
-def nobody() -> Client:
+def anonymous_client() -> Client:
     return Client(enforce_csrf_checks=True, raise_request_exception=False, headers=HEADERS)
 
 
 @pytest.fixture
-def something_of_everything(make_link: MakeLink, alice: NewAccount, api: Any) -> dict[str, Any]:
+def existing_objects(make_link: MakeLink, alice: NewAccount, api: Any) -> dict[str, Any]:
     Group.objects.create(name="Group")
     Domain.objects.create(
-        owner=alice.user, domain="example.net", host="example.net", status=DomainStatus.ACTIVE
+        owner=alice.workspace, domain="example.net", host="example.net", status=DomainStatus.ACTIVE
     )
     link = make_link(customCode="locked", password="secret")
     api.post("/api/qr-codes", {"urlId": link["_id"]})
@@ -56,7 +57,7 @@ def something_of_everything(make_link: MakeLink, alice: NewAccount, api: Any) ->
 
 
 def all_paths(link: dict[str, Any]) -> Iterator[str]:
-    """Every route with something that is really there in the place of each of its parameters."""
+    """Every route, with existing objects as parameters."""
     for pattern, _ in patterns(get_resolver()):
         if "app_label" in pattern:
             labels = re.search(r"app_label>([\w|]+)", pattern)
@@ -70,6 +71,7 @@ def all_paths(link: dict[str, Any]) -> Iterator[str]:
             path = re.sub(r"<(?:path:object_)?id>", str(manager.values_list("pk", flat=True).first()), path)
         path = path.replace("<path:content_type_id>", str(ContentType.objects.get_for_model(User).pk))
         path = path.replace("<path:object_id>", "1").replace("<code:code>", link["shortCode"])
+        path = path.replace("<code_before_slash:code>", link["shortCode"])
         path = path.replace("<token:token>.<image_format:image_format>", "x" * 22 + ".png")
         yield re.sub(r"<\w+:\w+>", link["_id"], path)
 
@@ -88,7 +90,7 @@ def assert_protected(response: HttpResponse, path: str) -> None:
     policy = directives(response)
     assert policy["default-src"] == "'none'", path
     assert policy["frame-ancestors"] == policy["base-uri"] == "'none'", path
-    # Without these, default-src speaks for them.
+    # Without these, default-src applies.
     assert {"object-src", "frame-src", "child-src", "worker-src"} & policy.keys() == set(), path
     for name in ("script-src", "style-src"):
         for source in policy.get(name, "").split():
@@ -100,25 +102,25 @@ def assert_protected(response: HttpResponse, path: str) -> None:
     assert re.search(r"no-store|no-cache", response["Cache-Control"]), path
 
 
-def test_every_route_that_answers_a_page_protects_it(
-    operator: Client, nobody: Client, something_of_everything: dict[str, Any]
+def test_every_page_has_protective_headers(
+    operator: Client, anonymous_client: Client, existing_objects: dict[str, Any]
 ) -> None:
     """ASVS 3.2.1"""
-    found = set()
-    for path in all_paths(something_of_everything):
-        for client in (operator, nobody):
+    pages_seen = set()
+    for path in all_paths(existing_objects):
+        for client in (operator, anonymous_client):
             for method in ("GET", "POST", "BREW"):
                 response = client.generic(method, path)
                 if is_page(response):
                     assert_protected(response, f"{method} {path}")
-                    found.add((method, path, response.status_code))
+                    pages_seen.add((method, path, response.status_code))
 
     models = [(model._meta.app_label, model._meta.model_name) for model in admin_models()]
     expected = {("GET", f"/admin/{app}/{model}/", 200) for app, model in models}
-    expected |= {("GET", path, 200) for path in ("/", "/api/docs", "/admin/", "/admin/login/")}
+    expected |= {("GET", path, 200) for path in ("/dashboard/", "/api/docs", "/admin/", "/accounts/login/")}
     expected |= {("GET", "/admin/nothing/there", 404), ("POST", "/admin/", 403)}
-    expected |= {("GET", f"/{something_of_everything['shortCode']}", 401)}
-    assert expected - found == set()
+    expected |= {("GET", f"/{existing_objects['shortCode']}", 401)}
+    assert expected - pages_seen == set()
 
 
 def admin_models() -> list[type]:
@@ -129,10 +131,10 @@ def admin_models() -> list[type]:
 
 @pytest.mark.parametrize(
     "refusal",
-    [each for each in vars(refusals).values() if isinstance(each, refusals.Refusal)],
+    [declared for declared in vars(refusals).values() if isinstance(declared, refusals.Refusal)],
     ids=lambda refusal: refusal.title,
 )
-def test_every_refusal_is_protected(refusal: refusals.Refusal, rf: Any) -> None:
+def test_every_refusal_has_protective_headers(refusal: refusals.Refusal, rf: Any) -> None:
     templates = ["redirects/refusal.html"]
     templates += ["redirects/password.html"] if refusal.reason == "password" else []
     for template in templates:
@@ -141,22 +143,24 @@ def test_every_refusal_is_protected(refusal: refusals.Refusal, rf: Any) -> None:
         assert_protected(response, refusal.title)
 
 
-def test_a_bug_is_answered_with_a_protected_page(nobody: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page_of_a_server_error_has_protective_headers(
+    anonymous_client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("redirects.views.find_target", lambda *_: 1 / 0)
 
-    response = nobody.get("/AbC1234")
+    response = anonymous_client.get("/AbC1234")
 
     assert response.status_code == 500
     assert_protected(response, "a bug")
 
 
-def test_no_file_runs_or_embeds_anything_when_it_is_opened_by_itself(nobody: Client, db: None) -> None:
-    """ASVS 3.2.1: one of Swagger UI's files is a page with a script, and pictures may hold scripts."""
+def test_no_static_file_can_run_or_embed_anything(anonymous_client: Client, db: None) -> None:
+    """ASVS 3.2.1: one of Swagger UI's files is a page with a script, and images may contain scripts."""
     names = {name for finder in get_finders() for name, _ in finder.list([])}
     opened = [name for name in names if name.endswith((".html", ".svg"))]
     assert [name for name in opened if name.endswith("oauth2-redirect.html")] != []
     for name in [*opened, "admin/css/base.css", "admin/js/core.js"]:
-        response = nobody.get(f"/static/{name}")
+        response = anonymous_client.get(f"/static/{name}")
         policy = directives(response)
         assert (response.status_code, policy["default-src"], policy["sandbox"]) == (200, "'none'", ""), name
         assert policy["frame-ancestors"] == policy["base-uri"] == "'none'"
@@ -168,9 +172,9 @@ def test_no_file_runs_or_embeds_anything_when_it_is_opened_by_itself(nobody: Cli
 @pytest.mark.parametrize(
     "path", ["/healthz", "/readyz", "/robots.txt", "/api/schema", "/api/urls", "/api/nothing"]
 )
-def test_what_is_no_page_is_not_taken_for_one(path: str, nobody: Client, db: None) -> None:
+def test_other_responses_are_not_interpreted_as_pages(path: str, anonymous_client: Client, db: None) -> None:
     """ASVS 3.2.1"""
-    response = nobody.get(path)
+    response = anonymous_client.get(path)
     assert response["X-Content-Type-Options"] == "nosniff"
     assert not response["Content-Type"].startswith("text/html")
 
@@ -178,52 +182,52 @@ def test_what_is_no_page_is_not_taken_for_one(path: str, nobody: Client, db: Non
 # TLS
 
 
-def test_over_tls_browsers_are_told_to_stay_there(settings: Settings, db: None) -> None:
+def test_over_tls_hsts_is_sent(settings: Settings, db: None) -> None:
     settings.SECURE_HSTS_SECONDS = 31_536_000
     client = Client(headers=HEADERS)
     paths = [
-        "/",
+        "/dashboard/",
         "/healthz",
         "/api/docs",
         "/api/urls",
-        "/admin/login/",
+        "/accounts/login/",
         "/unknown",
         "/static/admin/css/base.css",
     ]
 
-    told = {}
+    policies = {}
     for path in paths:
         for secure in (True, False):
             response = client.get(path, secure=secure)
-            told[path, secure] = response.headers.get("Strict-Transport-Security")
+            policies[path, secure] = response.headers.get("Strict-Transport-Security")
             response.close()
 
-    assert told == {(path, secure): "max-age=31536000" if secure else None for path, secure in told}
+    assert policies == {(path, secure): "max-age=31536000" if secure else None for path, secure in policies}
 
 
-def test_without_tls_nobody_is_told_to_use_it(nobody: Client) -> None:
+def test_without_tls_no_hsts_is_sent(anonymous_client: Client) -> None:
     assert django_settings.SECURE_HSTS_SECONDS == 0
-    assert "Strict-Transport-Security" not in nobody.get("/", secure=True)
+    assert "Strict-Transport-Security" not in anonymous_client.get("/", secure=True)
 
 
 # Cookies
 
 
-def test_the_cookies_of_the_admin_are_out_of_reach(settings: Settings, db: None) -> None:
+def test_the_cookies_of_pages_are_protected(settings: Settings, db: None) -> None:
     settings.SESSION_COOKIE_SECURE = settings.CSRF_COOKIE_SECURE = True
     create_account(email="operator@example.com", password=PASSWORD, superuser=True)
     client = Client(enforce_csrf_checks=True, headers=HEADERS)
-    client.get("/admin/login/", secure=True)
+    client.get("/accounts/login/", secure=True)
     token = client.cookies["csrftoken"].value
 
-    answer = client.post(
-        "/admin/login/",
-        {"username": "operator@example.com", "password": PASSWORD, "csrfmiddlewaretoken": token},
+    response = client.post(
+        "/accounts/login/",
+        {"login": "operator@example.com", "password": PASSWORD, "csrfmiddlewaretoken": token},
         secure=True,
         headers={"origin": "https://sho.rt"},
     )
 
-    assert answer.status_code == 302
+    assert response.status_code == 302
     flags = {
         name: {
             flag: client.cookies[name][flag] for flag in ("secure", "httponly", "samesite", "path", "domain")
@@ -231,4 +235,4 @@ def test_the_cookies_of_the_admin_are_out_of_reach(settings: Settings, db: None)
         for name in ("sessionid", "csrftoken")
     }
     everywhere = {"secure": True, "httponly": True, "samesite": "Lax", "path": "/", "domain": ""}
-    assert flags == {"sessionid": {**everywhere, "path": "/admin/"}, "csrftoken": everywhere}
+    assert flags == {"sessionid": everywhere, "csrftoken": everywhere}

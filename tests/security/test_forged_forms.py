@@ -1,4 +1,4 @@
-"""Forms that another site sends in the name of somebody who is logged in here."""
+"""Forms that another site submits with the session of a logged-in operator."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from rest_framework.test import APIClient
 from accounts.models import User
 from accounts.services import create_account
 from links.models import Link
-from tests.conftest import FIREFOX, PASSWORD
-from tests.redirects.html import parse
+from testing.accounts import PASSWORD
+from testing.agents import FIREFOX
+from testing.html import parse
 
 MakeLink = Callable[..., dict[str, Any]]
 
@@ -25,7 +26,7 @@ def operator(db: None) -> User:
 
 @pytest.fixture
 def browser(operator: User) -> Client:
-    """Of an operator who is logged in."""
+    """The browser of a logged-in operator."""
     client = Client(enforce_csrf_checks=True, headers={"host": "sho.rt", "user-agent": FIREFOX})
     client.force_login(operator)
     return client
@@ -50,33 +51,33 @@ def test_a_form_of_another_site_is_refused(
     stored = Link.objects.get()
     path, fields = {
         "link": (f"/{link['shortCode']}", {"password": "secret"}),
-        "login": ("/admin/login/", {"username": "operator@example.com", "password": PASSWORD}),
+        "login": ("/accounts/login/", {"login": "operator@example.com", "password": PASSWORD}),
         "change": (f"/admin/links/link/{stored.pk}/change/", {}),
     }[form]
     token = parse_token(browser, path, secure=secure)
     sent = {**fields, **({"csrfmiddlewaretoken": token} if has_token else {})}
-    kept = browser.cookies.output()
+    cookies = browser.cookies.output()
 
     response = browser.post(path, sent, secure=secure, headers=headers)
 
     assert response.status_code == 403
-    assert browser.cookies.output() == kept
+    assert browser.cookies.output() == cookies
     stored.refresh_from_db()
     assert stored.is_active
 
 
 def parse_token(browser: Client, path: str, *, secure: bool) -> str:
-    """As the page has it; somebody who is logged in is asked by the login page for nothing."""
-    if path == "/admin/login/":
-        path = "/admin/password_change/"
+    """The token in the page; the login page contains none for somebody who is logged in."""
+    if path == "/accounts/login/":
+        path = "/accounts/logout/"
     response = browser.get(path, secure=secure)
     if path.startswith("/admin/"):
         return response.context["csrf_token"]
     return parse(response).value_of("csrfmiddlewaretoken")
 
 
-def test_a_session_of_the_admin_opens_nothing_of_the_api(browser: Client, anonymous: APIClient) -> None:
-    """The API takes no cookies at all, so that there is nothing for another site to send along."""
+def test_a_session_of_the_admin_gives_no_access_to_the_api(browser: Client, anonymous: APIClient) -> None:
+    """The API accepts no cookies, so another site has nothing to send."""
     assert browser.get("/admin/").status_code == 200
     for path in ("/api/urls", "/api/auth/api-key", "/api/urls/stats"):
         assert browser.get(path).status_code == 401

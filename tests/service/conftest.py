@@ -1,20 +1,18 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
-import psycopg
 import pytest
-from psycopg import sql
 
-from tests.programs import program
-from tests.service import processes
-from tests.service.hosts import make_folder, started
-from tests.service.running import Owner, Service
+from testing.limits import LONG_TIMEOUTS
+from testing.programs import program
+from testing.service import processes
+from testing.service.databases import create_database, drop_database
+from testing.service.hosts import make_folder, started
+from testing.service.running import Owner, Service, eventually
 
 HERE = Path(__file__).parent
 
@@ -37,17 +35,20 @@ class Installation(NamedTuple):
 
 @pytest.fixture(scope="session")
 def installation() -> Iterator[Installation]:
-    with started() as service:
+    with started(**LONG_TIMEOUTS) as service:
         yield Installation(service, service.owner, service.stdout)
 
 
 @pytest.fixture
 def service(installation: Installation) -> Service:
-    """That installation, serving; tests may leave it running, stopped or broken."""
-    if not installation.service.is_well():
-        installation.service.kill_everything()
-        installation.service.start()
-    return installation.service
+    """That installation, serving with all its workers; tests may leave it running, stopped or broken."""
+    service = installation.service
+    if not service.is_ready():
+        service.kill_everything()
+        service.start()
+    # The previous test may have killed workers that are still being replaced.
+    eventually(service.has_all_workers)
+    return service
 
 
 @pytest.fixture
@@ -58,34 +59,40 @@ def api_key(installation: Installation) -> str:
 @pytest.fixture
 def make_service() -> Iterator[Callable[..., Service]]:
     """Factory of installations that have never been started."""
-    made: list[Service] = []
+    services: list[Service] = []
 
     def make(**options: str) -> Service:
-        made.append(Service(make_folder(), **options))
-        return made[-1]
+        services.append(Service(make_folder(), **options))
+        return services[-1]
 
     yield make
-    for service in made:
+    for service in services:
         service.end()
 
 
 @pytest.fixture(scope="module")
 def make_database() -> Iterator[Callable[[], str]]:
-    """Factory of empty databases on the server of the tests; gives their address."""
+    """Factory of migrated databases without an account on the tests' server. Returns their URL."""
+    yield from databases(migrated=True)
+
+
+@pytest.fixture(scope="module")
+def make_empty_database() -> Iterator[Callable[[], str]]:
+    """Factory of databases without tables on the tests' server. Returns their URL."""
+    yield from databases(migrated=False)
+
+
+def databases(*, migrated: bool) -> Iterator[Callable[[], str]]:
     server = os.environ["DATABASE_URL"]
-    made: list[sql.Identifier] = []
+    names: list[str] = []
 
     def make() -> str:
-        name = f"service_{secrets.token_hex(6)}"
-        with psycopg.connect(server, autocommit=True) as connection:
-            connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-        made.append(sql.Identifier(name))
-        return urlsplit(server)._replace(path=f"/{name}").geturl()
+        names.append(create_database(server, migrated=migrated))
+        return names[-1]
 
     yield make
-    with psycopg.connect(server, autocommit=True) as connection:
-        for name in made:
-            connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(name))
+    for url in names:
+        drop_database(server, url)
 
 
 @pytest.fixture(scope="session")

@@ -1,20 +1,20 @@
-"""The service behind the real Caddy with the configuration in deploy/, and an authority of Caddy's own."""
+"""The service behind the real Caddy with the configuration in deploy/ and Caddy's internal authority."""
 
 from __future__ import annotations
 
 import http.client
 import ssl
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import NamedTuple
 
 import psycopg
 import pytest
 
-from shortener_project.embedded_postgres import EmbeddedPostgres
-from tests.service.caddy import Caddy, caddy_before
-from tests.service.hosts import started
-from tests.service.running import Connection, Service
+from testing.limits import LONG_TIMEOUTS
+from testing.service.caddy import Caddy, caddy_before
+from testing.service.hosts import one_host
+from testing.service.running import Connection, Service
 
 OWN, ACTIVE, PENDING = "sho.test", "go.customer.test", "claimed.customer.test"
 
@@ -31,9 +31,10 @@ class Front(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def front(caddy: str) -> Iterator[Front]:
+def front(make_database: Callable[[], str], caddy: str) -> Iterator[Front]:
+    options = {"BASE_URL": f"https://{OWN}", "TRUSTED_PROXIES": "127.0.0.1/32", **LONG_TIMEOUTS}
     with (
-        started(BASE_URL=f"https://{OWN}", TRUSTED_PROXIES="127.0.0.1/32") as service,
+        one_host(make_database(), **options) as service,
         caddy_before(service, program=caddy) as proxy,
     ):
         yield Front(service, proxy)
@@ -43,7 +44,7 @@ def front(caddy: str) -> Iterator[Front]:
 def code(front: Front) -> str:
     """Of a link on the active domain."""
     owner = front.service.owner
-    with psycopg.connect(EmbeddedPostgres(front.service.var_dir).url, autocommit=True) as database:
+    with psycopg.connect(front.service.environment["DATABASE_URL"], autocommit=True) as database:
         for host, status in ((ACTIVE, "active"), (PENDING, "pending")):
             database.execute(
                 "INSERT INTO domains_domain (public_id, owner_id, domain, host, status, token, failed_checks)"
@@ -54,7 +55,7 @@ def code(front: Front) -> str:
             "SELECT public_id::text FROM domains_domain WHERE host = %s", [ACTIVE]
         ).fetchone()
     assert row is not None
-    link = front.service.ask(
+    link = front.service.call(
         "POST",
         "/api/urls",
         {"originalUrl": "https://example.com/page", "domainId": row[0]},
@@ -66,10 +67,10 @@ def code(front: Front) -> str:
 
 
 def test_an_active_domain_has_a_certificate_and_redirects_over_https(front: Front, code: str) -> None:
-    answer = front.get(ACTIVE, f"/{code}")
-    assert (answer.status, answer.headers["Location"]) == (302, "https://example.com/page")
-    assert answer.headers["Strict-Transport-Security"] == "max-age=31536000"
-    assert answer.headers["Server"] is None
+    response = front.get(ACTIVE, f"/{code}")
+    assert (response.status, response.headers["Location"]) == (302, "https://example.com/page")
+    assert response.headers["Strict-Transport-Security"] == "max-age=31536000"
+    assert response.headers["Server"] is None
     assert front.get(OWN, "/healthz").status == 200
     assert front.get(OWN, f"/{code}").status == 404
 
@@ -81,7 +82,7 @@ def test_other_names_get_no_certificate(front: Front, code: str, host: str) -> N
 
 
 @pytest.mark.parametrize("path", [f"/internal/tls-allowed?domain={ACTIVE}", "/internal/", "/metrics"])
-def test_what_is_for_those_inside_is_not_served_outside(front: Front, code: str, path: str) -> None:
+def test_internal_paths_are_not_served_by_caddy(front: Front, code: str, path: str) -> None:
     assert {front.get(host, path).status for host in (OWN, ACTIVE)} == {404}
 
 
@@ -94,8 +95,6 @@ def test_what_is_for_those_inside_is_not_served_outside(front: Front, code: str,
         ("/metrics", 404),
     ],
 )
-def test_caddy_asks_at_a_door_that_leads_to_nothing_else(
-    front: Front, code: str, path: str, status: int
-) -> None:
+def test_caddy_ask_listener_serves_nothing_else(front: Front, code: str, path: str, status: int) -> None:
     with closing(Connection(front.caddy.ask_port)) as connection:
-        assert connection.ask("GET", path).status == status
+        assert connection.call("GET", path).status == status

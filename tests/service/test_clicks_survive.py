@@ -1,4 +1,4 @@
-"""A click that was answered is counted, once; `make prove-clicks` kills more often."""
+"""Every click that got a response is counted exactly once; `make prove-clicks` injects more faults."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from bench.proof import service_faults
-from bench.proof.service_faults import Target
-from bench.proof.verdict import Verdict
-from tests.service.hosts import started
+from testing.proof import service_faults
+from testing.proof.service_faults import Target
+from testing.proof.verdict import Verdict
+from testing.service.hosts import started
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def target() -> Iterator[Target]:
     ],
     ids=["workers killed", "drainers killed", "everything killed", "database stopped"],
 )
-def test_every_answered_click_is_counted_once(target: Target, fault: Callable[[Target], Verdict]) -> None:
+def test_every_redirect_is_counted_once(target: Target, fault: Callable[[Target], Verdict]) -> None:
     verdict = fault(target)
     assert verdict.problems == [], str(verdict)
-    assert verdict.answered > 100
+    assert verdict.redirected > 100

@@ -6,23 +6,23 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from http.client import HTTPException
-from pathlib import Path
 
-from tests.service import processes
-from tests.service.running import Connection, Service, eventually
+from testing.service import processes
+from testing.service.connection import ReusedConnection
+from testing.service.running import Connection, Service, eventually
 
 
 @contextmanager
 def visitors(service: Service, path: str) -> Iterator[list[object]]:
-    """Some who keep their connection and some who open one for each request, all the while; gives what they got."""
+    """Visitors with keep-alive connections and with a connection per request. Yields their responses."""
     results: list[object] = []
     enough = threading.Event()
 
     def visit(keep: bool) -> None:
-        with closing(Connection(service.port)) as connection:
+        with closing(ReusedConnection(service.port)) as connection:
             while not enough.is_set():
                 try:
-                    results.append(connection.ask("GET", path).status)
+                    results.append(connection.follow(path).status)
                 except (OSError, HTTPException) as error:
                     results.append(error)
                     connection.close()
@@ -41,7 +41,7 @@ def visitors(service: Service, path: str) -> Iterator[list[object]]:
             thread.join()
 
 
-def test_a_killed_master_is_replaced_and_no_visitor_notices(service: Service, api_key: str) -> None:
+def test_killed_gunicorn_master_is_replaced_without_failed_requests(service: Service, api_key: str) -> None:
     code = service.create_link(api_key)["shortCode"]
     master, workers = service.gunicorn(), service.workers()
     with visitors(service, f"/{code}") as results:
@@ -54,17 +54,19 @@ def test_a_killed_master_is_replaced_and_no_visitor_notices(service: Service, ap
     assert "The web server died: killed by SIGKILL. Starting it again in " in service.stderr
 
 
-def test_visitors_who_come_while_there_is_no_web_server_are_answered_by_the_next_one(
+def test_connections_during_a_web_server_restart_are_served(
     service: Service,
 ) -> None:
     master = service.gunicorn()
+    # These die with the group. An API worker is in another one, and ends later.
+    killed = [master, *service.accepting()]
     os.killpg(master, signal.SIGKILL)
-    eventually(lambda: not processes.is_alive(master))
+    eventually(lambda: not any(map(processes.is_alive, killed)))
     connections = [Connection(service.port) for _ in range(20)]
     try:
         for connection in connections:
-            connection.say("GET", "/healthz")
-        assert [connection.hear().status for connection in connections] == [200] * 20
+            connection.send_request("GET", "/healthz")
+        assert [connection.receive().status for connection in connections] == [200] * 20
     finally:
         for connection in connections:
             connection.close()
@@ -76,7 +78,7 @@ def test_a_killed_worker_is_replaced(service: Service) -> None:
     os.kill(before[0], signal.SIGKILL)
     eventually(lambda: before[0] not in service.workers() and len(service.workers()) == 2)
     assert service.gunicorn() == master
-    assert service.ask("GET", "/healthz").status == 200
+    assert service.call("GET", "/healthz").status == 200
 
 
 def test_killed_housekeeping_is_replaced(service: Service) -> None:
@@ -94,27 +96,27 @@ def test_a_killed_click_drainer_is_replaced_and_every_click_counted_once(
     before = service.child("drain_clicks")
     os.kill(before, signal.SIGKILL)
     for _ in range(20):
-        assert service.ask("GET", f"/{link['shortCode']}").status == 302
+        assert service.call("GET", f"/{link['shortCode']}").status == 302
     eventually(lambda: service.child("drain_clicks") != before)
 
     def clicks() -> int:
-        answer = service.ask("GET", f"/api/analytics/{link['_id']}", X_API_Key=api_key)
-        return answer.json()["data"]["totalClicks"]
+        response = service.call("GET", f"/api/analytics/{link['_id']}", X_API_Key=api_key)
+        return response.json()["data"]["totalClicks"]
 
     eventually(lambda: clicks() >= 20)
     assert clicks() == 20
     assert "The click drainer died: killed by SIGKILL. Starting it again in " in service.stderr
 
 
-def test_a_killed_database_server_comes_back_with_its_data(service: Service, api_key: str) -> None:
+def test_a_killed_database_server_is_restarted_with_its_data(service: Service, api_key: str) -> None:
     code = service.create_link(api_key)["shortCode"]
     before = service.postmaster()
     assert before is not None
     os.kill(before, signal.SIGKILL)
     eventually(lambda: service.postmaster() not in (before, None))
-    eventually(lambda: service.ask("GET", "/readyz").status == 200)
-    # Every thread of every worker finds its old connection dead, and nobody is the wiser.
-    assert [service.ask("GET", f"/{code}").status for _ in range(40)] == [302] * 40
+    eventually(lambda: service.call("GET", "/readyz").status == 200)
+    # Every thread finds its connection broken and reconnects without a failed request.
+    assert [service.call("GET", f"/{code}").status for _ in range(40)] == [302] * 40
     assert service.create_link(api_key)["isActive"] is True
 
 
@@ -131,7 +133,7 @@ def test_a_reload_replaces_every_worker_and_fails_no_request(service: Service, a
     assert service.gunicorn() == master
 
 
-def test_nothing_outlives_a_killed_supervisor_and_the_next_start_works(
+def test_all_processes_end_with_a_killed_supervisor_and_the_next_start_works(
     service: Service, api_key: str
 ) -> None:
     code = service.create_link(api_key)["shortCode"]
@@ -139,15 +141,17 @@ def test_nothing_outlives_a_killed_supervisor_and_the_next_start_works(
     assert service.exit_code() == -signal.SIGKILL
     eventually(lambda: service.processes() == [])
     service.start()
-    assert service.ask("GET", f"/{code}").status == 302
+    assert service.call("GET", f"/{code}").status == 302
 
 
 def test_the_database_stops_even_if_the_supervisor_is_killed_while_a_child_is_to_be_started_again(
     service: Service,
 ) -> None:
-    # Stopped, it cannot start the housekeeping again, which would have stopped the database.
+    # The supervisor may not have started it yet.
+    housekeeping = service.child("housekeeping")
+    # A stopped supervisor cannot restart housekeeping, which would have stopped the database.
     service.signal(signal.SIGSTOP)
-    os.kill(service.child("housekeeping"), signal.SIGKILL)
+    os.kill(housekeeping, signal.SIGKILL)
     service.signal(signal.SIGKILL)
     eventually(lambda: service.processes() == [])
 
@@ -162,11 +166,11 @@ def test_after_everything_is_killed_the_next_start_has_every_link_that_was_ackno
             while True:
                 body = {"originalUrl": "https://example.com/kept"}
                 try:
-                    answer = connection.ask("POST", "/api/urls", body, X_API_Key=api_key)
+                    response = connection.call("POST", "/api/urls", body, X_API_Key=api_key)
                 except (OSError, HTTPException):
                     return
-                if answer.status == 201:
-                    acknowledged.append(answer.json()["data"]["url"]["shortCode"])
+                if response.status == 201:
+                    acknowledged.append(response.json()["data"]["url"]["shortCode"])
 
     threads = [threading.Thread(target=create) for _ in range(4)]
     for thread in threads:
@@ -177,16 +181,13 @@ def test_after_everything_is_killed_the_next_start_has_every_link_that_was_ackno
         thread.join()
     service.start()
     with closing(Connection(service.port)) as connection:
-        assert {connection.ask("HEAD", f"/{code}").status for code in acknowledged} == {302}
+        assert {connection.call("HEAD", f"/{code}").status for code in acknowledged} == {302}
 
 
 def test_a_web_server_that_cannot_start_ends_the_service_with_a_reason(
-    make_service: Callable[..., Service], tmp_path: Path
+    make_service: Callable[..., Service],
 ) -> None:
-    (tmp_path / "gunicorn").mkdir()
-    (tmp_path / "gunicorn" / "__init__.py").write_text("")
-    (tmp_path / "gunicorn" / "__main__.py").write_text("raise SystemExit('This installation is broken.')")
-    service = make_service(PYTHONPATH=str(tmp_path))
+    service = make_service(GUNICORN_CMD_ARGS="--chdir=/nonexistent")
     service.launch()
     assert service.exit_code() == 1
     assert service.stderr.splitlines()[-1] == "CommandError: the web server keeps dying: exit status 1"

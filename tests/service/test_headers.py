@@ -1,4 +1,4 @@
-"""Headers as strangers and broken proxies send them: each has its answer, and none is a 5xx."""
+"""Hostile and malformed headers from clients and broken proxies never cause a 5xx response."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from tests.service.raw import send_raw
-from tests.service.running import Service
+from testing.service.raw import send_raw
+from testing.service.running import Service
 
 HOST = b"Host: 127.0.0.1"
 LENGTHS = (8 * 1024, 64 * 1024)
@@ -49,14 +49,14 @@ API_KEYS = [
 ]  # fmt: skip
 
 
-def test_there_are_enough_of_them() -> None:
-    found = [len(each) for each in (FORWARDED_FOR, MEDIA_TYPES, AUTHORIZATIONS, API_KEYS)]
-    assert [most >= least for most, least in zip(found, (20, 40, 30, 30), strict=True)] == [True] * 4
+def test_the_corpus_is_large_enough() -> None:
+    lengths = [len(values) for values in (FORWARDED_FOR, MEDIA_TYPES, AUTHORIZATIONS, API_KEYS)]
+    assert [most >= least for most, least in zip(lengths, (20, 40, 30, 30), strict=True)] == [True] * 4
 
 
 @pytest.fixture(scope="module")
 def code(installation: object) -> list[str]:
-    """The one link of these tests, made by the first of them."""
+    """The code of the link that these tests share; the first test creates it."""
     return []
 
 
@@ -80,7 +80,7 @@ def link(service: Service, api_key: str, code: list[str]) -> str:
     ],
     ids=["addresses", "media types", "authorizations", "keys"],
 )
-def test_no_header_keeps_a_link_from_being_followed_or_the_api_from_answering(
+def test_hostile_headers_break_neither_links_nor_the_api(
     service: Service, link: str, names: list[str], values: list[bytes]
 ) -> None:
     for name in names:
@@ -93,15 +93,13 @@ def test_no_header_keeps_a_link_from_being_followed_or_the_api_from_answering(
 
 
 @pytest.mark.parametrize("name", ["Content-Type", "Content-Encoding"])
-def test_a_body_is_taken_for_what_it_is_said_to_be_or_not_at_all(
-    service: Service, api_key: str, name: str
-) -> None:
+def test_a_body_is_parsed_by_its_content_type_or_rejected(service: Service, api_key: str, name: str) -> None:
     key, body = b"X-API-Key: " + api_key.encode(), b'{"originalUrl": "https://example.com/"}'
     other = [] if name == "Content-Type" else [b"Content-Type: application/json"]
     for value in MEDIA_TYPES:
         lines = [HOST, key, *other, name.encode() + b": " + value, b"Content-Length: %d" % len(body)]
-        answer = send_raw(service.port, "/api/urls", *lines, method="POST", body=body)
-        assert (answer.status, json.loads(answer.body).get("code")) in [
+        response = send_raw(service.port, "/api/urls", *lines, method="POST", body=body)
+        assert (response.status, json.loads(response.body).get("code")) in [
             (201, None),
             (415, "unsupported_media_type"),
         ], value
@@ -109,8 +107,8 @@ def test_a_body_is_taken_for_what_it_is_said_to_be_or_not_at_all(
 
 @pytest.mark.parametrize("length", LENGTHS)
 @pytest.mark.parametrize("path", ["link", "/api/urls"])
-def test_headers_may_be_long_but_not_without_end(service: Service, link: str, path: str, length: int) -> None:
-    asked, good = (f"/{link}", 302) if path == "link" else (path, 401)
+def test_header_length_is_limited(service: Service, link: str, path: str, length: int) -> None:
+    target, good = (f"/{link}", 302) if path == "link" else (path, 401)
     names = [
         b"X-Long",
         b"Cookie",
@@ -122,18 +120,18 @@ def test_headers_may_be_long_but_not_without_end(service: Service, link: str, pa
         b"Host",
     ]
     for name in names:
-        answer = send_raw(service.port, asked, HOST, name + b": " + b"x" * length)
-        assert answer.status in (good, 400, 431), (name, answer.bytes[:200])
-    assert send_raw(service.port, asked, HOST).status == good
+        response = send_raw(service.port, target, HOST, name + b": " + b"x" * length)
+        assert response.status in (good, 400, 431), (name, response.bytes[:200])
+    assert send_raw(service.port, target, HOST).status == good
 
 
 @pytest.mark.parametrize("path", ["link", "/api/urls"])
-def test_headers_may_be_many_but_not_without_end(service: Service, link: str, path: str) -> None:
-    asked, good = (f"/{link}", 302) if path == "link" else (path, 401)
+def test_header_count_is_limited(service: Service, link: str, path: str) -> None:
+    target, good = (f"/{link}", 302) if path == "link" else (path, 401)
 
     def status(headers: int) -> int:
-        # Beside the host, the agent and how the connection ends.
+        # In addition to Host, User-Agent and Connection.
         lines = [b"X-%d: x" % number for number in range(headers - 3)]
-        return send_raw(service.port, asked, HOST, *lines).status
+        return send_raw(service.port, target, HOST, *lines).status
 
     assert [status(headers) for headers in (100, 101, 1000)] == [good, 431, 431]

@@ -1,4 +1,4 @@
-"""What visitors send to move a link, or to write into the head of its answer, on the wire and through every lane."""
+"""No request can change the destination of a link or inject response headers, in any lane."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.conftest import FIREFOX
-from tests.service.running import DEADLINE, Service
+from testing.agents import FIREFOX
+from testing.service.running import DEADLINE, Service
 
 DESTINATION = "https://example.com/page?a=1#end"
 
-# As collections of such payloads are made: a way to begin, a host that is taken for another, a way to end.
+# Payloads as in public collections for open redirects: prefix, misleading host, suffix.
 BEGINNINGS = [
     "//", "///", "////", "https://", "/https://", "//https://", "https:///", "/https:///", "https:", "http:", "http:/",
     "/%09/", "//%09/", "/%5c", "//%5c", "/\\", "\\/\\/", "<>//", "\u3031", "%68%74%74%70%73%3a%2f%2f",
@@ -72,7 +72,7 @@ INJECTED = "Set-Cookie:evil=injection"
 CONTROLS = [*range(32), 127]
 
 
-class Answer(NamedTuple):
+class Response(NamedTuple):
     status: int
     headers: list[tuple[str, str]]
 
@@ -88,16 +88,16 @@ class Visitor:
         self.port = port
         self.connection: socket.socket | None = None
 
-    def ask(self, target: str, *lines: str) -> Answer:
-        """``target`` as it stands between the method and the version; characters beyond ASCII as UTF-8."""
+    def call(self, target: str, *lines: str) -> Response:
+        """``target`` is sent as it is, between the method and the version, in UTF-8."""
         head = [f"GET {target} HTTP/1.1", f"Host: 127.0.0.1:{self.port}", f"User-Agent: {FIREFOX}", *lines]
         if self.connection is None:
             self.connection = socket.create_connection(("127.0.0.1", self.port), DEADLINE)
         self.connection.sendall("\r\n".join([*head, "", ""]).encode())
-        answer, closes = self._read(self.connection)
+        response, closes = self._read(self.connection)
         if closes:
             self.close()
-        return answer
+        return response
 
     def close(self) -> None:
         if self.connection is not None:
@@ -105,7 +105,7 @@ class Visitor:
             self.connection = None
 
     @staticmethod
-    def _read(connection: socket.socket) -> tuple[Answer, bool]:
+    def _read(connection: socket.socket) -> tuple[Response, bool]:
         received = b""
         while b"\r\n\r\n" not in received:
             chunk = connection.recv(65_536)
@@ -120,8 +120,8 @@ class Visitor:
         missing = int(values["content-length"]) - len(body)
         while missing > 0:
             missing -= len(connection.recv(missing))
-        assert missing == 0, "An answer that is followed by another"
-        return Answer(int(status.split()[1]), headers), values.get("connection", "").lower() == "close"
+        assert missing == 0, "A second response follows the first"
+        return Response(int(status.split()[1]), headers), values.get("connection", "").lower() == "close"
 
 
 @pytest.fixture
@@ -141,61 +141,61 @@ def in_a_query(payload: str) -> str:
     return quote(payload, safe="/:%@?=&;\\<>.,()[]")
 
 
-def test_nothing_in_a_query_or_header_moves_the_destination(visitor: Visitor, code: str) -> None:
-    """ASVS 3.7.2: a link leads where its owner has said, and nowhere else."""
+def test_no_query_or_header_changes_the_destination(visitor: Visitor, code: str) -> None:
+    """ASVS 3.7.2: a link redirects only to the destination that its owner set."""
     assert len(PAYLOADS) >= 324
-    moved = {}
+    changed = {}
     for payload in PAYLOADS:
         sent = in_a_query(payload)
         named = "&".join(f"{name}={sent.replace('#', '%23')}" for name in NAMES)
         lines = [f"{name}: {sent}" for name in HEADERS]
         for target, headers in ((f"/{code}?{sent}", []), (f"/{code}?{named}", []), (f"/{code}", lines)):
-            answer = visitor.ask(target.replace("#", "%23"), *headers)
-            if (answer.status, answer.locations) != (302, [DESTINATION]):
-                moved[target] = answer
+            response = visitor.call(target.replace("#", "%23"), *headers)
+            if (response.status, response.locations) != (302, [DESTINATION]):
+                changed[target] = response
 
-    assert moved == {}
+    assert changed == {}
 
 
-def test_nothing_behind_a_code_or_in_a_fragment_moves_the_destination(visitor: Visitor, code: str) -> None:
-    moved = {}
+def test_no_text_after_a_code_changes_the_destination(visitor: Visitor, code: str) -> None:
+    changed = {}
     for payload in PAYLOADS:
         sent = in_a_query(payload)
         for target in (f"/{code}{sent}", f"/{code}/{sent}", f"/{code}#{sent}", f"/{code}?#{sent}"):
-            answer = visitor.ask(target)
-            # A fragment is none of the server's business, so it may also be refused.
-            if answer.locations not in ([], [DESTINATION]) or (answer.locations == []) == (
-                answer.status < 400
+            response = visitor.call(target)
+            # Clients do not send fragments, so the server may also refuse them.
+            if response.locations not in ([], [DESTINATION]) or (response.locations == []) == (
+                response.status < 400
             ):
-                moved[target] = answer
+                changed[target] = response
 
-    assert moved == {}
+    assert changed == {}
 
 
-def test_no_header_can_be_written_into_an_answer(visitor: Visitor, code: str) -> None:
+def test_request_text_cannot_inject_response_headers(visitor: Visitor, code: str) -> None:
     payloads = [f"{before}{line_break}{INJECTED}" for before, line_break in product(AROUND, LINE_BREAKS)]
     payloads += [f"%{control:02x}{INJECTED}" for control in CONTROLS]
-    expected = {name for name, _ in visitor.ask(f"/{code}").headers}
-    refused = {name for name, _ in visitor.ask("/unknown").headers}
+    expected = {name for name, _ in visitor.call(f"/{code}").headers}
+    refused = {name for name, _ in visitor.call("/unknown").headers}
 
     assert {"location", "cache-control", "content-length"} <= expected
     wrong = {}
     for payload in payloads:
         for target in (f"/{code}?{payload}", f"/{code}{payload}", f"/{code}/{payload}", f"/{payload}"):
-            answer = visitor.ask(target)
-            names = [name for name, _ in answer.headers]
-            allowed = expected if answer.locations else refused
-            injected = any("evil" in value for _, value in answer.headers)
+            response = visitor.call(target)
+            names = [name for name, _ in response.headers]
+            allowed = expected if response.locations else refused
+            injected = any("evil" in value for _, value in response.headers)
             if not set(names) <= allowed | {"connection"} or len(names) != len(set(names)) or injected:
-                wrong[target] = answer
-            if target.startswith(f"/{code}?") and answer.locations != [DESTINATION]:
-                wrong[target] = answer
+                wrong[target] = response
+            if target.startswith(f"/{code}?") and response.locations != [DESTINATION]:
+                wrong[target] = response
 
     assert wrong == {}
 
 
-def test_raw_control_characters_are_refused_or_mean_nothing(service: Service, code: str) -> None:
-    answers = {}
+def test_raw_control_characters_are_rejected_or_ignored(service: Service, code: str) -> None:
+    responses = {}
     for control in CONTROLS:
         if chr(control) in "\r\n":
             continue
@@ -204,8 +204,11 @@ def test_raw_control_characters_are_refused_or_mean_nothing(service: Service, co
             (f"/{code}", f"Referer: a{chr(control)}b"),
         ):
             visitor = Visitor(service.port)
-            answer = visitor.ask(target, line)
+            response = visitor.call(target, line)
             visitor.close()
-            answers[control, target] = answer.locations in ([], [DESTINATION]) and answer.status in (302, 400)
+            responses[control, target] = response.locations in ([], [DESTINATION]) and response.status in (
+                302,
+                400,
+            )
 
-    assert answers == dict.fromkeys(answers, True)
+    assert responses == dict.fromkeys(responses, True)

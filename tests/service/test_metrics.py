@@ -1,46 +1,51 @@
-"""The sums of all processes, however often they are replaced."""
+"""Metric totals over all processes survive the replacement of processes."""
 
 from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.service import processes
-from tests.service.hosts import one_host
-from tests.service.running import Connection, Service, eventually
+from testing.limits import LONG_TIMEOUTS
+from testing.service import processes
+from testing.service.hosts import one_host
+from testing.service.running import DEADLINE, REPOSITORY, Connection, Service, eventually
 
 WORKERS = 3
+# The drainer, the change listener, housekeeping and the domain re-check.
+OTHER_PROCESSES = 4
 
 
 def watched_host(database: str) -> AbstractContextManager[Service]:
-    return one_host(database, WEB_CONCURRENCY=str(WORKERS - 1), API_CONCURRENCY="1")
+    return one_host(database, WEB_CONCURRENCY=str(WORKERS - 1), API_CONCURRENCY="1", **LONG_TIMEOUTS)
 
 
 @pytest.fixture(scope="module")
-def watched(make_database: Callable[[], str]) -> Iterator[Service]:
+def monitored(make_database: Callable[[], str]) -> Iterator[Service]:
     with watched_host(make_database()) as service:
         yield service
 
 
 @pytest.fixture
-def untouched(make_database: Callable[[], str]) -> Iterator[Service]:
-    """Nobody else has followed a link of it, whose visits would be told, and counted, some time afterwards."""
+def fresh_service(make_database: Callable[[], str]) -> Iterator[Service]:
+    """A service without earlier visits, which workers would report late, while a test counts its own."""
     with watched_host(make_database()) as service:
         yield service
 
 
 def metric(service: Service, name: str, **labels: str) -> float:
-    """Summed over its other labels."""
-    answer = service.ask("GET", "/metrics")
-    assert answer.status == 200
+    """The metric's sum over all other labels."""
+    response = service.call_internal("/metrics")
+    assert response.status == 200
     return sum(
         sample.value
-        for family in text_string_to_metric_families(answer.body.decode())
+        for family in text_string_to_metric_families(response.body.decode())
         for sample in family.samples
         if sample.name == f"shortener_{name}" and labels.items() <= sample.labels.items()
     )
@@ -50,85 +55,130 @@ def files(service: Service) -> list[str]:
     return sorted(path.name for path in (service.var_dir / "metrics").iterdir())
 
 
-def test_what_every_process_does_is_in_one_sum_and_survives_it(untouched: Service) -> None:
-    key = untouched.owner.api_key
-    calls = metric(untouched, "api_request_seconds_count")
-    code = untouched.create_link(key)["shortCode"]
+def test_metrics_add_up_all_processes_and_survive_their_end(fresh_service: Service) -> None:
+    key = fresh_service.owner.api_key
+    calls = metric(fresh_service, "api_request_seconds_count")
+    code = fresh_service.create_link(key)["shortCode"]
     redirects = 0
 
     def follow(times: int) -> None:
         nonlocal redirects
-        connections = [Connection(untouched.port) for _ in range(times)]
+        connections = [Connection(fresh_service.port) for _ in range(times)]
         for connection in connections:
-            connection.say("GET", f"/{code}")
+            connection.send_request("GET", f"/{code}")
         for connection in connections:
-            assert connection.hear().status == 302
+            assert connection.receive().status == 302
             connection.close()
         redirects += times
 
+    def wait_until_drained() -> None:
+        # The drainer counts a batch after the commit, which empties the backlog.
+        eventually(lambda: metric(fresh_service, "click_records_drained_total") == redirects)
+        eventually(lambda: metric(fresh_service, "journal_backlog_bytes") == 0)
+
     follow(30)
-    eventually(lambda: metric(untouched, "redirects_total") == redirects)
-    eventually(lambda: metric(untouched, "click_records_drained_total") == redirects)
-    eventually(lambda: metric(untouched, "journal_backlog_bytes") == 0)
-    before = files(untouched)
+    eventually(lambda: metric(fresh_service, "redirects_total") == redirects)
+    wait_until_drained()
+    before = files(fresh_service)
     for _ in range(10):
-        victim = untouched.workers()[0]
-        os.kill(victim, signal.SIGKILL)
-        eventually(lambda gone=victim: not processes.is_alive(gone) and len(untouched.workers()) == WORKERS)
+        worker = fresh_service.workers()[0]
+        os.kill(worker, signal.SIGKILL)
+        eventually(lambda pid=worker: not processes.is_alive(pid) and len(fresh_service.workers()) == WORKERS)
         follow(5)
-        # The fast lane hands over its sums once a second.
-        eventually(lambda: metric(untouched, "redirects_total") == redirects)
-    os.kill(untouched.child("drain_clicks"), signal.SIGKILL)
+        # The fast path flushes its counters once a second.
+        eventually(lambda: metric(fresh_service, "redirects_total") == redirects)
+    wait_until_drained()
+    os.kill(fresh_service.child("drain_clicks"), signal.SIGKILL)
     follow(5)
-    eventually(lambda: metric(untouched, "click_records_drained_total") == redirects)
-    eventually(lambda: metric(untouched, "redirects_total") == redirects)
-    assert metric(untouched, "api_request_seconds_count") == calls + 1
-    # No more than were there at once: while one is replaced, the next may be there already.
-    assert len(files(untouched)) <= len(before) + 3
+    wait_until_drained()
+    eventually(lambda: metric(fresh_service, "redirects_total") == redirects)
+    assert metric(fresh_service, "api_request_seconds_count") == calls + 1
+    # The next process uses the three files of an ended one. Other processes may have written their first metrics.
+    assert len(files(fresh_service)) <= len(before) + 3 * OTHER_PROCESSES
 
 
-def test_graceful_renewal_of_all_workers_forgets_nothing(watched: Service) -> None:
-    eventually(lambda: len(watched.workers()) == WORKERS)
-    before = metric(watched, "api_request_seconds_count")
-    old = set(watched.workers())
+def test_reload_keeps_metric_totals(monitored: Service) -> None:
+    eventually(lambda: len(monitored.workers()) == WORKERS)
+    before = metric(monitored, "api_request_seconds_count")
+    old = set(monitored.workers())
     for _ in range(12):
-        assert watched.ask("GET", "/api/urls").status == 401
-    watched.signal(signal.SIGHUP)
-    eventually(lambda: len(watched.workers()) == WORKERS and not old & set(watched.workers()))
-    assert metric(watched, "api_request_seconds_count") == before + 12
+        assert monitored.call("GET", "/api/urls").status == 401
+    monitored.signal(signal.SIGHUP)
+    eventually(lambda: len(monitored.workers()) == WORKERS and not old & set(monitored.workers()))
+    assert metric(monitored, "api_request_seconds_count") == before + 12
 
 
-def test_a_burst_on_a_link_that_a_worker_does_not_know_is_one_look_up(watched: Service) -> None:
-    code = watched.create_link(watched.owner.api_key)["shortCode"]
-    before = metric(watched, "destination_lookups_total", result="miss")
+def test_concurrent_requests_for_an_uncached_link_share_one_lookup(monitored: Service) -> None:
+    code = monitored.create_link(monitored.owner.api_key)["shortCode"]
+    before = metric(monitored, "destination_lookups_total", result="miss")
     with ExitStack() as opened:
-        connections = [opened.enter_context(closing(Connection(watched.port))) for _ in range(100)]
+        connections = [opened.enter_context(closing(Connection(monitored.port))) for _ in range(100)]
         for connection in connections:
-            connection.say("GET", f"/{code}")
-        assert {connection.hear().status for connection in connections} == {302}
-    assert 1 <= metric(watched, "destination_lookups_total", result="miss") - before <= WORKERS - 1
+            connection.send_request("GET", f"/{code}")
+        assert {connection.receive().status for connection in connections} == {302}
+    assert 1 <= metric(monitored, "destination_lookups_total", result="miss") - before <= WORKERS - 1
 
 
-def test_a_link_that_the_database_decides_about_is_looked_up_once_for_each_visit(watched: Service) -> None:
-    link = watched.create_link(watched.owner.api_key, restrictions={"maxClicks": 10})
-    before = metric(watched, "destination_lookups_total", result="miss")
-    with closing(Connection(watched.port)) as connection:
-        statuses = [connection.ask("GET", f"/{link['shortCode']}").status for _ in range(12)]
+def test_a_link_with_a_limit_is_looked_up_once_by_each_worker_and_for_each_refusal(
+    monitored: Service,
+) -> None:
+    link = monitored.create_link(monitored.owner.api_key, restrictions={"maxClicks": 10})
+    before = metric(monitored, "destination_lookups_total", result="miss")
+    with closing(Connection(monitored.port)) as connection:
+        statuses = [connection.call("GET", f"/{link['shortCode']}").status for _ in range(12)]
     assert statuses == [302] * 10 + [410] * 2
-    # And once by the worker that learns to hand it on: the connection comes back to one or the other.
-    assert metric(watched, "destination_lookups_total", result="miss") - before - 12 in range(1, WORKERS)
+    # An API worker refuses, and the connection returns to either redirect worker.
+    assert metric(monitored, "destination_lookups_total", result="miss") - before - 2 in range(1, WORKERS)
 
 
-def test_a_proxy_on_this_machine_does_not_open_it_to_the_world(watched: Service) -> None:
-    assert watched.ask("GET", "/metrics", X_Forwarded_For="203.0.113.1").status == 404
-    with closing(Connection(watched.port)) as connection:
-        assert connection.ask("GET", "/metrics", Host="go.customer.example").status == 404
+def test_local_proxy_does_not_expose_metrics(monitored: Service) -> None:
+    assert monitored.call("GET", "/metrics", X_Forwarded_For="203.0.113.1").status == 404
+    with closing(Connection(monitored.port)) as connection:
+        assert connection.call("GET", "/metrics", Host="go.customer.example").status == 404
 
 
-def test_a_service_that_ends_leaves_nothing_behind(make_service: Callable[..., Service]) -> None:
-    service = make_service()
-    service.start()
-    assert metric(service, "database_up") == 1
-    assert files(service) != []
-    assert service.stop() == 0
-    assert not (service.var_dir / "metrics").exists()
+def count_and_die(service: Service, redirects: int) -> None:
+    """As a process of the service that has counted and was killed."""
+    program = f"from common.host import metrics; metrics.count_redirects('killed', '302', {redirects})"
+    subprocess.run(
+        [sys.executable, "-c", program], cwd=REPOSITORY, env=service.environment, check=True, timeout=DEADLINE
+    )
+
+
+def test_a_second_service_that_is_refused_does_not_change_the_totals(monitored: Service) -> None:
+    count_and_die(monitored, 1000)
+    assert metric(monitored, "redirects_total", lane="killed") == 1000
+
+    refused = monitored.manage("serve")
+
+    assert (refused.returncode, "Cannot listen on" in refused.stderr) == (1, True)
+    assert metric(monitored, "redirects_total", lane="killed") == 1000
+
+
+def test_totals_start_at_zero_after_the_service_was_killed(fresh_service: Service) -> None:
+    fresh_service.kill_everything()
+    # The next supervisor continues in these files while it starts.
+    count_and_die(fresh_service, 1000)
+    fresh_service.start()
+    assert metric(fresh_service, "redirects_total", lane="killed") == 0
+
+
+def test_a_service_that_cannot_share_its_metrics_does_not_start(fresh_service: Service) -> None:
+    assert fresh_service.stop() == 0
+    folder = fresh_service.var_dir / "metrics"
+    folder.mkdir()
+    (folder / "counter_0.new").symlink_to(folder / "missing" / "file")
+
+    refused = fresh_service.manage("serve")
+
+    assert refused.returncode == 1
+    assert refused.stderr.splitlines()[-1].startswith("error: Cannot create the metrics folder: ")
+    assert not folder.exists()
+
+
+def test_stopped_service_leaves_no_metric_files(make_database: Callable[[], str]) -> None:
+    with one_host(make_database(), **LONG_TIMEOUTS) as service:
+        assert metric(service, "database_up") == 1
+        assert files(service) != []
+        assert service.stop() == 0
+        assert not (service.var_dir / "metrics").exists()

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.service import processes
-from tests.service.hosts import make_folder
-from tests.service.running import REPOSITORY, Service
+from testing.service import processes
+from testing.service.hosts import make_folder
+from testing.service.running import REPOSITORY, Service
 
 
 def interpreters() -> Iterator[tuple[str, str]]:
-    """Ways to run our packages: this very interpreter, or the system's when ours lies in a closed home."""
+    """Interpreters with the packages: this one, or the system's if another account cannot run this one."""
     yield sys.executable, ""
     packages = os.pathsep.join(path for path in sys.path if Path(path).name == "site-packages")
     yield f"/usr/bin/python{sys.version_info.major}.{sys.version_info.minor}", packages
@@ -64,13 +64,22 @@ def service() -> Iterator[Service]:
         service.end()
 
 
+def owners(pids: list[int]) -> set[int]:
+    """The accounts of these processes, except of those that have ended."""
+    accounts = set()
+    for pid in pids:
+        with suppress(FileNotFoundError):
+            accounts.add(Path(f"/proc/{pid}").stat().st_uid)
+    return accounts
+
+
 def test_an_ordinary_user_runs_the_whole_service_and_stops_it(service: Service) -> None:
     service.start()
     postmaster = service.postmaster()
     assert postmaster is not None
     everything = [service.process.pid, *processes.descendants(service.process.pid), postmaster]
-    assert {Path(f"/proc/{pid}").stat().st_uid for pid in everything} == {pwd.getpwnam("nobody").pw_uid}
+    assert owners(everything) == {pwd.getpwnam("nobody").pw_uid}
     link = service.create_link(service.owner.api_key)
-    assert service.ask("GET", f"/{link['shortCode']}").status == 302
+    assert service.call("GET", f"/{link['shortCode']}").status == 302
     assert service.stop() == 0
     assert not any(map(processes.is_alive, everything))

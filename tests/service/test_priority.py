@@ -1,4 +1,4 @@
-"""Who stands back when there is more to do than the processors can."""
+"""Redirects take priority over all other work when the processors are saturated."""
 
 from __future__ import annotations
 
@@ -7,33 +7,45 @@ from pathlib import Path
 
 import pytest
 
-from tests.service import processes
-from tests.service.running import Service, eventually
+from testing.service import processes
+from testing.service.running import Service, eventually
+
+LOWEST = 19
+
+
+def usual() -> int:
+    """The service inherits the niceness of the tests."""
+    return os.getpriority(os.PRIO_PROCESS, 0)
+
+
+def lowered() -> int:
+    return min(usual() + 10, LOWEST)
 
 
 @pytest.fixture
 def priorities(service: Service) -> dict[str, int]:
-    """Of every kind of process, as it counts within its session."""
-    eventually(lambda: len(service.workers()) == 2)
-    redirects, api = sorted(service.workers(), key=_niceness)
+    """A process of each kind."""
+    (redirects,) = service.accepting()
+    (api,) = (worker for worker in service.workers() if worker != redirects)
+    # An API worker lowers its priority a moment after it has closed the listening socket.
+    eventually(lambda: os.getsid(api) != os.getsid(redirects) and _niceness(api) == lowered())
     children = ("drain_clicks", "housekeeping", "recheck_domains")
     return {"redirects": redirects, "API": api} | {name: service.child(name) for name in children}
 
 
-def test_who_follows_a_link_goes_first_and_who_only_works_behind_the_scenes_last(
+def test_redirects_have_a_higher_priority_than_all_other_work(
     priorities: dict[str, int],
 ) -> None:
-    usual = os.getpriority(os.PRIO_PROCESS, 0)
-    assert {name: _niceness(pid) - usual for name, pid in priorities.items()} == {
-        "redirects": 0,
-        "API": 10,
-        "drain_clicks": 10,
-        "housekeeping": 10,
-        "recheck_domains": 10,
+    assert {name: _niceness(pid) for name, pid in priorities.items()} == {
+        "redirects": usual(),
+        "API": lowered(),
+        "drain_clicks": lowered(),
+        "housekeeping": lowered(),
+        "recheck_domains": lowered(),
     }
 
 
-def test_whoever_stands_back_does_so_as_a_session(priorities: dict[str, int]) -> None:
+def test_processes_of_lower_priority_have_sessions_of_their_own(priorities: dict[str, int]) -> None:
     own = os.getsid(priorities["redirects"])
     others = [pid for name, pid in priorities.items() if name != "redirects"]
 
@@ -41,7 +53,8 @@ def test_whoever_stands_back_does_so_as_a_session(priorities: dict[str, int]) ->
     for pid in others:
         group = Path(f"{processes.PROC}/{pid}/autogroup")
         if group.exists():
-            assert group.read_text().endswith(" nice 10\n")
+            # It is set last.
+            eventually(lambda group=group: group.read_text().endswith(" nice 10\n"))
 
 
 def _niceness(pid: int) -> int:

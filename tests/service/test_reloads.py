@@ -1,4 +1,4 @@
-"""Workers come and go under visitors who notice nothing."""
+"""Replacing workers under load fails no request."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.service.hosts import two_hosts
-from tests.service.running import Service, eventually, free_port, listens
-from tests.service.visitors import Visitors
+from testing.limits import LONG_TIMEOUTS
+from testing.service.hosts import one_host, two_hosts
+from testing.service.running import Service, eventually, free_port, listens
+from testing.service.visitors import Visitors
 
 DESTINATION = "https://example.com/page"
 
@@ -24,7 +25,7 @@ def codes_of(service: Service, api_key: str, number: int = 10) -> list[str]:
 
 def test_a_reload_under_load_fails_no_request(service: Service, api_key: str) -> None:
     codes = codes_of(service, api_key)
-    with Visitors(service.port, codes, DESTINATION).at_work() as visitors:
+    with Visitors(service.port, codes, DESTINATION).running() as visitors:
         for _ in range(3):
             visitors.follow_more()
             before = set(service.workers())
@@ -38,29 +39,29 @@ def test_a_reload_under_load_fails_no_request(service: Service, api_key: str) ->
     assert visitors.failures == []
 
 
-def test_each_worker_that_is_replaced_has_its_role_again(service: Service, api_key: str) -> None:
+def test_replacement_workers_keep_their_roles(service: Service, api_key: str) -> None:
     codes = codes_of(service, api_key, 1)
-    for victim in service.workers():
+    for worker in service.workers():
         before = service.workers()
-        os.kill(victim, signal.SIGKILL)
+        os.kill(worker, signal.SIGKILL)
         eventually(
             lambda before=before: len(service.workers()) == 2 and set(service.workers()) != set(before)
         )
-        assert eventually(lambda: service.ask("GET", f"/{codes[0]}").status) == 302
-        assert service.ask("GET", "/api/urls", X_API_Key=api_key).status == 200
+        assert eventually(lambda: service.call("GET", f"/{codes[0]}").status) == 302
+        assert service.call("GET", "/api/urls", X_API_Key=api_key).status == 200
 
 
-def test_workers_that_end_after_some_requests_fail_none(make_service: Callable[..., Service]) -> None:
-    service = make_service(GUNICORN_CMD_ARGS="--max-requests 300 --max-requests-jitter 50")
-    service.start()
-    codes = codes_of(service, service.owner.api_key)
-    before = set(service.workers())
-    with Visitors(service.port, codes, DESTINATION).at_work() as visitors:
-        visitors.follow_more(3000)
+def test_max_requests_restarts_fail_no_request(make_database: Callable[[], str]) -> None:
+    options = f"{LONG_TIMEOUTS['GUNICORN_CMD_ARGS']} --max-requests 300 --max-requests-jitter 50"
+    with one_host(make_database(), **LONG_TIMEOUTS | {"GUNICORN_CMD_ARGS": options}) as service:
+        codes = codes_of(service, service.owner.api_key)
+        before = set(service.workers())
+        with Visitors(service.port, codes, DESTINATION).running() as visitors:
+            visitors.follow_more(3000)
 
-    assert visitors.failures == []
-    # The one for the API was asked too little.
-    assert len(before & set(service.workers())) == 1
+        assert visitors.failures == []
+        # The API worker received too few requests to restart.
+        assert len(before & set(service.workers())) == 1
 
 
 @pytest.fixture
@@ -69,7 +70,7 @@ def balanced(
 ) -> Iterator[tuple[int, list[Service]]]:
     """Two instances behind HAProxy, and its port."""
     port = free_port()
-    with two_hosts(make_database()) as services:
+    with two_hosts(make_database(), **LONG_TIMEOUTS) as services:
         servers = "".join(
             f"  server host{number} 127.0.0.1:{service.port} check inter 200ms fall 1 rise 1\n"
             for number, service in enumerate(services)
@@ -92,12 +93,12 @@ def balanced(
             proxy.wait()
 
 
-def test_one_of_two_instances_stops_and_comes_back_and_no_request_fails(
+def test_restarting_one_of_two_instances_fails_no_request(
     balanced: tuple[int, list[Service]], tmp_path: Path
 ) -> None:
     port, services = balanced
     codes = codes_of(services[0], services[0].owner.api_key)
-    with Visitors(port, codes, DESTINATION).at_work() as visitors:
+    with Visitors(port, codes, DESTINATION).running() as visitors:
         visitors.follow_more()
         for service in services:
             assert service.stop() == 0
@@ -113,5 +114,5 @@ def servers_up(stats: Path) -> int:
     with socket.socket(socket.AF_UNIX) as haproxy:
         haproxy.connect(str(stats))
         haproxy.sendall(b"show stat\n")
-        told = b"".join(iter(lambda: haproxy.recv(65536), b""))
-    return sum(row.startswith(b"hosts,host") and b",UP," in row for row in told.splitlines())
+        reply = b"".join(iter(lambda: haproxy.recv(65536), b""))
+    return sum(row.startswith(b"hosts,host") and b",UP," in row for row in reply.splitlines())

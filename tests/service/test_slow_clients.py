@@ -1,4 +1,4 @@
-"""Clients that are slow, stop in the middle, do not read or never leave: each waits for itself alone."""
+"""Slow, stalled and non-reading clients do not delay other clients."""
 
 from __future__ import annotations
 
@@ -11,215 +11,226 @@ from contextlib import ExitStack, closing
 
 import pytest
 
-from tests.service.adversary.conversation import AGENT, led_to
-from tests.service.adversary.slow import KINDS, SlowClients, held
-from tests.service.hosts import one_host
-from tests.service.running import DEADLINE, Connection, Service, eventually
+from testing.adversary.conversation import AGENT, followed_codes
+from testing.adversary.slow import KINDS, SlowClients, held
+from testing.limits import LONG_TIMEOUTS
+from testing.service.hosts import one_host
+from testing.service.running import DEADLINE, Connection, Service, eventually
 
-# Of each kind.
+# Clients of each kind.
 SLOW = 40
 LIMIT = 60
-# Kept short, as a client that says nothing is waited for, too.
-KEEP_ALIVE = 3
+# Short, because one test waits until idle connections are closed.
+KEEP_ALIVE = 30
 MANY = 5_000
 REQUEST = b"GET /%s HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: " + AGENT + b"\r\n"
 
 MakeDatabase = Callable[[], str]
 
 
-@pytest.fixture(scope="module")
-def patient(make_database: MakeDatabase) -> Iterator[Service]:
-    with one_host(make_database(), GUNICORN_CMD_ARGS=f"--keep-alive {KEEP_ALIVE}") as service:
+@pytest.fixture(scope="module", params=["auto", "off"], ids=["compiled loop", "Python loop"])
+def service(make_database: MakeDatabase, request: pytest.FixtureRequest) -> Iterator[Service]:
+    with one_host(
+        make_database(),
+        COMPILED_LOOP=request.param,
+        **LONG_TIMEOUTS
+        | {"GUNICORN_CMD_ARGS": f"{LONG_TIMEOUTS['GUNICORN_CMD_ARGS']} --keep-alive {KEEP_ALIVE}"},
+    ) as service:
         yield service
 
 
 @pytest.fixture(scope="module")
-def code(patient: Service) -> str:
-    patient.create_link(
-        patient.owner.api_key, originalUrl="https://example.com/patient", customCode="patient"
+def code(service: Service) -> str:
+    service.create_link(
+        service.owner.api_key, originalUrl="https://example.com/patient", customCode="patient"
     )
-    assert patient.ask("GET", "/patient").status == 302
+    assert service.call("GET", "/patient").status == 302
     return "patient"
 
 
 @pytest.fixture
-def client(patient: Service) -> Iterator[socket.socket]:
-    with socket.create_connection(("127.0.0.1", patient.port), DEADLINE) as connection:
+def client(service: Service) -> Iterator[socket.socket]:
+    with socket.create_connection(("127.0.0.1", service.port), DEADLINE) as connection:
         yield connection
 
 
-def until_it_hangs_up(connection: socket.socket) -> bytes:
+def is_readable(connection: socket.socket) -> bool:
+    # `select.select` rejects descriptors above 1023.
+    poll = select.poll()
+    poll.register(connection, select.POLLIN)
+    return bool(poll.poll(0))
+
+
+def read_to_end(connection: socket.socket) -> bytes:
     return b"".join(iter(lambda: connection.recv(65_536), b""))
 
 
-@pytest.mark.timeout(300)
-def test_slow_clients_hold_up_nobody_and_are_sent_away_in_time(patient: Service, code: str) -> None:
-    workers = patient.workers()
-    key = patient.owner.api_key
+def test_slow_clients_delay_no_other_client_and_are_disconnected_in_time(service: Service, code: str) -> None:
+    workers = service.workers()
+    key = service.owner.api_key
     with (
-        SlowClients(patient.port, code, key, SLOW * len(KINDS)) as slow,
-        closing(Connection(patient.port)) as kept,
+        SlowClients(service.port, code, key, SLOW * len(KINDS)) as slow,
+        closing(Connection(service.port)) as kept,
     ):
         for number in range(100):
             slow.drip()
-            assert kept.ask("GET", f"/{code}").status == 302
-            assert patient.ask("GET", f"/{code}").status == 302
+            assert kept.call("GET", f"/{code}").status == 302
+            assert service.call("GET", f"/{code}").status == 302
             if number % 5 == 0:
-                assert patient.ask("GET", "/api/domains", X_API_Key=key).status == 200
+                assert service.call("GET", "/api/domains", X_API_Key=key).status == 200
                 assert (
-                    patient.ask("POST", "/api/urls", {"originalUrl": "nothing"}, X_API_Key=key).status == 400
+                    service.call("POST", "/api/urls", {"originalUrl": "nothing"}, X_API_Key=key).status == 400
                 )
-                assert patient.ask("GET", "/nobody-knows").status == 404
+                assert service.call("GET", "/nobody-knows").status == 404
 
         def are_gone() -> bool:
             slow.drip()
             time.sleep(0.2)
-            return held(patient.port) == 0
+            return held(service.port) == 0
 
         kept.close()
         eventually(are_gone)
 
-    assert patient.workers() == workers
+    assert service.workers() == workers
 
 
-def test_who_reads_slowly_gets_every_byte(patient: Service, code: str) -> None:
-    """One after the other, each in a head of its own, while hardly an answer fits between the two."""
+def test_slow_readers_receive_every_byte(service: Service, code: str) -> None:
+    """Consecutive requests on one connection whose buffers hold hardly one response."""
     with socket.socket() as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
         connection.settimeout(DEADLINE)
-        connection.connect(("127.0.0.1", patient.port))
-        heard = b""
+        connection.connect(("127.0.0.1", service.port))
+        received = b""
         for _ in range(50):
             connection.sendall(REQUEST % code.encode() + b"\r\n")
-            while not heard.endswith(b"\r\n\r\n"):
-                heard += connection.recv(50)
-            assert led_to(heard) == [code]
-            heard = b""
+            while not received.endswith(b"\r\n\r\n"):
+                received += connection.recv(50)
+            assert followed_codes(received) == [code]
+            received = b""
 
 
-def test_who_asks_for_thousands_and_reads_late_gets_them_all_in_one_piece(
-    patient: Service, code: str
+def test_a_client_that_pipelines_thousands_and_reads_late_gets_every_response(
+    service: Service, code: str
 ) -> None:
-    """What the sockets do not take waits in the service, and no answer is torn."""
+    """The service queues whole responses that do not fit into the socket."""
     with socket.socket() as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         connection.settimeout(DEADLINE)
-        connection.connect(("127.0.0.1", patient.port))
+        connection.connect(("127.0.0.1", service.port))
         last = REQUEST % code.encode() + b"Connection: close\r\n\r\n"
-        sent, heard = 0, b""
+        sent, received = 0, b""
         connection.setblocking(False)
         request = REQUEST % code.encode() + b"\r\n"
-        asked = request * (MANY - 1) + last
-        while sent < len(asked):
+        requests = request * (MANY - 1) + last
+        while sent < len(requests):
             try:
-                sent += connection.send(asked[sent : sent + 100 * len(request)])
+                sent += connection.send(requests[sent : sent + 100 * len(request)])
             except BlockingIOError:
-                # It has to read something, or both would wait for each other.
+                # Read something, or both sides would wait for each other.
                 connection.settimeout(DEADLINE)
-                heard += connection.recv(65_536)
+                received += connection.recv(65_536)
                 connection.setblocking(False)
         connection.settimeout(DEADLINE)
-        heard += until_it_hangs_up(connection)
+        received += read_to_end(connection)
 
-    assert led_to(heard) == [code] * MANY
-    assert heard.count(b"HTTP/1.1 302 Found\r\n") == MANY
-    assert heard.count(b"\r\nConnection: close\r\n") == 1
+    assert followed_codes(received) == [code] * MANY
+    assert received.count(b"HTTP/1.1 302 Found\r\n") == MANY
+    assert received.count(b"\r\nConnection: close\r\n") == 1
 
 
-def test_a_large_answer_is_read_byte_by_byte_without_holding_up_redirects(
-    patient: Service, code: str
-) -> None:
-    whole = patient.ask("GET", "/api/schema").body
+def test_a_large_response_read_byte_by_byte_does_not_delay_redirects(service: Service, code: str) -> None:
+    whole = service.call("GET", "/api/schema").body
     with socket.socket() as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
         connection.settimeout(DEADLINE)
-        connection.connect(("127.0.0.1", patient.port))
+        connection.connect(("127.0.0.1", service.port))
         connection.sendall(b"GET /api/schema HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
-        heard = connection.recv(1)
+        received = connection.recv(1)
         for _ in range(20):
-            assert patient.ask("GET", f"/{code}").status == 302
-        heard += until_it_hangs_up(connection)
+            assert service.call("GET", f"/{code}").status == 302
+        received += read_to_end(connection)
 
-    assert heard.partition(b"\r\n\r\n")[2] == whole
+    assert received.partition(b"\r\n\r\n")[2] == whole
 
 
-@pytest.mark.parametrize("asked", ["nothing", "a redirect", "the API"])
-def test_a_silent_client_is_sent_away_after_the_time_of_keep_alive(
-    client: socket.socket, code: str, asked: str
-) -> None:
-    path = {"a redirect": code, "the API": "api/domains"}.get(asked)
-    if path:
-        client.sendall(REQUEST % path.encode() + b"\r\n")
+def test_silent_clients_are_disconnected_after_the_keep_alive_time(service: Service, code: str) -> None:
+    """Three idle clients at once: one has sent nothing, one has followed a link, and one has called the API."""
+    with ExitStack() as opened:
+        clients = []
+        for path in (None, code, "api/domains"):
+            client = socket.create_connection(("127.0.0.1", service.port), DEADLINE)
+            clients.append((path, opened.enter_context(client)))
+            if path:
+                client.sendall(REQUEST % path.encode() + b"\r\n")
 
-    heard = until_it_hangs_up(client)
+        received = {path: read_to_end(client) for path, client in clients}
 
-    assert heard.count(b"HTTP/1.1 ") == (path is not None)
-    assert b"\r\nConnection: close\r\n" not in heard
+    for path, responses in received.items():
+        assert responses.count(b"HTTP/1.1 ") == (path is not None)
+        assert b"\r\nConnection: close\r\n" not in responses
 
 
 @pytest.mark.parametrize("path", ["patient", "nobody-knows", "api/domains"])
-def test_who_has_said_all_is_answered(client: socket.socket, code: str, path: str) -> None:
+def test_a_client_that_shut_down_its_side_gets_a_response(
+    client: socket.socket, code: str, path: str
+) -> None:
     client.sendall(REQUEST % path.encode() + b"\r\n")
     client.shutdown(socket.SHUT_WR)
 
-    heard = until_it_hangs_up(client)
+    received = read_to_end(client)
 
-    assert heard[9:12] == {"patient": b"302", "nobody-knows": b"404", "api/domains": b"401"}[path]
+    assert received[9:12] == {"patient": b"302", "nobody-knows": b"404", "api/domains": b"401"}[path]
 
 
 @pytest.mark.parametrize("path", ["patient", "nobody-knows", "api/schema"])
-def test_who_asks_to_close_gets_the_whole_answer_and_an_end(
+def test_with_connection_close_the_whole_response_is_sent_before_the_end(
     client: socket.socket, code: str, path: str
 ) -> None:
     client.sendall(REQUEST % path.encode() + b"Connection: close\r\n\r\n")
 
-    head, _, body = until_it_hangs_up(client).partition(b"\r\n\r\n")
+    head, _, body = read_to_end(client).partition(b"\r\n\r\n")
 
     fields = dict(line.lower().split(b": ", 1) for line in head.split(b"\r\n")[1:])
     assert fields[b"connection"] == b"close"
     assert fields[b"content-length"] == b"%d" % len(body)
 
 
-def test_who_goes_without_a_word_is_forgotten(patient: Service, code: str) -> None:
-    """A reset, at any time: before an answer, in the middle of one, in the middle of a request."""
-    for said in (
+def test_connection_resets_at_any_time_cause_no_error(service: Service, code: str) -> None:
+    """A reset before the request, within it, and before or within a response."""
+    for sent in (
         b"",
         b"GET /",
         REQUEST % code.encode() + b"\r\n",
         b"GET /api/domains HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
     ):
         for _ in range(10):
-            with socket.create_connection(("127.0.0.1", patient.port), DEADLINE) as connection:
-                connection.sendall(said)
+            with socket.create_connection(("127.0.0.1", service.port), DEADLINE) as connection:
+                connection.sendall(sent)
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
-    assert patient.ask("GET", f"/{code}").status == 302
-    assert patient.ask("GET", "/api/domains").status == 401
-    assert "Traceback" not in patient.stderr, patient.stderr
+    assert service.call("GET", f"/{code}").status == 302
+    assert service.call("GET", "/api/domains").status == 401
+    assert "Traceback" not in service.stderr, service.stderr
 
 
 @pytest.mark.parametrize("apart", ["1", "0"])
-def test_no_more_are_taken_in_than_the_limit_and_the_next_when_one_leaves(
+def test_at_the_limit_a_new_connection_replaces_the_longest_idle_one(
     make_database: MakeDatabase, apart: str
 ) -> None:
-    options = f"--worker-connections {LIMIT} --keep-alive 60"
-    with one_host(make_database(), GUNICORN_CMD_ARGS=options, API_CONCURRENCY=apart) as service:
-        service.create_link(service.owner.api_key, customCode="limited")
-        # Known from then on, so that no connection is on its way to another process and back.
-        assert service.ask("GET", "/limited").status == 302
+    options = f"{LONG_TIMEOUTS['GUNICORN_CMD_ARGS']} --worker-connections {LIMIT} --keep-alive 60"
+    with one_host(
+        make_database(), API_CONCURRENCY=apart, **LONG_TIMEOUTS | {"GUNICORN_CMD_ARGS": options}
+    ) as service:
+        service.create_link(service.owner.api_key, customCode="capped")
+        # The link is cached from here on, so no connection is handed to another process and back.
+        assert service.call("GET", "/capped").status == 302
         with ExitStack() as opened:
             connections = [opened.enter_context(closing(Connection(service.port))) for _ in range(LIMIT)]
             for connection in connections:
-                assert connection.ask("GET", "/limited").status == 302
-            late = opened.enter_context(closing(Connection(service.port)))
-            late.say("GET", "/limited")
-            # A worker that took it in would answer at once; nothing says that it never will.
-            for connection in connections * 3:
-                assert connection.ask("GET", "/limited").status == 302
-            assert select.select([late.sock], [], [], 0)[0] == []
-            for connection in connections[:5]:
-                connection.close()
+                assert connection.call("GET", "/capped").status == 302
+            for _ in range(LIMIT):
+                late = opened.enter_context(closing(Connection(service.port)))
+                assert late.call("GET", "/capped").status == 302
 
-            assert late.hear().status == 302
-            for connection in connections[5:]:
-                assert connection.ask("GET", "/limited").status == 302
+            closed = sum(is_readable(client.sock) for client in connections)
+            assert closed >= LIMIT - 10

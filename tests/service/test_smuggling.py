@@ -1,4 +1,4 @@
-"""Requests whose end two readers would see in two places. Behind a proxy, the second could be somebody else's."""
+"""Request smuggling: messages of ambiguous length. Behind a proxy, the rest could prefix another request."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import socket
 
 import pytest
 
-from tests.service.adversary.ambiguous import AMBIGUOUS
-from tests.service.running import DEADLINE, Service
+from testing.adversary.ambiguous import AMBIGUOUS
+from testing.service.running import DEADLINE, Service
 
 SECOND = b"GET /%s HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: curl/8\r\n\r\n"
 
 
 @pytest.fixture
 def codes(service: Service, api_key: str) -> tuple[str, str]:
-    """Of a link that is asked for, and of one that nobody has asked for."""
+    """The codes of a requested link and of one that must not be requested."""
     first, second = (service.create_link(api_key)["shortCode"] for _ in range(2))
     return first, second
 
 
-def answers(port: int, sent: bytes) -> list[bytes]:
-    """The status of every answer until the server hangs up, or has nothing more to say for a while."""
+def responses(port: int, sent: bytes) -> list[bytes]:
+    """The status of every response until the server closes the connection or stays silent."""
     received = b""
     with socket.create_connection(("127.0.0.1", port), DEADLINE) as connection:
         connection.sendall(sent)
@@ -32,7 +32,7 @@ def answers(port: int, sent: bytes) -> list[bytes]:
 
 @pytest.mark.parametrize("name", AMBIGUOUS)
 @pytest.mark.parametrize("target", ["link", "api"])
-def test_what_could_end_in_two_places_ends_the_connection(
+def test_ambiguous_message_length_closes_the_connection(
     name: str, target: str, service: Service, codes: tuple[str, str]
 ) -> None:
     """ASVS 4.2.1"""
@@ -40,7 +40,7 @@ def test_what_could_end_in_two_places_ends_the_connection(
     line = b"GET /%s HTTP/1.1" % codes[0].encode() if target == "link" else b"POST /api/urls HTTP/1.1"
     head = [line, b"Host: 127.0.0.1", b"User-Agent: curl/8", b"Content-Type: application/json", *lines]
 
-    found = answers(service.port, b"\r\n".join([*head, b"", body]) + SECOND % codes[1].encode())
+    received = responses(service.port, b"\r\n".join([*head, b"", body]) + SECOND % codes[1].encode())
 
-    assert len(found) == 1, found
-    assert found[0] != b"302" or target == "link"
+    assert len(received) == 1, received
+    assert received[0] != b"302" or target == "link"

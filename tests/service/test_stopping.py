@@ -3,22 +3,22 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import psycopg
 import pytest
 
-from shortener_project.embedded_postgres import EmbeddedPostgres
-from tests.programs import program
-from tests.service import processes
-from tests.service.hosts import SECRET_KEY
-from tests.service.preparation import preparation_held
-from tests.service.running import Connection, Service, eventually
+from local_postgres import EmbeddedPostgres
+from testing.programs import program
+from testing.service import processes
+from testing.service.hosts import SECRET_KEY
+from testing.service.preparation import preparation_held
+from testing.service.running import Connection, Service, eventually
 
 
 @pytest.mark.parametrize(
-    "tell",
+    "send_stop",
     [
         pytest.param(lambda service: service.signal(signal.SIGTERM), id="SIGTERM"),
         pytest.param(lambda service: service.signal_group(signal.SIGTERM), id="SIGTERM-to-the-group"),
@@ -26,10 +26,10 @@ from tests.service.running import Connection, Service, eventually
     ],
 )
 def test_stopping_finishes_the_requests_under_way_and_leaves_nothing_running(
-    service: Service, api_key: str, tell: Callable[[Service], None]
+    service: Service, api_key: str, send_stop: Callable[[Service], None]
 ) -> None:
     code = service.create_link(api_key)["shortCode"]
-    said_before = len(service.stderr)
+    logged_before = len(service.stderr)
     database = psycopg.connect(EmbeddedPostgres(service.var_dir).url, autocommit=True)
     with database, closing(Connection(service.port)) as upload, closing(Connection(service.port)) as visit:
         body = b'{"originalUrl": "https://example.com/slow"}'
@@ -41,23 +41,23 @@ def test_stopping_finishes_the_requests_under_way_and_leaves_nothing_running(
         eventually(lambda: service.worker_of(upload))
         with database.transaction():
             database.execute("LOCK TABLE links_clickcounter")
-            visit.say("GET", f"/{code}")
-            # Who only reads. The drainer may wait, too, to write clicks of before.
+            visit.send_request("GET", f"/{code}")
+            # A reader: the visit. The drainer may also wait, to write earlier clicks.
             waiting = "SELECT FROM pg_locks WHERE NOT granted AND mode = 'AccessShareLock'"
             eventually(lambda: database.execute(waiting).fetchone() is not None)
-            tell(service)
+            send_stop(service)
             eventually(lambda: "Handling signal: term" in service.stderr)
             assert service.process.poll() is None
         upload.send(body[10:])
-        followed, created = visit.hear(), upload.hear()
+        followed, created = visit.receive(), upload.receive()
     assert (followed.status, followed.headers["Location"]) == (302, "https://example.com/page")
     assert (created.status, created.json()["success"]) == (201, True)
     assert service.exit_code() == 0
     assert service.processes() == []
-    assert "ERROR" not in service.stderr[said_before:]
+    assert "ERROR" not in service.stderr[logged_before:]
 
 
-def test_being_told_twice_changes_nothing(service: Service) -> None:
+def test_second_stop_signal_changes_nothing(service: Service) -> None:
     service.signal(signal.SIGTERM)
     eventually(lambda: "Handling signal: term" in service.stderr)
     service.signal(signal.SIGTERM)
@@ -76,32 +76,53 @@ def test_it_stops_while_the_web_server_is_only_starting(service: Service) -> Non
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_it_stops_while_it_waits_for_its_turn_to_prepare_the_database(
-    make_service: Callable[..., Service], make_database: Callable[[], str], number: int, status: int
+    make_service: Callable[..., Service], make_empty_database: Callable[[], str], number: int, status: int
 ) -> None:
-    url = make_database()
+    url = make_empty_database()
     service = make_service(DATABASE_URL=url, SECRET_KEY=SECRET_KEY)
-    with preparation_held(url) as wait_for_waiting:
+    with preparation_held(url) as wait_for_blocked:
         service.launch()
-        wait_for_waiting(1)
+        wait_for_blocked(1)
         service.signal_group(number)
         assert service.exit_code() == status
-        wait_for_waiting(0)
+        wait_for_blocked(0)
     assert (service.stdout, service.stderr) == ("", "")
     assert service.processes() == []
 
 
-@pytest.mark.parametrize("sight", ["initdb", "postmaster.pid"])
+def suspended_at(make_service: Callable[..., Service], pattern: str) -> Service:
+    """A service in its first start, suspended while there is a file with this path, and before it serves."""
+    for _ in range(10):
+        service = make_service()
+
+        def is_there(service: Service = service) -> bool:
+            # A matching folder may be renamed at this moment.
+            with suppress(FileNotFoundError):
+                return any(service.var_dir.glob(pattern))
+            return False
+
+        service.launch()
+        eventually(lambda is_there=is_there, service=service: is_there() or service.stdout, every=0.01)
+        service.signal(signal.SIGSTOP)
+        eventually(lambda service=service: processes.is_stopped(service.process.pid), every=0.01)
+        if is_there() and not service.stdout:
+            return service
+        # This process was stopped meanwhile. Try again with another service.
+        service.kill_everything()
+    raise AssertionError(f"No service could be suspended at {pattern}.")
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["postgres/initdb-*/data/PG_VERSION", "postgres/data/postmaster.pid"],
+    ids=["initdb", "postmaster.pid"],
+)
 def test_it_stops_while_the_embedded_database_is_being_made_and_the_next_start_works(
-    make_service: Callable[..., Service], sight: str
+    make_service: Callable[..., Service], pattern: str
 ) -> None:
-    service = make_service()
-    seen = {
-        "initdb": lambda: any(service.var_dir.glob("postgres/initdb-*/data/PG_VERSION")),
-        "postmaster.pid": (service.var_dir / "postgres/data/postmaster.pid").exists,
-    }
-    service.launch()
-    eventually(seen[sight])
+    service = suspended_at(make_service, pattern)
     service.signal_group(signal.SIGTERM)
+    service.signal(signal.SIGCONT)
     assert service.exit_code() == 143
     assert (service.stdout, service.stderr) == ("", "")
     assert service.processes() == []
@@ -112,12 +133,12 @@ def test_it_stops_while_the_embedded_database_is_being_made_and_the_next_start_w
 def test_ctrl_c_stops_make_run_and_everything_it_has_started(service: Service) -> None:
     program("make")
     service.stop()
-    # What is installed is taken as it is: this environment runs the tests, too.
+    # Skip the installation: this environment also runs the tests.
     environment = Path(sys.prefix)
     service.start("make", f"--old-file={environment}/.run", f"VENV={environment}", "run")
     assert service.serve() != service.process.pid
     service.signal_group(signal.SIGINT)
-    # Not ours but make's own status, which tells of the interrupt.
+    # make's own exit status, which reports the interrupt.
     assert service.exit_code() != 0
     assert service.processes() == []
     assert f"Serving {service.url} (" in service.stdout

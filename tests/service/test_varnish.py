@@ -1,4 +1,4 @@
-"""Behind a real Varnish: what it may not keep it does not, and what it keeps nobody has written into it."""
+"""Behind a real Varnish: private responses are not cached, and cached responses cannot be poisoned."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.service.hosts import make_folder, one_host
-from tests.service.raw import Raw, send_raw
-from tests.service.running import Service, eventually, free_port
+from testing.limits import LONG_TIMEOUTS
+from testing.service.hosts import make_folder, one_host
+from testing.service.raw import Raw, send_raw
+from testing.service.running import Service, eventually, free_port
 
 STOCK = """
 vcl 4.1;
 backend default { .host = "127.0.0.1"; .port = "%d"; }
 """
-# Against everything that an answer asks for: so whatever a stranger can write into one, others get.
+# Caches every response, in spite of its headers, so that a poisoned response would reach other visitors.
 GREEDY = (
     STOCK
     + """
@@ -46,7 +47,7 @@ POISON = [
 
 @pytest.fixture(scope="module")
 def site(make_database: Callable[[], str]) -> Iterator[Service]:
-    with one_host(make_database(), TRUSTED_PROXIES="127.0.0.1/32") as service:
+    with one_host(make_database(), TRUSTED_PROXIES="127.0.0.1/32", **LONG_TIMEOUTS) as service:
         yield service
 
 
@@ -64,7 +65,7 @@ def greedy(site: Service, varnishd: str) -> Iterator[int]:
 
 @contextmanager
 def varnish_before(service: Service, program: str, configuration: str) -> Iterator[int]:
-    """Gives its port."""
+    """Varnish before the service. Yields its port."""
     folder, port = make_folder(), free_port()
     (folder / "default.vcl").write_text(configuration % service.port)
     command = [program, "-F", "-j", "none", "-n", str(folder / "work"), "-T", "none", "-s", "malloc,32m"]
@@ -91,15 +92,15 @@ def get(port: int, path: str, *lines: str) -> Raw:
     return send_raw(port, path, f"Host: 127.0.0.1:{port}".encode(), *(line.encode() for line in lines))
 
 
-def is_from_memory(answer: Raw) -> bool:
-    """Varnish names the request that had fetched it beside this one."""
-    [line] = [line for line in answer.bytes.split(b"\r\n") if line.lower().startswith(b"x-varnish:")]
+def is_from_memory(response: Raw) -> bool:
+    """For a cached response, Varnish adds the id of the request that fetched it."""
+    [line] = [line for line in response.bytes.split(b"\r\n") if line.lower().startswith(b"x-varnish:")]
     return len(line.split()) == 3
 
 
 def followed(service: Service, link: str) -> int:
-    answer = service.ask("GET", f"/api/urls/{link}", X_API_Key=service.owner.api_key)
-    count: int = answer.json()["data"]["url"]["clickCount"]
+    response = service.call("GET", f"/api/urls/{link}", X_API_Key=service.owner.api_key)
+    count: int = response.json()["data"]["url"]["clickCount"]
     return count
 
 
@@ -112,21 +113,23 @@ def test_every_visit_reaches_the_service_and_an_edit_is_in_force_at_once(
 
     def switch(active: bool) -> None:
         body = {"isActive": active}
-        changed = site.ask("PUT", f"/api/urls/{link['_id']}", body, X_API_Key=site.owner.api_key)
+        changed = site.call("PUT", f"/api/urls/{link['_id']}", body, X_API_Key=site.owner.api_key)
         assert changed.status == 200
 
     for round_ in range(3):
-        # The second answer would be the first one's if anybody had kept it.
-        answers = [get(front, path), get(front, path)]
+        # A cached response would repeat the first one.
+        responses = [get(front, path), get(front, path)]
         switch(False)
-        answers += [get(front, path), get(front, path)]
+        responses += [get(front, path), get(front, path)]
         switch(True)
-        assert [answer.status for answer in answers] == [fields.get("redirectType", 302)] * 2 + [410] * 2
-        assert not any(map(is_from_memory, answers))
+        assert [response.status for response in responses] == [fields.get("redirectType", 302)] * 2 + [
+            410
+        ] * 2
+        assert not any(map(is_from_memory, responses))
         eventually(lambda expected=2 * round_ + 2: followed(site, link["_id"]) == expected)
 
 
-def test_what_is_for_everybody_is_kept(front: int) -> None:
+def test_public_responses_are_cached(front: int) -> None:
     assert [is_from_memory(get(front, "/favicon.ico?kept")) for _ in range(2)] == [False, True]
 
 
@@ -140,23 +143,23 @@ def test_forty_poisoned_headers_alter_nothing_that_a_cache_keeps_for_others(
     ]
     paths = [f"/{code}" for code in codes]
     paths += [f"/{codes[0]}+", "/nothing", "/", "/robots.txt", "/favicon.ico", "/api/urls"]
-    altered, kept = {}, set()
+    altered, cached = {}, set()
     assert len(POISON) >= 40
     for path in paths:
         clean = settled(get(greedy, f"{path}?clean"))
         for number, line in enumerate(POISON):
-            # Each has a place of its own in the cache.
+            # Each uses a separate cache key.
             get(greedy, f"{path}?{number}", line)
-            answer = get(greedy, f"{path}?{number}")
-            if is_from_memory(answer):
-                kept.add(line)
-            if settled(answer) != clean:
-                altered[path, line] = answer.bytes
+            response = get(greedy, f"{path}?{number}")
+            if is_from_memory(response):
+                cached.add(line)
+            if settled(response) != clean:
+                altered[path, line] = response.bytes
     assert altered == {}
-    # Or it would prove nothing.
-    assert len(kept) >= 40
+    # Check that the cache was used; otherwise the test proves nothing.
+    assert len(cached) >= 40
 
 
-def settled(answer: Raw) -> bytes:
-    """Without what differs whenever it is asked again; the id of a request may be the client's own."""
-    return re.sub(rb"\r\n(?:Date|X-Varnish|Age|X-Request-ID|Accept-Ranges): [^\r]*", b"", answer.bytes)
+def settled(response: Raw) -> bytes:
+    """The response without the headers that differ on every request."""
+    return re.sub(rb"\r\n(?:Date|X-Varnish|Age|X-Request-ID|Accept-Ranges): [^\r]*", b"", response.bytes)

@@ -9,8 +9,8 @@ from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
+from common.host.metrics import REGISTRY
 from common.ids import parse_public_id
-from common.metrics import REGISTRY
 
 PROXY = "10.1.2.3"
 
@@ -21,14 +21,14 @@ def lines(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
     return caplog
 
 
-def told(lines: pytest.LogCaptureFixture) -> list[dict[str, Any]]:
-    """The fields of each line about a request, but for the time it took."""
-    found = [
+def logged(lines: pytest.LogCaptureFixture) -> list[dict[str, Any]]:
+    """The fields of each request's log line, without its duration."""
+    entries = [
         record.__dict__["fields"]
         for record in lines.records
-        if record.name == "shortener_project.api_requests"
+        if record.name == "shortener_project.web.api_requests"
     ]
-    return [{name: value for name, value in each.items() if name != "milliseconds"} for each in found]
+    return [{name: value for name, value in entry.items() if name != "milliseconds"} for entry in entries]
 
 
 def requests(route: str, status: str) -> float:
@@ -47,7 +47,7 @@ def test_each_request_is_one_line(
     anonymous.get("/api/nothing/at/all?key=sl_live_x")
     anonymous.get("/healthz")
     urls = "/api/urls"
-    assert told(lines) == [
+    assert logged(lines) == [
         {"method": "GET", "route": urls, "status": 200, "account": account},
         {"method": "POST", "route": urls, "status": 400, "account": account, "code": "validation_error"},
         {"method": "GET", "route": "/api/urls/{id}", "status": 404, "account": account, "code": "not_found"},
@@ -56,50 +56,50 @@ def test_each_request_is_one_line(
     ]
 
 
-def test_addresses_are_told_only_to_who_asks_for_them(
+def test_addresses_are_logged_only_if_configured(
     api: APIClient, lines: pytest.LogCaptureFixture, settings: Settings
 ) -> None:
     settings.TRUSTED_PROXIES = [ip_network("10.0.0.0/8")]
-    for asked in (False, True):
-        settings.LOG_ADDRESSES = asked
+    for log_addresses in (False, True):
+        settings.LOG_ADDRESSES = log_addresses
         api.get("/api/urls", REMOTE_ADDR=PROXY, headers={"x-forwarded-for": "203.0.113.9"})
-    assert [each.get("address") for each in told(lines)] == [None, "203.0.113.9"]
+    assert [entry.get("address") for entry in logged(lines)] == [None, "203.0.113.9"]
 
 
-def test_each_answer_has_an_id_of_its_own(api: APIClient, anonymous: APIClient) -> None:
-    answers = [
+def test_each_response_has_its_own_id(api: APIClient, anonymous: APIClient) -> None:
+    responses = [
         api.get("/api/urls"),
         api.get("/api/urls"),
         anonymous.get("/api/nothing"),
         anonymous.get("/api"),
     ]
-    identifiers = [answer.headers["X-Request-ID"] for answer in answers]
+    identifiers = [response.headers["X-Request-ID"] for response in responses]
     assert len(set(identifiers)) == 4
     assert all(parse_public_id(identifier) for identifier in identifiers)
 
 
 @pytest.mark.parametrize("identifier", ["0af7651916cd43dd8448eb211c80319c", "a.b-c_1234", "x" * 64])
-def test_the_id_of_a_proxy_of_ours_is_kept(identifier: str, api: APIClient, settings: Settings) -> None:
+def test_request_id_of_a_trusted_proxy_is_kept(identifier: str, api: APIClient, settings: Settings) -> None:
     settings.TRUSTED_PROXIES = [ip_network("10.0.0.0/8")]
-    answer = api.get("/api/urls", REMOTE_ADDR=PROXY, headers={"x-request-id": identifier})
-    assert answer.headers["X-Request-ID"] == identifier
+    response = api.get("/api/urls", REMOTE_ADDR=PROXY, headers={"x-request-id": identifier})
+    assert response.headers["X-Request-ID"] == identifier
 
 
 @pytest.mark.parametrize(
     "identifier",
     ["", "short", "x" * 65, "with spaces in it", "a\nforged: line", "\x1b[31mred", "é" * 10, "٣" * 10],
 )
-def test_an_id_that_is_none_is_replaced(identifier: str, api: APIClient, settings: Settings) -> None:
+def test_invalid_request_id_is_replaced(identifier: str, api: APIClient, settings: Settings) -> None:
     settings.TRUSTED_PROXIES = [ip_network("10.0.0.0/8")]
-    answer = api.get("/api/urls", REMOTE_ADDR=PROXY, headers={"x-request-id": identifier})
-    assert parse_public_id(answer.headers["X-Request-ID"])
+    response = api.get("/api/urls", REMOTE_ADDR=PROXY, headers={"x-request-id": identifier})
+    assert parse_public_id(response.headers["X-Request-ID"])
 
 
-def test_the_id_of_a_stranger_is_replaced(api: APIClient, settings: Settings) -> None:
+def test_request_id_of_an_untrusted_client_is_replaced(api: APIClient, settings: Settings) -> None:
     for proxies in ([], [ip_network("10.0.0.0/8")]):
         settings.TRUSTED_PROXIES = proxies
-        answer = api.get("/api/urls", REMOTE_ADDR="192.0.2.1", headers={"x-request-id": "0123456789"})
-        assert parse_public_id(answer.headers["X-Request-ID"])
+        response = api.get("/api/urls", REMOTE_ADDR="192.0.2.1", headers={"x-request-id": "0123456789"})
+        assert parse_public_id(response.headers["X-Request-ID"])
 
 
 def test_requests_are_timed_by_route_and_class_of_status(api: APIClient, anonymous: APIClient) -> None:

@@ -8,27 +8,28 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from shortener_project import env
+from shortener_project.configuration import env
+from testing.service.polling import DEADLINE
 
 PROJECT = Path(__file__).resolve().parents[2]
 NAME = "SHORTENER_TEST_VARIABLE"
 
 
 @pytest.fixture
-def given(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     monkeypatch.delenv(NAME, raising=False)
     return monkeypatch
 
 
 def refusal(call: object) -> str:
     with pytest.raises(ImproperlyConfigured) as refused:
-        call()  # type: ignore[operator]
+        call()
     message = str(refused.value)
     assert "\n" not in message
     return message
 
 
-def test_text_that_is_not_given_is_the_default(given: pytest.MonkeyPatch) -> None:
+def test_unset_text_returns_the_default(environment: pytest.MonkeyPatch) -> None:
     assert env.text(NAME) == ""
     assert env.text(NAME, "default") == "default"
 
@@ -36,8 +37,10 @@ def test_text_that_is_not_given_is_the_default(given: pytest.MonkeyPatch) -> Non
 @pytest.mark.parametrize(
     ("value", "text"), [("", "default"), ("  ", "default"), ("x", "x"), (" x y ", "x y"), ("0", "0")]
 )
-def test_text_is_trimmed_and_empty_is_not_given(value: str, text: str, given: pytest.MonkeyPatch) -> None:
-    given.setenv(NAME, value)
+def test_text_is_trimmed_and_blank_counts_as_unset(
+    value: str, text: str, environment: pytest.MonkeyPatch
+) -> None:
+    environment.setenv(NAME, value)
     assert env.text(NAME, "default") == text
 
 
@@ -54,10 +57,10 @@ def test_text_is_trimmed_and_empty_is_not_given(value: str, text: str, given: py
         ("HTTP://localhost:80,http://[::1]:3000", ["http://localhost", "http://[::1]:3000"]),
     ],
 )
-def test_origins_are_read_as_browsers_write_them(
-    value: str, origins: list[str], given: pytest.MonkeyPatch
+def test_origins_are_normalised_to_the_origin_header_form(
+    value: str, origins: list[str], environment: pytest.MonkeyPatch
 ) -> None:
-    given.setenv(NAME, value)
+    environment.setenv(NAME, value)
     assert env.origins(NAME) == origins
 
 
@@ -67,9 +70,9 @@ def test_origins_are_read_as_browsers_write_them(
      "https://me@app.example.com", "https://app.example.com:0", "https://app.example.com:99999", "ftp://app.example.com",
      "https://*.example.com", "null", "https://[::1", "https://[]", "https://gö.example.com", "https://a b", "//a"],
 )  # fmt: skip
-def test_what_is_no_origin_is_refused(value: str, given: pytest.MonkeyPatch) -> None:
+def test_invalid_origin_is_rejected(value: str, environment: pytest.MonkeyPatch) -> None:
     for given_value in (value, f"https://app.example.com, {value}", f"*,{value}"):
-        given.setenv(NAME, given_value)
+        environment.setenv(NAME, given_value)
         named = "*" if given_value.startswith("*") else value
         assert refusal(lambda: env.origins(NAME)) == (
             f"{NAME} must list origins such as https://app.example.com, not {named!r}."
@@ -79,16 +82,16 @@ def test_what_is_no_origin_is_refused(value: str, given: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(
     ("value", "number"), [("", 7), (" ", 7), ("1", 1), ("10", 10), (" 5 ", 5), ("007", 7)]
 )
-def test_integer_is_read(value: str, number: int, given: pytest.MonkeyPatch) -> None:
-    given.setenv(NAME, value)
+def test_integer_is_parsed(value: str, number: int, environment: pytest.MonkeyPatch) -> None:
+    environment.setenv(NAME, value)
     assert env.integer(NAME, 7, minimum=1, maximum=10) == number
 
 
 @pytest.mark.parametrize(
     "value", ["0", "11", "-1", "+1", "1.0", "1e1", "0x1", "1_0", "ten", "٣", "²", "1 0", "9" * 30]
 )
-def test_integer_that_is_none_or_out_of_range_is_refused(value: str, given: pytest.MonkeyPatch) -> None:
-    given.setenv(NAME, value)
+def test_invalid_or_out_of_range_integer_is_rejected(value: str, environment: pytest.MonkeyPatch) -> None:
+    environment.setenv(NAME, value)
     assert refusal(lambda: env.integer(NAME, 7, minimum=1, maximum=10)) == (
         f"{NAME} must be a whole number from 1 to 10, not {value!r}."
     )
@@ -98,17 +101,17 @@ def test_integer_that_is_none_or_out_of_range_is_refused(value: str, given: pyte
     ("value", "words"),
     [("", []), (",", []), ("a", ["a"]), ("a,b", ["a", "b"]), (" a , ,b c,, ", ["a", "b c"])],
 )
-def test_words_are_separated_by_commas(value: str, words: list[str], given: pytest.MonkeyPatch) -> None:
-    given.setenv(NAME, value)
+def test_words_are_separated_by_commas(value: str, words: list[str], environment: pytest.MonkeyPatch) -> None:
+    environment.setenv(NAME, value)
     assert env.words(NAME) == words
 
 
-def test_choice_is_one_of_those_that_there_are(given: pytest.MonkeyPatch) -> None:
+def test_unknown_choice_is_rejected(environment: pytest.MonkeyPatch) -> None:
     assert env.choice(NAME, ("text", "json")) == "text"
-    given.setenv(NAME, "json")
+    environment.setenv(NAME, "json")
     assert env.choice(NAME, ("text", "json")) == "json"
     for wrong in ("JSON", "xml", "text,json"):
-        given.setenv(NAME, wrong)
+        environment.setenv(NAME, wrong)
         assert refusal(lambda: env.choice(NAME, ("text", "json"))) == (
             f"{NAME} must be one of text, json, not {given_value()!r}."
         )
@@ -118,9 +121,9 @@ def given_value() -> str:
     return os.environ[NAME]
 
 
-def test_networks_are_read(given: pytest.MonkeyPatch) -> None:
+def test_networks_are_parsed(environment: pytest.MonkeyPatch) -> None:
     assert env.networks(NAME) == []
-    given.setenv(NAME, "10.0.0.0/8, 192.0.2.7 ,10.1.2.3/8,2001:db8::/32,::1")
+    environment.setenv(NAME, "10.0.0.0/8, 192.0.2.7 ,10.1.2.3/8,2001:db8::/32,::1")
     assert env.networks(NAME) == [
         ip_network("10.0.0.0/8"),
         ip_network("192.0.2.7/32"),
@@ -131,28 +134,28 @@ def test_networks_are_read(given: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("word", ["10.0.0.0/33", "10.0.0", "localhost", "10.0.0.0/8;::1", "*", "::/129", "1"])
-def test_what_is_no_network_is_refused(word: str, given: pytest.MonkeyPatch) -> None:
-    given.setenv(NAME, f"10.0.0.0/8,{word}")
+def test_invalid_network_is_rejected(word: str, environment: pytest.MonkeyPatch) -> None:
+    environment.setenv(NAME, f"10.0.0.0/8,{word}")
     assert (
         refusal(lambda: env.networks(NAME)) == f"{NAME} must list networks such as 10.0.0.0/8, not {word!r}."
     )
 
 
-def test_addresses_are_read_in_their_usual_spelling(given: pytest.MonkeyPatch) -> None:
+def test_addresses_are_normalised(environment: pytest.MonkeyPatch) -> None:
     assert env.addresses(NAME) == []
-    given.setenv(NAME, "192.0.2.1, 2001:DB8:0::1")
+    environment.setenv(NAME, "192.0.2.1, 2001:DB8:0::1")
     assert env.addresses(NAME) == ["192.0.2.1", "2001:db8::1"]
 
 
 @pytest.mark.parametrize("word", ["localhost", "192.0.2.1/32", "192.0.2.1:53", "[::1]", "192.0.2", "1"])
-def test_what_is_no_address_is_refused(word: str, given: pytest.MonkeyPatch) -> None:
-    given.setenv(NAME, f"192.0.2.1,{word}")
+def test_invalid_address_is_rejected(word: str, environment: pytest.MonkeyPatch) -> None:
+    environment.setenv(NAME, f"192.0.2.1,{word}")
     assert refusal(lambda: env.addresses(NAME)).startswith(f"{NAME} must list IP addresses: {word!r} ")
 
 
-def test_sockets_are_read_and_have_the_usual_port(given: pytest.MonkeyPatch) -> None:
+def test_sockets_are_parsed_with_the_default_port(environment: pytest.MonkeyPatch) -> None:
     assert env.sockets(NAME, port=53) == []
-    given.setenv(NAME, "127.0.0.1:5353, 192.0.2.1 ,[2001:db8::1],[::1]:5300")
+    environment.setenv(NAME, "127.0.0.1:5353, 192.0.2.1 ,[2001:db8::1],[::1]:5300")
     assert env.sockets(NAME, port=53) == [
         ("127.0.0.1", 5353),
         ("192.0.2.1", 53),
@@ -177,8 +180,8 @@ def test_sockets_are_read_and_have_the_usual_port(given: pytest.MonkeyPatch) -> 
         *("user@192.0.2.1", "192.0.2.1/", "192.0.2.1?x", "192.0.2.1#x", ":53", "192.0.2.1:-1"),
     ],
 )
-def test_what_is_no_socket_is_refused(word: str, given: pytest.MonkeyPatch) -> None:
-    given.setenv(NAME, f"127.0.0.1:53,{word}")
+def test_invalid_socket_is_rejected(word: str, environment: pytest.MonkeyPatch) -> None:
+    environment.setenv(NAME, f"127.0.0.1:53,{word}")
     assert refusal(lambda: env.sockets(NAME, port=53)) == (
         f"{NAME} must list addresses such as 192.0.2.1:53 or [2001:db8::1]:53, not {word!r}."
     )
@@ -187,7 +190,7 @@ def test_what_is_no_socket_is_refused(word: str, given: pytest.MonkeyPatch) -> N
 # The secret
 
 
-def test_secret_is_made_once_and_kept_for_its_owner_alone(tmp_path: Path) -> None:
+def test_secret_is_generated_once_and_readable_by_its_owner_only(tmp_path: Path) -> None:
     path = tmp_path / "var" / "deep" / "secret_key"
     before = os.umask(0)
     try:
@@ -197,7 +200,7 @@ def test_secret_is_made_once_and_kept_for_its_owner_alone(tmp_path: Path) -> Non
     assert len(secret) >= 50
     assert path.read_text() == secret + "\n"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert [each.name for each in path.parent.iterdir()] == ["secret_key"]
+    assert [file.name for file in path.parent.iterdir()] == ["secret_key"]
     assert env.secret_kept_at(path) == secret
 
 
@@ -205,29 +208,29 @@ def test_secrets_of_two_installations_differ(tmp_path: Path) -> None:
     assert env.secret_kept_at(tmp_path / "a") != env.secret_kept_at(tmp_path / "b")
 
 
-def test_secret_of_the_operators_own_is_used_as_it_is(tmp_path: Path) -> None:
+def test_existing_secret_is_used_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "secret_key"
     path.write_text("chosen by hand\n")
     assert env.secret_kept_at(path) == "chosen by hand"
     assert path.read_text() == "chosen by hand\n"
 
 
-def test_secret_that_cannot_be_kept_is_told_in_one_line(tmp_path: Path) -> None:
+def test_unwritable_secret_raises_a_one_line_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     path = tmp_path / "file" / "secret_key"
-    assert refusal(lambda: env.secret_kept_at(path)) == f"Cannot keep a secret at {path}: File exists."
+    assert refusal(lambda: env.secret_kept_at(path)) == f"Cannot store a secret at {path}: File exists."
     assert (
         refusal(lambda: env.secret_kept_at(tmp_path))
-        == f"Cannot keep a secret at {tmp_path}: Is a directory."
+        == f"Cannot store a secret at {tmp_path}: Is a directory."
     )
 
 
-def test_six_processes_that_start_at_once_agree(tmp_path: Path) -> None:
+def test_six_concurrent_processes_agree_on_one_secret(tmp_path: Path) -> None:
     """They wait for one another at a pipe, so that all are past their imports when the first begins."""
     path = tmp_path / "var" / "secret_key"
     code = (
-        "import sys; from pathlib import Path; from shortener_project import env; print('ready', flush=True);"
-        "sys.stdin.read(); print(env.secret_kept_at(Path(sys.argv[1])))"
+        "import sys; from pathlib import Path; from shortener_project.configuration import env\n"
+        "print('ready', flush=True); sys.stdin.read(); print(env.secret_kept_at(Path(sys.argv[1])))"
     )
     reading, writing = os.pipe()
     processes = [
@@ -238,13 +241,13 @@ def test_six_processes_that_start_at_once_agree(tmp_path: Path) -> None:
     ]  # fmt: skip
     os.close(reading)
     try:
-        assert [each.stdout.readline() for each in processes if each.stdout] == ["ready\n"] * 6
+        assert [process.stdout.readline() for process in processes if process.stdout] == ["ready\n"] * 6
     finally:
         os.close(writing)
-    told = {each.communicate(timeout=30)[0].strip() for each in processes}
-    assert told == {path.read_text().strip()}
-    assert [each.returncode for each in processes] == [0] * 6
-    assert [each.name for each in path.parent.iterdir()] == ["secret_key"]
+    keys = {process.communicate(timeout=DEADLINE)[0].strip() for process in processes}
+    assert keys == {path.read_text().strip()}
+    assert [process.returncode for process in processes] == [0] * 6
+    assert [file.name for file in path.parent.iterdir()] == ["secret_key"]
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
@@ -255,8 +258,8 @@ def test_six_processes_that_start_at_once_agree(tmp_path: Path) -> None:
         "http://127.0.0.1:8080/city.mmdb",
     ],
 )
-def test_monthly_address_may_name_the_month(value: str, given: pytest.MonkeyPatch) -> None:
-    given.setenv(NAME, value)
+def test_monthly_address_may_name_the_month(value: str, environment: pytest.MonkeyPatch) -> None:
+    environment.setenv(NAME, value)
 
     assert env.monthly_address(NAME, "https://example.com/default") == value
 
@@ -270,8 +273,8 @@ def test_monthly_address_may_name_the_month(value: str, given: pytest.MonkeyPatc
         *("https://example.com/{month:x?}", "https://example.com/{year.none}"),
     ],
 )
-def test_monthly_address_of_another_kind_is_refused(value: str, given: pytest.MonkeyPatch) -> None:
-    given.setenv(NAME, value)
+def test_invalid_monthly_address_is_rejected(value: str, environment: pytest.MonkeyPatch) -> None:
+    environment.setenv(NAME, value)
 
     assert (
         refusal(lambda: env.monthly_address(NAME, ""))

@@ -6,7 +6,7 @@ import logging
 import pytest
 from django.db import IntegrityError, connection
 
-from shortener_project.logs import Discreet, JSONFormatter, TextFormatter, request_id
+from shortener_project.running.logs import JSONFormatter, RedactingFilter, TextFormatter, request_id
 
 HOSTILE = (
     "a\nb\r\n2026-11-21 12:00:00,000 ERROR root: forged \x1b[31mred\x1b[0m \x00 \x7f \x9b31m \u2028 \u202e"
@@ -14,13 +14,13 @@ HOSTILE = (
 
 
 def record(message: str, *args: object, **more: object) -> logging.LogRecord:
-    made = logging.LogRecord("a.logger", logging.WARNING, __file__, 1, message, args, None)
-    made.__dict__ |= more
-    return made
+    entry = logging.LogRecord("a.logger", logging.WARNING, __file__, 1, message, args, None)
+    entry.__dict__ |= more
+    return entry
 
 
 @pytest.mark.parametrize("formatter", [JSONFormatter(), TextFormatter()], ids=["json", "text"])
-def test_what_strangers_wrote_neither_ends_a_line_nor_colours_it(formatter: logging.Formatter) -> None:
+def test_control_characters_in_messages_are_escaped(formatter: logging.Formatter) -> None:
     token = request_id.set("0123456789")
     line = formatter.format(record("From %s.", HOSTILE, fields={"route": HOSTILE}))
     request_id.reset(token)
@@ -28,9 +28,9 @@ def test_what_strangers_wrote_neither_ends_a_line_nor_colours_it(formatter: logg
     assert [character for character in line if ord(character) < 32 or 127 <= ord(character) < 160] == []
 
 
-def test_a_line_for_machines_is_one_object() -> None:
-    made = record("From %s.", HOSTILE, fields={"status": 404}, created=1_800_000_000.25, msecs=250.0)
-    assert json.loads(JSONFormatter().format(made)) == {
+def test_json_line_is_one_object() -> None:
+    entry = record("From %s.", HOSTILE, fields={"status": 404}, created=1_800_000_000.25, msecs=250.0)
+    assert json.loads(JSONFormatter().format(entry)) == {
         "time": "2027-01-15T08:00:00.250Z",
         "level": "WARNING",
         "logger": "a.logger",
@@ -39,17 +39,17 @@ def test_a_line_for_machines_is_one_object() -> None:
     }
 
 
-def test_a_line_for_people_ends_in_the_fields() -> None:
+def test_text_line_ends_with_the_fields() -> None:
     line = TextFormatter().format(record("API request", fields={"status": 404, "route": "/api/urls"}))
     assert line.endswith(" WARNING a.logger: API request status=404 route=/api/urls")
 
 
 @pytest.mark.parametrize("formatter", [JSONFormatter(), TextFormatter()], ids=["json", "text"])
-def test_what_the_database_quotes_of_a_row_is_left_out(formatter: logging.Formatter, db: None) -> None:
-    with pytest.raises(IntegrityError, match="hunter2") as caught, connection.cursor() as cursor:
+def test_row_details_in_database_errors_are_removed(formatter: logging.Formatter, db: None) -> None:
+    with pytest.raises(IntegrityError, match="hunter2") as raised, connection.cursor() as cursor:
         cursor.execute("INSERT INTO accounts_user (email, password) VALUES ('x', 'argon2$hunter2')")
-    made = record("Refused: %s", caught.value, exc_info=(caught.type, caught.value, caught.tb))
-    text = formatter.format(made)
+    entry = record("Refused: %s", raised.value, exc_info=(raised.type, raised.value, raised.tb))
+    text = formatter.format(entry)
     assert "hunter2" not in text.replace("VALUES ('x', 'argon2$hunter2')", "")
     assert "null value in column" in text
 
@@ -57,13 +57,13 @@ def test_what_the_database_quotes_of_a_row_is_left_out(formatter: logging.Format
 @pytest.mark.parametrize(
     ("addresses", "expected"), [(False, "Invalid request"), (True, "Invalid request from 192.0.2.7")]
 )
-def test_what_the_web_server_cannot_read_is_not_quoted(addresses: bool, expected: str) -> None:
-    made = record("Invalid request from ip=192.0.2.7: Invalid HTTP Header: 'X-API-Key: sl_live_abc'")
-    assert Discreet(addresses=addresses).filter(made) is True
-    assert made.getMessage() == expected
+def test_unreadable_requests_are_not_quoted_in_the_log(addresses: bool, expected: str) -> None:
+    entry = record("Invalid request from ip=192.0.2.7: Invalid HTTP Header: 'X-API-Key: sl_live_abc'")
+    assert RedactingFilter(addresses=addresses).filter(entry) is True
+    assert entry.getMessage() == expected
 
 
-def test_what_the_application_did_not_survive_is_not_quoted() -> None:
-    made = record("Error handling request %s %s", "GET", "/api/urls?key=sl_live_abc")
-    Discreet(addresses=True).filter(made)
-    assert made.getMessage() == "Error handling a request"
+def test_gunicorn_error_message_omits_the_request() -> None:
+    entry = record("Error handling request %s %s", "GET", "/api/urls?key=sl_live_abc")
+    RedactingFilter(addresses=True).filter(entry)
+    assert entry.getMessage() == "Error handling a request"

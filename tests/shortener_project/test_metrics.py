@@ -10,6 +10,7 @@ from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 import time_machine
 from django.db import connection
@@ -19,12 +20,15 @@ from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
-from analytics.drops import count_drop
-from common.metric_files import ROOM
+from analytics.journal.drops import count_drop
+from common.host import state
+from common.host.internal_listener import INTERNAL
+from common.host.metric_files import ALLOCATED_BYTES
 from domains.models import Domain
 from redirects import refusals
-from tests.clicks import drain
-from tests.conftest import FIREFOX
+from testing.agents import FIREFOX
+from testing.clicks import drain
+from testing.service.polling import DEADLINE
 
 MakeLink = Callable[..., dict[str, Any]]
 CURL = "curl/8.5.0"
@@ -33,14 +37,21 @@ PROJECT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def prometheus() -> Client:
-    """As it asks: straight, from this machine."""
-    return Client(headers={"host": "127.0.0.1:8000"})
+    """A client like Prometheus: on the internal listener, directly from this machine."""
+    return inside()
+
+
+def inside() -> Client:
+    client = Client(headers={"host": "127.0.0.1:8000"})
+    # An environ knows more than headers.
+    client.defaults[INTERNAL] = True
+    return client
 
 
 @pytest.fixture
 def customers_domain(alice: NewAccount) -> Domain:
     return Domain.objects.create(
-        owner=alice.user, domain="customer.example", subdomain="go", host="go.customer.example", status="active",
+        owner=alice.workspace, domain="customer.example", subdomain="go", host="go.customer.example", status="active",
         not_found_url="https://customer.example/lost", expired_url="https://customer.example/over",
     )  # fmt: skip
 
@@ -60,7 +71,7 @@ def value(prometheus: Client, name: str, **labels: str) -> float:
     return scrape(prometheus).get((f"shortener_{name}", frozenset(labels.items())), 0.0)
 
 
-# Who may ask
+# Access
 
 
 def test_prometheus_gets_its_format(prometheus: Client, db: None) -> None:
@@ -72,7 +83,7 @@ def test_prometheus_gets_its_format(prometheus: Client, db: None) -> None:
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"])
-def test_this_machine_may_ask(address: str, prometheus: Client, db: None) -> None:
+def test_loopback_clients_can_read_metrics(address: str, prometheus: Client, db: None) -> None:
     assert prometheus.get("/metrics", REMOTE_ADDR=address).status_code == 200
 
 
@@ -82,7 +93,6 @@ def test_this_machine_may_ask(address: str, prometheus: Client, db: None) -> Non
         ("192.0.2.1", {}),
         ("10.0.0.1", {}),
         ("::ffff:192.0.2.1", {}),
-        ("", {}),
         ("unknown", {}),
         ("127.0.0.1", {"x-forwarded-for": "127.0.0.1"}),
         ("127.0.0.1", {"x-forwarded-for": ""}),
@@ -93,18 +103,41 @@ def test_this_machine_may_ask(address: str, prometheus: Client, db: None) -> Non
         ("192.0.2.1", {"x-forwarded-for": "127.0.0.1", "host": "sho.rt"}),
     ],
 )
-def test_to_anybody_else_there_is_no_such_page(
+def test_metrics_return_404_for_other_clients(
     address: str, headers: dict[str, str], prometheus: Client, customers_domain: Domain, settings: Settings
 ) -> None:
     for proxies in ([], [ip_network("127.0.0.0/8")]):
         settings.TRUSTED_PROXIES = proxies
         response = prometheus.get("/metrics", REMOTE_ADDR=address, headers=headers)
-        unknown = prometheus.get("/no0such0code", headers={"host": "sho.rt"})
+        unknown = Client().get("/no0such0code", headers={"host": "sho.rt"})
         assert (response.status_code, response.content) == (404, unknown.content)
         assert response.headers.items() == unknown.headers.items()
 
 
-def test_networks_can_be_named(prometheus: Client, settings: Settings, db: None) -> None:
+def test_unix_socket_clients_can_read_metrics(prometheus: Client, db: None) -> None:
+    assert prometheus.get("/metrics", REMOTE_ADDR="").status_code == 200
+    assert prometheus.get("/metrics", REMOTE_ADDR="", headers={"via": "1.1 proxy"}).status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/metrics", "/internal", "/internal/tls-allowed?domain=sho.rt"])
+def test_internal_paths_return_404_on_the_public_port(path: str, db: None) -> None:
+    assert Client(headers={"host": "127.0.0.1:8000"}).get(path).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/api/schema", "/admin/", "/no0such0code", "/static/admin/css/base.css"]
+)
+def test_public_paths_return_404_on_the_internal_listener(path: str, prometheus: Client, db: None) -> None:
+    assert prometheus.get(path).status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+def test_health_probes_work_on_both_listeners(path: str, prometheus: Client, db: None) -> None:
+    assert prometheus.get(path).status_code == 200
+    assert Client(headers={"host": "127.0.0.1:8000"}).get(path).status_code == 200
+
+
+def test_metrics_networks_are_configurable(prometheus: Client, settings: Settings, db: None) -> None:
     settings.METRICS_ALLOWED_NETWORKS = [ip_network("10.1.0.0/16"), ip_network("fd00::/8")]
     statuses = [
         prometheus.get("/metrics", REMOTE_ADDR=address, headers={"host": host}).status_code
@@ -117,7 +150,7 @@ def test_networks_can_be_named(prometheus: Client, settings: Settings, db: None)
 # Redirects
 
 
-def test_every_request_for_a_link_is_told_by_what_came_of_it(
+def test_link_requests_are_counted_by_outcome(
     visitor: Client, api: APIClient, prometheus: Client, make_link: MakeLink, customers_domain: Domain
 ) -> None:
     domain = str(customers_domain.public_id)
@@ -159,7 +192,7 @@ def test_every_request_for_a_link_is_told_by_what_came_of_it(
         assert value(prometheus, "redirect_seconds_count", lane="django") - timed == 1
 
 
-def test_what_is_no_request_for_a_link_is_not_told_as_one(
+def test_other_requests_are_not_counted_as_link_requests(
     visitor: Client, prometheus: Client, db: None
 ) -> None:
     before = value(prometheus, "redirect_seconds_count", lane="django")
@@ -168,7 +201,7 @@ def test_what_is_no_request_for_a_link_is_not_told_as_one(
     assert value(prometheus, "redirect_seconds_count", lane="django") == before
 
 
-def test_a_bug_is_told_as_one(prometheus: Client, make_link: MakeLink) -> None:
+def test_unhandled_exception_is_counted_as_an_error(prometheus: Client, make_link: MakeLink) -> None:
     labels = {"lane": "django", "outcome": refusals.INTERNAL_ERROR.reason}
     before = value(prometheus, "redirects_total", **labels)
     path = f"/{make_link()['shortCode']}"
@@ -179,27 +212,27 @@ def test_a_bug_is_told_as_one(prometheus: Client, make_link: MakeLink) -> None:
     assert value(prometheus, "redirects_total", **labels) - before == 1
 
 
-# Room
+# Preallocated files
 
 EVERYTHING = """
 import django
 django.setup()
 from django.urls import get_resolver
-from common import metrics
+from common.host import metrics
 from redirects import refusals
-from shortener_project.api_requests import _as_documented
+from shortener_project.web.api_requests import documented_route
 
 def routes(resolver, before=""):
-    for each in resolver.url_patterns:
-        path = before + str(each.pattern)
-        yield from routes(each, path) if hasattr(each, "url_patterns") else [path]
+    for pattern in resolver.url_patterns:
+        path = before + str(pattern.pattern)
+        yield from routes(pattern, path) if hasattr(pattern, "url_patterns") else [path]
 
-found = {_as_documented(route) for route in routes(get_resolver()) if route.startswith("api")} | {"unmatched"}
-assert len(found) > 20
-for route in found:
+documented = {documented_route(route) for route in routes(get_resolver()) if route.startswith("api")} | {"unmatched"}
+assert len(documented) > 20
+for route in documented:
     for status in (200, 400, 500):
         metrics.observe_api_request(route, status, 0.01)
-reasons = {each.reason for each in vars(refusals).values() if isinstance(each, refusals.Refusal)}
+reasons = {refusal.reason for refusal in vars(refusals).values() if isinstance(refusal, refusals.Refusal)}
 for lane in ("fast", "django"):
     for outcome in {"301", "302", "elsewhere", "unlocked", "unknown_code", *reasons}:
         metrics.observe_redirect(lane, outcome, 0.001)
@@ -209,8 +242,8 @@ for where in ("redirect", "api", "page", "background"):
 """
 
 
-def test_everything_that_can_be_counted_has_room_from_the_beginning(tmp_path: Path) -> None:
-    """A file that has to grow may find no room, which kills who writes to it."""
+def test_metric_files_are_preallocated_for_every_metric(tmp_path: Path) -> None:
+    """Growing a file on a full file system raises SIGBUS in the writer."""
     environment = {
         **os.environ,
         "PROMETHEUS_MULTIPROC_DIR": str(tmp_path),
@@ -226,13 +259,13 @@ def test_everything_that_can_be_counted_has_room_from_the_beginning(tmp_path: Pa
     )
     assert (done.returncode, done.stderr) == (0, "")
     sizes = {path.name: path.stat().st_size for path in tmp_path.glob("*.db")}
-    assert sizes == {f"{kind}_0.db": room for kind, room in ROOM.items()}
+    assert sizes == {f"{kind}_0.db": size for kind, size in ALLOCATED_BYTES.items()}
 
 
 # The journal
 
 
-def test_the_journal_tells_how_much_waits_and_for_how_long(
+def test_metrics_report_backlog_size_and_age(
     visitor: Client, prometheus: Client, make_link: MakeLink
 ) -> None:
     path = f"/{make_link()['shortCode']}"
@@ -257,7 +290,7 @@ def test_the_journal_tells_how_much_waits_and_for_how_long(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_while_the_database_is_away_the_journal_is_told_all_the_same(
+def test_journal_metrics_work_without_the_database(
     visitor: Client, prometheus: Client, make_link: MakeLink
 ) -> None:
     path = f"/{make_link()['shortCode']}"
@@ -268,10 +301,10 @@ def test_while_the_database_is_away_the_journal_is_told_all_the_same(
     waiting = before["shortener_journal_backlog_bytes", frozenset()]
     with out_of_reach():
         errors = value(prometheus, "database_errors_total", where="page")
-        found = scrape(prometheus)
-        assert found["shortener_database_up", frozenset()] == 0
-        assert found["shortener_journal_backlog_bytes", frozenset()] == waiting > 0
-        assert found["shortener_journal_oldest_seconds", frozenset()] > 0
+        samples = scrape(prometheus)
+        assert samples["shortener_database_up", frozenset()] == 0
+        assert samples["shortener_journal_backlog_bytes", frozenset()] == waiting > 0
+        assert samples["shortener_journal_oldest_seconds", frozenset()] > 0
         assert value(prometheus, "database_errors_total", where="page") - errors == 2
         errors = value(prometheus, "database_errors_total", where="redirect")
         assert visitor.get("/whatever").status_code == 503
@@ -287,27 +320,74 @@ def test_requests_that_the_database_failed_are_counted(api: APIClient, prometheu
     assert value(prometheus, "database_errors_total", where="api") - before == 1
 
 
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("query", range(3))
+def test_a_connection_that_ends_at_any_query_of_a_scrape_fails_none(prometheus: Client, query: int) -> None:
+    # No time in the future, as other tests have it.
+    state.note_heard()
+    queries = 0
+
+    def end_session(execute: Callable[..., Any], *arguments: Any) -> Any:
+        nonlocal queries
+        queries += 1
+        if queries == query + 1:
+            end_current_session()
+        return execute(*arguments)
+
+    scrape(prometheus)
+    with connection.execute_wrapper(end_session):
+        samples = scrape(prometheus)
+    # As the service does after each request.
+    connection.close_if_unusable_or_obsolete()
+    assert queries > query
+    # The first query of a request has a second attempt.
+    assert samples["shortener_database_up", frozenset()] == (query == 0)
+    assert ("shortener_clock_ahead_seconds", frozenset()) in samples or query > 0
+    assert samples["shortener_changes_unheard_seconds", frozenset()] >= 0
+
+
+def end_current_session() -> None:
+    pid = connection.connection.info.backend_pid
+    parameters = connection.settings_dict
+    address = os.environ["DATABASE_URL"].rpartition("/")[0] + f"/{parameters['NAME']}"
+    with psycopg.connect(address, autocommit=True) as other:
+        end = "SELECT pg_terminate_backend(%s, %s)"
+        assert other.execute(end, [pid, DEADLINE * 1000]).fetchone() == (True,)
+
+
 @contextmanager
 def out_of_reach() -> Iterator[None]:
-    """Within it, nobody listens where the database was."""
-    where = {name: connection.settings_dict[name] for name in ("HOST", "PORT")}
+    """Inside, the database's address refuses connections."""
+    address = {name: connection.settings_dict[name] for name in ("HOST", "PORT")}
     connection.close()
     connection.settings_dict |= {"HOST": "127.0.0.1", "PORT": "1"}
     try:
         yield
     finally:
-        connection.settings_dict |= where
+        connection.settings_dict |= address
 
 
-def test_segments_that_were_set_aside_are_told(prometheus: Client, settings: Settings, db: None) -> None:
+def test_damaged_segments_are_reported(prometheus: Client, settings: Settings, db: None) -> None:
     assert value(prometheus, "journal_damaged_segments") == 0
     settings.CLICKS_DIR.mkdir(exist_ok=True)
     (settings.CLICKS_DIR / "01890000-0000-7000-8000-000000000000.damaged").write_bytes(b"?")
     assert value(prometheus, "journal_damaged_segments") == 1
 
 
-def test_drops_are_told(prometheus: Client, db: None) -> None:
+def test_dropped_clicks_are_reported(prometheus: Client, db: None) -> None:
     before = value(prometheus, "clicks_dropped_total")
     count_drop()
     count_drop()
     assert value(prometheus, "clicks_dropped_total") - before == 2
+
+
+def test_a_journal_folder_that_cannot_be_made_hides_no_other_metric(
+    prometheus: Client, settings: Settings, tmp_path: Path, db: None
+) -> None:
+    # No time in the future, as other tests have it.
+    state.note_heard()
+    (tmp_path / "file").write_bytes(b"")
+    settings.CLICKS_DIR = tmp_path / "file" / "clicks"
+    samples = scrape(prometheus)
+    assert samples["shortener_changes_unheard_seconds", frozenset()] >= 0
+    assert ("shortener_clicks_dropped_total", frozenset()) not in samples

@@ -14,12 +14,13 @@ from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
-from analytics.journal import journal
+from analytics.journal.writer import journal
 from domains.models import Domain
-from tests.conftest import FIREFOX
+from testing.agents import FIREFOX
+from testing.service.polling import DEADLINE
 
 PROJECT = Path(__file__).resolve().parents[2]
-OWN_PAGES = ["/", "/healthz", "/readyz", "/robots.txt"]
+OWN_PAGES = ["/healthz", "/readyz", "/robots.txt"]
 FOREIGN_HOSTS = [
     "go.customer.example",
     "sho.rt.evil.example",
@@ -45,7 +46,7 @@ def browser() -> Client:
 @pytest.fixture
 def customers_domain(alice: NewAccount) -> Domain:
     return Domain.objects.create(
-        owner=alice.user, domain="customer.example", subdomain="go", host="go.customer.example", status="active"
+        owner=alice.workspace, domain="customer.example", subdomain="go", host="go.customer.example", status="active"
     )  # fmt: skip
 
 
@@ -53,46 +54,32 @@ def shown(response: HttpResponse) -> tuple[int, Any, str | None]:
     return response.status_code, response.json(), response.headers.get("Retry-After")
 
 
-# Home
-
-
-def test_home_says_what_this_is_and_links_to_the_documentation(browser: Client) -> None:
-    response = browser.get("/")
-    html = response.content.decode()
-    assert (response.status_code, response.headers["Content-Type"]) == (200, "text/html; charset=utf-8")
-    assert "<h1>URL shortener</h1>" in html
-    assert 'href="/api/docs"' in html
-    assert "http://sho.rt/" in html
-    assert '<html lang="en">' in html
-
-
-def test_home_runs_and_loads_nothing(browser: Client) -> None:
-    response = browser.get("/")
-    html = response.content.decode()
-    assert [word for word in ("<script", "<link", "<img", "@import", "url(", "//fonts") if word in html] == []
-    policy = response.headers["Content-Security-Policy"]
-    assert policy.startswith("default-src 'none'; ")
-    assert "frame-ancestors 'none'" in policy
-    assert response.headers["X-Content-Type-Options"] == "nosniff"
+# Documentation
 
 
 @pytest.mark.parametrize("link", ["/api/docs", "/api/schema"])
-def test_documentation_that_home_links_to_is_there_for_anybody(link: str, browser: Client) -> None:
-    assert f'href="{link}"' in browser.get("/").content.decode()
+def test_without_scripts_the_start_page_links_to_the_public_documentation(link: str, browser: Client) -> None:
+    assert f'href="{link}"' in browser.get("/", follow=True).content.decode()
     assert browser.get(link).status_code == 200
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"])
+def test_the_root_rejects_other_methods(method: str, browser: Client) -> None:
+    response = browser.generic(method, "/")
+    assert (response.status_code, response.headers["Allow"]) == (405, "GET, HEAD")
 
 
 # Health
 
 
-def test_healthz_says_that_the_process_answers(browser: Client) -> None:
+def test_healthz_returns_200(browser: Client) -> None:
     response = browser.get("/healthz")
     assert shown(response) == (200, {"status": "ok"}, None)
     assert response.headers["Content-Type"] == "application/json"
     assert response.headers["Cache-Control"] == "no-store"
 
 
-def test_readyz_says_that_the_database_is_there(browser: Client, db: None) -> None:
+def test_readyz_reports_the_database(browser: Client, db: None) -> None:
     response = browser.get("/readyz")
     assert shown(response) == (200, {"status": "ok", "database": "ok", "clicks": "ok"}, None)
     assert response.headers["Cache-Control"] == "no-store"
@@ -123,8 +110,8 @@ def test_readyz_is_503_while_a_migration_is_missing(app: str, browser: Client, d
     assert response.headers["Cache-Control"] == "no-store"
 
 
-def test_readyz_does_not_mind_migrations_of_a_newer_version(browser: Client, db: None) -> None:
-    """While a new version is rolled out, the old one goes on serving."""
+def test_readyz_ignores_migrations_of_a_newer_version(browser: Client, db: None) -> None:
+    """The old version keeps serving during a rollout of a new one."""
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO django_migrations (app, name, applied) VALUES ('links', '9999_from_the_future', now())"
@@ -138,15 +125,15 @@ django.setup()
 from django.test import Client
 client = Client(headers={"host": "sho.rt"}, raise_request_exception=False)
 login = {"email": "a@example.com", "password": "x"}
-answers = {path: client.get(path) for path in ["/healthz", "/", "/robots.txt", "/readyz", "/AbC1234", "/api/urls"]}
-answers["login"] = client.post("/api/auth/login", login, content_type="application/json")
-answers["key"] = client.get("/api/urls", headers={"x-api-key": "KEY"})
-print(json.dumps({name: [answer.status_code, answer.headers.get("Retry-After"), answer.headers["Content-Type"],
-    answer.content.decode()] for name, answer in answers.items()}))
+responses = {path: client.get(path) for path in ["/healthz", "/", "/robots.txt", "/readyz", "/AbC1234", "/api/urls"]}
+responses["login"] = client.post("/api/auth/login", login, content_type="application/json")
+responses["key"] = client.get("/api/urls", headers={"x-api-key": "KEY"})
+print(json.dumps({name: [response.status_code, response.headers.get("Retry-After"), response.headers["Content-Type"],
+    response.content.decode()] for name, response in responses.items()}))
 """
 
 
-def test_without_a_database_the_process_lives_and_says_503_where_it_needs_one(alice: NewAccount) -> None:
+def test_without_a_database_only_database_pages_return_503(alice: NewAccount) -> None:
     environment = {
         **os.environ,
         "DJANGO_SETTINGS_MODULE": "shortener_project.settings",
@@ -154,12 +141,12 @@ def test_without_a_database_the_process_lives_and_says_503_where_it_needs_one(al
     }
     done = subprocess.run(
         [sys.executable, "-c", ASK_WITHOUT_A_DATABASE.replace("KEY", alice.api_key)],
-        cwd=PROJECT, env=environment, capture_output=True, text=True, timeout=60, check=True,
+        cwd=PROJECT, env=environment, capture_output=True, text=True, timeout=DEADLINE, check=True,
     )  # fmt: skip
-    answers = json.loads(done.stdout)
-    assert {name: answer[:3] for name, answer in answers.items()} == {
+    responses = json.loads(done.stdout)
+    assert {name: response[:3] for name, response in responses.items()} == {
         "/healthz": [200, None, "application/json"],
-        "/": [200, None, "text/html; charset=utf-8"],
+        "/": [302, None, "text/html; charset=utf-8"],
         "/robots.txt": [200, None, "text/plain"],
         "/readyz": [503, "2", "application/json"],
         "/AbC1234": [503, "2", "text/html; charset=utf-8"],
@@ -167,25 +154,35 @@ def test_without_a_database_the_process_lives_and_says_503_where_it_needs_one(al
         "login": [503, "2", "application/json"],
         "key": [503, "2", "application/json"],
     }
-    assert json.loads(answers["/readyz"][3]) == {"status": "unavailable", "database": "unreachable"}
-    assert json.loads(answers["login"][3]) == {
+    assert json.loads(responses["/readyz"][3]) == {"status": "unavailable", "database": "unreachable"}
+    assert json.loads(responses["login"][3]) == {
         "success": False,
         "message": "The service is temporarily unavailable. Try again shortly.",
         "code": "unavailable",
     }
-    assert "127.0.0.1:1" not in "".join(answer[3] for answer in answers.values())
+    assert "127.0.0.1:1" not in "".join(response[3] for response in responses.values())
 
 
 # robots.txt
 
 
-def test_robots_may_follow_links_but_neither_the_api_nor_the_admin(browser: Client) -> None:
+def test_robots_txt_disallows_the_api_and_the_admin(browser: Client) -> None:
     response = browser.get("/robots.txt")
     assert (response.status_code, response.headers["Content-Type"]) == (200, "text/plain")
-    assert response.content.decode() == "User-agent: *\nDisallow: /api/\nDisallow: /admin/\n"
+    assert (
+        response.content.decode()
+        == "User-agent: *\nDisallow: /accounts/\nDisallow: /api/\nDisallow: /admin/\n"
+    )
 
 
-def test_a_browser_that_asks_for_an_icon_is_told_that_there_is_none(browser: Client) -> None:
+@pytest.mark.parametrize("host", FOREIGN_HOSTS)
+def test_robots_txt_of_a_foreign_host_names_no_path(host: str, browser: Client) -> None:
+    response = browser.get("/robots.txt", headers={"host": host})
+    assert (response.status_code, response.headers["Content-Type"]) == (200, "text/plain")
+    assert response.content.decode() == "User-agent: *\nDisallow:\n"
+
+
+def test_favicon_returns_204(browser: Client) -> None:
     response = browser.get("/favicon.ico")
     assert (response.status_code, response.content) == (204, b"")
     assert response.headers["Cache-Control"] == "public, max-age=86400"
@@ -196,16 +193,16 @@ def test_a_browser_that_asks_for_an_icon_is_told_that_there_is_none(browser: Cli
 
 @pytest.mark.parametrize("path", OWN_PAGES)
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"])
-def test_pages_are_only_read(method: str, path: str, browser: Client) -> None:
+def test_pages_reject_other_methods(method: str, path: str, browser: Client) -> None:
     response = browser.generic(method, path)
     assert (response.status_code, response.headers["Allow"]) == (405, "GET, HEAD")
 
 
 @pytest.mark.parametrize("path", OWN_PAGES)
-def test_head_answers_like_get_without_the_body(path: str, browser: Client, db: None) -> None:
-    got, head = browser.get(path), browser.head(path)
+def test_head_responds_like_get_without_the_body(path: str, browser: Client, db: None) -> None:
+    response, head = browser.get(path), browser.head(path)
     assert (head.status_code, head.content) == (200, b"")
-    assert head.headers["Content-Type"] == got.headers["Content-Type"]
+    assert head.headers["Content-Type"] == response.headers["Content-Type"]
 
 
 # Hosts
@@ -213,16 +210,16 @@ def test_head_answers_like_get_without_the_body(path: str, browser: Client, db: 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/robots.txt"])
 @pytest.mark.parametrize("host", ["go.customer.example", "10.0.0.7:8000", ""])
-def test_health_is_told_on_any_host(host: str, path: str, browser: Client, db: None) -> None:
+def test_health_pages_work_on_any_host(host: str, path: str, browser: Client, db: None) -> None:
     assert browser.get(path, headers={"host": host}).status_code == 200
 
 
 @pytest.mark.parametrize("host", FOREIGN_HOSTS)
-def test_home_is_not_shown_on_a_foreign_host(host: str, browser: Client, db: None) -> None:
+def test_the_root_of_a_foreign_host_leads_nowhere(host: str, browser: Client, db: None) -> None:
     response = browser.get("/", headers={"host": host})
     assert (response.status_code, response.headers["Content-Type"]) == (404, "text/html; charset=utf-8")
-    answer = browser.get("/", headers={"host": host, "accept": "application/json"})
-    assert (answer.status_code, answer.json()["success"], answer.json()["reason"]) == (
+    json_response = browser.get("/", headers={"host": host, "accept": "application/json"})
+    assert (json_response.status_code, json_response.json()["success"], json_response.json()["reason"]) == (
         404,
         False,
         "not_found",
@@ -230,7 +227,7 @@ def test_home_is_not_shown_on_a_foreign_host(host: str, browser: Client, db: Non
 
 
 @pytest.mark.parametrize("host", FOREIGN_HOSTS)
-def test_api_is_not_there_on_a_foreign_host(host: str, bearer: APIClient) -> None:
+def test_api_returns_404_on_a_foreign_host(host: str, bearer: APIClient) -> None:
     for path in ("/api", "/api/urls", "/api/auth/api-key", "/api/docs", "/api/nothing"):
         response = bearer.get(path, headers={"host": host})
         assert (response.status_code, response.headers["Content-Type"], response.json()) == (
@@ -240,20 +237,33 @@ def test_api_is_not_there_on_a_foreign_host(host: str, bearer: APIClient) -> Non
         )
 
 
-def test_api_is_not_there_even_on_a_customers_own_domain(customers_domain: Domain, api: APIClient) -> None:
+def test_api_returns_404_on_a_custom_domain(customers_domain: Domain, api: APIClient) -> None:
     host = {"host": customers_domain.host}
-    answers = [
+    responses = [
         api.get("/api/urls", headers=host),
         api.post("/api/urls", {"originalUrl": "https://example.com/"}, headers=host),
         api.delete("/api/urls/01890000-0000-7000-8000-000000000000", headers=host),
     ]
-    assert [answer.status_code for answer in answers] == [404, 404, 404]
+    assert [response.status_code for response in responses] == [404, 404, 404]
     assert api.get("/api/urls").json()["data"]["urls"] == []
 
 
 @pytest.mark.parametrize("host", FOREIGN_HOSTS)
-@pytest.mark.parametrize("path", ["/admin", "/admin/", "/admin/login/", "/static/admin/css/base.css"])
-def test_admin_is_not_there_on_a_foreign_host(host: str, path: str, browser: Client) -> None:
+@pytest.mark.parametrize(
+    "path",
+    [
+        *(
+            "/accounts",
+            "/accounts/login/",
+            "/admin",
+            "/admin/",
+            "/admin/login/",
+            "/static/admin/css/base.css",
+        ),
+        *("/dashboard", "/dashboard/"),
+    ],
+)
+def test_pages_return_404_on_a_foreign_host(host: str, path: str, browser: Client, db: None) -> None:
     assert browser.get(path, headers={"host": host}).status_code == 404
 
 
@@ -262,39 +272,40 @@ def test_admin_is_not_there_on_a_foreign_host(host: str, path: str, browser: Cli
     ["sho.rt", "SHO.RT", "sho.rt.", "sho.rt:80", "sho.rt:8000",
      "127.0.0.1:8000", "10.1.2.3", "localhost:8000", "[::1]:8000"],
 )  # fmt: skip
-def test_own_host_in_any_spelling_and_addresses_have_it_all(
+def test_all_spellings_of_the_system_host_and_ip_addresses_serve_everything(
     host: str, browser: Client, api: APIClient
 ) -> None:
-    assert browser.get("/", headers={"host": host}).status_code == 200
+    assert browser.get("/", headers={"host": host}).headers["Location"] == "/dashboard/"
+    assert browser.get("/dashboard/", headers={"host": host}).status_code == 200
     assert api.get("/api/urls", headers={"host": host}).status_code == 200
     admin = browser.get("/admin/", headers={"host": host})
     assert (admin.status_code, admin.headers["Location"]) == (302, "/admin/login/?next=/admin/")
 
 
-def test_short_urls_do_not_depend_on_the_host_that_was_asked(api: APIClient) -> None:
-    made = api.post(
+def test_short_urls_do_not_depend_on_the_host_header(api: APIClient) -> None:
+    created = api.post(
         "/api/urls", {"originalUrl": "https://example.com/"}, headers={"host": "127.0.0.1:8000"}
     ).json()["data"]
-    assert made["url"]["shortUrl"] == f"http://sho.rt/{made['url']['shortCode']}"
-    assert made["domain"]["shortUrl"] == "http://sho.rt"
+    assert created["url"]["shortUrl"] == f"http://sho.rt/{created['url']['shortCode']}"
+    assert created["domain"]["shortUrl"] == "http://sho.rt"
 
 
 @pytest.mark.parametrize(
-    "code", ["apiary", "api2031", "apis", "administrator", "admin1", "statics", "static1"]
+    "code", ["apiary", "api2031", "apis", "administrative", "admin1", "statics", "static1"]
 )
-def test_code_that_only_begins_like_a_path_of_ours_works_on_every_host(
+def test_code_with_the_prefix_of_a_system_path_works_on_every_host(
     code: str, customers_domain: Domain, api: APIClient, visitor: Client
 ) -> None:
     for domain, host in ((None, "sho.rt"), (str(customers_domain.public_id), customers_domain.host)):
-        made = api.post(
+        created = api.post(
             "/api/urls", {"originalUrl": "https://example.com/", "customCode": code, "domainId": domain}
         )
-        assert made.status_code == 201
+        assert created.status_code == 201
         response = visitor.get(f"/{code}", headers={"host": host})
         assert (response.status_code, response.headers.get("Location")) == (302, "https://example.com/")
 
 
-def test_nothing_under_static_leads_out_of_it(browser: Client, db: None) -> None:
+def test_static_paths_cannot_traverse_directories(browser: Client, db: None) -> None:
     paths = ["/static/", "/static", "/static/../manage.py", "/static/%2e%2e/manage.py", "/static//etc/passwd"]
     assert [browser.get(path).status_code for path in paths] == [404] * len(paths)
     served = browser.get("/static/admin/css/base.css")

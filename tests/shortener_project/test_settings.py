@@ -1,69 +1,86 @@
-"""Settings are read when a process starts, so each case is a process."""
+"""The settings that follow from environment variables, which the service reads when it starts."""
 
 import json
 import os
+import runpy
 import stat
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from testing.service.polling import DEADLINE
 
 PROJECT = Path(__file__).resolve().parents[2]
 POSTGRES = "postgres://user:pass@db.example:5433/links"
+SECRET = "only-for-these-tests-" + "x" * 30
 READ_BY_SETTINGS = {
     *("DATABASE_URL", "SECRET_KEY", "SECRET_KEY_FALLBACKS", "BASE_URL", "PORT", "VAR_DIR", "TRUSTED_PROXIES"),
     *("LOG_FORMAT", "LOG_LEVEL", "CORS_ALLOWED_ORIGINS", "ACCESS_TOKEN_MINUTES", "REFRESH_TOKEN_DAYS"),
-    *("STATEMENT_TIMEOUT_MS", "GEOIP_DATABASE", "GEODATA_URL"),
+    *(
+        "STATEMENT_TIMEOUT_MS",
+        "IDLE_TRANSACTION_TIMEOUT_MS",
+        "LOCK_TIMEOUT_MS",
+        "GEOIP_DATABASE",
+        "GEODATA_URL",
+    ),
     *("LOG_ADDRESSES", "METRICS_ALLOWED_NETWORKS", "PROMETHEUS_MULTIPROC_DIR"),
 }
-LOAD = """
-import json, sys
-from django.core.exceptions import ImproperlyConfigured
-try:
-    from shortener_project import settings
-except ImproperlyConfigured as error:
-    sys.exit("refused: " + str(error))
-print(json.dumps({name: getattr(settings, name) for name in sys.argv[1:]},
-    default=lambda value: sorted(value) if isinstance(value, frozenset) else str(value)))
-"""
+SETTINGS = PROJECT / "shortener_project" / "settings.py"
+
+
+def environment(var: Path, **variables: str) -> dict[str, str]:
+    others = {name: value for name, value in os.environ.items() if name not in READ_BY_SETTINGS}
+    return {**others, "VAR_DIR": str(var), **variables}
+
+
+def settings_of(var: Path, **variables: str) -> dict[str, object]:
+    """Runs the module again with these environment variables, as a new process would. Raises ImproperlyConfigured."""
+    with patch.dict(os.environ, environment(var, **variables), clear=True):
+        return runpy.run_path(str(SETTINGS))
+
+
+def load(var: Path, *names: str, **variables: str) -> dict[str, Any]:
+    """Settings as JSON values."""
+    values = settings_of(var, **variables)
+    text = json.dumps({name: values[name] for name in names}, default=_text)
+    return json.loads(text)
+
+
+def _text(value: object) -> object:
+    return sorted(value) if isinstance(value, frozenset) else str(value)
+
+
+def refusal(var: Path, **variables: str) -> str:
+    """The one-line error of a failed start."""
+    with pytest.raises(ImproperlyConfigured) as refused:
+        settings_of(var, **variables)
+    assert "\n" not in str(refused.value)
+    return str(refused.value)
 
 
 def run(var: Path, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    environment = {name: value for name, value in os.environ.items() if name not in READ_BY_SETTINGS}
     return subprocess.run(
         [sys.executable, *command],
         cwd=PROJECT,
-        env={**environment, "VAR_DIR": str(var), **variables},
+        env=environment(var, **variables),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=DEADLINE,
         check=False,
     )
 
 
-def load(var: Path, *names: str, **variables: str) -> dict[str, object]:
-    done = run(var, "-c", LOAD, *names, **variables)
-    assert done.returncode == 0, done.stderr
-    found: dict[str, object] = json.loads(done.stdout)
-    return found
-
-
-def refusal(var: Path, **variables: str) -> str:
-    """The one line that a start ends with."""
-    done = run(var, "-c", LOAD, **variables)
-    assert done.returncode == 1
-    assert done.stderr.startswith("refused: "), done.stderr
-    assert done.stderr.count("\n") == 1
-    return done.stderr.removeprefix("refused: ").strip()
-
-
-def test_without_a_word_it_serves_on_this_machine_alone(tmp_path: Path) -> None:
-    found = load(
+def test_defaults_listen_on_loopback_only(tmp_path: Path) -> None:
+    values = load(
         tmp_path, "BASE_URL", "BASE_HOST", "BASE_HOSTS", "BASE_PORT", "PORT", "EMBEDDED_DATABASE", "DEBUG",
         "TRUSTED_PROXIES", "CORS_ALLOWED_ORIGINS", "LOG_FORMAT", "VAR_DIR",
     )  # fmt: skip
-    assert found == {
+    assert values == {
         "BASE_HOSTS": ["127.0.0.1", "[::1]", "localhost"],
         "BASE_URL": "http://127.0.0.1:8000",
         "BASE_HOST": "127.0.0.1",
@@ -78,20 +95,20 @@ def test_without_a_word_it_serves_on_this_machine_alone(tmp_path: Path) -> None:
     }
 
 
-def test_secret_is_made_and_kept_beside_the_embedded_database(tmp_path: Path) -> None:
+def test_secret_is_generated_for_the_embedded_database(tmp_path: Path) -> None:
     first = load(tmp_path, "SECRET_KEY")["SECRET_KEY"]
-    kept = tmp_path / "secret_key"
-    assert kept.read_text().strip() == first
-    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    secret_file = tmp_path / "secret_key"
+    assert secret_file.read_text().strip() == first
+    assert stat.S_IMODE(secret_file.stat().st_mode) == 0o600
     assert load(tmp_path, "SECRET_KEY")["SECRET_KEY"] == first
 
 
-def test_given_secret_is_used_and_none_is_kept(tmp_path: Path) -> None:
-    assert load(tmp_path, "SECRET_KEY", SECRET_KEY="given")["SECRET_KEY"] == "given"
+def test_configured_secret_is_used_and_not_stored(tmp_path: Path) -> None:
+    assert load(tmp_path, "SECRET_KEY", SECRET_KEY=SECRET)["SECRET_KEY"] == SECRET
     assert not (tmp_path / "secret_key").exists()
 
 
-def test_database_of_ones_own_needs_a_secret_of_ones_own(tmp_path: Path) -> None:
+def test_database_url_requires_a_secret_key(tmp_path: Path) -> None:
     message = (
         "DATABASE_URL is set, so SECRET_KEY must be set too (50 random characters, the same on every host)."
     )
@@ -100,7 +117,21 @@ def test_database_of_ones_own_needs_a_secret_of_ones_own(tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == []
 
 
-def test_command_line_says_it_in_one_line_too(tmp_path: Path) -> None:
+@pytest.mark.parametrize("weak", ["x", "x" * 200, "abcdefg" * 10, "abcdefghijklmnopqrstuvwxyz01234"])
+@pytest.mark.parametrize("more", [{}, {"DATABASE_URL": POSTGRES}])
+def test_weak_secret_is_refused(tmp_path: Path, weak: str, more: dict[str, str]) -> None:
+    assert refusal(tmp_path, SECRET_KEY=weak, **more) == (
+        "SECRET_KEY must have at least 32 characters, 8 of them different. This prints one: "
+        "python3 -c 'import secrets; print(secrets.token_urlsafe(50))'"
+    )
+
+
+def test_shortest_strong_secret_and_weak_former_secrets_are_accepted(tmp_path: Path) -> None:
+    secret = "abcdefgh" * 4
+    assert load(tmp_path, "SECRET_KEY", SECRET_KEY=secret, SECRET_KEY_FALLBACKS="x")["SECRET_KEY"] == secret
+
+
+def test_command_line_reports_invalid_settings_in_one_line(tmp_path: Path) -> None:
     done = run(tmp_path, "manage.py", "check", DATABASE_URL=POSTGRES)
     assert (done.returncode, done.stdout, done.stderr) == (
         1,
@@ -110,12 +141,12 @@ def test_command_line_says_it_in_one_line_too(tmp_path: Path) -> None:
     )
 
 
-def test_database_url_is_taken_apart(tmp_path: Path) -> None:
-    found = load(tmp_path, "DATABASES", "EMBEDDED_DATABASE", DATABASE_URL=POSTGRES, SECRET_KEY="given")
-    assert found["EMBEDDED_DATABASE"] is False
-    default = found["DATABASES"]["default"]  # type: ignore[index]
+def test_database_url_is_parsed(tmp_path: Path) -> None:
+    values = load(tmp_path, "DATABASES", "EMBEDDED_DATABASE", DATABASE_URL=POSTGRES, SECRET_KEY=SECRET)
+    assert values["EMBEDDED_DATABASE"] is False
+    default = values["DATABASES"]["default"]
     assert {name: default[name] for name in ("ENGINE", "HOST", "PORT", "USER", "PASSWORD", "NAME")} == {
-        "ENGINE": "django.db.backends.postgresql",
+        "ENGINE": "common.postgresql",
         "HOST": "db.example",
         "PORT": 5433,
         "USER": "user",
@@ -127,12 +158,34 @@ def test_database_url_is_taken_apart(tmp_path: Path) -> None:
 
 def test_statement_timeout_does_not_drop_the_operators_own_options(tmp_path: Path) -> None:
     url = POSTGRES + "?options=-c%20search_path%3Dlinks&sslmode=require"
-    found = load(tmp_path, "DATABASES", DATABASE_URL=url, SECRET_KEY="given", STATEMENT_TIMEOUT_MS="5000")
-    options = found["DATABASES"]["default"]["OPTIONS"]  # type: ignore[index]
+    values = load(tmp_path, "DATABASES", DATABASE_URL=url, SECRET_KEY=SECRET, STATEMENT_TIMEOUT_MS="5000")
+    options = values["DATABASES"]["default"]["OPTIONS"]
     assert options["sslmode"] == "require"
-    assert options["options"].split() == [
+    # Behind the service's own, so that the operator's win.
+    assert options["options"].split()[-6:] == [
         "-c", "search_path=links", "-c", "statement_timeout=5000", "-c", "jit=off",
     ]  # fmt: skip
+
+
+def test_a_command_has_no_timeout_that_would_end_a_migration_or_an_import(
+    tmp_path: Path,
+) -> None:
+    values = load(tmp_path, "DATABASES", DATABASE_URL=POSTGRES, SECRET_KEY=SECRET)
+    options = values["DATABASES"]["default"]["OPTIONS"]
+    assert "lock_timeout=0" in options["options"].split()
+    assert "idle_in_transaction_session_timeout=60000" in options["options"].split()
+    assert "statement_timeout" not in options["options"]
+    assert {name: options[name] for name in ("keepalives_idle", "tcp_user_timeout")} == {
+        "keepalives_idle": 5, "tcp_user_timeout": 10_000,
+    }  # fmt: skip
+
+
+def test_timeouts_in_the_database_url_take_precedence(tmp_path: Path) -> None:
+    url = POSTGRES + "?options=-c%20lock_timeout%3D7&keepalives_idle=9"
+    values = load(tmp_path, "DATABASES", DATABASE_URL=url, SECRET_KEY=SECRET)
+    options = values["DATABASES"]["default"]["OPTIONS"]
+    assert options["keepalives_idle"] == 9
+    assert options["options"].split()[-1] == "lock_timeout=7"
 
 
 @pytest.mark.parametrize(
@@ -140,8 +193,8 @@ def test_statement_timeout_does_not_drop_the_operators_own_options(tmp_path: Pat
     ["sqlite:///db.sqlite3", "sqlite://:memory:", "mysql://user@db.example/links", "oracle://user@db.example/links",
      "postgis://user@db.example/links"],
 )  # fmt: skip
-def test_other_databases_are_refused(url: str, tmp_path: Path) -> None:
-    assert refusal(tmp_path, DATABASE_URL=url, SECRET_KEY="given") == (
+def test_other_databases_are_rejected(url: str, tmp_path: Path) -> None:
+    assert refusal(tmp_path, DATABASE_URL=url, SECRET_KEY=SECRET) == (
         "DATABASE_URL must name a PostgreSQL database: postgres://…"
     )
 
@@ -151,14 +204,14 @@ def test_other_databases_are_refused(url: str, tmp_path: Path) -> None:
     ["nonsense", "db.example/links", "http://db.example/links", "postgres://user@db.example:port/links",
      "postgres://user@db.example:99999/links", "postgres://[::1/links"],
 )  # fmt: skip
-def test_what_is_no_database_url_is_refused(url: str, tmp_path: Path) -> None:
-    assert refusal(tmp_path, DATABASE_URL=url, SECRET_KEY="given") == (
+def test_invalid_database_url_is_rejected(url: str, tmp_path: Path) -> None:
+    assert refusal(tmp_path, DATABASE_URL=url, SECRET_KEY=SECRET) == (
         "DATABASE_URL must look like postgres://user:password@host:5432/name."
     )
 
 
 @pytest.mark.parametrize(
-    ("url", "kept", "host", "port"),
+    ("url", "stored", "host", "port"),
     [
         ("https://go.example.com", "https://go.example.com", "go.example.com", 443),
         ("https://go.example.com/", "https://go.example.com", "go.example.com", 443),
@@ -167,10 +220,10 @@ def test_what_is_no_database_url_is_refused(url: str, tmp_path: Path) -> None:
     ],
 )
 def test_base_url_is_an_address_without_a_path(
-    url: str, kept: str, host: str, port: int, tmp_path: Path
+    url: str, stored: str, host: str, port: int, tmp_path: Path
 ) -> None:
-    found = load(tmp_path, "BASE_URL", "BASE_HOST", "BASE_PORT", BASE_URL=url, SECRET_KEY="given")
-    assert found == {"BASE_URL": kept, "BASE_HOST": host, "BASE_PORT": port}
+    values = load(tmp_path, "BASE_URL", "BASE_HOST", "BASE_PORT", BASE_URL=url, SECRET_KEY=SECRET)
+    assert values == {"BASE_URL": stored, "BASE_HOST": host, "BASE_PORT": port}
 
 
 @pytest.mark.parametrize(
@@ -191,8 +244,8 @@ def test_base_url_is_an_address_without_a_path(
         "https://[::1",
     ],
 )
-def test_base_url_that_no_short_link_could_begin_with_is_refused(url: str, tmp_path: Path) -> None:
-    assert refusal(tmp_path, BASE_URL=url, SECRET_KEY="given") == (
+def test_invalid_base_url_is_rejected(url: str, tmp_path: Path) -> None:
+    assert refusal(tmp_path, BASE_URL=url, SECRET_KEY=SECRET) == (
         f"BASE_URL must look like https://go.example.com, not {url.rstrip('/')!r}."
     )
 
@@ -211,33 +264,48 @@ def test_base_url_that_no_short_link_could_begin_with_is_refused(url: str, tmp_p
         ),
     ],
 )
-def test_bad_value_is_named(name: str, value: str, message: str, tmp_path: Path) -> None:
-    assert refusal(tmp_path, **{name: value}, SECRET_KEY="given") == message
+def test_invalid_value_is_named_in_the_error(name: str, value: str, message: str, tmp_path: Path) -> None:
+    assert refusal(tmp_path, **{name: value}, SECRET_KEY=SECRET) == message
+
+
+def test_host_may_be_a_unix_socket(tmp_path: Path) -> None:
+    assert load(tmp_path, "HOST", "LISTEN", SECRET_KEY=SECRET) == {
+        "HOST": "127.0.0.1",
+        "LISTEN": "127.0.0.1:8000",
+    }
+    path = "/run/shortener/http.sock"
+    assert load(tmp_path, "HOST", "LISTEN", HOST=path, SECRET_KEY=SECRET) == {"HOST": path, "LISTEN": path}
+    assert refusal(tmp_path, HOST=path, INTERNAL_LISTEN=path, SECRET_KEY=SECRET) == (
+        f"INTERNAL_LISTEN must have another path than the service itself ({path})."
+    )
+    long = "/" + "x" * 107
+    assert refusal(tmp_path, HOST=long, SECRET_KEY=SECRET) == (
+        f"HOST: the path {long} exceeds 107 bytes, the limit for a socket path. "
+        "Use a shorter path, or an IP address."
+    )
 
 
 def test_base_url_follows_the_port(tmp_path: Path) -> None:
-    assert load(tmp_path, "BASE_URL", PORT="8123", SECRET_KEY="given") == {
-        "BASE_URL": "http://127.0.0.1:8123"
-    }
+    assert load(tmp_path, "BASE_URL", PORT="8123", SECRET_KEY=SECRET) == {"BASE_URL": "http://127.0.0.1:8123"}
 
 
 @pytest.mark.parametrize(
     ("url", "secure"), [("https://go.example.com", True), ("http://go.example.com", False)]
 )
-def test_cookies_are_for_tls_only_where_there_is_tls(url: str, secure: bool, tmp_path: Path) -> None:
-    found = load(tmp_path, "SESSION_COOKIE_SECURE", "CSRF_COOKIE_SECURE", BASE_URL=url, SECRET_KEY="given")
-    assert found == {"SESSION_COOKIE_SECURE": secure, "CSRF_COOKIE_SECURE": secure}
+def test_cookies_are_secure_if_the_base_url_is_https(url: str, secure: bool, tmp_path: Path) -> None:
+    values = load(tmp_path, "SESSION_COOKIE_SECURE", "CSRF_COOKIE_SECURE", BASE_URL=url, SECRET_KEY=SECRET)
+    assert values == {"SESSION_COOKIE_SECURE": secure, "CSRF_COOKIE_SECURE": secure}
 
 
 def test_token_lifetimes_can_be_set(tmp_path: Path) -> None:
     settings = load(
-        tmp_path, "SIMPLE_JWT", ACCESS_TOKEN_MINUTES="5", REFRESH_TOKEN_DAYS="2", SECRET_KEY="given"
+        tmp_path, "SIMPLE_JWT", ACCESS_TOKEN_MINUTES="5", REFRESH_TOKEN_DAYS="2", SECRET_KEY=SECRET
     )["SIMPLE_JWT"]
-    assert settings["ACCESS_TOKEN_LIFETIME"] == "0:05:00"  # type: ignore[index]
-    assert settings["REFRESH_TOKEN_LIFETIME"] == "2 days, 0:00:00"  # type: ignore[index]
+    assert settings["ACCESS_TOKEN_LIFETIME"] == "0:05:00"
+    assert settings["REFRESH_TOKEN_LIFETIME"] == "2 days, 0:00:00"
 
 
-def test_metrics_are_for_this_machine_and_in_memory_unless_it_is_said_otherwise(tmp_path: Path) -> None:
+def test_metrics_defaults_are_loopback_and_shared_memory(tmp_path: Path) -> None:
     names = ("METRICS_ALLOWED_NETWORKS", "METRICS_DIR")
     by_itself = load(tmp_path, *names)
     assert by_itself["METRICS_ALLOWED_NETWORKS"] == ["127.0.0.0/8", "::1/128"]
@@ -251,11 +319,11 @@ def test_metrics_are_for_this_machine_and_in_memory_unless_it_is_said_otherwise(
     ) == {"METRICS_ALLOWED_NETWORKS": ["10.0.0.0/8"], "METRICS_DIR": "/run/metrics"}
 
 
-def test_limits_can_be_set_and_switched_off(tmp_path: Path) -> None:
+def test_limits_can_be_set_and_disabled(tmp_path: Path) -> None:
     names = ("RATE_LIMITS", "RATE_LIMIT_ANONYMOUS", "UNKNOWN_CODE_LIMIT", "LINK_QUOTAS")
     off = dict.fromkeys(("RATE_LIMIT_FREE", "RATE_LIMIT_PRO", "RATE_LIMIT_ENTERPRISE"), "")
     assert load(
-        tmp_path, *names, SECRET_KEY="given", **off, RATE_LIMIT_ANONYMOUS="", UNKNOWN_CODE_LIMIT=""
+        tmp_path, *names, SECRET_KEY=SECRET, **off, RATE_LIMIT_ANONYMOUS="", UNKNOWN_CODE_LIMIT=""
     ) == {
         "RATE_LIMITS": {"free": 600, "pro": 3_000, "enterprise": 12_000},
         "RATE_LIMIT_ANONYMOUS": 300,
@@ -265,7 +333,7 @@ def test_limits_can_be_set_and_switched_off(tmp_path: Path) -> None:
     assert load(
         tmp_path,
         *names,
-        SECRET_KEY="given",
+        SECRET_KEY=SECRET,
         RATE_LIMIT_FREE="5",
         RATE_LIMIT_PRO="0",
         RATE_LIMIT_ENTERPRISE="7",
@@ -280,6 +348,43 @@ def test_limits_can_be_set_and_switched_off(tmp_path: Path) -> None:
         "UNKNOWN_CODE_LIMIT": 0,
         "LINK_QUOTAS": {"free": 100, "pro": 200, "enterprise": 300},
     }
-    assert refusal(tmp_path, SECRET_KEY="given", UNKNOWN_CODE_LIMIT="1001") == (
+    assert refusal(tmp_path, SECRET_KEY=SECRET, UNKNOWN_CODE_LIMIT="1001") == (
         "UNKNOWN_CODE_LIMIT must be a whole number from 0 to 1000, not '1001'."
     )
+
+
+@pytest.mark.parametrize(
+    ("servers", "host", "port"),
+    [
+        ("a.example:5432,b.example:5433", "a.example,b.example", "5432,5433"),
+        ("a.example,b.example:5433", "a.example,b.example", "5432,5433"),
+        ("[2001:db8::1]:5433,[2001:db8::2]", "2001:db8::1,2001:db8::2", "5433,5432"),
+        ("%2Frun%2Fone,%2Frun%2Ftwo:6000", "/run/one,/run/two", "5432,6000"),
+    ],
+)
+def test_database_url_may_name_several_servers(servers: str, host: str, port: str, tmp_path: Path) -> None:
+    url = f"postgres://user:p,ss@{servers}/links"
+    default = load(tmp_path, "DATABASES", DATABASE_URL=url, SECRET_KEY=SECRET)["DATABASES"]["default"]
+    assert (default["HOST"], default["PORT"]) == (host, port)
+    assert (default["USER"], default["PASSWORD"], default["NAME"]) == ("user", "p,ss", "links")
+    assert default["OPTIONS"]["target_session_attrs"] == "read-write"
+
+
+def test_target_session_attrs_can_be_overridden(tmp_path: Path) -> None:
+    url = "postgres://user@a.example,b.example/links?target_session_attrs=any"
+    default = load(tmp_path, "DATABASES", DATABASE_URL=url, SECRET_KEY=SECRET)["DATABASES"]["default"]
+    assert default["OPTIONS"]["target_session_attrs"] == "any"
+
+
+@pytest.mark.parametrize("servers", ["a.example,", ",b.example", "a.example:port,b.example"])
+def test_invalid_server_lists_are_rejected(servers: str, tmp_path: Path) -> None:
+    line = refusal(tmp_path, DATABASE_URL=f"postgres://user@{servers}/links", SECRET_KEY=SECRET)
+    assert line.startswith("DATABASE_URL must look like postgres://user:password@host")
+
+
+def test_client_timeout_exceeds_the_statement_timeout(tmp_path: Path) -> None:
+    environment = {"DATABASE_URL": POSTGRES, "SECRET_KEY": SECRET}
+    default = load(tmp_path, "DATABASES", STATEMENT_TIMEOUT_MS="2000", **environment)["DATABASES"]["default"]
+    assert default["RESPONSE_SECONDS"] == 3.0
+    default = load(tmp_path, "DATABASES", **environment)["DATABASES"]["default"]
+    assert "RESPONSE_SECONDS" not in default

@@ -5,11 +5,11 @@ import sys
 
 import pytest
 
-from tests.service.running import DEADLINE, REPOSITORY
+from testing.service.running import DEADLINE, REPOSITORY
 
 BEGINNING = """
 import os, signal, sys, time, weakref
-from shortener_project.termination import end_on_sigterm
+from shortener_project.running.termination import end_on_sigterm
 end_on_sigterm()
 class Leaf:
     pass
@@ -18,6 +18,7 @@ def ask_for_the_end(*_):
 """
 PLACES = {
     "anywhere": "ask_for_the_end()",
+    "while a class is created": "type('A', (), {'leaf': type('B', (), {'__set_name__': ask_for_the_end})()})",
     "in a finalizer": "Leaf.__del__ = ask_for_the_end; Leaf()",
     "in a callback of a weak reference": "leaf = Leaf(); reference = weakref.ref(leaf, ask_for_the_end); del leaf",
 }
@@ -35,7 +36,7 @@ def run(program: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("place", [pytest.param(code, id=name) for name, code in PLACES.items()])
-def test_sigterm_ends_a_command_wherever_it_is_and_lets_it_tidy_up(place: str) -> None:
+def test_sigterm_ends_a_command_anywhere_and_runs_its_cleanup(place: str) -> None:
     tidies = f"""
 try:
     {place}
@@ -54,7 +55,7 @@ def test_sigterm_while_the_interpreter_ends_does_not_look_like_a_crash() -> None
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
-def test_any_other_exception_that_is_swallowed_is_reported() -> None:
+def test_other_unraisable_exceptions_are_reported() -> None:
     ended = run(f"{BEGINNING}\nLeaf.__del__ = lambda leaf: 1 / 0\nLeaf()")
     assert ended.returncode == 0
     assert "ZeroDivisionError: division by zero" in ended.stderr

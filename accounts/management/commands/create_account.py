@@ -11,15 +11,15 @@ from common.errors import ServiceError
 
 
 class Command(BaseCommand):
-    help = "Makes an account and prints its API key as the last word of the last line."
+    help = "Creates an account and prints its API key as the last word of the last line."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("email")
         parser.add_argument("--plan", choices=Plan.values, default=Plan.FREE)
-        parser.add_argument("--password", help="made up and printed when left out")
+        parser.add_argument("--password", help="generated and printed if omitted")
         parser.add_argument("--first-name", default="")
         parser.add_argument("--last-name", default="")
-        parser.add_argument("--superuser", action="store_true", help="may use the admin")
+        parser.add_argument("--superuser", action="store_true", help="allow the account to use the admin")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

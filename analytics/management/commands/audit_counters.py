@@ -6,23 +6,28 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.db import connection, transaction
 
-from analytics.audit import differences
+from analytics.counting.audit import differences, losses
 
 
 class Command(BaseCommand):
-    help = "Compares clicks, roll-ups and counters with each other, and prints every difference. Changes nothing."
+    help = (
+        "Compares clicks, roll-ups and counters and prints every difference, and the clicks that a restore from an"
+        " older dump lost. Changes nothing."
+    )
 
     requires_system_checks: list[str] = []
 
     def handle(self, *args: Any, **options: Any) -> None:
-        found = 0
+        count = 0
         with transaction.atomic():
             with connection.cursor() as cursor:
-                # One snapshot: clicks that are counted meanwhile are in all tables, or in none.
+                # One snapshot: a concurrent batch is visible in all tables or in none.
                 cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             for difference in differences():
                 self.stdout.write(difference)
-                found += 1
-        self.stdout.write(f"{found} differences.")
-        if found:
+                count += 1
+            for loss in losses():
+                self.stdout.write(loss)
+        self.stdout.write(f"{count} differences.")
+        if count:
             sys.exit(1)

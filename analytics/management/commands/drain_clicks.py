@@ -10,10 +10,11 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import Error, connection
 
-from analytics.drops import make_room
-from analytics.pipeline import Drainer
-from common.database import is_outage
-from common.metrics import count_database_error, count_drained
+from analytics.counting.pipeline import Drainer
+from analytics.counting.retention.partitions import has_missed_partition
+from analytics.journal.drops import allocate_drop_counter
+from common.database import is_conflict, is_outage
+from common.host.metrics import count_database_error, count_drained
 
 IDLE_SECONDS = 0.25
 OUTAGE_SECONDS = 1.0
@@ -22,16 +23,16 @@ logger = logging.getLogger(__name__)
 
 
 class Command(BaseCommand):
-    help = "Counts the clicks of this host's journal as they come. Runs until stopped; any number may run at once."
+    help = "Counts the clicks in this host's journal as they arrive. Runs until stopped; several may run at once."
 
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--once", action="store_true", help="count what there is and end")
+        parser.add_argument("--once", action="store_true", help="count the backlog and exit")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        make_room()
-        # A batch is many objects that all live to its end: looking for garbage among them costs a tenth of the rate.
+        allocate_drop_counter()
+        # The objects of a batch live until its end: default garbage collection costs a tenth of the throughput.
         gc.freeze()
         gc.set_threshold(200_000)
         drainer = Drainer(settings.CLICKS_DIR)
@@ -40,15 +41,19 @@ class Command(BaseCommand):
                 while taken := drainer.drain_batch():
                     count_drained(taken)
             except Error as error:
+                if is_conflict(error) or has_missed_partition(error):
+                    logger.warning("Retrying a batch of clicks after a conflict: %s", error)
+                    time.sleep(IDLE_SECONDS)
+                    continue
                 count_database_error("background")
                 if options["once"] or not is_outage(error):
                     raise
-                logger.warning("Clicks wait for the database: %s", error)
+                logger.warning("Clicks stay in the journal until the database is available: %s", error)
                 connection.close()
                 time.sleep(OUTAGE_SECONDS)
                 continue
             if options["once"]:
                 break
             time.sleep(IDLE_SECONDS)
-        if drainer.found_damage:
+        if drainer.has_damage:
             raise CommandError("A segment of the journal is damaged; see the log.")

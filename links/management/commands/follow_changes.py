@@ -4,11 +4,13 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from links.changes import follow_changes
+from links.destinations.invalidation_listener import follow_changes
 
 
 class Command(BaseCommand):
-    help = "Tells the workers of this host of links and domains that were changed on another. Runs until stopped."
+    help = (
+        "Invalidate cached links and domains on this host when another host changes them. Runs until stopped."
+    )
 
     requires_system_checks: list[str] = []
 

@@ -4,77 +4,129 @@ import gc
 import sys
 from argparse import ArgumentParser
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from django.core.management.base import BaseCommand, CommandError
 
-from accounts.models import User
+from accounts.workspace_models import Workspace
 from common.errors import ServiceError
+from common.interruption import STATUS, Interruption
+from common.progress import Progress
 from domains.addresses import BASE_ID
-from domains.selectors import usable_domains
-from links.imports.layouts import NAMES
-from links.imports.reading import read
-from links.imports.services import Verdict, import_links
-from links.verdicts import imported_address
+from links.bulk.services import MAX_ITEMS
+from links.transfer.command_options import domain_with_host, owner_of_email
+from links.transfer.import_file import ImportFile
+from links.transfer.import_layouts import NAMES
+from links.transfer.import_reader import Source, read
+from links.transfer.import_response import imported_address
+from links.transfer.imports import Verdict, import_links
 
 
 class Command(BaseCommand):
-    help = "Imports the links of a file, and says of each row what becomes of it. Without --apply nothing is written."
+    help = "Import links from a file and print a result for each row. Writes nothing without --apply."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path, help="CSV, JSON or lines of JSON, in UTF-8")
-        parser.add_argument("--owner", required=True, help="the e-mail of the account that gets the links")
-        parser.add_argument("--format", choices=NAMES, help="told from the first row when left out")
+        parser.add_argument(
+            "--owner", required=True, help="e-mail address of the account that will own the links"
+        )
+        parser.add_argument("--format", choices=NAMES, help="detected from the first row if omitted")
         parser.add_argument(
             "--domain",
-            help="a domain of the owner, or base, for all links; otherwise they stay on the domains that they were on",
+            help="domain of the owner, or base, for all links; by default each link keeps its domain",
         )
         parser.add_argument(
-            "--apply", action="store_true", help="import, and do not only say what would become of it"
+            "--apply", action="store_true", help="write the links instead of only reporting the results"
+        )
+        parser.add_argument(
+            "--from-row", type=int, default=1, metavar="ROW", help="skip earlier rows, to continue an import"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        owner = User.objects.filter(email=options["owner"].lower()).first()
-        if owner is None:
-            raise CommandError(f"There is no account {options['owner']}.")
-        applied, rows, good = options["apply"], 0, 0
-        # A batch is many objects that all live to its end: looking for garbage among them costs a tenth of the time.
+        owner = owner_of_email(options["owner"])
+        if options["from_row"] < 1:
+            raise CommandError("--from-row must be at least 1.")
+        # All objects of a batch live until its end; collecting garbage among them takes a tenth of the run time.
         gc.freeze()
         gc.set_threshold(200_000)
+        run = _Run(self, options)
         try:
-            # A byte order mark is no part of the first name.
-            with options["file"].open(encoding="utf-8-sig", newline="") as file:
-                source = read(file, options["format"])
-                domain_id = _domain_id(owner, options["domain"])
-                verdicts = import_links(owner=owner, source=source, domain_id=domain_id, dry_run=not applied)
-                for verdict in verdicts:
-                    rows += 1
-                    good += not isinstance(verdict, ServiceError)
-                    self.stdout.write(f"{rows}: {_sentence(verdict)}")
+            run.execute(owner)
+        except KeyboardInterrupt:
+            run.stop("The last batch is stored as a whole or not at all.", is_uncertain=options["apply"])
         except OSError as error:
             raise CommandError(str(error)) from None
         except UnicodeDecodeError:
-            raise CommandError(f"After row {rows}, the file is not UTF-8.") from None
+            raise CommandError(f"The file is not valid UTF-8 after row {run.row}.") from None
         except ServiceError as refusal:
             raise CommandError(refusal.message) from None
-        if applied:
-            self.stdout.write(f"{good} of {rows} links were imported ({source.layout}).")
-        else:
-            self.stdout.write(f"{good} of {rows} links can be imported ({source.layout}). --apply does it.")
-        if good < rows:
+        if run.succeeded < run.verdicts:
             sys.exit(1)
 
 
-def _domain_id(owner: User, host: str | None) -> str | None:
+class _Run:
+    """One import. ``row`` is the last row with a verdict."""
+
+    def __init__(self, command: Command, options: dict[str, Any]) -> None:
+        self._command, self._options = command, options
+        self.row = options["from_row"] - 1
+        self.verdicts = self.succeeded = 0
+
+    def execute(self, owner: Workspace) -> None:
+        with ImportFile(self._options["file"]) as file:
+            source = read(file.text, self._options["format"])
+            for _ in range(self.row):
+                next(source.rows, None)
+            self._import(owner, source, file)
+        if self._options["apply"]:
+            self._print(f"{self.succeeded} of {self.verdicts} links were imported ({source.layout}).")
+        else:
+            self._print(
+                f"{self.succeeded} of {self.verdicts} links can be imported ({source.layout})."
+                " Use --apply to import them."
+            )
+
+    def _import(self, owner: Workspace, source: Source, file: ImportFile) -> None:
+        domain_id = _domain_id(owner, self._options["domain"])
+        with (
+            Interruption() as interruption,
+            Progress(sys.stderr, "import_links", unit="read", total=file.size, is_bytes=True) as progress,
+        ):
+            for verdict in import_links(
+                owner=owner, source=source, domain_id=domain_id, dry_run=not self._options["apply"]
+            ):
+                self.row += 1
+                self.verdicts += 1
+                self.succeeded += not isinstance(verdict, ServiceError)
+                progress.write(self._command.stdout, f"{self.row}: {_result(verdict)}")
+                progress.advance_to(file.read_bytes)
+                # A batch is one transaction, and its verdicts follow it.
+                if interruption.is_requested and self.verdicts % MAX_ITEMS == 0:
+                    break
+            else:
+                return
+        self.stop("Earlier rows are finished.")
+
+    def stop(self, state: str, *, is_uncertain: bool = False) -> NoReturn:
+        """Say how to continue, and exit. ``is_uncertain``: rows after the last verdict may be stored."""
+        warning = f" Rows without a code may then be imported twice; check the last {MAX_ITEMS:,}."
+        self._print(
+            f"Interrupted after row {self.row}. {state}"
+            f" Run the same command with --from-row {self.row + 1} to continue.{warning if is_uncertain else ''}"
+        )
+        sys.exit(STATUS)
+
+    def _print(self, line: str) -> None:
+        self._command.stdout.write(line)
+
+
+def _domain_id(owner: Workspace, host: str | None) -> str | None:
     if host is None or host == BASE_ID:
         return host
-    for domain in usable_domains(owner):
-        if domain.host == host.lower():
-            return str(domain.public_id)
-    raise CommandError(f"{host} is no active domain of {owner.email}.")
+    return str(domain_with_host(owner, host).public_id)
 
 
-def _sentence(verdict: Verdict) -> str:
+def _result(verdict: Verdict) -> str:
     if isinstance(verdict, ServiceError):
         return f"refused, {verdict.code}: {verdict.message}"
     return f"{imported_address(verdict) or 'a new code'} -> {verdict.link.original_url}"

@@ -3,59 +3,105 @@ from __future__ import annotations
 import logging
 import time
 from argparse import ArgumentParser
+from functools import partial
 from typing import Any
 
 from django.conf import settings
-from django.core.management import call_command
 from django.core.management.base import BaseCommand
 from django.db import Error, connection
 
-from accounts.idempotency import forget_old_answers
-from accounts.limits import forget_old_attempts
-from accounts.rates import forget_old_requests
-from analytics.life_counts import close_days
-from analytics.partitions import ensure_partitions
-from analytics.retention import forget_deleted_links, forget_finished_segments, forget_old_clicks
-from analytics.salts import forget_visitors
-from common.metrics import count_database_error
-from links.namespace import forget_lapsed_holds
+from accounts.credentials.sessions import delete_expired_sessions
+from accounts.history.retention import delete_old_changes
+from accounts.idempotency import delete_expired_responses
+from accounts.sessions.lifecycle import delete_expired_api_sessions
+from analytics.counting.retention.deletion import (
+    delete_clicks_of_deleted_links,
+    delete_finished_segments,
+    delete_old_clicks,
+)
+from analytics.counting.retention.former_routes import delete_former_routes
+from analytics.counting.retention.partitions import ensure_partitions
+from analytics.counting.tables.lifetime_counts import close_days
+from analytics.counting.tables.salts import delete_old_visitors
+from common.clock import TOLERATED_SECONDS, seconds_ahead
+from common.host.metrics import count_database_error
+from limits.attempts import delete_expired_attempts
+from limits.guessing import delete_expired_networks
+from limits.rates import delete_expired_requests
+from links.codes.namespace import delete_expired_holds
+from links.storage.deletion import purge_deleted_links
 
 logger = logging.getLogger(__name__)
 
 PERIOD_SECONDS = 600
+CLOCK_SECONDS = 60
 
 
 class Command(BaseCommand):
-    help = (
-        "Deletes what has lapsed, makes the partitions that will be needed, closes days. Runs until stopped."
-    )
+    help = "Deletes expired data, creates upcoming partitions and closes finished days. Runs until stopped."
 
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--once", action="store_true", help="delete now and end, for a timer of your own")
+        parser.add_argument("--once", action="store_true", help="run once and exit (for cron)")
 
     def handle(self, *args: Any, **options: Any) -> None:
         while True:
-            try:
-                forget_lapsed_holds()
-                forget_old_attempts()
-                forget_old_requests()
-                forget_old_answers()
-                call_command("clearsessions")
-                ensure_partitions()
-                close_days()
-                forget_visitors()
-                forget_old_clicks(settings.CLICK_RETENTION_DAYS)
-                forget_deleted_links()
-                forget_finished_segments()
-            except Error as error:
-                count_database_error("background")
-                if options["once"]:
-                    raise
-                logger.warning("Housekeeping waits for the database: %s", error)
+            report_clock()
+            failure = run_all_steps()
             if options["once"]:
+                if failure is not None:
+                    raise failure
                 return
-            # Nothing is due for minutes; the database may have better uses for a connection.
-            connection.close()
-            time.sleep(PERIOD_SECONDS)
+            for _ in range(PERIOD_SECONDS // CLOCK_SECONDS):
+                # The next step is a minute away: release the connection.
+                connection.close()
+                time.sleep(CLOCK_SECONDS)
+                report_clock()
+                if failure is not None:
+                    break
+
+
+def run_all_steps() -> Error | None:
+    """Run every step even if another fails, and return the last failure. All steps use the database's clock."""
+    failure = None
+    for step in (
+        delete_expired_holds,
+        delete_expired_attempts,
+        delete_expired_networks,
+        delete_expired_requests,
+        delete_expired_responses,
+        delete_expired_sessions,
+        delete_expired_api_sessions,
+        partial(delete_old_changes, settings.HISTORY_DAYS),
+        ensure_partitions,
+        close_days,
+        delete_old_visitors,
+        partial(delete_old_clicks, settings.CLICK_RETENTION_DAYS),
+        partial(delete_former_routes, settings.CLICK_RETENTION_DAYS),
+        purge_deleted_links,
+        delete_clicks_of_deleted_links,
+        delete_finished_segments,
+    ):
+        try:
+            step()
+        except Error as error:
+            count_database_error("background")
+            logger.warning("Housekeeping is waiting for the database: %s", error)
+            failure = error
+            # A connection that timed out is closed. The next step needs a new one.
+            connection.close_if_unusable_or_obsolete()
+    return failure
+
+
+def report_clock() -> None:
+    try:
+        ahead = seconds_ahead()
+    except Error:
+        return
+    if abs(ahead) > TOLERATED_SECONDS:
+        logger.error(
+            "This host's clock is %.0f s %s the database's. Set it; clicks are dated within the database's bounds.",
+            abs(ahead),
+            "ahead of" if ahead > 0 else "behind",
+        )

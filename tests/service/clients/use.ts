@@ -8,31 +8,31 @@ declare const process: { argv: string[] };
 const [baseUrl, apiKey, email, password, agent] = process.argv.slice(2) as [string, string, string, string, string];
 
 const api = createClient<paths>({ baseUrl, headers: { "X-API-Key": apiKey } });
-const made = await api.POST("/api/urls", {
+const created = await api.POST("/api/urls", {
   body: {
     originalUrl: "https://example.com/typescript",
     tags: ["client"],
     restrictions: { maxClicks: 5, allowedDevices: ["desktop"] },
   },
 });
-if (made.error) throw new Error(made.error.message);
-const { url, domain } = made.data.data;
+if (created.error) throw new Error(created.error.message);
+const { url, domain } = created.data.data;
 
 const visit = await fetch(url.shortUrl, { redirect: "manual", headers: { "User-Agent": agent } });
 
 // The other credential reads the report.
-const anybody = createClient<paths>({ baseUrl });
-const entered = await anybody.POST("/api/auth/login", { body: { email, password } });
-if (entered.error) throw new Error(entered.error.message);
-const headers = { Authorization: `Bearer ${entered.data.token}` };
+const anonymous = createClient<paths>({ baseUrl });
+const login = await anonymous.POST("/api/auth/login", { body: { email, password } });
+if (login.error) throw new Error(login.error.message);
+const headers = { Authorization: `Bearer ${login.data.token}` };
 
 let clicks = 0;
-for (const deadline = Date.now() + 60_000; clicks === 0 && Date.now() < deadline; ) {
-  const report = await anybody.GET("/api/analytics/{urlId}", {
+for (const deadline = Date.now() + 240_000; clicks === 0 && Date.now() < deadline; ) {
+  const report = await anonymous.GET("/api/analytics/{urlId}", {
     params: { path: { urlId: url._id }, query: { limit: 5 } },
     headers,
   });
-  // An address that is too long is refused without a word.
+  // A 414 response has no JSON body.
   if (!report.data) throw new Error(report.error?.message ?? "refused");
   clicks = report.data.data.totalClicks;
   await new Promise((done) => setTimeout(done, 50));

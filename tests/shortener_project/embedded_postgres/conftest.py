@@ -1,4 +1,4 @@
-"""Real servers in throw-away folders: what a test has started is gone when it ends, even by failing."""
+"""Real servers in temporary folders. Everything that a test starts is stopped when it ends, even if it fails."""
 
 import os
 import shutil
@@ -16,18 +16,18 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from shortener_project.embedded_postgres import EmbeddedPostgres
-from shortener_project.embedded_postgres.layout import Layout
+from local_postgres import EmbeddedPostgres, cluster
+from local_postgres.layout import Layout
 
 REPOSITORY = Path(__file__).parents[3]
-DEADLINE = 30
+DEADLINE = 240
 
-# An application that does what it is told line by line, so that a test decides who acts when.
-# It can be interrupted even if the tests cannot, because they run in the background of a shell.
+# An application that executes commands line by line, so that a test controls the order of events.
+# It restores SIGINT, which background jobs of a shell ignore.
 APP = """
 import signal, sys
 from pathlib import Path
-from shortener_project.embedded_postgres import EmbeddedPostgres, EmbeddedPostgresError
+from local_postgres import EmbeddedPostgres, EmbeddedPostgresError
 signal.signal(signal.SIGINT, signal.SIG_DFL)
 server = EmbeddedPostgres(Path(sys.argv[1]), options={"fsync": "off"})
 leases = []
@@ -44,10 +44,10 @@ for line in sys.stdin:
 
 
 class App:
-    """A process that uses the server; `say` and `hear` apart let several of them work at the same time."""
+    """A process that uses the server. Separate `send` and `receive` let several apps work concurrently."""
 
     def __init__(self, var_dir: Path, program: str, python: Sequence[str], **popen: Any) -> None:
-        # A process group per app, so that a signal to it reaches what the Ctrl-C of a terminal would reach.
+        # A process group per app: a signal to the group acts like Ctrl-C in a terminal.
         self.process = subprocess.Popen(
             [*python, "-c", program, str(var_dir)],
             stdin=subprocess.PIPE,
@@ -57,18 +57,18 @@ class App:
             **popen,
         )
 
-    def say(self, command: str) -> None:
+    def send(self, command: str) -> None:
         assert self.process.stdin is not None
         self.process.stdin.write(f"{command}\n")
         self.process.stdin.flush()
 
-    def hear(self) -> str:
+    def receive(self) -> str:
         assert self.process.stdout is not None
         return self.process.stdout.readline().strip()
 
-    def do(self, command: str) -> str:
-        self.say(command)
-        return self.hear()
+    def call(self, command: str) -> str:
+        self.send(command)
+        return self.receive()
 
     def kill(self, number: int = signal.SIGKILL) -> None:
         os.killpg(self.process.pid, number)
@@ -90,16 +90,16 @@ class Installation:
         self._apps: list[App] = []
 
     @property
-    def home(self) -> Path:
+    def server_dir(self) -> Path:
         return (self.var_dir / "postgres").resolve()
 
     @property
     def data(self) -> Path:
-        return self.home / "data"
+        return self.server_dir / "data"
 
     @property
     def log(self) -> str:
-        return (self.home / "server.log").read_text()
+        return (self.server_dir / "server.log").read_text()
 
     def server(self, database: str = "shortener", **options: str) -> EmbeddedPostgres:
         return EmbeddedPostgres(self.var_dir, database, options={"fsync": "off", **options})
@@ -113,7 +113,7 @@ class Installation:
         environment: Mapping[str, str] | None = None,
         **popen: Any,
     ) -> App:
-        """Start a process; folders in `modules` come first on its module path."""
+        """Start a process. The folders in `modules` come first on its module path."""
         path = os.pathsep.join(str(folder) for folder in (*modules, REPOSITORY))
         env = {**os.environ, "PYTHONPATH": path, **(environment or {})}
         app = App(self.var_dir, program, python, cwd="/", env=env, **popen)
@@ -121,8 +121,8 @@ class Installation:
         return app
 
     def processes(self, *commands: str) -> list[int]:
-        """Every living process of these names that works, or worked, on this installation."""
-        folders = (os.fsencode(self.var_dir) + b"/", os.fsencode(self.home) + b"/")
+        """Every living process with one of these names that belongs to this installation."""
+        folders = (os.fsencode(self.var_dir) + b"/", os.fsencode(self.server_dir) + b"/")
         return [
             pid
             for pid in living(commands or ("postgres", "initdb"))
@@ -131,13 +131,15 @@ class Installation:
 
     def kill_processes(self) -> None:
         for pid in self.processes():
-            os.kill(pid, signal.SIGKILL)
+            # Without the server, its children end by themselves.
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
     def end_everything(self) -> None:
         for app in self._apps:
             app.close()
         self._apps.clear()
-        # An immediate shutdown first: it gives the shared memory segment back, which a kill would leak.
+        # An immediate shutdown first: it frees the shared memory segment; SIGKILL would leak it.
         started = time.monotonic()
         while processes := self.processes():
             late = time.monotonic() - started > 5
@@ -159,42 +161,48 @@ def living(commands: Sequence[str]) -> Iterator[int]:
 
 
 def places(pid: int) -> list[bytes]:
-    """The working directory, where it may be read, and the words of the command line."""
-    found: list[bytes] = []
+    """The working directory, if readable, and the words of the command line."""
+    arguments: list[bytes] = []
     with suppress(OSError):
-        found += Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        arguments += Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
     with suppress(OSError):
-        found.append(os.fsencode(Path(f"/proc/{pid}/cwd").readlink()))
-    return found
+        arguments.append(os.fsencode(Path(f"/proc/{pid}/cwd").readlink()))
+    return arguments
 
 
 def make_root() -> Path:
     if not Path("/proc/self/stat").exists():
         pytest.skip("NOT TESTED: these tests watch processes through /proc, which this system does not have.")
-    # Not tmp_path: its parents are closed to the account that root's servers run as.
+    # Not tmp_path: the account that root's servers use cannot enter its parents.
     root = Path(tempfile.mkdtemp(prefix="shortener-Test-"))
     root.chmod(0o755)
     return root
+
+
+@pytest.fixture(autouse=True)
+def long_retries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine, the children of a killed server may take longer to exit."""
+    monkeypatch.setattr(cluster, "RETRY_FAILED_START", DEADLINE)
 
 
 @pytest.fixture
 def make_installation() -> Iterator[Callable[..., Installation]]:
     """Factory of installations without a cluster; `below` names the folders above VAR_DIR."""
     root = make_root()
-    made: list[Installation] = []
+    installations: list[Installation] = []
 
     def make(below: str = "") -> Installation:
-        var_dir = root / f"{len(made)}" / below / "var"
+        var_dir = root / f"{len(installations)}" / below / "var"
         var_dir.mkdir(parents=True)
-        made.append(Installation(var_dir))
-        return made[-1]
+        installations.append(Installation(var_dir))
+        return installations[-1]
 
     yield make
-    for installation in made:
+    for installation in installations:
         installation.end_everything()
-        # Both may lie outside of VAR_DIR.
+        # Both may be outside VAR_DIR.
         shutil.rmtree(Layout(installation.var_dir).client_socket_dir, ignore_errors=True)
-        shutil.rmtree(installation.home, ignore_errors=True)
+        shutil.rmtree(installation.server_dir, ignore_errors=True)
     shutil.rmtree(root)
 
 
@@ -204,18 +212,49 @@ def fresh_installation(make_installation: Callable[..., Installation]) -> Instal
 
 
 @pytest.fixture(scope="session")
-def used_var_dir() -> Iterator[Path]:
+def template() -> Iterator[Path]:
+    """A VAR_DIR with a cluster that no test starts. Copying it takes a fraction of the time of initdb."""
     root = make_root()
     EmbeddedPostgres(root / "var", options={"fsync": "off"}).acquire().release()
     yield root / "var"
-    home = Installation(root / "var").home
-    shutil.rmtree(home, ignore_errors=True)
+    shutil.rmtree(root)
+
+
+def copy(template: Path, var_dir: Path) -> None:
+    # Unlike shutil.copytree, it keeps the owners.
+    subprocess.run(["cp", "--archive", f"{template}/.", var_dir], check=True)
+
+
+@pytest.fixture
+def make_used_installation(
+    make_installation: Callable[..., Installation], template: Path
+) -> Callable[[], Installation]:
+    """Factory of installations with a cluster of their own, after a first start."""
+
+    def make() -> Installation:
+        installation = make_installation()
+        copy(template, installation.var_dir)
+        return installation
+
+    return make
+
+
+@pytest.fixture
+def used_installation(make_used_installation: Callable[[], Installation]) -> Installation:
+    return make_used_installation()
+
+
+@pytest.fixture(scope="session")
+def used_var_dir(template: Path) -> Iterator[Path]:
+    root = make_root()
+    copy(template, root / "var")
+    yield root / "var"
     shutil.rmtree(root)
 
 
 @pytest.fixture
 def installation(used_var_dir: Path) -> Iterator[Installation]:
-    """An installation with a cluster and no server running; tests share the cluster, to save its making."""
+    """An installation with a cluster and no running server. Tests share the cluster to save time."""
     installation = Installation(used_var_dir)
     yield installation
     installation.end_everything()
@@ -223,7 +262,7 @@ def installation(used_var_dir: Path) -> Iterator[Installation]:
 
 @pytest.fixture
 def query() -> Callable[..., list[Any]]:
-    """Run one statement over a connection of its own; the first column of its rows, if it has any."""
+    """Run one statement over a new connection. Returns the first column of its rows, if any."""
 
     def run(url: str, statement: LiteralString) -> list[Any]:
         with psycopg.connect(url, autocommit=True) as connection:
@@ -235,7 +274,7 @@ def query() -> Callable[..., list[Any]]:
 
 @pytest.fixture
 def shell() -> Callable[[str, str], list[str]]:
-    """Run a command as the account of the server, which may look into /proc where even root may not."""
+    """Run a command as the server's account, which can read entries in /proc that even root may not."""
 
     def run(url: str, command: str) -> list[str]:
         with psycopg.connect(url, autocommit=True) as connection:
@@ -250,7 +289,7 @@ def shell() -> Callable[[str, str], list[str]]:
 
 @pytest.fixture
 def eventually() -> Callable[[Callable[[], Any]], Any]:
-    """Wait until something is true, and return it."""
+    """Poll a condition until it is true, and return its value."""
 
     def wait(condition: Callable[[], Any]) -> Any:
         deadline = time.monotonic() + DEADLINE
@@ -265,8 +304,11 @@ def eventually() -> Callable[[Callable[[], Any]], Any]:
 @pytest.fixture
 def is_alive() -> Callable[[int], bool]:
     def alive(pid: int) -> bool:
+        """A process that the kernel is ending has no command line any more."""
+        entry = Path(f"/proc/{pid}")
         try:
-            return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[0] != "Z"
+            state = (entry / "stat").read_text(errors="replace").rpartition(")")[2].split()[0]
+            return state not in ("Z", "X") and bool((entry / "cmdline").read_bytes())
         except OSError:
             return False
 

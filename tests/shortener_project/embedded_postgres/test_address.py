@@ -1,4 +1,4 @@
-"""The address is known, and the same, before there is a server; the password in it is a secret."""
+"""The database URL is known before the server exists and never changes; its password is secret."""
 
 import stat
 from pathlib import Path
@@ -17,8 +17,8 @@ def test_the_address_is_the_same_before_during_and_after_a_run(installation):
 def test_processes_that_make_the_password_at_once_agree_on_it(fresh_installation):
     apps = [fresh_installation.app() for _ in range(6)]
     for app in apps:
-        app.say("url")
-    assert {app.hear() for app in apps} == {fresh_installation.server().url}
+        app.send("url")
+    assert {app.receive() for app in apps} == {fresh_installation.server().url}
 
 
 def test_the_password_is_long_and_only_for_its_owner(fresh_installation):
@@ -36,21 +36,19 @@ def test_var_dir_is_made_with_its_parents(fresh_installation):
     assert (deep / "database_password").exists()
 
 
-def test_django_takes_the_address_apart_again(installation):
+def test_django_parses_the_url(installation):
     parsed = dj_database_url.parse(installation.server().url)
     assert {key: parsed[key] for key in ("USER", "PASSWORD", "HOST", "PORT", "NAME")} == {
         "USER": "shortener",
         "PASSWORD": (installation.var_dir / "database_password").read_text(),
-        # With its capital letters: a host name has none, but a path has.
+        # The path keeps its capital letters, although host names are case-insensitive.
         "HOST": f"{installation.var_dir}/postgres/socket",
         "PORT": 5432,
         "NAME": "shortener",
     }
 
 
-def test_a_port_in_the_environment_of_the_client_leads_nowhere_else(
-    installation, query, monkeypatch: pytest.MonkeyPatch
-):
+def test_pgport_in_the_client_environment_has_no_effect(installation, query, monkeypatch: pytest.MonkeyPatch):
     server = installation.server()
     monkeypatch.setenv("PGPORT", "6432")
     with server.acquire():
@@ -64,14 +62,14 @@ def test_a_port_in_the_environment_of_the_client_leads_nowhere_else(
         pytest.param("""it's "my", $HOME & `more` 100%""", id="full of shell characters"),
     ],
 )
-def test_any_folder_will_do(make_installation, query, below: str):
+def test_unusual_folder_names_work(make_installation, query, below: str):
     installation = make_installation(below)
     server = installation.server()
     with server.acquire():
-        assert query(installation.app().do("url"), "SELECT 1") == [1]
+        assert query(installation.app().call("url"), "SELECT 1") == [1]
 
 
-def test_a_socket_outside_var_dir_lies_in_a_private_folder_that_goes_with_the_server(make_installation):
+def test_a_socket_outside_var_dir_is_in_a_private_folder_that_is_deleted_with_the_server(make_installation):
     installation = make_installation("/".join(["quite-a-deep-folder"] * 6))
     server = installation.server()
     folder = Path(dj_database_url.parse(server.url)["HOST"])

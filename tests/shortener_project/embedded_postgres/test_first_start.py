@@ -1,14 +1,15 @@
-"""A cluster is made once, completely, and never over something else."""
+"""A cluster is created once, atomically, and never overwrites other files."""
 
 import os
 import signal
 import stat
+from functools import partial
 from pathlib import Path
 
 import psycopg
 import pytest
 
-from shortener_project.embedded_postgres import EmbeddedPostgres, EmbeddedPostgresError
+from local_postgres import EmbeddedPostgres, EmbeddedPostgresError
 
 
 def test_an_empty_folder_becomes_a_server_with_the_database(fresh_installation, query):
@@ -61,36 +62,52 @@ def test_another_database_is_made_beside_the_first_even_with_an_awkward_name(ins
         assert query(server.url, "SELECT current_database()") == [name]
 
 
-def test_six_simultaneous_starts_make_one_cluster_and_six_good_connections(fresh_installation, query):
+def test_six_concurrent_starts_create_one_cluster(fresh_installation, query):
     apps = [fresh_installation.app() for _ in range(6)]
     for app in apps:
-        app.do("url")
+        app.call("url")
     for app in apps:
-        app.say("acquire")
-    pids = {app.hear() for app in apps}
+        app.send("acquire")
+    pids = {app.receive() for app in apps}
     identifiers = [
-        query(app.do("url"), "SELECT system_identifier FROM pg_control_system()")[0] for app in apps
+        query(app.call("url"), "SELECT system_identifier FROM pg_control_system()")[0] for app in apps
     ]
     assert (len(pids), len(identifiers), len(set(identifiers))) == (1, 6, 1)
     assert fresh_installation.log.count("database system is ready to accept connections") == 1
 
 
-def test_a_folder_left_half_made_by_a_kill_is_made_anew(fresh_installation, query, eventually):
-    app = fresh_installation.app()
-    app.say("acquire")
-    (draft,) = eventually(lambda: list(fresh_installation.home.glob("initdb-*/data")))
-    eventually((draft / "PG_VERSION").exists)
-    app.kill()
-    assert not fresh_installation.data.exists()
+def _has_begun(installation) -> bool:
+    drafts = installation.server_dir.glob("initdb-*/data")
+    return any((draft / "PG_VERSION").exists() for draft in drafts) or installation.data.exists()
 
-    server = fresh_installation.server()
+
+@pytest.fixture
+def interrupted_installation(make_installation, eventually):
+    """An installation whose first start was killed during initdb."""
+    while True:
+        installation = make_installation()
+        app = installation.app()
+        app.send("acquire")
+        eventually(partial(_has_begun, installation))
+        app.kill()
+        # If this process stops meanwhile, initdb may succeed.
+        if not installation.data.exists():
+            return installation
+
+
+def test_interrupted_initdb_is_repeated(interrupted_installation, query, eventually):
+    installation = interrupted_installation
+    (draft,) = installation.server_dir.glob("initdb-*/data")
+    assert (draft / "PG_VERSION").exists()
+
+    server = installation.server()
     with server.acquire():
         assert query(server.url, "SELECT 1") == [1]
-        # The orphaned initdb may have gone on writing into its draft: the next cluster clears that.
-        eventually(lambda: fresh_installation.processes("initdb") == [])
-    fresh_installation.data.rename(fresh_installation.home / "set-aside")
+        # The orphaned initdb may still write to its draft: the next start removes it.
+        eventually(lambda: installation.processes("initdb") == [])
+    installation.data.rename(installation.server_dir / "set-aside")
     with server.acquire():
-        assert list(fresh_installation.home.glob("initdb-*")) == []
+        assert list(installation.server_dir.glob("initdb-*")) == []
 
 
 def test_an_empty_data_folder_is_filled(fresh_installation, query):
@@ -104,7 +121,7 @@ def test_a_deleted_data_folder_is_made_anew_although_the_locks_remain(fresh_inst
     server = fresh_installation.server()
     with server.acquire():
         query(server.url, "CREATE TABLE old ()")
-    fresh_installation.data.rename(fresh_installation.home / "set-aside")
+    fresh_installation.data.rename(fresh_installation.server_dir / "set-aside")
     with server.acquire():
         assert query(server.url, "SELECT to_regclass('old')") == [None]
 
@@ -117,13 +134,13 @@ def test_a_folder_of_something_else_is_left_alone(fresh_installation):
     with pytest.raises(EmbeddedPostgresError) as error:
         fresh_installation.server().acquire()
     assert str(error.value) == (
-        f"{fresh_installation.data} is not empty but is no PostgreSQL data folder (it has no PG_VERSION): "
+        f"{fresh_installation.data} is not empty and not a PostgreSQL data folder (PG_VERSION is missing): "
         "move it away, or restore it."
     )
     assert [path.name for path in fresh_installation.data.iterdir()] == ["thesis.tex"]
 
 
-def test_data_of_another_major_version_is_one_clear_line_and_leaves_no_lease(installation, query, is_alive):
+def test_other_major_version_raises_a_one_line_error_and_releases_the_lease(installation, query, is_alive):
     server = installation.server()
     server.acquire().release()
     version = installation.data / "PG_VERSION"
@@ -132,7 +149,7 @@ def test_data_of_another_major_version_is_one_clear_line_and_leaves_no_lease(ins
     with pytest.raises(EmbeddedPostgresError) as error:
         server.acquire()
     assert str(error.value).startswith(
-        f"{installation.data} was made by PostgreSQL 14, but the server found is "
+        f"{installation.data} was created by PostgreSQL 14, but the installed server is "
     )
     assert "\n" not in str(error.value)
 
@@ -143,43 +160,43 @@ def test_data_of_another_major_version_is_one_clear_line_and_leaves_no_lease(ins
     assert not is_alive(pid)
 
 
-def test_a_server_that_cannot_start_says_why_in_one_line(installation, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("shortener_project.embedded_postgres.cluster.RETRY_FAILED_START", 0)
+def test_failed_start_raises_a_one_line_error_with_the_reason(installation, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("local_postgres.cluster.RETRY_FAILED_START", 0)
     with pytest.raises(EmbeddedPostgresError) as error:
         installation.server(max_connections="many").acquire()
     message = str(error.value)
     assert message.startswith("PostgreSQL did not start: ")
     assert message.endswith(
-        f'FATAL:  invalid value for parameter "max_connections": "many" (see {installation.home}/server.log)'
+        f'FATAL:  invalid value for parameter "max_connections": "many" (see {installation.server_dir}/server.log)'
     )
 
 
-def test_an_overgrown_log_is_set_aside_at_the_next_start(fresh_installation):
-    server = fresh_installation.server()
+def test_an_overgrown_log_is_set_aside_at_the_next_start(used_installation):
+    server = used_installation.server()
     server.acquire().release()
-    with (fresh_installation.home / "server.log").open("a") as log:
+    with (used_installation.server_dir / "server.log").open("a") as log:
         log.truncate(11 * 1024 * 1024)
     server.acquire().release()
-    assert (fresh_installation.home / "server.log.1").stat().st_size == 11 * 1024 * 1024
-    assert fresh_installation.log.count("database system is ready to accept connections") == 1
+    assert (used_installation.server_dir / "server.log.1").stat().st_size == 11 * 1024 * 1024
+    assert used_installation.log.count("database system is ready to accept connections") == 1
 
 
 def test_no_password_file_is_left_beside_the_data(fresh_installation):
     fresh_installation.server().acquire().release()
-    assert sorted(path.name for path in fresh_installation.home.iterdir()) == ["data", "server.log"]
+    assert sorted(path.name for path in fresh_installation.server_dir.iterdir()) == ["data", "server.log"]
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o077])
 def test_the_umask_of_the_operator_makes_no_difference(fresh_installation, query, umask: int):
     app = fresh_installation.app(umask=umask)
-    app.do("acquire")
-    assert query(app.do("url"), "SELECT 1") == [1]
+    app.call("acquire")
+    assert query(app.call("url"), "SELECT 1") == [1]
     modes = {
         path.name: stat.filemode(path.stat().st_mode)
         for path in (
             fresh_installation.data,
-            fresh_installation.home / "socket",
-            fresh_installation.home / "server.log",
+            fresh_installation.server_dir / "socket",
+            fresh_installation.server_dir / "server.log",
         )
     }
     assert modes == {"data": "drwx------", "socket": "drwx------", "server.log": "-rw-------"}
@@ -187,16 +204,16 @@ def test_the_umask_of_the_operator_makes_no_difference(fresh_installation, query
 
 def test_the_terminals_ctrl_c_does_not_reach_the_server(installation, query):
     app = installation.app()
-    app.do("acquire")
-    url = app.do("url")
+    app.call("acquire")
+    url = app.call("url")
     app.kill(signal.SIGINT)
     assert query(url, "SELECT 1") == [1]
 
 
 def test_the_secrets_of_the_application_are_not_in_the_environment_of_the_server(installation, shell):
     app = installation.app(environment={"SECRET_KEY": "s3cret", "PGPORT": "1"})
-    pid = app.do("acquire")
-    environment = shell(app.do("url"), f"tr '\\0' '\\n' < /proc/{pid}/environ")
+    pid = app.call("acquire")
+    environment = shell(app.call("url"), f"tr '\\0' '\\n' < /proc/{pid}/environ")
     names = {entry.partition("=")[0] for entry in environment}
     assert (names & {"SECRET_KEY", "PGPORT"}, "PATH" in names) == (set(), True)
 

@@ -1,4 +1,4 @@
-"""The server lives from the first lease of the host to the release of the last."""
+"""The server runs from the first lease of the host until the release of the last."""
 
 import fcntl
 
@@ -8,7 +8,7 @@ import pytest
 FORKING_APP = """
 import os, signal, sys
 from pathlib import Path
-from shortener_project.embedded_postgres import EmbeddedPostgres
+from local_postgres import EmbeddedPostgres
 server = EmbeddedPostgres(Path(sys.argv[1]), options={"fsync": "off"})
 with server.acquire():
     if (short := os.fork()) == 0:
@@ -26,7 +26,7 @@ with server.acquire():
 RESTLESS_APP = """
 import sys
 from pathlib import Path
-from shortener_project.embedded_postgres import EmbeddedPostgres
+from local_postgres import EmbeddedPostgres
 server = EmbeddedPostgres(Path(sys.argv[1]), options={"fsync": "off"})
 for _ in range(6):
     with server.acquire():
@@ -37,15 +37,15 @@ print(flush=True)
 
 def test_only_the_last_release_stops_the_server(installation, query, is_alive):
     first, second = installation.app(), installation.app()
-    pid = first.do("acquire")
-    assert second.do("acquire") == pid
-    first.do("release")
-    assert query(second.do("url"), "SELECT 1") == [1]
-    second.do("release")
+    pid = first.call("acquire")
+    assert second.call("acquire") == pid
+    first.call("release")
+    assert query(second.call("url"), "SELECT 1") == [1]
+    second.call("release")
     assert not is_alive(int(pid))
 
 
-def test_two_leases_of_one_process_are_two(installation, is_alive):
+def test_two_leases_of_one_process_are_independent(installation, is_alive):
     server = installation.server()
     first, second = server.acquire(), server.acquire()
     pid = server.pid
@@ -57,9 +57,9 @@ def test_two_leases_of_one_process_are_two(installation, is_alive):
 
 def test_a_second_release_of_the_same_lease_does_nothing(installation):
     server = installation.server()
-    mine, other = server.acquire(), server.acquire()
-    mine.release()
-    mine.release()
+    lease, other = server.acquire(), server.acquire()
+    lease.release()
+    lease.release()
     assert server.pid is not None
     other.release()
 
@@ -73,27 +73,27 @@ def test_a_lease_is_released_by_leaving_its_block(installation):
 
 def test_a_killed_app_leaves_a_server_that_the_next_one_attaches_to_and_stops(installation, query, is_alive):
     killed, successor = installation.app(), installation.app()
-    pid = killed.do("acquire")
+    pid = killed.call("acquire")
     killed.kill()
-    assert query(successor.do("url"), "SELECT 1") == [1]
-    assert successor.do("acquire") == pid
-    successor.do("release")
+    assert query(successor.call("url"), "SELECT 1") == [1]
+    assert successor.call("acquire") == pid
+    successor.call("release")
     assert not is_alive(int(pid))
 
 
 def test_a_killed_app_does_not_keep_the_server_from_being_stopped(installation, is_alive):
     killed, survivor = installation.app(), installation.app()
-    pid = killed.do("acquire")
-    survivor.do("acquire")
+    pid = killed.call("acquire")
+    survivor.call("acquire")
     killed.kill()
-    survivor.do("release")
+    survivor.call("release")
     assert not is_alive(int(pid))
 
 
 def test_an_app_that_ends_without_a_release_leaves_the_server_running(installation, query):
     app = installation.app()
-    app.do("acquire")
-    url = app.do("url")
+    app.call("acquire")
+    url = app.call("url")
     app.process.stdin.close()
     assert app.process.wait() == 0
     assert query(url, "SELECT 1") == [1]
@@ -102,22 +102,22 @@ def test_an_app_that_ends_without_a_release_leaves_the_server_running(installati
 def test_a_forked_child_neither_releases_the_lease_of_its_parent_nor_keeps_it(installation, is_alive):
     app = installation.app(FORKING_APP)
     # The first child has left the block by now.
-    assert is_alive(int(app.hear()))
+    assert is_alive(int(app.receive()))
     # The second one has not, but its parent has.
-    assert app.do("") == "None"
-    assert app.do("") != "None"
+    assert app.call("") == "None"
+    assert app.call("") != "None"
 
 
-def test_a_stop_never_runs_into_a_start(installation):
+def test_stop_and_start_never_overlap(installation):
     apps = [installation.app(RESTLESS_APP) for _ in range(4)]
-    assert [app.hear() for app in apps] == ["up up up up up up"] * 4
+    assert [app.receive() for app in apps] == ["up up up up up up"] * 4
     assert installation.server().pid is None
 
 
 @pytest.mark.parametrize("lock", ["postgres.users.lock", "postgres.startstop.lock"])
 def test_the_server_does_not_inherit_a_lock(installation, query, lock: str):
     app = installation.app()
-    app.do("acquire")
+    app.call("acquire")
     app.kill()
     with (installation.var_dir / lock).open("r+") as file:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -126,10 +126,10 @@ def test_the_server_does_not_inherit_a_lock(installation, query, lock: str):
 
 def test_stopping_waits_for_open_connections_to_be_cut(installation, query, is_alive):
     app = installation.app()
-    pid = int(app.do("acquire"))
-    with psycopg.connect(app.do("url")) as connection:
+    pid = int(app.call("acquire"))
+    with psycopg.connect(app.call("url")) as connection:
         connection.execute("CREATE TABLE uncommitted ()")
-        app.do("release")
+        app.call("release")
         assert not is_alive(pid)
         connection.close()
     server = installation.server()

@@ -1,0 +1,1 @@
+"""The history of changes: recording, reading and deleting it."""

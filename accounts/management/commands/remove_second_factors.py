@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from accounts.second_factor.policy import remove_second_factors
+from accounts.selectors import user_of_email
+
+
+class Command(BaseCommand):
+    help = "Removes the second factors and recovery codes of an account whose owner has lost them."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("email")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        user = user_of_email(options["email"])
+        if user is None:
+            raise CommandError("Unknown account.")
+        self.stdout.write(f"Removed: {remove_second_factors(user)}")

@@ -1,0 +1,145 @@
+"""Changes of keys with scopes. A key is never cached, so each change is in force everywhere on return."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.db.models.functions import Now
+
+from accounts.caps import lock_count
+from accounts.credentials import keys
+from accounts.history.recording import authored_transaction
+from accounts.key_models import ScopedKey
+from accounts.models import User
+from accounts.roles import Role
+from accounts.scoped_keys.selectors import visible_keys
+from accounts.scopes import WORKSPACE_SCOPES, bits_of, scopes_of
+from accounts.workspace_models import Member, Workspace
+from common.errors import FieldError, Forbidden, InvalidFields, NotFound
+
+# For each member of a workspace. One member could use up a limit of the whole workspace.
+MAX_KEYS = 50
+MAX_GRACE_SECONDS = 7 * 24 * 60 * 60
+
+
+class TooManyKeys(Forbidden):
+    code = "quota_exceeded"
+    message = f"A member may have at most {MAX_KEYS} keys in a workspace. Delete one first."
+
+
+class KeyOfAnother(Forbidden):
+    code = "key_of_another"
+    message = "Only the member who created a key can change or rotate it. You can delete it."
+
+
+class NewKey(NamedTuple):
+    """``text`` is the key itself. It is not stored."""
+
+    key: ScopedKey
+    text: str
+
+
+def create_key(
+    *,
+    workspace: Workspace,
+    creator: User,
+    name: str,
+    scopes: list[str],
+    domain_id: int | None = None,
+    only_own: bool = False,
+    expires_at: datetime | None = None,
+) -> NewKey:
+    """``domain_id`` is the primary key of a domain that the caller has locked.
+
+    Raises InvalidFields, TooManyKeys, or NotFound if the creator is no longer a member.
+    """
+    text = keys.new_key(keys.SCOPED_PREFIX)
+    key = ScopedKey(
+        workspace=workspace,
+        user=creator,
+        name=name,
+        scopes=bits_of(scopes),
+        domain_id=domain_id,
+        only_own=only_own,
+        expires_at=expires_at,
+        digest=keys.digest(text),
+    )
+    _refuse_contradiction(key)
+    with authored_transaction():
+        # The removal of a member takes the same lock.
+        lock_count(workspace)
+        if not Member.objects.filter(workspace=workspace, user=creator).exists():
+            raise NotFound("Workspace not found.")
+        if ScopedKey.objects.filter(workspace=workspace, user=creator).count() >= MAX_KEYS:
+            raise TooManyKeys
+        key.save(force_insert=True)
+    key.refresh_from_db(fields=["created_at"])
+    return NewKey(key, text)
+
+
+def change_key(
+    *, workspace: Workspace, account: User, role: Role, public_id: UUID, changes: Mapping[str, Any]
+) -> ScopedKey:
+    """``changes`` are attributes of the key, with the names of its scopes. The caller has locked a new domain.
+
+    Raises NotFound, KeyOfAnother or InvalidFields, and then changes nothing.
+    """
+    fields = {**changes, "scopes": bits_of(changes["scopes"])} if "scopes" in changes else dict(changes)
+    with authored_transaction():
+        key = _lock_own(workspace, account, role, public_id)
+        for name, value in fields.items():
+            setattr(key, name, value)
+        _refuse_contradiction(key)
+        if fields:
+            key.save(update_fields=list(fields))
+    return key
+
+
+def rotate_key(
+    *, workspace: Workspace, account: User, role: Role, public_id: UUID, grace_seconds: int
+) -> NewKey:
+    """Replace the key. The former one works for ``grace_seconds`` more; the key before that one stops working at once.
+
+    Raises NotFound or KeyOfAnother.
+    """
+    text = keys.new_key(keys.SCOPED_PREFIX)
+    with authored_transaction():
+        key = _lock_own(workspace, account, role, public_id)
+        key.previous_digest = key.digest if grace_seconds else None
+        key.digest = keys.digest(text)
+        ScopedKey.objects.filter(pk=key.pk).update(
+            digest=key.digest,
+            previous_digest=key.previous_digest,
+            previous_until=Now() + timedelta(seconds=grace_seconds) if grace_seconds else None,
+        )
+        key.refresh_from_db(fields=["previous_until"])
+    return NewKey(key, text)
+
+
+def delete_key(*, workspace: Workspace, account: User, role: Role, public_id: UUID) -> None:
+    """Raises NotFound."""
+    with authored_transaction():
+        deleted, _ = visible_keys(workspace, account, role).filter(public_id=public_id).delete()
+    if not deleted:
+        raise NotFound("Key not found.")
+
+
+def _lock_own(workspace: Workspace, account: User, role: Role, public_id: UUID) -> ScopedKey:
+    keys_seen = visible_keys(workspace, account, role).select_for_update(of=("self",))
+    key = keys_seen.filter(public_id=public_id).first()
+    if key is None:
+        raise NotFound("Key not found.")
+    if key.user_id != account.pk:
+        raise KeyOfAnother
+    return key
+
+
+def _refuse_contradiction(key: ScopedKey) -> None:
+    """A key that is limited to some links cannot have a scope that concerns the whole workspace."""
+    refused = [scope for scope in scopes_of(key.scopes) if scope in WORKSPACE_SCOPES]
+    if refused and (key.domain_id is not None or key.only_own):
+        message = f"A key with domainId or onlyOwn cannot have the scope {refused[0]}."
+        raise InvalidFields([FieldError("scopes", "limited", message)])

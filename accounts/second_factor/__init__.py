@@ -1,0 +1,1 @@
+"""The second factor of a login: `codes` checks one, `policy` decides who needs one, `sealing` seals its secrets."""

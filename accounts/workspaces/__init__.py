@@ -1,0 +1,1 @@
+"""Workspaces: `membership` finds the caller's workspace and role, `services` changes workspaces and members."""

@@ -1,0 +1,201 @@
+"""The OpenAPI description of workspaces, members and invitations."""
+
+from __future__ import annotations
+
+from drf_spectacular.utils import extend_schema_serializer
+
+from accounts.representations import workspace_object
+from accounts.roles import Role
+from accounts.workspace_models import INVITATION_DAYS
+from accounts.workspaces.invitations import (
+    MAX_MEMBERS,
+    MAX_PENDING,
+    AlreadyMember,
+    InvitationForAnother,
+    InvitationNotFound,
+    TooManyInvitations,
+    TooManyMembers,
+)
+from accounts.workspaces.ownership import MAX_MEMBERSHIPS, TooManyWorkspaces
+from accounts.workspaces.representations import TOKEN, invitation_object, member_object
+from accounts.workspaces.serializers import (
+    CreateWorkspaceSerializer,
+    InviteSerializer,
+    UpdateMemberSerializer,
+    UpdateWorkspaceSerializer,
+)
+from accounts.workspaces.services import LastOwner, PersonalWorkspace, WorkspaceNotEmpty
+from common.errors import RoleRequired
+from common.openapi.enumerations import name_choices
+from common.openapi.operations import Operation, describe
+from common.openapi.refusals import invalid
+from common.openapi.response_fields import text
+from common.openapi.responses import Representation
+
+name_choices("Role", Role.values)
+for _name, _serializer in {
+    "CreateWorkspace": CreateWorkspaceSerializer,
+    "UpdateWorkspace": UpdateWorkspaceSerializer,
+    "UpdateMember": UpdateMemberSerializer,
+    "Invite": InviteSerializer,
+}.items():
+    extend_schema_serializer(component_name=_name)(_serializer)
+
+_ROLES = (
+    "A viewer reads; an editor also changes links and QR codes; an admin also changes domains and members;"
+    " an owner also changes owners and deletes the workspace."
+)
+_WORKSPACE = workspace_object.nested("workspace")
+_BLANK = invalid("name", "blank", "This field may not be blank.")
+_OWNER_REQUIRED = RoleRequired(Role.OWNER)
+_TOO_MANY_WORKSPACES = TooManyWorkspaces(10)
+_new_invitation = Representation(
+    "NewInvitation",
+    *invitation_object.fields,
+    text(
+        "token", None, TOKEN, "Shown once. The recipient accepts with POST /api/invitations/{token}/accept."
+    ),
+)
+
+describe_workspaces = describe(
+    "Workspaces",
+    of="workspace",
+    list=Operation(
+        "listWorkspaces",
+        "List the workspaces of your account.",
+        "The personal workspace, and then the others from the oldest.",
+        description="A workspace owns links, domains, QR codes and quotas. Name it in header `X-Workspace` of other"
+        f" calls to act in it. {_ROLES}",
+        data=[workspace_object.listed("workspaces")],
+    ),
+    create=Operation(
+        "createWorkspace",
+        "Create a workspace for a team.",
+        "The workspace. You are its owner.",
+        description="It gets the plan of your account, with separate limits.",
+        message="Workspace created successfully.",
+        status=201,
+        data=[_WORKSPACE],
+        examples=[{"name": "Marketing"}],
+        refusals=[_BLANK, _TOO_MANY_WORKSPACES],
+    ),
+    retrieve=Operation(
+        "getWorkspace",
+        "Read a workspace.",
+        "The workspace.",
+        description="Its plan and limits, and your role.",
+        data=[_WORKSPACE],
+    ),
+    partial_update=Operation(
+        "updateWorkspace",
+        "Rename a workspace.",
+        "The workspace.",
+        description="You can send back the whole object: all fields but the name are ignored.",
+        message="Workspace updated successfully.",
+        data=[_WORKSPACE],
+        examples=[{"name": "Marketing"}],
+        refusals=[_BLANK],
+    ),
+    destroy=Operation(
+        "deleteWorkspace",
+        "Delete an empty workspace.",
+        "The workspace is deleted.",
+        description="Move or delete its links and domains first.",
+        message="Workspace deleted successfully.",
+        refusals=[PersonalWorkspace(), WorkspaceNotEmpty()],
+    ),
+)
+
+describe_members = describe(
+    "Workspaces",
+    of="member",
+    list=Operation(
+        "listMembers",
+        "List the members of a workspace.",
+        "The members, in the order in which they joined.",
+        description=_ROLES,
+        data=[member_object.listed("members")],
+    ),
+    partial_update=Operation(
+        "updateMember",
+        "Change the role of a member.",
+        "The member.",
+        description=f"{_ROLES} Pending invitations of the member to a role that the member may no longer offer are"
+        " withdrawn.",
+        message="Member updated successfully.",
+        data=[member_object.nested("member")],
+        examples=[{"role": "editor"}],
+        refusals=[
+            invalid("role", "invalid_choice", '"x" is not a valid choice.'),
+            _OWNER_REQUIRED,
+            _TOO_MANY_WORKSPACES,
+            LastOwner(),
+        ],
+    ),
+    destroy=Operation(
+        "removeMember",
+        "Remove a member, or leave.",
+        "The account is no longer a member.",
+        description="Admins remove others; every member can leave. The member's links stay.",
+        message="Member removed successfully.",
+        refusals=[RoleRequired(Role.ADMIN), _OWNER_REQUIRED, LastOwner()],
+    ),
+)
+
+describe_invitations = describe(
+    "Workspaces",
+    of="invitation",
+    list=Operation(
+        "listInvitations",
+        "List the pending invitations of a workspace.",
+        "The invitations, newest first, without their tokens.",
+        description="Invitations that are neither accepted nor expired.",
+        data=[invitation_object.listed("invitations")],
+    ),
+    create=Operation(
+        "createInvitation",
+        "Create an invitation to a workspace.",
+        "The invitation with its token.",
+        description=f"The token works once and for {INVITATION_DAYS} days. A workspace has at most {MAX_PENDING}"
+        f" pending invitations and {MAX_MEMBERS} members, and an account is a member of at most {MAX_MEMBERSHIPS}"
+        " workspaces.",
+        message="Invitation created successfully.",
+        status=201,
+        data=[_new_invitation.nested("invitation")],
+        examples=[{"role": "editor", "email": "grace@example.com"}],
+        refusals=[
+            invalid("role", "invalid_choice", '"x" is not a valid choice.'),
+            invalid("email"),
+            _OWNER_REQUIRED,
+            TooManyInvitations(),
+            PersonalWorkspace(),
+        ],
+    ),
+    destroy=Operation(
+        "deleteInvitation",
+        "Withdraw an invitation.",
+        "Its token no longer works.",
+        description="The token of a withdrawn invitation is refused like an unknown one.",
+        message="Invitation withdrawn successfully.",
+    ),
+)
+
+describe_acceptance = describe(
+    "Workspaces",
+    create=Operation(
+        "acceptInvitation",
+        "Join a workspace.",
+        "The workspace.",
+        description="Takes an access token only. The invitation works once, and not while the account of its inviter"
+        " is disabled.",
+        message="Invitation accepted successfully.",
+        data=[_WORKSPACE],
+        refusals=[
+            InvitationNotFound(),
+            InvitationForAnother(),
+            TooManyMembers(),
+            _TOO_MANY_WORKSPACES,
+            AlreadyMember(),
+        ],
+    ),
+)

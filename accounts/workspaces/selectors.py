@@ -1,0 +1,36 @@
+"""Reads of workspaces and their members."""
+
+from __future__ import annotations
+
+from django.db.models import F, QuerySet
+from django.db.models.functions import Now
+
+from accounts.models import User
+from accounts.workspace_models import Invitation, Member, Workspace
+from common.ids import parse_public_id
+
+
+def memberships_of(account: User) -> QuerySet[Member]:
+    """The workspaces of an account with its roles: the personal one first, then the oldest."""
+    members = Member.objects.filter(user=account).select_related("workspace__account")
+    return members.order_by(F("workspace__account_id").asc(nulls_last=True), "workspace_id")
+
+
+def find_membership(account: User, public_id: str) -> Member | None:
+    """None if the account is not a member of the workspace with this id, or the workspace does not exist."""
+    identifier = parse_public_id(public_id)
+    return (
+        None
+        if identifier is None
+        else memberships_of(account).filter(workspace__public_id=identifier).first()
+    )
+
+
+def members_of(workspace: Workspace) -> QuerySet[Member]:
+    """In the order in which they joined."""
+    return Member.objects.filter(workspace=workspace).select_related("user").order_by("created_at", "user_id")
+
+
+def pending_invitations(workspace: Workspace) -> QuerySet[Invitation]:
+    """The newest first."""
+    return Invitation.objects.filter(workspace=workspace, expires_at__gt=Now()).order_by("-id")

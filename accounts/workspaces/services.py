@@ -1,0 +1,176 @@
+"""Changes of workspaces and their members."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.db import IntegrityError, connection
+
+from accounts.caps import lock_count
+from accounts.history.recording import authored_transaction, name_author, record_change
+from accounts.models import User
+from accounts.plans import Plan
+from accounts.roles import Role
+from accounts.workspace_models import Invitation, Member, Workspace
+from accounts.workspaces.membership import require_role
+from accounts.workspaces.ownership import require_free_membership, require_free_ownership
+from accounts.workspaces.withdrawals import withdraw_invitations
+from common.database import in_one_transaction
+from common.errors import Conflict, NotFound, RoleRequired, WorkspaceNotFound
+
+# From the sequence of the accounts, so that a team's workspace never has the number of an account.
+_NEXT_NUMBER = "SELECT nextval(pg_get_serial_sequence('accounts_user', 'id'))"
+# Foreign keys refuse it if the workspace owns a link, a domain or a QR code.
+_DELETE = "DELETE FROM accounts_workspace WHERE id = %s"
+
+
+class PersonalWorkspace(Conflict):
+    code = "personal_workspace"
+    message = "A personal workspace belongs to one account only. It can be neither shared nor deleted."
+
+
+class WorkspaceNotEmpty(Conflict):
+    code = "workspace_not_empty"
+    message = "The workspace still has links, domains or QR codes. Move or delete them first."
+
+
+class LastOwner(Conflict):
+    code = "last_owner"
+    message = "A workspace must keep an owner. Make another member the owner first."
+
+
+def create_workspace(*, creator: User, name: str) -> Member:
+    """Creates a workspace for a team, with the plan and the membership of its creator.
+
+    Raises TooManyMemberships or TooManyWorkspaces.
+    """
+    with authored_transaction():
+        require_free_membership(creator)
+        require_free_ownership(creator)
+        with connection.cursor() as cursor:
+            cursor.execute(_NEXT_NUMBER)
+            [(number,)] = cursor.fetchall()
+        workspace = Workspace(pk=number, name=name, team_plan=creator.plan)
+        workspace.save(force_insert=True)
+        member = Member(workspace=workspace, user=creator, role=Role.OWNER)
+        member.save(force_insert=True)
+    return member
+
+
+def rename_workspace(*, workspace: Workspace, name: str) -> None:
+    """Raises NotFound if another request has deleted the workspace."""
+    with authored_transaction():
+        if not Workspace.objects.filter(pk=workspace.pk).update(name=name):
+            raise WorkspaceNotFound
+    workspace.name = name
+
+
+def change_plan(*, workspace: Workspace, plan: Plan) -> None:
+    """The plan of a team. Raises PersonalWorkspace: a personal workspace has the plan of its account."""
+    if workspace.is_personal:
+        raise PersonalWorkspace
+    with authored_transaction():
+        Workspace.objects.filter(pk=workspace.pk).update(team_plan=plan)
+
+
+def delete_workspace(*, workspace: Workspace, actor: User) -> None:
+    """Delete an empty workspace and its history. The history of the actor's personal workspace records the deletion.
+
+    Raises NotFound, RoleRequired, PersonalWorkspace or WorkspaceNotEmpty, and then changes nothing.
+    """
+    if workspace.is_personal:
+        raise PersonalWorkspace
+    try:
+        in_one_transaction(lambda: _delete(workspace, actor))
+    except IntegrityError:
+        raise WorkspaceNotEmpty from None
+
+
+def _delete(workspace: Workspace, actor: User) -> None:
+    name_author()
+    with connection.cursor() as cursor:
+        lock_count(workspace)
+        require_member(workspace, actor, Role.OWNER)
+        Invitation.objects.filter(workspace=workspace).delete()
+        Member.objects.filter(workspace=workspace).delete()
+        cursor.execute(_DELETE, [workspace.pk])
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        record_change(
+            owner_id=actor.pk,
+            object_id=workspace.public_id,
+            action="workspace.deleted",
+            before={"name": workspace.name, "plan": workspace.team_plan},
+        )
+
+
+def change_role(*, workspace: Workspace, actor: User, member_id: UUID, role: Role | None) -> Member:
+    """Without ``role``, the member stays as it is. Raises NotFound, RoleRequired, LastOwner or TooManyWorkspaces."""
+    with authored_transaction():
+        member, actors_role = _lock_member(workspace, actor, member_id)
+        if role is None:
+            return member
+        _require(actors_role, member.role, role)
+        if role != Role.OWNER:
+            _keep_an_owner(member)
+        elif member.role != Role.OWNER:
+            require_free_ownership(member.user)
+        _save_role(member, role)
+    return member
+
+
+def remove_member(*, workspace: Workspace, actor: User, member_id: UUID) -> None:
+    """Members of any role can remove themselves. Raises NotFound, RoleRequired or LastOwner."""
+    with authored_transaction():
+        member, actors_role = _lock_member(workspace, actor, member_id)
+        if member.user_id != actor.pk:
+            _require(actors_role, member.role)
+        _keep_an_owner(member)
+        _withdraw_invitations(member)
+        member.delete()
+
+
+def require_member(workspace: Workspace, account: User, required: Role) -> None:
+    """Check the role again, under the lock: another request may have changed it since authentication read it.
+
+    Raises RoleRequired, or NotFound if the account is no longer a member.
+    """
+    member = Member.objects.filter(workspace=workspace, user=account).first()
+    require_role(None if member is None else Role(member.role), required)
+
+
+def _lock_member(workspace: Workspace, actor: User, member_id: UUID) -> tuple[Member, Role]:
+    """The member, and the role of the actor. Both stay as they are until the transaction ends."""
+    lock_count(workspace)
+    members = Member.objects.filter(workspace=workspace).select_related("user")
+    member = members.filter(user__public_id=member_id).first()
+    own = members.filter(user=actor).first()
+    if member is None or own is None:
+        raise NotFound("Member not found.")
+    return member, Role(own.role)
+
+
+def _require(actors_role: Role, *roles: str) -> None:
+    """Only owners decide who is an owner."""
+    required = Role.OWNER if Role.OWNER in roles else Role.ADMIN
+    if not actors_role.includes(required):
+        raise RoleRequired(required)
+
+
+def _keep_an_owner(member: Member) -> None:
+    owners = Member.objects.filter(workspace_id=member.workspace_id, role=Role.OWNER, user__is_active=True)
+    if member.role == Role.OWNER and not owners.exclude(user=member.user_id).exists():
+        raise LastOwner
+
+
+def _save_role(member: Member, role: Role) -> None:
+    member.role = role
+    member.save(update_fields=["role"])
+    if not role.includes(Role.ADMIN):
+        _withdraw_invitations(member)
+    elif role != Role.OWNER:
+        _withdraw_invitations(member, Role.OWNER)
+
+
+def _withdraw_invitations(member: Member, role: Role | None = None) -> None:
+    """A member must not regain or hand out a role by an invitation that the member could no longer create."""
+    withdraw_invitations(member.workspace_id, inviter_id=member.user_id, role=role)

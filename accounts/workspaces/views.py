@@ -1,0 +1,172 @@
+from __future__ import annotations
+
+from typing import Any, cast
+from uuid import UUID
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts import representations
+from accounts.credentials.authentication import account_of
+from accounts.idempotency import idempotent
+from accounts.roles import Role
+from accounts.scopes import Scope
+from accounts.views import TokenOnlyViewSet
+from accounts.workspace_models import Member, Workspace
+from accounts.workspaces import invitations, selectors, services
+from accounts.workspaces.membership import Caller, require_role
+from accounts.workspaces.representations import invitation_object, member_object
+from accounts.workspaces.schema import (
+    describe_acceptance,
+    describe_invitations,
+    describe_members,
+    describe_workspaces,
+)
+from accounts.workspaces.serializers import (
+    CreateWorkspaceSerializer,
+    InviteSerializer,
+    UpdateMemberSerializer,
+    UpdateWorkspaceSerializer,
+)
+from common.rest.api import ApiViewSet
+from common.rest.envelope import ok
+
+
+class _InWorkspace(ApiViewSet):
+    has_workspace_in_path = True
+    # The caller in the workspace of the path.
+    membership: Member
+    fields: dict[str, Any]
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Require the role of the action in the workspace of the path. As in other views, validate the body first."""
+        super().initial(request, *args, **kwargs)
+        required = self.roles.get(self.action)
+        if required is None:
+            return
+        if self.action in self.bodies:
+            self.fields = self.read_body()
+        membership = selectors.find_membership(account_of(request), kwargs["id"])
+        if membership is not None and not _is_reachable(request, membership):
+            membership = None
+        require_role(None if membership is None else Role(membership.role), required)
+        assert membership is not None  # noqa: S101 # `require_role` raises otherwise
+        self.membership = membership
+
+
+def _is_reachable(request: Request, membership: Member) -> bool:
+    """A key with scopes reaches its own workspace only."""
+    caller = cast(Caller, request.auth)
+    return caller.key is None or membership.workspace_id == cast(Workspace, caller.workspace).pk
+
+
+@describe_workspaces
+class WorkspaceViewSet(_InWorkspace):
+    lookup_url_kwarg = "id"
+    bodies = {"create": CreateWorkspaceSerializer, "partial_update": UpdateWorkspaceSerializer}
+    roles = {
+        "list": None,
+        "create": None,
+        "retrieve": Role.VIEWER,
+        "partial_update": Role.ADMIN,
+        "destroy": Role.OWNER,
+    }
+    # A key belongs to one workspace: it neither lists the others nor creates or deletes any.
+    scopes = {
+        "list": None,
+        "create": None,
+        "retrieve": Scope.MEMBERS_WRITE,
+        "partial_update": Scope.MEMBERS_WRITE,
+        "destroy": None,
+    }
+
+    def list(self, request: Request) -> Response:
+        members = selectors.memberships_of(account_of(request))
+        return ok({"workspaces": list(map(representations.workspace_object, members))})
+
+    @idempotent
+    def create(self, request: Request) -> Response:
+        member = services.create_workspace(creator=account_of(request), **self.read_body())
+        data = {"workspace": representations.workspace_object(member)}
+        return ok(data, "Workspace created successfully.", status=201)
+
+    def retrieve(self, request: Request, id: str) -> Response:
+        return ok({"workspace": representations.workspace_object(self.membership)})
+
+    def partial_update(self, request: Request, id: str) -> Response:
+        if self.fields:
+            services.rename_workspace(workspace=self.membership.workspace, **self.fields)
+        data = {"workspace": representations.workspace_object(self.membership)}
+        return ok(data, "Workspace updated successfully.")
+
+    def destroy(self, request: Request, id: str) -> Response:
+        services.delete_workspace(workspace=self.membership.workspace, actor=account_of(request))
+        return ok(message="Workspace deleted successfully.")
+
+
+@describe_members
+class MemberViewSet(_InWorkspace):
+    lookup_url_kwarg = "memberId"
+    bodies = {"partial_update": UpdateMemberSerializer}
+    # Every member can leave; `services.remove_member` requires more to remove another one.
+    roles = {"list": Role.VIEWER, "partial_update": Role.ADMIN, "destroy": Role.VIEWER}
+    scopes = dict.fromkeys(roles, Scope.MEMBERS_WRITE)
+
+    def list(self, request: Request, id: str) -> Response:
+        members = selectors.members_of(self.membership.workspace)
+        return ok({"members": list(map(member_object, members))})
+
+    def partial_update(self, request: Request, id: str, memberId: UUID) -> Response:
+        member = services.change_role(
+            workspace=self.membership.workspace,
+            actor=account_of(request),
+            member_id=memberId,
+            role=Role(self.fields["role"]) if self.fields else None,
+        )
+        return ok({"member": member_object(member)}, "Member updated successfully.")
+
+    def destroy(self, request: Request, id: str, memberId: UUID) -> Response:
+        services.remove_member(
+            workspace=self.membership.workspace, actor=account_of(request), member_id=memberId
+        )
+        return ok(message="Member removed successfully.")
+
+
+@describe_invitations
+class InvitationViewSet(_InWorkspace):
+    lookup_url_kwarg = "invitationId"
+    bodies = {"create": InviteSerializer}
+    roles = dict.fromkeys(("list", "create", "destroy"), Role.ADMIN)
+    scopes = dict.fromkeys(roles, Scope.MEMBERS_WRITE)
+
+    def list(self, request: Request, id: str) -> Response:
+        pending = selectors.pending_invitations(self.membership.workspace)
+        return ok({"invitations": list(map(invitation_object, pending))})
+
+    def create(self, request: Request, id: str) -> Response:
+        """Without an Idempotency-Key: a stored response would contain the token for a day."""
+        invitation, token = invitations.invite(
+            workspace=self.membership.workspace,
+            inviter=account_of(request),
+            role=Role(self.fields["role"]),
+            email=self.fields.get("email", ""),
+        )
+        data = {"invitation": {**invitation_object(invitation), "token": token}}
+        return ok(data, "Invitation created successfully.", status=201)
+
+    def destroy(self, request: Request, id: str, invitationId: UUID) -> Response:
+        invitations.withdraw(
+            workspace=self.membership.workspace, actor=self.membership.user, public_id=invitationId
+        )
+        return ok(message="Invitation withdrawn successfully.")
+
+
+@describe_acceptance
+class AcceptanceViewSet(TokenOnlyViewSet):
+    lookup_url_kwarg = "token"
+    roles = {"create": None}
+
+    def create(self, request: Request, token: str) -> Response:
+        member = invitations.accept(account=account_of(request), token=token)
+        data = {"workspace": representations.workspace_object(member)}
+        return ok(data, "Invitation accepted successfully.")

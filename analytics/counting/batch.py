@@ -1,0 +1,107 @@
+"""One batch of records: what it read from the journal, and how it is counted or stored as a dead letter."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from django.db import DataError, connection, transaction
+
+from analytics.counting.record_times import with_bounded_times
+from analytics.counting.segments.duplicates import skip_counted_copies
+from analytics.counting.tables.enrichment import DAY_MICROSECONDS, Place, facts
+from analytics.counting.tables.rollups import add_to_tables, add_unknown_codes
+from analytics.counting.tables.salts import salts_of
+from analytics.counting.tables.slots import choose_slot
+from analytics.journal.pending import open_record, seal_record
+from analytics.journal.records import UNKNOWN_CODE, Corrupt, Record, decode
+
+# Larger batches cost hardly less per record, but more memory and longer locks.
+BATCH = 20_000
+# A transaction of this length blocks others only briefly. Smaller batches cost more per record.
+BATCH_SECONDS = 1.0
+SMALL_BATCH = 1_000
+
+log = logging.getLogger(__name__)
+
+_POISON = (DataError, ValueError, OverflowError)
+
+
+class Uncountable(Exception):
+    """A record of the batch cannot be counted; the transaction was rolled back."""
+
+
+@dataclass
+class Batch:
+    """``pending`` holds encrypted records, ``payloads`` plain ones, ``offsets`` the new offsets by segment.
+
+    ``read_to_end``: segments that this batch reads to their end.
+    """
+
+    pending: list[bytes] = field(default_factory=list)
+    payloads: list[bytes] = field(default_factory=list)
+    offsets: dict[uuid.UUID, int] = field(default_factory=dict)
+    read_to_end: set[uuid.UUID] = field(default_factory=set)
+    lost: dict[uuid.UUID, tuple[int, int]] = field(default_factory=dict)
+    finished: list[uuid.UUID] = field(default_factory=list)
+    damaged: dict[uuid.UUID, Corrupt] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.pending) + len(self.payloads)
+
+
+def count(batch: Batch, places: dict[str, Place]) -> None:
+    """Count the records in the caller's transaction. Raises Uncountable: then roll the transaction back."""
+    try:
+        records = with_bounded_times(skip_counted_copies(_decoded(batch), batch.offsets))
+        salts = salts_of({record.time // DAY_MICROSECONDS for record in records}) if records else {}
+        unknown_codes = [record for record in records if record.kind == UNKNOWN_CODE]
+        slot = choose_slot() if records else 0
+        add_unknown_codes(
+            [(record.subject, record.time // DAY_MICROSECONDS) for record in unknown_codes], slot
+        )
+        if len(unknown_codes) < len(records):
+            add_to_tables(
+                [facts(record, salts, places) for record in records if record.kind != UNKNOWN_CODE], slot
+            )
+    except _POISON as error:
+        raise Uncountable(str(error)) from error
+
+
+def _decoded(batch: Batch) -> list[Record]:
+    """Raises ValueError."""
+    records = [decode(open_record(content)) for content in batch.pending]
+    return records + [decode(payload) for payload in batch.payloads]
+
+
+def count_or_store_dead_letter(batch: Batch, places: dict[str, Place]) -> None:
+    """Count a batch of one record, or store the record as a dead letter."""
+    offsets = dict(batch.offsets)
+    try:
+        with transaction.atomic():
+            count(batch, places)
+    except Uncountable as reason:
+        log.error("A record could not be counted; stored as a dead letter: %s", reason)
+        batch.offsets = offsets
+        # Mark the origin, because the journal may hold another copy of the record.
+        with suppress(ValueError):
+            skip_counted_copies(_decoded(batch), batch.offsets)
+        contents = [*batch.pending, *map(seal_record, batch.payloads)]
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "INSERT INTO analytics_deadletter (record, reason) SELECT unnest(%s::bytea[]), %s",
+                [contents, str(reason)],
+            )
+
+
+def next_limit(limit: int, maximum: int, counted: int, seconds: float) -> int:
+    """The limit of the next batch, after one with this ``limit`` counted so many records in ``seconds``.
+
+    On a busy machine, smaller batches keep the transactions short.
+    """
+    limit = min(maximum, 2 * limit)
+    if seconds <= BATCH_SECONDS:
+        return limit
+    return min(limit, max(SMALL_BATCH, int(counted * BATCH_SECONDS / seconds)))

@@ -1,0 +1,208 @@
+"""The pipeline from the journal to the tables. Each batch is one transaction that also stores the segments' offsets.
+
+Every record is therefore counted exactly once, whichever process is killed and however many drainers run on any number
+of hosts. A drainer locks a segment's row while it counts the segment's records. If a commit's outcome is unknown, the
+row shows whether it happened.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+
+from django.db import Error, transaction
+
+from analytics.counting.batch import (
+    BATCH,
+    Batch,
+    Uncountable,
+    count,
+    count_or_store_dead_letter,
+    next_limit,
+)
+from analytics.counting.segments.finished_segments import note_finished
+from analytics.counting.segments.losses import record_losses, record_losses_of_deleted
+from analytics.counting.segments.segment_rows import (
+    add_segments,
+    advance_segments,
+    finish_segments,
+    lock_segments,
+)
+from analytics.counting.tables.enrichment import Place
+from analytics.journal.pending import take_pending
+from analytics.journal.reader import OpenSegment, Segment, segments
+from analytics.journal.records import Corrupt, origins
+
+MAX_CACHED_PLACES = 200_000
+# Workers that crash repeatedly can leave more segments than a process may open.
+MAX_OPEN_SEGMENTS = 200
+
+log = logging.getLogger(__name__)
+
+
+class Drainer:
+    """Counts the records in a folder's segments and in the table of pending records. Not thread-safe."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._limit = BATCH
+        # The last offsets that this drainer has seen; another drainer may have advanced them.
+        self._offsets: dict[uuid.UUID, int] = {}
+        self._wiped: dict[uuid.UUID, int] = {}
+        self._damaged: set[uuid.UUID] = set()
+        self._has_checked_losses = False
+        # Kept only during a backlog, because the city database may change later.
+        self._places: dict[str, Place] = {}
+
+    @property
+    def has_damage(self) -> bool:
+        """Whether damage prevented reading a segment to its end."""
+        return bool(self._damaged)
+
+    def drain_batch(self) -> int:
+        """Count one batch and return its number of records; 0 if no record is left that no other drainer has locked.
+
+        A record that cannot be counted becomes a dead letter; shrinking batches isolate it. Raises database errors.
+        """
+        while True:
+            count_batch = count if self._limit > 1 else count_or_store_dead_letter
+            started = time.monotonic()
+            try:
+                batch = self._drain(partial(count_batch, places=self._places))
+            except Uncountable:
+                self._limit = max(1, self._limit // 10)
+                continue
+            except Error:
+                self._reset_after_error()
+                raise
+            self._limit = next_limit(self._limit, BATCH, len(batch), time.monotonic() - started)
+            if not batch or len(self._places) > MAX_CACHED_PLACES:
+                self._places.clear()
+            # Finished or damaged segments freed their slots among the open segments: try the next ones.
+            if batch or not (batch.finished or batch.damaged or batch.lost):
+                return len(batch)
+
+    def _reset_after_error(self) -> None:
+        """Assume nothing about the next database: it may be one restored from a dump. A smaller batch is quicker."""
+        self._offsets.clear()
+        self._has_checked_losses = False
+        self._limit = max(1, self._limit // 10)
+
+    def _drain(self, count_batch: Callable[[Batch], None]) -> Batch:
+        if not self._has_checked_losses:
+            record_losses_of_deleted(self._folder)
+            self._has_checked_losses = True
+        with ExitStack() as stack:
+            open_segments = self._open_segments(stack)
+            add_segments([identifier for identifier in open_segments if identifier not in self._offsets])
+            with transaction.atomic():
+                batch = self._take(open_segments)
+                record_losses(batch.lost)
+                count_batch(batch)
+                advance_segments(batch.offsets)
+            # Before the wipe, which extends a file that was truncated below its offset: the log needs the size.
+            self._delete_finished(batch.finished, open_segments)
+            for identifier, offset in batch.offsets.items():
+                self._offsets[identifier] = offset
+                if identifier in open_segments:
+                    open_segments[identifier][1].wipe(self._wiped.get(identifier, 0), offset)
+                    self._wiped[identifier] = offset
+            for identifier, damage in batch.damaged.items():
+                self._set_aside(*open_segments[identifier], damage)
+            return batch
+
+    def _open_segments(self, stack: ExitStack) -> dict[uuid.UUID, tuple[Segment, OpenSegment]]:
+        """The oldest segments that have work. ``stack`` closes their files."""
+        open_segments: dict[uuid.UUID, tuple[Segment, OpenSegment]] = {}
+        for segment in segments(self._folder):
+            if len(open_segments) == MAX_OPEN_SEGMENTS:
+                break
+            with ExitStack() as opening:
+                file = opening.enter_context(segment.open())
+                if file is not None and self._has_work(segment, file):
+                    open_segments[segment.id] = segment, file
+                    stack.enter_context(opening.pop_all())
+        return open_segments
+
+    def _has_work(self, segment: Segment, file: OpenSegment) -> bool:
+        if segment.id in self._damaged:
+            return not file.has_writer
+        return file.size > self._offsets.get(segment.id, 0) or not file.has_writer
+
+    def _take(self, open_segments: Mapping[uuid.UUID, tuple[Segment, OpenSegment]]) -> Batch:
+        batch = Batch(pending=take_pending(self._limit))
+        remaining, group = sorted(open_segments), 1
+        # Lock few segments at first and leave the others to other drainers.
+        while remaining and len(batch) < self._limit:
+            for identifier, offset in lock_segments(remaining[:group]).items():
+                self._read(batch, open_segments, identifier, offset)
+            remaining, group = remaining[group:], 2 * group
+        return batch
+
+    def _read(
+        self,
+        batch: Batch,
+        open_segments: Mapping[uuid.UUID, tuple[Segment, OpenSegment]],
+        identifier: uuid.UUID,
+        offset: int,
+    ) -> None:
+        _, file = open_segments[identifier]
+        # The previous holder of the row lock may have counted and deleted the segment.
+        if len(batch) >= self._limit or file.is_deleted:
+            return
+        has_writer = file.has_writer
+        try:
+            chunk = file.read(offset, self._limit - len(batch), has_writer=has_writer)
+        except Corrupt as damage:
+            batch.damaged[identifier] = damage
+            return
+        # A rewritten record counts only if it was not counted at its origin, so the origin's segment must be read to
+        # its end first.
+        if any(
+            origin in open_segments and origin not in batch.read_to_end for origin in origins(chunk.frames)
+        ):
+            return
+        batch.payloads += [payload for payload, _ in chunk.frames]
+        batch.offsets[identifier] = max(chunk.end, offset)
+        if chunk.reaches_end:
+            batch.read_to_end.add(identifier)
+        if chunk.start > offset:
+            batch.lost[identifier] = offset, chunk.start
+        # Use the stored offset: this batch's progress is not committed yet.
+        if not has_writer and file.is_counted(offset):
+            batch.finished.append(identifier)
+
+    def _delete_finished(
+        self,
+        identifiers: Sequence[uuid.UUID],
+        open_segments: Mapping[uuid.UUID, tuple[Segment, OpenSegment]],
+    ) -> None:
+        """Delete segments of which committed transactions have counted every record.
+
+        In a separate transaction, because deletions wait for the disk and the batch holds locks of counters.
+        """
+        if not identifiers:
+            return
+        with transaction.atomic():
+            # The server may have changed since the batch: trust only the offsets that it has now.
+            finished = {
+                identifier: open_segments[identifier]
+                for identifier, offset in lock_segments(identifiers).items()
+                if open_segments[identifier][1].is_counted(offset)
+            }
+            note_finished(self._folder, {identifier: file.size for identifier, (_, file) in finished.items()})
+            for segment, _ in finished.values():
+                segment.delete()
+            finish_segments(list(finished))
+
+    def _set_aside(self, segment: Segment, file: OpenSegment, damage: Corrupt) -> None:
+        if segment.id not in self._damaged:
+            log.error("Segment %s is %s; the records after it are not counted.", segment.path, damage)
+            self._damaged.add(segment.id)
+        if not file.has_writer:
+            log.error("The damaged segment was renamed to %s.", segment.set_aside())

@@ -1,0 +1,4 @@
+"""Writes of clicks to the raw table and the roll-ups. `enrichment.facts` converts a record to the values that reports
+count, `rollups.add_to_tables` adds a batch of them, `imported_days.add_days` adds the totals of another service, and
+`lifetime_counts.close_days` adds past days to each link's lifetime counts.
+"""

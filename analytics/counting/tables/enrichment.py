@@ -1,0 +1,100 @@
+"""Converts a record to the values that reports count. The visitor's address is not used beyond this module."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from hashlib import blake2b
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from analytics.dimensions import UNKNOWN
+from analytics.journal.records import COUNTED, OPTED_OUT, SCANNED, Record
+from analytics.visitors.geo import geo
+from analytics.visitors.useragent import parse_agent
+
+DAY_MICROSECONDS = 86_400_000_000
+REFERRER_CHARACTERS = 512
+
+
+class Facts(NamedTuple):
+    """One row of the temporary batch table, see analytics.counting.tables.rollups."""
+
+    time: int
+    link_id: int
+    kind: int
+    counted: bool
+    reason: str
+    country: str
+    city: str
+    device: str
+    browser: str
+    operating_system: str
+    referrer: str
+    referrer_host: str
+    visitor: str | None
+    scanned: bool
+    branch_number: int = 0
+
+
+class Place(NamedTuple):
+    country: str
+    city: str
+
+
+def facts(record: Record, salts: Mapping[int, bytes], places: dict[str, Place]) -> Facts:
+    """``salts`` is keyed by day since 1970. ``places`` is the caller's cache of look-ups by address.
+
+    Raises ValueError for an impossible time.
+    """
+    opted_out = bool(record.flags & OPTED_OUT)
+    place = places.get(record.address)
+    if place is None:
+        place = places[record.address] = _place(record.address)
+    agent = parse_agent(record.user_agent)
+    referrer, referrer_host = _referrer(record.referrer)
+    return Facts(
+        record.time,
+        record.subject,
+        record.kind,
+        bool(record.flags & COUNTED),
+        record.reason,
+        place.country,
+        UNKNOWN if opted_out else place.city,
+        agent.form_factor,
+        agent.browser or UNKNOWN,
+        agent.operating_system,
+        referrer,
+        referrer_host,
+        None if opted_out else _visitor(record, salts[record.time // DAY_MICROSECONDS]),
+        bool(record.flags & SCANNED),
+        record.branch,
+    )
+
+
+def _place(address: str) -> Place:
+    location = geo().locate(address)
+    return Place(location.country or UNKNOWN, location.city or UNKNOWN)
+
+
+def _visitor(record: Record, salt: bytes) -> str:
+    """A hash that identifies a visitor per link and day, and identifies nobody once the salt is destroyed."""
+    identity = f"{record.subject}|{record.address}|{record.user_agent}".encode()
+    return blake2b(identity, digest_size=16, key=salt).hexdigest()
+
+
+@lru_cache(maxsize=8192)
+def _referrer(referrer: str) -> tuple[str, str]:
+    """The referrer without parts that may be personal (user, query, fragment), and its host without "www."."""
+    if not referrer:
+        return "", "direct"
+    try:
+        parts = urlsplit(referrer)
+        host = parts.hostname
+    except ValueError:
+        host = None
+    if not host:
+        return UNKNOWN, UNKNOWN
+    if ":" in host:
+        host = f"[{host}]"
+    return f"{parts.scheme}://{host}{parts.path}"[:REFERRER_CHARACTERS], host.removeprefix("www.")

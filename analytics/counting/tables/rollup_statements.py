@@ -1,0 +1,120 @@
+"""The SQL that writes a batch of clicks to the tables. Every statement writes its rows in the order of their keys."""
+
+# ruff: noqa: S608 # built from constants
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from analytics.counting.tables.enrichment import Facts
+from analytics.dimensions import IS_CLICK, OF_ALL_LINKS, OF_BRANCHES, UNKNOWN_BRANCH, Definition
+
+CREATE_BATCH = """
+CREATE TEMPORARY TABLE IF NOT EXISTS batch (
+    microseconds bigint, link_id bigint, kind smallint, counted boolean, reason text, country text, city text,
+    device text, browser text, operating_system text, referrer text, referrer_host text, visitor uuid,
+    scanned boolean, branch_number smallint, is_unique boolean DEFAULT false
+) ON COMMIT DELETE ROWS;
+DELETE FROM batch
+"""
+COPY_BATCH = f"COPY batch (microseconds, {', '.join(Facts._fields[1:])}) FROM STDIN"
+
+_TIME = "'epoch'::timestamptz + microseconds * interval '1 microsecond'"
+_DAY = f"(({_TIME}) AT TIME ZONE 'UTC')::date"
+
+_CLICK = (
+    "link_id, kind, reason, country, city, device, browser, operating_system, referrer, scanned, is_unique"
+)
+ADD_CLICKS = f"""
+INSERT INTO analytics_click (time, {_CLICK}) SELECT {_TIME}, {_CLICK} FROM batch WHERE branch_number = 0
+"""
+
+
+def _add_values(definitions: Iterable[Definition], batch: str, before: str = "") -> str:
+    # One dimension after the other: grouping all at once takes twice as long.
+    counted = " UNION ALL ".join(
+        f"SELECT link_id, {definition.dimension}::smallint AS dimension, {_DAY} AS day,"
+        f" {definition.batch_value or definition.value} AS value, count(*) AS clicks"
+        f" FROM {batch} WHERE {definition.is_stored} GROUP BY link_id, day, value"
+        for definition in definitions
+    )
+    return f"""
+WITH {before}counted AS MATERIALIZED ({counted}), days AS (
+    INSERT INTO analytics_daycount AS t (link_id, dimension, slot, day, value, clicks)
+    SELECT link_id, dimension, %(slot)s, day, value, clicks FROM counted
+    ORDER BY link_id, dimension, day, value COLLATE "C"
+    ON CONFLICT (link_id, dimension, day, value, slot) DO UPDATE SET clicks = t.clicks + EXCLUDED.clicks
+)
+INSERT INTO analytics_lifecount AS t (link_id, dimension, slot, value, clicks)
+SELECT link_id, dimension, %(slot)s, value, sum(clicks) FROM counted WHERE day <= %(closed)s
+GROUP BY link_id, dimension, value ORDER BY link_id, dimension, value COLLATE "C"
+ON CONFLICT (link_id, dimension, value, slot) DO UPDATE SET clicks = t.clicks + EXCLUDED.clicks
+"""
+
+
+ADD_VALUES = _add_values(OF_ALL_LINKS, "batch")
+# Hosts' clocks differ slightly from the database's. A click this long before the first URL of a branch is one on it.
+_CLOCK_SKEW = "interval '1 minute'"
+_BRANCHES_OF_NUMBER = (
+    "SELECT branch FROM links_route r WHERE r.link_id = click.link_id AND number = branch_number"
+)
+_BRANCH_AT_TIME = f"""SELECT branch FROM (
+    ({_BRANCHES_OF_NUMBER} AND since <= time ORDER BY since DESC LIMIT 1)
+    UNION ALL
+    ({_BRANCHES_OF_NUMBER} AND since > time AND since <= time + {_CLOCK_SKEW} ORDER BY since LIMIT 1)
+) branches LIMIT 1"""
+# Looks up each branch once: an update of the link that commits meanwhile may change the result of a second look-up.
+_OF_BRANCHES = f"""of_branches AS MATERIALIZED (
+    SELECT *, coalesce(({_BRANCH_AT_TIME}), '{UNKNOWN_BRANCH}') AS branch
+    FROM (SELECT *, {_TIME} AS time FROM batch WHERE branch_number <> 0) click
+), clicks AS (
+    INSERT INTO analytics_click (time, {_CLICK}, branch) SELECT time, {_CLICK}, branch FROM of_branches
+), """
+# After ADD_TOTALS_OF_BRANCHES, which decides which of these clicks are unique.
+ADD_CLICKS_AND_VALUES_OF_BRANCHES = _add_values(OF_BRANCHES, "of_branches", _OF_BRANCHES)
+
+# New visitors of each day, and the quarter of an hour of their first click.
+_ADD_TOTALS = f"""
+WITH first AS (
+    SELECT {_DAY} AS day, link_id, visitor, date_bin('15 minutes', min({_TIME}), 'epoch') AS start
+    FROM batch WHERE {IS_CLICK} AND visitor IS NOT NULL GROUP BY 1, 2, 3
+), new AS (
+    INSERT INTO analytics_dayvisitor (day, link_id, visitor) SELECT day, link_id, visitor FROM first ORDER BY 1, 2, 3
+    ON CONFLICT DO NOTHING RETURNING day, link_id, visitor
+), {{marked}} total AS (
+    SELECT link_id, start, sum(clicks) AS clicks, sum(unique_clicks) AS unique_clicks FROM (
+        SELECT link_id, date_bin('15 minutes', {_TIME}, 'epoch') AS start, 1 AS clicks, 0 AS unique_clicks
+        FROM batch WHERE {IS_CLICK}
+        UNION ALL SELECT link_id, start, 0, 1 FROM new JOIN first USING (day, link_id, visitor)
+    ) one GROUP BY 1, 2
+), days AS (
+    INSERT INTO analytics_daytotal AS t (link_id, day, slot, clicks, unique_clicks)
+    SELECT link_id, (start AT TIME ZONE 'UTC')::date, %(slot)s, sum(clicks), sum(unique_clicks) FROM total
+    GROUP BY 1, 2 ORDER BY 1, 2
+    ON CONFLICT (link_id, day, slot) DO UPDATE
+    SET clicks = t.clicks + EXCLUDED.clicks, unique_clicks = t.unique_clicks + EXCLUDED.unique_clicks
+)
+INSERT INTO analytics_quartertotal AS t (link_id, start, slot, clicks, unique_clicks)
+SELECT link_id, start, %(slot)s, clicks, unique_clicks FROM total ORDER BY 1, 2
+ON CONFLICT (link_id, start, slot) DO UPDATE
+SET clicks = t.clicks + EXCLUDED.clicks, unique_clicks = t.unique_clicks + EXCLUDED.unique_clicks
+"""
+# Of equal times, the click that comes first in the journal.
+_MARK_UNIQUE = f"""
+first_click AS (
+    SELECT DISTINCT ON (day, link_id, visitor) batch.ctid AS place, branch_number
+    FROM batch JOIN new USING (link_id, visitor) WHERE {IS_CLICK} AND day = {_DAY}
+    ORDER BY day, link_id, visitor, microseconds, batch.ctid
+), marked AS (
+    UPDATE batch SET is_unique = true FROM first_click WHERE batch.ctid = place AND first_click.branch_number <> 0
+),
+"""
+ADD_TOTALS = _ADD_TOTALS.format(marked="")
+# Also marks the unique clicks of branches in the batch.
+ADD_TOTALS_OF_BRANCHES = _ADD_TOTALS.format(marked=_MARK_UNIQUE)
+
+ADD_UNKNOWN_CODES = """
+INSERT INTO analytics_unknowncode AS t (domain_id, day, hits, slot)
+SELECT *, %s FROM unnest(%s::bigint[], %s::date[], %s::bigint[]) ORDER BY 1, 2
+ON CONFLICT (domain_id, day, slot) DO UPDATE SET hits = t.hits + EXCLUDED.hits
+"""

@@ -1,0 +1,1 @@
+"""Stores each click before its response: redirects call `capture`, the pipeline calls `reader`."""

@@ -1,0 +1,180 @@
+"""The binary format of a record: the journal entry of one request.
+
+A frame is the length of the payload (16 bits), its complement, the CRC32C of the payload, and the payload. The
+complement distinguishes a damaged length from a record that its writer left incomplete when it was killed.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable
+from itertools import accumulate, pairwise
+from struct import Struct, error
+from typing import NamedTuple
+
+from google_crc32c import value as crc32c
+
+_HEADER = Struct("<HHI")
+MAX_FRAME_BYTES = _HEADER.size + 0xFFFF
+# A length and its complement are never both zero: zeros here mean wiped or never written space.
+LENGTH_BYTES = 4
+# Time, subject, kind, flags, and the lengths of address, reason, agent and referrer.
+_FIXED = Struct("<qqBBBBHH")
+_ORIGIN = Struct("<16sq")
+
+OPTED_OUT = 1
+# A claimed click: the link's counter includes it already.
+COUNTED = 2
+SCANNED = 8
+_HAS_ORIGIN = 4
+# The upper half of the flags is the number of the branch (see links.models.Route): 0 to 15.
+BRANCH_SHIFT = 4
+
+# In addition to analytics.models.Kind. The subject is a domain; 0 is the default domain.
+UNKNOWN_CODE = 100
+
+
+class Origin(NamedTuple):
+    """The first position of a record that was rewritten after a failed sync. It may have been counted there."""
+
+    segment: uuid.UUID
+    end: int
+
+
+class Record(NamedTuple):
+    """``time`` is in microseconds since 1970 (UTC); ``subject`` is a link id, or a domain id for an unknown code."""
+
+    time: int
+    subject: int
+    kind: int
+    flags: int
+    address: str
+    reason: str
+    user_agent: str
+    referrer: str
+    origin: Origin | None = None
+
+    @property
+    def branch(self) -> int:
+        return self.flags >> BRANCH_SHIFT
+
+
+class Corrupt(Exception):
+    """No writer can have produced the bytes at ``position``."""
+
+    def __init__(self, position: int) -> None:
+        super().__init__(f"damaged at byte {position}")
+        self.position = position
+
+
+def encode(record: Record) -> bytes:
+    return encode_fields(
+        record.time,
+        record.subject,
+        record.kind,
+        record.flags,
+        record.address.encode(),
+        record.user_agent.encode(),
+        record.referrer.encode(),
+        record.reason.encode(),
+    )
+
+
+def encode_fields(  # noqa: PLR0917 # hot path: keyword arguments would double its cost
+    time: int,
+    subject: int,
+    kind: int,
+    flags: int,
+    address: bytes,
+    agent: bytes,
+    referrer: bytes,
+    reason: bytes = b"",
+) -> bytes:
+    """Encode a record whose text fields are UTF-8 bytes already."""
+    fixed = _FIXED.pack(time, subject, kind, flags, len(address), len(reason), len(agent), len(referrer))
+    return fixed + address + reason + agent + referrer
+
+
+def decode(payload: bytes) -> Record:
+    """Raises ValueError if the payload is not a record."""
+    try:
+        time, subject, kind, flags, *lengths = _FIXED.unpack_from(payload)
+    except error as problem:
+        raise ValueError(str(problem)) from None
+    places = list(accumulate(lengths, initial=_FIXED.size))
+    address, reason, agent, referrer = (payload[start:end].decode() for start, end in pairwise(places))
+    origin = None
+    if flags & _HAS_ORIGIN:
+        segment, end = _ORIGIN.unpack_from(payload, places[-1])
+        origin = Origin(uuid.UUID(bytes=segment), end)
+    return Record(time, subject, kind, flags, address, reason, agent, referrer, origin)
+
+
+def frame(payload: bytes) -> bytes:
+    return _HEADER.pack(len(payload), len(payload) ^ 0xFFFF, crc32c(payload)) + payload
+
+
+def frame_with_origin(payload: bytes, origin: Origin) -> bytes:
+    """The frame of a record that is rewritten to another segment. A record that has an origin keeps it."""
+    if payload[_FLAGS] & _HAS_ORIGIN:
+        return frame(payload)
+    changed = bytearray(payload)
+    changed[_FLAGS] |= _HAS_ORIGIN
+    return frame(bytes(changed) + _ORIGIN.pack(origin.segment.bytes, origin.end))
+
+
+_FLAGS = Struct("<qqB").size
+
+
+def origins(frames: Iterable[Framed]) -> set[uuid.UUID]:
+    """The segments that rewritten records among ``frames`` name as their origin."""
+    return {
+        uuid.UUID(bytes=_ORIGIN.unpack_from(payload, len(payload) - _ORIGIN.size)[0])
+        for payload, _ in frames
+        if len(payload) >= _FIXED.size + _ORIGIN.size and payload[_FLAGS] & _HAS_ORIGIN
+    }
+
+
+class Framed(NamedTuple):
+    """A payload and the end offset of its frame."""
+
+    payload: bytes
+    end: int
+
+
+def begins_with_frame(data: bytes) -> bool:
+    try:
+        return bool(read_frames(data, 1))
+    except Corrupt:
+        return False
+
+
+def begins_with_unfinished(data: bytes) -> bool:
+    """Whether ``data``, the tail of a file, can be the start of an incomplete frame."""
+    if len(data) < _HEADER.size:
+        return True
+    length, complement, _ = _HEADER.unpack_from(data)
+    is_unfinished: bool = length ^ complement == 0xFFFF and _HEADER.size + length > len(data)
+    return is_unfinished
+
+
+def read_frames(data: bytes, limit: int) -> list[Framed]:
+    """At most ``limit`` complete frames from the start of ``data``. Raises Corrupt if the first one is damaged.
+
+    The bytes after the last complete frame are an incomplete record, or damage that the next call reports.
+    """
+    frames: list[Framed] = []
+    start, size = 0, len(data)
+    while len(frames) < limit and size - start >= _HEADER.size:
+        length, complement, checksum = _HEADER.unpack_from(data, start)
+        end = start + _HEADER.size + length
+        payload = data[start + _HEADER.size : end]
+        is_valid = length ^ complement == 0xFFFF and (end > size or crc32c(payload) == checksum)
+        if not is_valid and not frames and any(data[start:]):
+            raise Corrupt(start)
+        # A tail of zeros is not damage: a power cut leaves it if the file had grown but its data was not written.
+        if not is_valid or end > size:
+            break
+        frames.append(Framed(payload, end))
+        start = end
+    return frames

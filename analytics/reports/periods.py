@@ -1,0 +1,157 @@
+"""The days of a report, their time zone, and their division into steps. This module does not use the database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from typing import Literal, NamedTuple
+
+from common.errors import FieldError, InvalidFields
+
+Interval = Literal["hour", "day", "month"]
+
+FIRST_DAY = date(1970, 1, 1)
+# The day before Python's last day, because a day ends at the start of the next.
+LAST_DAY = date(9999, 12, 30)
+MAX_DAYS = 3_700
+MAX_DAYS_BY_HOUR = 31
+DEFAULT_DAYS_BY_HOUR = 7
+
+_DAY = timedelta(days=1)
+
+
+class Span(NamedTuple):
+    """A half-open time range: ``since`` is included, ``until`` is not."""
+
+    since: datetime
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """Whole days of a time zone, including ``last``."""
+
+    first: date
+    last: date
+    zone: tzinfo
+
+    @property
+    def span(self) -> Span:
+        return Span(midnight(self.first, self.zone), midnight(self.last + _DAY, self.zone))
+
+    @property
+    def touched_days(self) -> tuple[date, date]:
+        """The first and the last UTC day that overlap the period."""
+        since, until = self.span
+        return since.date(), max(since, until - timedelta.resolution).date()
+
+    @property
+    def whole_days(self) -> tuple[date, date]:
+        """The first and the last UTC day fully inside the period; if there is none, the last precedes the first."""
+        since, until = self.span
+        return (since + _DAY - timedelta.resolution).date(), until.date() - _DAY
+
+    @property
+    def edges(self) -> list[Span]:
+        """The parts of the period outside `whole_days`."""
+        since, until = self.span
+        first, last = (midnight(day, UTC) for day in self.whole_days)
+        end = last + _DAY
+        spans = [Span(since, until)] if end < first else [Span(since, first), Span(end, until)]
+        return [span for span in spans if span.since < span.until]
+
+    def steps(self, interval: Interval) -> list[datetime]:
+        """The start of each step. The first and the last month may be partial."""
+        if interval == "hour":
+            return list(self._hours())
+        days = (self.first + _DAY * number for number in range((self.last - self.first).days + 1))
+        starts = (
+            midnight(day, self.zone).astimezone(self.zone)
+            for day in days
+            if interval == "day" or day.day == 1 or day == self.first
+        )
+        # A zone that crossed the date line skipped a day, which would start with the next day.
+        return list(dict.fromkeys(starts))
+
+    def _hours(self) -> Iterator[datetime]:
+        moment, until = self.span
+        while moment < until:
+            local = moment.astimezone(self.zone)
+            yield local
+            # A step is shorter after a clock change of half an hour.
+            moment += timedelta(minutes=60 - local.minute)
+
+
+def midnight(day: date, zone: tzinfo) -> datetime:
+    """The start of a day, in UTC. Correct also if a clock change skips midnight."""
+    return datetime.combine(day, time(), zone).astimezone(UTC)
+
+
+def local_day(moment: datetime | date, zone: tzinfo) -> date | None:
+    """The day in the zone; None outside FIRST_DAY to LAST_DAY."""
+    if isinstance(moment, datetime):
+        try:
+            moment = moment.astimezone(zone).date()
+        except OverflowError:
+            return None
+    return moment if FIRST_DAY <= moment <= LAST_DAY else None
+
+
+def label(step: datetime, interval: Interval) -> str:
+    if interval == "hour":
+        return step.isoformat().replace("+00:00", "Z") if step.tzinfo is UTC else step.isoformat()
+    return step.date().isoformat() if interval == "day" else step.date().isoformat()[:7]
+
+
+@dataclass(frozen=True, slots=True)
+class RequestedRange:
+    """The range and the interval of a client's query. Without dates, the link's whole lifetime."""
+
+    start: date | None
+    end: date | None
+    zone: tzinfo
+    interval: Interval = "day"
+
+    @property
+    def is_everything(self) -> bool:
+        return self.start is None and self.end is None and self.interval != "hour"
+
+    def period(self, created: datetime, now: datetime) -> Period:
+        """Without a start it begins when the link was created; without an end it ends today. Raises InvalidFields."""
+        self._check_order()
+        today = now.astimezone(self.zone).date()
+        start, end = self.start, self.end
+        if end is None:
+            end = max(today, start or today)
+        if start is None and self.interval == "hour":
+            start = end - _DAY * (DEFAULT_DAYS_BY_HOUR - 1)
+        elif start is None:
+            start = min(created.astimezone(self.zone).date(), end)
+        period = Period(start, end, self.zone)
+        self._check_length(period)
+        return period
+
+    def bounds(self) -> tuple[datetime | None, datetime | None]:
+        """The start (inclusive) and the end (exclusive). Raises InvalidFields."""
+        self._check_order()
+        return (
+            None if self.start is None else midnight(self.start, self.zone),
+            None if self.end is None else midnight(self.end + _DAY, self.zone),
+        )
+
+    def _check_order(self) -> None:
+        if self.start is not None and self.end is not None and self.end < self.start:
+            raise _range_error("endDate", "Must not be earlier than startDate.")
+
+    def _check_length(self, period: Period) -> None:
+        days = (period.last - period.first).days + 1
+        if days > MAX_DAYS:
+            field = "startDate" if self.start else "endDate"
+            raise _range_error(field, f"The range must have at most {MAX_DAYS} days.")
+        if self.interval == "hour" and days > MAX_DAYS_BY_HOUR:
+            raise _range_error("interval", f"By hour, the range must have at most {MAX_DAYS_BY_HOUR} days.")
+
+
+def _range_error(field: str, message: str) -> InvalidFields:
+    return InvalidFields([FieldError(field, "range", message)])

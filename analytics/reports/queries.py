@@ -1,0 +1,173 @@
+"""The SQL of reports.
+
+In UTC, and without dates, the roll-ups by day and lifetime suffice. Days of other zones start and end inside UTC days:
+totals then come from quarters of an hour, and values at both ends of the range from the raw clicks.
+"""
+
+# ruff: noqa: S608 # built from constants
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from analytics.dimensions import BRANCH, COMPLETE, IS_CLICK, OF_ALL_LINKS, OF_BRANCHES, UNKNOWN
+from analytics.models import Dimension, Kind
+
+# The constant ``closed`` shows the planner how few days are open. The subquery is exact: a day may have been closed
+# since ``closed`` was read. A closed day never opens again.
+CLOSED_DAY = "SELECT coalesce(max(day), '1970-01-01') FROM analytics_closedday"
+_LIFE = f"""
+SELECT dimension, value, clicks FROM analytics_lifecount
+WHERE link_id = %(link)s AND dimension = ANY(%(dimensions)s::smallint[])
+UNION ALL
+SELECT dimension, value, clicks FROM analytics_daycount
+WHERE link_id = %(link)s AND dimension = ANY(%(dimensions)s::smallint[])
+AND day > %(closed)s AND day > ({CLOSED_DAY})
+"""
+_DAYS = """
+SELECT dimension, value, clicks FROM analytics_daycount
+WHERE link_id = %(link)s AND dimension = ANY(%(summed)s::smallint[])
+AND day BETWEEN %(whole_first)s AND %(whole_last)s
+"""
+# The same figures. It reads the days outside the range instead of those inside it, and the open days.
+_LIFE_WITHOUT_OTHER_DAYS = f"""
+SELECT dimension, value, clicks FROM analytics_lifecount
+WHERE link_id = %(link)s AND dimension = ANY(%(summed)s::smallint[])
+UNION ALL
+SELECT dimension, value, -clicks FROM analytics_daycount
+WHERE link_id = %(link)s AND dimension = ANY(%(summed)s::smallint[])
+AND day < %(whole_first)s AND day <= ({CLOSED_DAY})
+UNION ALL
+SELECT dimension, value, -clicks FROM analytics_daycount
+WHERE link_id = %(link)s AND dimension = ANY(%(summed)s::smallint[])
+AND day > %(whole_last)s AND day <= ({CLOSED_DAY})
+UNION ALL
+{_DAYS} AND day > %(closed)s AND day > ({CLOSED_DAY})
+"""
+_OUTCOMES = f"""
+UNION ALL
+SELECT dimension, value, clicks FROM analytics_daycount
+WHERE link_id = %(link)s AND dimension = {Dimension.OUTCOME}
+AND day BETWEEN %(touched_first)s AND %(touched_last)s
+"""
+# The values of raw clicks.
+_CLICK_VALUES = {
+    definition.dimension: definition.value for definition in OF_ALL_LINKS if definition.of_clicks
+}
+# Retention deletes raw clicks. The values of deleted clicks are unknown, but they still count.
+_EDGES = """
+edge AS MATERIALIZED (
+    SELECT CASE {cases} END AS dimension, coalesce({columns}) AS value, count(*) AS clicks
+    FROM (
+        SELECT {values} FROM analytics_click WHERE link_id = %(link)s AND kind = {click} AND ({in_time})
+    ) click GROUP BY GROUPING SETS ({sets}, ())
+), deleted AS (
+    SELECT (
+        SELECT coalesce(sum(clicks), 0)::bigint FROM analytics_quartertotal WHERE link_id = %(link)s AND ({in_start})
+    ) - (SELECT clicks FROM edge WHERE dimension IS NULL) AS clicks
+),
+"""
+_EDGE_PARTS = f"""
+UNION ALL
+SELECT dimension, value, clicks FROM edge WHERE dimension IS NOT NULL
+UNION ALL
+SELECT dimension, '{UNKNOWN}', deleted.clicks FROM unnest(%(dimensions)s::smallint[]) AS dimension, deleted
+WHERE dimension IN ({", ".join(str(int(dimension)) for dimension in COMPLETE)}) AND deleted.clicks > 0
+"""
+# Another read of these raw clicks, only for links that have or had branches.
+_EDGE_BRANCHES = f"""
+UNION ALL
+SELECT dimension, value, count(*) FROM (
+    SELECT kind, branch, is_unique, {BRANCH} AS value FROM analytics_click
+    WHERE EXISTS (SELECT FROM links_route WHERE link_id = %(link)s AND number > 0)
+    AND link_id = %(link)s AND {IS_CLICK} AND branch IS NOT NULL AND ({{in_time}})
+) click, LATERAL (
+    VALUES {", ".join(f"({definition.dimension}, {definition.is_stored})" for definition in OF_BRANCHES)}
+) counted (dimension, is_stored) WHERE is_stored GROUP BY 1, 2
+"""
+# Clicks of unknown cities are not stored: they are the clicks of a country minus those of its cities. Only raw clicks
+# have them.
+_IS_KNOWN = f"(dimension <> {Dimension.CITY} OR substr(value, strpos(value, ' ')) <> ' unknown')"
+_WITH_UNKNOWN_CITIES = f"""
+(
+    SELECT dimension, value, clicks FROM counted WHERE {_IS_KNOWN}
+    UNION ALL
+    SELECT {Dimension.CITY}, split_part(value, ' ', 1) || ' unknown',
+        sum(CASE dimension WHEN {Dimension.CITY} THEN -clicks ELSE clicks END)::bigint
+    FROM counted WHERE {_IS_KNOWN} GROUP BY 2
+)
+"""
+# The most frequent values of limited dimensions, all values of the others.
+_VALUES = """
+WITH {edges} counted AS MATERIALIZED (
+    SELECT dimension, value, sum(clicks)::bigint AS clicks FROM ({parts}) part GROUP BY 1, 2
+)
+SELECT requested.dimension::integer, most.value, most.clicks, 0::bigint
+FROM unnest(%(dimensions)s::smallint[]) AS requested(dimension), LATERAL (
+    SELECT value, clicks FROM {counted} counted WHERE dimension = requested.dimension AND clicks > 0
+    ORDER BY clicks DESC, value COLLATE "C"
+    LIMIT CASE WHEN requested.dimension = ANY(%(limited)s::smallint[]) THEN %(limit)s END
+) most
+"""
+
+# The same columns as those of the values. No dimension has the number 0.
+BY_DAY = """
+SELECT 0, width_bucket(day, %(steps)s::date[])::text, sum(clicks)::bigint, sum(unique_clicks)::bigint
+FROM analytics_daytotal
+WHERE link_id = %(link)s AND day >= %(since)s::date AND day < %(until)s::date GROUP BY 2
+"""
+BY_QUARTER = """
+SELECT 0, width_bucket(start, %(steps)s::timestamptz[])::text, sum(clicks)::bigint, sum(unique_clicks)::bigint
+FROM analytics_quartertotal
+WHERE link_id = %(link)s AND start >= %(since)s::timestamptz AND start < %(until)s::timestamptz GROUP BY 2
+"""
+ORDERED = """
+SELECT * FROM ({parts}) part(dimension, value, clicks, unique_clicks)
+ORDER BY dimension, clicks DESC, value COLLATE "C"
+"""
+
+FIRST_AND_LAST_DAY = (
+    "SELECT min(day), max(day) FROM analytics_daytotal WHERE link_id = %(link)s AND clicks > 0"
+)
+FIRST_AND_LAST_QUARTER = """
+SELECT min(start), max(start) FROM analytics_quartertotal WHERE link_id = %(link)s AND clicks > 0
+"""
+
+
+def of_life(dimensions: Collection[Dimension]) -> str:
+    return _values(dimensions, _LIFE)
+
+
+def of_range(dimensions: Collection[Dimension], edges: int, *, from_life: bool) -> str:
+    """The values of whole days, and of ``edges`` partial days: from ``since_0`` to before ``until_0``, etc.
+
+    ``from_life``: read the lifetime counts and the days outside the range. There must be a whole day.
+    """
+    days = _LIFE_WITHOUT_OTHER_DAYS if from_life else _DAYS
+    outcomes = _OUTCOMES if Dimension.OUTCOME in dimensions else ""
+    if not edges:
+        return _values(dimensions, days + outcomes)
+    names = {dimension: f"value_{dimension:d}" for dimension in dimensions if dimension in _CLICK_VALUES}
+    edge = _EDGES.format(
+        cases=" ".join(f"WHEN {name} IS NOT NULL THEN {dimension:d}" for dimension, name in names.items()),
+        columns=", ".join(names.values()),
+        values=", ".join(f"{_CLICK_VALUES[dimension]} AS {name}" for dimension, name in names.items()),
+        sets=", ".join(f"({name})" for name in names.values()),
+        click=Kind.CLICK,
+        in_time=_within("time", edges),
+        in_start=_within("start", edges),
+    )
+    has_branches = any(definition.dimension in dimensions for definition in OF_BRANCHES)
+    branches = _EDGE_BRANCHES.format(in_time=_within("time", edges)) if has_branches else ""
+    return _values(dimensions, days + outcomes + _EDGE_PARTS + branches, edge)
+
+
+def _values(dimensions: Collection[Dimension], parts: str, edges: str = "") -> str:
+    counted = _WITH_UNKNOWN_CITIES if Dimension.CITY in dimensions else "counted"
+    return _VALUES.format(edges=edges, parts=parts, counted=counted)
+
+
+def _within(column: str, edges: int) -> str:
+    return " OR ".join(
+        f"({column} >= %(since_{number})s AND {column} < %(until_{number})s)" for number in range(edges)
+    )

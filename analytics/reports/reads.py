@@ -1,0 +1,178 @@
+"""Reports from the roll-ups. Each report is one statement, so all its figures come from one snapshot and add up."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from django.db import connection
+from django.utils import timezone
+
+from analytics.models import Dimension
+from analytics.reports import queries
+from analytics.reports.branches import Branch, branches
+from analytics.reports.periods import Period, RequestedRange
+from links.models import Link
+
+_TOP = (Dimension.COUNTRY, Dimension.DEVICE, Dimension.REFERRER)
+_AGENTS = (Dimension.DEVICE, Dimension.BROWSER, Dimension.OPERATING_SYSTEM)
+_PLACES = (Dimension.COUNTRY, Dimension.CITY)
+# The lifetime counts have about as many rows as several days.
+_LONG_DAYS = 7
+_BRANCHES = (Dimension.BRANCH, Dimension.UNIQUE_BRANCH)
+
+
+class Value(NamedTuple):
+    """One value of a dimension."""
+
+    name: str
+    clicks: int
+
+
+# The values of each dimension, the most frequent first.
+Counts = defaultdict[Dimension, list[Value]]
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """``steps``: the start of each step in the report's time zone, its clicks and its unique clicks."""
+
+    clicks: int
+    unique_clicks: int
+    steps: list[tuple[datetime, int, int]]
+    counts: Counts
+    branches: list[Branch]
+
+
+def overview(link: Link, query: RequestedRange, limit: int) -> Overview:
+    """At most ``limit`` values of each dimension. Raises InvalidFields if the dates contradict each other."""
+    requested = _requested_period(link, query)
+    period = requested or _life(link, query)
+    steps = period.steps(query.interval)
+    dimensions = [*_TOP, Dimension.SOURCE, Dimension.OUTCOME, *_BRANCHES]
+    values = _values(link, requested, dimensions, limited=_TOP, limit=limit)
+    totals = _totals(requested, steps, by_day=query.zone is UTC and query.interval != "hour")
+    clicks, unique_clicks = [0] * len(steps), [0] * len(steps)
+    counts: Counts = defaultdict(list)
+    for dimension, name, number, unique in _fetch(link, values, totals):
+        if dimension:
+            counts[Dimension(dimension)].append(Value(name, number))
+        else:
+            # A click of an earlier day may have been counted after the query for the first day.
+            step = max(int(name) - 1, 0)
+            clicks[step] += number
+            unique_clicks[step] += unique
+    by_branch = branches(link, *(dict(counts[dimension]) for dimension in _BRANCHES))
+    total = sum(clicks)
+    if not total and not requested:
+        return Overview(0, 0, [], counts, by_branch)
+    by_step = list(zip(steps, clicks, unique_clicks, strict=True))
+    return Overview(total, sum(unique_clicks), by_step, counts, by_branch)
+
+
+def agents(link: Link, query: RequestedRange) -> Counts:
+    """Raises InvalidFields if the dates contradict each other."""
+    return _counts(link, _values(link, _requested_period(link, query), _AGENTS))
+
+
+def places(link: Link, query: RequestedRange, cities: int) -> Counts:
+    """At most ``cities`` cities. Raises InvalidFields if the dates contradict each other."""
+    limited = [Dimension.CITY]
+    return _counts(
+        link, _values(link, _requested_period(link, query), _PLACES, limited=limited, limit=cities)
+    )
+
+
+class _Query(NamedTuple):
+    text: str
+    parameters: dict[str, Any]
+
+
+def _requested_period(link: Link, query: RequestedRange) -> Period | None:
+    return None if query.is_everything else query.period(link.created_at, timezone.now())
+
+
+def _life(link: Link, query: RequestedRange) -> Period:
+    """From the first day with a click to today."""
+    text = queries.FIRST_AND_LAST_DAY if query.zone is UTC else queries.FIRST_AND_LAST_QUARTER
+    bounds = [bound for bound in _row(text, {"link": link.pk}) if bound is not None]
+    today = timezone.now().astimezone(query.zone).date()
+    days = [bound.astimezone(query.zone).date() if isinstance(bound, datetime) else bound for bound in bounds]
+    return Period(min([today, *days]), max([today, *days]), query.zone)
+
+
+def _values(
+    link: Link,
+    period: Period | None,
+    dimensions: Collection[Dimension],
+    *,
+    limited: Collection[Dimension] = (),
+    limit: int = 0,
+) -> _Query:
+    parameters: dict[str, Any] = {
+        "dimensions": list(dimensions),
+        "limited": list(limited),
+        "limit": limit,
+    }
+    if period is None:
+        [parameters["closed"]] = _row(queries.CLOSED_DAY)
+        return _Query(queries.of_life(dimensions), parameters)
+    # Outcomes are counted by touched days.
+    parameters["summed"] = [dimension for dimension in dimensions if dimension != Dimension.OUTCOME]
+    if from_life := _is_most_of_life(link, period):
+        [parameters["closed"]] = _row(queries.CLOSED_DAY)
+    parameters["whole_first"], parameters["whole_last"] = period.whole_days
+    parameters["touched_first"], parameters["touched_last"] = period.touched_days
+    for number, edge in enumerate(period.edges):
+        parameters |= {f"since_{number}": edge.since, f"until_{number}": edge.until}
+    return _Query(queries.of_range(dimensions, len(period.edges), from_life=from_life), parameters)
+
+
+def _is_most_of_life(link: Link, period: Period) -> bool:
+    """Whether the lifetime counts and the days outside the period are fewer rows than the days inside it."""
+    first, last = period.whole_days
+    if (last - first).days < _LONG_DAYS:
+        return False
+    born, newest = _row(queries.FIRST_AND_LAST_DAY, {"link": link.pk})
+    if born is None:
+        return False
+    inside: int = (min(last, newest) - max(first, born)).days + 1
+    outside: int = (newest - born).days + 1 - inside
+    return inside > 2 * outside
+
+
+def _totals(period: Period | None, steps: list[datetime], *, by_day: bool) -> _Query:
+    since, until = period.span if period else ("-infinity", "infinity")
+    if by_day:
+        return _Query(
+            queries.BY_DAY, {"steps": [step.date() for step in steps], "since": since, "until": until}
+        )
+    return _Query(queries.BY_QUARTER, {"steps": steps, "since": since, "until": until})
+
+
+def _counts(link: Link, values: _Query) -> Counts:
+    counts: Counts = defaultdict(list)
+    for dimension, name, clicks, _ in _fetch(link, values):
+        counts[Dimension(dimension)].append(Value(name, clicks))
+    return counts
+
+
+def _row(text: str, parameters: Mapping[str, Any] | None = None) -> tuple[Any, ...]:
+    with connection.cursor() as cursor:
+        cursor.execute(text, parameters)
+        row: tuple[Any, ...] = cursor.fetchone()
+        return row
+
+
+def _fetch(link: Link, *parts: _Query) -> list[tuple[int, str, int, int]]:
+    parameters: dict[str, Any] = {"link": link.pk}
+    for part in parts:
+        parameters |= part.parameters
+    text = queries.ORDERED.format(parts=" UNION ALL ".join(part.text for part in parts))
+    with connection.cursor() as cursor:
+        cursor.execute(text, parameters)
+        rows: list[tuple[int, str, int, int]] = cursor.fetchall()
+        return rows

@@ -1,0 +1,1 @@
+"""Who a visitor is: `visitor` reads a request, `useragent` and `geo` the details."""

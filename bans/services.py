@@ -1,0 +1,39 @@
+"""Creating and lifting bans. A change takes effect on every worker once the caller's transaction commits.
+
+A ban can affect any number of links, so each change invalidates every cache entry.
+"""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from accounts.caps import lock_count
+from accounts.workspace_models import Workspace
+from bans.hosts import canonical_host
+from bans.models import Ban
+from common.host import cache_versions
+
+
+def ban_host(*, host: str, reason: str = "") -> Ban:
+    """Block redirects to this host and its subdomains, and refuse new links to them. An existing ban stays as it is.
+
+    ``host`` is anything that `canonical_host` accepts. Raises InvalidFields.
+    """
+    ban, _ = Ban.objects.get_or_create(host=canonical_host(host), defaults={"reason": reason})
+    cache_versions.bump_all()
+    return ban
+
+
+def ban_account(*, owner: Workspace, reason: str = "") -> Ban:
+    """Block the existing links of the workspace and every link that is created in it later."""
+    with transaction.atomic():
+        # A move checks the bans under this lock, so no link leaves the workspace after the ban.
+        lock_count(owner)
+        ban, _ = Ban.objects.get_or_create(owner=owner, defaults={"reason": reason})
+    cache_versions.bump_all()
+    return ban
+
+
+def lift_ban(*, ban: Ban) -> None:
+    Ban.objects.filter(pk=ban.pk).delete()
+    cache_versions.bump_all()

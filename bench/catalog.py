@@ -1,0 +1,105 @@
+"""The rows of docs/benchmarks.md, by subject: a key for `bench.results.record`, and the title of the figure."""
+
+from __future__ import annotations
+
+SUBJECTS: dict[str, dict[str, str]] = {
+    "Redirects": {
+        "redirects-map": "Redirects/s of 100,000 links at random, as a multiple of nginx with a `map` of them",
+        "redirects-log": "The same, as a multiple of that nginx with its access log",
+        "redirects-hot": "The same as the first row, for a single link",
+        "redirects-close": "The same as the first row, without keep-alive",
+        "loops-random": "The same as the first row, with the compiled event loop and with the Python one",
+        "loops-close": "The same without keep-alive, by processor time",
+        "loops-pipelined": "The same, 8 requests sent at once on each connection",
+        "loops-at-500": "nginx's processor time for a redirect as a multiple of ours, at 500/s",
+        "loops-at-2000": "The same at 2,000/s",
+        "loops-at-8000": "The same at 8,000/s",
+        "redirects-plain": "The same links, as a multiple of a plain Django view with one INSERT and one UPDATE",
+        "redirects-plain-close": "The same without keep-alive, where opening connections dominates",
+        "redirects-paced": "p99 of a redirect at half of the maximum rate",
+        "redirects-beside-api": "The same while 8 clients create links as fast as they can",
+        "redirects-rules": "Redirects/s of links with three rules and a split, relative to plain links",
+        "redirects-unknown": "Requests/s for an unknown code, as a multiple of plain links",
+        "redirects-unknown-random": "The same for 10,000 unknown codes at random, which the database looks up",
+        "redirects-allow-list": "The same for links with lists of countries and devices that admit the visitor",
+        "redirects-refused": "The same for links that refuse the visitor's country",
+        "redirects-device-rule": "The same for links with a rule by device",
+        "redirects-health": "The same for `/healthz`",
+        "redirects-preview": "The same for previews",
+        "redirects-beside-unknown": "p99 of 3,000 plain links/s beside 200 unknown codes/s",
+        "redirects-split": "Visitors on the sides of a split",
+        "redirects-memory": "Memory of a redirect worker (PSS)",
+        "redirects-slow-clients": "Redirects and health checks beside slow or stalled clients",
+        "redirects-qr": "Redirects while 100 clients request large QR codes",
+        "redirects-dns": "Redirects while 8 verifications wait for a DNS server that does not reply",
+        "redirects-observing": "Counting and logging one request, in processor time",
+    },
+    "Redirects of links that are not in memory": {
+        "cold-misses": "Every request for another link, as a multiple of a plain Django view",
+        "cold-restart": "After a restart, 2,000 requests/s for 100,000 links",
+        "cold-zipf": "Links by Zipf's law, a quarter of them in memory, as a multiple of a single link",
+        "cold-capped": "Links with `maxClicks`, as a multiple of a plain Django view",
+    },
+    "Changes and outages": {
+        "changes-visible": "Changes of links on two hosts with two redirect workers each",
+        "changes-outage": "Database down for 60 s while visitors follow links",
+        "domains-deletion": "Deleting a domain with 100,000 links while other links are followed",
+    },
+    "Links": {
+        "api-create": "Creating a link, compared with a stock DRF project (ModelViewSet, TokenAuthentication, eight "
+        "middlewares), 8 clients",
+        "api-get": "Reading a link, likewise",
+        "api-update": "Changing the title of a link, likewise",
+        "lists-pages": "Lists of an owner's 1,000,000 links, p99: first page, last page, each sort order",
+        "lists-searches": "Searches of these links, p99: a rare word, part of a code, `%`, no hit",
+        "lists-others": "Every other search, filter and sort order, p99",
+        "lists-counting": "The same if the hits must be counted, as after a change of the owner's links, median",
+        "lists-walk": "Clients that walk lists with a tag or a search to `pages`, 100 links a page",
+        "bulk-create": "Creating 1,000 links in one call",
+        "bulk-import": "Importing 100,000 links into an installation with a million, and the dry run of it",
+        "bulk-export-csv": "Exporting 1,000,000 links as CSV",
+        "bulk-export-jsonl": "Exporting 1,000,000 links as JSON lines",
+        "workspace-migration": "Migration of 1,000,000 links to workspaces, and the longest redirect meanwhile",
+    },
+    "Clicks and reports": {
+        "clicks-capture": "Recording a click: the part of a redirect that waits for the journal",
+        "clicks-drain": "Clicks/s that one drainer on one core moves from the journal into every table",
+        "clicks-beside-drain": "p99 of the API while a drainer counts a backlog, relative to the p99 without one",
+        "clicks-two-drainers": "Two drainers on links of one owner, as a multiple of one",
+        "clicks-reports": "Overview of a link with 10,000,000 clicks in a year",
+        "clicks-visible": "Time until a click is in `clickCount` and all three reports",
+    },
+    "Dashboard": {
+        "dashboard-first-view": "First view of the list over the wire, compressed",
+        "dashboard-list": "Requests of the list, with every filter and sort order, p99",
+        "dashboard-report": "Requests of the report of one link, p99",
+        "dashboard-arrival": "Time from a redirect until the open report shows its click: median, p95",
+        "dashboard-lighthouse": "Lighthouse, emulating a phone: median scores",
+    },
+    "Memory and start": {
+        "memory-service": "Memory of all processes, two workers of each kind, 1,000,000 links (PSS)",
+        "memory-small": "The same with `SMALL=yes`",
+        "start": "From the start until the service is ready: the first time, and with 1,000,000 links",
+    },
+    "Limits and credentials": {
+        "limits-request": "Counting an API request for its rate limit, in processor time",
+        "limits-logins": "Refusing a login: difference between a known and an unknown e-mail address",
+        "limits-unknown-ids": "Refusing an id of another workspace: difference to an unknown one",
+    },
+    "QR codes": {
+        "qr-drawing": "Drawing a QR code of 2,000 pixels, in processor time",
+        "qr-colors": "Codes in random colours that zxing reads, by the difference of their grey values",
+    },
+    "Proofs": {
+        "proof-kills": "Clicks lost or counted twice while processes are killed",
+        "proof-faults": "The same with the drainer killed inside a batch, commits of unknown outcome, several "
+        "drainers at once, PostgreSQL stopped for 60 s and a failing disk",
+        "proof-full-disk": "The same with the journal's disk full",
+        "proof-keys": "Calls with a replaced API key, on two hosts",
+        "proof-requests": "Raw requests that no client sends, compared with stock gunicorn",
+        "proof-loops": "Random conversations, compiled event loop compared with Python",
+        "proof-api": "Requests generated from the API description",
+    },
+}
+
+TITLES = {key: title for rows in SUBJECTS.values() for key, title in rows.items()}

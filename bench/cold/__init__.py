@@ -1,0 +1,1 @@
+"""Redirects of links that are not in memory."""

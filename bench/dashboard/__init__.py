@@ -1,0 +1,1 @@
+"""The dashboard with many links and clicks, in Chromium and with Lighthouse."""

@@ -1,0 +1,23 @@
+"""The faults of `bench.prove_faults`, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bench.faults import data, failover, frozen, outage, process
+from bench.faults.result import Result
+
+FAULTS: dict[str, Callable[[], Result]] = {
+    "database-flaps": outage.database_flaps,
+    "workers-die-without-database": outage.workers_die,
+    "reload-without-database": outage.reload,
+    "restart-without-database": outage.restart,
+    "standby-takes-over": failover.standby_takes_over,
+    "standby-lost": failover.standby_lost,
+    "drainer-frozen": frozen.drainer_frozen,
+    "database-restored": data.database_restored,
+    "clock-ahead": data.clock_ahead,
+    "partition-locked": data.partition_locked,
+    "few-open-files": process.few_open_files,
+    "signals-without-meaning": process.signals_without_meaning,
+}

@@ -1,0 +1,58 @@
+"""python -m bench.report [--new]: write docs/benchmarks.md from the committed results.
+
+``--new`` first adds the results that benchmarks on this machine have recorded since the last report.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+
+from bench.catalog import SUBJECTS, TITLES
+from bench.results import COMMITTED, NEW, PROJECT_DIR, Result, read, write
+
+PAGE = PROJECT_DIR / "docs" / "benchmarks.md"
+
+_INTRODUCTION = """\
+# Benchmarks
+
+Every figure is a measurement; each row names its command, machine and date. On shared cores, ratios within one run and
+processor time are more reliable than elapsed time. Three values separated by slashes are the minimum, median and
+maximum of the rounds.
+
+`make bench` runs every benchmark, `make bench NAME=redirects` one of them, and `make prove NAME=clicks` a proof
+([bench/README.md](../bench/README.md) describes them). Each run records its figures; `make bench-report` adds
+them and writes this page from `docs/benchmarks.jsonl`.
+"""
+
+
+def render(results: Mapping[str, Result]) -> str:
+    tables = (_table(subject, rows, results) for subject, rows in SUBJECTS.items())
+    return "\n".join([_INTRODUCTION, *(table for table in tables if table)])
+
+
+def _table(subject: str, rows: Mapping[str, str], results: Mapping[str, Result]) -> str:
+    lines = [
+        f"| {title} | {result.figure} | `{result.command}` | {result.machine} | {result.date} |\n"
+        for key, title in rows.items()
+        if (result := results.get(key)) is not None
+    ]
+    if not lines:
+        return ""
+    return f"## {subject}\n\n| what | figure | command | machine | date |\n|---|---|---|---|---|\n{''.join(lines)}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--new", action="store_true", help="add the results of this machine first")
+    options = parser.parse_args()
+    results = read(COMMITTED)
+    if options.new:
+        results |= read(NEW)
+        write(COMMITTED, results, TITLES)
+        NEW.unlink(missing_ok=True)
+    PAGE.write_text(render(results))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,33 @@
+"""The id of the request that the current thread handles, and who sends it: for log lines and records of changes."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from enum import StrEnum
+from typing import NamedTuple
+from uuid import UUID
+
+
+class Via(StrEnum):
+    API_KEY = "api_key"
+    TOKEN = "token"  # noqa: S105 # a kind of credential
+    OPERATOR = "operator"
+    PAGE = "page"
+    SERVICE = "service"
+
+
+class Actor(NamedTuple):
+    """``account`` is the primary key, or None for the service itself and for callers without a credential.
+
+    ``key`` is the API id of the key with scopes, if the caller used one.
+    """
+
+    account: int | None
+    via: Via
+    key: UUID | None = None
+
+
+SERVICE = Actor(None, Via.SERVICE)
+
+request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
+actor: ContextVar[Actor] = ContextVar("actor", default=SERVICE)

@@ -1,0 +1,150 @@
+"""Cache invalidation across processes: version slots in a memory-mapped file that all processes of a host share.
+
+Every code and every host name maps to a slot, which holds a number. A writer stores a new number in the slot before it
+responds. A reader notes the number before it reads the database, and trusts its cached entry while the slot holds that
+number. Codes share slots; a collision only costs an unnecessary database read.
+
+Unknown codes have separate slots. Creating a link makes one unknown code known and changes no existing link, so bulk
+creation does not invalidate cached links that share a slot.
+
+Until a transaction commits, other processes read and cache the old state. So a change inside a transaction renews the
+number twice: at once, for later reads in the same transaction, and again after the commit.
+
+Trades clarity for speed: the fast lane compares the mapped words itself, without an object or a lock, on each
+redirect. docs/benchmarks.md, "Redirects" and "Changes and outages", has the measurements.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import NamedTuple
+from zlib import crc32
+
+from django.conf import settings
+from django.db import connection, transaction
+
+from common.host import state
+
+# The number of slots for codes and hosts. The same number of slots for unknown codes follows.
+CHANGES = 65_536
+SLOTS = 2 * CHANGES
+_BYTES = 8
+
+
+@cache
+def slots() -> memoryview[int]:
+    """The slots. Each read or write is one machine word. Opened before gunicorn forks: its workers share one mapping
+    even if the file is replaced.
+    """
+    settings.VERSIONS_FILE.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(settings.VERSIONS_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        os.ftruncate(descriptor, SLOTS * _BYTES)
+        return memoryview(mmap.mmap(descriptor, SLOTS * _BYTES)).cast("Q")
+    finally:
+        os.close(descriptor)
+
+
+def slot_of_code(code: str) -> int:
+    """The slot of the code on all hosts. Few codes exist on more than one host."""
+    return crc32(code.encode()) % CHANGES
+
+
+def slot_of_unknown(code: str) -> int:
+    return CHANGES + slot_of_code(code)
+
+
+def slot_of_host(host: str) -> int:
+    return crc32(host.encode(), 1) % CHANGES
+
+
+class Version(NamedTuple):
+    """The slots of a code and a host, and the numbers read from them."""
+
+    code_slot: int
+    host_slot: int
+    code_number: int
+    host_number: int
+
+    @property
+    def is_current(self) -> bool:
+        """Whether neither slot has changed since."""
+        numbers = slots()
+        return numbers[self.code_slot] == self.code_number and numbers[self.host_slot] == self.host_number
+
+
+class Versions(NamedTuple):
+    """The version of a code in case it exists, and in case it does not."""
+
+    known: Version
+    unknown: Version
+
+
+def versions_of(host: str, code: str) -> Versions:
+    """Call it before reading the database, so that a change committed during the read invalidates the result."""
+    numbers, host_slot = slots(), slot_of_host(host)
+    known, unknown = (
+        Version(slot, host_slot, numbers[slot], numbers[host_slot])
+        for slot in (slot_of_code(code), slot_of_unknown(code))
+    )
+    return Versions(known, unknown)
+
+
+def bump(*, codes: Iterable[str] = (), hosts: Iterable[str] = (), new_codes: Iterable[str] = ()) -> None:
+    """Invalidate cached entries of these codes and hosts. Call it after the change, inside or after its transaction.
+    ``new_codes`` did not exist before.
+
+    The numbers are random instead of counters: writers need not read a slot first, and two concurrent writers cannot
+    restore an earlier number.
+    """
+    changed_codes, changed_hosts = set(codes), set(hosts)
+    slots_to_renew = {
+        *map(slot_of_code, changed_codes),
+        *map(slot_of_unknown, changed_codes.union(new_codes)),
+        *map(slot_of_host, changed_hosts),
+    }
+
+    def renew() -> None:
+        state.note_changes(codes=changed_codes, hosts=changed_hosts)
+        changed = slots()
+        numbers = memoryview(os.urandom(_BYTES * len(slots_to_renew))).cast("Q")
+        for slot, number in zip(slots_to_renew, numbers, strict=True):
+            changed[slot] = number
+
+    _run_now_and_on_commit(renew)
+
+
+def bump_all() -> None:
+    """Invalidate everything: any link or host may have changed. Call it like ``bump``."""
+    _run_now_and_on_commit(_change_all)
+
+
+def expire_caches() -> None:
+    """Expire all cached entries, because notifications may have been missed. Entries kept for database outages remain
+    usable for a while (`common.host.missed_changes`). Call it like ``bump``.
+    """
+    _run_now_and_on_commit(_renew_all)
+
+
+def expire_caches_after_silence() -> None:
+    """Expire all cached entries if no notification has arrived for ``state.HEARING_SECONDS``."""
+    if state.has_fallen_silent():
+        _renew_all()
+
+
+def _change_all() -> None:
+    state.note_change_of_everything()
+    _renew_all()
+
+
+def _renew_all() -> None:
+    slots().cast("B")[:] = os.urandom(_BYTES) * SLOTS
+
+
+def _run_now_and_on_commit(renew: Callable[[], None]) -> None:
+    renew()
+    if connection.in_atomic_block:
+        transaction.on_commit(renew)

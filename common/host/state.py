@@ -1,0 +1,189 @@
+"""Shared state of one host about the database and its changes, in a file that all processes map.
+
+A version slot (`common.host.cache_versions`) shows that a link *may* have changed, for example after a gap in the
+notifications. This file shows which links *did* change. So the host can serve an unchanged link during a database
+outage, however often its version was renewed. The file also records when the host last heard from the database.
+
+The file survives restarts of processes, but not of the machine: after a system crash, the last changes may be
+missing from the disk.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import mmap
+import os
+import secrets
+import time
+from collections.abc import Iterable
+from enum import Enum
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import NamedTuple
+from zlib import crc32
+
+from django.conf import settings
+
+# Without notifications for this long, cached links expire although their version slots have not changed.
+HEARING_SECONDS = 5.0
+# Lifetime of a cached link that was read while no notifications arrived.
+UNHEARD_SECONDS = 2.0
+# Large enough that a change rarely invalidates an unrelated link with the same index.
+NUMBERS = 1 << 22
+_NUMBER_BYTES = 4
+_HEADER_BYTES = 64
+# Slots for gaps in the notifications, see `common.host.missed_changes`.
+GAPS = 64
+_GAPS_BYTES = (2 * GAPS + 1) * 8
+_BOOT, _HEARD, _SILENT_SINCE, _SERVER, _UNPREPARED, _EVERYTHING, _SYSTEM = range(7)
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+
+class _Mapped(NamedTuple):
+    header: memoryview[int]
+    numbers: memoryview[int]
+    gaps: memoryview[int]
+
+
+class ChangeNumbers(NamedTuple):
+    """The change numbers of a code, of a host and of everything. Each change that this host learns of renews one."""
+
+    code: int
+    host: int
+    everything: int
+
+
+def numbers_of(host: str, code: str) -> ChangeNumbers:
+    """Call it before reading the database."""
+    header, numbers, _ = mapped()
+    return ChangeNumbers(numbers[_index(code)], numbers[_index(host, 1)], header[_EVERYTHING])
+
+
+def note_changes(*, codes: Iterable[str] = (), hosts: Iterable[str] = ()) -> None:
+    numbers = mapped().numbers
+    for index in {*map(_index, codes), *(_index(host, 1) for host in hosts)}:
+        numbers[index] = secrets.randbits(32)
+
+
+def note_change_of_everything() -> None:
+    mapped().header[_EVERYTHING] = secrets.randbits(63)
+
+
+def note_heard() -> None:
+    """Record a contact: every change that was committed before this call has reached the version slots."""
+    mapped().header[_HEARD] = microseconds()
+
+
+def last_heard() -> int:
+    """The time of the last contact, as of `microseconds`; 0 if there was none since the machine booted."""
+    return mapped().header[_HEARD]
+
+
+def unheard_seconds() -> float:
+    """How long ago the host last heard from the database; infinite if it never did since the machine booted."""
+    last = last_heard()
+    return (microseconds() - last) / 1e6 if last else float("inf")
+
+
+def is_hearing() -> bool:
+    return unheard_seconds() <= HEARING_SECONDS
+
+
+def has_fallen_silent() -> bool:
+    """True once per outage, in one process or a few, when the host stops hearing from the database."""
+    if is_hearing():
+        return False
+    header = mapped().header
+    # "Never heard" is an outage too, and needs a non-zero number.
+    since = header[_HEARD] or 1
+    if header[_SILENT_SINCE] == since:
+        return False
+    header[_SILENT_SINCE] = since
+    return True
+
+
+class PreviousServer(Enum):
+    """The server that sent notifications before the current one."""
+
+    SAME = "the same server, or none"
+    OTHER_TIMELINE = "a server that this one has replaced"
+    OTHER_SYSTEM = "a server with different data"
+
+
+def note_server(system: str, timeline: str) -> PreviousServer:
+    """Record the server that sends notifications, by its system identifier and timeline."""
+    header, names = mapped().header, {_SYSTEM: _digest(system), _SERVER: _digest(f"{system} {timeline}")}
+    changed = {word for word, name in names.items() if header[word] not in (0, name)}
+    for word, name in names.items():
+        header[word] = name
+    if _SYSTEM in changed:
+        return PreviousServer.OTHER_SYSTEM
+    return PreviousServer.OTHER_TIMELINE if changed else PreviousServer.SAME
+
+
+def server() -> int:
+    """A number that changes with the server or its timeline."""
+    return mapped().header[_SERVER]
+
+
+def set_prepared(prepared: bool) -> None:
+    """Web workers do not use the database until it is prepared, because its schema may be outdated."""
+    mapped().header[_UNPREPARED] = not prepared
+
+
+def is_prepared() -> bool:
+    return not mapped().header[_UNPREPARED]
+
+
+@cache
+def mapped() -> _Mapped:
+    """Opened before gunicorn forks, so that its workers share one mapping even if the file is replaced."""
+    path = settings.VERSIONS_FILE.with_name("changes")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    gaps_at = _HEADER_BYTES + NUMBERS * _NUMBER_BYTES
+    size = gaps_at + _GAPS_BYTES
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        boot = _digest(_boot_id())
+        if os.pread(descriptor, 8, 0) != boot.to_bytes(8, "little"):
+            os.ftruncate(descriptor, 0)
+            _write_header(descriptor, boot)
+        os.ftruncate(descriptor, size)
+        whole = memoryview(mmap.mmap(descriptor, size))
+        return _Mapped(
+            whole[:_HEADER_BYTES].cast("Q"), whole[_HEADER_BYTES:gaps_at].cast("I"), whole[gaps_at:].cast("Q")
+        )
+    finally:
+        # Unlock explicitly: the mapping has a copy of the descriptor, which would keep the lock.
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+        os.close(descriptor)
+
+
+def _write_header(descriptor: int, boot: int) -> None:
+    """Initialise a new file. A random number invalidates everything cached with an earlier file."""
+    header = memoryview(bytearray(_HEADER_BYTES)).cast("Q")
+    header[_BOOT], header[_EVERYTHING] = boot, secrets.randbits(63)
+    os.pwrite(descriptor, header.cast("B"), 0)
+
+
+def _boot_id() -> str:
+    try:
+        return _BOOT_ID.read_text()
+    except OSError:
+        return secrets.token_hex()
+
+
+def _index(name: str, seed: int = 0) -> int:
+    return crc32(name.encode(), seed) % NUMBERS
+
+
+def _digest(text: str) -> int:
+    return int.from_bytes(blake2b(text.encode(), digest_size=7).digest(), "big") + 1
+
+
+def microseconds() -> int:
+    """The time since the machine booted, the same for all processes of the host."""
+    return time.clock_gettime_ns(_CLOCK) // 1000

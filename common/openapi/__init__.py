@@ -1,0 +1,1 @@
+"""The OpenAPI description: `operations.describe` for views, `responses.Representation` for objects in responses."""

@@ -1,0 +1,223 @@
+"""The OpenAPI description of operations.
+
+Derived from the view: credentials, the path parameter, the query, the body and its limit, and whether it takes an
+``Idempotency-Key``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from drf_spectacular.extensions import OpenApiSerializerExtension, OpenApiSerializerFieldExtension
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import (
+    Direction,
+    OpenApiExample,
+    OpenApiParameter,
+    OpenApiResponse,
+    extend_schema,
+    extend_schema_field,
+    extend_schema_view,
+)
+from rest_framework.fields import BooleanField, CharField
+from rest_framework.serializers import Serializer
+
+from common.errors import KeyLimited, NotFound, RoleRequired, ScopeRequired, WorkspaceNotFound
+from common.openapi.headers import HAS_ETAG, IDEMPOTENCY_KEY, IF_MATCH, PREFER, WORKSPACE
+from common.openapi.hooks import NEXT_OPERATIONS, NextOperations
+from common.openapi.refusals import KEY_EXPIRED, NO_CREDENTIAL, bad_bodies, refusal_responses, unknown_field
+from common.openapi.requests import request_body
+from common.openapi.response_warnings import WARNINGS
+from common.openapi.responses import Field, Representation
+from common.rest.api import ApiViewSet
+from common.rest.fields import Boolean, DateTime, QueryBoolean
+from common.rest.handling import NoFields
+
+View = TypeVar("View", bound=type[ApiViewSet])
+
+extend_schema_field(OpenApiTypes.BOOL)(Boolean)
+extend_schema_field(OpenApiTypes.BOOL)(QueryBoolean)
+extend_schema_field(OpenApiTypes.DATETIME)(DateTime)
+
+_METHODS = {"create": "post", "update": "put", "partial_update": "patch", "destroy": "delete"}
+_ON_ONE_OBJECT = ("retrieve", "update", "partial_update", "destroy")
+# The role of every member.
+_LEAST_ROLE = "viewer"
+_TOO_LONG = OpenApiResponse(
+    None,
+    "The URL with its query is longer than 8,190 bytes. The web server rejects it, so the body is not an `Error`.",
+)
+
+
+_FORMATS = {"email": "email", "password": "password", "url": "uri"}
+
+
+class _TextExtension(OpenApiSerializerFieldExtension):
+    target_class = "common.rest.fields.Text"
+    match_subclasses = True
+
+    def map_serializer_field(self, auto_schema: AutoSchema, direction: Direction) -> dict[str, Any]:
+        schema: dict[str, Any] = {"type": "string"}
+        if self.target.characters is not None:
+            schema["maxLength"] = self.target.characters
+        if (kind := self.target.style.get("input_type")) is not None:
+            schema["format"] = _FORMATS[kind]
+        return schema
+
+
+class _StrictObjectExtension(OpenApiSerializerExtension):
+    target_class = "common.rest.json_serializers.StrictObject"
+    match_subclasses = True
+
+    def map_serializer(self, auto_schema: AutoSchema, direction: Direction) -> dict[str, Any]:
+        # The inherited method describes the target class itself, not its subclass.
+        schema = auto_schema._map_serializer(self.target, direction, bypass_extensions=True)
+        return {**schema, "additionalProperties": False}
+
+
+def annotate(serializer: type[Serializer[Any]], notes: Mapping[str, Mapping[str, Any]]) -> None:
+    """Add to the schema of a request the rules that its fields cannot express."""
+
+    def map_serializer(self: Any, auto_schema: AutoSchema, direction: Direction) -> dict[str, Any]:
+        schema: dict[str, Any] = OpenApiSerializerExtension.map_serializer(self, auto_schema, direction)
+        for name, note in notes.items():
+            schema["properties"][name].update(note)
+        return schema
+
+    members = {"target_class": serializer, "map_serializer": map_serializer}
+    type(f"{serializer.__name__}Notes", (OpenApiSerializerExtension,), members)
+
+
+@extend_schema_field({"type": "boolean", "const": True})
+class _Succeeded(BooleanField):
+    pass
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One action of a view. ``returns`` describes the successful response, ``message`` is the sentence in it.
+
+    ``beside`` are the response's keys next to ``data``. ``files`` replaces both for responses other than JSON, by
+    media type. ``refusals`` are the action's own errors, and ``next_operations`` its OpenAPI links. An example of
+    the request succeeds as it stands, or once the reader has replaced its ``placeholders``. ``parameters``
+    are those that the view does not declare. ``has_etag``: the response has the version of the object, and an update
+    takes ``If-Match``.
+    """
+
+    id: str
+    summary: str
+    returns: str = ""
+    message: str | None = None
+    data: Sequence[Field] = ()
+    beside: Sequence[Field] = ()
+    files: Mapping[str, OpenApiResponse] | None = None
+    status: int = 200
+    component: str = ""
+    examples: Sequence[Mapping[str, Any]] = ()
+    placeholders: Mapping[str, str] = field(default_factory=dict)
+    parameters: Sequence[OpenApiParameter] = ()
+    refusals: Sequence[Exception] = ()
+    description: str = field(kw_only=True)
+    next_operations: NextOperations | None = None
+    has_etag: bool = False
+
+
+def describe(tag: str, of: str = "", **operations: Operation) -> Callable[[View], View]:
+    """Describe the actions of a view by name; ``of`` names the object that its path identifies."""
+
+    def decorate(view: View) -> View:
+        described = {name: _schema(tag, of, view, name, operation) for name, operation in operations.items()}
+        return extend_schema_view(**described)(view)
+
+    return decorate
+
+
+def _schema(
+    tag: str, of: str, view: type[ApiViewSet], name: str, operation: Operation
+) -> Callable[[Any], Any]:
+    action = getattr(view, name)
+    parameters: list[Any] = list(operation.parameters)
+    if _is_on_one_object(of, action, name):
+        key, text = getattr(view, "lookup_url_kwarg", None) or "id", f"The `_id` of the {of}."
+        parameters.append(OpenApiParameter(key, str, OpenApiParameter.PATH, description=text))
+    responses: dict[Any, OpenApiResponse] = dict(
+        refusal_responses([*operation.refusals, *_derived_refusals(of, view, name)])
+    )
+    if operation.files is None:
+        responses[operation.status] = _success(operation)
+    else:
+        responses |= {(operation.status, media_type): file for media_type, file in operation.files.items()}
+    if name in view.queries:
+        parameters.append(view.queries[name])
+        responses[414] = _TOO_LONG
+    if view.roles.get(name) is not None and not view.has_workspace_in_path:
+        parameters.append(WORKSPACE)
+    parameters.append(PREFER)
+    if hasattr(action, "idempotency_refusals"):
+        parameters.append(IDEMPOTENCY_KEY)
+    if operation.has_etag and name == "update":
+        parameters.append(IF_MATCH)
+    if operation.next_operations is not None:
+        NEXT_OPERATIONS[operation.id] = operation.next_operations
+    return extend_schema(
+        operation_id=operation.id,
+        summary=operation.summary,
+        description=operation.description,
+        tags=[tag],
+        parameters=parameters,
+        request=request_body(view.bodies.get(name), operation.examples, operation.placeholders),
+        responses=responses,
+        extensions={HAS_ETAG: True} if operation.has_etag else None,
+    )
+
+
+def _derived_refusals(of: str, view: type[ApiViewSet], name: str) -> Iterator[Exception]:
+    action = getattr(view, name)
+    options = getattr(action, "kwargs", {})
+    if _METHODS.get(name) or "post" in getattr(action, "mapping", {}):
+        [parser] = options.get("parser_classes", view.parser_classes)
+        yield from bad_bodies(parser.max_bytes)
+    yield unknown_field(view.bodies.get(name) or view.queries.get(name) or NoFields)
+    if view.authentication_classes:
+        yield NO_CREDENTIAL
+    if name in view.scopes:
+        yield KEY_EXPIRED
+        yield from _refusals_of_keys(view, name)
+    role = view.roles.get(name)
+    if role is not None:
+        yield WorkspaceNotFound()
+    if role not in (None, _LEAST_ROLE):
+        yield RoleRequired(role)
+    if _is_on_one_object(of, action, name):
+        yield NotFound(f"{of[0].upper()}{of[1:]} not found.")
+    yield from getattr(action, "idempotency_refusals", ())
+
+
+def _refusals_of_keys(view: type[ApiViewSet], name: str) -> Iterator[Exception]:
+    scope = view.scopes[name]
+    if scope is not None:
+        yield ScopeRequired(scope)
+    if scope is None or name not in view.limited_keys:
+        yield KeyLimited()
+
+
+def _is_on_one_object(of: str, action: Any, name: str) -> bool:
+    """Whether the path contains an id. Without ``of`` it does not, such as that of the caller's own account."""
+    return bool(getattr(action, "detail", of and name in _ON_ONE_OBJECT))
+
+
+def _success(operation: Operation) -> OpenApiResponse:
+    name = operation.component or operation.id[0].upper() + operation.id[1:]
+    fields = [Field("success", None, _Succeeded(), True)]
+    if operation.message is not None:
+        sentence = CharField(help_text="One sentence for people.")
+        fields.append(Field("message", None, sentence, operation.message))
+    fields += operation.beside
+    if operation.data:
+        fields.append(Representation(f"{name}Data", *operation.data).nested("data"))
+    fields += WARNINGS
+    body = Representation(f"{name}Response", *fields)
+    return OpenApiResponse(body.serializer, operation.returns, [OpenApiExample("Example", body.example)])

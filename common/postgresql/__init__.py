@@ -1,0 +1,5 @@
+"""Django's PostgreSQL backend with client-side timeouts for web workers.
+
+The server's own timeouts do not help if the server is frozen or unreachable, or if a commit waits for a synchronous
+standby that has disappeared.
+"""

@@ -1,0 +1,84 @@
+"""The backend that Django loads. The timeouts apply if ``RESPONSE_SECONDS`` is set in ``DATABASES``."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import psycopg
+from django.db.backends.postgresql import base, operations
+from django.db.backends.postgresql.psycopg_any import IsolationLevel
+from psycopg.pq import TransactionStatus
+
+from common.host import state
+from common.postgresql import abandoned
+from common.postgresql.bounded import BoundedConnection
+from common.postgresql.circuit import Circuit
+
+_circuit = Circuit()
+
+
+class DatabaseOperations(operations.DatabaseOperations):
+    def last_executed_query(self, cursor: Any, sql: Any, params: Any) -> str:
+        """The text for the query log. psycopg does not keep that of a prepared statement."""
+        return super().last_executed_query(cursor, sql, params) or self.compose_sql(sql, params)
+
+
+class DatabaseWrapper(base.DatabaseWrapper):
+    ops_class = DatabaseOperations
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._server: int | None = None
+
+    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+        """Raises psycopg.OperationalError at once while the database is known to be unavailable."""
+        response_seconds = self.settings_dict.get("RESPONSE_SECONDS")
+        if response_seconds is None:
+            return super().get_new_connection(conn_params)
+        if not state.is_prepared():
+            raise psycopg.OperationalError("The database is not prepared yet.")
+        if abandoned.limit_reached():
+            raise psycopg.OperationalError("The database has not finished earlier statements.")
+        if not _circuit.allows_attempt():
+            raise psycopg.OperationalError("A recent attempt to connect to the database timed out.")
+        self.isolation_level = IsolationLevel.READ_COMMITTED
+        self._server = state.server()
+        started = time.monotonic()
+        try:
+            connection = BoundedConnection.connect(**conn_params)
+        except BaseException:
+            _circuit.failed(time.monotonic() - started)
+            raise
+        _circuit.succeeded()
+        connection.response_seconds = response_seconds
+        return connection
+
+    def prepared_cursor(self) -> Any:
+        """See `common.database.prepared_cursor`."""
+        self.close_if_health_check_failed()
+        self.ensure_connection()
+        with self.wrap_database_errors:
+            # As psycopg's own cursor() does.
+            if self.connection.closed:
+                raise psycopg.OperationalError("The connection is closed.")
+            cursor = base.ServerBindingCursor(self.connection)  # type: ignore[call-arg] # the stub lacks the argument
+            return self._prepare_cursor(cursor)  # type: ignore[attr-defined] # private, as in Django's own cursor()
+
+    def _set_autocommit(self, autocommit: bool) -> None:
+        # A signal handler's exception interrupted the COMMIT. The connection is no longer usable, and the error of
+        # an attempt would replace the exception.
+        if self.connection.pgconn.transaction_status == TransactionStatus.ACTIVE:
+            self.close()
+        else:
+            super()._set_autocommit(autocommit)  # type: ignore[misc] # private, as in Django's own backend
+
+    def close_if_unusable_or_obsolete(self) -> None:
+        self.close_after_failover()
+        super().close_if_unusable_or_obsolete()
+
+    def close_after_failover(self) -> None:
+        """Close a connection to the server before a failover, although that server may still respond."""
+        is_former = self._server not in (None, state.server())
+        if self.connection is not None and is_former and not self.in_atomic_block:
+            self.close()

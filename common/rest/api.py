@@ -1,0 +1,135 @@
+"""Base classes of all API views."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from contextlib import ExitStack
+from functools import cache, cached_property
+from typing import Any, cast
+
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import Serializer
+from rest_framework.viewsets import ViewSet
+
+from common.current_request import SERVICE, Actor, actor
+from common.errors import LengthRequired
+from common.rest.handling import Handling, NoFields, prefers_strict
+from common.rest.known_names import SerializerType
+from common.rest.response_warnings import add_warnings, attach_warnings
+
+_WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+
+
+@cache
+def _shared(serializer: SerializerType) -> Serializer[Any]:
+    """One instance for all threads: a serializer copies all its fields, which takes longer than validating them.
+
+    Serializers of queries and bodies therefore keep no state of a request.
+    """
+    return serializer()
+
+
+class ApiViewSet(ViewSet):
+    # OPTIONS serves only CORS preflights, which the middleware handles; /api/schema describes the endpoints.
+    http_method_names = ["get", "head", "post", "put", "patch", "delete"]
+    # The serializers of the query and of the body, by action. An action without one reads nothing of it.
+    queries: Mapping[str, SerializerType] = {}
+    bodies: Mapping[str, SerializerType] = {}
+    # The role that each action requires in the caller's workspace, or None if it concerns the caller's own account
+    # in any workspace. An action without an entry refuses everybody.
+    roles: Mapping[str, str | None] = {}
+    # The scope that each action requires of a key with scopes, or None if it refuses such keys. Every action of a view
+    # that takes keys has an entry; without one it refuses them, too.
+    scopes: Mapping[str, str | None] = {}
+    # The actions that respect the limits of a key: its domain, or the links that it created. All others refuse
+    # limited keys.
+    limited_keys: Collection[str] = ()
+    # Whether the path names the workspace by ``id``, instead of the header.
+    has_workspace_in_path = False
+    # Headers that the throttle sets.
+    rate_headers: Mapping[str, str] = {}
+    # Resources to release at the end of the request.
+    request_stack: ExitStack
+
+    def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        # Closed when the view has returned or raised.
+        with ExitStack() as self.request_stack:
+            return super().dispatch(request, *args, **kwargs)
+
+    def before_body(self, request: Request) -> None:
+        """Called after authentication, permission checks and throttling, and before the body is parsed."""
+
+    def perform_authentication(self, request: Request) -> None:
+        """Count the request even if its credential is invalid: DRF would reject it before the throttle."""
+        refusal = None
+        try:
+            super().perform_authentication(request)
+        except AuthenticationFailed as error:
+            refusal = error
+        super().check_throttles(request)
+        if refusal is not None:
+            raise refusal
+        authenticator, caller = cast("Any", request.successful_authenticator), cast("Any", request.auth)
+        who = SERVICE
+        if authenticator is not None:
+            key = None if caller.key is None else caller.key.public_id
+            who = Actor(request.user.pk, authenticator.via, key)
+        self.request_stack.callback(actor.reset, actor.set(who))
+
+    def check_throttles(self, request: Request) -> None:
+        """Do nothing: `perform_authentication` has already counted the request."""
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        self.before_body(request)
+        if request.method in _WRITES:
+            if "HTTP_TRANSFER_ENCODING" in request.META:
+                # WSGI provides no length for such a body, and Django treats it as empty.
+                raise LengthRequired
+            # Reject a malformed body even if the endpoint reads none of it.
+            _ = request.data
+        if self.action is not None:
+            self._check_unread(request)
+
+    def _check_unread(self, request: Request) -> None:
+        """Check the names in a query or body that the action does not read."""
+        reads_body = self.action in self.bodies
+        if self.action not in self.queries and (request.META.get("QUERY_STRING") or not reads_body):
+            self._read(NoFields, request.query_params.dict(), "parameter")
+        if not reads_body and request.method in _WRITES:
+            self._read(NoFields, request.data, "field")
+
+    def read_query(self) -> dict[str, Any]:
+        """The validated parameters, by `queries`. Raises InvalidFields."""
+        return self._read(self.queries[self.action], self.request.query_params.dict(), "parameter")
+
+    def read_body(self) -> dict[str, Any]:
+        """The validated fields, by `bodies`. Raises InvalidFields."""
+        return self._read(self.bodies[self.action], self.request.data, "field")
+
+    @cached_property
+    def handling(self) -> Handling:
+        return Handling(is_strict=prefers_strict(self.request.META.get("HTTP_PREFER", "")))
+
+    def _read(self, serializer: SerializerType, data: Any, noun: str) -> dict[str, Any]:
+        """``data`` is a dict, as the parsers and queries return it."""
+        fields, warnings = self.handling.read(_shared(serializer), data, noun=noun)
+        if warnings:
+            add_warnings(self.request, warnings)
+        return fields
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Response:
+        final: Response = super().finalize_response(request, response, *args, **kwargs)
+        attach_warnings(request, final)
+        final["Cache-Control"] = "no-store"
+        final["X-Content-Type-Options"] = "nosniff"
+        # A repeated request with an Idempotency-Key does not read its body.
+        has_read = "handling" in self.__dict__
+        if has_read and self.handling.is_strict:
+            final["Preference-Applied"] = "handling=strict"
+        # Keep the headers of a narrower limit that rejected the request.
+        for name, value in self.rate_headers.items():
+            final.headers.setdefault(name, value)
+        return final

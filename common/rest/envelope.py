@@ -1,0 +1,190 @@
+"""The common shape of every response under /api: ``{success, message?, data?}``, and of its errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import orjson
+from django.core.exceptions import PermissionDenied as DjangoPermissionDenied
+from django.db import Error
+from django.http import Http404, UnreadablePostError
+from rest_framework import exceptions
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.parsers import BaseParser
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from common.database import has_unknown_outcome, is_outage, is_reference_gone
+from common.errors import (
+    MAX_REPORTED,
+    BadBody,
+    FieldError,
+    Forbidden,
+    InvalidFields,
+    NotFound,
+    ServiceError,
+    TooManyAttempts,
+    Unavailable,
+)
+from common.host.metrics import count_database_error
+from common.rest.lists import MORE_ERRORS
+
+
+def ok(
+    data: Mapping[str, Any] | None = None, message: str | None = None, *, status: int = 200, **top_level: Any
+) -> Response:
+    """A successful response. ``top_level`` holds keys that the contract puts beside ``data``."""
+    body: dict[str, Any] = {"success": True, **top_level}
+    if message is not None:
+        body["message"] = message
+    if data is not None:
+        body["data"] = data
+    return Response(body, status=status)
+
+
+def error_body(error: ServiceError, max_errors: int = MAX_REPORTED) -> dict[str, Any]:
+    """``moreErrors`` is the number of broken rules beyond the first ``max_errors``; absent if it is 0."""
+    body: dict[str, Any] = {"success": False, "message": error.message, "code": error.code}
+    if isinstance(error, InvalidFields):
+        shown = error.errors[:max_errors]
+        body["errors"] = [broken.as_json() for broken in shown]
+        if more := error.more + len(error.errors) - len(shown):
+            body["moreErrors"] = more
+    if isinstance(error, TooManyAttempts):
+        body["retryAfter"] = error.retry_after
+    if error.data is not None:
+        body["data"] = dict(error.data)
+    return body
+
+
+# Characters of a field's path in an error: the client chooses the names of unknown fields.
+MAX_PATH = 200
+_MAX_MESSAGE = 500
+
+# The challenge of a 401 (RFC 9110 11.6.1). The key header has no registered scheme, so both use Bearer.
+WWW_AUTHENTICATE = 'Bearer realm="api"'
+
+
+_UNKNOWN_OUTCOME = (
+    "The database did not confirm this in time, so it may or may not have been done. "
+    "Requests with an Idempotency-Key can safely be sent again."
+)
+
+
+class JSONRenderer(BaseRenderer):
+    media_type = "application/json"
+    format = "json"
+    charset = None
+
+    def render(
+        self,
+        data: Any,
+        accepted_media_type: str | None = None,
+        renderer_context: Mapping[str, Any] | None = None,
+    ) -> bytes:
+        return b"" if data is None else orjson.dumps(data, default=str)
+
+
+class JSONOnly(BaseContentNegotiation):
+    """Always respond with JSON, whatever ``Accept`` says. A body must declare its media type (else 415)."""
+
+    def select_parser(self, request: Request, parsers: Any) -> BaseParser | None:
+        media_type = (request.content_type or "").partition(";")[0].strip().lower()
+        return next((parser for parser in parsers if parser.media_type == media_type), None)
+
+    def select_renderer(
+        self, request: Request, renderers: Any, format_suffix: str | None = None
+    ) -> tuple[BaseRenderer, str]:
+        return renderers[0], renderers[0].media_type
+
+
+def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response | None:
+    """DRF's ``EXCEPTION_HANDLER``. Returns None for a bug: Django logs it and calls ``handler500``."""
+    if isinstance(exc, Error):
+        count_database_error("api")
+    error = as_service_error(exc)
+    if error is None:
+        return None
+    headers = {}
+    if error.status == 401:
+        headers["WWW-Authenticate"] = WWW_AUTHENTICATE
+    if error.status == 405:
+        headers["Allow"] = ", ".join(context["view"].allowed_methods)
+    if isinstance(error, TooManyAttempts):
+        headers |= error.headers
+    if isinstance(error, Unavailable):
+        headers["Retry-After"] = str(error.retry_after)
+    return Response(error_body(error), status=error.status, headers=headers)
+
+
+def as_service_error(exc: Exception) -> ServiceError | None:
+    if isinstance(exc, ServiceError):
+        return exc
+    if isinstance(exc, Http404):
+        return NotFound()
+    if isinstance(exc, DjangoPermissionDenied):
+        return Forbidden()
+    if isinstance(exc, UnreadablePostError):
+        return BadBody("The request body ended early.")
+    if has_unknown_outcome(exc):
+        return Unavailable(_UNKNOWN_OUTCOME)
+    if is_outage(exc):
+        return Unavailable()
+    if is_reference_gone(exc):
+        return NotFound("An object that this request needs has been deleted.")
+    if isinstance(exc, exceptions.ValidationError):
+        return invalid(exc)
+    if isinstance(exc, exceptions.APIException):
+        return _from_drf(exc)
+    return None
+
+
+def invalid(exc: exceptions.ValidationError) -> InvalidFields:
+    errors, more = [], 0
+    for path, detail in _broken_rules(exc.detail):
+        if detail.code == MORE_ERRORS:
+            more += int(detail)
+        else:
+            # Both may repeat the client's input: a key of megabytes, or an unknown choice.
+            errors.append(FieldError(path[:MAX_PATH], str(detail.code), str(detail)[:_MAX_MESSAGE]))
+    return InvalidFields(errors, more=more)
+
+
+class KeyExpired(exceptions.AuthenticationFailed):
+    """A subclass of DRF's exception, so that the request is counted before it is refused."""
+
+    code = "key_expired"
+    default_detail = "The API key has expired."
+
+
+def _from_drf(exc: exceptions.APIException) -> ServiceError:
+    code = exc.code if isinstance(exc, KeyExpired) else _CODES.get(exc.status_code, "error")
+    error = ServiceError(str(exc.detail), code=code)
+    error.status = exc.status_code
+    return error
+
+
+_CODES = {
+    400: "bad_request",
+    401: "not_authenticated",
+    403: "permission_denied",
+    404: "not_found",
+    405: "method_not_allowed",
+    415: "unsupported_media_type",
+}
+
+
+def _broken_rules(detail: Any, path: str = "") -> Iterator[tuple[str, exceptions.ErrorDetail]]:
+    """Flattens DRF's nested details into one entry per broken rule, each with its dotted path."""
+    if isinstance(detail, exceptions.ErrorDetail):
+        yield path or "body", detail
+    elif isinstance(detail, dict):
+        for key, value in detail.items():
+            yield from _broken_rules(
+                value, path if key == "non_field_errors" else f"{path}.{key}".lstrip(".")
+            )
+    else:
+        for item in detail:
+            yield from _broken_rules(item, path)

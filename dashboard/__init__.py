@@ -1,0 +1,5 @@
+"""The dashboard: a front end of static files (`front`) that uses only the public API.
+
+`views` serves the page and issues access tokens, `document` writes the page, `files` has the scripts and styles, and
+`modules` lists those that a page needs first.
+"""

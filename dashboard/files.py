@@ -1,0 +1,64 @@
+"""The files of the front end, read and compressed once per process, when they are first requested."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+FRONT = Path(__file__).parent / "front"
+_CONTENT_TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
+_CONTENT_TYPES[".mjs"] = _CONTENT_TYPES[".js"]
+
+
+class Content(NamedTuple):
+    plain: bytes
+    gzipped: bytes
+
+
+class File(NamedTuple):
+    content: Content
+    content_type: str
+
+
+def compressed(content: bytes) -> Content:
+    return Content(content, gzip.compress(content, mtime=0))
+
+
+@cache
+def names() -> Mapping[str, Path]:
+    """Every file that browsers may request, by its path below ``front``."""
+    return {
+        path.relative_to(FRONT).as_posix(): path
+        for path in sorted(FRONT.rglob("*"))
+        if path.suffix in _CONTENT_TYPES
+    }
+
+
+@cache
+def version() -> str:
+    """Changes with any file. It is a part of the URLs, so browsers may keep each file for as long as they like."""
+    digest = hashlib.sha256()
+    for name, path in names().items():
+        digest.update(f"{name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\0".encode())
+    return digest.hexdigest()[:16]
+
+
+@cache
+def languages() -> tuple[str, ...]:
+    """The languages that have a file of texts; English first, because it is the default."""
+    found = {Path(name).stem for name in names() if name.startswith("texts/")}
+    return ("en", *sorted(found - {"en"}))
+
+
+def read(name: str) -> File | None:
+    return _read(name) if name in names() else None
+
+
+@cache
+def _read(name: str) -> File:
+    path = names()[name]
+    return File(compressed(path.read_bytes()), _CONTENT_TYPES[path.suffix])

@@ -1,0 +1,212 @@
+/** Calls of the public API. Everything that the dashboard shows or changes goes through here. */
+import { signal } from "./html.js";
+import { SignedOut, accessToken, dropToken, signIn } from "./session.js";
+import { refusalText, t } from "./texts.js";
+import { workspaceId } from "./workspace.js";
+
+/** @typedef {{field: string, code: string, message: string}} FieldError */
+
+/** Whether the last call got no response from the API. */
+export const isAway = signal(false);
+/** Counts the responses with status 404. The account may have left the workspace of this page. */
+export const notFound = signal(0);
+/** Whether a call takes unusually long. */
+export const isSlow = signal(false);
+
+const SLOW_MILLISECONDS = 3_000;
+const TIMEOUT_MILLISECONDS = 60_000;
+/** @type {Set<symbol>} */
+const slowCalls = new Set();
+
+/** An error response of the API. `status` 0: no response. */
+export class ApiError extends Error {
+    /**
+     * @param {number} status
+     * @param {string} code
+     * @param {string} message
+     * @param {FieldError[]} [errors]
+     * @param {unknown} [data] what some refusals explain, such as the checks of a verification
+     */
+    constructor(status, code, message, errors = [], data = null) {
+        super(message);
+        this.status = status;
+        this.code = code;
+        this.errors = errors;
+        this.data = data;
+    }
+
+    /** Whether the service understood the call and changed nothing. */
+    get isRefused() {
+        return this.status >= 400 && this.status < 500;
+    }
+}
+
+/**
+ * @typedef {object} Options
+ * @property {Record<string, string | number | boolean | undefined>} [query]
+ * @property {unknown} [body]
+ * @property {string} [idempotencyKey] repeating a call with the same key is safe
+ * @property {string} [ifMatch] the version that an update expects. If there is another one, its status is 412.
+ * @property {AbortSignal} [signal]
+ * @property {boolean} [keepalive] the call goes on when the page is closed
+ */
+
+/**
+ * The whole body of the response, for the few endpoints without `data`. Throws as `call` does.
+ * @param {string} method
+ * @param {string} path below /api
+ * @param {Options} [options]
+ * @returns {Promise<any>}
+ */
+export async function callForBody(method, path, options = {}) {
+    const response = await send(method, path, options);
+    // The connection can also break in the middle of a response.
+    return reach(response.json());
+}
+
+/**
+ * The `data` of the response. Throws ApiError, SignedOut, or an AbortError if `signal` was aborted.
+ * @param {string} method
+ * @param {string} path below /api
+ * @param {Options} [options]
+ * @returns {Promise<any>}
+ */
+export async function call(method, path, options = {}) {
+    return (await callForBody(method, path, options)).data;
+}
+
+/**
+ * The result of `call`, and the version of the object. A compressing proxy makes its tag weak, which changes nothing.
+ * @param {string} path
+ */
+export async function readWithVersion(path) {
+    const response = await send("GET", path, {});
+    const { data } = await reach(response.json());
+    return { data, version: response.headers.get("ETag")?.replace(/^W\//, "") };
+}
+
+/**
+ * @param {string} method
+ * @param {string} path
+ * @param {Options} options
+ */
+export async function download(method, path, options) {
+    const response = await send(method, path, options);
+    const [, name = "download"] = /filename="([^"]+)"/.exec(response.headers.get("Content-Disposition") ?? "") ?? [];
+    return { name, content: await response.blob() };
+}
+
+/**
+ * @param {string} method
+ * @param {string} path
+ * @param {Options} options
+ */
+async function send(method, path, options) {
+    const done = watch();
+    try {
+        const token = await reach(accessToken());
+        let response = await reach(request(method, path, options, token));
+        if (response.status === 401) {
+            // The token may have ended early. Requesting another one shows whether the session has ended, too.
+            dropToken(token);
+            response = await reach(request(method, path, options, await reach(accessToken())));
+        }
+        if (response.status === 401) {
+            signIn.value = "out";
+            throw new SignedOut();
+        }
+        isAway.value = response.status === 503;
+        if (response.status === 404) notFound.value++;
+        if (!response.ok) throw await refusal(response);
+        return response;
+    } finally {
+        done();
+    }
+}
+
+/**
+ * @param {string} method
+ * @param {string} path
+ * @param {Options} options
+ * @param {string} token
+ */
+function request(method, path, { query = {}, body, idempotencyKey, ifMatch, signal: aborted, keepalive }, token) {
+    const url = new URL(`/api${path}`, location.origin);
+    for (const [name, value] of Object.entries(query)) {
+        if (value !== undefined && value !== "") url.searchParams.set(name, String(value));
+    }
+    const headers = new Headers({ Authorization: `Bearer ${token}` });
+    if (workspaceId !== null) headers.set("X-Workspace", encodeURIComponent(workspaceId));
+    if (body !== undefined) headers.set("Content-Type", "application/json");
+    if (ifMatch !== undefined) headers.set("If-Match", ifMatch);
+    if (idempotencyKey !== undefined) headers.set("Idempotency-Key", idempotencyKey);
+    const limits = [AbortSignal.timeout(TIMEOUT_MILLISECONDS), ...(aborted ? [aborted] : [])];
+    return fetch(url, {
+        method,
+        headers,
+        body: body === undefined ? undefined : JSON.stringify(body),
+        credentials: "omit",
+        cache: "no-store",
+        keepalive,
+        signal: AbortSignal.any(limits),
+    });
+}
+
+/**
+ * Turns a failure of the network into an ApiError.
+ * @template T
+ * @param {Promise<T>} answer
+ * @returns {Promise<T>}
+ */
+async function reach(answer) {
+    try {
+        return await answer;
+    } catch (error) {
+        if (error instanceof SignedOut || isAbort(error)) throw error;
+        isAway.value = true;
+        throw new ApiError(0, "away", t("error.away"));
+    }
+}
+
+/** @param {unknown} error */
+export const isAbort = error => error instanceof DOMException && error.name === "AbortError";
+
+/** @param {Response} response */
+async function refusal(response) {
+    if (response.status === 503) return new ApiError(503, "unavailable", t("error.away"));
+    try {
+        const { code, message, errors, data } = await response.json();
+        if (code === "rate_limited") return tooMany(response);
+        const broken = inOwnLanguage(errors);
+        // As in the API's own message: the first broken rule.
+        const text = broken.length > 0 ? `${broken[0].field}: ${broken[0].message}` : refusalText({ code, message });
+        return new ApiError(response.status, code, text, broken, data);
+    } catch {
+        if (response.status === 429) return tooMany(response);
+        return new ApiError(response.status, "unknown", t("error.unknown", { status: response.status }));
+    }
+}
+
+/** @param {Response} response */
+const tooMany = ({ status, headers }) =>
+    new ApiError(status, "rate_limited", t("error.limit", { seconds: headers.get("Retry-After") ?? "?" }));
+
+/**
+ * @param {FieldError[]} [errors]
+ * @returns {FieldError[]}
+ */
+export const inOwnLanguage = (errors = []) => errors.map(error => ({ ...error, message: refusalText(error) }));
+
+/** Marks the service as slow until the returned function is called. */
+function watch() {
+    const id = Symbol();
+    const timer = setTimeout(() => {
+        slowCalls.add(id);
+        isSlow.value = true;
+    }, SLOW_MILLISECONDS);
+    return () => {
+        clearTimeout(timer);
+        slowCalls.delete(id);
+        isSlow.value = slowCalls.size > 0;
+    };
+}

@@ -1,0 +1,69 @@
+/** Unsaved input, stored in this tab, so that it survives a reload. */
+import { signal, useMemo } from "./html.js";
+
+const PREFIX = "dashboard.draft.";
+const ACCOUNT = "dashboard.account";
+
+/**
+ * @param {string} name
+ * @param {unknown} value
+ */
+export function keepDraft(name, value) {
+    try {
+        sessionStorage.setItem(PREFIX + name, JSON.stringify(value));
+    } catch {
+        // Without storage, the input is kept as long as the page.
+    }
+}
+
+/**
+ * Null if nothing is stored.
+ * @param {string} name
+ * @returns {any}
+ */
+export function readDraft(name) {
+    try {
+        return JSON.parse(sessionStorage.getItem(PREFIX + name) ?? "null");
+    } catch {
+        return null;
+    }
+}
+
+/** @param {string} name */
+export function dropDraft(name) {
+    try {
+        sessionStorage.removeItem(PREFIX + name);
+    } catch {
+        // See above.
+    }
+}
+
+/**
+ * The text of an input, which survives a reload. An empty text is not stored.
+ * @param {string} name
+ * @param {string} initial
+ */
+export function useDraft(name, initial = "") {
+    return useMemo(() => {
+        const text = signal(/** @type {string} */ (readDraft(name) ?? initial));
+        text.subscribe(value => (value === initial ? dropDraft(name) : keepDraft(name, value)));
+        return text;
+    }, [name]);
+}
+
+/**
+ * The drafts of one account are not shown to another one that signs in in the same tab. Returns whether another account
+ * used the tab before.
+ * @param {string} accountId
+ */
+export function forgetDrafts(accountId) {
+    try {
+        const before = sessionStorage.getItem(ACCOUNT);
+        const isAnother = before !== null && before !== accountId;
+        if (isAnother) Object.keys(sessionStorage).filter(key => key.startsWith(PREFIX)).forEach(key => sessionStorage.removeItem(key));
+        sessionStorage.setItem(ACCOUNT, accountId);
+        return isAnother;
+    } catch {
+        return false;
+    }
+}

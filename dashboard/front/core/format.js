@@ -1,0 +1,44 @@
+/** Numbers and times in the language of the page and the browser's time zone. */
+import { language } from "./texts.js";
+
+/**
+ * A formatter that is created when it is first used, because the language is loaded by then. Creating one takes many times
+ * longer than formatting.
+ * @template T
+ * @param {() => T} create
+ * @returns {() => T}
+ */
+export function once(create) {
+    /** @type {T | undefined} */
+    let created;
+    return () => (created ??= create());
+}
+
+const numbers = once(() => new Intl.NumberFormat(language));
+const days = once(() => new Intl.DateTimeFormat(language, { dateStyle: "medium" }));
+const times = once(() => new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" }));
+
+/** @param {number} value */
+export const number = value => numbers().format(value);
+
+/** @param {string} moment ISO 8601 */
+export const day = moment => days().format(new Date(moment));
+
+/** @param {string} moment ISO 8601 */
+export const dateAndTime = moment => times().format(new Date(moment));
+
+/**
+ * The value of an `<input type=datetime-local>`, in the browser's time zone.
+ * @param {string | null | undefined} moment ISO 8601
+ */
+export function toLocalInput(moment) {
+    if (!moment) return "";
+    const time = new Date(moment);
+    return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+/**
+ * ISO 8601 in UTC, or null for an empty input.
+ * @param {string} value
+ */
+export const fromLocalInput = value => (value === "" ? null : new Date(value).toISOString());

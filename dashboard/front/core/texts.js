@@ -1,0 +1,81 @@
+/** The texts of the chosen language. A file of `texts/` is a language; the server lists them in the page. */
+
+/** @typedef {typeof import("../texts/en.js").texts} Texts */
+/** @typedef {keyof Texts} Key */
+
+const CHOICE = "dashboard.language";
+const page = document.documentElement;
+
+export const languages = (page.dataset.languages ?? "en").split(",");
+/** The language of the page, set by `loadTexts`. */
+export let language = "en";
+/** @type {Record<string, string | {one: string, other: string}>} */
+let texts = {};
+/** @type {Record<string, string>} */
+let refusals = {};
+let plurals = new Intl.PluralRules("en");
+
+export async function loadTexts() {
+    const chosen = stored();
+    language = chosen && languages.includes(chosen) ? chosen : page.lang;
+    const loaded = await import(`../texts/${language}.js`);
+    const brand = page.dataset.brandName;
+    texts = brand === undefined ? loaded.texts : { ...loaded.texts, "nav.name": brand };
+    refusals = loaded.refusals ?? {};
+    plurals = new Intl.PluralRules(language);
+    page.lang = language;
+    page.dir = loaded.direction;
+}
+
+/** @param {string} name */
+export function chooseLanguage(name) {
+    localStorage.setItem(CHOICE, name);
+    location.reload();
+}
+
+/**
+ * The text of a key, with each `{name}` replaced. A text with plural forms chooses by `count`.
+ * @param {Key} key
+ * @param {Record<string, string | number>} [values]
+ * @returns {string}
+ */
+export function t(key, values = {}) {
+    const text = texts[key];
+    const form = typeof text === "string" ? text : text[plural(Number(values.count))];
+    return form.replace(/\{(\w+)\}/g, (placeholder, name) => {
+        const value = values[name] ?? placeholder;
+        return typeof value === "number" ? value.toLocaleString(language) : value;
+    });
+}
+
+/**
+ * The text of a key that depends on a value of the API, which may be newer than this page.
+ * @param {string} key
+ * @param {string} fallback
+ */
+export const textOr = (key, fallback) => (key in texts ? t(/** @type {Key} */ (key)) : fallback);
+
+/**
+ * An error message of the API in the language of the page. Without a text for the code, it is the API's own message,
+ * in English. A code can have a separate text for a field.
+ * @param {{code?: string, message?: string, field?: string}} refusal
+ */
+export function refusalText({ code = "", message = "", field = "" }) {
+    const name = field.split(".").findLast(part => !/^\d+$/.test(part));
+    const text = refusals[`${code}.${name}`] ?? refusals[code];
+    const [limit] = /\d+/.exec(message) ?? [];
+    if (typeof text !== "string" || (text.includes("{number}") && limit === undefined)) return message;
+    return text.replace("{number}", Number(limit).toLocaleString(language));
+}
+
+/** @param {number} count */
+const plural = count => (plurals.select(count) === "one" ? "one" : "other");
+
+function stored() {
+    try {
+        return localStorage.getItem(CHOICE);
+    } catch {
+        // Browsers can be set to refuse all storage.
+        return null;
+    }
+}

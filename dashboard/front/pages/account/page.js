@@ -1,0 +1,15 @@
+/** The account that is signed in. */
+import { html } from "../../core/html.js";
+import { t } from "../../core/texts.js";
+import { ApiKey } from "./api_key.js";
+import { Credentials, Profile } from "./profile.js";
+import { AccountHeading } from "./sections.js";
+import { Sessions } from "./sessions.js";
+
+export const Page = () => html`
+    <${AccountHeading} title=${t("account.title")} />
+    <${Profile} />
+    <${Credentials} />
+    <${ApiKey} />
+    <${Sessions} />
+`;

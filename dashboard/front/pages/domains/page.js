@@ -1,0 +1,28 @@
+/** The custom domains: add one, publish its DNS records, verify it, and choose its fallback addresses. */
+import { lacks } from "../../core/account.js";
+import { html, useEffect } from "../../core/html.js";
+import { t } from "../../core/texts.js";
+import { recoveries } from "../../parts/banners.js";
+import { Adding } from "./adding.js";
+import { Card } from "./card.js";
+import { domains, failure, load } from "./state.js";
+
+export function Page() {
+    const isReachable = recoveries.value;
+    useEffect(() => {
+        load();
+    }, [isReachable]);
+    useEffect(() => {
+        document.title = `${t("domains.title")} · ${t("nav.name")}`;
+    }, []);
+    return html`
+        <h1>${t("domains.title")}</h1>
+        <p>${t("domains.text")}</p>
+        ${!lacks("admin") && html`<${Adding} />`}
+        ${failure.value !== null && html`<p role="alert" class="failure">${failure.value}</p>`}
+        <section aria-busy=${domains.value === null && failure.value === null} aria-label=${t("domains.title")}>
+            ${domains.value?.map(domain => html`<${Card} key=${domain._id} domain=${domain} />`)}
+            ${domains.value?.length === 0 && html`<p>${t("domains.none")}</p>`}
+        </section>
+    `;
+}

@@ -1,0 +1,79 @@
+/** The code of the link. Checks its format as the user types, and whether another link of the workspace has it. */
+import { availableDomains, listLinks } from "../../core/endpoints.js";
+import { report } from "../../core/failures.js";
+import { html, useEffect, useSignal } from "../../core/html.js";
+import { t } from "../../core/texts.js";
+import { About } from "./inputs.js";
+
+const CODE = /^[A-Za-z0-9]{3,50}$/;
+const TYPING_MILLISECONDS = 300;
+
+/** @typedef {import("../../core/texts.js").Key} Key */
+
+/** @param {{editing: import("./editing.js").Editing}} properties */
+export function Code({ editing }) {
+    const domains = useSignal(/** @type {import("../../core/endpoints.js").Domains} */ ([]));
+    const verdict = useSignal(/** @type {Key | null} */ (null));
+    const { customCode, domainId } = editing.fields.value;
+    const isUnchanged = customCode === editing.before.customCode && domainId === editing.before.domainId;
+    const address = domains.value.find(domain => domain.id === domainId)?.shortUrl;
+    useEffect(() => {
+        availableDomains().then(found => (domains.value = found), report);
+    }, []);
+    useEffect(() => {
+        verdict.value = null;
+        if (customCode === "" || isUnchanged) return undefined;
+        if (!CODE.test(customCode)) {
+            verdict.value = "code.malformed";
+            return undefined;
+        }
+        if (address === undefined) return undefined;
+        const stopped = new AbortController();
+        const timer = setTimeout(() => {
+            const shortUrl = `${address}/${customCode}`;
+            listLinks({ search: shortUrl, limit: 100 }, stopped.signal).then(
+                ({ urls }) => {
+                    verdict.value = urls.some(link => link.shortUrl === shortUrl) ? "code.yours" : "code.wellFormed";
+                },
+                () => {},
+            );
+        }, TYPING_MILLISECONDS);
+        return () => {
+            clearTimeout(timer);
+            stopped.abort();
+        };
+    }, [customCode, address, isUnchanged]);
+    const error = editing.errors.value.customCode;
+    const isWrong = error !== undefined || verdict.value === "code.malformed" || verdict.value === "code.yours";
+    return html`
+        <div class="grid">
+            <label>
+                ${t("field.domainId")}
+                <select
+                    value=${domainId}
+                    disabled=${editing.id !== null}
+                    onChange=${(/** @type {any} */ event) => editing.change({ domainId: event.target.value })}
+                >
+                    ${domains.value.map(
+                        ({ id, fullDomain }) => html`<option value=${id} selected=${id === domainId}>${fullDomain}</option>`,
+                    )}
+                </select>
+            </label>
+            <div>
+                <label>
+                    ${t("field.customCode")}
+                    <input
+                        name="customCode"
+                        value=${customCode}
+                        autocomplete="off"
+                        spellcheck=${false}
+                        aria-invalid=${isWrong ? "true" : verdict.value === "code.wellFormed" ? "false" : undefined}
+                        aria-describedby="code-about"
+                        onInput=${(/** @type {any} */ event) => editing.change({ customCode: event.target.value })}
+                    />
+                </label>
+                <${About} id="code-about" error=${error} hint=${t(verdict.value ?? "code.hint")} />
+            </div>
+        </div>
+    `;
+}

@@ -1,0 +1,94 @@
+/** A list of rows that can be moved with the mouse and with the keyboard. */
+import { html, useRef } from "../../core/html.js";
+import { t } from "../../core/texts.js";
+
+/**
+ * @template T
+ * @param {readonly T[]} rows
+ * @param {number} from
+ * @param {number} to
+ */
+function moved(rows, from, to) {
+    const next = rows.filter((_, position) => position !== from);
+    next.splice(to, 0, rows[from]);
+    return next;
+}
+
+/**
+ * @param {object} properties
+ * @param {any[]} properties.rows
+ * @param {(rows: any[]) => void} properties.onChange
+ * @param {(row: any, change: (changes: object) => void, position: number) => import("../../core/html.js").Children} properties.show
+ * @param {string} properties.label
+ */
+export function Rows({ rows, onChange, show, label }) {
+    const dragged = useRef(-1);
+    const list = useRef(/** @type {HTMLOListElement | null} */ (null));
+    /**
+     * @param {number} from
+     * @param {number} to
+     */
+    const move = (from, to) => {
+        if (from < 0 || to < 0 || to >= rows.length || from === to) return;
+        onChange(moved(rows, from, to));
+        // The focus stays on the row that moved.
+        requestAnimationFrame(() => handle(list.current, to)?.focus());
+    };
+    return html`
+        <ol class="rows" ref=${list} aria-label=${label}>
+            ${rows.map(
+                (row, position) => html`
+                    <li
+                        key=${position}
+                        onDragOver=${(/** @type {Event} */ event) => event.preventDefault()}
+                        onDrop=${(/** @type {Event} */ event) => {
+                            event.preventDefault();
+                            move(dragged.current, position);
+                        }}
+                    >
+                        <button
+                            type="button"
+                            class="handle outline secondary"
+                            draggable="true"
+                            aria-label=${t("rows.move", { position: position + 1 })}
+                            title=${t("rows.hint")}
+                            onDragStart=${() => (dragged.current = position)}
+                            onKeyDown=${(/** @type {KeyboardEvent} */ event) => {
+                                const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+                                if (step === undefined) return;
+                                event.preventDefault();
+                                move(position, position + step);
+                            }}
+                        >
+                            ↕
+                        </button>
+                        <div>
+                            ${show(
+                                row,
+                                changes => onChange(rows.map((other, at) => (at === position ? { ...other, ...changes } : other))),
+                                position,
+                            )}
+                        </div>
+                        <button
+                            type="button"
+                            class="outline secondary"
+                            aria-label=${t("rows.remove", { position: position + 1 })}
+                            onClick=${() => onChange(rows.filter((_, at) => at !== position))}
+                        >
+                            ×
+                        </button>
+                    </li>
+                `,
+            )}
+        </ol>
+    `;
+}
+
+/**
+ * @param {HTMLElement | null} list
+ * @param {number} position
+ */
+function handle(list, position) {
+    const found = list?.querySelectorAll(":scope > li > .handle")[position];
+    return found instanceof HTMLElement ? found : null;
+}

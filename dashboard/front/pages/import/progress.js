@@ -1,0 +1,91 @@
+/** The progress of an import, and the next step. */
+import { availableDomains } from "../../core/endpoints.js";
+import { report } from "../../core/failures.js";
+import { html, useEffect, useSignal } from "../../core/html.js";
+import { t } from "../../core/texts.js";
+
+/** @typedef {import("./run.js").Run} Run */
+
+/** @param {{run: Run}} properties */
+export function Progress({ run }) {
+    const phase = run.phase.value;
+    return html`
+        <section class="import" data-phase=${phase} aria-label=${t("import.progress")}>
+            <h2><bdi>${run.name}</bdi></h2>
+            <p role="status">${summary(run)}</p>
+            ${phase === "checking" && html`<progress aria-label=${t("import.progress")}></progress>`}
+            ${run.isHalfDone &&
+            html`<progress
+                aria-label=${t("import.progress")}
+                value=${run.table.isWhole ? undefined : run.imported.value}
+                max=${run.accepted}
+            ></progress>`}
+            ${run.problem.value && html`<p role="alert" class="failure">${run.problem.value}</p>`}
+            ${!run.isHalfDone && phase !== "done" && html`<${Domain} run=${run} />`}
+            <div class="actions"><${Actions} run=${run} /></div>
+        </section>
+    `;
+}
+
+/** @param {Run} run */
+function summary(run) {
+    const { accepted, imported, results } = run;
+    const total = results.value.length;
+    switch (run.phase.value) {
+        case "checking":
+            return t("import.checking");
+        case "unchecked":
+            return t("import.unchecked");
+        case "checked":
+            return t("import.checked", { count: total, accepted, rejected: total - accepted });
+        case "applying":
+            return t(run.isStopping.value ? "import.stopping" : "import.applying", { imported: imported.value, accepted });
+        case "paused":
+            return t("import.paused", { imported: imported.value, accepted });
+        case "done":
+            return t("import.done", { count: imported.value, rejected: total - imported.value });
+    }
+}
+
+/** @param {{run: Run}} properties */
+function Actions({ run }) {
+    switch (run.phase.value) {
+        case "unchecked":
+            return html`<button onClick=${() => run.check()}>${t("import.checkAgain")}</button>`;
+        case "checked":
+            if (run.accepted === 0) return null;
+            return html`<button onClick=${() => run.apply()}>${t("import.apply", { count: run.accepted })}</button>`;
+        case "applying":
+            return html`<button class="secondary" disabled=${run.isStopping.value} onClick=${() => run.stop()}>${t("import.stop")}</button>`;
+        case "paused":
+            return html`<button onClick=${() => run.apply()}>${t("import.continue")}</button>`;
+        case "done":
+            return html`<a role="button" href="/dashboard/">${t("import.show")}</a>`;
+        default:
+            return null;
+    }
+}
+
+/** @param {{run: Run}} properties */
+function Domain({ run }) {
+    const domains = useSignal(/** @type {import("../../core/endpoints.js").Domains} */ ([]));
+    useEffect(() => {
+        availableDomains().then(listed => (domains.value = listed), report);
+    }, []);
+    return html`
+        <label>
+            ${t("import.domain")}
+            <select
+                name="domainId"
+                value=${run.domainId.value}
+                onChange=${(/** @type {any} */ event) => {
+                    run.domainId.value = event.target.value;
+                    run.check();
+                }}
+            >
+                <option value="">${t("import.ownDomain")}</option>
+                ${domains.value.map(({ id, fullDomain }) => html`<option key=${id} value=${id}>${fullDomain}</option>`)}
+            </select>
+        </label>
+    `;
+}

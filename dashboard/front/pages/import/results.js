@@ -1,0 +1,77 @@
+/** The result of each row, of the dry run or of the import. */
+import { inOwnLanguage } from "../../core/api.js";
+import { number } from "../../core/format.js";
+import { html, useSignal } from "../../core/html.js";
+import { refusalText, t } from "../../core/texts.js";
+
+/** @typedef {import("./endpoints.js").Result} Result */
+
+const PAGE_SIZE = 100;
+
+/** @param {{run: import("./run.js").Run}} properties */
+export function Results({ run }) {
+    const isFiltered = useSignal(false);
+    const page = useSignal(1);
+    const all = run.results.value;
+    if (all.length === 0) return null;
+    const shown = isFiltered.value ? all.filter(result => !result.success) : all;
+    const pages = Math.max(1, Math.ceil(shown.length / PAGE_SIZE));
+    const at = Math.min(page.value, pages);
+    return html`
+        <label>
+            <input
+                type="checkbox"
+                checked=${isFiltered.value}
+                onChange=${() => {
+                    isFiltered.value = !isFiltered.value;
+                    page.value = 1;
+                }}
+            />
+            ${t("import.onlyRejected")}
+        </label>
+        <div class="overflow-auto">
+            <table class="import-rows">
+                <thead>
+                    <tr>
+                        <th scope="col">${t("import.row")}</th>
+                        <th scope="col">${t("import.result")}</th>
+                        <th scope="col">${t("column.link")}</th>
+                        <th scope="col">${t("field.originalUrl")}</th>
+                        <th scope="col">${t("column.clicks")}</th>
+                    </tr>
+                </thead>
+                <tbody>
+                    ${shown.slice((at - 1) * PAGE_SIZE, at * PAGE_SIZE).map(
+                        result => html`<${Row} key=${result.row} result=${result} source=${run.sourceOf(result)} />`,
+                    )}
+                </tbody>
+            </table>
+        </div>
+        ${pages > 1 &&
+        html`<nav class="pages" aria-label=${t("pages.label")}>
+            <button class="outline" disabled=${at <= 1} onClick=${() => (page.value = at - 1)}>${t("pages.before")}</button>
+            <span>${t("pages.position", { page: at, pages })}</span>
+            <button class="outline" disabled=${at >= pages} onClick=${() => (page.value = at + 1)}>${t("pages.after")}</button>
+        </nav>`}
+    `;
+}
+
+/** @param {{result: Result, source: string}} properties */
+function Row({ result, source }) {
+    const { row, url } = result;
+    const state = !result.success ? "rejected" : url?._id === undefined ? "accepted" : "imported";
+    const messages = inOwnLanguage(result.errors).map(({ field, message }) => `${field}: ${message}`);
+    return html`
+        <tr data-row=${row} data-state=${state}>
+            <td class="number">${number(row)}</td>
+            <td>
+                <span class="state" data-state=${state}>${t(`import.${state}`)}</span>
+                ${!result.success &&
+                html` <small class="error" dir="auto">${messages.length > 0 ? messages.join(" ") : refusalText(result)}</small>`}
+            </td>
+            <td class="short" dir="ltr">${url?.shortUrl?.replace(/^https?:\/\//, "") ?? ""}</td>
+            <td><small dir="ltr">${url?.originalUrl ?? source}</small></td>
+            <td class="number">${url === undefined ? "" : number(url.clickCount)}</td>
+        </tr>
+    `;
+}

@@ -1,0 +1,45 @@
+/** The endpoints of keys with scopes. */
+import { call } from "../../core/api.js";
+
+/** @typedef {import("../../types/api.js").components["schemas"]} Schemas */
+/** @typedef {Schemas["Key"]} Key */
+/** @typedef {Schemas["NewKey"]} NewKey */
+/** @typedef {Schemas["Scope"]} Scope */
+/** @typedef {Schemas["CreateKeyRequest"]} KeyFields */
+
+const PAGE_LENGTH = 100;
+
+/**
+ * The newest keys, as many as this number of pages has.
+ * @param {number} pages
+ * @returns {Promise<{keys: Key[], hasMore: boolean}>}
+ */
+export async function listKeys(pages) {
+    const numbers = Array.from({ length: pages }, (_, index) => index + 1);
+    const listed = await Promise.all(
+        numbers.map(page => call("GET", "/keys", { query: { page, limit: PAGE_LENGTH } })),
+    );
+    return { keys: listed.flatMap(page => page.keys), hasMore: listed[0].pagination.pages > pages };
+}
+
+/**
+ * @param {KeyFields} body
+ * @returns {Promise<NewKey>}
+ */
+export const createKey = async body => (await call("POST", "/keys", { body })).key;
+
+/**
+ * @param {string} id
+ * @param {Schemas["UpdateKeyRequest"]} body
+ */
+export const updateKey = (id, body) => call("PATCH", `/keys/${id}`, { body });
+
+/**
+ * @param {string} id
+ * @param {number} graceSeconds how long the former key keeps working
+ * @returns {Promise<NewKey>}
+ */
+export const rotateKey = async (id, graceSeconds) => (await call("POST", `/keys/${id}/rotate`, { body: { graceSeconds } })).key;
+
+/** @param {string} id */
+export const deleteKey = id => call("DELETE", `/keys/${id}`);

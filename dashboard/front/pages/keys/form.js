@@ -1,0 +1,125 @@
+/** The form of a new key, and of the limits of an existing one. */
+import { availableDomains } from "../../core/endpoints.js";
+import { fromLocalInput, toLocalInput } from "../../core/format.js";
+import { html, useMemo, useSignal } from "../../core/html.js";
+import { t, textOr } from "../../core/texts.js";
+import { Input, Submit } from "../../parts/input.js";
+import { useLoaded } from "../../parts/loaded.js";
+import { Sending } from "../../parts/sending.js";
+
+/** @typedef {import("./endpoints.js").Key} Key */
+/** @typedef {import("./endpoints.js").KeyFields} KeyFields */
+/** @typedef {import("./endpoints.js").Scope} Scope */
+
+/** @type {Scope[]} */
+const SCOPES = [
+    "urls:read",
+    "urls:write",
+    "analytics:read",
+    "domains:read",
+    "domains:write",
+    "qr:write",
+    "keys:write",
+    "members:write",
+];
+/** @param {Scope} scope */
+export const nameOfScope = scope => textOr(`scope.${scope.replace(":", ".")}`, scope);
+
+/** The default domain, with which every key works. */
+const BASE = "base";
+
+/**
+ * @param {object} properties
+ * @param {Key} [properties.of] without it, a new key
+ * @param {string} properties.label of the button
+ * @param {(fields: KeyFields) => Promise<void>} properties.onSave
+ */
+export function KeyForm({ of: key, label, onSave }) {
+    const name = useSignal(key?.name ?? "");
+    const scopes = useSignal(new Set(key?.scopes ?? ["urls:read"]));
+    const domainId = useSignal(key?.domainId ?? "");
+    const onlyOwn = useSignal(key?.onlyOwn ?? false);
+    const expiresAt = useSignal(toLocalInput(key?.expiresAt));
+    const sending = useMemo(() => new Sending(), []);
+    const domains = useLoaded(availableDomains).value?.filter(({ id }) => id !== BASE) ?? [];
+    /** @param {SubmitEvent} event */
+    const submit = async event => {
+        event.preventDefault();
+        const fields = {
+            name: name.value,
+            scopes: SCOPES.filter(scope => scopes.value.has(scope)),
+            domainId: domainId.value || null,
+            onlyOwn: onlyOwn.value,
+            expiresAt: fromLocalInput(expiresAt.value),
+        };
+        const isSaved = await sending.run(() => onSave(fields));
+        if (isSaved && key === undefined) name.value = "";
+    };
+    return html`
+        <form class="narrow" onSubmit=${submit}>
+            <${Input} sending=${sending} name="name" label=${t("apiKeys.name")} value=${name} required maxlength="100" dir="auto" />
+            <${Scopes} chosen=${scopes} error=${sending.errors.value.scopes} />
+            <label>
+                ${t("apiKeys.domain")}
+                <select name="domainId" onChange=${(/** @type {any} */ event) => (domainId.value = event.target.value)}>
+                    <option value="" selected=${domainId.value === ""}>${t("apiKeys.anyDomain")}</option>
+                    ${domains.map(
+                        ({ id, fullDomain }) =>
+                            html`<option key=${id} value=${id} selected=${id === domainId.value}>${fullDomain}</option>`,
+                    )}
+                </select>
+            </label>
+            <label>
+                <input
+                    type="checkbox"
+                    name="onlyOwn"
+                    checked=${onlyOwn.value}
+                    onChange=${(/** @type {any} */ event) => (onlyOwn.value = event.target.checked)}
+                />
+                ${t("apiKeys.onlyOwn")}
+            </label>
+            <${Input}
+                sending=${sending}
+                name="expiresAt"
+                type="datetime-local"
+                label=${t("apiKeys.expiresAt")}
+                hint=${t("apiKeys.expiryHint")}
+                value=${expiresAt}
+            />
+            <${Submit} sending=${sending} fields=${["name", "scopes", "expiresAt"]} label=${label} />
+        </form>
+    `;
+}
+
+/** @param {{chosen: import("../../core/html.js").Signal<Set<Scope>>, error?: string}} properties */
+function Scopes({ chosen, error }) {
+    /**
+     * @param {Scope} scope
+     * @param {boolean} isChosen
+     */
+    const choose = (scope, isChosen) => {
+        const next = new Set(chosen.value);
+        if (isChosen) next.add(scope);
+        else next.delete(scope);
+        chosen.value = next;
+    };
+    return html`
+        <fieldset>
+            <legend>${t("apiKeys.scopes")}</legend>
+            ${SCOPES.map(
+                scope => html`
+                    <label key=${scope}>
+                        <input
+                            type="checkbox"
+                            name=${scope}
+                            checked=${chosen.value.has(scope)}
+                            onChange=${(/** @type {any} */ event) => choose(scope, event.target.checked)}
+                        />
+                        ${nameOfScope(scope)} <small dir="ltr">${scope}</small>
+                    </label>
+                `,
+            )}
+            ${error && html`<small class="error" role="alert">${error}</small>`}
+        </fieldset>
+    `;
+}

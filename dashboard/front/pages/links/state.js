@@ -1,0 +1,132 @@
+/** The state of the list. The filters are in the address, so that a reload and the back button keep them. */
+import { computed, signal } from "../../core/html.js";
+import { listLinks } from "../../core/endpoints.js";
+import { isAbort } from "../../core/api.js";
+import { messageOf } from "../../core/failures.js";
+import { navigate, query } from "../../core/router.js";
+import { t } from "../../core/texts.js";
+import { toast } from "../../core/toasts.js";
+
+/** @typedef {import("../../core/endpoints.js").ListedUrl} ListedUrl */
+/** @typedef {import("../../core/endpoints.js").LinkPage} LinkPage */
+/** @typedef {"search" | "tags" | "isActive" | "domain" | "from" | "until" | "sortBy" | "sortOrder" | "page"} Filter */
+
+export const PAGE_SIZE = 50;
+
+// In every time zone, the midnights before and after these days have a year of four digits.
+export const FIRST_DAY = "1970-01-01";
+export const LAST_DAY = "9998-12-31";
+
+/** @param {string} text */
+export const isDay = text => /^\d{4}-\d\d-\d\d$/.test(text) && text >= FIRST_DAY && text <= LAST_DAY;
+
+/** @type {import("../../core/html.js").Signal<LinkPage | null>} */
+export const shown = signal(/** @type {LinkPage | null} */ (null));
+export const isLoading = signal(false);
+export const failure = signal(/** @type {string | null} */ (null));
+/** The selected links, by id. They stay selected on other pages of the list. */
+export const selected = signal(/** @type {ReadonlyMap<string, ListedUrl>} */ (new Map()));
+/** Links that are about to be deleted. The list hides them. */
+export const leaving = signal(/** @type {ReadonlySet<string>} */ (new Set()));
+
+export const rows = computed(() => shown.value?.urls.filter(link => !leaving.value.has(link._id)) ?? []);
+export const filters = computed(() => {
+    const values = query.value;
+    /** @param {Filter} name */
+    const value = name => values.get(name) ?? "";
+    /** @param {"from" | "until"} name */
+    const dayOf = name => (isDay(value(name)) ? value(name) : "");
+    return {
+        search: value("search"),
+        tags: value("tags"),
+        isActive: value("isActive"),
+        domain: value("domain"),
+        from: dayOf("from"),
+        until: dayOf("until"),
+        sortBy: value("sortBy") || "createdAt",
+        sortOrder: value("sortOrder") || "desc",
+        page: Math.max(1, Number.parseInt(value("page"), 10) || 1),
+    };
+});
+export const isFiltered = computed(() => {
+    const { search, tags, isActive, domain, from, until } = filters.value;
+    return Boolean(search || tags || isActive || domain || from || until);
+});
+
+/** The filters as parameters of the API. The first and the last day are those of the browser's time zone. */
+export function parameters() {
+    const { search, tags, isActive, domain, from, until } = filters.value;
+    const created = { createdFrom: startOf(from), createdBefore: startOf(until, 1) };
+    return { search, tags, isActive, domainId: domain || undefined, ...created };
+}
+
+/**
+ * Undefined: the filter is not set, or the month has no such day.
+ * @param {string} day such as 2030-12-31
+ * @param {number} [later] number of days
+ */
+function startOf(day, later = 0) {
+    const start = new Date(`${day}T00:00`);
+    start.setDate(start.getDate() + later);
+    return Number.isNaN(start.getTime()) ? undefined : start.toISOString();
+}
+
+/**
+ * A change of a filter returns to the first page.
+ * @param {Partial<Record<Filter, string | number>>} changes
+ */
+export function change(changes) {
+    const next = new URLSearchParams(query.value);
+    if (!("page" in changes)) next.delete("page");
+    for (const [name, value] of Object.entries(changes)) {
+        if (value === "") next.delete(name);
+        else next.set(name, String(value));
+    }
+    navigate(`/dashboard/${next.size > 0 ? `?${next}` : ""}`, { replace: true });
+}
+
+/** @type {AbortController | null} */
+let running = null;
+
+/** Loads the list of the current filters. A later call replaces an earlier one. */
+export async function load() {
+    running?.abort();
+    const own = new AbortController();
+    running = own;
+    isLoading.value = true;
+    const { sortBy, sortOrder, page } = filters.value;
+    /** @type {any} */
+    const requested = { ...parameters(), sortBy, sortOrder, page, limit: PAGE_SIZE };
+    try {
+        const answer = await listLinks(requested, own.signal);
+        if (running !== own) return;
+        shown.value = answer;
+        failure.value = null;
+    } catch (error) {
+        if (running !== own || isAbort(error)) return;
+        failure.value = messageOf(error);
+    } finally {
+        if (running === own) isLoading.value = false;
+    }
+}
+
+/** The limit of the API for one call. */
+const MAX_SELECTED = 1_000;
+
+/**
+ * @param {ListedUrl[]} links
+ * @param {boolean} isSelected
+ */
+export function select(links, isSelected) {
+    const next = new Map(selected.value);
+    for (const link of links) {
+        if (isSelected) next.set(link._id, link);
+        else next.delete(link._id);
+    }
+    if (next.size > MAX_SELECTED) toast(t("selection.limit", { count: MAX_SELECTED }), { kind: "failed" });
+    else selected.value = next;
+}
+
+export function clearSelection() {
+    selected.value = new Map();
+}

@@ -1,0 +1,62 @@
+/** How uPlot draws the chart: one position per step, and the colours of the style sheet. */
+
+/** @typedef {import("../../vendor/uplot.mjs").default.Options} Options */
+
+/**
+ * @typedef {object} Steps
+ * @property {(position: number) => string} name
+ * @property {() => number} count
+ * @property {(position: number | null) => void} onPoint the step under the pointer
+ */
+
+const HEIGHT = 280;
+const MAX_POINTS = 60;
+// Steps and clicks are whole numbers, so that their axes have no fractions.
+const WHOLE = Array.from({ length: 13 }, (_, power) => [1, 2, 5].map(factor => factor * 10 ** power)).flat();
+const LABEL_PIXELS = 80;
+
+/**
+ * @param {HTMLElement} element
+ * @param {Steps} steps
+ * @returns {Options}
+ */
+export function optionsOf(element, { name, count, onPoint }) {
+    /** A custom property of the style sheet. It differs between light and dark.
+     * @param {string} property
+     */
+    const color = property => () => getComputedStyle(element).getPropertyValue(property).trim();
+    const axis = { stroke: color("--chart-text"), grid: { stroke: color("--chart-grid"), width: 1 }, ticks: { show: false } };
+    const points = { show: () => count() <= MAX_POINTS };
+    return {
+        width: element.clientWidth,
+        height: HEIGHT,
+        legend: { show: false },
+        cursor: { drag: { x: false, y: false } },
+        scales: {
+            // A single step stands in the middle.
+            x: { time: false, range: () => (count() === 1 ? [-1, 1] : [0, Math.max(1, count() - 1)]) },
+            y: { range: (_, _least, most) => [0, Math.max(4, most * 1.05)] },
+        },
+        axes: [
+            {
+                ...axis,
+                incrs: WHOLE,
+                space: LABEL_PIXELS,
+                values: (_, positions) => positions.map(position => (0 <= position && position < count() ? name(position) : "")),
+            },
+            {
+                ...axis,
+                incrs: WHOLE,
+                size: 60,
+                values: (_, counts) => counts.map(clicks => clicks.toLocaleString(document.documentElement.lang)),
+            },
+        ],
+        series: [
+            {},
+            { stroke: color("--chart-clicks"), fill: color("--chart-area"), width: 2, points },
+            { stroke: color("--chart-unique"), width: 2, points },
+            { stroke: color("--chart-before"), width: 2, dash: [6, 4], points: { show: false } },
+        ],
+        hooks: { setCursor: [plot => onPoint(plot.cursor.idx ?? null)] },
+    };
+}

@@ -1,0 +1,103 @@
+/** The choice of the period. It is in the address, so that a bookmark and the back button keep it. */
+import { html, useEffect, useSignal } from "../../core/html.js";
+import { navigate, path, query } from "../../core/router.js";
+import { t } from "../../core/texts.js";
+import { ownZone } from "./days.js";
+import { DEFAULT_RANGE, RANGES } from "./period.js";
+
+// After the first figures of a quick service.
+const ZONES_MILLISECONDS = 1_000;
+
+/** @param {Record<string, string | null>} changes null removes a parameter */
+function change(changes) {
+    const next = new URLSearchParams(query.value);
+    for (const [name, value] of Object.entries(changes)) {
+        if (value === null) next.delete(name);
+        else next.set(name, value);
+    }
+    navigate(`${path.value}${next.size > 0 ? `?${next}` : ""}`, { replace: true });
+}
+
+/**
+ * The hundreds of zones take longer to draw than the rest of the page, so they follow when the browser has time.
+ * @param {string} chosen
+ */
+function useZones(chosen) {
+    const others = useSignal(/** @type {string[]} */ ([]));
+    useEffect(() => {
+        const timer = setTimeout(() => (others.value = Intl.supportedValuesOf("timeZone")), ZONES_MILLISECONDS);
+        return () => clearTimeout(timer);
+    }, []);
+    return [...new Set([ownZone, "UTC", ...others.value, chosen])];
+}
+
+/** @param {{period: import("./period.js").Period}} properties */
+export function Controls({ period }) {
+    const { range, days, interval, intervals, zone, before } = period;
+    const zones = useZones(zone);
+    /** @param {any} event */
+    const chooseRange = ({ target: { value } }) => {
+        const custom = value === "custom" && days !== null ? days : { start: null, end: null };
+        change({ range: value === DEFAULT_RANGE ? null : value, interval: null, ...custom });
+    };
+    return html`
+        <form class="filters" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
+            <label>
+                ${t("report.range")}
+                <select name="range" value=${range} onChange=${chooseRange}>
+                    ${RANGES.map(name => html`<option value=${name}>${t(`report.range.${name}`)}</option>`)}
+                </select>
+            </label>
+            ${range === "custom" &&
+            days !== null &&
+            html`
+                <${Day} name="start" label=${t("report.start")} value=${days.start} />
+                <${Day} name="end" label=${t("report.end")} value=${days.end} />
+            `}
+            <label>
+                ${t("report.interval")}
+                <select
+                    name="interval"
+                    value=${interval}
+                    onChange=${(/** @type {any} */ event) => change({ interval: event.target.value })}
+                >
+                    ${intervals.map(name => html`<option value=${name}>${t(`report.interval.${name}`)}</option>`)}
+                </select>
+            </label>
+            <label>
+                ${t("report.zone")}
+                <select
+                    name="zone"
+                    value=${zone}
+                    onChange=${(/** @type {any} */ event) => change({ zone: event.target.value })}
+                >
+                    ${zones.map(name => html`<option value=${name}>${name.replaceAll("_", " ")}</option>`)}
+                </select>
+            </label>
+            <label class="switch">
+                <input
+                    type="checkbox"
+                    role="switch"
+                    name="compare"
+                    checked=${before !== null}
+                    disabled=${days === null}
+                    onChange=${(/** @type {any} */ event) => change({ compare: event.target.checked ? "yes" : null })}
+                />
+                ${t("report.compare")}
+            </label>
+        </form>
+    `;
+}
+
+/** @param {{name: "start" | "end", label: string, value: string}} properties */
+const Day = ({ name, label, value }) => html`
+    <label>
+        ${label}
+        <input
+            type="date"
+            name=${name}
+            value=${value}
+            onChange=${(/** @type {any} */ event) => event.target.value && change({ [name]: event.target.value })}
+        />
+    </label>
+`;

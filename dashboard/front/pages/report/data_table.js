@@ -1,0 +1,83 @@
+/** A table of figures with bars and a download. It shows the first rows, and all of them on request. */
+import { number } from "../../core/format.js";
+import { html, useSignal } from "../../core/html.js";
+import { t } from "../../core/texts.js";
+import { saveCsv } from "./csv.js";
+import { percent } from "./names.js";
+
+/** @typedef {import("./csv.js").Cell} Cell */
+/** @typedef {{label: string, kind?: "text" | "number" | "percent"}} Column */
+
+const FIRST_ROWS = 10;
+/** @type {Record<string, (value: any) => string>} */
+const SHOWN = { number, percent };
+
+/**
+ * @param {object} properties
+ * @param {string} properties.title names the table for screen readers
+ * @param {string} properties.file the name of the download
+ * @param {Column[]} properties.columns
+ * @param {Cell[][]} properties.rows the first cell names the row
+ * @param {number} [properties.bar] the column whose numbers the bars show
+ * @param {number} [properties.limit] the number of rows at first
+ */
+export function DataTable({ title, file, columns, rows, bar, limit = FIRST_ROWS }) {
+    const isWhole = useSignal(false);
+    const shown = isWhole.value ? rows : rows.slice(0, limit);
+    const largest = bar === undefined ? 0 : Math.max(1, ...rows.map(row => Number(row[bar])));
+    const download = () => saveCsv(file, [columns.map(column => column.label), ...rows]);
+    return html`
+        ${rows.length === 0
+            ? html`<p class="muted">${t("report.nothing")}</p>`
+            : html`
+                  <div class="overflow-auto" tabindex="0" role="group" aria-label=${title}>
+                      <table class="figures">
+                          <caption class="visually-hidden">
+                              ${title}
+                          </caption>
+                          <thead>
+                              <tr>
+                                  ${columns.map(({ label, kind }) => html`<th scope="col" data-kind=${kind}>${label}</th>`)}
+                              </tr>
+                          </thead>
+                          <tbody>
+                              ${shown.map(
+                                  (row, position) => html`<tr key=${position}>
+                                      ${row.map((cell, index) =>
+                                          index === 0
+                                              ? html`<${RowName} name=${cell} size=${bar === undefined ? 0 : Number(row[bar]) / largest} />`
+                                              : html`<${Figure} cell=${cell} kind=${columns[index].kind} />`,
+                                      )}
+                                  </tr>`,
+                              )}
+                          </tbody>
+                      </table>
+                  </div>
+              `}
+        <p class="actions">
+            ${rows.length > limit &&
+            html`<button class="outline secondary" onClick=${() => (isWhole.value = !isWhole.value)}>
+                ${isWhole.value ? t("report.showFewer") : t("report.showAll", { count: rows.length })}
+            </button>`}
+            ${rows.length > 0 &&
+            html`<button class="outline secondary" aria-label=${t("report.downloadOf", { title })} onClick=${download}>
+                ${t("report.download")}
+            </button>`}
+        </p>
+    `;
+}
+
+/** @param {{name: string, size: number}} properties */
+const RowName = ({ name, size }) => html`
+    <th scope="row" class="name">
+        <span class="bar" style=${{ inlineSize: `${100 * size}%` }}></span>
+        <span dir="auto">${name}</span>
+    </th>
+`;
+
+/** @param {{cell: Cell, kind: Column["kind"]}} properties */
+const Figure = ({ cell, kind = "text" }) => html`
+    <td data-kind=${kind} dir=${kind === "text" ? "auto" : undefined}>
+        ${cell === null ? "–" : (SHOWN[kind] ?? String)(cell)}
+    </td>
+`;

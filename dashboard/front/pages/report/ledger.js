@@ -1,0 +1,40 @@
+/** The ledger: the requests that were refused or not counted, and why. */
+import { html } from "../../core/html.js";
+import { t } from "../../core/texts.js";
+import { DataTable } from "./data_table.js";
+import { nameOfReason } from "./names.js";
+import { fileName } from "./report.js";
+import { RequestLog } from "./request_log.js";
+
+/** @param {{report: import("./report.js").Report, figures: import("./report.js").Figures}} properties */
+export function LedgerSection({ report, figures }) {
+    const { overview, period } = figures;
+    return html`
+        <section aria-label=${t("report.ledger")}>
+            <h2>${t("report.ledger")}</h2>
+            <p>${t("report.ledgerText")}</p>
+            <${DataTable}
+                title=${t("report.ledger")}
+                file=${fileName(report, "ledger")}
+                columns=${[
+                    { label: t("report.result") },
+                    { label: t("report.reason") },
+                    { label: t("report.requests"), kind: "number" },
+                ]}
+                rows=${rowsOf(overview)}
+                bar=${2}
+                limit=${Infinity}
+            />
+            ${period.zone !== "UTC" && period.days !== null && html`<p class="muted">${t("report.utcDays")}</p>`}
+            <h3>${t("report.log")}</h3>
+            <${RequestLog} report=${report} figures=${figures} />
+        </section>
+    `;
+}
+
+/** @param {import("./endpoints.js").Overview} overview */
+const rowsOf = ({ refused, notCounted }) =>
+    [
+        ...Object.entries(refused).map(([reason, count]) => [t("report.kind.refused"), nameOfReason(reason), count]),
+        ...Object.entries(notCounted).map(([kind, count]) => [t("report.kind.notCounted"), nameOfReason(kind), count]),
+    ].filter(([, , count]) => count !== 0);

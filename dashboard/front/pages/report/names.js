@@ -1,0 +1,58 @@
+/** Names of the values that reports count, in the language of the page. */
+import { countryName } from "../../core/countries.js";
+import { once } from "../../core/format.js";
+import { language, t, textOr } from "../../core/texts.js";
+
+/** @param {string} code ISO 3166-1 alpha-2, or `unknown` */
+export function nameOfCountry(code) {
+    if (code === "unknown") return t("report.unknown");
+    try {
+        return countryName(code);
+    } catch {
+        // A GeoIP database may have codes that the browser does not know.
+        return code;
+    }
+}
+
+/** @param {string} value a device, browser, system, city or referrer */
+export function nameOfValue(value) {
+    switch (value) {
+        case "unknown":
+            return t("report.unknown");
+        case "direct":
+            return t("report.direct");
+        case "desktop":
+        case "mobile":
+        case "tablet":
+            return t(`device.${value}`);
+        default:
+            return value;
+    }
+}
+
+/** @param {string} reason of a refusal, or the kind of a request that is not counted */
+export const nameOfReason = reason => textOr(`report.reason.${reason}`, reason);
+
+const percentFormat = once(
+    () => new Intl.NumberFormat(language, { style: "percent", minimumFractionDigits: 1, maximumFractionDigits: 1 }),
+);
+const changeFormat = once(
+    () => new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 0, signDisplay: "exceptZero" }),
+);
+
+/** @param {number} percentage as in the API, from 0 to 100 */
+export const percent = percentage => percentFormat().format(percentage / 100);
+
+/**
+ * The change from one count to another. Null without a count to compare with.
+ * @param {number} before
+ * @param {number} now
+ */
+export const changeOf = (before, now) => (before === 0 ? null : changeFormat().format(now / before - 1));
+
+/**
+ * A percentage with one decimal, rounded as in the API.
+ * @param {number} part
+ * @param {number} whole
+ */
+export const shareOf = (part, whole) => (whole === 0 ? 0 : Math.round((1000 * part) / whole) / 10);

@@ -1,0 +1,69 @@
+/** Clicks and unique visitors over time, as a chart and as a table. */
+import { html, useMemo, useSignal } from "../../core/html.js";
+import { t } from "../../core/texts.js";
+import { Chart } from "./chart.js";
+import { DataTable } from "./data_table.js";
+import { fileName } from "./report.js";
+import { namer, stepsOf } from "./steps.js";
+
+// A month of days.
+const MAX_ROWS = 31;
+
+/** @param {{report: import("./report.js").Report, figures: import("./report.js").Figures}} properties */
+export function OverTime({ report, figures }) {
+    const series = useMemo(() => seriesOf(figures), [figures]);
+    const isOpen = useSignal(false);
+    const title = t("report.overTime");
+    return html`
+        <section aria-label=${title}>
+            <h2>${title}</h2>
+            <${Chart} series=${series} title=${title} />
+            <p class="muted">${t("report.uniqueText")}</p>
+            <details onToggle=${(/** @type {any} */ event) => (isOpen.value = event.target.open)}>
+                <summary>${t("report.asTable")}</summary>
+                ${isOpen.value && html`<${StepTable} series=${series} file=${fileName(report, "clicks")} />`}
+            </details>
+        </section>
+    `;
+}
+
+/**
+ * @param {import("./report.js").Figures} figures
+ * @returns {import("./chart.js").Series}
+ */
+function seriesOf({ period: { interval, zone }, overview, before }) {
+    return {
+        steps: stepsOf(overview.clicksByDate, interval),
+        before: before && stepsOf(before.clicksByDate, interval),
+        shortName: namer(interval, zone, "short"),
+        longName: namer(interval, zone, "long"),
+    };
+}
+
+/** @param {{series: import("./chart.js").Series, file: string}} properties */
+function StepTable({ series: { steps, before, longName }, file }) {
+    /** @type {import("./data_table.js").Column[]} */
+    const columns = [
+        { label: t("report.time") },
+        { label: t("report.total.clicks"), kind: "number" },
+        { label: t("report.total.unique"), kind: "number" },
+    ];
+    const rows = steps.map(({ date, clicks, uniqueClicks }) => [longName(date), clicks, uniqueClicks]);
+    const compared = steps.map((_, position) => {
+        const step = before?.[position];
+        return step === undefined ? [null, null, null] : [longName(step.date), step.clicks, step.uniqueClicks];
+    });
+    /** @type {import("./data_table.js").Column[]} */
+    const comparedColumns = [
+        { label: t("report.timeBefore") },
+        { label: t("report.clicksBefore"), kind: "number" },
+        { label: t("report.uniqueBefore"), kind: "number" },
+    ];
+    return html`<${DataTable}
+        title=${t("report.overTime")}
+        file=${file}
+        columns=${before === null ? columns : [...columns, ...comparedColumns]}
+        rows=${before === null ? rows : rows.map((row, position) => [...row, ...compared[position]])}
+        limit=${MAX_ROWS}
+    />`;
+}

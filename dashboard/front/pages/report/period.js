@@ -1,0 +1,95 @@
+/** The period of a report, from the address of the page: days, steps, time zone, and the period to compare with. */
+import { addDays, countDays, isDay, isZone, monthStart, ownZone, today } from "./days.js";
+
+/** @typedef {"today" | "7d" | "30d" | "90d" | "12m" | "all" | "custom"} Range */
+/** @typedef {"hour" | "day" | "week" | "month"} Interval */
+/** @typedef {{start: string, end: string}} Days */
+
+/**
+ * @typedef {object} Period
+ * @property {Range} range
+ * @property {Days | null} days null: the lifetime of the link
+ * @property {Interval} interval
+ * @property {Interval[]} intervals those that the range allows
+ * @property {string} zone
+ * @property {Days | null} before null: no comparison
+ * @property {boolean} isLive whether new clicks can change the figures
+ */
+
+/** @type {Range[]} */
+export const RANGES = ["today", "7d", "30d", "90d", "12m", "all", "custom"];
+/** @type {Range} */
+export const DEFAULT_RANGE = "30d";
+const LENGTHS = { today: 1, "7d": 7, "30d": 30, "90d": 90 };
+// The limit of the API.
+const MAX_DAYS_BY_HOUR = 31;
+
+/**
+ * @param {URLSearchParams} query
+ * @returns {Period}
+ */
+export function periodOf(query) {
+    const requestedZone = query.get("zone") ?? "";
+    const zone = isZone(requestedZone) ? requestedZone : ownZone;
+    const range = RANGES.find(name => name === query.get("range")) ?? DEFAULT_RANGE;
+    const current = today(zone);
+    const days = daysOf(range, current, query);
+    const intervals = intervalsOf(days);
+    return {
+        range,
+        days,
+        interval: intervals.find(name => name === query.get("interval")) ?? defaultInterval(range),
+        intervals,
+        zone,
+        before: days !== null && query.has("compare") ? daysBefore(range, days) : null,
+        isLive: days === null || days.end >= current,
+    };
+}
+
+/**
+ * @param {Range} range
+ * @param {string} current the current day
+ * @param {URLSearchParams} query
+ * @returns {Days | null}
+ */
+function daysOf(range, current, query) {
+    if (range === "all") return null;
+    if (range === "12m") return { start: monthStart(current, -11), end: current };
+    if (range !== "custom") return { start: addDays(current, 1 - LENGTHS[range]), end: current };
+    const end = validDay(query.get("end")) ?? current;
+    const start = validDay(query.get("start")) ?? addDays(end, 1 - LENGTHS["30d"]);
+    return start <= end ? { start, end } : { start: end, end: start };
+}
+
+/** @param {string | null} text */
+const validDay = text => (text !== null && isDay(text) ? text : null);
+
+/**
+ * @param {Days | null} days
+ * @returns {Interval[]}
+ */
+function intervalsOf(days) {
+    const isShort = days !== null && countDays(days.start, days.end) <= MAX_DAYS_BY_HOUR;
+    return isShort ? ["hour", "day", "week", "month"] : ["day", "week", "month"];
+}
+
+/**
+ * @param {Range} range
+ * @returns {Interval}
+ */
+function defaultInterval(range) {
+    if (range === "today") return "hour";
+    return range === "12m" ? "month" : "day";
+}
+
+/**
+ * As many days as the range has, directly before it. Twelve months follow the twelve months before them.
+ * @param {Range} range
+ * @param {Days} days
+ * @returns {Days}
+ */
+function daysBefore(range, { start, end }) {
+    const last = addDays(start, -1);
+    const first = range === "12m" ? monthStart(start, -12) : addDays(start, -countDays(start, end));
+    return { start: first, end: last };
+}

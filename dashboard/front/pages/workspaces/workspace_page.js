@@ -1,0 +1,94 @@
+/** One workspace: its name, members and invitations. */
+import { ROLES, loadAccount } from "../../core/account.js";
+import { html, useMemo, useSignal } from "../../core/html.js";
+import { navigate } from "../../core/router.js";
+import { t } from "../../core/texts.js";
+import { toast } from "../../core/toasts.js";
+import { chooseWorkspace, workspaceId } from "../../core/workspace.js";
+import { Confirmation } from "../../parts/confirmation.js";
+import { Input, Submit } from "../../parts/input.js";
+import { Pending, useLoaded } from "../../parts/loaded.js";
+import { Sending } from "../../parts/sending.js";
+import { nameOfWorkspace } from "../../parts/workspace_switch.js";
+import { AccountHeading } from "../account/sections.js";
+import { deleteWorkspace, readWorkspace, renameWorkspace } from "./endpoints.js";
+import { Invitations } from "./invitations.js";
+import { Members } from "./members.js";
+
+/** @typedef {import("./endpoints.js").Workspace} Workspace */
+
+/** @param {{id: string}} properties */
+export function Page({ id }) {
+    const loaded = useLoaded(() => readWorkspace(id), [id]);
+    const workspace = loaded.value;
+    if (workspace === null) {
+        return html`<${AccountHeading} title=${t("workspaces.current")} /><${Pending} of=${loaded} />`;
+    }
+    const rank = ROLES.indexOf(workspace.role);
+    const isAdmin = rank >= ROLES.indexOf("admin");
+    return html`
+        <${AccountHeading} title=${nameOfWorkspace(workspace)} />
+        ${workspace.isPersonal
+            ? html`<p>${t("workspaces.private")}</p>`
+            : html`
+                  <${Members} workspace=${workspace} onLeave=${() => leave(id)} />
+                  ${isAdmin && html`<${Invitations} workspace=${workspace} />`}
+                  ${isAdmin && html`<${Naming} workspace=${workspace} onRename=${loaded.refresh} />`}
+                  ${workspace.role === "owner" && html`<${Deletion} workspace=${workspace} />`}
+              `}
+    `;
+}
+
+/**
+ * For an account that is no longer a member.
+ * @param {string} id
+ */
+function leave(id) {
+    if (workspaceId === id) chooseWorkspace(null);
+    else navigate("/dashboard/workspaces");
+}
+
+/** @param {{workspace: Workspace, onRename: () => Promise<void>}} properties */
+function Naming({ workspace, onRename }) {
+    const name = useSignal(workspace.name);
+    const sending = useMemo(() => new Sending(), []);
+    /** @param {SubmitEvent} event */
+    const submit = event => {
+        event.preventDefault();
+        return sending.run(async () => {
+            await renameWorkspace(workspace._id, name.value);
+            toast(t("workspaces.renamed"));
+            await Promise.all([onRename(), loadAccount()]);
+        });
+    };
+    const attributes = { required: true, maxlength: "100", dir: "auto", autocomplete: "off" };
+    return html`
+        <section aria-labelledby="naming">
+            <h2 id="naming">${t("workspaces.rename")}</h2>
+            <form class="narrow" onSubmit=${submit}>
+                <${Input} sending=${sending} name="name" label=${t("workspaces.name")} value=${name} ...${attributes} />
+                <${Submit} sending=${sending} fields=${["name"]} label=${t("workspaces.rename")} />
+            </form>
+        </section>
+    `;
+}
+
+/** @param {{workspace: Workspace}} properties */
+function Deletion({ workspace: { _id, name } }) {
+    const remove = async () => {
+        await deleteWorkspace(_id);
+        toast(t("workspaces.deleted"));
+        await loadAccount();
+        leave(_id);
+    };
+    return html`
+        <section aria-labelledby="deletion">
+            <h2 id="deletion">${t("workspaces.delete")}</h2>
+            <${Confirmation}
+                label=${t("workspaces.delete")}
+                question=${t("workspaces.deleteQuestion", { name })}
+                action=${remove}
+            />
+        </section>
+    `;
+}

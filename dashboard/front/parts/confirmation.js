@@ -1,0 +1,38 @@
+/** A button for an action that cannot be undone: a dialog explains the action and asks for confirmation. */
+import { html, useMemo, useSignal } from "../core/html.js";
+import { t } from "../core/texts.js";
+import { Dialog } from "./dialog.js";
+import { Sending } from "./sending.js";
+
+/**
+ * @param {object} properties
+ * @param {string} properties.label of the button
+ * @param {string} [properties.about] the label for screen readers, if several buttons have the same
+ * @param {string} properties.question
+ * @param {() => Promise<void>} properties.action a failure of it is shown in the dialog
+ * @param {import("../core/html.js").Children} [properties.children] more to decide
+ */
+export function Confirmation({ label, about, question, action, children }) {
+    const isOpen = useSignal(false);
+    const sending = useMemo(() => new Sending(), []);
+    const open = () => {
+        sending.errors.value = {};
+        isOpen.value = true;
+    };
+    const confirm = async () => {
+        if (await sending.run(action)) isOpen.value = false;
+    };
+    const messages = Object.values(sending.errors.value);
+    return html`
+        <button type="button" class="outline secondary" aria-label=${about} onClick=${open}>${label}</button>
+        <${Dialog} isOpen=${isOpen} title=${about ?? label}>
+            <p>${question}</p>
+            ${children}
+            ${messages.map(message => html`<p role="alert" class="failure">${message}</p>`)}
+            <div class="actions">
+                <button class="danger" disabled=${sending.isBusy.value} onClick=${confirm}>${label}</button>
+                <button class="secondary" onClick=${() => (isOpen.value = false)}>${t("confirmation.cancel")}</button>
+            </div>
+        <//>
+    `;
+}

@@ -1,0 +1,47 @@
+/** Data that a component loads when it is shown, and again when the service responds after a failure. */
+import { messageOf } from "../core/failures.js";
+import { html, useEffect, useRef, useSignal } from "../core/html.js";
+import { t } from "../core/texts.js";
+import { recoveries } from "./banners.js";
+
+/**
+ * @template T
+ * @typedef {{value: T | null, failure: string | null, refresh: () => Promise<void>}} Loaded
+ */
+
+/**
+ * @template T
+ * @param {() => Promise<T>} load
+ * @param {unknown[]} [dependencies] a change of one loads again
+ * @returns {Loaded<T>}
+ */
+export function useLoaded(load, dependencies = []) {
+    const value = useSignal(/** @type {T | null} */ (null));
+    const failure = useSignal(/** @type {string | null} */ (null));
+    const last = useRef(0);
+    const refresh = async () => {
+        const own = ++last.current;
+        try {
+            const loaded = await load();
+            // A later call has replaced this one.
+            if (own !== last.current) return;
+            value.value = loaded;
+            failure.value = null;
+        } catch (error) {
+            if (own === last.current) failure.value = messageOf(error);
+        }
+    };
+    useEffect(() => {
+        refresh();
+    }, [recoveries.value, ...dependencies]);
+    return { value: value.value, failure: failure.value, refresh };
+}
+
+/**
+ * The placeholder of a value that is not loaded.
+ * @param {{of: Loaded<any>}} properties
+ */
+export function Pending({ of: { value, failure } }) {
+    if (failure !== null) return html`<p role="alert" class="failure">${failure}</p>`;
+    return value === null ? html`<p aria-busy="true">${t("page.loading")}</p>` : null;
+}

@@ -1,0 +1,25 @@
+import { html } from "../core/html.js";
+import { dismiss, toasts } from "../core/toasts.js";
+import { t } from "../core/texts.js";
+
+export const Toasts = () => html`
+    <div class="toasts" role="status">
+        ${toasts.value.map(
+            ({ id, text, kind, action }) => html`
+                <article key=${id} class="toast" data-kind=${kind}>
+                    <span dir="auto">${text}</span>
+                    ${action &&
+                    html`<button
+                        onClick=${() => {
+                            action.run();
+                            dismiss(id);
+                        }}
+                    >
+                        ${action.label}
+                    </button>`}
+                    <button class="secondary" aria-label=${t("toast.dismiss")} onClick=${() => dismiss(id)}>×</button>
+                </article>
+            `,
+        )}
+    </div>
+`;

@@ -1,0 +1,3 @@
+import type { GeometryCollection, Topology } from "topojson-specification";
+declare const world: Topology<{ countries: GeometryCollection<{ name: string }> }>;
+export default world;

@@ -1,0 +1,143 @@
+"""The dashboard's page, its files, and the session of its browser. Its data come from the public API."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.contrib.auth import logout
+from django.db import Error
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.utils.cache import patch_vary_headers
+from django.utils.translation.trans_real import parse_accept_lang_header
+from django.views.decorators.http import require_POST, require_safe
+
+from accounts.models import User
+from accounts.second_factor.codes import SecondFactorRequired
+from accounts.second_factor.policy import lacks_second_factor
+from accounts.sessions.browser import token_for_browser
+from common.browser_headers import protect_page
+from common.database import is_outage
+from common.host.metrics import count_database_error
+from dashboard import files
+from dashboard.brand_style import stylesheet
+from dashboard.brand_style import version as brand_version
+from dashboard.document import document
+from dashboard.same_origin import is_same_origin
+
+# Images: QR codes and icons of the style. `trusted-types 'none'` forbids every way to turn a text into code.
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
+    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
+)
+_YEAR = 365 * 24 * 60 * 60
+
+
+@require_safe
+def page(request: HttpRequest, module: str, **parameters: Any) -> HttpResponse:
+    """The same frame for every path: its script shows the page of the path. Needs no session."""
+    language = _language(request.headers.get("Accept-Language", ""))
+    response = _compressed(request, document(language, module), "text/html; charset=utf-8")
+    protect_page(response, CONTENT_SECURITY_POLICY)
+    response["Cache-Control"] = "no-cache"
+    response["X-Robots-Tag"] = "noindex"
+    patch_vary_headers(response, ["Accept-Language"])
+    return response
+
+
+@require_safe
+def file(request: HttpRequest, version: str, name: str) -> HttpResponse:
+    """While several versions run, any host may get the request. It answers with its own file, which is not kept."""
+    found = files.read(name)
+    if found is None:
+        raise Http404
+    response = _compressed(request, found.content, found.content_type)
+    is_current = version == files.version()
+    response["Cache-Control"] = f"public, max-age={_YEAR}, immutable" if is_current else "no-store"
+    response["X-Content-Type-Options"] = "nosniff"
+    response["Cross-Origin-Resource-Policy"] = "same-origin"
+    return response
+
+
+@require_safe
+def brand_style(request: HttpRequest, version: str) -> HttpResponse:
+    response = HttpResponse(stylesheet(), "text/css; charset=utf-8")
+    is_current = version == brand_version()
+    response["Cache-Control"] = f"public, max-age={_YEAR}, immutable" if is_current else "no-store"
+    response["X-Content-Type-Options"] = "nosniff"
+    response["Cross-Origin-Resource-Policy"] = "same-origin"
+    return response
+
+
+def _for_own_page(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
+    """For requests of the dashboard's page with the cookie of its browser."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest) -> HttpResponse:
+        if not is_same_origin(request):
+            return _refuse(403, "forbidden", "Only the dashboard's own page may call this.")
+        try:
+            return view(request)
+        except Error as error:
+            count_database_error("page")
+            if not is_outage(error):
+                raise
+            return _refuse(503, "unavailable", "The service is temporarily unavailable. Try again shortly.")
+
+    return require_POST(guarded)
+
+
+@_for_own_page
+def token(request: HttpRequest) -> HttpResponse:
+    """A short access token. Without a session of the browser, or once it has ended: 401.
+
+    403 if REQUIRE_2FA demands a second factor that the account does not have yet.
+    """
+    user, stored_key = request.user, getattr(request.session, "stored_key", None)
+    if not isinstance(user, User) or stored_key is None:
+        return _refuse(401, "not_authenticated", "Sign in first.")
+    if lacks_second_factor(user):
+        return _refuse(403, SecondFactorRequired.code, SecondFactorRequired.message)
+    issued = token_for_browser(user, stored_key)
+    if issued is None:
+        logout(request)
+        return _refuse(401, "not_authenticated", "The session has ended. Sign in again.")
+    return _respond(200, {"success": True, "token": issued.access, "expiresIn": issued.lifetime})
+
+
+@_for_own_page
+def sign_out(request: HttpRequest) -> HttpResponse:
+    logout(request)
+    return _respond(200, {"success": True, "message": "Signed out successfully."})
+
+
+def _compressed(request: HttpRequest, content: files.Content, content_type: str) -> HttpResponse:
+    is_compressed = "gzip" in request.headers.get("Accept-Encoding", "")
+    response = HttpResponse(content.gzipped if is_compressed else content.plain, content_type)
+    if is_compressed:
+        response["Content-Encoding"] = "gzip"
+    patch_vary_headers(response, ["Accept-Encoding"])
+    return response
+
+
+def _refuse(status: int, code: str, message: str) -> HttpResponse:
+    return _respond(status, {"success": False, "message": message, "code": code})
+
+
+def _respond(status: int, body: dict[str, Any]) -> HttpResponse:
+    response = JsonResponse(body, status=status)
+    response["Cache-Control"] = "no-store"
+    response["X-Content-Type-Options"] = "nosniff"
+    response["Cross-Origin-Resource-Policy"] = "same-origin"
+    if status == 503:
+        response["Retry-After"] = "2"
+    return response
+
+
+def _language(accepted: str) -> str:
+    for language, _ in parse_accept_lang_header(accepted):
+        if (known := language.partition("-")[0]) in files.languages():
+            return known
+    return files.languages()[0]

@@ -1,0 +1,108 @@
+"""The OpenAPI description of the endpoints under /api/keys."""
+
+from __future__ import annotations
+
+from drf_spectacular.utils import extend_schema_serializer
+
+from accounts.scoped_keys.services import MAX_GRACE_SECONDS, MAX_KEYS, KeyOfAnother, TooManyKeys
+from accounts.scopes import WORKSPACE_SCOPES, Scope
+from common.errors import NotFound
+from common.openapi.enumerations import name_choices
+from common.openapi.operations import Operation, describe
+from common.openapi.pagination import pagination_representation
+from common.openapi.refusals import invalid
+from common.rest.pagination import TOO_DEEP
+from domains.keys.representations import key_object, new_key_object
+from domains.keys.serializers import CreateKeySerializer, RotateKeySerializer, UpdateKeySerializer
+
+name_choices("Scope", Scope.values)
+for _name, _serializer in {
+    "CreateKey": CreateKeySerializer,
+    "UpdateKey": UpdateKeySerializer,
+    "RotateKey": RotateKeySerializer,
+}.items():
+    extend_schema_serializer(component_name=_name)(_serializer)
+
+_KEY = key_object.nested("key")
+_NEW_KEY = new_key_object.nested("key")
+_PAGINATION = pagination_representation("KeyPagination")
+_SCOPES = "; ".join(f"`{scope.value}`: {scope.label[0].lower()}{scope.label[1:]}" for scope in Scope)
+_REFUSALS = [
+    invalid("name", "blank", "This field may not be blank."),
+    invalid("scopes", "limited", "A key with domainId or onlyOwn cannot have the scope domains:write."),
+    invalid("scopes", "invalid_choice", '"x" is not a valid choice.'),
+    NotFound("Domain not found."),
+]
+
+describe_keys = describe(
+    "Keys",
+    of="key",
+    list=Operation(
+        "listKeys",
+        "List the keys with scopes of the workspace page by page, newest first.",
+        "One page, without the keys themselves; empty past the last page.",
+        description="Takes an access token only. Admins of a workspace see the keys of all members, others their own."
+        " The account's own API key is not in the list: see GET /api/auth/api-key.",
+        data=[key_object.listed("keys"), _PAGINATION.nested("pagination")],
+        refusals=[invalid("page", "too_deep", TOO_DEEP)],
+    ),
+    create=Operation(
+        "createKey",
+        "Create a key with scopes.",
+        "The key. Save `apiKey`: it is not shown again.",
+        description="Takes an access token only. The key acts in the workspace of this call, for you and with at most"
+        " your role there. It ends with your membership. Each call requires one scope, and none includes another:"
+        f" {_SCOPES}. No call that takes keys requires `keys:write`. A key with `domainId` works only with that domain"
+        " and its links, and one with `onlyOwn` only with the links that it created; neither can have"
+        f" {', '.join(f'`{scope.value}`' for scope in Scope if scope in WORKSPACE_SCOPES)}. A member has at most"
+        f" {MAX_KEYS} keys in a workspace.",
+        message="Key created successfully.",
+        status=201,
+        data=[_NEW_KEY],
+        examples=[{"name": "Nightly import", "scopes": ["urls:read", "urls:write"]}],
+        refusals=[
+            *_REFUSALS,
+            invalid("expiresAt", "past", "Must be in the future."),
+            TooManyKeys(),
+        ],
+    ),
+    partial_update=Operation(
+        "updateKey",
+        "Change a key with scopes.",
+        "The key.",
+        description="Takes an access token only. Omitted fields keep their value. You can send back the whole object:"
+        " read-only fields are ignored. The change is in force before this response. Only the member who created the"
+        " key can change it.",
+        message="Key updated successfully.",
+        data=[_KEY],
+        examples=[{"name": "Weekly import", "scopes": ["urls:write"]}],
+        refusals=[*_REFUSALS, KeyOfAnother()],
+    ),
+    destroy=Operation(
+        "deleteKey",
+        "Delete a key with scopes.",
+        "The key no longer works.",
+        description="Takes an access token only. All workers and hosts reject the key before this response. Admins of"
+        " a workspace can delete the keys of all members.",
+        message="Key deleted successfully.",
+    ),
+    rotate=Operation(
+        "rotateKey",
+        "Replace a key with scopes.",
+        "The key. Save `apiKey`: it is not shown again.",
+        description="Takes an access token only. The former key keeps working for `graceSeconds`, at most"
+        f" {MAX_GRACE_SECONDS}; without it, it stops working before this response. A key that was replaced earlier"
+        " stops working at once. Only the member who created the key can rotate it.",
+        message="Key rotated successfully.",
+        data=[_NEW_KEY],
+        examples=[{"graceSeconds": 3600}],
+        refusals=[
+            invalid(
+                "graceSeconds",
+                "max_value",
+                f"Ensure this value is less than or equal to {MAX_GRACE_SECONDS}.",
+            ),
+            KeyOfAnother(),
+        ],
+    ),
+)

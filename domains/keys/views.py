@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from typing import Any, cast
+from uuid import UUID
+
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.credentials.authentication import account_of, workspace_of
+from accounts.roles import Role
+from accounts.scoped_keys import selectors, services
+from accounts.views import TokenOnlyViewSet
+from accounts.workspaces.membership import Caller
+from common.rest.envelope import ok
+from common.rest.pagination import PageQuery, pagination_of
+from domains.keys.domains import locked_domain
+from domains.keys.representations import represent_key, represent_keys
+from domains.keys.schema import describe_keys
+from domains.keys.serializers import CreateKeySerializer, RotateKeySerializer, UpdateKeySerializer
+
+
+@describe_keys
+class KeyViewSet(TokenOnlyViewSet):
+    lookup_field = "public_id"
+    lookup_url_kwarg = "id"
+    # With "str", a GET of a path below would match and get a 405 instead of a 404.
+    lookup_value_converter = "uuid"
+    bodies = {
+        "create": CreateKeySerializer,
+        "partial_update": UpdateKeySerializer,
+        "rotate": RotateKeySerializer,
+    }
+    queries = {"list": PageQuery}
+    # A key has at most the role of its creator, so every member may create some.
+    roles = dict.fromkeys(("list", "create", "partial_update", "destroy", "rotate"), Role.VIEWER)
+
+    def list(self, request: Request) -> Response:
+        parameters = self.read_query()
+        page = selectors.list_keys(**_reader(request), **parameters)
+        return ok({"keys": represent_keys(page.rows), "pagination": pagination_of(page, parameters)})
+
+    def create(self, request: Request) -> Response:
+        workspace, fields = workspace_of(request), self.read_body()
+        with locked_domain(workspace, fields):
+            key, text = services.create_key(workspace=workspace, creator=account_of(request), **fields)
+        data = {"key": {**represent_key(key), "apiKey": text}}
+        return ok(data, "Key created successfully.", status=201)
+
+    def partial_update(self, request: Request, id: UUID) -> Response:
+        changes = self.read_body()
+        with locked_domain(workspace_of(request), changes):
+            key = services.change_key(**_reader(request), public_id=id, changes=changes)
+        return ok({"key": represent_key(key)}, "Key updated successfully.")
+
+    @action(detail=True, methods=["post"])
+    def rotate(self, request: Request, id: UUID) -> Response:
+        grace = self.read_body().get("grace_seconds", 0)
+        key, text = services.rotate_key(**_reader(request), public_id=id, grace_seconds=grace)
+        return ok({"key": {**represent_key(key), "apiKey": text}}, "Key rotated successfully.")
+
+    def destroy(self, request: Request, id: UUID) -> Response:
+        services.delete_key(**_reader(request), public_id=id)
+        return ok(message="Key deleted successfully.")
+
+
+def _reader(request: Request) -> dict[str, Any]:
+    role = cast(Role, cast(Caller, request.auth).role)
+    return {"workspace": workspace_of(request), "account": account_of(request), "role": role}

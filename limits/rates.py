@@ -1,0 +1,86 @@
+"""Limits on a subject's requests per minute, exact across all workers and hosts. Its first request starts a minute."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from django.db import connection
+
+from common.database import prepared_cursor
+from common.errors import TooManyRequests
+from limits.subjects import digest_subject
+
+WINDOW_SECONDS = 60
+
+
+def counting(subjects: str) -> str:
+    """A statement that counts one request of each subject that the SQL query ``subjects`` returns.
+
+    It returns the columns of `Count`. It is one HOT update without a WAL flush, because the table is unlogged.
+    """
+    return f"""
+    INSERT INTO limits_requestcount AS c (subject, started, requests)
+    SELECT subject, clock_timestamp(), 1 FROM ({subjects}) counted (subject)
+    ON CONFLICT (subject) DO UPDATE SET
+        started = CASE WHEN c.started <= EXCLUDED.started - interval '{WINDOW_SECONDS} s'
+            THEN EXCLUDED.started ELSE c.started END,
+        requests = CASE WHEN c.started <= EXCLUDED.started - interval '{WINDOW_SECONDS} s'
+            THEN 1 ELSE c.requests + 1 END
+    RETURNING requests, ceil(extract(epoch FROM started - clock_timestamp()))::int + {WINDOW_SECONDS} AS reset
+    """  # noqa: S608 # composed of constants
+
+
+_COUNT = counting("SELECT %s::bytea")
+_DELETE_EXPIRED = f"""
+DELETE FROM limits_requestcount WHERE started < now() - interval '{WINDOW_SECONDS} s'
+"""  # noqa: S608 # composed of constants
+
+
+class Count(NamedTuple):
+    """A subject's ``requests`` in its current minute, which ends in ``reset`` seconds."""
+
+    requests: int
+    reset: int
+
+
+class Rate(NamedTuple):
+    """A subject's state: ``remaining`` of ``limit`` requests until the minute ends in ``reset`` seconds."""
+
+    limit: int
+    remaining: int
+    reset: int
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The header fields that current clients support (draft-ietf-httpapi-ratelimit-headers-06)."""
+        return {
+            "RateLimit-Limit": str(self.limit),
+            "RateLimit-Remaining": str(self.remaining),
+            "RateLimit-Reset": str(self.reset),
+            "RateLimit-Policy": f"{self.limit};w={WINDOW_SECONDS}",
+        }
+
+
+def spend_request(subject: str | bytes, limit: int) -> Rate:
+    """Count a request before it is processed. Raises TooManyRequests above the limit.
+
+    The table stores a text as its keyed digest, and bytes as they are.
+    """
+    stored = digest_subject(subject) if isinstance(subject, str) else subject
+    with prepared_cursor() as cursor:
+        cursor.execute(_COUNT, [stored])
+        return rate_of(Count(*cursor.fetchone()), limit)
+
+
+def rate_of(count: Count, limit: int) -> Rate:
+    """Raises TooManyRequests above the limit."""
+    if count.requests > limit:
+        raise TooManyRequests(count.reset, limit=limit, window=WINDOW_SECONDS)
+    return Rate(limit, limit - count.requests, max(1, count.reset))
+
+
+def delete_expired_requests() -> int:
+    """Delete the counts of past minutes. Returns their number."""
+    with connection.cursor() as cursor:
+        cursor.execute(_DELETE_EXPIRED)
+        return int(cursor.rowcount)

@@ -1,0 +1,118 @@
+"""Moves links to another workspace. Items fail independently.
+
+A link keeps its id, codes, short URL, clicks, reports and restrictions. A link on a custom domain cannot
+move: a domain belongs to one workspace, and on another domain the short URL would change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from uuid import UUID
+
+from django.dispatch import Signal
+
+from accounts.caps import lock_count
+from accounts.history.recording import name_author
+from accounts.models import User
+from accounts.plans import links_per_month
+from accounts.roles import Role
+from accounts.workspace_models import Workspace
+from accounts.workspaces.membership import require_role
+from accounts.workspaces.selectors import find_membership
+from accounts.workspaces.services import require_member
+from bans.selectors import is_owner_banned
+from common.database import in_one_transaction
+from common.errors import Conflict, FieldError, Forbidden, InvalidFields, ServiceError, WorkspaceNotFound
+from common.host import cache_versions
+from common.ids import parse_public_id
+from links.codes.namespace import codes_of
+from links.errors import url_not_found
+from links.storage.moves import LockedLink, change_owner, lock_links
+from links.storage.quotas import links_left, quota_exceeded, spend_quota
+
+Verdict = UUID | ServiceError
+
+# Sent in the transaction of a move, with the ``target`` and the primary keys of the ``links``. Receivers in the apps
+# above move the objects of these links. A receiver that raises a ServiceError undoes the whole move.
+links_moved = Signal()
+
+
+class OnCustomDomain(Conflict):
+    code = "on_custom_domain"
+    message = "The URL is on a custom domain of its workspace. Only URLs on the default domain can be moved."
+
+
+class SourceBanned(Forbidden):
+    code = "workspace_banned"
+    message = "An operator has blocked the links of this workspace, so they cannot be moved."
+
+
+class SameWorkspace(InvalidFields):
+    def __init__(self) -> None:
+        message = "Must be a workspace other than that of the request."
+        super().__init__([FieldError("workspaceId", "same_workspace", message)])
+
+
+def move_links(*, source: Workspace, target_id: str, actor: User, public_ids: Sequence[str]) -> list[Verdict]:
+    """Move links, and return their ids or errors. Redirects continue throughout.
+
+    The links count towards the target's monthly quota, as if they had been created there. Otherwise an account could
+    evade the quota by creating links in further workspaces.
+
+    Raises WorkspaceNotFound, RoleRequired, SameWorkspace, SourceBanned or CapReached, and then moves nothing.
+    """
+    membership = find_membership(actor, target_id)
+    if membership is None:
+        raise WorkspaceNotFound
+    require_role(Role(membership.role), Role.EDITOR)
+    target = membership.workspace
+    if target.pk == source.pk:
+        raise SameWorkspace
+    identifiers = [parse_public_id(text) for text in public_ids]
+    verdicts, codes = in_one_transaction(lambda: _move(source, target, actor, identifiers))
+    cache_versions.bump(codes=codes)
+    return verdicts
+
+
+def _move(
+    source: Workspace, target: Workspace, actor: User, identifiers: Sequence[UUID | None]
+) -> tuple[list[Verdict], list[str]]:
+    name_author()
+    locked = lock_links(source, [identifier for identifier in identifiers if identifier is not None])
+    # Until the commit, no other transaction deletes the target, adds objects to its counts or bans the source.
+    lock_count(source, target)
+    require_member(target, actor, Role.EDITOR)
+    if is_owner_banned(source.pk):
+        raise SourceBanned
+    verdicts = _within_quota(target, list(_verdicts(identifiers, locked)))
+    moved = [locked[verdict].pk for verdict in verdicts if isinstance(verdict, UUID)]
+    if not moved:
+        return verdicts, []
+    change_owner(moved, source=source, target=target)
+    links_moved.send(sender=Workspace, target=target, links=moved)
+    return verdicts, codes_of(*moved)
+
+
+def _verdicts(identifiers: Iterable[UUID | None], locked: dict[UUID, LockedLink]) -> Iterable[Verdict]:
+    remaining = dict(locked)
+    for identifier in identifiers:
+        # A second occurrence of an id counts as not found.
+        link = None if identifier is None else remaining.pop(identifier, None)
+        if link is None:
+            yield url_not_found()
+        else:
+            yield OnCustomDomain() if link.is_on_domain else link.public_id
+
+
+def _within_quota(target: Workspace, verdicts: list[Verdict]) -> list[Verdict]:
+    """Charge the accepted links to the quota. Refuse those beyond it."""
+    quota = links_per_month(target.plan)
+    accepted = [position for position, verdict in enumerate(verdicts) if isinstance(verdict, UUID)]
+    if not quota or not accepted:
+        return verdicts
+    left = links_left(owner=target, quota=quota, lock=True)
+    for position in accepted[left:]:
+        verdicts[position] = quota_exceeded(quota)
+    if charged := len(accepted[:left]):
+        spend_quota(owner=target, quota=quota, links=charged)
+    return verdicts

@@ -1,0 +1,135 @@
+"""The OpenAPI description of the bulk calls."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+
+from accounts import concurrency
+from accounts.caps import CapReached
+from common.openapi.operations import Operation, annotate, describe
+from common.openapi.refusals import FIELD_ERROR, MORE_ERRORS, RETRY_AFTER, invalid
+from common.openapi.response_fields import count, flag, number, text
+from common.openapi.response_warnings import WARNINGS
+from common.openapi.responses import Field, Representation
+from links.bulk.moving import SameWorkspace, SourceBanned
+from links.bulk.serializers import (
+    EITHER,
+    BulkCreateSerializer,
+    BulkUpdateSerializer,
+    ChangesField,
+    ObjectField,
+)
+from links.bulk.services import MAX_ITEMS
+from links.bulk.verdicts import NothingDeleted
+from links.representations import DELETED_URL, MOVED_URL, UPDATED_URL, created_link
+from links.rules import MAX_PASSWORDS
+
+ID = "019a9e3c-5d2f-7c41-9b1e-2f6d0c8a4b75"
+OWN_IDS = "a list with the `_id` of each URL"
+_EACH = (
+    "Each item follows the rules of the single call, in the order of the request, and has its own result. Items"
+    f" fail independently. Sets at most {MAX_PASSWORDS} passwords. An account can have at most"
+    f" {concurrency.PER_ACCOUNT} bulk calls running at once."
+)
+
+_UNCHECKED = "UncheckedItem"
+extend_schema_field(
+    {
+        "type": "object",
+        "additionalProperties": {},
+        "description": "Any object is accepted; the result of an invalid item describes its errors.",
+    },
+    component_name=_UNCHECKED,
+)(ObjectField)
+
+
+def _item(component: str) -> dict[str, Any]:
+    return {"anyOf": [{"$ref": f"#/components/schemas/{name}"} for name in (component, _UNCHECKED)]}
+
+
+_CHANGES = _item("UpdateLinkRequest")
+extend_schema_field(_CHANGES)(ChangesField)
+annotate(BulkCreateSerializer, {"urls": {"items": _item("CreateLinkRequest")}})
+annotate(BulkUpdateSerializer, {"urls": {"items": _CHANGES}})
+
+
+def results(name: str, key: Field, url: Representation, *, status: int = 200) -> list[Field]:
+    """One result per link, identified by ``key``, and the numbers of successes and failures."""
+    result = Representation(
+        f"{name}Result",
+        key,
+        flag("success", None, True),
+        number("status", None, status, "The status that the single call would return."),
+        url.nested("url", required=False),
+        text("message", None, help_text="Only for a failed item: a sentence for people.", required=False),
+        text("code", None, help_text="Only for a failed item: the reason for programs.", required=False),
+        FIELD_ERROR.listed("errors", required=False)._replace(example=...),
+        MORE_ERRORS,
+        RETRY_AFTER,
+        *WARNINGS,
+    )
+    return [result.listed("results"), count("succeeded", example=1), count("failed")]
+
+
+_INDEX = count("index", help_text="The position in the request, from 0.")
+_RETURNS = "One result per link, in the order of the request."
+
+describe_bulk = describe(
+    "Links",
+    bulk_create=Operation(
+        "createUrls",
+        f"Create up to {MAX_ITEMS} short links.",
+        _RETURNS,
+        description=_EACH,
+        message="1 of 1 URLs created.",
+        data=results("CreateUrls", _INDEX, created_link, status=201),
+        examples=[{"urls": [{"originalUrl": "https://example.com/", "title": "Spring sale"}]}],
+        refusals=[invalid("urls"), concurrency.REFUSAL],
+    ),
+    bulk_update=Operation(
+        "updateUrls",
+        f"Change up to {MAX_ITEMS} short links.",
+        _RETURNS,
+        description=f"Send the same changes for all links, or separate changes for each. {_EACH}",
+        message="1 of 1 URLs updated.",
+        data=results("UpdateUrls", _INDEX, UPDATED_URL),
+        examples=[
+            {"ids": [ID], "data": {"isActive": False}},
+            {"urls": [{"_id": ID, "title": "Spring sale"}]},
+        ],
+        placeholders={"ids": OWN_IDS, "_id": "the `_id` of one of your URLs"},
+        refusals=[invalid("urls", "ambiguous", EITHER), concurrency.REFUSAL],
+    ),
+    bulk_delete=Operation(
+        "deleteUrls",
+        f"Delete up to {MAX_ITEMS} short links.",
+        _RETURNS,
+        description="Items fail independently. If no URL is found, the response is 404 and has the results, too.",
+        message="1 of 1 URLs deleted.",
+        data=results("DeleteUrls", _INDEX, DELETED_URL),
+        examples=[{"ids": [ID]}],
+        placeholders={"ids": OWN_IDS},
+        refusals=[invalid("ids"), NothingDeleted(), concurrency.REFUSAL],
+    ),
+    move=Operation(
+        "moveUrls",
+        f"Move up to {MAX_ITEMS} short links to another workspace.",
+        _RETURNS,
+        description="Requires the role editor in both workspaces. The links keep their short URLs, clicks, reports and"
+        " QR codes, and count towards the monthly quota of the other workspace. Links on a custom domain cannot be"
+        " moved. Items fail independently, but more QR codes than a workspace can have fail the whole call.",
+        message="1 of 1 URLs moved.",
+        data=results("MoveUrls", _INDEX, MOVED_URL),
+        examples=[{"ids": [ID], "workspaceId": "01a1fa86-5c3e-7f10-8d44-6a2b9c0e7f81"}],
+        placeholders={"ids": OWN_IDS, "workspaceId": "the `_id` of the other workspace"},
+        refusals=[
+            invalid("ids"),
+            SameWorkspace(),
+            SourceBanned(),
+            CapReached(100_000, "QR codes"),
+            concurrency.REFUSAL,
+        ],
+    ),
+)

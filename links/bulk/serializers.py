@@ -1,0 +1,128 @@
+"""Validates the lists of bulk calls, and then each item by the rules of a single call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from rest_framework import serializers
+
+from common.errors import InvalidFields, ServiceError
+from common.rest.fields import Text
+from common.rest.handling import Handling
+from common.rest.json_serializers import Object
+from common.rest.lists import List
+from common.rest.response_warnings import ResponseWarning
+from links import rules
+from links.bulk.services import MAX_ITEMS
+from links.serializers import CreateLinkSerializer, UpdateLinkSerializer
+
+Fields = dict[str, Any]
+
+EITHER = "Send either urls, or ids and data."
+
+
+class ObjectField(serializers.Field[dict[str, Any], Any, dict[str, Any], Any]):
+    default_error_messages = {"invalid": "Must be an object."}
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        if not isinstance(data, dict):
+            self.fail("invalid")
+        return data
+
+    def to_representation(self, value: dict[str, Any]) -> dict[str, Any]:
+        return value
+
+
+class ChangesField(ObjectField):
+    """The changes of a link."""
+
+
+class BulkCreateSerializer(Object):
+    inner = {"urls.0": CreateLinkSerializer}
+
+    urls = List(child=ObjectField(), min_length=1, max_length=MAX_ITEMS)
+
+
+class BulkDeleteSerializer(serializers.Serializer[Any]):
+    ids = List(child=Text(), min_length=1, max_length=MAX_ITEMS, help_text="The `_id` of each URL.")
+
+
+class MoveSerializer(BulkDeleteSerializer):
+    workspaceId = Text(source="target_id", help_text="The `_id` of the workspace that gets the URLs.")
+
+
+class UpdateItemSerializer(UpdateLinkSerializer):
+    _id = Text(source="public_id")
+
+
+class BulkUpdateSerializer(Object):
+    """Either the same changes for all links, or separate changes for each."""
+
+    inner = {"data": UpdateLinkSerializer, "urls.0": UpdateItemSerializer}
+
+    ids = List(
+        child=Text(),
+        min_length=1,
+        max_length=MAX_ITEMS,
+        required=False,
+        help_text="The `_id` of each URL that `data` changes.",
+    )
+    data = ChangesField(required=False)  # type: ignore[assignment] # DRF's own attribute, which fields hide on purpose
+    urls = List(
+        child=ObjectField(),
+        min_length=1,
+        max_length=MAX_ITEMS,
+        required=False,
+        help_text="Instead of `ids` and `data`: the `_id` and the changes of each URL.",
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if set(attrs) not in ({"urls"}, {"ids", "data"}):
+            raise serializers.ValidationError({"urls": EITHER}, code="ambiguous")
+        return attrs
+
+
+class ItemReader:
+    """Validates the items of one call. ``warnings`` has those of each item, by its position."""
+
+    def __init__(self, handling: Handling, call: type[Object]) -> None:
+        self.warnings: dict[int, list[ResponseWarning]] = {}
+        self._handling = handling
+        self._call = call
+
+    def read(self, serializer: Object, items: Iterable[dict[str, Any]]) -> Iterator[Fields | ServiceError]:
+        """Validate each item lazily. Yields its fields, or its error."""
+        return _with_few_passwords(
+            self._read(serializer, item, position) for position, item in enumerate(items)
+        )
+
+    def read_for_all(self, ids: Sequence[str], data: dict[str, Any]) -> Iterator[Fields | ServiceError]:
+        """The same changes for each of ``ids``, validated only once."""
+        fields = self._read(UpdateLinkSerializer(), data, 0)
+        self.warnings = dict.fromkeys(range(len(ids)), self.warnings.get(0, []))
+        return _with_few_passwords(
+            fields if isinstance(fields, ServiceError) else {**fields, "public_id": public_id}
+            for public_id in ids
+        )
+
+    def _read(self, serializer: Object, item: dict[str, Any], position: int) -> Fields | ServiceError:
+        try:
+            fields, warnings = self._handling.read(serializer, item, outer=self._call)
+        except InvalidFields as error:
+            return error
+        if warnings:
+            self.warnings[position] = warnings
+        return fields
+
+
+def _with_few_passwords(
+    items: Iterable[Fields | ServiceError],
+) -> Iterator[Fields | ServiceError]:
+    passwords = 0
+    for fields in items:
+        if isinstance(fields, ServiceError) or fields.get("password") is None:
+            yield fields
+            continue
+        passwords += 1
+        yield rules.too_many_passwords() if passwords > rules.MAX_PASSWORDS else fields

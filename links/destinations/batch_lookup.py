@@ -1,0 +1,70 @@
+"""Lookup of many links at once: one query for those on the service's own hosts, and one for those on customers' hosts.
+
+A query for many links takes a fraction of the processor time of as many queries for one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from django.conf import settings
+from django.db.backends.utils import CursorWrapper
+
+from common.database import prepared_cursor, read_first
+from common.host import state
+from links.destinations.known_links import known_links
+from links.destinations.lookup import LookupResult, load_target, pack, result_of, site_of
+from links.destinations.target_queries import MANY_ON_CUSTOM_HOSTS, MANY_ON_OWN_HOST
+
+# Host (canonical) and code.
+Key = tuple[str, str]
+# Rows that are Python objects at the same time.
+_FETCHED = 500
+
+
+def load_targets(keys: Sequence[Key]) -> list[LookupResult]:
+    """`load_target` for many links, in the order of ``keys``. Raises the database's errors."""
+    if len(keys) == 1:
+        return [load_target(*key) for key in keys]
+    before = [(site_of(host), code) for host, code in keys]
+    numbers, read_at = [state.numbers_of(site, code) for site, code in before], state.microseconds()
+    results: list[LookupResult] = [None] * len(keys)
+    for place, result in read_targets(keys):
+        results[place] = result
+    known_links().remember_all(
+        [
+            (site, code, number, pack(result))
+            for (site, code), number, result in zip(before, numbers, results, strict=True)
+        ],
+        read_at=read_at,
+    )
+    return results
+
+
+def read_targets(keys: Sequence[Key]) -> Iterator[tuple[int, LookupResult]]:
+    """Yield the position of each key and its result, without any cache. The positions are in no particular order."""
+    own = [place for place, (host, _) in enumerate(keys) if host in settings.BASE_HOSTS]
+    if own:
+        yield from _read(MANY_ON_OWN_HOST, keys, own, is_own=True)
+    if len(own) < len(keys):
+        custom = [place for place, (host, _) in enumerate(keys) if host not in settings.BASE_HOSTS]
+        yield from _read(MANY_ON_CUSTOM_HOSTS, keys, custom, is_own=False)
+
+
+def _read(
+    query: str, keys: Sequence[Key], places: Sequence[int], *, is_own: bool
+) -> Iterator[tuple[int, LookupResult]]:
+    values: dict[str, Any] = {"codes": [keys[place][1] for place in places]}
+    if not is_own:
+        values["hosts"] = [keys[place][0] for place in places]
+
+    def execute() -> CursorWrapper:
+        cursor = prepared_cursor()
+        cursor.execute(query, values)
+        return cursor
+
+    with read_first(execute) as cursor:
+        while rows := cursor.fetchmany(_FETCHED):
+            for number, is_known, *row in rows:
+                yield places[number - 1], result_of(row if is_known else None, is_own=is_own)

@@ -1,0 +1,82 @@
+"""Claims of clicks on links with ``max_clicks``, many with one statement."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.db import Error, connection
+
+from common.database import close_after_failover, has_unknown_outcome, prepared_cursor, read_first
+
+# A single claim may wait for longer. Others of the group would wait with it.
+_SET_LOCK_TIMEOUT = "SET lock_timeout = '250ms'"
+# Locks the counters in the order of their keys, like every statement that locks several. Each request of a link gets a
+# number, in the order of ``links``: those up to the number of clicks left are claimed. LATERAL and the arrays make the
+# server use the indexes, whatever its statistics say.
+_CLAIM = """
+WITH request AS MATERIALIZED (
+    SELECT link_id, record, place, row_number() OVER (PARTITION BY link_id ORDER BY place) AS number
+    FROM unnest(%(links)s::bigint[], %(records)s::bytea[]) WITH ORDINALITY request (link_id, record, place)
+), counter AS MATERIALIZED (
+    SELECT link_id, clicks FROM links_clickcounter WHERE link_id = ANY(%(links)s::bigint[])
+    ORDER BY link_id FOR NO KEY UPDATE
+), granted AS MATERIALIZED (
+    SELECT counter.link_id, least(wanted.clicks, l.max_clicks - counter.clicks) AS clicks
+    FROM counter JOIN (SELECT link_id, count(*) AS clicks FROM request GROUP BY link_id) wanted USING (link_id)
+    JOIN LATERAL (
+        SELECT coalesce(max_clicks, 9223372036854775807) AS max_clicks FROM links_link
+        WHERE id = counter.link_id AND is_active AND (expires_at IS NULL OR expires_at > now())
+            AND (starts_at IS NULL OR starts_at <= now()) AND max_clicks_per_visitor IS NULL
+            AND NOT links_is_banned(id, owner_id, destination, other_destinations)
+        LIMIT 1
+    ) l ON l.max_clicks > counter.clicks
+), counted AS (
+    UPDATE links_clickcounter c SET clicks = c.clicks + granted.clicks FROM granted
+    WHERE c.link_id = granted.link_id AND c.link_id = ANY(%(links)s::bigint[])
+), claimed AS MATERIALIZED (
+    SELECT record, place FROM request JOIN granted USING (link_id) WHERE number <= granted.clicks
+), recorded AS ({record} ORDER BY place)
+SELECT place FROM claimed
+"""
+
+
+class NotClaimed(Exception):
+    """The statement had no effect: its clicks can be claimed one by one."""
+
+
+def claim_clicks(links: Sequence[int], records: Sequence[bytes], *, record: str) -> list[bool]:
+    """Claim a click of each of these links (ids, which may repeat), if one is left; exact under any concurrency.
+
+    Return for each whether it is claimed. ``record`` inserts the record of each claimed click FROM claimed, in the
+    same statement. Call it outside a transaction. Raises NotClaimed, or a database error if the clicks may be claimed.
+    """
+
+    def prepare() -> None:
+        with connection.cursor() as cursor:
+            cursor.execute(_SET_LOCK_TIMEOUT)
+
+    try:
+        # The former server may still accept writes, which the new one would not have.
+        close_after_failover()
+        read_first(prepare)
+    except Error as error:
+        connection.close()
+        raise NotClaimed from error
+    try:
+        with prepared_cursor() as cursor:
+            cursor.execute(_CLAIM.format(record=record), {"links": list(links), "records": list(records)})
+            claimed = {place for (place,) in cursor.fetchall()}
+    except Error as error:
+        was_rejected = _was_rejected(error)
+        connection.close()
+        if was_rejected:
+            raise NotClaimed from error
+        raise
+    return [place in claimed for place in range(1, len(links) + 1)]
+
+
+def _was_rejected(error: Error) -> bool:
+    """Whether the server has rolled the statement back, rather than the connection being lost meanwhile."""
+    sqlstate = getattr(error.__cause__, "sqlstate", None)
+    # Classes of lost connections, and of a server that ends sessions.
+    return sqlstate is not None and not sqlstate.startswith(("08", "57P")) and not has_unknown_outcome(error)

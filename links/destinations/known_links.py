@@ -1,0 +1,237 @@
+"""A persistent per-host cache of followed links, which serves redirects during database outages.
+
+All processes of the host share one SQLite file. If a process is killed or frozen at any point, the file stays
+readable, and a damaged file raises an error that this module handles. Its entries are sealed (`sealed_links`).
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sqlite3
+import threading
+from collections.abc import Iterable
+from contextlib import closing, suppress
+from functools import cache, partial
+from itertools import groupby
+from pathlib import Path
+
+from django.conf import settings
+
+from common.host import missed_changes, state
+from common.host.state import ChangeNumbers
+from links.destinations.file_lock import when_unlocked
+from links.destinations.sealed_links import Entry, Sealing
+from links.destinations.update_queue import Update, UpdateQueue
+
+_TABLE = """
+    CREATE TABLE IF NOT EXISTS link (number INTEGER PRIMARY KEY, name BLOB NOT NULL UNIQUE, sealed BLOB NOT NULL)
+"""
+_PREPARE = (
+    "PRAGMA journal_mode = WAL",
+    # The file must survive a process crash, but not a system crash.
+    "PRAGMA synchronous = OFF",
+    "PRAGMA journal_size_limit = 16777216",
+    _TABLE,
+)
+_LATEST = "SELECT name, sealed FROM link ORDER BY number DESC LIMIT ?"
+_PAGE_BYTES = 4096
+_BUSY_TIMEOUT_SECONDS = 0.5
+_TRIM_EVERY = 10_000
+
+log = logging.getLogger(__name__)
+
+
+# Site, code, the numbers from before the link was read, and the packed link, which is None to delete the entry.
+Read = tuple[str, str, ChangeNumbers, bytes | None]
+
+
+class KnownLinks:
+    """Thread-safe and bounded by entries and bytes; evicts the oldest entries first. Never raises."""
+
+    def __init__(self, path: Path, *, entries: int, size: int, secret: str) -> None:
+        self._path, self._entries, self._pages = path, entries, max(64, size // _PAGE_BYTES)
+        self._sealing = Sealing(secret)
+        self._updates = UpdateQueue()
+        self._lock = threading.Lock()
+        self._reader: sqlite3.Connection | None = None
+        self._writer: threading.Thread | None = None
+        self._has_logged_error = False
+
+    def remember(
+        self, site: str, code: str, numbers: ChangeNumbers, packed: bytes | None, *, read_at: int
+    ) -> None:
+        """As `remember_all`, of one link."""
+        self.remember_all([(site, code, numbers, packed)], read_at=read_at)
+
+    def remember_all(self, links: Iterable[Read], *, read_at: int) -> None:
+        """Queue a write for the background thread, without waiting for the file.
+
+        ``read_at`` (`host_state.microseconds`) is from before the links were read.
+        """
+        updates = [
+            Update(
+                self._sealing.name(site, code),
+                None if packed is None else Entry(numbers, read_at, site, code, packed),
+            )
+            for site, code, numbers, packed in links
+        ]
+        self._updates.put(updates)
+        if self._writer is None:
+            with self._lock:
+                if self._writer is None:
+                    self._writer = threading.Thread(target=self._write, name="known links", daemon=True)
+                    self._writer.start()
+
+    def recall(self, site: str, code: str) -> bytes | None:
+        """Return the packed link, or None if it is unknown.
+
+        Also None if a change that reached this host has invalidated it, or if this host may have missed such a change
+        more than STALE_SECONDS ago.
+        """
+        name = self._sealing.name(site, code)
+        try:
+            sealed = self._read(name)
+        except sqlite3.Error as error:
+            self._log_first_error(error)
+            return None
+        if sealed is None:
+            return None
+        if (entry := self._sealing.open(name, sealed)) is None:
+            return None
+        is_unchanged = entry.numbers == state.numbers_of(site, code)
+        return entry.packed if is_unchanged and missed_changes.is_usable(entry.read_at) else None
+
+    def keys(self, limit: int) -> list[tuple[str, str]]:
+        """Return site and code of at most ``limit`` entries, the latest first. The links may have changed since."""
+        try:
+            with closing(self._open()) as database:
+                rows = database.execute(_LATEST, [max(0, limit)])
+                entries = (self._sealing.open(name, sealed) for name, sealed in rows)
+                return [(entry.site, entry.code) for entry in entries if entry is not None]
+        except (sqlite3.Error, OSError) as error:
+            self._log_first_error(error)
+            return []
+
+    def flush(self) -> None:
+        """Wait until all queued updates are written."""
+        self._updates.wait_until_written()
+
+    def close(self) -> None:
+        """Write what is queued, and close the file."""
+        with self._lock:
+            writer, self._writer = self._writer, None
+            if self._reader is not None:
+                self._reader.close()
+                self._reader = None
+        if writer is not None:
+            self._updates.end()
+            writer.join()
+
+    def _is_closing(self) -> bool:
+        return self._writer is None
+
+    def _read(self, name: bytes) -> bytes | None:
+        with self._lock:
+            row = (
+                self._connected_reader().execute("SELECT sealed FROM link WHERE name = ?", [name]).fetchone()
+            )
+            return None if row is None else row[0]
+
+    def _connected_reader(self) -> sqlite3.Connection:
+        """The caller holds the lock."""
+        if self._reader is None:
+            self._reader = self._open()
+        return self._reader
+
+    def _write(self) -> None:
+        database, written, is_last = None, 0, False
+        while not is_last:
+            updates, items, is_last = self._updates.take()
+            try:
+                database = database or when_unlocked(self._open, is_closing=self._is_closing)
+                when_unlocked(partial(self._store, database, updates), is_closing=self._is_closing)
+                written += len(updates)
+                if written >= _TRIM_EVERY:
+                    written = 0
+                    self._trim(database, self._entries)
+            except (sqlite3.Error, OSError) as error:
+                self._log_first_error(error)
+                database = self._recover(database, error)
+            finally:
+                self._updates.mark_written(items)
+        if database is not None:
+            database.close()
+
+    def _store(self, database: sqlite3.Connection, updates: list[Update]) -> None:
+        with database:
+            database.execute("BEGIN IMMEDIATE")
+            for is_deleted, group in groupby(updates, lambda update: update.entry is None):
+                if is_deleted:
+                    database.executemany("DELETE FROM link WHERE name = ?", ([name] for name, _ in group))
+                else:
+                    database.executemany(
+                        "INSERT OR REPLACE INTO link (name, sealed) VALUES (?, ?)",
+                        ([name, self._sealing.seal(name, entry)] for name, entry in group if entry),
+                    )
+
+    def _trim(self, database: sqlite3.Connection, entries: int) -> None:
+        with database:
+            database.execute(
+                "DELETE FROM link WHERE number IN (SELECT number FROM link ORDER BY number"
+                " LIMIT max(0, (SELECT count(*) FROM link) - ?))",
+                [entries],
+            )
+
+    def _recover(self, database: sqlite3.Connection | None, error: Exception) -> sqlite3.Connection | None:
+        """Trim a full file or delete a damaged one; the failed batch is lost. Returns a usable connection or None."""
+        code = getattr(error, "sqlite_errorcode", None)
+        if code == sqlite3.SQLITE_FULL and database is not None:
+            with suppress(sqlite3.Error):
+                (entries,) = database.execute("SELECT count(*) FROM link").fetchone()
+                self._trim(database, entries * 3 // 4)
+                return database
+        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            for suffix in ("", "-wal", "-shm"):
+                self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+            with self._lock:
+                self._reader = None
+        if database is not None:
+            database.close()
+        return None
+
+    def _open(self) -> sqlite3.Connection:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        # SQLite gives the -wal and -shm files the mode of the main file.
+        os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        database = sqlite3.connect(
+            self._path, timeout=_BUSY_TIMEOUT_SECONDS, isolation_level=None, check_same_thread=False
+        )
+        try:
+            for statement in _PREPARE:
+                database.execute(statement)
+            database.execute(f"PRAGMA max_page_count = {self._pages}")
+        except sqlite3.Error:
+            database.close()
+            raise
+        return database
+
+    def _log_first_error(self, error: Exception) -> None:
+        """Log only the first error. Redirects still work, so repeated errors must not fill the log."""
+        if not self._has_logged_error:
+            self._has_logged_error = True
+            log.error("Cannot cache links for a database outage: %s", error)
+
+
+@cache
+def known_links() -> KnownLinks:
+    """Return this process's handle on the host's cache."""
+    return KnownLinks(
+        settings.VERSIONS_FILE.with_name("links"),
+        entries=settings.DESTINATIONS_KEPT,
+        size=settings.DESTINATIONS_MB * 1024 * 1024,
+        secret=settings.SECRET_KEY,
+    )
+
+
+os.register_at_fork(after_in_child=known_links.cache_clear)

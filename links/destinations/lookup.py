@@ -1,0 +1,239 @@
+"""Lookup of a link by (host, code): everything that a redirect needs, in one query."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+from functools import cache
+from typing import Any, NamedTuple
+
+import orjson
+from django.conf import settings
+from django.db import Error
+
+from common.database import is_outage, prepared_cursor, read_first
+from common.host import state
+from common.host.metrics import count_lookups
+from links.destinations.cache import DestinationCache
+from links.destinations.known_links import known_links
+from links.destinations.target_queries import EXPRESSIONS, LISTS, ON_CUSTOM_HOST, ON_OWN_HOST
+from links.destinations.utm import with_utm
+
+# The format of the host's persistent cache. Increment it with every change of the meaning of a field of `Target`, such
+# as a new type of condition in `routing`: a release does not read the entries of another one.
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A link as a redirect needs it. ``location`` is complete: it includes the utm parameters.
+
+    A field that restricts who may follow the link has the value of an unrestricted link as its default.
+    """
+
+    link_id: int
+    public_id: str
+    location: str
+    redirect_type: int
+    is_active: bool = True
+    expires_at: datetime | None = None
+    clicks: int = 0
+    max_clicks: int | None = None
+    max_clicks_per_visitor: int | None = None
+    allowed_countries: tuple[str, ...] = ()
+    blocked_countries: tuple[str, ...] = ()
+    allowed_devices: tuple[str, ...] = ()
+    password: str | None = None
+    # Where visitors go after the expiry or the last click: the link's URL, or else the domain's.
+    expired_url: str | None = None
+    # "legal" or "other" if a ban applies, whose link is not active either. None: no ban.
+    ban_reason: str | None = None
+    starts_at: datetime | None = None
+    # Where visitors go before `starts_at`.
+    not_started_url: str | None = None
+    # The header of redirects.
+    referrer_policy: str | None = None
+    # JSON: {"forward": bool, "rules": [...], "split": [...], "utm": {...}}, with entries as in `Link.rules` and
+    # `Link.split`. None if every visitor goes to `location`.
+    routing: str | None = None
+    # JSON: {"title": ..., "description": ..., "imageUrl": ...}. The card that messengers show.
+    preview: str | None = None
+
+    @property
+    def password_version(self) -> str:
+        """Changes with every new password, so that cookies of the old password no longer unlock the link."""
+        return hashlib.sha256((self.password or "").encode()).hexdigest()[:16]
+
+    @property
+    def is_capped(self) -> bool:
+        """Whether only a visit that claims a click may learn the location."""
+        return self.max_clicks is not None or self.max_clicks_per_visitor is not None
+
+    @property
+    def is_guarded(self) -> bool:
+        """Whether the response may differ between visits, so that HTTP caches must not store it."""
+        return self.is_restricted_beyond(_DESCRIPTIVE)
+
+    def is_restricted_beyond(self, known: frozenset[str]) -> bool:
+        """Whether a field outside ``known`` differs from its default. A field without a default always does."""
+        return any(getattr(self, name) != default for name, default in _defaults_beyond(type(self), known))  # type: ignore[arg-type] # it takes the class for an instance
+
+
+@cache
+def _defaults_beyond(kind: type[Target], known: frozenset[str]) -> list[tuple[str, Any]]:
+    return [(field.name, field.default) for field in fields(kind) if field.name not in known]
+
+
+# These fields say what the link is; none of them restricts who may follow it. `clicks` only matters with a limit.
+_DESCRIPTIVE = frozenset((
+    *("link_id", "public_id", "location", "redirect_type", "is_active", "clicks"),
+    *("expired_url", "ban_reason", "not_started_url", "referrer_policy"),
+))  # fmt: skip
+
+
+class UnknownCode(NamedTuple):
+    """No link has this code on this domain. ``domain_id`` is None for the default domain.
+
+    ``elsewhere`` is the URL to which the domain redirects visitors instead. ``is_served`` is False if the domain is
+    not active.
+    """
+
+    domain_id: int | None
+    elsewhere: str | None
+    is_served: bool = True
+
+
+LookupResult = Target | UnknownCode | None
+
+
+def find_target(host: str, code: str) -> LookupResult:
+    """Look up ``code`` on ``host`` (canonical); None for an unknown host. No host falls back to another.
+
+    Uses the in-memory cache first. During a database outage it falls back to the host's persistent cache.
+    """
+    try:
+        return destinations().find((site_of(host), code), lambda: load_target(host, code))
+    except Error as error:
+        if not is_outage(error) or (target := recall_target(host, code)) is None:
+            raise
+        return target
+
+
+def load_target(host: str, code: str) -> LookupResult:
+    """Read from the database and update the host's persistent cache. Raises the database's errors."""
+    site = site_of(host)
+    numbers, read_at = state.numbers_of(site, code), state.microseconds()
+    result = read_target(host, code)
+    known_links().remember(site, code, numbers, pack(result), read_at=read_at)
+    return result
+
+
+def pack(result: LookupResult) -> bytes | None:
+    """The form in which the host's persistent cache holds a link. None: it must not hold this result.
+
+    Only the database knows how many clicks a capped link has left.
+    """
+    is_cacheable = isinstance(result, Target) and result.max_clicks is None
+    return orjson.dumps([FORMAT, result]) if is_cacheable else None
+
+
+def recall_target(host: str, code: str) -> Target | None:
+    """Read a link from the host's persistent cache during a database outage; None if it is unknown or stale.
+
+    A change that reached this host invalidates the entry. So do STALE_SECONDS since this host may first have missed
+    a change: it has no contact with the database now, or had none for a while since it read the link.
+    """
+    if state.unheard_seconds() > settings.STALE_SECONDS:
+        return None
+    packed = known_links().recall(site_of(host), code)
+    target = None if packed is None else _unpacked(packed)
+    if target is not None:
+        count_lookups(remembered=1)
+    return target
+
+
+def _unpacked(packed: bytes) -> Target | None:
+    """Return None for an entry that another release wrote."""
+    entry = orjson.loads(packed)
+    if not isinstance(entry, list) or entry[0] != FORMAT:
+        return None
+    fields: dict[str, Any] = entry[1]
+    if fields.keys() != {field.name for field in dataclasses.fields(Target)}:
+        return None
+    for name in ("starts_at", "expires_at"):
+        fields[name] = fields[name] and datetime.fromisoformat(fields[name])
+    for name, value in fields.items():
+        if isinstance(value, list):
+            fields[name] = tuple(value)
+    return Target(**fields)
+
+
+def site_of(host: str) -> str:
+    """The cache key of a host. "" represents all of the service's own host names."""
+    return "" if host in settings.BASE_HOSTS else host
+
+
+@cache
+def destinations() -> DestinationCache[LookupResult]:
+    """Return the process's cache."""
+    return DestinationCache(settings.DESTINATIONS_KEPT, settings.DESTINATIONS_MB * 1024 * 1024, _cost)
+
+
+os.register_at_fork(after_in_child=destinations.cache_clear)
+
+
+def _cost(result: LookupResult) -> int | None:
+    if not isinstance(result, Target):
+        return 0
+    # The database decides whether a click is left.
+    if result.is_capped:
+        return None
+    texts = (result.expired_url, result.not_started_url, result.routing, result.preview)
+    return 2 * len(result.location) + sum(len(text) for text in texts if text)
+
+
+def read_target(host: str, code: str) -> LookupResult:
+    """Like ``find_target``, without any cache."""
+    is_own = host in settings.BASE_HOSTS
+    query = ON_OWN_HOST if is_own else ON_CUSTOM_HOST
+
+    def read() -> tuple[Any, ...] | None:
+        with prepared_cursor() as cursor:
+            cursor.execute(query, {"host": host, "code": code})
+            row: tuple[Any, ...] | None = cursor.fetchone()
+            return row
+
+    return result_of(read_first(read), is_own=is_own)
+
+
+def result_of(row: Sequence[Any] | None, *, is_own: bool) -> LookupResult:
+    """Convert a row of `links.destinations.target_queries`. ``is_own``: the host is one of the service's own."""
+    if row is None:
+        return UnknownCode(None, None) if is_own else None
+    domain_id, not_found_url, domain_is_active, expired_url, *columns = row
+    link = dict(zip(EXPRESSIONS, columns, strict=True))
+    if link["link_id"] is None:
+        return UnknownCode(domain_id, not_found_url, domain_is_active)
+    return _target(link, domain_is_active=domain_is_active, expired_url=expired_url)
+
+
+def _target(link: dict[str, Any], *, domain_is_active: bool, expired_url: str | None) -> Target:
+    utm = link.pop("utm")
+    link["routing"] = _routing(link.pop("forward"), link.pop("rules"), link.pop("split"), utm)
+    link["location"] = with_utm(link["location"], orjson.loads(utm))
+    link["is_active"] = link["is_active"] and link["ban_reason"] is None and domain_is_active
+    link["expired_url"] = link["expired_url"] or expired_url
+    for name in LISTS:
+        link[name] = tuple(link[name])
+    return Target(**link)
+
+
+def _routing(forward: bool, rules: str, split: str, utm: str) -> str | None:
+    """Composed here: planning the same in SQL takes a seventh of the time of the query."""
+    if not forward and rules == split == "[]":
+        return None
+    return f'{{"forward": {str(forward).lower()}, "rules": {rules}, "split": {split}, "utm": {utm}}}'

@@ -1,0 +1,72 @@
+"""Errors that several kinds of calls about links raise: the same code and text in each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from accounts.change_models import Change
+from accounts.history.reading import visible_actor
+from accounts.models import User
+from common.current_request import Via
+from common.errors import Conflict, NotFound, PreconditionFailed
+from domains.models import Domain
+from links.models import Link
+
+
+class CodeTaken(Conflict):
+    code = "code_taken"
+
+    def __init__(self, taken: str) -> None:
+        super().__init__(f"The code {taken} is already in use.")
+        self.taken = taken
+
+
+class ChangedMeanwhile(PreconditionFailed):
+    """``link`` is the current one, and ``change`` its last change since the expected version.
+
+    ``change`` is None if the history has no such change: an update with equal values makes a version, but no entry.
+    """
+
+    def __init__(self, link: Link, change: Change | None) -> None:
+        changed_at = link.updated_at.isoformat().replace("+00:00", "Z")
+        actor = None if change is None else visible_actor(change)
+        by = "" if change is None else f" by {_name(change, actor)}"
+        super().__init__(f"This URL was changed meanwhile{by} at {changed_at}.")
+        self.data: Mapping[str, Any] = {
+            "changedAt": changed_at,
+            "changedBy": None if actor is None else str(actor.public_id),
+        }
+
+
+_NAMELESS = {Via.OPERATOR: "an operator", Via.SERVICE: "the service"}
+
+
+def _name(change: Change, actor: User | None) -> str:
+    if actor is None:
+        return _NAMELESS.get(Via(change.via), "a deleted account")
+    return f"{actor.first_name} {actor.last_name}".strip() or actor.email
+
+
+def url_not_found() -> NotFound:
+    return NotFound("URL not found.")
+
+
+def domain_not_found() -> NotFound:
+    return NotFound("Domain not found.")
+
+
+class DomainNotActive(Conflict):
+    code = "domain_not_active"
+
+    def __init__(self, host: str) -> None:
+        super().__init__(f"The domain {host} is not active. Verify it before you create links on it.")
+
+
+def require_usable(domain: Domain | None) -> Domain:
+    """The domain, if it can have links. ``domain`` is one of the owner's. Raises NotFound or DomainNotActive."""
+    if domain is None:
+        raise domain_not_found()
+    if not domain.verified:
+        raise DomainNotActive(domain.host)
+    return domain

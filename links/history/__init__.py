@@ -1,0 +1,1 @@
+"""The history of single links: reading it, and restoring former values."""

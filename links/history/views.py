@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.credentials.authentication import account_of, workspace_of
+from accounts.history.representations import change_page
+from accounts.history.serializers import HistoryQuery
+from accounts.roles import Role
+from accounts.scopes import Scope
+from common.rest.api import ApiViewSet
+from common.rest.envelope import ok
+from common.rest.response_warnings import warn
+from common.rest.versions import with_etag
+from links import representations
+from links.history.schema import describe_history
+from links.history.services import link_history, restore_change
+from links.services import undelete_link
+
+
+@describe_history
+class LinkHistoryViewSet(ApiViewSet):
+    lookup_field = "public_id"
+    lookup_url_kwarg = "id"
+    lookup_value_converter = "str"
+    queries = {"history": HistoryQuery}
+    roles = {"history": Role.VIEWER, "undelete": Role.EDITOR, "restore": Role.EDITOR}
+    scopes = {"history": Scope.URLS_READ, "undelete": Scope.URLS_WRITE, "restore": Scope.URLS_WRITE}
+    # The other actions also concern deleted links, which the limits of keys do not cover.
+    limited_keys = ("restore",)
+
+    @action(detail=True)
+    def history(self, request: Request, id: str) -> Response:
+        query = self.read_query()
+        page = link_history(workspace_of(request), id, **query)
+        return ok(change_page(page, query["limit"]))
+
+    @action(detail=True, methods=["post"])
+    def undelete(self, request: Request, id: str) -> Response:
+        owner = workspace_of(request)
+        link = undelete_link(owner=owner, public_id=id)
+        shown = representations.whole_link(link, owner, account_of(request))
+        return with_etag(ok({"url": shown}, "URL restored successfully."), link.updated_at)
+
+    @action(detail=True, methods=["post"], url_path="history/<str:changeId>/restore")
+    def restore(self, request: Request, id: str, changeId: str) -> Response:
+        restored = restore_change(owner=workspace_of(request), public_id=id, change_id=changeId)
+        for name in sorted(restored.skipped):
+            warn(request, name, "not_restored", "The history has no value that can be restored.")
+        shown = representations.updated_link(restored.link, restored.names)
+        return with_etag(ok({"url": shown}, "Change restored successfully."), restored.link.updated_at)

@@ -1,0 +1,43 @@
+"""The limits of a caller's key on links: the key's domain, or the links that the key created."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from accounts.scopes import CallerKey
+from accounts.workspace_models import Workspace
+from domains.addresses import BASE_ID
+from domains.selectors import domains_of
+from links.errors import domain_not_found
+
+_CONDITIONS = {"domain_id": " AND l.domain_id = %(key_domain)s", "key_id": " AND l.key_id = %(key_id)s"}
+
+
+def limits_of(key: CallerKey | None, path: str = "") -> dict[str, int]:
+    """Filters for a query set. ``path`` is the lookup path to the link, such as ``link__``."""
+    if key is None:
+        return {}
+    limits = {"domain_id": key.domain_id, "key_id": key.id if key.only_own else None}
+    return {path + name: value for name, value in limits.items() if value is not None}
+
+
+def condition_of(key: CallerKey | None) -> tuple[str, dict[str, Any]]:
+    """The end of a condition on ``links_link l``, and the values of its parameters. Empty without limits."""
+    text = "".join(_CONDITIONS[name] for name in limits_of(key))
+    return text, {} if key is None else {"key_domain": key.domain_id, "key_id": key.id}
+
+
+def chosen_domain(owner: Workspace, domain_id: str | None) -> str | None:
+    """The domain of a new link: that of the key if the caller names none.
+
+    Raises NotFound if the caller names the default domain, and the key is limited to another one.
+    """
+    if owner.key is None or owner.key.domain_id is None:
+        return domain_id
+    if domain_id is not None and domain_id != BASE_ID:
+        # `domains_of` has the key's domain only.
+        return domain_id
+    domain = domains_of(owner).first() if domain_id is None else None
+    if domain is None:
+        raise domain_not_found()
+    return str(domain.public_id)

@@ -1,0 +1,147 @@
+"""Totals of filtered lists: exact up to ``COUNT_LIMIT``.
+
+They are exact without a limit for a single tag, and for the default domain unless ``COUNT_LIMIT`` links are on others.
+
+PostgreSQL reads every match to count it, so this module keeps the counts. A count, the number of the owner's links and
+the number of their changes come from one statement. On one timeline of one server, the number of changes only grows,
+and a link that leaves for another owner decreases the number of links instead. So the count is valid while both stay
+the same. A failover or a recovery to an earlier time starts another timeline.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from common.bounded_cache import BoundedCache
+from common.host import state
+from links.listing import searches
+from links.listing.searches import Matches, Search
+from links.selectors import fetch
+
+COUNT_LIMIT = 100_000
+_TOTALS = """
+SELECT coalesce(sum(changes), 0)::bigint AS changes, coalesce(sum(links), 0)::bigint AS links
+FROM links_ownertotals WHERE owner_id = %(owner)s
+"""
+_COUNT = f"""
+SELECT changes, links, created_at, link_id, (SELECT count(*) FROM (SELECT FROM ({{matching}}) m LIMIT {{limit}}) c)
+FROM ({_TOTALS}) totals LEFT JOIN LATERAL (
+    SELECT created_at, link_id FROM links_searchable WHERE owner_id = %(owner)s
+    ORDER BY created_at DESC, link_id DESC LIMIT 1
+) newest ON true
+"""  # noqa: S608 # composed of constants
+_COUNT_NEW = f"""
+SELECT changes, links, number, hits FROM ({_TOTALS}) totals, LATERAL (
+    SELECT count(*) AS number, count(*) FILTER (WHERE {{match}}) AS hits FROM (
+        SELECT * FROM links_searchable
+        WHERE owner_id = %(owner)s AND (created_at, link_id) > (%(newest_created_at)s, %(newest_id)s)
+        ORDER BY created_at, link_id LIMIT {{limit}}
+    ) s
+) added
+"""  # noqa: S608 # composed of constants
+_ON_OTHER_DOMAINS = f"""
+SELECT links, (
+    SELECT count(*) FROM (SELECT FROM links_searchable WHERE owner_id = %(owner)s AND domain_id > 0 LIMIT {{limit}}) c
+) FROM ({_TOTALS}) totals
+"""  # noqa: S608 # composed of constants
+
+
+class Total(NamedTuple):
+    """``is_capped``: more links match."""
+
+    links: int
+    is_capped: bool
+
+
+class _Count(NamedTuple):
+    """The hits among the owner's ``links``, at most ``COUNT_LIMIT`` + 1, and the position of the newest link."""
+
+    changes: int
+    links: int
+    newest_created_at: datetime | None
+    newest_id: int | None
+    hits: int
+
+    def has_only_insertions_until(self, changes: int, links: int) -> bool:
+        """Whether all changes since this count were insertions or moves to this owner.
+
+        Each adds 1 to both numbers. All others add more to the changes than to the links.
+        """
+        return changes - self.changes == links - self.links
+
+
+# The server with its timeline, the owner and the search.
+_Key = tuple[int, int, Search]
+
+
+def _size_of(key: _Key, count: _Count) -> int:
+    # Python stores a character in up to four bytes.
+    return 500 + 4 * len(str(key))
+
+
+# Each process has its own.
+kept_counts: BoundedCache[_Key, _Count] = BoundedCache(10_000, 4_000_000, _size_of)
+
+
+def total(search: Search, matches: Matches, values: dict[str, Any]) -> Total:
+    if matches.is_complete:
+        return Total(len(matches.ids), is_capped=False)
+    if search == _by_domain_alone(search) and search.is_on_default_domain:
+        [(links, on_other_domains)] = fetch(_ON_OTHER_DOMAINS.format(limit=COUNT_LIMIT + 1), values)
+        if on_other_domains <= COUNT_LIMIT:
+            return Total(links - on_other_domains, is_capped=False)
+    # The totals of tags cover all dates and domains.
+    is_by_tags = not search.text and search.created == searches.ALWAYS and search.domain is None
+    if is_by_tags and len(search.tags) == 1:
+        return Total(sum(matches.tag_totals), is_capped=False)
+    if is_by_tags and max(matches.tag_totals, default=0) > COUNT_LIMIT:
+        return Total(COUNT_LIMIT, is_capped=True)
+    hits = _hits(search, matches, values)
+    return Total(min(hits, COUNT_LIMIT), is_capped=hits > COUNT_LIMIT)
+
+
+def links_on_domain(search: Search, matches: Matches, values: dict[str, Any]) -> int:
+    """The number of links on the domain of a search, at most ``COUNT_LIMIT`` + 1."""
+    return _hits(_by_domain_alone(search), matches, values)
+
+
+def _by_domain_alone(search: Search) -> Search:
+    return Search("", (), None, None, domain=search.domain)
+
+
+def _hits(search: Search, matches: Matches, values: dict[str, Any]) -> int:
+    key = (state.server(), values["owner"], search)
+    cached = kept_counts.get(key)
+    if cached is not None and cached.has_only_insertions_until(matches.changes, matches.links):
+        if cached.changes == matches.changes or cached.hits > COUNT_LIMIT:
+            return cached.hits
+        added = _added_hits(search, cached, values)
+        if added is not None:
+            return cached.hits + added
+    cached = _count(search, matches, values)
+    kept_counts.put(key, cached)
+    return cached.hits
+
+
+def _added_hits(search: Search, cached: _Count, values: dict[str, Any]) -> int | None:
+    """The hits among the links inserted since then; None if they are not exactly the newest links."""
+    query = _COUNT_NEW.format(match=search.match, limit=searches.REACH)
+    newest = {"newest_created_at": cached.newest_created_at, "newest_id": cached.newest_id}
+    [(changes, links, number, hits)] = fetch(query, values | newest)
+    # Imported links may have older dates. Then there are fewer links after the newest one.
+    is_exact = cached.has_only_insertions_until(changes, links) and number == links - cached.links
+    return hits if is_exact else None
+
+
+def _count(search: Search, matches: Matches, values: dict[str, Any]) -> _Count:
+    limit = COUNT_LIMIT + 1
+    if matches.near > searches.FETCH_LIMIT:
+        # A scan of the links is faster than the index if every fifth one matches.
+        matching = searches.owned(search.match)
+    elif search.uses_index_by_period:
+        matching = searches.matching_by_period(search, None, limit)
+    else:
+        matching = searches.matching(search)
+    [row] = fetch(_COUNT.format(matching=matching, limit=limit), values)
+    return _Count(*row)

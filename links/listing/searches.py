@@ -1,0 +1,245 @@
+"""Searches of an owner's links by text, tags, activity, time of creation and domain."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from accounts.workspace_models import Workspace
+from links.listing.domains import DEFAULT, ListedDomain, listed_domain
+from links.listing.short_addresses import link_at
+from links.selectors import fetch, tag_key
+
+# The first query fetches the ids of this many matches. Most searches have fewer, and need no further counting.
+FETCH_LIMIT = 1_000
+# Scan this many links before querying the index, because the index is slow for common terms.
+REACH = 5_000
+
+
+class Period(NamedTuple):
+    """The times of creation from ``start`` on and before ``end``. None: without a limit."""
+
+    start: datetime | None = None
+    end: datetime | None = None
+
+    @property
+    def condition(self) -> str:
+        """The end of a condition on `links_searchable s`."""
+        start = "" if self.start is None else " AND s.created_at >= %(created_from)s"
+        return start if self.end is None else f"{start} AND s.created_at < %(created_before)s"
+
+
+ALWAYS = Period()
+
+
+class Search(NamedTuple):
+    """An owner's filters. ``addressed`` is the primary key of the link whose short URL is ``text``."""
+
+    text: str
+    tags: tuple[str, ...]
+    is_active: bool | None
+    addressed: int | None
+    created: Period = ALWAYS
+    domain: ListedDomain | None = None
+
+    @property
+    def match(self) -> str:
+        """The condition on `links_searchable s`."""
+        if self.addressed is None:
+            return self.index_match
+        return f"({self.index_match} OR {_ADDRESSED} AND {self._filters})"
+
+    @property
+    def index_match(self) -> str:
+        """The condition without ``addressed``."""
+        return f"{_TEXT} AND {self._filters}" if self.text else self._filters
+
+    @property
+    def uses_index(self) -> bool:
+        # Almost every link contains any given letter or digit, so the index would not narrow the search.
+        is_selective = bool(self.tags or (self.text and not re.fullmatch("[A-Za-z0-9]", self.text)))
+        return is_selective and not self.is_by_small_domain
+
+    @property
+    def is_by_small_domain(self) -> bool:
+        return self.domain is not None and self.domain.is_small
+
+    @property
+    def is_by_date_alone(self) -> bool:
+        """Whether an index by date has exactly the matches, but for their activity."""
+        return not (self.text or self.tags)
+
+    @property
+    def uses_index_by_period(self) -> bool:
+        # A text shorter than an index key is the prefix of many keys, all of which would be read for each period.
+        # The link at a short URL may be of any period.
+        return self.uses_index and len(self.text) not in (1, 2) and self.addressed is None
+
+    @property
+    def values(self) -> dict[str, Any]:
+        return {
+            "search": self.text,
+            "term": selective_part(self.text),
+            "tags": list(self.tags),
+            "marks": ["#inactive"] if self.is_active is False else [],
+            "addressed": self.addressed,
+            "created_from": self.created.start,
+            "created_before": self.created.end,
+            "domain": None if self.domain is None else self.domain.pk,
+        }
+
+    @property
+    def is_on_default_domain(self) -> bool:
+        return self.domain is not None and self.domain.pk == DEFAULT
+
+    @property
+    def on_domain(self) -> str:
+        """The end of a condition on `links_searchable s`."""
+        return "" if self.domain is None else " AND s.domain_id = %(domain)s"
+
+    @property
+    def _filters(self) -> str:
+        tags = f" AND {_TAGS}" if self.tags else ""
+        return f"{activity(self.is_active)}{tags}{self.created.condition}{self.on_domain}"
+
+
+class Matches(NamedTuple):
+    """``ids`` has all matches, at most FETCH_LIMIT + 1.
+
+    ``near`` counts the matches among the first ``REACH`` of the owner's ``links``, or of those on the domain.
+    ``tag_totals`` has the number of links with each of the search's tags and its activity. ``changes`` is the state of
+    the owner's links; see `OwnerTotals`.
+    """
+
+    links: int
+    changes: int
+    near: int
+    ids: list[int]
+    tag_totals: list[int]
+    are_first: bool
+
+    @property
+    def is_complete(self) -> bool:
+        return len(self.ids) <= FETCH_LIMIT
+
+
+_KEYS = "links_keys(s.owner_id, links_period(s.created_at), s.is_active, s.tag_keys, s.content)"
+# Two separate conditions, so that the index can skip rows that either one excludes. A term may produce no hint.
+_INDEX_CONDITION = (
+    f"{_KEYS} @@ quote_literal({{mark}})::tsquery AND {{match}} AND {_KEYS} @@ coalesce("
+    "links_hint(%(marks)s::text[], %(tags)s::text[], lower(%(term)s)), quote_literal({mark})::tsquery)"
+)
+_TEXT = "strpos(s.content, lower(%(search)s)) > 0"
+_TAGS = "s.tag_keys && %(tags)s::text[]"
+_ADDRESSED = "s.link_id = %(addressed)s"
+_PERIOD = (
+    "(SELECT links_period({end}(s.created_at)) FROM links_searchable s WHERE s.owner_id = %(owner)s{limits})"
+)
+# Reads periods from the newest or the oldest on, and stops once it has enough links.
+_BY_PERIOD = """
+SELECT f.id, f.key FROM generate_series({first}, {last}, {step}) period CROSS JOIN LATERAL (
+    SELECT s.link_id AS id, s.created_at AS key FROM links_searchable s WHERE s.owner_id = %(owner)s AND {match}
+    {order}
+) f LIMIT {limit}
+"""
+_MATCHES = """
+SELECT links, changes, cardinality(near.ids), CASE
+    WHEN cardinality(near.ids) > {limit} OR links <= {reach} THEN near.ids
+    ELSE ARRAY(SELECT id FROM ({candidates}) c LIMIT {limit} + 1)
+END, ARRAY(
+    SELECT sum({tagged})::bigint FROM links_tagtotals WHERE owner_id = %(owner)s AND tag_key = ANY(%(tags)s::text[])
+    GROUP BY tag_key
+)
+FROM (
+    SELECT coalesce(sum(links), 0)::bigint AS links, coalesce(sum(changes), 0)::bigint AS changes
+    FROM links_ownertotals WHERE owner_id = %(owner)s
+) totals, (
+    SELECT ARRAY(
+        SELECT s.link_id FROM (
+            SELECT * FROM links_searchable s WHERE s.owner_id = %(owner)s{on_domain}
+            ORDER BY created_at {direction}, link_id {direction} LIMIT {reach}
+        ) s WHERE {match} LIMIT {limit} + 1
+    ) AS ids OFFSET 0
+) near
+"""
+
+
+def search_for(
+    owner: Workspace,
+    text: str,
+    tags: str,
+    is_active: bool | None,
+    created: Period = ALWAYS,
+    *,
+    domain_id: str | None = None,
+) -> Search | None:
+    """None if there is neither a text nor a tag nor a time nor a domain to match.
+
+    Raises NotFound as `listed_domain` does.
+    """
+    domain = listed_domain(owner, domain_id)
+    tag_keys = tuple(sorted({key for tag in tags.split(",") if (key := tag_key(tag))}))
+    if not text and not tag_keys and created == ALWAYS and domain is None:
+        return None
+    return Search(text, tag_keys, is_active, link_at(owner, text), created, domain)
+
+
+def activity(is_active: bool | None) -> str:
+    return {None: "true", True: "s.is_active", False: "NOT s.is_active"}[is_active]
+
+
+def find(search: Search, values: dict[str, Any], direction: str) -> Matches:
+    """Return the first matches in date order if the index can provide the order; otherwise any matches.
+
+    ``values`` has the ``owner`` besides the values of the search.
+    """
+    by_period = search.uses_index_by_period
+    candidates = matching_by_period(search, direction, FETCH_LIMIT + 1) if by_period else matching(search)
+    query = _MATCHES.format(
+        limit=FETCH_LIMIT,
+        reach=REACH,
+        candidates=candidates,
+        on_domain=search.on_domain,
+        direction=direction,
+        match=search.match,
+        tagged={None: "links", True: "active_links", False: "links - active_links"}[search.is_active],
+    )
+    [(links, changes, near, ids, tag_totals)] = fetch(query, values)
+    return Matches(links, changes, near, ids, tag_totals, are_first=by_period or near > FETCH_LIMIT)
+
+
+def matching(search: Search) -> str:
+    """A query for all matches."""
+    if not search.uses_index:
+        return owned(search.match)
+    query = owned(_INDEX_CONDITION.format(mark="'#' || %(owner)s", match=search.index_match))
+    if search.addressed is not None:
+        query += f" UNION {owned(f'{_ADDRESSED} AND {search.match}')}"
+    return query
+
+
+def owned(match: str) -> str:
+    return f"SELECT s.link_id AS id FROM links_searchable s WHERE s.owner_id = %(owner)s AND {match}"  # noqa: S608 # constants
+
+
+def matching_by_period(search: Search, direction: str | None, limit: int) -> str:
+    """A query for the first ``limit`` matches by creation date; for any matches if ``direction`` is None."""
+    first, last, step = ("min", "max", 1) if direction == "ASC" else ("max", "min", -1)
+    order = "OFFSET 0"
+    if direction is not None:
+        order = f"ORDER BY s.created_at {direction}, s.link_id {direction} LIMIT {limit}"
+    return _BY_PERIOD.format(
+        first=_PERIOD.format(end=first, limits=search.on_domain + search.created.condition),
+        last=_PERIOD.format(end=last, limits=search.on_domain + search.created.condition),
+        step=step,
+        match=_INDEX_CONDITION.format(mark="'#' || %(owner)s || '/' || period", match=search.index_match),
+        order=order,
+        limit=limit,
+    )
+
+
+def selective_part(text: str) -> str:
+    """The part to look up in the index. It omits the host of a pasted URL, which an owner's links often share."""
+    part = re.sub(r"(?i)^https?://(www\.)?([^/]*(?=/.{5}))?", "", text)[-32:]
+    return part if len(part) > 2 else text

@@ -1,0 +1,35 @@
+-- Whether a ban applies to the link, its owner or one of its destinations. Every lookup of a link calls this function.
+CREATE FUNCTION links_is_banned(link bigint, owner bigint, destination text, others text[]) RETURNS boolean
+LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
+BEGIN
+    IF EXISTS (SELECT FROM links_linkban WHERE link_id = link)
+        OR EXISTS (SELECT FROM bans_ban WHERE owner_id = owner)
+        OR bans_is_host_banned(destination)
+    THEN
+        RETURN true;
+    END IF;
+    -- Most links have one destination: without a further query.
+    IF cardinality(others) = 0 THEN
+        RETURN false;
+    END IF;
+    RETURN EXISTS (SELECT FROM unnest(others) other WHERE bans_is_host_banned(other));
+END $$;
+
+-- The kind of a banned link's ban: 'legal' if the reason of one of its bans is "legal" in any case, else 'other'.
+CREATE FUNCTION links_ban_reason(link bigint, owner bigint, destination text, others text[]) RETURNS text
+LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
+BEGIN
+    RETURN CASE WHEN EXISTS (
+        SELECT FROM (
+            SELECT reason FROM links_linkban WHERE link_id = link
+            UNION ALL
+            SELECT reason FROM bans_ban WHERE owner_id = owner
+            UNION ALL
+            SELECT reason FROM bans_ban
+            WHERE host = ANY (ARRAY(
+                SELECT host FROM unnest(others || destination) url, unnest(bans_hosts_of(url)) host
+            ))
+        ) ban
+        WHERE reason ~* '^\s*legal\s*$'
+    ) THEN 'legal' ELSE 'other' END;
+END $$;

@@ -1,0 +1,43 @@
+-- The history of the URLs to which the branches of a link led. For each row with a condition, so that links without
+-- branches and updates of other columns do not call the function.
+
+-- The entries of a link's rules and split.
+CREATE FUNCTION links_branches(rules jsonb, split jsonb)
+RETURNS TABLE (number smallint, branch uuid, name text, url text) LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT (entry ->> 'number')::smallint, (entry ->> '_id')::uuid, entry ->> 'name', entry ->> 'href'
+    FROM jsonb_array_elements(rules || split) entry
+$$;
+
+CREATE FUNCTION links_record_routes() RETURNS trigger LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    -- Not the start of the transaction: visitors may have followed the former URLs since then.
+    moment timestamptz := clock_timestamp();
+BEGIN
+    UPDATE links_route r SET until = moment
+    WHERE r.link_id = NEW.id AND r.number > 0 AND r.until IS NULL AND NOT EXISTS (
+        SELECT FROM links_branches(NEW.rules, NEW.split) b
+        WHERE b.number = r.number AND b.branch = r.branch AND b.url = r.url
+    );
+    UPDATE links_route r SET name = b.name FROM links_branches(NEW.rules, NEW.split) b
+    WHERE r.link_id = NEW.id AND r.number = b.number AND r.until IS NULL AND r.name <> b.name;
+    INSERT INTO links_route (link_id, number, branch, name, url, since)
+    SELECT NEW.id, b.number, b.branch, b.name, b.url, moment FROM links_branches(NEW.rules, NEW.split) b
+    WHERE NOT EXISTS (
+        SELECT FROM links_route r WHERE r.link_id = NEW.id AND r.number = b.number AND r.until IS NULL
+    );
+    IF TG_OP = 'UPDATE' AND OLD.destination <> NEW.destination THEN
+        UPDATE links_route SET until = moment WHERE link_id = NEW.id AND number = 0 AND until IS NULL;
+        IF NOT FOUND THEN
+            INSERT INTO links_route (link_id, number, name, url, since, until)
+            VALUES (NEW.id, 0, '', OLD.destination, OLD.created_at, moment);
+        END IF;
+        INSERT INTO links_route (link_id, number, name, url, since) VALUES (NEW.id, 0, '', NEW.destination, moment);
+    END IF;
+    RETURN NULL;
+END $$;
+
+CREATE TRIGGER links_record_new_routes AFTER INSERT ON links_link FOR EACH ROW
+    WHEN (NEW.rules <> '[]' OR NEW.split <> '[]') EXECUTE FUNCTION links_record_routes();
+CREATE TRIGGER links_record_changed_routes AFTER UPDATE ON links_link FOR EACH ROW
+    WHEN (OLD.rules <> NEW.rules OR OLD.split <> NEW.split OR OLD.destination <> NEW.destination)
+    EXECUTE FUNCTION links_record_routes();

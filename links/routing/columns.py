@@ -1,0 +1,119 @@
+"""The columns that decide where a link leads, from the validated fields of a creation or an update."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import Any
+
+import orjson
+
+from common.destination_url import Destination, canonical_destination
+from common.errors import FieldError, InvalidFields
+from links.models import Link
+from links.routing.branches import merge_branches
+
+# The sources of the fields. `expires_at` has a rule together with `starts_at`.
+_BRANCHES = frozenset(("rules", "split"))
+_FIELDS = frozenset((
+    *("target", "starts_at", "not_started_url", "expired_url", "forward_query", "referrer_policy", "preview"),
+    *_BRANCHES,
+))  # fmt: skip
+# All rules and the split of a link, as JSON with both forms of their URLs. Workers compile it and keep it in memory.
+MAX_BYTES = 16 * 1024
+TOO_LONG = f"The rules and the split must not be longer than {MAX_BYTES} bytes as JSON."
+START_AFTER_EXPIRY = "The start must be earlier than expiresAt."
+
+
+def has_new_branches(link: Link, fields: Mapping[str, Any]) -> bool:
+    """Whether `columns_of` needs the numbers that the link has used before."""
+    sent = [entry for name in _BRANCHES for entry in fields.get(name) or []]
+    known = {entry["_id"] for entry in (*link.rules, *link.split)}
+    return len(sent) > len({entry.get("id") for entry in sent} & known)
+
+
+def columns_of(
+    link: Link, fields: Mapping[str, Any], freed_numbers: Mapping[int, datetime]
+) -> dict[str, Any]:
+    """The columns to change and their values. ``freed_numbers`` are those of `merge_branches`.
+
+    Raises InvalidFields for a start that is not before the expiry, and for rules that are too long.
+    """
+    if _FIELDS.isdisjoint(fields):
+        if "expires_at" in fields and link.starts_at is not None:
+            _refuse_start_after_expiry(link.starts_at, fields["expires_at"], fields)
+        return {}
+    values = _simple(fields)
+    if "target" in fields:
+        values |= _target(link, fields["target"])
+    if not _BRANCHES.isdisjoint(fields):
+        values |= _branches(link, fields, freed_numbers)
+    if "starts_at" in fields or "expires_at" in fields:
+        _refuse_start_after_expiry(
+            values.get("starts_at", link.starts_at), fields.get("expires_at", link.expires_at), fields
+        )
+    others = _other_destinations(link, values)
+    if others != link.other_destinations:
+        values["other_destinations"] = others
+    return values
+
+
+def _simple(fields: Mapping[str, Any]) -> dict[str, Any]:
+    values = {name: fields[name] for name in ("starts_at", "referrer_policy") if name in fields}
+    values |= {
+        name: None if fields[name] is None else fields[name].href
+        for name in ("not_started_url", "expired_url")
+        if name in fields
+    }
+    if "forward_query" in fields:
+        values["forward_query"] = bool(fields["forward_query"])
+    if "preview" in fields:
+        values["preview"] = _preview(fields["preview"] or {})
+    return values
+
+
+def _preview(card: Mapping[str, Any]) -> dict[str, str | None] | None:
+    image: Destination | None = card.get("image_url")
+    preview = {
+        "title": card.get("title") or None,
+        "description": card.get("description") or None,
+        "imageUrl": None if image is None else image.href,
+    }
+    return preview if any(preview.values()) else None
+
+
+def _target(link: Link, target: Destination | None) -> dict[str, Any]:
+    # The canonical form of a URL may differ in a later release, but only with a new target may the destination change.
+    if (None if target is None else target.text) == link.target_url:
+        return {}
+    if target is None:
+        return {"target_url": None, "destination": canonical_destination(link.original_url).href}
+    return {"target_url": target.text, "destination": target.href}
+
+
+def _branches(
+    link: Link, fields: Mapping[str, Any], freed_numbers: Mapping[int, datetime]
+) -> dict[str, list[dict[str, Any]]]:
+    sent = {name: fields[name] for name in ("rules", "split") if name in fields}
+    merged = merge_branches({"rules": link.rules, "split": link.split}, sent, freed_numbers)
+    branches = [merged.get("rules", link.rules), merged.get("split", link.split)]
+    if len(orjson.dumps(branches)) > MAX_BYTES:
+        raise InvalidFields([FieldError(name, "too_long", TOO_LONG) for name in sent])
+    return merged
+
+
+def _refuse_start_after_expiry(
+    starts_at: datetime | None, expires_at: datetime | None, sent: Collection[str]
+) -> None:
+    if starts_at is not None and expires_at is not None and starts_at >= expires_at:
+        name = "startsAt" if "starts_at" in sent else "expiresAt"
+        raise InvalidFields([FieldError(name, "start_after_expiry", START_AFTER_EXPIRY)])
+
+
+def _other_destinations(link: Link, values: Mapping[str, Any]) -> list[str]:
+    single = (values.get(name, getattr(link, name)) for name in ("not_started_url", "expired_url"))
+    branches = (
+        entry["href"] for name in ("rules", "split") for entry in values.get(name, getattr(link, name))
+    )
+    image = (values.get("preview", link.preview) or {}).get("imageUrl")
+    return list(dict.fromkeys(url for url in (*single, *branches, image) if url is not None))

@@ -1,0 +1,16 @@
+"""The number of links with rules, a split or other routing that one statement writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
+
+# For each branch, the triggers write a row of the history and the keys of its URL for searches. 1,000 links with ten
+# rules in one statement would exceed the statement timeout.
+ROUTED_LINKS_PER_STATEMENT = 50
+Item = TypeVar("Item")
+
+
+def statement_groups(routed: Sequence[Item]) -> Iterator[Sequence[Item]]:
+    for start in range(0, len(routed), ROUTED_LINKS_PER_STATEMENT):
+        yield routed[start : start + ROUTED_LINKS_PER_STATEMENT]

@@ -1,0 +1,1 @@
+"""Imports and exports of links as files. The entry points are `imports.import_content` and `exports.export_links`."""

@@ -1,0 +1,212 @@
+"""Streams all of an owner's links, newest first. Neither the database nor the process holds more than one batch.
+
+Each batch is a short statement that continues after the last row of the previous one. Concurrent creations and
+deletions therefore cause no duplicates or gaps, and no statement runs for long.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections import namedtuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
+from io import StringIO
+from typing import Any
+
+import orjson
+from django.db import models
+
+from accounts.workspace_models import Workspace
+from common.ids import parse_public_id
+from common.rest.fields import iso_utc
+from links.destinations.utm import UTM_KEYS
+from links.key_limits import condition_of
+from links.listing import searches
+from links.representations import changeable_fields
+from links.selectors import fetch
+from links.short_urls import short_url
+from links.storage.columns import INSERTED, RESTRICTIONS, ROUTING
+from links.transfer.cells import guard, joined
+
+BATCH = 1_000
+
+_KEYS = """
+SELECT s.created_at, s.link_id, {match} FROM links_searchable s
+WHERE s.owner_id = %(owner)s {after} ORDER BY s.created_at DESC, s.link_id DESC LIMIT {batch}
+"""
+_SELECTED = """
+SELECT l.id FROM links_link l WHERE l.public_id = ANY(%(public_ids)s::uuid[]) AND l.owner_id = %(owner)s{limits}
+ORDER BY l.created_at DESC, l.id DESC
+"""
+_AFTER = "AND (s.created_at, s.link_id) < (%(created_at)s, %(link)s)"
+# The attributes of an exported link, and the SQL expressions that read them.
+_EXPRESSIONS = {
+    **{column.name: f"l.{column.name}" for column in INSERTED if column.api_name},
+    "host": "d.host",
+    "aliases": "ARRAY(SELECT code FROM links_code WHERE link_id = l.id AND kind = 'alias' ORDER BY id)",
+    "has_password": "l.password IS NOT NULL",
+    "clicks": "n.clicks",
+    "created_at": "l.created_at",
+    "updated_at": "l.updated_at",
+}
+# Any: mypy requires literal attribute names.
+_Exported: Any = namedtuple("_Exported", list(_EXPRESSIONS))  # type: ignore[misc] # computed names
+# The driver returns JSON as text.
+_JSON = [column.name for column in INSERTED if column.api_name and column.is_json]
+_ROWS = f"""
+SELECT {", ".join(_EXPRESSIONS.values())}
+FROM unnest(%(ids)s::bigint[]) WITH ORDINALITY batch (id, position)
+JOIN links_link l ON l.id = batch.id
+JOIN links_clickcounter n ON n.link_id = l.id
+LEFT JOIN domains_domain d ON d.id = l.domain_id
+ORDER BY batch.position
+"""  # noqa: S608 # composed of constants
+
+
+class ExportFormat(models.TextChoices):
+    CSV = "csv"
+    JSONL = "jsonl"
+
+
+CONTENT_TYPES = {ExportFormat.CSV: "text/csv; charset=utf-8", ExportFormat.JSONL: "application/jsonl"}
+
+
+def export_links(
+    owner: Workspace,
+    *,
+    file_format: str,
+    search: str = "",
+    tags: str = "",
+    is_active: bool | None = None,
+    created_from: datetime | None = None,
+    created_before: datetime | None = None,
+    domain_id: str | None = None,
+    report: Callable[[int], None] = lambda _: None,
+) -> Iterator[bytes]:
+    """Yield the file in chunks. The filters are those of the list. Calls ``report`` with the links of each batch."""
+    write = _WRITERS[ExportFormat(file_format)]
+    conditions = searches.search_for(
+        owner, search, tags, is_active, searches.Period(created_from, created_before), domain_id=domain_id
+    )
+    match = searches.activity(is_active) if conditions is None else conditions.match
+    values = {"owner": owner.pk} | ({} if conditions is None else conditions.values)
+    limits, of_key = condition_of(owner.key)
+    if limits:
+        match = f"{match} AND EXISTS (SELECT FROM links_link l WHERE l.id = s.link_id{limits})"
+    return write(_batches(match, values | of_key, report))
+
+
+def export_selected_links(
+    owner: Workspace, *, public_ids: Sequence[str], file_format: str
+) -> Iterator[bytes]:
+    """Yield the file with these links, at most ``BATCH``. It omits ids that are not those of a link of the owner."""
+    identifiers = [identifier for text in public_ids if (identifier := parse_public_id(text)) is not None]
+    limits, values = condition_of(owner.key)
+    values |= {"owner": owner.pk, "public_ids": identifiers}
+    ids = [link for (link,) in fetch(_SELECTED.format(limits=limits), values)]
+    return _WRITERS[ExportFormat(file_format)]([_fetch_links(ids)])
+
+
+def _batches(match: str, values: dict[str, Any], report: Callable[[int], None]) -> Iterator[list[Any]]:
+    """Scan all links and yield the matching ones of each batch, which may be empty."""
+    query = _KEYS.format(match=match, after="", batch=BATCH)
+    while keys := fetch(query, values):
+        ids = [link for _, link, matches in keys if matches]
+        yield _fetch_links(ids) if ids else []
+        report(len(ids))
+        query = _KEYS.format(match=match, after=_AFTER, batch=BATCH)
+        values |= {"created_at": keys[-1][0], "link": keys[-1][1]}
+
+
+def _fetch_links(ids: list[int]) -> list[Any]:
+    rows = fetch(_ROWS, {"ids": ids})
+    return [_parsed(_Exported._make(row)) for row in rows]
+
+
+def _parsed(link: Any) -> Any:
+    texts = ((name, getattr(link, name)) for name in _JSON)
+    return link._replace(**{name: orjson.loads(text) for name, text in texts if text is not None})
+
+
+# The writers keep no reference to a batch while the response waits for its client.
+
+
+def _as_lines(batches: Iterable[list[Any]]) -> Iterator[bytes]:
+    return map(_lines, batches)
+
+
+def _lines(batch: list[Any]) -> bytes:
+    return b"".join(orjson.dumps(_fields(link), option=orjson.OPT_APPEND_NEWLINE) for link in batch)
+
+
+def _as_csv(batches: Iterable[list[Any]]) -> Iterator[bytes]:
+    page = StringIO(newline="")
+    writer = csv.writer(page)
+    writer.writerow(COLUMNS)
+    for cells in map(_rows, batches):
+        writer.writerows(cells)
+        del cells
+        yield page.getvalue().encode()
+        page.seek(0)
+        page.truncate()
+    # The header, if there were no batches.
+    yield page.getvalue().encode()
+
+
+def _rows(batch: list[Any]) -> list[list[str]]:
+    return [_cells(link) for link in batch]
+
+
+_WRITERS: dict[ExportFormat, Callable[[Iterable[list[Any]]], Iterator[bytes]]] = {
+    ExportFormat.CSV: _as_csv,
+    ExportFormat.JSONL: _as_lines,
+}
+
+
+def _fields(link: Any) -> dict[str, Any]:
+    """Fields as in the API, except for the domain's host: its id has no meaning in other installations."""
+    return {
+        "_id": str(link.public_id),
+        "shortUrl": short_url(link.host, link.custom_code or link.short_code),
+        "domain": link.host,
+        "shortCode": link.short_code,
+        "aliases": link.aliases,
+        "originalUrl": link.original_url,
+        **changeable_fields(link),
+        "clickCount": link.clicks,
+        "createdAt": iso_utc(link.created_at),
+        "updatedAt": iso_utc(link.updated_at),
+    }
+
+
+# These cells have the JSON of the API.
+_IN_JSON = [column.api_name for column in ROUTING if column.is_json]
+# In the order of `_cells`.
+COLUMNS = (
+    "_id", "shortUrl", "domain", "shortCode", "customCode", "aliases", "originalUrl", "title", "description", "tags",
+    "isActive", "expiresAt", "hasPassword", "redirectType", "clickCount", "createdAt", "updatedAt",
+    *(column.api_name for column in RESTRICTIONS),
+    *(f"utm{key.capitalize()}" for key in UTM_KEYS),
+    *(column.api_name for column in ROUTING if column.api_name),
+)  # fmt: skip
+
+
+def _cells(link: Any) -> list[str]:
+    fields = _fields(link)
+    fields |= fields["restrictions"] | {
+        f"utm{key.capitalize()}": value for key, value in fields["utm"].items()
+    }
+    fields |= {name: _json_cell(fields[name]) for name in _IN_JSON}
+    return [_cell(fields.get(name)) for name in COLUMNS]
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return guard(joined(value) if isinstance(value, list) else str(value))
+
+
+def _json_cell(value: Any) -> str:
+    return orjson.dumps(value).decode() if value else ""

@@ -1,0 +1,165 @@
+"""Imports links with their codes, dates and clicks. A dry run reports the result for each row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import islice
+from typing import Any, NamedTuple
+
+from django.conf import settings
+
+from accounts.models import User
+from accounts.workspace_models import Workspace
+from common.errors import FieldError, InvalidFields, ServiceError
+from common.rest.handling import Handling
+from domains.addresses import BASE_ID
+from domains.models import Domain
+from domains.selectors import domains_of, find_domain
+from links import rules
+from links.bulk.drafting import Drafting
+from links.bulk.services import MAX_ITEMS
+from links.bulk.storing import DryRun, store_drafts
+from links.errors import domain_not_found, require_usable
+from links.storage.drafts import Draft
+from links.transfer.import_layouts import AUTO, OWN
+from links.transfer.import_reader import Source, Unreadable, read, text
+from links.transfer.serializers import ImportedLinkSerializer
+
+# Per API call.
+MAX_ROWS = 10_000
+
+Verdict = Draft | ServiceError
+
+
+def import_links(
+    *,
+    owner: Workspace,
+    creator: User | None = None,
+    source: Source,
+    domain_id: str | None,
+    dry_run: bool,
+    passwords: int | None = None,
+) -> Iterator[Verdict]:
+    """Yield a verdict for each row, batch by batch. A failure in a later batch keeps the stored ones.
+
+    Every link goes to ``domain_id``. Without ``domain_id``, a link stays on its host if that is a domain of the
+    owner; otherwise it goes to the default domain. At most ``passwords`` passwords are set.
+    """
+    domains = list(domains_of(owner))
+    importer = _Importer(
+        Drafting(owner, creator, domains),
+        domains,
+        source.layout,
+        domain_id,
+        dry_run=dry_run,
+        passwords=passwords,
+    )
+    finish = DryRun(owner).verdicts if dry_run else partial(store_drafts, owner)
+
+    def batch() -> list[Verdict]:
+        return [importer.draft(row) for row in islice(source.rows, MAX_ITEMS)]
+
+    # Parse the next batch while the database stores this one. Parsing needs no database.
+    with ThreadPoolExecutor(max_workers=1) as reader:
+        upcoming = reader.submit(batch)
+        while drafts := upcoming.result():
+            upcoming = reader.submit(batch)
+            yield from finish(drafts)
+
+
+class Imported(NamedTuple):
+    layout: str
+    dry_run: bool
+    verdicts: list[Verdict]
+
+
+def import_content(
+    *,
+    owner: Workspace,
+    creator: User | None = None,
+    content: str,
+    layout: str,
+    dry_run: bool,
+    domain_id: str | None = None,
+) -> Imported:
+    """Import a whole file in one call. Raises Unreadable, NotFound or DomainNotActive, and then writes nothing."""
+    if domain_id is not None and domain_id != BASE_ID:
+        require_usable(find_domain(owner, domain_id))
+    source = read(text(content), None if layout == AUTO else layout)
+    rows = list(islice(source.rows, MAX_ROWS + 1))
+    if len(rows) > MAX_ROWS:
+        raise Unreadable("too_many_rows", f"At most {MAX_ROWS} links are imported in one call.")
+    verdicts = import_links(
+        owner=owner,
+        creator=creator,
+        source=Source(source.layout, iter(rows)),
+        domain_id=domain_id,
+        dry_run=dry_run,
+        passwords=rules.MAX_PASSWORDS,
+    )
+    return Imported(source.layout, dry_run, list(verdicts))
+
+
+class _Importer:
+    def __init__(
+        self,
+        drafting: Drafting,
+        domains: Iterable[Domain],
+        layout: str,
+        domain_id: str | None,
+        *,
+        dry_run: bool,
+        passwords: int | None,
+    ) -> None:
+        self._drafting = drafting
+        self._rules = ImportedLinkSerializer()
+        self._handling = Handling(is_strict=False)
+        self._domain_id = domain_id
+        self._is_own = layout == OWN
+        self._dry_run = dry_run
+        self._passwords = passwords
+        self._domains = dict.fromkeys([None, "", *settings.BASE_HOSTS], BASE_ID)
+        # Links of other services on a domain that is not active go to the default domain, as if it were no domain.
+        self._domains |= {
+            domain.host: str(domain.public_id) for domain in domains if domain.verified or self._is_own
+        }
+
+    def draft(self, row: Mapping[str, Any] | ServiceError) -> Verdict:
+        try:
+            return row if isinstance(row, ServiceError) else self._draft(dict(row))
+        except ServiceError as refusal:
+            return refusal
+
+    def _draft(self, row: dict[str, Any]) -> Draft:
+        host = row.pop("host", None)
+        # A layout has only known columns, so there is nothing to warn about.
+        fields, _ = self._handling.read(self._rules, row)
+        fields["domain_id"] = self._domain_id or self._domain_of(host)
+        had_password = fields.pop("has_password", False)
+        if fields.get("password") is None:
+            if had_password:
+                raise InvalidFields([FieldError("password", "missing", _NO_PASSWORD)])
+        else:
+            self._spend_password()
+        if self._dry_run:
+            fields.pop("password", None)
+        return self._drafting.draft(fields)
+
+    def _domain_of(self, host: Any) -> str:
+        domain_id = self._domains.get(host if isinstance(host, str) else None)
+        if domain_id is None and self._is_own:
+            raise domain_not_found()
+        return domain_id or BASE_ID
+
+    def _spend_password(self) -> None:
+        if self._passwords is not None:
+            if not self._passwords:
+                raise rules.too_many_passwords()
+            self._passwords -= 1
+
+
+_NO_PASSWORD = (
+    "Exports do not contain the password of a protected link. Add a password, or remove hasPassword."  # noqa: S105 # a message
+)

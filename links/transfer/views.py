@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+from django.http import HttpResponse, StreamingHttpResponse
+from django.utils import timezone
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.concurrency import costly_call
+from accounts.credentials.authentication import account_of, workspace_of
+from accounts.idempotency import respond_once, takes_key, valid_name
+from accounts.roles import Role
+from accounts.scopes import Scope
+from accounts.throttling import address_of_client
+from common.rest.api import ApiViewSet
+from links.bulk.parsers import ImportParser
+from links.transfer.downloads import Download
+from links.transfer.exports import CONTENT_TYPES, ExportFormat, export_links, export_selected_links
+from links.transfer.import_guesses import refuse_above_guess_limit, withhold_guesses
+from links.transfer.import_response import import_response
+from links.transfer.imports import import_content
+from links.transfer.schema import describe_transfers
+from links.transfer.serializers import ExportQuery, ImportSerializer, SelectedExportSerializer
+
+
+@describe_transfers
+class TransferViewSet(ApiViewSet):
+    queries = {"export_urls": ExportQuery}
+    roles = {"import_urls": Role.EDITOR, "export_urls": Role.VIEWER, "export_selected": Role.VIEWER}
+    scopes = {
+        "import_urls": Scope.URLS_WRITE,
+        "export_urls": Scope.URLS_READ,
+        "export_selected": Scope.URLS_READ,
+    }
+    limited_keys = ("import_urls", "export_urls", "export_selected")
+    bodies = {"import_urls": ImportSerializer, "export_selected": SelectedExportSerializer}
+
+    def before_body(self, request: Request) -> None:
+        if self.action == "import_urls":
+            self.request_stack.enter_context(costly_call(account_of(request)))
+
+    @action(detail=False, methods=["post"], url_path="import", parser_classes=[ImportParser])
+    @takes_key
+    def import_urls(self, request: Request) -> Response:
+        fields = self.read_body()
+        owner, address = workspace_of(request), address_of_client(request)
+        refuse_above_guess_limit(address)
+
+        def run_import() -> Response:
+            imported = import_content(owner=owner, creator=account_of(request), **fields)
+            return import_response(withhold_guesses(imported, owner=owner, address=address))
+
+        # A dry run writes nothing, so repeating it is safe; its response can be megabytes long.
+        if fields["dry_run"]:
+            valid_name(request)
+            return run_import()
+        return respond_once(request, run_import)
+
+    @action(detail=False, url_path="export")
+    def export_urls(self, request: Request) -> StreamingHttpResponse:
+        options = self.read_query()
+        file_format = ExportFormat(options["file_format"])
+        # The server never reads or closes the stream of a HEAD response, so an export would keep its slot.
+        wants_content = request.method == "GET"
+        owner = workspace_of(request)
+        chunks = Download(owner.pk, export_links(owner, **options)) if wants_content else ()
+        response = StreamingHttpResponse(chunks, content_type=CONTENT_TYPES[file_format])
+        response["Content-Disposition"] = _disposition(file_format)
+        return response
+
+    @action(detail=False, methods=["post"], url_path="bulk-export")
+    def export_selected(self, request: Request) -> HttpResponse:
+        fields = self.read_body()
+        file_format = ExportFormat(fields["file_format"])
+        chunks = export_selected_links(
+            workspace_of(request), public_ids=fields["ids"], file_format=file_format
+        )
+        response = HttpResponse(b"".join(chunks), content_type=CONTENT_TYPES[file_format])
+        response["Content-Disposition"] = _disposition(file_format)
+        return response
+
+
+def _disposition(file_format: ExportFormat) -> str:
+    return f'attachment; filename="urls-{timezone.now():%Y-%m-%d}.{file_format}"'

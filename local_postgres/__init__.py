@@ -1,0 +1,11 @@
+"""PostgreSQL for an installation without a database server: a launcher for the wheel's or the system's server.
+
+It uses only the standard library, not Django: the settings, `manage.py` and the tests need the database URL before
+Django is set up.
+"""
+
+from .errors import EmbeddedPostgresError
+from .lease import Lease
+from .server import EmbeddedPostgres
+
+__all__ = ["EmbeddedPostgres", "EmbeddedPostgresError", "Lease"]

@@ -1,0 +1,29 @@
+"""Server settings that depend on the memory of the host. docs/deployment.md has the table."""
+
+# From this memory on, the server has PostgreSQL's usual sizes. A machine of 2 GB reports less: about 1,950 MB.
+USUAL_MB = 1800
+_TWO_GB = 2048
+
+
+def settings_for(memory_mb: int) -> dict[str, str]:
+    is_usual = memory_mb >= USUAL_MB
+    if is_usual:
+        memory_mb = max(memory_mb, _TWO_GB)
+    return {
+        # The operating system caches files, too; more would count against the memory of the service twice.
+        "shared_buffers": f"{_within(16, memory_mb // 16, 128)}MB",
+        # Of each sort or hash, several of which may run in each connection.
+        "work_mem": f"{_within(1, memory_mb // 512, 4)}MB",
+        # Of each vacuum.
+        "maintenance_work_mem": f"{_within(8, memory_mb // 32, 64)}MB",
+        "autovacuum_max_workers": "3" if is_usual else "1",
+        "max_parallel_workers_per_gather": "2" if is_usual else "0",
+        # Compiling takes longer than any query of the service, and each connection would load the compiler.
+        "jit": "off",
+        # The embedded server never subscribes to another one.
+        "max_logical_replication_workers": "0",
+    }
+
+
+def _within(lowest: int, value: int, highest: int) -> int:
+    return max(lowest, min(value, highest))

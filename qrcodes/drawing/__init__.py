@@ -1,0 +1,1 @@
+"""Drawing QR codes: `rendering.render` is the entry point, `queue` bounds the work."""

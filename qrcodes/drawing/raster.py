@@ -1,0 +1,95 @@
+"""QR codes as pixels. Palette indices (0 light, 1 dark) are used until the format needs colours."""
+
+from __future__ import annotations
+
+from functools import cache
+from io import BytesIO
+
+from PIL import Image, ImageDraw
+
+from common.colors import rgb
+from qrcodes.drawing.design import Design, Style
+from qrcodes.drawing.shapes import Corners, shaped_modules
+from qrcodes.drawing.symbol import Symbol
+
+_PALETTE_SIZE = 256
+# A module with fewer pixels has no corners to round.
+_MIN_ROUNDED = 4
+
+
+def png(symbol: Symbol, design: Design) -> bytes:
+    """One bit per pixel. With a logo eight bits: the logo's colours are reduced to the rest of the palette."""
+    image = _indices(symbol, design)
+    palette = [*rgb(design.background), *rgb(design.foreground)]
+    if design.logo is not None:
+        patch = _logo(symbol, design).quantize(_PALETTE_SIZE - 2, dither=Image.Dither.NONE)
+        palette += patch.getpalette() or []
+        # Shift the palette indices of the bytes, because point() does not work on palette images.
+        shifted = Image.frombytes("P", patch.size, patch.tobytes().translate(_SHIFTED_INDICES))
+        image.paste(shifted, _corner(symbol))
+    image.putpalette(palette)
+    return _encoded(image, "PNG")
+
+
+def jpeg(symbol: Symbol, design: Design) -> bytes:
+    """Without chroma subsampling (4:4:4), which would blur the edges of modules."""
+    indices = _indices(symbol, design)
+    indices.putpalette([*rgb(design.background), *rgb(design.foreground)])
+    image = indices.convert("RGB")
+    if design.logo is not None:
+        image.paste(_logo(symbol, design), _corner(symbol))
+    return _encoded(image, "JPEG", quality=92, subsampling=0)
+
+
+_SHIFTED_INDICES = bytes(min(index + 2, _PALETTE_SIZE - 1) for index in range(_PALETTE_SIZE))
+
+
+def _indices(symbol: Symbol, design: Design) -> Image.Image:
+    image = Image.new("P", (design.size, design.size), 0)
+    scale, offset = symbol.scale, symbol.offset
+    if design.style == Style.SQUARE or scale < _MIN_ROUNDED:
+        modules = Image.frombytes(
+            "P", (symbol.width, symbol.width), b"".join(bytes(row) for row in symbol.matrix)
+        )
+        width = symbol.width * scale
+        image.paste(modules.resize((width, width), Image.Resampling.NEAREST), (offset, offset))
+        return image
+    tiles = cache(_tile)
+    for row, column, corners in shaped_modules(symbol, design.style):
+        image.paste(tiles(scale, corners), (offset + column * scale, offset + row * scale))
+    return image
+
+
+def _tile(scale: int, corners: Corners) -> Image.Image:
+    """A disc whose quarters with a sharp corner are filled."""
+    tile = Image.new("P", (scale, scale), 0)
+    edge, half = scale - 1, scale // 2
+    draw = ImageDraw.Draw(tile)
+    draw.ellipse((0, 0, edge, edge), fill=1)
+    for is_round, (x, y) in zip(corners, ((0, 0), (half, 0), (half, half), (0, half)), strict=True):
+        if not is_round:
+            draw.rectangle((x, y, x + edge - half, y + edge - half), fill=1)
+    return tile
+
+
+def _logo(symbol: Symbol, design: Design) -> Image.Image:
+    """The logo scaled to its box, on the background colour."""
+    _, side = symbol.logo_box
+    box = Image.new("RGB", (side, side), design.background)
+    with Image.open(BytesIO(design.logo or b""), formats=["PNG"]) as logo:
+        factor = side / max(logo.size)
+        width, height = (max(1, round(length * factor)) for length in logo.size)
+        scaled = logo.convert("RGBA").resize((width, height), Image.Resampling.LANCZOS)
+    box.paste(scaled, ((side - width) // 2, (side - height) // 2), scaled)
+    return box
+
+
+def _corner(symbol: Symbol) -> tuple[int, int]:
+    first, _ = symbol.logo_box
+    return first, first
+
+
+def _encoded(image: Image.Image, kind: str, **options: int) -> bytes:
+    buffer = BytesIO()
+    image.save(buffer, kind, **options)
+    return buffer.getvalue()

@@ -1,0 +1,77 @@
+"""The modules of a code and their position in the image."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from qrcode.constants import ERROR_CORRECT_H, ERROR_CORRECT_L, ERROR_CORRECT_M, ERROR_CORRECT_Q
+from qrcode.main import QRCode
+
+from qrcodes.drawing.design import Design
+
+_LEVELS = {"L": ERROR_CORRECT_L, "M": ERROR_CORRECT_M, "Q": ERROR_CORRECT_Q, "H": ERROR_CORRECT_H}
+# Level H can correct a logo of 30 % of the width; printed codes suffer other damage too.
+_LOGO_SHARE = 0.2
+_FINDER = 7
+
+Matrix = list[list[bool]]
+
+
+class TooSmall(Exception):
+    """``needed`` is the size in pixels at which a module has one pixel."""
+
+    def __init__(self, needed: int) -> None:
+        self.needed = needed
+        super().__init__(needed)
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """Modules of ``scale`` pixels, ``offset`` pixels from the edges; modules under the logo are light."""
+
+    matrix: Matrix
+    scale: int
+    offset: int
+    logo_modules: int
+
+    @property
+    def width(self) -> int:
+        """The width in modules, without the quiet zone."""
+        return len(self.matrix)
+
+    @property
+    def logo_box(self) -> tuple[int, int]:
+        """The first pixel and the length in pixels of the logo's square, in both directions."""
+        first = (self.width - self.logo_modules) // 2
+        # Leave half a module between the logo and its neighbours.
+        inset = self.scale // 2
+        return self.offset + first * self.scale + inset, self.logo_modules * self.scale - 2 * inset
+
+    def is_in_finder(self, row: int, column: int) -> bool:
+        far = self.width - _FINDER
+        return (row < _FINDER and (column < _FINDER or column >= far)) or (row >= far and column < _FINDER)
+
+
+def symbol(content: str, design: Design) -> Symbol:
+    """Modules as large as whole pixels allow; the rest widens the quiet zone. Raises TooSmall."""
+    code = QRCode(error_correction=_LEVELS[design.level], border=0)
+    code.add_data(content.encode(), optimize=0)
+    code.make()
+    matrix: Matrix = [[bool(module) for module in row] for row in code.modules]
+    needed = len(matrix) + 2 * design.margin
+    scale = design.size // needed
+    if scale == 0:
+        raise TooSmall(needed)
+    offset = (design.size - len(matrix) * scale) // 2
+    return Symbol(matrix, scale, offset, 0 if design.logo is None else _clear_logo_area(matrix))
+
+
+def _clear_logo_area(matrix: Matrix) -> int:
+    """Clear a square in the middle and return its width, which is odd like the width of every code."""
+    width = len(matrix)
+    side = int(width * _LOGO_SHARE)
+    side -= 1 - side % 2
+    first = (width - side) // 2
+    for row in matrix[first : first + side]:
+        row[first : first + side] = [False] * side
+    return side

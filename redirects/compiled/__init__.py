@@ -1,0 +1,1 @@
+"""The compiled part of the event loop, which is optional: `loading.load` returns it where it was built."""

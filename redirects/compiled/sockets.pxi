@@ -1,0 +1,22 @@
+"""Sockets that never block."""
+
+cdef Py_ssize_t _receive(int descriptor, uint8_t *place) noexcept:
+    """Return the bytes received, 0 if there will be none, or -1 if there are none now."""
+    cdef Py_ssize_t size
+    while True:
+        size = recv(descriptor, place, READ_BYTES, MSG_DONTWAIT)
+        if size >= 0:
+            return size
+        if errno != EINTR:
+            return -1 if errno == EAGAIN else 0
+
+
+cdef Py_ssize_t _send(int descriptor, const uint8_t *data, Py_ssize_t size) noexcept:
+    """Return the bytes sent, or -1 if the client has disconnected."""
+    cdef Py_ssize_t sent
+    while True:
+        sent = send(descriptor, data, size, MSG_DONTWAIT | MSG_NOSIGNAL)
+        if sent >= 0:
+            return sent
+        if errno != EINTR:
+            return 0 if errno == EAGAIN else -1

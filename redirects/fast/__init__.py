@@ -1,0 +1,1 @@
+"""The fast lane, which answers from prepared bytes in the event loop: `lane.FastLane`, `health.Health`."""

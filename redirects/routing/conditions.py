@@ -1,0 +1,166 @@
+"""Compiles a stored condition. The values of a condition are alternatives; ``not`` negates the whole condition."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+from socket import AF_INET, AF_INET6, inet_pton
+from typing import Any
+
+import orjson
+
+from common.bounded_cache import BoundedCache
+from links.routing.vocabulary import DIRECT
+from redirects.routing.schedules import Period, Schedule
+from redirects.routing.visit import Visit
+
+# Bytes of a compiled condition and of each of its values, at most, as tests/redirects/routing/test_memory.py measures.
+# All schedules share the time zones, which are not included.
+_BYTES = 1_200
+_BYTES_OF_VALUE = {"schedule": 3_000, "time": 1_000}
+_BYTES_OF_OTHER_VALUE = 600
+
+VisitTest = Callable[[Visit], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """Depends either on the visit (``test``) or on the time (``windows``, of which one has to be open).
+
+    ``size`` estimates its bytes.
+    """
+
+    type: str
+    is_negated: bool
+    size: int
+    test: VisitTest | None = None
+    windows: tuple[Period | Schedule, ...] = ()
+
+    def holds(self, visit: Visit, now: float) -> bool:
+        return self.test(visit) if self.test is not None else self.holds_at(now)
+
+    def holds_at(self, now: float) -> bool:
+        return any(window.is_open(now) for window in self.windows) != self.is_negated
+
+    def next_change(self, now: float) -> float:
+        return min((window.next_change(now) for window in self.windows), default=inf)
+
+
+def compile_condition(raw: Mapping[str, Any]) -> Condition:
+    """``raw``: an entry of ``conditions`` as the database stores it, which is valid.
+
+    Links with the same condition share the compiled one: it is more often in the CPU caches.
+    """
+    # As text: the bytes of orjson keep their buffer of several KB.
+    text = orjson.dumps(raw).decode()
+    condition = _conditions.get(text)
+    if condition is None:
+        condition = _compile(raw)
+        _conditions.put(text, condition)
+    return condition
+
+
+def _compile(raw: Mapping[str, Any]) -> Condition:
+    kind, values, is_negated = raw["type"], raw.get("values") or [], bool(raw.get("not"))
+    size = _BYTES + len(values) * _BYTES_OF_VALUE.get(kind, _BYTES_OF_OTHER_VALUE)
+    if kind in _WINDOWS:
+        return Condition(kind, is_negated, size, windows=tuple(map(_WINDOWS[kind], values)))
+    test = _TESTS[kind](values)
+    return Condition(kind, is_negated, size, (lambda visit: not test(visit)) if is_negated else test)
+
+
+_conditions = BoundedCache[str, Condition](
+    8192, 8 * 1024 * 1024, lambda text, condition: condition.size + len(text.encode())
+)
+
+_WINDOWS: Mapping[str, Callable[[Any], Period | Schedule]] = {"time": Period, "schedule": Schedule}
+
+
+def _country(values: Sequence[str]) -> VisitTest:
+    countries = frozenset(values)
+    return lambda visit: visit.country in countries
+
+
+def _device(values: Sequence[str]) -> VisitTest:
+    devices = frozenset(values)
+    return lambda visit: visit.device in devices
+
+
+def _operating_system(values: Sequence[str]) -> VisitTest:
+    names = _folded(values)
+    return lambda visit: (visit.operating_system or "").casefold() in names
+
+
+def _browser(values: Sequence[str]) -> VisitTest:
+    names = _folded(values)
+    return lambda visit: (visit.browser or "").casefold() in names
+
+
+def _folded(values: Sequence[str]) -> frozenset[str]:
+    return frozenset(value.casefold() for value in values)
+
+
+def _language(values: Sequence[str]) -> VisitTest:
+    ranges = frozenset(value.lower() for value in values)
+    return lambda visit: not ranges.isdisjoint(visit.language_ranges)
+
+
+def _referrer_host(values: Sequence[str]) -> VisitTest:
+    hosts = frozenset("" if value == DIRECT else value.lower() for value in values)
+    return lambda visit: not hosts.isdisjoint(visit.referrer_hosts)
+
+
+def _query(values: Sequence[Mapping[str, str]]) -> VisitTest:
+    names = frozenset(value["name"] for value in values if value.get("value") is None)
+    pairs = frozenset((value["name"], value["value"]) for value in values if value.get("value") is not None)
+
+    def test(visit: Visit) -> bool:
+        if not visit.query:
+            return False
+        sent_names, sent_pairs = visit.parameters
+        return not names.isdisjoint(sent_names) or not pairs.isdisjoint(sent_pairs)
+
+    return test
+
+
+def _network(values: Sequence[str]) -> VisitTest:
+    # By the length of the prefix: a visit compares once for each length, not for each network.
+    networks: dict[int, dict[int, set[int]]] = {32: defaultdict(set), 128: defaultdict(set)}
+    for value in values:
+        address, _, length = value.partition("/")
+        packed = inet_pton(AF_INET6 if ":" in address else AF_INET, address)
+        bits = 8 * len(packed)
+        rest = bits - int(length or bits)
+        networks[bits][rest].add(int.from_bytes(packed) >> rest)
+
+    def test(visit: Visit) -> bool:
+        ip = visit.ip
+        if ip is None:
+            return False
+        bits, number = ip
+        for rest, numbers in networks[bits].items():  # noqa: SIM110 # a generator takes twice as long
+            if number >> rest in numbers:
+                return True
+        return False
+
+    return test
+
+
+def _scanned(_: Sequence[object]) -> VisitTest:
+    return lambda visit: visit.scanned
+
+
+_TESTS: Mapping[str, Callable[[Sequence[Any]], VisitTest]] = {
+    "country": _country,
+    "device": _device,
+    "os": _operating_system,
+    "browser": _browser,
+    "language": _language,
+    "referrerHost": _referrer_host,
+    "query": _query,
+    "network": _network,
+    "scanned": _scanned,
+}
+TYPES = (*_TESTS, *_WINDOWS)

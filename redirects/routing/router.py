@@ -1,0 +1,200 @@
+"""The compiled routing of a link: the rules in order, then the split, then the target."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import inf
+from typing import Any, NamedTuple
+
+import orjson
+
+from common.bounded_cache import BoundedCache
+from links.destinations.utm import with_utm
+from redirects.routing.conditions import Condition, VisitTest, compile_condition
+from redirects.routing.query_forwarding import with_forwarded
+from redirects.routing.split import Split
+from redirects.routing.visit import Visit
+
+_MAX_ROUTERS, _MAX_BYTES = 8192, 16 * 1024 * 1024
+# Of a router without its conditions, and for each byte of its JSON text.
+_BYTES, _BYTES_PER_BYTE = 3_000, 3
+
+
+class Route(NamedTuple):
+    """Where a visit leads. ``branch`` is the number of the rule or variant within the link; 0: the target."""
+
+    location: str
+    branch: int = 0
+    rule: str | None = None
+    variant: str | None = None
+
+
+class Rule(NamedTuple):
+    """The rule matches if all conditions hold."""
+
+    name: str
+    route: Route
+    conditions: tuple[Condition, ...]
+
+    def first_failing(self, visit: Visit, now: float) -> int | None:
+        """Return the index of the first condition that does not hold; None if the rule matches."""
+        return next(
+            (number for number, condition in enumerate(self.conditions) if not condition.holds(visit, now)),
+            None,
+        )
+
+
+class Variant(NamedTuple):
+    name: str
+    weight: int
+    route: Route
+
+
+class _Active(NamedTuple):
+    """The rules whose conditions on the time hold from ``since`` until before ``until``, each with its other
+    conditions.
+    """
+
+    since: float
+    until: float
+    rules: tuple[tuple[tuple[VisitTest, ...], Route], ...]
+
+
+class Router:
+    """Immutable for callers, and safe to share between threads."""
+
+    __slots__ = ("_active", "_split", "_variant_routes", "forwards", "rules", "size", "target", "variants")
+
+    def __init__(
+        self,
+        *,
+        target: Route,
+        rules: Sequence[Rule],
+        variants: Sequence[Variant],
+        link_id: int,
+        forwards: bool,
+        size: int = 0,
+    ) -> None:
+        """``size`` estimates the bytes of the compiled form."""
+        self.size = size
+        self.target = target
+        self.rules = tuple(rules)
+        self.variants = tuple(variants)
+        self.forwards = forwards
+        self._split = Split(link_id, [variant.weight for variant in variants]) if variants else None
+        self._variant_routes = tuple(variant.route for variant in variants)
+        self._active = _Active(inf, -inf, ())
+
+    def route(self, visit: Visit, now: float) -> Route:
+        """``now`` in seconds since 1970.
+
+        Inlined code instead of calls: one in three microseconds of a redirect by rules is spent here.
+        """
+        active = self._active
+        if not active.since <= now < active.until:
+            active = self._activate(now)
+        for tests, matched in active.rules:
+            for test in tests:
+                if not test(visit):
+                    break
+            else:
+                route = matched
+                break
+        else:
+            index = None if self._split is None else self._split.variant_of(visit.address, visit.user_agent)
+            route = self.target if index is None else self._variant_routes[index]
+        if self.forwards and visit.query:
+            location = with_forwarded(route.location, visit.query)
+            if location != route.location:
+                return Route(location, *route[1:])
+        return route
+
+    def variant_of(self, visit: Visit) -> Variant | None:
+        """Return the visitor's side of the split; None: the target, or there is no split."""
+        index = None if self._split is None else self._split.variant_of(visit.address, visit.user_agent)
+        return None if index is None else self.variants[index]
+
+    def constant_route(self, now: float) -> Route | None:
+        """Return the route of all visits until `next_change`, or None if it depends on the visit."""
+        if self.forwards:
+            return None
+        rules = self._active_at(now).rules
+        if rules:
+            tests, route = rules[0]
+            return None if tests else route
+        return None if self.variants else self.target
+
+    def next_change(self, now: float) -> float:
+        """Return the next moment after ``now`` at which a condition on the time changes; inf: never."""
+        return self._active_at(now).until
+
+    def _active_at(self, now: float) -> _Active:
+        active = self._active
+        return active if active.since <= now < active.until else self._activate(now)
+
+    def _activate(self, now: float) -> _Active:
+        """Evaluate the conditions on the time anew. The clock may also have been set back."""
+        conditions = (condition for rule in self.rules for condition in rule.conditions)
+        active = self._active = _Active(
+            now,
+            min((condition.next_change(now) for condition in conditions), default=inf),
+            tuple(
+                (_tests_of(rule), rule.route)
+                for rule in self.rules
+                if all(c.holds_at(now) for c in rule.conditions if c.test is None)
+            ),
+        )
+        return active
+
+
+def _tests_of(rule: Rule) -> tuple[VisitTest, ...]:
+    """Negated conditions last: most of them hold, so another one usually decides that the rule does not match."""
+    conditions = sorted(rule.conditions, key=lambda condition: condition.is_negated)
+    return tuple(condition.test for condition in conditions if condition.test is not None)
+
+
+def compile_router(routing: str, link_id: int, location: str) -> Router:
+    """Compile ``routing``, the JSON text of a target. ``location``: the complete location of the target itself.
+
+    Returns the same router for the same arguments as long as it is in the cache.
+    """
+    key = (routing, link_id, location)
+    router = _routers.get(key)
+    if router is None:
+        router = _compile(
+            orjson.loads(routing), link_id, location, _BYTES + _BYTES_PER_BYTE * len(routing.encode())
+        )
+        _routers.put(key, router)
+    return router
+
+
+_routers = BoundedCache[tuple[str, int, str], Router](_MAX_ROUTERS, _MAX_BYTES, lambda _, router: router.size)
+
+
+def _compile(routing: Mapping[str, Any], link_id: int, location: str, size: int) -> Router:
+    utm = routing.get("utm") or {}
+    rules = [
+        Rule(
+            raw["name"],
+            Route(with_utm(raw["href"], utm), raw["number"], rule=raw["_id"]),
+            tuple(map(compile_condition, raw["conditions"])),
+        )
+        for raw in routing.get("rules") or []
+    ]
+    size += sum(condition.size for rule in rules for condition in rule.conditions)
+    variants = [
+        Variant(
+            raw["name"],
+            raw["weight"],
+            Route(with_utm(raw["href"], utm), raw["number"], variant=raw["_id"]),
+        )
+        for raw in routing.get("split") or []
+    ]
+    return Router(
+        target=Route(location),
+        rules=rules,
+        variants=variants,
+        link_id=link_id,
+        forwards=bool(routing.get("forward")),
+        size=size,
+    )

@@ -1,0 +1,48 @@
+"""The OpenAPI description of the simulation of a visit."""
+
+from __future__ import annotations
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework.fields import ChoiceField
+
+from common.openapi.enumerations import name_choices
+from common.openapi.operations import Operation, describe
+from common.openapi.refusals import invalid
+from links.fields import CountryField, DeviceField
+from redirects.checks import ORDER
+from redirects.simulation.representations import OUTCOME, STEPS
+from redirects.simulation.serializers import METHODS, AddressField, MethodField, TimeField
+
+name_choices("SimulationCheck", ORDER)
+name_choices("VisitMethod", METHODS)
+extend_schema_field(ChoiceField(METHODS))(MethodField)
+
+describe_simulation = describe(
+    "Links",
+    of="URL",
+    simulate=Operation(
+        "simulateUrl",
+        "Explain where a visit of a short link would end, and why.",
+        "Each check in its order, and the response that the visitor would get.",
+        description="Describes a visitor, and applies the checks of a real visit. All fields are optional. It counts,"
+        " claims and records nothing. The list of steps ends with the check that decides a refusal: later checks are"
+        " not reached and not listed. A redirect to `notStartedUrl` or `expiredUrl` is a refusal with a location.",
+        data=[STEPS, OUTCOME],
+        examples=[
+            {
+                "country": "DE",
+                "device": "mobile",
+                "language": "de-DE,de;q=0.9",
+                "time": "2030-03-01T09:30:00Z",
+            },
+            {},
+        ],
+        refusals=[
+            invalid("address", "address", str(AddressField.default_error_messages["address"])),
+            invalid("method", "method", str(MethodField.default_error_messages["method"])),
+            invalid("country", "country", str(CountryField.default_error_messages["country"])),
+            invalid("time", "out_of_range", str(TimeField.default_error_messages["out_of_range"])),
+            invalid("device", "device", str(DeviceField.default_error_messages["device"])),
+        ],
+    ),
+)

@@ -1,0 +1,121 @@
+"""The visit that a client describes. Every field is optional, and null is the same as an absent field."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from ipaddress import ip_address
+from typing import Any
+
+from rest_framework import serializers
+
+from common.client_address import client_address
+from common.rest.fields import Boolean, DateTime, Text
+from links.fields import CountryField, DeviceField
+
+METHODS = ("GET", "HEAD", "POST")
+# The longest request line and header line that the service accepts.
+MAX_QUERY = 8_190
+MAX_HEADER = 4_096
+FIRST_YEAR, LAST_YEAR = 1970, 9998
+
+
+class AddressField(Text):
+    """An IP address in canonical form, as for a real visitor: an IPv4-mapped address becomes IPv4."""
+
+    default_error_messages = {"address": "Must be an IPv4 or IPv6 address, such as 203.0.113.9."}
+
+    def to_internal_value(self, data: Any) -> str:
+        text = super().to_internal_value(data)
+        try:
+            ip_address(text)
+        except ValueError:
+            self.fail("address")
+        return client_address(text, "", ())
+
+
+class MethodField(Text):
+    default_error_messages = {"method": "Must be GET, HEAD or POST."}
+
+    def to_internal_value(self, data: Any) -> str:
+        method = super().to_internal_value(data)
+        if method not in METHODS:
+            self.fail("method")
+        return method
+
+
+class TimeField(DateTime):
+    """Times for which every time zone and schedule has an answer."""
+
+    default_error_messages = {"out_of_range": f"Must lie between {FIRST_YEAR} and {LAST_YEAR}."}
+
+    def to_internal_value(self, data: Any) -> datetime:
+        moment = super().to_internal_value(data)
+        if not FIRST_YEAR <= moment.year <= LAST_YEAR:
+            self.fail("out_of_range")
+        return moment
+
+
+class SimulationSerializer(serializers.Serializer[Any]):
+    country = CountryField(
+        required=False,
+        allow_null=True,
+        help_text="The visitor's country. Default: the country of `address`; unknown without an address.",
+    )
+    address = AddressField(
+        required=False,
+        allow_null=True,
+        help_text="The visitor's IP address. Default: unknown. The side of a split depends on it.",
+    )
+    device = DeviceField(
+        required=False, allow_null=True, help_text="Default: the device that `userAgent` names."
+    )
+    userAgent = Text(
+        source="user_agent",
+        required=False,
+        allow_null=True,
+        allow_blank=True,
+        max_length=MAX_HEADER,
+        help_text="The `User-Agent` header. Default: a common browser on `device`, or else on a desktop.",
+    )
+    language = Text(
+        required=False,
+        allow_null=True,
+        allow_blank=True,
+        max_length=MAX_HEADER,
+        help_text="The `Accept-Language` header, such as `de-CH,de;q=0.9`. Default: none.",
+    )
+    referrer = Text(
+        required=False,
+        allow_null=True,
+        allow_blank=True,
+        max_length=MAX_HEADER,
+        help_text="The `Referer` header: the URL of the page with the link. Default: none, a direct visit.",
+    )
+    query = Text(
+        required=False,
+        allow_null=True,
+        allow_blank=True,
+        max_length=MAX_QUERY,
+        help_text="The query of the visited URL, percent-encoded, with or without its `?`. Default: none. `qr=1` is"
+        " a scan of a QR code.",
+    )
+    time = TimeField(
+        required=False,
+        allow_null=True,
+        help_text="The time of the visit; in UTC if it has no offset. Default: now.",
+    )
+    unlocked = Boolean(
+        required=False,
+        allow_null=True,
+        help_text="Whether the visitor has entered the link's password. With POST: whether the body has it."
+        " Default: false.",
+    )
+    method = MethodField(
+        required=False,
+        allow_null=True,
+        help_text="The request method. POST is a program that sends a JSON body. Default: `GET`.",
+    )
+
+    def validate(self, attrs: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in attrs.items() if value is not None}

@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.credentials.authentication import workspace_of
+from accounts.roles import Role
+from accounts.scopes import Scope
+from common.rest.api import ApiViewSet
+from common.rest.envelope import ok
+from links.selectors import get_link
+from redirects.simulation.representations import simulation
+from redirects.simulation.schema import describe_simulation
+from redirects.simulation.serializers import SimulationSerializer
+from redirects.simulation.services import simulate
+
+
+@describe_simulation
+class SimulationViewSet(ApiViewSet):
+    lookup_url_kwarg = "id"
+    lookup_value_converter = "str"
+    roles = {"simulate": Role.VIEWER}
+    scopes = {"simulate": Scope.URLS_READ}
+    limited_keys = ("simulate",)
+    bodies = {"simulate": SimulationSerializer}
+
+    @action(detail=True, methods=["post"])
+    def simulate(self, request: Request, id: str) -> Response:
+        visit = self.read_body()
+        link = get_link(workspace_of(request), id)
+        return ok(simulation(simulate(link, **visit)))

@@ -1,0 +1,3 @@
+"""The clients' connections and their limits. `connection.Connection` is the state of one, `open_connections` owns all
+of a process and closes them, `admission.Admission` limits their number, and `memory_bound.MemoryBound` their memory.
+"""

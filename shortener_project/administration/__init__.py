@@ -1,0 +1,1 @@
+"""The admin site: its front page and its login."""

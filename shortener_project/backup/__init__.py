@@ -1,0 +1,1 @@
+"""Backups: `archive.write_backup` and `restoring.restore_backup`, for the commands of the same names."""

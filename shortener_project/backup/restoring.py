@@ -1,0 +1,171 @@
+"""Restores a backup archive into an empty database, and its journal segments into this host's folder."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shutil
+import tarfile
+import tempfile
+import uuid
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import CommandError
+from django.db import connection
+from django.utils.crypto import constant_time_compare
+
+from analytics.journal.writer import SUFFIX, sync_folder
+from shortener_project import __version__
+from shortener_project.backup.archive import DUMP, JOURNAL, MANIFEST, secret_digest
+from shortener_project.backup.postgres_programs import connection_arguments, run_program
+from shortener_project.running.preparation import PREPARATION_LOCK
+
+_OTHER_CLIENTS = """
+SELECT count(*) FROM pg_stat_activity
+WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()
+"""
+_IS_EMPTY = """
+SELECT NOT EXISTS (
+    SELECT FROM pg_class WHERE relnamespace = 'public'::regnamespace
+      AND NOT EXISTS (SELECT FROM pg_depend WHERE objid = pg_class.oid AND deptype = 'e')
+)
+"""
+# As initdb creates it.
+_EMPTY_SCHEMA = """
+DROP SCHEMA public CASCADE;
+CREATE SCHEMA public AUTHORIZATION pg_database_owner;
+GRANT USAGE ON SCHEMA public TO PUBLIC;
+"""
+# pg_restore 17 and newer write it into the first lines of a script, and servers before 17 refuse it.
+_UNKNOWN_BEFORE_17 = b"SET transaction_timeout = 0;\n"
+_COMMENT = b"-" * (len(_UNKNOWN_BEFORE_17) - 1) + b"\n"
+_SETTINGS_BYTES = 4096
+
+_NOT_A_BACKUP = (tarfile.TarError, KeyError, TypeError, ValueError, EOFError, zlib.error, gzip.BadGzipFile)
+
+
+def restore_backup(file: Path, *, replace: bool = False) -> int:
+    """Returns the number of restored segments. ``replace``: delete what the database contains.
+
+    One transaction replaces the content of the database. Raises CommandError, with nothing changed, if the file is not
+    a complete backup of this or an older version, if it was made with another SECRET_KEY, or if the database is in use
+    or not empty.
+    """
+    settings.VAR_DIR.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=settings.VAR_DIR, prefix="restore-") as name:
+        folder = Path(name)
+        try:
+            with tarfile.open(file, "r:") as archive:
+                _check_manifest(json.loads(_read(archive, MANIFEST)))
+                archive.extract(DUMP, folder, filter="data")
+                segments = _extract_segments(archive, folder)
+        except _NOT_A_BACKUP as error:
+            raise CommandError(f"{file} is not a complete backup: {error}") from None
+        script = _script(folder)
+        with _unused_database(replace=replace):
+            _load(folder, script, segments, replace=replace)
+            _write_segments(segments)
+    return len(segments)
+
+
+def _check_manifest(manifest: Mapping[str, Any]) -> None:
+    version, digest = str(manifest["version"]), str(manifest["secretKeyDigest"])
+    if _parts(version) > _parts(__version__):
+        raise CommandError(f"The backup was made by version {version}, and this is {__version__}.")
+    for secret in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS):
+        if constant_time_compare(digest, secret_digest(secret)):
+            return
+    raise CommandError(
+        "The backup was made with another SECRET_KEY, without which clicks and API keys in it cannot be read. "
+        f"Set SECRET_KEY to that value, or store it in {settings.VAR_DIR / 'secret_key'}."
+    )
+
+
+def _parts(version: str) -> list[int]:
+    return [int(part) for part in version.split(".")]
+
+
+def _extract_segments(archive: tarfile.TarFile, folder: Path) -> list[Path]:
+    paths = []
+    for member in archive.getmembers():
+        content = archive.extractfile(member)
+        if member.name.startswith(JOURNAL) and content is not None:
+            identifier = uuid.UUID(member.name.removeprefix(JOURNAL).removesuffix(SUFFIX))
+            paths.append(folder / f"{identifier}{SUFFIX}")
+            with gzip.open(content) as source, paths[-1].open("wb") as target:
+                shutil.copyfileobj(source, target)
+    return paths
+
+
+def _script(folder: Path) -> Path:
+    """The SQL of the dump, for any supported server. Reads the whole dump, so it fails for a damaged one."""
+    script = folder / "database.sql"
+    run_program("pg_restore", "--no-owner", "--no-privileges", f"--file={script}", folder / DUMP)
+    with script.open("r+b") as file:
+        settings_of_session = file.read(_SETTINGS_BYTES)
+        file.seek(0)
+        file.write(settings_of_session.replace(_UNKNOWN_BEFORE_17, _COMMENT))
+    return script
+
+
+@contextmanager
+def _unused_database(*, replace: bool) -> Iterator[None]:
+    """No service can start on the database in this block, because each takes the same lock to prepare it."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET statement_timeout = 0")
+        cursor.execute("SET lock_timeout = 0")
+        cursor.execute("SET idle_in_transaction_session_timeout = 0")
+        cursor.execute("SELECT pg_advisory_lock(%s)", [PREPARATION_LOCK])
+        cursor.execute(_OTHER_CLIENTS)
+        if cursor.fetchone()[0]:
+            raise CommandError("The database is in use. Stop the service on every host first.")
+        cursor.execute(_IS_EMPTY)
+        if not cursor.fetchone()[0] and not replace:
+            raise CommandError("The database is not empty. --replace deletes what it contains.")
+        yield
+        cursor.execute("SELECT pg_advisory_unlock(%s)", [PREPARATION_LOCK])
+
+
+def _load(folder: Path, script: Path, segments: Sequence[Path], *, replace: bool) -> None:
+    first, last = folder / "first.sql", folder / "last.sql"
+    first.write_text(_EMPTY_SCHEMA if replace else "")
+    # Housekeeping deletes the offsets of finished segments; these exist again.
+    identifiers = ", ".join(f"'{path.stem}'" for path in segments)
+    reopened = f"UPDATE public.analytics_segment SET finished_at = NULL WHERE id IN ({identifiers});\n"  # noqa: S608 # UUIDs
+    last.write_text((reopened if segments else "") + "ANALYZE;\n")
+    run_program(
+        "psql",
+        *connection_arguments(),
+        *("--no-psqlrc", "--quiet", "--single-transaction", "--set=ON_ERROR_STOP=1", "--output=/dev/null"),
+        *(f"--file={path}" for path in (first, script, last)),
+    )
+
+
+def _write_segments(segments: Sequence[Path]) -> None:
+    """Write the beginnings of segments and keep what existing files have after them.
+
+    A segment only ever grows, and counted records become zeros. So a copy has every record that the file has in this
+    part, and also the records counted since the backup.
+    """
+    folder = settings.CLICKS_DIR
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for path in segments:
+        descriptor = os.open(folder / path.name, os.O_WRONLY | os.O_CREAT, 0o600)
+        with path.open("rb") as source, os.fdopen(descriptor, "wb") as target:
+            shutil.copyfileobj(source, target)
+            target.flush()
+            os.fsync(descriptor)
+    sync_folder(folder)
+
+
+def _read(archive: tarfile.TarFile, name: str) -> bytes:
+    content = archive.extractfile(name)
+    if content is None:
+        raise KeyError(name)
+    return content.read()

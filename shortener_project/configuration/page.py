@@ -1,0 +1,37 @@
+"""python -m shortener_project.configuration.page: write docs/configuration.md from the table of variables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from shortener_project.configuration.declaration import Group, Variable
+from shortener_project.configuration.variables import GROUPS
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "configuration.md"
+
+_INTRODUCTION = """\
+# Configuration
+
+Environment variables configure the service. All of them have defaults that suit a trial on one machine. A value that
+cannot be parsed stops the start with a one-line message; `manage.py check --deploy` reports risky combinations.
+
+This page is generated: edit `shortener_project/configuration/*variables.py` and run `make docs`.
+"""
+
+
+def render() -> str:
+    return "\n".join([_INTRODUCTION, *map(_group, GROUPS)])
+
+
+def _group(group: Group) -> str:
+    heading = f"## {group.title}\n\n| variable | meaning | values | default |\n|---|---|---|---|\n"
+    return heading + "".join(map(_row, group.variables))
+
+
+def _row(variable: Variable[Any]) -> str:
+    return f"| `{variable.name}` | {variable.meaning} | {variable.values} | {variable.default} |\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(render())

@@ -1,0 +1,242 @@
+"""The environment variables that the service reads, except those of `brand_`, `click_` and `process_variables`.
+
+docs/configuration.md is generated from all of them, in the order of `GROUPS`.
+"""
+
+from __future__ import annotations
+
+from shortener_project.configuration.brand_variables import brand
+from shortener_project.configuration.click_variables import clicks
+from shortener_project.configuration.declaration import Group
+from shortener_project.configuration.process_variables import processes
+
+_OWN_DATABASE = "generated and stored under `VAR_DIR`; required with `DATABASE_URL`"
+
+addresses = Group("Addresses and files")
+HOST = addresses.host(
+    "HOST",
+    "127.0.0.1",
+    "Address to listen on, or a Unix socket for a proxy on the same machine. Outside `VAR_DIR`, the group of this "
+    "account can also use the socket. The service trusts the headers of its clients if `TRUSTED_PROXIES` is set.",
+)
+PORT = addresses.integer("PORT", 8000, "Port to listen on.", minimum=1, maximum=65535)
+BASE_URL = addresses.base_url(
+    "BASE_URL",
+    lambda: f"http://127.0.0.1:{PORT.read()}",
+    "Public URL of the default domain. Every `shortUrl` starts with it.",
+    shown="http://127.0.0.1:$PORT",
+)
+VAR_DIR = addresses.folder("VAR_DIR", "var", "Folder for everything written at run time.")
+INTERNAL_LISTEN = addresses.listener(
+    "INTERNAL_LISTEN",
+    lambda: str(VAR_DIR.read() / "run" / "internal.sock"),
+    "Where `/metrics` and `/internal` are served: an address with a port, or a Unix socket for this account and, "
+    "outside `VAR_DIR`, its group.",
+    used_port=PORT,
+    used_host=HOST,
+    shown="`$VAR_DIR/run/internal.sock`",
+)
+VENV = addresses.text("VENV", ".venv", "Virtual environment that `make` creates and uses.", values="path")
+
+database = Group("Database and secrets")
+DATABASE_URL = database.text(
+    "DATABASE_URL",
+    "",
+    "PostgreSQL 15 or newer. Without it the service runs an embedded PostgreSQL with its data under `VAR_DIR`.",
+    values="postgres:// URL",
+    shown="embedded PostgreSQL",
+)
+SECRET_KEY = database.text(
+    "SECRET_KEY",
+    "",
+    "Secret of the installation, the same on every host. It signs tokens and cookies and seals API keys "
+    "and second factors.",
+    values="50 random characters, at least 32",
+    shown=_OWN_DATABASE,
+)
+SECRET_KEY_FALLBACKS = database.words(
+    "SECRET_KEY_FALLBACKS",
+    "Former secrets: API keys and second factors sealed with them stay readable. A login with a code seals the "
+    "account's second factors with `SECRET_KEY`. After the removal of a former secret, accounts that used no code "
+    "meanwhile need `manage.py remove_second_factors`.",
+    values="secrets",
+)
+# `database_timeouts` sets the defaults of this variable and the next two for each kind of process.
+STATEMENT_TIMEOUT_MS = database.integer(
+    "STATEMENT_TIMEOUT_MS",
+    0,
+    "Longest time in milliseconds that one SQL statement may run; 0: no limit.",
+    shown="2000 in requests, 60000 in background processes, 600000 in housekeeping, 0 in other commands",
+)
+IDLE_TRANSACTION_TIMEOUT_MS = database.integer(
+    "IDLE_TRANSACTION_TIMEOUT_MS",
+    60_000,
+    "Longest time in milliseconds that a transaction may wait for its client; 0: no limit.",
+    shown="10000 in requests and commands, 60000 in migrations",
+)
+LOCK_TIMEOUT_MS = database.integer(
+    "LOCK_TIMEOUT_MS",
+    0,
+    "Longest time in milliseconds that a statement waits for a lock; 0: no limit.",
+    shown="0, 2000 in background processes, 10000 in other commands",
+)
+
+proxies = Group("Proxies, networks and browsers")
+TRUSTED_PROXIES = proxies.networks(
+    "TRUSTED_PROXIES",
+    "",
+    "Proxies whose `X-Forwarded-For`, `X-Forwarded-Proto` and `X-Request-ID` headers the service trusts.",
+    shown="none",
+)
+ADMIN_ALLOWED_NETWORKS = proxies.networks(
+    "ADMIN_ALLOWED_NETWORKS",
+    "",
+    "Clients that can reach `/admin/`; all others get 404.",
+    shown="everyone",
+)
+METRICS_ALLOWED_NETWORKS = proxies.networks(
+    "METRICS_ALLOWED_NETWORKS",
+    "127.0.0.0/8, ::1",
+    "Clients that can read `/metrics`, connecting directly and not through a proxy; all others get 404.",
+)
+CORS_ALLOWED_ORIGINS = proxies.origins(
+    "CORS_ALLOWED_ORIGINS",
+    "Browser front ends that can call the API. `*` allows every origin: credentials travel in headers, never in "
+    "cookies.",
+)
+
+domains = Group("Custom domains")
+DNS_RESOLVERS = domains.sockets(
+    "DNS_RESOLVERS", "Resolvers that verify customers' domains.", port=53, shown="the system's"
+)
+EDGE_ADDRESSES = domains.addresses(
+    "EDGE_ADDRESSES",
+    "Public IP addresses of this service. An apex domain, which cannot have a CNAME, must resolve to one of them.",
+)
+
+sign_in = Group("Sign-in and mail")
+EMAIL_URL = sign_in.mail_server(
+    "EMAIL_URL",
+    "Server that sends the mails, such as `smtp://user:password@mail.example.com`. `smtp` uses STARTTLS on port 587, "
+    "its default, and no TLS on other ports; `smtps` uses TLS; `console:` prints the mails. Without it, people who "
+    "forget their password have to ask the operator.",
+)
+EMAIL_FROM = sign_in.text(
+    "EMAIL_FROM",
+    lambda: f"no-reply@{BASE_URL.read().host}",
+    "Sender of the mails.",
+    values="e-mail address",
+    shown="`no-reply@` and the host of `BASE_URL`",
+)
+SIGNUP = sign_in.choice(
+    "SIGNUP",
+    ("off", "invited", "open"),
+    "Who can create an account on the pages: nobody, people whose address has an invitation to a workspace, or "
+    "everybody. `invited` and `open` need `EMAIL_URL`, because a mailed link proves the address first.",
+)
+OIDC_ISSUER = sign_in.text(
+    "OIDC_ISSUER",
+    "",
+    "Issuer of an OpenID Connect provider with which people can log in. Register `/accounts/oidc/callback/` of "
+    "`BASE_URL` there as redirect URI.",
+    values="https URL",
+    shown="none",
+)
+OIDC_CLIENT_ID = sign_in.text("OIDC_CLIENT_ID", "", "Client ID of this service at the provider.")
+OIDC_CLIENT_SECRET = sign_in.text("OIDC_CLIENT_SECRET", "", "Its secret.")
+OIDC_CREATE_ACCOUNTS = sign_in.flag(
+    "OIDC_CREATE_ACCOUNTS",
+    "Whether the first login of a person with a verified e-mail address creates an account. Otherwise people log in "
+    "with their password once and connect their identity.",
+)
+OIDC_ALLOWED_DOMAINS = sign_in.lower_case_words(
+    "OIDC_ALLOWED_DOMAINS",
+    "Domains of verified e-mail addresses that may log in with the provider. Empty: all.",
+)
+OIDC_STAFF_GROUP = sign_in.text(
+    "OIDC_STAFF_GROUP",
+    "",
+    "Value of the provider's claim `groups` that makes people staff. Each login with the provider grants or revokes "
+    "it.",
+)
+PASSWORD_LOGIN = sign_in.choice(
+    "PASSWORD_LOGIN",
+    ("on", "off"),
+    "Whether people can log in with a password, on pages and through the API. `off` needs `OIDC_ISSUER`.",
+)
+REQUIRE_2FA = sign_in.choice(
+    "REQUIRE_2FA",
+    ("none", "staff", "all"),
+    "Accounts that need a second factor for the admin, for tokens of the dashboard, and to log in to the API with "
+    "their password or refresh its tokens: those of staff (`staff`) or all (`all`). API keys need none.",
+)
+
+accounts = Group("Accounts and limits")
+ACCESS_TOKEN_MINUTES = accounts.integer(
+    "ACCESS_TOKEN_MINUTES", 60, "Lifetime of access tokens in minutes.", minimum=1
+)
+REFRESH_TOKEN_DAYS = accounts.integer(
+    "REFRESH_TOKEN_DAYS", 30, "Days from a login to the end of its session and refresh tokens.", minimum=1
+)
+RATE_LIMIT_FREE = accounts.integer(
+    "RATE_LIMIT_FREE", 600, "API requests per minute of an account on the Free plan; 0: no limit."
+)
+RATE_LIMIT_PRO = accounts.integer("RATE_LIMIT_PRO", 3_000, "The same on the Pro plan.")
+RATE_LIMIT_ENTERPRISE = accounts.integer("RATE_LIMIT_ENTERPRISE", 12_000, "The same on the Enterprise plan.")
+RATE_LIMIT_ANONYMOUS = accounts.integer(
+    "RATE_LIMIT_ANONYMOUS",
+    300,
+    "API requests per minute of a client network (/24 or /56) without a valid credential; 0: no limit.",
+)
+UNKNOWN_CODE_LIMIT = accounts.integer(
+    "UNKNOWN_CODE_LIMIT",
+    60,
+    "Requests per minute of a client network for codes that do not exist; 0: no limit.",
+    maximum=1_000,
+)
+IDEMPOTENCY_MB = accounts.integer(
+    "IDEMPOTENCY_MB",
+    64,
+    "Megabytes of responses kept for an account's Idempotency-Keys; 0: no limit.",
+)
+DOMAINS_PER_ACCOUNT = accounts.integer(
+    "DOMAINS_PER_ACCOUNT", 100, "Custom domains that an account can have; 0: no limit."
+)
+QR_CODES_PER_ACCOUNT = accounts.integer(
+    "QR_CODES_PER_ACCOUNT", 100_000, "QR codes that an account can have; 0: no limit."
+)
+WORKSPACES_PER_ACCOUNT = accounts.integer(
+    "WORKSPACES_PER_ACCOUNT",
+    10,
+    "Workspaces that an account can own besides its personal one; 0: no limit.",
+)
+RESERVED_CODES = accounts.lower_case_words(
+    "RESERVED_CODES", "Further words that no new link can have as its code, in any case."
+)
+LINK_QUOTA_FREE = accounts.integer(
+    "LINK_QUOTA_FREE",
+    0,
+    "Links that an account on the Free plan can create in a calendar month (UTC); 0: no limit.",
+)
+LINK_QUOTA_PRO = accounts.integer("LINK_QUOTA_PRO", 0, "The same on the Pro plan.")
+LINK_QUOTA_ENTERPRISE = accounts.integer("LINK_QUOTA_ENTERPRISE", 0, "The same on the Enterprise plan.")
+
+HISTORY_DAYS = accounts.integer(
+    "HISTORY_DAYS",
+    400,
+    "Minimum number of days to keep the history of changes; 0: keep it forever.",
+)
+
+logs = Group("Logs and metrics")
+LOG_FORMAT = logs.choice("LOG_FORMAT", ("text", "json"), "Format of the log on stderr.")
+LOG_LEVEL = logs.choice("LOG_LEVEL", ("INFO", "DEBUG", "WARNING", "ERROR"), "Least severe level to log.")
+LOG_ADDRESSES = logs.flag("LOG_ADDRESSES", "Whether the log contains the addresses of API clients.")
+PROMETHEUS_MULTIPROC_DIR = logs.text(
+    "PROMETHEUS_MULTIPROC_DIR",
+    "",
+    "Folder in which all processes of the host share their metrics.",
+    values="path",
+    shown="a private folder in `/dev/shm`",
+)
+
+GROUPS = (addresses, database, proxies, processes, clicks, domains, sign_in, brand, accounts, logs)

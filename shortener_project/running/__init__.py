@@ -1,0 +1,1 @@
+"""Running the service: `supervisor` keeps its processes alive, `preparation` makes the database ready."""

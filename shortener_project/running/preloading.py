@@ -1,0 +1,82 @@
+"""Imports everything that the service's processes use, before `serve` forks them: they share this memory."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from importlib import import_module
+from typing import NoReturn
+
+import django
+from django.conf import settings
+
+from common.host import metric_files
+
+# The commands that run as processes of the service.
+DRAIN_CLICKS = "analytics.management.commands.drain_clicks"
+FOLLOW_CHANGES = "links.management.commands.follow_changes"
+HOUSEKEEPING = "shortener_project.management.commands.housekeeping"
+PREPARE_DATABASE = "shortener_project.management.commands.prepare_database"
+RECHECK_DOMAINS = "domains.management.commands.recheck_domains"
+_MODULES = (
+    *("shortener_project.wsgi", "redirects.worker", "shortener_project.management.commands.serve"),
+    *(DRAIN_CLICKS, FOLLOW_CHANGES, HOUSEKEEPING, PREPARE_DATABASE, RECHECK_DOMAINS),
+)
+
+
+@contextmanager
+def preloading() -> Iterator[Callable[[], object]]:
+    """Import the service in a thread. The block receives a function that waits for its end.
+
+    The caller starts the embedded database meanwhile, which takes as long.
+    """
+    with _shared_metrics():
+        executor = ThreadPoolExecutor(1)
+        imports = executor.submit(_preload)
+
+        def wait() -> None:
+            # End the thread, too: afterwards this process forks.
+            executor.shutdown()
+            imports.result()
+
+        try:
+            yield wait
+        finally:
+            executor.shutdown()
+
+
+def freeze() -> None:
+    """Keep the garbage collector of each fork from writing to the shared memory."""
+    gc.collect()
+    gc.freeze()
+
+
+def exit_without_metrics(error: OSError) -> NoReturn:
+    sys.exit(f"error: Cannot create the metrics folder: {error}")
+
+
+def _preload() -> None:
+    django.setup()
+    for name in _MODULES:
+        import_module(name)
+
+
+@contextmanager
+def _shared_metrics() -> Iterator[None]:
+    """The folder of the metrics of all processes. The apps read the variable when they load.
+
+    Another service may use the folder, so keep its files: `serve` removes old ones once it has its sockets.
+    """
+    try:
+        metric_files.create(settings.METRICS_DIR)
+    except OSError as error:
+        exit_without_metrics(error)
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(settings.METRICS_DIR)
+    try:
+        yield
+    finally:
+        metric_files.remove(settings.METRICS_DIR)

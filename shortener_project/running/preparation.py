@@ -1,0 +1,142 @@
+"""Database preparation for `manage.py serve`: migrations and the first account."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.db import Error, connection, transaction
+from django.db.backends.utils import CursorWrapper
+from psycopg.conninfo import make_conninfo
+from psycopg.pq import Conninfo, PGconn, Ping
+
+from accounts.models import User
+from accounts.plans import Plan
+from accounts.services import NewAccount, create_account
+from common.database import is_outage
+from shortener_project.running import first_account
+
+MINIMUM_POSTGRESQL = 15
+OWNER_EMAIL = "owner@localhost"
+# An arbitrary advisory lock id. Two hosts that share a database prepare it one after the other.
+PREPARATION_LOCK = 7_346_190_215
+# Between two attempts to get the lock.
+_TURN_SECONDS = 0.2
+# Every parameter that libpq knows; the others are psycopg's.
+_CONNINFO = frozenset(option.keyword.decode() for option in Conninfo.get_defaults())
+
+
+class DatabaseUnavailable(Exception):
+    """No writable server is reachable now. The message is a one-line reason."""
+
+
+def prepare_database(before_first_account: Callable[[], None] = lambda: None) -> NewAccount | None:
+    """Migrate, and create the first account in an empty database.
+
+    Calls ``before_first_account`` after the migrations, while it holds the preparation lock. Raises CommandError with
+    a one-line message, or DatabaseUnavailable.
+    """
+    # Only requests wait until the database is prepared, and have a time limit at the client.
+    connection.settings_dict.pop("RESPONSE_SECONDS", None)
+    # Django itself supports older versions.
+    connection.features.minimum_database_version = (MINIMUM_POSTGRESQL,)
+    try:
+        with connection.cursor() as cursor:
+            # Request timeouts do not apply here: migrations of large tables take long.
+            cursor.execute("SET statement_timeout = 0")
+            cursor.execute("SET lock_timeout = 0")
+            _take_turn(cursor)
+            call_command("migrate", interactive=False, verbosity=0)
+            # Two services that start at the same time can bind the same port, but only one can listen. Fail before
+            # creating the owner: otherwise the service that exits could be the only one that knows the secrets.
+            before_first_account()
+            empty = not User.objects.exists()
+            owner = create_owner() if empty else None
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [PREPARATION_LOCK])
+            return owner
+    except Error as error:
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        if is_outage(error) and _is_unavailable():
+            connection.close()
+            raise DatabaseUnavailable(reason) from None
+        raise CommandError(f"The database cannot be used: {reason}") from None
+
+
+def _take_turn(cursor: CursorWrapper) -> None:
+    """Poll for the preparation lock, without a statement that waits.
+
+    A waiting statement keeps its snapshot, and CREATE INDEX CONCURRENTLY on another host would wait for that.
+    """
+    while True:
+        cursor.execute("SELECT pg_try_advisory_lock(%s)", [PREPARATION_LOCK])
+        [(is_locked,)] = cursor.fetchall()
+        if is_locked:
+            return
+        time.sleep(_TURN_SECONDS)
+
+
+def _is_unavailable() -> bool:
+    """Whether waiting can help. It cannot if a writable server is up but rejects this account."""
+    parameters = connection_parameters()
+    if PGconn.ping(make_conninfo(**parameters).encode()) in (Ping.REJECT, Ping.NO_RESPONSE):
+        return True
+    try:
+        # Only a standby is up, or the server has recovered meanwhile.
+        psycopg.connect(**parameters).close()
+    except psycopg.Error:
+        return False
+    return True
+
+
+def connection_parameters() -> dict[str, Any]:
+    """Return libpq's parameters of Django's connection."""
+    return {name: value for name, value in connection.get_connection_params().items() if name in _CONNINFO}
+
+
+def create_owner() -> NewAccount:
+    """Creates both the account and the file with its secrets, or neither. Raises CommandError."""
+    try:
+        with transaction.atomic():
+            owner = create_account(email=OWNER_EMAIL, plan=Plan.ENTERPRISE, superuser=True)
+            first_account.save(owner, settings.FIRST_ACCOUNT_FILE)
+            return owner
+    except OSError as error:
+        raise CommandError(f"The first account's secrets cannot be saved: {error}") from None
+
+
+def welcome_message(owner: NewAccount | None, *, is_terminal: bool) -> str:
+    """The start message. It contains secrets only on a terminal: any other output may be a shared log."""
+    lines = ["", f"Serving {settings.BASE_URL} (on {settings.LISTEN})", ""]
+    key = '"$API_KEY"'
+    if owner is None:
+        lines += ["API_KEY is the key of your account; manage.py create_account creates accounts.", ""]
+    elif is_terminal:
+        key = owner.api_key
+        lines += [
+            f"The first account, also in {settings.FIRST_ACCOUNT_FILE}:",
+            *first_account.lines(owner),
+            "",
+        ]
+    else:
+        lines += [
+            f"The password and the API key of the first account are in {settings.FIRST_ACCOUNT_FILE}.",
+            "",
+        ]
+    return "\n".join(
+        [
+            *lines,
+            "Create a link:",
+            f"  curl {settings.BASE_URL}/api/urls -H 'Content-Type: application/json' -H X-API-Key:{key}"
+            """ -d '{"originalUrl": "https://example.com/"}'""",
+            "",
+            f"API documentation  {settings.BASE_URL}/api/docs",
+            f"Administration     {settings.BASE_URL}/admin/",
+            "Ctrl-C stops everything.",
+            "",
+        ]
+    )

@@ -1,0 +1,57 @@
+"""The processes that `manage.py serve` runs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import partial
+
+from django.conf import settings
+from gunicorn.app.wsgiapp import run as run_gunicorn
+
+from shortener_project.running import preloading
+from shortener_project.running.child import Child
+from shortener_project.running.commands import become, run_in_fork
+from shortener_project.running.listeners import Listeners
+
+BACKGROUND = 10
+CONFIG = settings.PROJECT_DIR / "shortener_project" / "gunicorn_conf.py"
+
+
+def service_processes(
+    listeners: Listeners, release: Callable[[], object], *, is_prepared: bool
+) -> list[Child]:
+    """All processes. ``release``: closes in a fork what only the supervisor may keep open.
+
+    If the database is not prepared, a process prepares it as soon as it is reachable. The processes that need a
+    prepared database start after it.
+    """
+
+    def web() -> None:
+        release()
+        listeners.pass_to_gunicorn()
+        become("gunicorn")
+        sys.argv = ["gunicorn", "--config", str(CONFIG), "shortener_project.wsgi"]
+        run_gunicorn()
+
+    def manage(module: str) -> Callable[[], None]:
+        def run() -> None:
+            release()
+            listeners.drop()
+            run_in_fork(module)
+
+        return run
+
+    preparation = Child(
+        "preparation of the database", manage(preloading.PREPARE_DATABASE), failures_allowed=0, once=True
+    )
+    # Requests take priority over background work; the journal keeps uncounted clicks.
+    background = partial(Child, niceness=BACKGROUND, after=None if is_prepared else preparation)
+    return [
+        *([] if is_prepared else [preparation]),
+        Child("web server", web, failures_allowed=4, reloads=True),
+        Child("listener", manage(preloading.FOLLOW_CHANGES)),
+        background("click drainer", manage(preloading.DRAIN_CLICKS)),
+        background("housekeeping", manage(preloading.HOUSEKEEPING)),
+        background("re-check of domains", manage(preloading.RECHECK_DOMAINS)),
+    ]

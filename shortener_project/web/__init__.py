@@ -1,0 +1,3 @@
+"""Everything around the apps' views: `middleware`, `errors` (error pages), `views` (health checks), `metrics`, and
+`schema` (the API description).
+"""

@@ -1,0 +1,178 @@
+"""Middlewares and the paths they apply to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from django.conf import settings
+from django.contrib.auth.middleware import AuthenticationMiddleware
+from django.contrib.messages.middleware import MessageMiddleware
+from django.contrib.sessions.middleware import SessionMiddleware
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseForbidden
+from django.middleware.csrf import CsrfViewMiddleware
+from whitenoise.middleware import WhiteNoiseMiddleware
+
+from accounts.credentials.sessions import SessionStore
+from common.browser_headers import protect_page
+from common.client_address import client_address, is_within
+from common.current_request import Actor, Via, actor
+from common.hosts import canonical_host, is_address
+
+GetResponse = Callable[[HttpRequest], HttpResponse]
+
+# Codes may start with these words, so match whole path segments.
+_SYSTEM_PAGES = frozenset({"/accounts", "/api", "/admin", "/dashboard", "/metrics"})
+_SYSTEM_PATHS = ("/accounts/", "/api/", "/admin/", "/dashboard/", "/internal/", "/static/", "/qr/")
+# The paths that read the cookie of a browser's session.
+WITH_SESSION = ("/accounts/", "/admin/", "/dashboard/session/")
+
+
+class SystemHostMiddleware:
+    """The API and the pages of accounts exist only on the service's own host, never on a customer's domain.
+
+    An IP address literal belongs to no customer, so probes and internal callers can use one.
+    """
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        path = request.path_info
+        is_system = path in _SYSTEM_PAGES or path.startswith(_SYSTEM_PATHS)
+        if is_system and not is_on_system_host(request):
+            raise Http404
+        return self.get_response(request)
+
+
+class AdminNetworksMiddleware:
+    """If ADMIN_ALLOWED_NETWORKS is set, the admin returns 404 to clients outside these networks."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        path = request.path_info
+        if settings.ADMIN_ALLOWED_NETWORKS and (path == "/admin" or path.startswith("/admin/")):
+            address = client_address(
+                request.META.get("REMOTE_ADDR", ""),
+                request.META.get("HTTP_X_FORWARDED_FOR", ""),
+                settings.TRUSTED_PROXIES,
+            )
+            if not is_within(address, settings.ADMIN_ALLOWED_NETWORKS):
+                raise Http404
+        return self.get_response(request)
+
+
+def is_on_system_host(request: HttpRequest) -> bool:
+    host = canonical_host(request.META.get("HTTP_HOST", ""))
+    return host is not None and (host in settings.BASE_HOSTS or is_address(host))
+
+
+class ContentLengthMiddleware:
+    """Sets Content-Length; without it the server would send the response in chunks."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if not response.streaming and not response.has_header("Content-Length"):
+            response["Content-Length"] = str(len(response.content))
+        return response
+
+
+class HstsMiddleware:
+    """Sets Strict-Transport-Security on requests over TLS. The proxy that ends TLS does this for redirects."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+        self._value = f"max-age={settings.SECURE_HSTS_SECONDS}"
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if settings.SECURE_HSTS_SECONDS and request.is_secure() and not response.has_header("Location"):
+            response["Strict-Transport-Security"] = self._value
+        return response
+
+
+class _PagesOnly:
+    """Skips the middleware that it is mixed into, except under these path prefixes."""
+
+    prefixes: tuple[str, ...] = ("/admin/", "/accounts/")
+    get_response: Any
+
+    def __call__(self, request: HttpRequest) -> Any:
+        if request.path_info.startswith(self.prefixes):
+            return super().__call__(request)  # type: ignore[misc] # defined by the other base class
+        return self.get_response(request)
+
+
+class StaticFiles(_PagesOnly, WhiteNoiseMiddleware):
+    prefixes = ("/static/",)
+
+
+class AdminPages:
+    """Admin pages load only the admin's own files and are never cached.
+
+    Django's admin templates contain no inline scripts or styles, so the policy allows none.
+    """
+
+    POLICY = (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
+        "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+    )
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if request.path_info.startswith("/admin/"):
+            protect_page(response, self.POLICY)
+            response.headers.setdefault("Cache-Control", "private, no-store")
+        return response
+
+
+class PageSessions(_PagesOnly, SessionMiddleware):
+    prefixes = WITH_SESSION
+
+
+class PageCsrf(_PagesOnly, CsrfViewMiddleware):
+    def process_view(self, request: HttpRequest, *args: Any) -> HttpResponseForbidden | None:
+        if request.path_info.startswith(self.prefixes):
+            return super().process_view(request, *args)
+        return None
+
+
+class PageAuthentication(_PagesOnly, AuthenticationMiddleware):
+    prefixes = WITH_SESSION
+
+    def process_request(self, request: HttpRequest) -> None:
+        """A request for a token does not record a use of the session: the API requests that follow do."""
+        super().process_request(request)
+        if request.path_info.startswith(_PagesOnly.prefixes) and request.user.is_authenticated:
+            cast(SessionStore, request.session).record_use()
+
+
+class PageActor:
+    """Sets the logged-in account as the actor of changes; nobody before a login. Comes after `PageAuthentication`."""
+
+    _VIA = {"admin": Via.OPERATOR, "accounts": Via.PAGE}
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if not request.path_info.startswith(_PagesOnly.prefixes):
+            return self.get_response(request)
+        via = self._VIA[request.path_info.split("/")[1]]
+        token = actor.set(Actor(request.user.pk, via))
+        try:
+            return self.get_response(request)
+        finally:
+            actor.reset(token)
+
+
+class PageMessages(_PagesOnly, MessageMiddleware):
+    pass

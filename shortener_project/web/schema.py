@@ -1,0 +1,109 @@
+"""The OpenAPI 3.1 description of the API, and its documentation page.
+
+Both are the same for all clients until the next release, so each worker renders them once. The page loads
+nothing from other hosts and needs neither sessions nor cookies.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from functools import cache
+from threading import Lock
+from typing import Any
+
+import orjson
+from django.conf import settings
+from django.http import HttpResponse
+from django.templatetags.static import static
+from django.utils.cache import get_conditional_response
+from drf_spectacular.generators import SchemaGenerator
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from common.browser_headers import protect_page
+
+_generating = Lock()
+
+_SWAGGER_UI = "drf_spectacular_sidecar/swagger-ui-dist"
+_STYLE = "body{margin:0;background:#fafafa}"
+# The schema's URL is relative to the page. Swagger UI's public validator is switched off.
+_SCRIPT = (
+    'SwaggerUIBundle({url:"schema",dom_id:"#swagger-ui",deepLinking:true,displayRequestDuration:true,'
+    "validatorUrl:null,presets:[SwaggerUIBundle.presets.apis]})"
+)
+
+
+def _hash_source(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+# Swagger UI draws icons from data: URLs. It sets styles through the DOM, which the policy does not restrict.
+_CONTENT_SECURITY_POLICY = (
+    f"default-src 'none'; script-src 'self' {_hash_source(_SCRIPT)}; style-src 'self' {_hash_source(_STYLE)}; "
+    "img-src 'self' data:; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
+)
+
+
+class _PublicDocument(APIView):
+    http_method_names = ["get", "head"]
+    authentication_classes = []
+    permission_classes = []
+    throttle_classes = []
+    # Not part of the API itself.
+    schema = None
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Response:
+        final: Response = super().finalize_response(request, response, *args, **kwargs)
+        final.headers.setdefault("Cache-Control", "no-store")
+        final["X-Content-Type-Options"] = "nosniff"
+        return final
+
+
+class SchemaView(_PublicDocument):
+    def get(self, request: Request) -> HttpResponse:
+        # The generator is not thread-safe.
+        with _generating:
+            description = render_schema()
+        return _conditional(request, description, "application/json")
+
+
+class DocsView(_PublicDocument):
+    def get(self, request: Request) -> HttpResponse:
+        response = _conditional(request, _page(), "text/html; charset=utf-8")
+        protect_page(response, _CONTENT_SECURITY_POLICY)
+        return response
+
+
+def _conditional(request: Request, body: bytes, content_type: str) -> HttpResponse:
+    response = HttpResponse(body, content_type)
+    etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+    response["ETag"] = etag
+    response["Cache-Control"] = "no-cache"
+    return get_conditional_response(request, etag=etag, response=response) or response
+
+
+@cache
+def render_schema() -> bytes:
+    description = SchemaGenerator().get_schema(public=True)
+    return orjson.dumps(description, default=str)
+
+
+@cache
+def _page() -> bytes:
+    title = f"{settings.SPECTACULAR_SETTINGS['TITLE']}: API"
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<link rel="icon" href="{static(f"{_SWAGGER_UI}/favicon-32x32.png")}">
+<link rel="stylesheet" href="{static(f"{_SWAGGER_UI}/swagger-ui.css")}">
+<style>{_STYLE}</style>
+<div id="swagger-ui"></div>
+<noscript>This page needs JavaScript. <a href="schema">The description itself</a> does not.</noscript>
+<script src="{static(f"{_SWAGGER_UI}/swagger-ui-bundle.js")}"></script>
+<script>{_SCRIPT}</script>
+</html>
+""".encode()

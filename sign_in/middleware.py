@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from allauth.account.middleware import AccountMiddleware
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from accounts.second_factor.sealing import UnreadableSecret
+from accounts.throttling import address_of_client
+from common.browser_headers import protect_page
+from common.client_address import client_network
+from common.errors import TooManyAttempts
+from limits.rates import spend_request
+from redirects import refusals
+from redirects.pages import refuse_attempts
+from sign_in.pages import PREFIX, content_security_policy
+
+GetResponse = Callable[[HttpRequest], HttpResponse]
+
+
+class AccountPages:
+    """Runs allauth under /accounts/ only, limits the requests of a network there, and protects the pages."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+        self._allauth = AccountMiddleware(get_response)
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if not request.path_info.startswith(PREFIX):
+            return self.get_response(request)
+        response = self._respond(request)
+        protect_page(response, content_security_policy())
+        response.headers.setdefault("Cache-Control", "private, no-store")
+        return response
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        if not request.path_info.startswith(PREFIX):
+            return None
+        if isinstance(exception, UnreadableSecret):
+            # Pages that show or count recovery codes raise it. Forms that take a code report it themselves.
+            return render(request, "sign_in/unreadable_codes.html", status=409)
+        response: HttpResponse | None = self._allauth.process_exception(request, exception)
+        return response
+
+    def _respond(self, request: HttpRequest) -> HttpResponse:
+        if limit := settings.RATE_LIMIT_ANONYMOUS:
+            try:
+                spend_request(f"account pages from {client_network(address_of_client(request))}", limit)
+            except TooManyAttempts as error:
+                return refuse_attempts(request, refusals.PAGES_LIMITED, error)
+        response: HttpResponse = self._allauth(request)
+        return response

@@ -1,0 +1,1 @@
+"""Login with the OpenID provider. Entry points: `views`, and `identities.IdentityAdapter` in the settings."""

@@ -1,0 +1,111 @@
+"""allauth's forms for passkeys. They accept only well-formed responses of the service's own pages."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+from allauth.mfa.adapter import get_adapter
+from allauth.mfa.models import Authenticator
+from allauth.mfa.webauthn import forms as webauthn
+from allauth.mfa.webauthn.internal import auth
+from django import forms
+from django.conf import settings
+from django.core.exceptions import ValidationError
+
+MAX_PASSKEYS = 20
+_MAX_NAME = 100
+# Raised for bytes and JSON that no authenticator sends.
+_MALFORMED = (
+    *(AttributeError, IndexError, KeyError, OverflowError, RecursionError, TypeError, ValueError),
+    struct.error,
+)
+
+
+class Credential(forms.JSONField):
+    """JSON as browsers write it: base64 and identifiers, without an escape sequence."""
+
+    def to_python(self, value: Any) -> Any:
+        if isinstance(value, str) and "\\" in value:
+            raise _invalid()
+        try:
+            parsed = super().to_python(value)
+        except (RecursionError, ValueError):
+            raise _invalid() from None
+        if parsed is not None and not isinstance(parsed, dict):
+            raise _invalid()
+        return parsed
+
+    def bound_data(self, data: Any, initial: Any) -> Any:
+        """Do not parse a refused response again: the page does not show it."""
+        return initial
+
+
+def _invalid() -> ValidationError:
+    error: ValidationError = get_adapter().validation_error("incorrect_code")
+    return error
+
+
+def _check_origin(client_data: Any) -> None:
+    """fido2 also accepts subdomains of the host, which may belong to customers. The Host header proves nothing."""
+    if client_data.origin != settings.BASE_URL:
+        raise _invalid()
+
+
+class AddPasskey(webauthn.AddWebAuthnForm):
+    name = forms.CharField(required=False, max_length=_MAX_NAME)
+    credential = Credential(widget=forms.HiddenInput)
+
+    def clean(self) -> dict[str, Any]:
+        credential = self.cleaned_data.get("credential")
+        if not credential:
+            return dict(self.cleaned_data)
+        passkeys = Authenticator.objects.filter(user=self.user, type=Authenticator.Type.WEBAUTHN)
+        if passkeys.count() >= MAX_PASSKEYS:
+            raise ValidationError(f"An account may have at most {MAX_PASSKEYS} passkeys.")
+        try:
+            _check_origin(auth.parse_registration_response(credential).response.client_data)
+            cleaned: dict[str, Any] = super().clean()
+        except _MALFORMED:
+            raise _invalid() from None
+        return cleaned
+
+
+class _Response(forms.Form):
+    """The response of an authenticator."""
+
+    credential = Credential(widget=forms.HiddenInput)
+    # A passkey that replaces the password must have verified its user, by a PIN or a fingerprint.
+    needs_verified_user = False
+
+    def clean_credential(self) -> Authenticator:
+        try:
+            response = auth.parse_authentication_response(self.cleaned_data["credential"]).response
+            _check_origin(response.client_data)
+            if self.needs_verified_user and not response.authenticator_data.is_user_verified():
+                raise _invalid()
+            authenticator: Authenticator = super().clean_credential()  # type: ignore[misc] # of the other base class
+        except _MALFORMED:
+            raise _invalid() from None
+        return authenticator
+
+
+class AuthenticateWithPasskey(_Response, webauthn.AuthenticateWebAuthnForm):
+    pass
+
+
+class ReauthenticateWithPasskey(_Response, webauthn.ReauthenticateWebAuthnForm):
+    pass
+
+
+class LoginWithPasskey(_Response, webauthn.LoginWebAuthnForm):
+    """allauth requires user verification in the challenge of a login, but accepts any challenge in the session.
+
+    The challenge of a second factor does not require it: with it, a stolen security key could log in without its PIN.
+    """
+
+    needs_verified_user = True
+
+
+class RenamePasskey(webauthn.EditWebAuthnForm):
+    name = forms.CharField(max_length=_MAX_NAME)

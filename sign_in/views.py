@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from allauth.account import views as account
+from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.views import ActivateTOTPView
+from allauth.mfa.webauthn.views import RemoveWebAuthnView
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_safe
+
+from accounts.second_factor.codes import accepts
+from sign_in.adapters import SecondFactorAdapter
+
+View = Callable[..., HttpResponse]
+
+
+@require_safe
+@login_required
+def home(request: HttpRequest) -> HttpResponse:
+    return render(request, "sign_in/home.html")
+
+
+def password_reset(request: HttpRequest) -> HttpResponse:
+    if settings.SENDS_MAIL and settings.PASSWORD_LOGIN:
+        response: HttpResponse = account.password_reset(request)
+        return response
+    return render(request, "sign_in/no_mail.html")
+
+
+def _for_passwords(view: View) -> View:
+    """While PASSWORD_LOGIN is off, nobody can set a password, not even with a link that was mailed before."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: Any, **parameters: Any) -> HttpResponse:
+        if settings.PASSWORD_LOGIN:
+            return view(request, *args, **parameters)
+        return render(request, "sign_in/no_password.html", status=403)
+
+    return guarded
+
+
+password_change = _for_passwords(account.password_change)
+password_reset_from_key = _for_passwords(account.password_reset_from_key)
+
+
+@require_safe
+@login_required
+def no_password(request: HttpRequest) -> HttpResponse:
+    """Without a current password to ask for, allauth would let anybody with access to the browser set one."""
+    return render(request, "sign_in/no_password.html")
+
+
+class ActivateTotp(ActivateTOTPView):
+    """The code that activates an authenticator app cannot be used again to log in."""
+
+    def form_valid(self, form: forms.Form) -> HttpResponse:
+        response: HttpResponse = super().form_valid(form)
+        activated = Authenticator.objects.get(user=self.request.user, type=Authenticator.Type.TOTP)
+        accepts(activated, form.cleaned_data["code"])
+        return response
+
+
+class RemovePasskey(RemoveWebAuthnView):
+    # Django's DELETE would remove the passkey without the check and the history of a POST.
+    http_method_names = ["get", "head", "post"]
+
+    def form_valid(self, form: forms.Form) -> HttpResponse:
+        adapter = SecondFactorAdapter()
+        if not adapter.can_delete_authenticator(self.get_object()):
+            messages.error(self.request, adapter.error_messages["cannot_delete_authenticator"])
+            return redirect(self.get_success_url())
+        response: HttpResponse = super().form_valid(form)
+        return response

@@ -1,0 +1,1 @@
+"""Helpers that tests and benchmarks share. It imports neither of them, and the service never imports it."""

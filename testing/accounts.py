@@ -1,0 +1,37 @@
+"""Accounts, and clients of the API with their credentials."""
+
+from __future__ import annotations
+
+from rest_framework.test import APIClient
+
+from accounts.credentials.tokens import TokenPair
+from accounts.models import User
+from accounts.services import NewAccount, create_account
+from accounts.sessions.lifecycle import start_session
+
+PASSWORD = "correct horse battery"
+
+
+def account(email: str, plan: str = "free") -> NewAccount:
+    return create_account(email=email, password=PASSWORD, plan=plan, first_name="Ada", last_name="Lovelace")
+
+
+def key_client(api_key: str) -> APIClient:
+    """A client of the service's own host that authenticates with an API key."""
+    return APIClient(headers={"host": "sho.rt", "x-api-key": api_key})
+
+
+def log_in(user: User) -> TokenPair:
+    """The tokens of a new session. Hashes no password."""
+    tokens = start_session(user)
+    assert tokens is not None
+    return tokens
+
+
+def token_client(access_token: str) -> APIClient:
+    """A client of the service's own host that authenticates with an access token."""
+    return APIClient(headers={"host": "sho.rt", "authorization": f"Bearer {access_token}"})
+
+
+def bearer_client(user: User) -> APIClient:
+    return token_client(log_in(user).access)

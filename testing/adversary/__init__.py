@@ -1,0 +1,1 @@
+"""Hostile requests as raw bytes, slow clients, and the replies of stock gunicorn or a proxy to the same bytes."""

@@ -1,0 +1,27 @@
+"""Runs the click pipeline immediately, in the process and the transaction of the test."""
+
+from __future__ import annotations
+
+import os
+
+from django.conf import settings
+
+from analytics.counting.pipeline import Drainer
+from analytics.journal.writer import journal
+
+
+def drain() -> int:
+    """Count every record in the journal, and return the number of records."""
+    drainer = Drainer(settings.CLICKS_DIR)
+    total = 0
+    while batch_size := drainer.drain_batch():
+        total += batch_size
+    return total
+
+
+def close_journal() -> None:
+    """Unlock the segment of this process, as if its worker had died."""
+    segment = journal()._segment
+    if segment is not None:
+        os.close(segment.descriptor)
+    journal.cache_clear()

@@ -1,0 +1,128 @@
+"""Writes clicks to the tables in the form that the pipeline produces, without the pipeline."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import UTC, date, datetime
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from analytics.models import Click, ClosedDay, DayCount, DayTotal, Dimension, Kind, LifeCount, QuarterTotal
+from links.models import Link
+from testing.branches import branch_at
+
+
+class Fact(NamedTuple):
+    """``time`` is ISO 8601. A visitor's first click of a day is unique. ``count``: the number of equal clicks.
+
+    ``branch``: see `testing.branches`.
+    """
+
+    time: str
+    country: str = "DE"
+    city: str = "Berlin"
+    device: str = "desktop"
+    browser: str = "Firefox"
+    operating_system: str = "Linux"
+    referrer: str = ""
+    visitor: str = "somebody"
+    kind: Kind = Kind.CLICK
+    reason: str = ""
+    count: int = 1
+    branch: int = 0
+
+
+def record(link: str, facts: Iterable[Fact], *, raw: bool = True, closed: str = "9999-12-31") -> None:
+    """``link`` is an ``_id``. Without ``raw``, only roll-ups exist, as after the end of the retention.
+
+    Lifetime counts include the days up to ``closed``.
+    """
+    link_id = Link.objects.get(public_id=link).pk
+    days: Counter[date] = Counter()
+    unique_days: Counter[date] = Counter()
+    quarters: Counter[datetime] = Counter()
+    unique_quarters: Counter[datetime] = Counter()
+    counts: Counter[tuple[Dimension, date, str]] = Counter()
+    seen = set()
+    clicks = []
+    for fact in sorted(facts, key=moment):
+        time = moment(fact)
+        day, quarter = time.date(), time.replace(minute=time.minute // 15 * 15, second=0, microsecond=0)
+        rows = [click(link_id, fact) for _ in range(fact.count)]
+        clicks += rows if raw else []
+        for dimension, value in dimension_values(fact):
+            counts[dimension, day, value] += fact.count
+        if fact.kind == Kind.CLICK:
+            days[day] += fact.count
+            quarters[quarter] += fact.count
+            branch = str(branch_at(link_id, fact.branch, time)) if fact.branch else None
+            if branch is not None:
+                counts[Dimension.BRANCH, day, branch] += fact.count
+            if (day, fact.visitor) not in seen:
+                seen.add((day, fact.visitor))
+                unique_days[day] += 1
+                unique_quarters[quarter] += 1
+                if branch is not None:
+                    rows[0].is_unique = True
+                    counts[Dimension.UNIQUE_BRANCH, day, branch] += 1
+    life: Counter[tuple[Dimension, str]] = Counter()
+    for (dimension, day, value), number in counts.items():
+        if day.isoformat() <= closed:
+            life[dimension, value] += number
+    ClosedDay.objects.all().delete()
+    ClosedDay.objects.create(day=closed)
+    Click.objects.bulk_create(clicks)
+    DayTotal.objects.bulk_create(
+        DayTotal(link_id=link_id, day=day, clicks=number, unique_clicks=unique_days[day])
+        for day, number in days.items()
+    )
+    QuarterTotal.objects.bulk_create(
+        QuarterTotal(link_id=link_id, start=start, clicks=number, unique_clicks=unique_quarters[start])
+        for start, number in quarters.items()
+    )
+    DayCount.objects.bulk_create(
+        DayCount(link_id=link_id, dimension=dimension, day=day, value=value, clicks=number)
+        for (dimension, day, value), number in counts.items()
+    )
+    LifeCount.objects.bulk_create(
+        LifeCount(link_id=link_id, dimension=dimension, value=value, clicks=number)
+        for (dimension, value), number in life.items()
+    )
+
+
+def moment(fact: Fact) -> datetime:
+    return datetime.fromisoformat(fact.time).astimezone(UTC)
+
+
+def click(link_id: int, fact: Fact) -> Click:
+    return Click(
+        time=moment(fact),
+        link_id=link_id,
+        kind=fact.kind,
+        reason=fact.reason,
+        country=fact.country,
+        city=fact.city,
+        device=fact.device,
+        browser=fact.browser,
+        operating_system=fact.operating_system,
+        referrer=fact.referrer,
+        branch=branch_at(link_id, fact.branch, moment(fact)) if fact.branch else None,
+    )
+
+
+def dimension_values(fact: Fact) -> list[tuple[Dimension, str]]:
+    if fact.kind == Kind.REFUSED:
+        return [(Dimension.OUTCOME, f"refused:{fact.reason}")]
+    if fact.kind != Kind.CLICK:
+        return [(Dimension.OUTCOME, fact.kind.name.lower())]
+    host = (urlsplit(fact.referrer).hostname or "direct").removeprefix("www.")
+    city = [(Dimension.CITY, f"{fact.country} {fact.city}")] if fact.city != "unknown" else []
+    return [
+        *city,
+        (Dimension.COUNTRY, fact.country),
+        (Dimension.DEVICE, fact.device),
+        (Dimension.BROWSER, fact.browser),
+        (Dimension.OPERATING_SYSTEM, fact.operating_system),
+        (Dimension.REFERRER, host),
+    ]

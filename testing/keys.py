@@ -1,0 +1,28 @@
+"""Keys with scopes, and clients of the API with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework.test import APIClient
+
+from accounts.models import User
+from accounts.scoped_keys.services import NewKey, create_key
+from accounts.scopes import Scope
+from accounts.workspace_models import Workspace
+from testing.accounts import key_client
+
+
+def scoped_key(workspace: Workspace, creator: User, *scopes: str, **limits: Any) -> NewKey:
+    """A key with these scopes; with all that its limits allow if none is named."""
+    allowed = [scope for scope in Scope if not limits or scope not in _OF_WORKSPACE]
+    return create_key(
+        workspace=workspace, creator=creator, name="Test", scopes=list(scopes or allowed), **limits
+    )
+
+
+def scoped_client(workspace: Workspace, creator: User, *scopes: str, **limits: Any) -> APIClient:
+    return key_client(scoped_key(workspace, creator, *scopes, **limits).text)
+
+
+_OF_WORKSPACE = (Scope.DOMAINS_WRITE, Scope.KEYS_WRITE, Scope.MEMBERS_WRITE)

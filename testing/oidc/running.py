@@ -1,0 +1,42 @@
+"""Starts the provider."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.request import Request, urlopen
+
+from testing.service.polling import DEADLINE
+
+PROJECT = Path(__file__).parents[2]
+
+
+class Provider:
+    def __init__(self, issuer: str) -> None:
+        self.issuer = issuer
+
+    def say(self, **claims: Any) -> None:
+        """From now on, these are the provider's claims about the person, besides ``sub``."""
+        body = json.dumps(claims).encode()
+        urlopen(
+            Request(f"{self.issuer.rstrip('/').removesuffix('/o')}/claims", body), timeout=DEADLINE
+        ).close()
+
+
+@contextmanager
+def provider(redirect_uri: str, *, path: str = "/o") -> Iterator[Provider]:
+    """``path`` of its issuer: "/o" or "/o/"."""
+    command = [sys.executable, "-m", "testing.oidc.server", redirect_uri, path]
+    with subprocess.Popen(command, cwd=PROJECT, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            issuer = process.stdout.readline().strip()
+            assert issuer, "the provider did not start"
+            yield Provider(issuer)
+        finally:
+            process.kill()

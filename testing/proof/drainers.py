@@ -1,0 +1,86 @@
+"""Child processes that run `manage.py drain_clicks` and kill themselves at a chosen point."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+from collections.abc import Callable
+from typing import Any
+
+from django.core.management import call_command
+from django.db import connection
+
+from analytics.journal import reader
+from testing.proof.site import Site
+
+BATCH = 40
+
+# The start of each statement, and whether the process dies after it (True) or before it.
+_STATEMENTS = {
+    "before COPY": ("SET LOCAL work_mem", True),
+    "after COPY": ("INSERT INTO analytics_click", False),
+    "after the clicks": ("INSERT INTO analytics_click", True),
+    "after the roll-ups": ("WITH first AS", True),
+    "after the branches": ("WITH of_branches AS", True),
+    "before the counters": ("SELECT link_id FROM links_clickcounter WHERE link_id = ANY(%s) ORDER BY", False),
+    "after the counters": ("UPDATE links_clickcounter", True),
+    "before COMMIT": ("UPDATE analytics_segment s", True),
+}
+_CALLS = {
+    "after COMMIT": ("OpenSegment", "wipe", False),
+    "after the wipe": ("OpenSegment", "wipe", True),
+    "before deletion": ("Segment", "delete", False),
+    "after deletion": ("Segment", "delete", True),
+}
+POINTS = [*_STATEMENTS, *_CALLS]
+
+
+def drain(
+    site: Site, *, point: str | None = None, once: bool = True, batch: int = BATCH, files: int | None = None
+) -> None:
+    from analytics.counting import pipeline
+    from analytics.management.commands import drain_clicks
+
+    site.enter()
+    pipeline.BATCH = batch
+    drain_clicks.OUTAGE_SECONDS = 0.02
+    if files is not None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (files, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+    if point is not None:
+        _die_at(point)
+    call_command("drain_clicks", once=once)
+
+
+def _die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _die_at(point: str) -> None:
+    if point in _STATEMENTS:
+        beginning, after = _STATEMENTS[point]
+
+        def execute(run: Callable[..., Any], sql: str, *rest: Any) -> Any:
+            return (
+                _around(lambda: run(sql, *rest), after)
+                if sql.lstrip().startswith(beginning)
+                else run(sql, *rest)
+            )
+
+        connection.execute_wrappers.append(execute)
+        return
+    owner, name, after = _CALLS[point]
+    original = getattr(getattr(reader, owner), name)
+    setattr(
+        getattr(reader, owner),
+        name,
+        lambda *arguments: _around(lambda: original(*arguments), after),
+    )
+
+
+def _around(call: Callable[[], Any], after: bool) -> Any:
+    if not after:
+        _die()
+    result = call()
+    _die()
+    return result

@@ -1,0 +1,137 @@
+"""Logins under attack: attackers limit each other but never the owner."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+from django.db import connection
+from rest_framework.test import APIClient
+
+from accounts.credentials.hashing import MAX_CALLERS, MAX_PER_CALLER, Admission, hashing
+from accounts.services import NewAccount
+from common.errors import TooManyAttempts
+from testing.accounts import PASSWORD
+from testing.attempts import pass_time
+
+EMAIL = "alice@example.com"
+OFFICE, CAFE = "198.51.100.5", "203.0.113.9"
+
+
+def log_in(address: str, password: str = "wrong", email: str = EMAIL) -> Any:
+    client = APIClient(headers={"host": "sho.rt"}, REMOTE_ADDR=address)
+    return client.post("/api/auth/login", {"email": email, "password": password})
+
+
+def statuses(address: str, attempts: int, email: str = EMAIL) -> list[int]:
+    return [log_in(address, email=email).status_code for _ in range(attempts)]
+
+
+def attack(failures: int = 110) -> list[int]:
+    """Sends wrong passwords from as many distant networks."""
+    return [log_in(f"10.{number}.7.1").status_code for number in range(failures)]
+
+
+def test_a_hundred_attackers_do_not_lock_out_the_owner(alice: NewAccount) -> None:
+    assert attack() == [401] * 110
+    assert log_in(CAFE, PASSWORD).status_code == 200
+
+
+def test_networks_of_one_ipv6_provider_do_not_lock_out_the_owner(alice: NewAccount) -> None:
+    networks = [log_in(f"2001:db8:{site:x}:{number:x}00::1") for site in range(10) for number in range(11)]
+    assert {response.status_code for response in networks} == {401}
+    assert log_in("2001:db8:ffff::1", PASSWORD).status_code == 200
+
+
+def test_under_attack_an_unknown_network_has_two_attempts(alice: NewAccount) -> None:
+    attack(100)
+    assert statuses(CAFE, 3) == [401, 401, 429]
+    assert log_in(CAFE, PASSWORD).status_code == 429
+    assert 1 <= int(log_in(CAFE).headers["Retry-After"]) <= 900
+    pass_time(minutes=15)
+    assert log_in(CAFE, PASSWORD).status_code == 200
+
+
+def test_under_attack_a_network_that_logged_in_before_keeps_its_attempts(alice: NewAccount) -> None:
+    assert log_in(OFFICE, PASSWORD).status_code == 200
+    attack()
+    assert statuses(OFFICE, 9) == [401] * 9
+    assert log_in(OFFICE, PASSWORD).status_code == 200
+
+
+def test_the_attack_is_over_an_hour_later(alice: NewAccount) -> None:
+    attack(100)
+    pass_time(minutes=61)
+    assert statuses(CAFE, 11) == [401] * 10 + [429]
+
+
+def test_an_attack_on_one_account_does_not_affect_another(alice: NewAccount, stranger: NewAccount) -> None:
+    attack()
+    assert statuses(CAFE, 11, "mallory@example.com") == [401] * 10 + [429]
+
+
+def test_the_many_networks_of_one_site_share_a_limit(alice: NewAccount) -> None:
+    statuses = [log_in(f"2001:db8:7:{number:x}00::1").status_code for number in range(32)]
+    assert statuses == [401] * 30 + [429] * 2
+    assert log_in("2001:db8:8::1", PASSWORD).status_code == 200
+
+
+def test_the_many_networks_of_one_provider_share_a_limit(alice: NewAccount) -> None:
+    statuses = [log_in(f"10.9.{number}.1").status_code for number in range(202)]
+    assert statuses == [401] * 200 + [429] * 2
+    assert log_in("10.10.0.1", PASSWORD).status_code == 200
+
+
+def test_a_known_network_is_not_refused_at_the_limit_of_its_provider(alice: NewAccount) -> None:
+    assert log_in("10.9.255.1", PASSWORD).status_code == 200
+    assert {log_in(f"10.9.{number}.1").status_code for number in range(200)} == {401}
+    assert log_in("10.9.254.1", PASSWORD).status_code == 429
+
+    assert log_in("10.9.255.1", PASSWORD).status_code == 200
+
+
+def test_the_table_contains_neither_account_nor_network(alice: NewAccount) -> None:
+    log_in(OFFICE, PASSWORD)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT known::text FROM limits_knownnetwork known")
+        [(dump,)] = cursor.fetchall()
+        cursor.execute("SELECT relpersistence::text FROM pg_class WHERE relname = 'limits_knownnetwork'")
+        assert cursor.fetchone() == ("u",)
+    assert EMAIL not in dump
+    assert EMAIL.encode().hex() not in dump
+    assert OFFICE.encode().hex() not in dump
+
+
+def test_while_too_many_passwords_are_hashed_a_login_is_refused_and_not_counted(
+    alice: NewAccount,
+) -> None:
+    with ExitStack() as others:
+        for number in range(MAX_CALLERS):
+            others.enter_context(hashing.admit(f"network {number}"))
+        response = log_in(CAFE, PASSWORD)
+        assert (response.status_code, response.json()["code"]) == (429, "too_many_at_once")
+        assert response.headers["Retry-After"] == "2"
+    assert statuses(CAFE, 11) == [401] * 10 + [429]
+
+
+def test_one_caller_cannot_use_every_slot() -> None:
+    admission = Admission(max_callers=3, max_per_caller=2)
+    with admission.admit("a"), admission.admit("a"):
+        with pytest.raises(TooManyAttempts), admission.admit("a"):
+            pass
+        with admission.admit("b"), pytest.raises(TooManyAttempts), admission.admit("c"):
+            pass
+    with admission.admit("a"), admission.admit("c"):
+        pass
+
+
+def test_links_with_passwords_are_limited_per_account(api: APIClient, alice: NewAccount) -> None:
+    body = {"originalUrl": "https://example.com/"}
+    with ExitStack() as others:
+        for _ in range(MAX_PER_CALLER):
+            others.enter_context(hashing.admit(f"account {alice.user.pk}"))
+        refused = api.post("/api/urls", {**body, "password": "open sesame"})
+        assert (refused.status_code, refused.json()["code"]) == (429, "too_many_at_once")
+        assert api.post("/api/urls", body).status_code == 201
+    assert api.post("/api/urls", {**body, "password": "open sesame"}).status_code == 201

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import pytest
+
+from analytics.counting.tables.enrichment import Place, facts
+from analytics.journal.records import COUNTED, OPTED_OUT, Record
+from analytics.models import Kind
+from testing.agents import FIREFOX
+
+ADDRESS = "8.8.8.8"
+SALTS = {0: b"salt"}
+
+
+def record(**fields: object) -> Record:
+    return Record(0, 7, Kind.CLICK, 0, ADDRESS, "", FIREFOX, "")._replace(**fields)
+
+
+@pytest.mark.parametrize(
+    ("referrer", "stored", "host"),
+    [
+        ("", "", "direct"),
+        ("https://example.net/", "https://example.net/", "example.net"),
+        ("https://www.example.net/a/b?secret=1#part", "https://www.example.net/a/b", "example.net"),
+        ("https://user:password@EXAMPLE.net:8443/a", "https://example.net/a", "example.net"),
+        (
+            "android-app://com.google.android.gm/",
+            "android-app://com.google.android.gm/",
+            "com.google.android.gm",
+        ),
+        ("https://[2001:db8::1]/", "https://[2001:db8::1]/", "[2001:db8::1]"),
+        ("https://[half", "unknown", "unknown"),
+        ("about:blank", "unknown", "unknown"),
+        ("nonsense", "unknown", "unknown"),
+        ("https://例え.jp/", "https://例え.jp/", "例え.jp"),
+        ("https://example.net/" + "x" * 600, "https://example.net/" + "x" * 492, "example.net"),
+    ],
+)
+def test_only_site_and_path_of_a_referrer_are_stored(referrer: str, stored: str, host: str) -> None:
+    result = facts(record(referrer=referrer), SALTS, {})
+    assert (result.referrer, result.referrer_host) == (stored, host)
+
+
+def test_place_is_looked_up_once_per_address() -> None:
+    places = {ADDRESS: Place("DE", "Berlin")}
+    assert facts(record(), SALTS, places)[5:7] == ("DE", "Berlin")
+    assert facts(record(address="212.58.244.20"), SALTS, places)[5:7] == ("GB", "unknown")
+    assert places["212.58.244.20"] == Place("GB", "unknown")
+
+
+def test_opted_out_visitor_has_neither_city_nor_hash() -> None:
+    result = facts(record(flags=OPTED_OUT), SALTS, {ADDRESS: Place("DE", "Berlin")})
+    assert (result.country, result.city, result.visitor, result.counted) == ("DE", "unknown", None, False)
+    assert facts(record(flags=COUNTED), SALTS, {}).counted is True
+
+
+def test_visitor_hash_depends_on_salt_link_address_and_agent() -> None:
+    others = [record(subject=8), record(address="8.8.4.4"), record(user_agent="curl/8")]
+    hashes = [facts(visit, SALTS, {}).visitor for visit in (record(), record(kind=Kind.HEAD), *others)]
+    hashes.append(facts(record(), {0: b"other"}, {}).visitor)
+    assert hashes[0] == hashes[1]
+    assert len(set(hashes)) == 5
+    assert {len(digest or "") for digest in hashes} == {32}

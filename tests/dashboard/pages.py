@@ -1,0 +1,88 @@
+"""The pages of the dashboard, for tests of every page: accessibility and stored texts."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from playwright.sync_api import Page, expect
+
+from accounts.models import User
+from accounts.roles import Role
+from accounts.scoped_keys.services import create_key
+from accounts.scopes import Scope
+from accounts.services import NewAccount
+from accounts.sessions.lifecycle import start_session
+from accounts.workspace_models import Workspace
+from domains.models import Domain, DomainStatus
+from testing.accounts import account
+from testing.workspaces import add_member, team
+
+
+class DashboardPage(NamedTuple):
+    """``path`` may contain ``{link}`` and ``{workspace}``, ids of a link and of a team's workspace.
+
+    ``ready`` matches once the page has its data. ``unfolded`` matches once all folded parts are open and have theirs.
+    ``key`` is pressed first, to open a dialog.
+    """
+
+    path: str
+    ready: str
+    unfolded: str = "main"
+    key: str = ""
+    is_signed_in: bool = True
+
+
+# Each page of `dashboard.urls` needs a line here.
+PAGES = {
+    "list": DashboardPage("/dashboard/", "tr[data-link]"),
+    "list without hits": DashboardPage("/dashboard/?search=no-such-link", "main article button"),
+    "keys": DashboardPage("/dashboard/", "tr[data-link]", unfolded="dialog[open] kbd", key="?"),
+    "new": DashboardPage("/dashboard/new", "[name=originalUrl]"),
+    "edit": DashboardPage("/dashboard/links/{link}", "[name=title]", unfolded=".qr img"),
+    "report": DashboardPage("/dashboard/links/{link}/report", ".totals", unfolded="[open] table.figures"),
+    "domains": DashboardPage("/dashboard/domains", "[data-domain]", unfolded="[data-domain] form"),
+    "import": DashboardPage("/dashboard/import", "main input"),
+    "start": DashboardPage("/dashboard/start", "main input"),
+    "first steps": DashboardPage("/dashboard/start?link={link}", ".steps img"),
+    "account": DashboardPage("/dashboard/account", "[data-session]"),
+    "workspaces": DashboardPage("/dashboard/workspaces", "[data-workspace]"),
+    "workspace": DashboardPage("/dashboard/workspaces/{workspace}", "[data-member]"),
+    "history": DashboardPage("/dashboard/history", "[data-change]"),
+    "history of a link": DashboardPage("/dashboard/links/{link}/history", "[data-change]"),
+    "keys of the API": DashboardPage("/dashboard/keys", "[data-key]"),
+    "signed out": DashboardPage("/dashboard/", "main a[role=button]", is_signed_in=False),
+}
+
+
+def open_page(page: Page, address: str, shown: DashboardPage, **ids: Any) -> None:
+    """Open the page with everything unfolded, and wait until it is complete."""
+    page.goto(address + shown.path.format(**ids))
+    expect(page.locator(shown.ready).first).to_be_visible()
+    if shown.key:
+        page.keyboard.press(shown.key)
+    while (folded := page.locator("main details:not([open]) > summary:visible")).count():
+        folded.first.click()
+    expect(page.locator(shown.unfolded).first).to_be_visible()
+    expect(page.locator("main :not(progress)[aria-busy=true]")).to_have_count(0)
+
+
+def fill_account(owner: NewAccount, texts: list[str]) -> str:
+    """Give the account a domain, sessions, and a team with members, named by these texts. Returns the team's id."""
+    Domain.objects.create(
+        owner=owner.workspace,
+        domain="go.example",
+        host="go.example",
+        status=DomainStatus.ACTIVE,
+        root_url=f"https://example.com/{texts[0]}",
+        not_found_url=f"https://example.com/?{texts[0]}",
+    )
+    create_key(workspace=owner.workspace, creator=owner.user, name=texts[0][:100], scopes=[Scope.URLS_READ])
+    workspace = team(owner)
+    for number, text in enumerate(texts):
+        member = account(f"member{number}@example.com")
+        add_member(workspace, member, Role.VIEWER)
+        User.objects.filter(pk=member.user.pk).update(first_name=text[:100], last_name=text[:100])
+        start_session(owner.user, text)
+    User.objects.filter(pk=owner.user.pk).update(first_name=texts[0][:100], last_name=texts[0][:100])
+    Workspace.objects.filter(pk=workspace.pk).update(name=texts[0][:100])
+    return str(workspace.public_id)

@@ -1,0 +1,130 @@
+"""axe finds nothing serious on any page of the dashboard, in both colour schemes, on phones and on desktops."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, Literal
+
+import pytest
+from playwright.sync_api import Page
+from rest_framework.test import APIClient
+
+from accounts.services import NewAccount
+from dashboard import urls
+from links.models import Link
+from testing.dashboard import session_cookie, sign_in
+from testing.nodejs import node_modules
+from tests.dashboard.pages import PAGES, DashboardPage, fill_account, open_page
+
+MakeLink = Callable[..., dict[str, Any]]
+Scheme = Literal["light", "dark"]
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SCHEMES: tuple[Scheme, ...] = ("light", "dark")
+WIDTHS = (360, 1280)
+# axe does not decide about text in the colour of its background, which could be hidden on purpose. Here, none is.
+RUN = """async () => {
+    const results = await axe.run(document, { resultTypes: ["violations", "incomplete"] });
+    const invisible = node => node.any.some(check => check.data?.messageKey === "equalRatio");
+    return [
+        ...results.violations.filter(violation => ["serious", "critical"].includes(violation.impact)),
+        ...results.incomplete.map(rule => ({ ...rule, nodes: rule.nodes.filter(invisible) })),
+    ].flatMap(rule => rule.nodes.map(node => `${rule.id}: ${node.target} ${node.failureSummary}`));
+}"""
+
+
+# The elements that reach beyond the window, if the page can be scrolled to them.
+WIDER = """() => document.documentElement.scrollWidth <= innerWidth ? [] : [...document.body.querySelectorAll("*")]
+    .filter(element => element.getBoundingClientRect().right > innerWidth)
+    .map(element => element.outerHTML.slice(0, 100))"""
+
+
+@pytest.fixture
+def ids(api: APIClient, make_link: MakeLink, alice: NewAccount) -> dict[str, str]:
+    """A link with something to show in each part of the pages, and a team."""
+    make_link("https://example.com/off", title="Switched off", tags=["spring", "sale"])
+    make_link("https://example.com/expired", expiresAt="2099-01-01T00:00:00Z")
+    Link.objects.update(is_active=False)
+    link = make_link(
+        "https://example.com/page",
+        title="Everything",
+        description="A description",
+        tags=["spring"],
+        utm={"source": "news"},
+        expiresAt="2099-01-01T00:00:00Z",
+        password="secret",
+        restrictions={"allowedCountries": ["DE", "CH"], "allowedDevices": ["mobile"], "maxClicks": 5},
+        rules=[
+            {
+                "name": "Phones",
+                "url": "https://example.com/phone",
+                "conditions": [
+                    {"type": "device", "values": ["mobile"]},
+                    {"type": "query", "values": [{"name": "q", "value": "1"}]},
+                ],
+            }
+        ],
+        split=[
+            {"name": "A", "url": "https://example.com/a", "weight": 1},
+            {"name": "B", "url": "https://example.com/b", "weight": 1},
+        ],
+    )
+    api.put(f"/api/urls/{link['_id']}", {"title": "Everything, renamed"})
+    return {"link": link["_id"], "workspace": fill_account(alice, ["Ann", "Ben"])}
+
+
+def test_every_page_of_the_dashboard_is_tested() -> None:
+    paths = {re.sub(r"<\w+:\w+>", "*", f"/dashboard/{path}") for path in urls.PAGES}
+    assert {re.sub(r"\{\w+\}", "*", shown.path.partition("?")[0]) for shown in PAGES.values()} == paths
+
+
+def problems_of(page: Page) -> list[str]:
+    page.evaluate((node_modules() / "axe-core/axe.min.js").read_text())
+    found: list[str] = page.evaluate(RUN)
+    return found
+
+
+@pytest.mark.parametrize("shown", PAGES.values(), ids=PAGES)
+def test_no_serious_problems(
+    browse: Callable[[], Any], address: str, alice: NewAccount, ids: dict[str, str], shown: DashboardPage
+) -> None:
+    """No page scrolls sideways, either."""
+    cookie = session_cookie(alice.user)
+    problems = []
+    with browse() as visit:
+        if shown.is_signed_in:
+            sign_in(visit, address, cookie)
+        for width in WIDTHS:
+            visit.page.set_viewport_size({"width": width, "height": 800})
+            visit.page.emulate_media(color_scheme=SCHEMES[0], reduced_motion="reduce")
+            open_page(visit.page, address, shown, **ids)
+            problems += [f"{width} px: too wide: {element}" for element in visit.page.evaluate(WIDER)]
+            for scheme in SCHEMES:
+                visit.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+                problems += [f"{scheme}, {width} px: {problem}" for problem in problems_of(visit.page)]
+    assert problems == []
+
+
+def test_axe_reports_a_missing_label_and_a_low_contrast(
+    browse: Callable[[], Any], address: str, alice: NewAccount, ids: dict[str, str]
+) -> None:
+    """The tests above could not fail otherwise."""
+    cookie = session_cookie(alice.user)
+    with browse() as visit:
+        sign_in(visit, address, cookie)
+        open_page(visit.page, address, PAGES["list"])
+        visit.page.evaluate(
+            """() => {
+                const field = document.createElement("input");
+                const text = document.createElement("p");
+                text.textContent = "Hardly visible";
+                text.style.color = "#eee";
+                text.style.backgroundColor = "#fff";
+                document.querySelector("main").append(field, text);
+            }"""
+        )
+        assert {problem.partition(":")[0] for problem in problems_of(visit.page)} == {
+            "label",
+            "color-contrast",
+        }

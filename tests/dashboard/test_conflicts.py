@@ -1,0 +1,223 @@
+"""A link that two people edit, or that changes while a user types: no input is lost."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from accounts.services import NewAccount
+from links.models import Link
+from testing.browser import Visit
+from testing.dashboard import session_cookie, sign_in
+from testing.service.polling import DEADLINE
+
+MakeLink = Callable[..., dict[str, Any]]
+pytestmark = pytest.mark.django_db(transaction=True)
+DESTINATION = "https://example.com/page"
+
+
+@pytest.fixture
+def link(make_link: MakeLink) -> dict[str, Any]:
+    return make_link(DESTINATION, title="Old", description="Old")
+
+
+def open_link(visit: Visit, address: str, cookie: str, link: dict[str, Any]) -> Page:
+    sign_in(visit, address, cookie)
+    visit.page.goto(f"{address}/dashboard/links/{link['_id']}")
+    expect(visit.page.get_by_role("heading", name="Edit link")).to_be_visible()
+    return visit.page
+
+
+def somebody_saves(page: Page, address: str, alice: NewAccount, link: dict[str, Any], **fields: Any) -> None:
+    saved = page.request.put(
+        f"{address}/api/urls/{link['_id']}",
+        headers={"X-API-Key": alice.api_key, "Host": "localhost"},
+        data=fields,
+    )
+    assert saved.ok
+
+
+def save(page: Page) -> None:
+    page.get_by_role("button", name="Save", exact=True).click()
+
+
+def conflict(page: Page) -> Locator:
+    return page.locator("[data-state=conflict]")
+
+
+def test_changes_of_two_people_are_merged(
+    browse: Callable[[], Any], address: str, alice: NewAccount, link: dict[str, Any]
+) -> None:
+    cookie = session_cookie(alice.user)
+    with browse() as visit:
+        page = open_link(visit, address, cookie, link)
+        page.get_by_label("Title").fill("Mine")
+        somebody_saves(page, address, alice, link, description="Theirs")
+        save(page)
+        expect(conflict(page)).to_contain_text("description")
+        expect(page.get_by_label("Title")).to_have_value("Mine")
+        conflict(page).get_by_role("button", name="Load their changes and keep mine").click()
+        expect(page.get_by_label("Description")).to_have_value("Theirs")
+        expect(page.get_by_label("Title")).to_have_value("Mine")
+        save(page)
+        expect(page.get_by_text("Link saved")).to_be_visible()
+        assert visit.errors(412) == []
+    stored = Link.objects.get()
+    assert (stored.title, stored.description) == ("Mine", "Theirs")
+
+
+def test_overwriting_replaces_only_what_was_shown(
+    browse: Callable[[], Any], address: str, alice: NewAccount, link: dict[str, Any]
+) -> None:
+    cookie = session_cookie(alice.user)
+    with browse() as visit:
+        page = open_link(visit, address, cookie, link)
+        page.get_by_label("Title").fill("Mine")
+        somebody_saves(page, address, alice, link, title="Theirs")
+        save(page)
+        expect(conflict(page)).to_contain_text("title")
+        # Another save, before the user decides.
+        somebody_saves(page, address, alice, link, description="Later")
+        conflict(page).get_by_role("button", name="Save mine anyway").click()
+        expect(conflict(page)).to_contain_text("description")
+        conflict(page).get_by_role("button", name="Save mine anyway").click()
+        expect(page.get_by_text("Link saved")).to_be_visible()
+        expect(conflict(page)).to_have_count(0)
+        expect(page.get_by_label("Description")).to_have_value("Later")
+        assert visit.errors(412) == []
+    stored = Link.objects.get()
+    assert (stored.title, stored.description) == ("Mine", "Later")
+
+
+def test_draft_of_an_older_version_is_a_conflict(
+    browse: Callable[[], Any], address: str, alice: NewAccount, link: dict[str, Any]
+) -> None:
+    """A draft must not silently revert a change that another user has saved since."""
+    cookie = session_cookie(alice.user)
+    with browse() as visit:
+        page = open_link(visit, address, cookie, link)
+        page.get_by_label("Title").fill("Mine")
+        somebody_saves(page, address, alice, link, description="Theirs")
+        page.reload()
+        expect(conflict(page)).to_contain_text("description")
+        expect(page.get_by_label("Title")).to_have_value("Mine")
+        conflict(page).get_by_role("button", name="Load their changes and keep mine").click()
+        save(page)
+        expect(page.get_by_text("Link saved")).to_be_visible()
+        # The draft is gone.
+        page.reload()
+        expect(page.get_by_label("Title")).to_have_value("Mine")
+        expect(page.get_by_role("button", name="Discard changes")).to_have_count(0)
+        assert visit.errors() == []
+    stored = Link.objects.get()
+    assert (stored.title, stored.description) == ("Mine", "Theirs")
+
+
+def test_discarding_shows_what_somebody_else_saved(
+    browse: Callable[[], Any], address: str, alice: NewAccount, link: dict[str, Any]
+) -> None:
+    cookie = session_cookie(alice.user)
+    with browse() as visit:
+        page = open_link(visit, address, cookie, link)
+        page.get_by_label("Title").fill("Mine")
+        somebody_saves(page, address, alice, link, title="Theirs")
+        save(page)
+        expect(conflict(page)).to_be_visible()
+        page.get_by_role("button", name="Discard changes").click()
+        expect(conflict(page)).to_have_count(0)
+        expect(page.get_by_label("Title")).to_have_value("Theirs")
+        assert visit.errors(412) == []
+    assert Link.objects.get().title == "Theirs"
+
+
+def test_lost_response_of_an_own_change_is_no_conflict(
+    browse: Callable[[], Any], address: str, alice: NewAccount, link: dict[str, Any]
+) -> None:
+    cookie = session_cookie(alice.user)
+
+    def lose_response(route: Any) -> None:
+        if route.request.method != "PUT":
+            route.continue_()
+            return
+        route.fetch(timeout=1000 * DEADLINE)
+        route.abort("connectionreset")
+        page.unroute("**/api/urls/*")
+
+    with browse() as visit:
+        page = open_link(visit, address, cookie, link)
+        page.route("**/api/urls/*", lose_response)
+        # The banner stays until the test has seen it: the page asks again after a few seconds.
+        page.route("**/api/auth/me", lambda route: route.abort("connectionrefused"))
+        page.get_by_label("Title").fill("Mine")
+        save(page)
+        expect(page.locator("[data-state=away]")).to_be_visible()
+        page.unroute("**/api/auth/me")
+        expect(page.get_by_label("Title")).to_have_value("Mine")
+        save(page)
+        expect(page.get_by_text("Link saved")).to_be_visible()
+        expect(conflict(page)).to_have_count(0)
+    assert Link.objects.get().title == "Mine"
+
+
+@pytest.mark.parametrize("is_new", [False, True], ids=["edited", "created"])
+def test_what_is_typed_while_a_slow_service_saves_is_kept(
+    browse: Callable[[], Any], address: str, alice: NewAccount, link: dict[str, Any], is_new: bool
+) -> None:
+    cookie = session_cookie(alice.user)
+    held: list[Any] = []
+
+    def hold_change(route: Any) -> None:
+        if route.request.method == "GET" or held:
+            route.continue_()
+        else:
+            held.append(route)
+
+    with browse() as visit:
+        page = open_link(visit, address, cookie, link)
+        if is_new:
+            page.get_by_role("link", name="New link").click()
+            page.get_by_label("Long address").fill(DESTINATION)
+            page.locator("summary", has_text="Code, title and tags").click()
+        page.get_by_label("Title").fill("First")
+        page.route("**/api/urls**", hold_change)
+        page.get_by_role("button", name="Create link" if is_new else "Save", exact=True).click()
+        expect(page.locator("[data-state=slow]")).to_be_visible()
+        page.get_by_label("Description").fill("Meanwhile")
+        deadline = time.monotonic() + DEADLINE
+        while not held:
+            assert time.monotonic() < deadline
+            page.wait_for_timeout(20)
+        held[0].continue_()
+        expect(page.get_by_text("Link created" if is_new else "Link saved")).to_be_visible()
+        expect(page.get_by_role("heading", name="Edit link")).to_be_visible()
+        expect(page.get_by_label("Title")).to_have_value("First")
+        expect(page.get_by_label("Description")).to_have_value("Meanwhile")
+        expect(page.locator("[data-state=slow]")).to_have_count(0)
+        page.get_by_role("button", name="Dismiss").click()
+        expect(page.get_by_text("Link created" if is_new else "Link saved")).to_have_count(0)
+        save(page)
+        expect(page.get_by_text("Link saved")).to_be_visible()
+        assert visit.errors() == []
+    stored = Link.objects.order_by("-pk")[0]
+    assert (stored.title, stored.description) == ("First", "Meanwhile")
+
+
+def test_deleted_link_keeps_what_was_typed(
+    browse: Callable[[], Any], address: str, alice: NewAccount, link: dict[str, Any]
+) -> None:
+    cookie = session_cookie(alice.user)
+    with browse() as visit:
+        page = open_link(visit, address, cookie, link)
+        page.get_by_label("Title").fill("Mine")
+        deleted = page.request.delete(
+            f"{address}/api/urls/{link['_id']}", headers={"X-API-Key": alice.api_key, "Host": "localhost"}
+        )
+        assert deleted.ok
+        save(page)
+        expect(page.get_by_role("alert")).to_have_text("URL not found.")
+        expect(page.get_by_label("Title")).to_have_value("Mine")
+        assert visit.errors(404) == []

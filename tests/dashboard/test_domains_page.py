@@ -1,0 +1,244 @@
+"""The page of custom domains in Chromium, with the DNS server of the tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+from rest_framework.test import APIClient
+
+from accounts.roles import Role
+from accounts.services import NewAccount
+from domains.models import Domain
+from testing.accounts import account
+from testing.browser import Visit
+from testing.dashboard import session_cookie, sign_in
+from testing.dns_server import DnsServer
+from testing.domains import as_zone_file
+from testing.workspaces import add_member, team
+from tests.domains.conftest import dns as dns
+
+pytestmark = pytest.mark.django_db(transaction=True)
+HOST = "go.brand.example"
+
+
+def open_domains(visit: Visit, address: str, cookie: str) -> Page:
+    sign_in(visit, address, cookie)
+    visit.page.goto(f"{address}/dashboard/domains")
+    expect(visit.page.get_by_role("heading", name="Domains")).to_be_visible()
+    return visit.page
+
+
+def card(page: Page) -> Locator:
+    return page.locator("article.domain")
+
+
+def publish_shown_records(page: Page, server: DnsServer) -> None:
+    """Publish the records that the page shows."""
+    rows = card(page).locator(".records tbody tr")
+    expect(rows).to_have_count(2)
+    for row in rows.all():
+        kind = row.locator("th").inner_text()
+        name, value = row.locator("td > code").all_inner_texts()
+        server.set(name, kind, as_zone_file({"type": kind, "value": value}))
+
+
+def test_domain_is_added_and_verified(
+    browse: Callable[[], Any], address: str, alice: NewAccount, dns: DnsServer
+) -> None:
+    cookie = session_cookie(alice.user)
+    with browse() as visit:
+        page = open_domains(visit, address, cookie)
+        expect(page.get_by_text("You have no custom domain yet.")).to_be_visible()
+        page.get_by_label("Domain", exact=True).fill("Go.Brand.example")
+        page.keyboard.press("Enter")
+        expect(card(page).get_by_role("heading", name=HOST)).to_be_visible()
+        expect(card(page).get_by_text("Waiting for DNS")).to_be_visible()
+        expect(card(page).get_by_text("The claim expires on")).to_be_visible()
+        expect(card(page).locator("summary")).to_be_focused()
+        expect(page.get_by_label("Domain", exact=True)).to_have_value("")
+
+        # The advice of the API stands at the record that it is about.
+        dns.set(HOST, "CNAME", "elsewhere.example.")
+        card(page).get_by_role("button", name="Check the records now").click()
+        expect(card(page).get_by_role("alert")).to_have_text("The domain's DNS is not configured yet.")
+        txt, cname = card(page).locator(".records tbody tr").all()
+        expect(txt.locator(".error")).to_contain_text("The record is missing: add it")
+        expect(cname.locator(".error")).to_contain_text("The record has another value than the expected one")
+        expect(cname).to_contain_text("The current value is elsewhere.example")
+
+        publish_shown_records(page, dns)
+        card(page).get_by_role("button", name="Check the records now").click()
+        expect(card(page)).to_have_attribute("data-status", "active")
+        expect(card(page).get_by_text("the next check is due on")).to_be_visible()
+        expect(card(page).locator(".records tr[data-ok=true]")).to_have_count(2)
+        expect(card(page).get_by_role("alert")).to_have_count(0)
+        assert visit.errors(400) == []
+    [domain] = Domain.objects.all()
+    assert (domain.host, domain.status, domain.owner_id) == (HOST, "active", alice.user.pk)
+
+
+def test_records_are_copied(
+    browse: Callable[[], Any], address: str, alice: NewAccount, api: APIClient
+) -> None:
+    domain = api.post("/api/domains", {"domain": HOST}).json()["data"]["domain"]
+    cookie = session_cookie(alice.user)
+    with browse() as visit:
+        visit.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        page = open_domains(visit, address, cookie)
+        for record in domain["dnsRecords"]:
+            for text in (record["name"], record["value"]):
+                card(page).get_by_role("button", name=f"Copy {text}", exact=True).click()
+                expect(page.get_by_text(f"Copied {text}", exact=True).last).to_be_visible()
+                assert page.evaluate("navigator.clipboard.readText()") == text
+        assert visit.errors() == []
+
+
+def test_addresses_are_saved_and_removed(
+    browse: Callable[[], Any], address: str, alice: NewAccount, api: APIClient
+) -> None:
+    api.post("/api/domains", {"domain": HOST})
+    Domain.objects.update(expired_url="https://example.com/over")
+    cookie = session_cookie(alice.user)
+    with browse() as visit:
+        page = open_domains(visit, address, cookie)
+        page.get_by_label("Root address").fill("https://example.com/")
+        page.get_by_label("Address for unknown codes").fill("http://sho.rt/loop")
+        page.get_by_label("Address for expired links").fill("")
+        page.get_by_role("button", name="Save addresses").click()
+        # A refusal stands at its field and changes nothing.
+        expect(card(page).get_by_role("alert")).to_have_text("Must not point to this service.")
+        page.get_by_label("Address for unknown codes").fill("https://example.com/lost")
+        page.get_by_role("button", name="Save addresses").click()
+        expect(page.get_by_text("Addresses saved")).to_be_visible()
+        expect(page.get_by_role("button", name="Save addresses")).to_be_disabled()
+        assert visit.errors(400) == []
+    stored = Domain.objects.get()
+    assert (stored.root_url, stored.not_found_url, stored.expired_url) == (
+        "https://example.com/",
+        "https://example.com/lost",
+        None,
+    )
+
+
+def test_domain_is_deleted_after_a_question(
+    browse: Callable[[], Any], address: str, alice: NewAccount, api: APIClient
+) -> None:
+    api.post("/api/domains", {"domain": HOST})
+    cookie = session_cookie(alice.user)
+    with browse() as visit:
+        page = open_domains(visit, address, cookie)
+        page.get_by_role("button", name="Delete this domain").click()
+        question = page.get_by_role("dialog", name=f"Delete {HOST}?")
+        question.get_by_role("button", name="Keep the domain").click()
+        expect(question).to_be_hidden()
+        page.get_by_role("button", name="Delete this domain").click()
+        question.get_by_role("button", name="Delete the domain").click()
+        expect(page.get_by_text("You have no custom domain yet.")).to_be_visible()
+        assert visit.errors() == []
+    assert not Domain.objects.exists()
+
+
+def test_plan_without_domains_keeps_what_was_typed(browse: Callable[[], Any], address: str, db: None) -> None:
+    cookie = session_cookie(account("free@example.com", plan="free").user)
+    with browse() as visit:
+        page = open_domains(visit, address, cookie)
+        page.get_by_label("Domain", exact=True).fill(HOST)
+        page.get_by_role("button", name="Add domain").click()
+        expect(page.get_by_role("alert")).to_contain_text("available on the Pro and Enterprise plans")
+        page.reload()
+        expect(page.get_by_label("Domain", exact=True)).to_have_value(HOST)
+        assert visit.errors(403) == []
+
+
+def test_addresses_that_were_typed_survive_an_unreachable_service_and_a_reload(
+    browse: Callable[[], Any], address: str, alice: NewAccount, api: APIClient
+) -> None:
+    api.post("/api/domains", {"domain": HOST})
+    cookie = session_cookie(alice.user)
+    with browse() as visit:
+        page = open_domains(visit, address, cookie)
+        page.get_by_label("Root address").fill("https://example.com/")
+        page.route("**/api/**", lambda route: route.abort("connectionrefused"))
+        page.get_by_role("button", name="Save addresses").click()
+        expect(page.locator("[data-state=away]")).to_be_visible()
+        expect(page.get_by_label("Root address")).to_have_value("https://example.com/")
+        page.unroute_all()
+        page.reload()
+        expect(page.get_by_label("Root address")).to_have_value("https://example.com/")
+        page.get_by_role("button", name="Save addresses").click()
+        expect(page.get_by_text("Addresses saved")).to_be_visible()
+    assert Domain.objects.get().root_url == "https://example.com/"
+
+
+def test_domains_of_others_are_not_shown(
+    browse: Callable[[], Any], address: str, stranger: NewAccount, api: APIClient
+) -> None:
+    api.post("/api/domains", {"domain": HOST})
+    cookie = session_cookie(stranger.user)
+    with browse() as visit:
+        page = open_domains(visit, address, cookie)
+        expect(page.get_by_text("You have no custom domain yet.")).to_be_visible()
+        assert page.get_by_text(HOST).count() == 0
+        assert visit.errors() == []
+
+
+def test_expired_session_keeps_the_domain_that_was_typed(
+    browse: Callable[[], Any], address: str, alice: NewAccount
+) -> None:
+    first, second = session_cookie(alice.user), session_cookie(alice.user)
+    with browse() as visit:
+        page = open_domains(visit, address, first)
+        expect(page.get_by_text("You have no custom domain yet.")).to_be_visible()
+        page.get_by_label("Domain", exact=True).fill(HOST)
+        assert page.request.post(f"{address}/dashboard/session/end", headers={"Origin": address}).ok
+        page.get_by_role("button", name="Add domain").click()
+        expect(page.locator("[data-state=signed-out]")).to_be_visible()
+        expect(page.get_by_label("Domain", exact=True)).to_have_value(HOST)
+        sign_in(visit, address, second)
+        page.get_by_role("button", name="Continue").click()
+        expect(page.locator("[data-state=signed-out]")).to_have_count(0)
+        page.get_by_role("button", name="Add domain").click()
+        expect(card(page).get_by_role("heading", name=HOST)).to_be_visible()
+        assert visit.errors(401) == []
+    assert [domain.host for domain in Domain.objects.all()] == [HOST]
+
+
+def test_domains_appear_once_the_service_is_back(
+    browse: Callable[[], Any], address: str, alice: NewAccount, api: APIClient
+) -> None:
+    api.post("/api/domains", {"domain": HOST})
+    cookie = session_cookie(alice.user)
+    with browse() as visit:
+        visit.page.route("**/api/**", lambda route: route.abort("connectionrefused"))
+        page = open_domains(visit, address, cookie)
+        expect(page.locator("[data-state=away]")).to_be_visible()
+        expect(page.get_by_role("alert")).to_contain_text("The service could not be reached.")
+        page.unroute_all()
+        # Nobody clicks: the page tries again.
+        expect(card(page).get_by_role("heading", name=HOST)).to_be_visible()
+        expect(page.locator("[data-state=away]")).to_have_count(0)
+        expect(page.get_by_role("alert")).to_have_count(0)
+
+
+def test_role_without_permission_has_no_forms(
+    browse: Callable[[], Any], address: str, alice: NewAccount, stranger: NewAccount
+) -> None:
+    shared = team(alice)
+    add_member(shared, stranger, Role.VIEWER)
+    Domain.objects.create(owner=shared, domain=HOST, host=HOST)
+    cookie = session_cookie(stranger.user)
+    with browse() as visit:
+        page = visit.page
+        sign_in(visit, address, cookie)
+        page.goto(f"{address}/dashboard/")
+        page.get_by_role("combobox", name="Workspace", exact=True).select_option(label="Team")
+        expect(page.get_by_text("This workspace has no links yet.")).to_be_visible()
+        page.get_by_role("link", name="Domains").click()
+        expect(card(page).locator(".records tbody tr")).to_have_count(2)
+        expect(page.get_by_role("link", name="Import")).to_have_count(0)
+        for name in ("Add domain", "Check the records now", "Save addresses", "Delete this domain"):
+            expect(page.get_by_role("button", name=name)).to_have_count(0)
+        assert visit.errors() == []

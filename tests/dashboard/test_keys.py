@@ -1,0 +1,160 @@
+"""Keys with scopes in Chromium: creating, limiting, replacing and deleting one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from accounts.key_models import ScopedKey
+from accounts.roles import Role
+from accounts.scopes import Scope
+from accounts.services import NewAccount
+from testing.accounts import key_client
+from testing.browser import Visit
+from testing.dashboard import session_cookie, sign_in
+from testing.domains import active_domain
+from testing.keys import scoped_key
+from testing.workspaces import add_member, team
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def open_keys(visit: Visit, address: str, cookie: str) -> Page:
+    sign_in(visit, address, cookie)
+    visit.page.goto(f"{address}/dashboard/keys")
+    expect(visit.page.get_by_role("heading", name="Keys", level=1)).to_be_visible()
+    return visit.page
+
+
+def confirm(page: Page, name: str) -> None:
+    page.get_by_role("dialog").get_by_role("button", name=name, exact=True).click()
+
+
+def status_of(key: str) -> int:
+    return key_client(key).get("/api/urls").status_code
+
+
+def test_a_key_is_created_with_scopes_and_shown_once(
+    browse: Callable[[], Any], address: str, alice: NewAccount
+) -> None:
+    domain = active_domain(alice.workspace)
+    cookie = session_cookie(alice.user)
+    with browse() as visit:
+        page = open_keys(visit, address, cookie)
+        expect(page.get_by_text("No keys yet.")).to_be_visible()
+        page.get_by_label("Name").fill("Nightly import")
+        page.get_by_label("Create, change and delete links").check()
+        page.get_by_label("Only with links of the domain").select_option(label="go.example")
+        page.get_by_label("Only with links that the key created").check()
+        page.get_by_label("Expires at").fill("2099-01-05T09:30")
+        page.get_by_role("button", name="Create key").click()
+        row = page.locator("[data-key]")
+        expect(row).to_contain_text("Nightly import")
+        expect(row).to_contain_text("Read links and QR codes; Create, change and delete links")
+        expect(row).to_contain_text("Only some of the links")
+        expect(row).to_contain_text("Never used")
+        text = page.locator("output.secret").inner_text()
+        page.reload()
+        expect(row).to_be_visible()
+        assert text not in page.content()
+        assert visit.errors() == []
+    key = ScopedKey.objects.get()
+    assert key.scope_list == [Scope.URLS_READ, Scope.URLS_WRITE]
+    assert (key.name, key.domain_id, key.only_own) == ("Nightly import", domain.pk, True)
+    assert key.expires_at is not None
+    assert status_of(text) == 200
+
+
+def test_a_refused_combination_names_its_reason(
+    browse: Callable[[], Any], address: str, alice: NewAccount
+) -> None:
+    cookie = session_cookie(alice.user)
+    with browse() as visit:
+        page = open_keys(visit, address, cookie)
+        page.get_by_label("Name").fill("Import")
+        page.get_by_label("Add, verify, change and delete domains").check()
+        page.get_by_label("Only with links that the key created").check()
+        page.get_by_role("button", name="Create key").click()
+        expect(page.get_by_role("alert")).to_contain_text("cannot have the scope domains:write")
+        expect(page.get_by_label("Name")).to_have_value("Import")
+        assert visit.errors(400) == []
+    assert ScopedKey.objects.count() == 0
+
+
+def test_a_key_is_changed_replaced_and_deleted(
+    browse: Callable[[], Any], address: str, alice: NewAccount
+) -> None:
+    first = scoped_key(alice.workspace, alice.user, Scope.URLS_READ).text
+    cookie = session_cookie(alice.user)
+    with browse() as visit:
+        page = open_keys(visit, address, cookie)
+        row = page.locator("[data-key]")
+        row.get_by_role("button", name="Edit the key Test").click()
+        row.get_by_label("Name").fill("Reports")
+        row.get_by_label("Read reports").check()
+        row.get_by_role("button", name="Save").click()
+        expect(page.get_by_text("Key saved")).to_be_visible()
+        expect(row).to_contain_text("Read links and QR codes; Read reports")
+
+        row.get_by_role("button", name="Replace the key Reports").click()
+        page.get_by_label("The former key works").select_option(label="for another hour")
+        confirm(page, "Replace")
+        expect(page.get_by_text("Key replaced")).to_be_visible()
+        expect(row).to_contain_text("The former key works until")
+        second = page.locator("output.secret").inner_text()
+
+        row.get_by_role("button", name="Replace the key Reports").click()
+        page.get_by_label("The former key works").select_option(label="no longer")
+        confirm(page, "Replace")
+        expect(page.locator("output.secret")).not_to_have_text(second)
+        third = page.locator("output.secret").inner_text()
+        assert visit.errors() == []
+    assert [status_of(key) for key in (first, second, third)] == [401, 401, 200]
+    with browse() as visit:
+        page = open_keys(visit, address, cookie)
+        page.get_by_role("button", name="Delete the key Reports").click()
+        confirm(page, "Delete")
+        expect(page.get_by_text("No keys yet.")).to_be_visible()
+        assert visit.errors() == []
+    assert status_of(third) == 401
+
+
+def test_an_admin_sees_and_deletes_the_keys_of_others_but_changes_none(
+    browse: Callable[[], Any], address: str, alice: NewAccount, stranger: NewAccount
+) -> None:
+    workspace = team(alice)
+    add_member(workspace, stranger, Role.EDITOR)
+    key = scoped_key(workspace, stranger.user, Scope.URLS_READ).text
+    # A full page before it.
+    ScopedKey.objects.bulk_create(
+        ScopedKey(
+            workspace=workspace,
+            user=alice.user,
+            name="Hers",
+            scopes=1,
+            only_own=False,
+            digest=bytes([number] * 32),
+        )
+        for number in range(100)
+    )
+    cookie = session_cookie(alice.user)
+    with browse() as visit:
+        page = open_keys(visit, address, cookie)
+        # Keys belong to a workspace.
+        expect(page.get_by_text("No keys yet.")).to_be_visible()
+        page.get_by_role("combobox", name="Workspace", exact=True).select_option(label="Team")
+        page.wait_for_url(f"{address}/dashboard/?workspace={workspace.public_id}")
+        page.goto(f"{address}/dashboard/keys?workspace={workspace.public_id}")
+        expect(page.locator("[data-key]")).to_have_count(100)
+        page.get_by_role("button", name="Show more").click()
+        row = page.locator("[data-key]").filter(has_text="Created by mallory@example.com")
+        expect(page.get_by_role("button", name="Show more")).to_have_count(0)
+        expect(row.get_by_role("button")).to_have_count(1)
+        row.get_by_role("button", name="Delete the key Test").click()
+        confirm(page, "Delete")
+        expect(row).to_have_count(0)
+        assert visit.errors() == []
+    assert status_of(key) == 401

@@ -1,0 +1,148 @@
+"""The report for everybody: screen readers, keyboards, small and dark screens, right to left, hostile texts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from accounts.services import NewAccount
+from testing.branches import branch, set_branches
+from testing.dashboard import session_cookie, sign_in
+from testing.facts import Fact, record
+from testing.nodejs import node_modules
+from testing.service.polling import DEADLINE
+from tests.dashboard.report_page import MARCH, table, total, url_of
+
+MakeLink = Callable[..., dict[str, Any]]
+pytestmark = pytest.mark.django_db(transaction=True)
+
+HOSTILE = "<img src=x onerror=document.title='owned'>"
+WATCH = """
+window.violations = [];
+addEventListener("securitypolicyviolation", event => window.violations.push(event.violatedDirective));
+"""
+
+# Elements that reach beyond the window, unless a container can be scrolled.
+OUTSIDE = """
+[document.documentElement, ...document.querySelectorAll("main *")]
+    .filter(element => !element.closest(".overflow-auto > *, .visually-hidden, svg, .uplot"))
+    .filter(element => {
+        const { left, right } = element.getBoundingClientRect();
+        return left < -1 || right > innerWidth + 1;
+    })
+    .map(element => element.outerHTML.slice(0, 80))
+"""
+
+
+@pytest.fixture
+def link(make_link: MakeLink) -> str:
+    """Every text that others choose is hostile or as long as possible."""
+    identifier = make_link(customCode="spring", title=HOSTILE * 4)["_id"]
+    set_branches(identifier, [branch(1, HOSTILE, "de")], [branch(2, "w" * 50)])
+    record(
+        identifier,
+        [
+            Fact("2026-03-02T10:00Z", city=HOSTILE, browser=HOSTILE, operating_system=HOSTILE, branch=1),
+            Fact(
+                "2026-03-02T11:00Z",
+                "DE",
+                "W" * 80,
+                "mobile",
+                referrer=f"https://{'x' * 60}.example/{'y' * 900}",
+            ),
+            Fact("2026-03-02T12:00Z", "XX", "unknown", referrer="https://<svg onload=alert(1)>.example/"),
+            Fact("2026-03-03T12:00Z", "{{7*7}}", "unknown", visitor="other", branch=2),
+        ],
+    )
+    return identifier
+
+
+def wait_for_drawings(page: Page) -> None:
+    expect(total(page, "clicks")).to_have_text("4")
+    expect(page.locator(".chart canvas")).to_be_visible()
+    page.locator(".map").scroll_into_view_if_needed()
+    expect(page.locator(".map svg")).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_report_is_accessible(
+    browse: Callable[[], Any], address: str, alice: NewAccount, link: str, scheme: Any
+) -> None:
+    axe = (node_modules() / "axe-core/axe.min.js").read_text()
+    cookie = session_cookie(alice.user)
+    with browse() as visit:
+        page = visit.page
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        sign_in(visit, address, cookie)
+        for width in (360, 1280):
+            page.set_viewport_size({"width": width, "height": 800})
+            page.goto(url_of(address, link, f"{MARCH}&compare=yes"))
+            wait_for_drawings(page)
+            page.get_by_text("Show as a table").click()
+            expect(table(page, "Clicks over time")).to_be_visible()
+            page.evaluate(axe)
+            violations = page.evaluate("axe.run().then(result => result.violations)")
+            assert [(rule["id"], [node["html"] for node in rule["nodes"]]) for rule in violations] == []
+        assert visit.errors() == []
+
+
+@pytest.mark.parametrize("direction", ["ltr", "rtl"])
+def test_the_report_fits_small_screens_in_both_directions(
+    browse: Callable[[], Any], address: str, alice: NewAccount, link: str, direction: str
+) -> None:
+    cookie = session_cookie(alice.user)
+    with browse() as visit:
+        page = visit.page
+        page.set_viewport_size({"width": 360, "height": 800})
+        sign_in(visit, address, cookie)
+        page.goto(url_of(address, link, f"{MARCH}&compare=yes"))
+        wait_for_drawings(page)
+        page.evaluate("direction => (document.documentElement.dir = direction)", direction)
+        # Observers adapt the chart after the layout.
+        deadline = time.monotonic() + DEADLINE
+        while outside := page.evaluate(OUTSIDE):
+            assert time.monotonic() < deadline, outside
+            page.wait_for_timeout(50)
+        assert visit.errors() == []
+
+
+def test_a_hostile_text_is_only_a_text(
+    browse: Callable[[], Any], address: str, alice: NewAccount, link: str
+) -> None:
+    cookie = session_cookie(alice.user)
+    with browse() as visit:
+        page = visit.page
+        page.add_init_script(WATCH)
+        sign_in(visit, address, cookie)
+        page.goto(url_of(address, link, MARCH))
+        wait_for_drawings(page)
+        for name in ("Cities", "Browsers", "Systems", "Rules and split", "Individual requests"):
+            expect(table(page, name)).to_contain_text(HOSTILE)
+        expect(table(page, "Countries")).to_contain_text("{{7*7}}")
+        assert page.locator("img").count() == 0
+        expect(page).to_have_title("Report · URL shortener")
+        assert page.evaluate("window.violations") == []
+        assert visit.errors() == []
+
+
+def test_a_hostile_address_shows_a_usual_report(
+    browse: Callable[[], Any], address: str, alice: NewAccount, link: str
+) -> None:
+    cookie = session_cookie(alice.user)
+    with browse() as visit:
+        page = visit.page
+        sign_in(visit, address, cookie)
+        query = "range=__proto__&interval=constructor&zone=../../etc/passwd&start=0&end=%00&compare"
+        page.goto(url_of(address, link, query))
+        expect(total(page, "clicks")).to_be_visible()
+        expect(page.locator("select[name=range]")).to_have_value("30d")
+        page.goto(url_of(address, link, "range=custom&start=2026-03-31&end=2026-03-01&zone=UTC"))
+        # In the wrong order, the days are swapped.
+        expect(total(page, "clicks")).to_have_text("4")
+        page.goto(url_of(address, link, "range=custom&start=0001-01-01&end=2026-03-01&zone=UTC"))
+        expect(page.get_by_role("alert")).to_contain_text("Must lie between 1970-01-01")
+        assert visit.errors(400) == []

@@ -1,0 +1,77 @@
+"""Signing out leaves no data in the browser, and interrupts no pending deletion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from accounts.services import NewAccount
+from links.models import Link
+from testing.dashboard import session_cookie, sign_in, wait_for_account
+from testing.workspaces import team
+
+MakeLink = Callable[..., dict[str, Any]]
+pytestmark = pytest.mark.django_db(transaction=True)
+STORED = "JSON.stringify([Object.keys(sessionStorage), Object.keys(localStorage)])"
+DRAFT = "https://example.com/confidential"
+
+
+def test_signing_out_leaves_neither_a_draft_nor_a_workspace(
+    browse: Callable[[], Any], address: str, alice: NewAccount
+) -> None:
+    workspace = team(alice)
+    cookie = session_cookie(alice.user)
+    with browse() as visit:
+        page = visit.page
+        sign_in(visit, address, cookie)
+        page.goto(f"{address}/dashboard/new?workspace={workspace.public_id}")
+        page.get_by_label("Long address").fill(DRAFT)
+        assert "dashboard.draft.new" in page.evaluate(STORED)
+        page.get_by_role("button", name="Sign out").click()
+        expect(page.get_by_role("button", name="Sign in")).to_be_visible()
+        assert page.evaluate(STORED) == "[[],[]]"
+        assert page.url == f"{address}/dashboard/"
+        assert visit.errors(401) == []
+
+
+def test_another_account_in_the_same_tab_sees_no_draft(
+    browse: Callable[[], Any], address: str, alice: NewAccount, stranger: NewAccount
+) -> None:
+    cookies = [session_cookie(alice.user), session_cookie(stranger.user)]
+    with browse() as visit:
+        page = visit.page
+        sign_in(visit, address, cookies[0])
+        page.goto(f"{address}/dashboard/new")
+        wait_for_account(page)
+        page.get_by_label("Long address").fill(DRAFT)
+        # Her session ends without a sign-out, and somebody else signs in.
+        sign_in(visit, address, cookies[1])
+        page.goto(f"{address}/dashboard/account")
+        expect(page.get_by_text("You are signed in as mallory@example.com.")).to_be_visible()
+        page.goto(f"{address}/dashboard/new")
+        expect(page.get_by_label("Long address")).to_have_value("")
+        assert "dashboard.draft.new" not in page.evaluate(STORED)
+        assert visit.errors() == []
+
+
+def test_a_deletion_that_could_be_undone_happens_before_the_session_ends(
+    browse: Callable[[], Any], address: str, alice: NewAccount, make_link: MakeLink
+) -> None:
+    make_link(title="Old")
+    cookie = session_cookie(alice.user)
+    with browse() as visit:
+        page = visit.page
+        sign_in(visit, address, cookie)
+        page.goto(f"{address}/dashboard/")
+        # The time for an undo does not pass.
+        page.clock.install()
+        page.locator("tr[data-link] input").check()
+        page.get_by_role("button", name="Delete").click()
+        expect(page.get_by_text("1 link deleted")).to_be_visible()
+        page.get_by_role("button", name="Sign out").click()
+        expect(page.get_by_role("button", name="Sign in")).to_be_visible()
+        assert visit.errors(401) == []
+    assert Link.objects.count() == 0

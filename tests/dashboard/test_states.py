@@ -1,0 +1,224 @@
+"""Errors and ended sessions: the dashboard names the next step, and keeps all input."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+from pytest_django import Settings
+
+from accounts.models import User
+from accounts.services import NewAccount, create_account
+from links.models import Link
+from testing.accounts import PASSWORD
+from testing.dashboard import session_cookie, sign_in, wait_for_account
+from testing.service.polling import DEADLINE
+
+pytestmark = pytest.mark.django_db(transaction=True)
+DESTINATION = "https://example.com/typed"
+
+
+@pytest.fixture
+def operator(transactional_db: None) -> User:
+    return create_account(email="operator@example.com", password=PASSWORD, superuser=True).user
+
+
+def test_somebody_signs_in_and_out(browse: Callable[[], Any], address: str, operator: User) -> None:
+    with browse() as visit:
+        page = visit.page
+        page.goto(address)
+        page.get_by_role("button", name="Sign in").click()
+        page.get_by_label("Email").fill("operator@example.com")
+        page.get_by_label("Password", exact=True).fill(PASSWORD)
+        page.get_by_role("button", name="Log in", exact=True).click()
+        page.wait_for_url(f"{address}/dashboard/")
+        expect(page.get_by_text("Create your first link")).to_be_visible()
+        # Scripts see no cookie.
+        assert page.evaluate("document.cookie") == ""
+        page.get_by_role("button", name="Sign out").click()
+        expect(page.get_by_role("button", name="Sign in")).to_be_visible()
+        assert visit.errors(401) == []
+
+
+def test_an_ended_session_keeps_what_was_typed(
+    browse: Callable[[], Any], address: str, alice: NewAccount
+) -> None:
+    first, second = session_cookie(alice.user), session_cookie(alice.user)
+    with browse() as visit:
+        page = visit.page
+        sign_in(visit, address, first)
+        page.goto(f"{address}/dashboard/new")
+        wait_for_account(page)
+        page.get_by_label("Long address").fill(DESTINATION)
+        # The session ends elsewhere; the page still holds a token of it.
+        ended = page.request.post(f"{address}/dashboard/session/end", headers={"Origin": address})
+        assert ended.ok
+        page.get_by_role("button", name="Create link").click()
+        expect(page.locator("[data-state=signed-out]")).to_be_visible()
+        expect(page.get_by_label("Long address")).to_have_value(DESTINATION)
+        # They sign in in another tab, and come back.
+        sign_in(visit, address, second)
+        page.get_by_role("button", name="Continue").click()
+        expect(page.locator("[data-state=signed-out]")).to_have_count(0)
+        page.get_by_role("button", name="Create link").click()
+        expect(page.get_by_role("heading", name="Edit link")).to_be_visible()
+        assert visit.errors(401) == []
+    assert [link.original_url for link in Link.objects.all()] == [DESTINATION]
+
+
+def test_an_unreachable_service_keeps_what_was_typed(
+    browse: Callable[[], Any], address: str, alice: NewAccount
+) -> None:
+    cookie = session_cookie(alice.user)
+    with browse() as visit:
+        page = visit.page
+        sign_in(visit, address, cookie)
+        page.goto(f"{address}/dashboard/new")
+        wait_for_account(page)
+        page.get_by_label("Long address").fill(DESTINATION)
+        page.route("**/api/**", lambda route: route.abort("connectionrefused"))
+        # The page does not ask again by itself, so the button stays until it is clicked.
+        page.evaluate("window.setInterval = () => 0")
+        page.get_by_role("button", name="Create link").click()
+        expect(page.locator("[data-state=away]")).to_be_visible()
+        expect(page.get_by_label("Long address")).to_have_value(DESTINATION)
+        page.unroute_all()
+        page.get_by_role("button", name="Try now").click()
+        expect(page.locator("[data-state=away]")).to_have_count(0)
+        page.get_by_role("button", name="Create link").click()
+        expect(page.get_by_role("heading", name="Edit link")).to_be_visible()
+    assert [link.original_url for link in Link.objects.all()] == [DESTINATION]
+
+
+def test_a_lost_response_creates_no_second_link(
+    browse: Callable[[], Any], address: str, alice: NewAccount
+) -> None:
+    cookie = session_cookie(alice.user)
+
+    def lose_response(route: Any) -> None:
+        route.fetch(timeout=1000 * DEADLINE)
+        route.abort("connectionreset")
+
+    with browse() as visit:
+        page = visit.page
+        sign_in(visit, address, cookie)
+        page.goto(f"{address}/dashboard/new")
+        wait_for_account(page)
+        page.get_by_label("Long address").fill(DESTINATION)
+        page.route("**/api/urls", lose_response, times=1)
+        # The banner stays until the test has seen it: the page asks again after a few seconds.
+        page.route("**/api/auth/me", lambda route: route.abort("connectionrefused"))
+        page.get_by_role("button", name="Create link").click()
+        expect(page.locator("[data-state=away]")).to_be_visible()
+        page.unroute("**/api/auth/me")
+        page.get_by_role("button", name="Create link").click()
+        expect(page.get_by_role("heading", name="Edit link")).to_be_visible()
+    assert Link.objects.count() == 1
+
+
+def test_a_slow_service_is_reported_until_it_responds(
+    browse: Callable[[], Any], address: str, alice: NewAccount
+) -> None:
+    cookie = session_cookie(alice.user)
+    held: list[Any] = []
+    with browse() as visit:
+        page = visit.page
+        sign_in(visit, address, cookie)
+        page.route("**/api/urls?**", lambda route: held.append(route), times=1)  # noqa: PLW0108 # Playwright reads its signature
+        page.goto(f"{address}/dashboard/")
+        expect(page.locator("[data-state=slow]")).to_be_visible()
+        deadline = time.monotonic() + DEADLINE
+        while not held:
+            assert time.monotonic() < deadline
+            page.wait_for_timeout(20)
+        held[0].continue_()
+        expect(page.get_by_text("Create your first link")).to_be_visible()
+        expect(page.locator("[data-state=slow]")).to_have_count(0)
+        assert visit.errors() == []
+
+
+def test_a_reload_keeps_what_was_typed_but_no_password(
+    browse: Callable[[], Any], address: str, alice: NewAccount
+) -> None:
+    cookie = session_cookie(alice.user)
+    with browse() as visit:
+        page = visit.page
+        sign_in(visit, address, cookie)
+        page.goto(f"{address}/dashboard/new")
+        wait_for_account(page)
+        page.get_by_label("Long address").fill(DESTINATION)
+        page.get_by_text("Password, limits, countries and devices").click()
+        page.get_by_label("Password", exact=True).fill("open sesame")
+        page.reload()
+        expect(page.get_by_label("Long address")).to_have_value(DESTINATION)
+        stored = page.evaluate("JSON.stringify([Object.values(sessionStorage), Object.values(localStorage)])")
+        assert "open sesame" not in stored
+        assert visit.errors() == []
+
+
+def test_nothing_of_the_token_is_stored_in_the_browser(
+    browse: Callable[[], Any], address: str, alice: NewAccount
+) -> None:
+    cookie = session_cookie(alice.user)
+    with browse() as visit:
+        page = visit.page
+        sign_in(visit, address, cookie)
+        page.goto(f"{address}/dashboard/")
+        expect(page.get_by_text("Create your first link")).to_be_visible()
+        wait_for_account(page)
+        stored = page.evaluate(
+            "JSON.stringify([document.cookie, Object.entries(sessionStorage), Object.entries(localStorage)])"
+        )
+        assert json.loads(stored) == ["", [["dashboard.account", str(alice.user.public_id)]], []]
+        [kept] = [one for one in page.context.cookies() if one["name"] == "sessionid"]
+        assert kept["value"] == cookie
+
+
+def test_somebody_without_the_required_second_factor_is_sent_to_set_one_up(
+    browse: Callable[[], Any], address: str, alice: NewAccount, settings: Settings
+) -> None:
+    settings.REQUIRE_2FA = "all"
+    cookie = session_cookie(alice.user)
+    with browse() as visit:
+        page = visit.page
+        sign_in(visit, address, cookie)
+        page.goto(f"{address}/dashboard/")
+        expect(page.get_by_text("This service requires a second factor")).to_be_visible()
+        page.get_by_role("button", name="Set up a second factor").click()
+        page.wait_for_url(f"{address}/accounts/2fa/")
+        assert visit.errors(403) == []
+
+
+def test_a_second_factor_that_becomes_required_keeps_what_was_typed(
+    browse: Callable[[], Any], address: str, alice: NewAccount, settings: Settings
+) -> None:
+    cookie = session_cookie(alice.user)
+    with browse() as visit:
+        page = visit.page
+        sign_in(visit, address, cookie)
+        # Each call takes a new token.
+        page.route("**/dashboard/session/token", expire_at_once)
+        page.goto(f"{address}/dashboard/new")
+        wait_for_account(page)
+        page.get_by_label("Long address").fill(DESTINATION)
+        settings.REQUIRE_2FA = "all"
+        page.get_by_role("button", name="Create link").click()
+        banner = page.locator("[data-state=signed-out]")
+        expect(banner).to_contain_text("This service requires a second factor")
+        expect(page.get_by_label("Long address")).to_have_value(DESTINATION)
+        settings.REQUIRE_2FA = "none"
+        banner.get_by_role("button", name="Continue").click()
+        expect(banner).to_have_count(0)
+        page.get_by_role("button", name="Create link").click()
+        expect(page.get_by_role("heading", name="Edit link")).to_be_visible()
+        assert visit.errors(403) == []
+
+
+def expire_at_once(route: Any) -> None:
+    response = route.fetch(timeout=1000 * DEADLINE)
+    body = response.json()
+    route.fulfill(response=response, json={**body, "expiresIn": 0} if "token" in body else body)

@@ -1,0 +1,106 @@
+"""The texts of every language are complete."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from common.countries import COUNTRY_NAMES
+from dashboard import files
+from dashboard.files import FRONT
+from domains.verification.advice import Problem
+
+API_LANGUAGE = "en"
+
+
+def texts(language: str) -> dict[str, str]:
+    """The source of each text, by its key."""
+    source = (FRONT / f"texts/{language}.js").read_text().partition("export const refusals")[0]
+    pairs = re.findall(r'^    "([\w.]+)":\s*(.+?),$', source, re.MULTILINE | re.DOTALL)
+    assert len(pairs) > 100
+    assert len(dict(pairs)) == len(pairs), "a key occurs twice"
+    return dict(pairs)
+
+
+def test_german_is_the_second_language() -> None:
+    assert files.languages() == ("en", "de")
+
+
+@pytest.mark.parametrize("language", files.languages())
+def test_every_language_has_every_text_with_the_same_values(language: str) -> None:
+    english, translated = texts("en"), texts(language)
+    assert translated.keys() == english.keys()
+    for key, source in english.items():
+        assert set(re.findall(r"\{(\w+)\}", source)) == set(re.findall(r"\{(\w+)\}", translated[key])), key
+
+
+def test_every_text_of_a_page_is_in_the_file_of_texts() -> None:
+    known = texts("en").keys()
+    used = {
+        key
+        for name, path in files.names().items()
+        if name.endswith(".js") and not name.startswith("texts/")
+        for key in re.findall(r'\bt\(\s*"([\w.]+)"', path.read_text())
+    }
+    assert len(used) > 50
+    assert used - known == set()
+
+
+CALLS = (
+    re.compile(r'\b(?:call|callForBody|download)\("([A-Z]+)", ["`](/[^"`]+)["`]'),
+    re.compile(r"\b(readWithVersion)\(`(/[^`]+)`"),
+)
+# The refusals of fields that only other front ends send.
+UNUSED_FIELDS = {"currentPassword", "newPassword"}
+
+
+def called_operations(description: dict[str, Any]) -> list[dict[str, Any]]:
+    """The operations of the API that the front end calls."""
+    templates = {re.sub(r"\{\w+\}", "{}", path): path for path in description["paths"]}
+    calls = {
+        ("GET" if method == "readWithVersion" else method, re.sub(r"\$\{[^}]+\}", "{}", path))
+        for name, file in files.names().items()
+        if name.endswith(".js")
+        for pattern in CALLS
+        for method, path in pattern.findall(file.read_text())
+    }
+    assert len(calls) > 40
+    return [description["paths"][templates[f"/api{path}"]][method.lower()] for method, path in calls]
+
+
+def refusal_codes(operations: Iterable[dict[str, Any]]) -> set[str]:
+    bodies = [
+        example["value"]
+        for operation in operations
+        for status, response in operation["responses"].items()
+        if status >= "400"
+        for content in response.get("content", {}).values()
+        for example in content["examples"].values()
+    ]
+    of_fields = {
+        error["code"]
+        for body in bodies
+        for error in body.get("errors", [])
+        if error["field"] not in UNUSED_FIELDS
+    }
+    return {body["code"] for body in bodies} | of_fields
+
+
+@pytest.mark.parametrize("language", [name for name in files.languages() if name != API_LANGUAGE])
+def test_every_refusal_of_the_api_has_a_text(language: str, anonymous: APIClient) -> None:
+    """The API's own messages are in English."""
+    source = (FRONT / f"texts/{language}.js").read_text().partition("export const refusals")[2]
+    known = set(re.findall(r'^    "?([\w.]+)"?:', source, re.MULTILINE))
+    codes = refusal_codes(called_operations(anonymous.get("/api/schema").json()))
+    assert {"code_taken", "unsupported_scheme", "role_required"} <= codes
+    assert (codes | {problem.value for problem in Problem}) - known == set()
+
+
+def test_the_dashboard_knows_the_countries_of_the_api() -> None:
+    source = (FRONT / "core/countries.js").read_text()
+    [listed] = re.findall(r"`([A-Z\s]+)`", source)
+    assert listed.split() == sorted(COUNTRY_NAMES)

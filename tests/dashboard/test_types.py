@@ -1,0 +1,48 @@
+"""The types of the front end fit the description of the API: a field that the API loses is an error here."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from dashboard.files import FRONT
+from testing.nodejs import node, node_modules
+
+
+@pytest.fixture
+def description(anonymous: APIClient) -> dict[str, Any]:
+    return anonymous.get("/api/schema").json()
+
+
+def check_types(description: dict[str, Any], folder: Path) -> subprocess.CompletedProcess[str]:
+    """Compile a copy of the front end with the types of this description."""
+    modules, front = node_modules(), folder / "front"
+    shutil.copytree(FRONT, front)
+    (front / "node_modules").symlink_to(modules)
+    (front / "types").mkdir()
+    (front / "schema.json").write_text(json.dumps(description))
+    generated = node(
+        modules / "openapi-typescript/bin/cli.js", "schema.json", "--output", "types/api.d.ts", cwd=front
+    )
+    assert generated.returncode == 0, generated.stderr
+    return node(modules / "typescript/bin/tsc", "--project", "tsconfig.json", cwd=front)
+
+
+def test_the_front_end_has_no_type_error(description: dict[str, Any], tmp_path: Path) -> None:
+    checked = check_types(description, tmp_path)
+    assert (checked.stdout, checked.returncode) == ("", 0)
+
+
+def test_a_field_that_the_api_loses_is_an_error(description: dict[str, Any], tmp_path: Path) -> None:
+    listed = description["components"]["schemas"]["ListedUrl"]
+    del listed["properties"]["clickCount"]
+    listed["required"].remove("clickCount")
+    checked = check_types(description, tmp_path)
+    assert checked.returncode != 0
+    assert "clickCount" in checked.stdout

@@ -1,0 +1,191 @@
+"""manage.py backup and restore: a backup under load, then another host that starts from it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from threading import Event, Thread
+
+import pytest
+
+from testing.background import running
+from testing.limits import LONG_TIMEOUTS
+from testing.service.hosts import SECRET_KEY
+from testing.service.running import Service, eventually
+
+MakeService = Callable[..., Service]
+
+
+def clicks_of(service: Service, api_key: str, link: dict[str, str]) -> int:
+    clicks: int = service.call("GET", f"/api/urls/{link['_id']}", X_API_Key=api_key).json()["data"]["url"][
+        "clickCount"
+    ]
+    return clicks
+
+
+def follow(service: Service, code: str, times: int) -> None:
+    assert [service.call("GET", f"/{code}").status for _ in range(times)] == [302] * times
+
+
+@pytest.mark.parametrize("embedded", [True, False], ids=["embedded database", "another database"])
+def test_backup_under_load_has_every_earlier_redirect_and_nothing_twice(
+    embedded: bool, make_empty_database: Callable[[], str], make_service: MakeService, tmp_path: Path
+) -> None:
+    file = tmp_path / "shortener.backup"
+    databases = [{} if embedded else {"DATABASE_URL": make_empty_database()} for _ in range(2)]
+    lost, restored = (
+        make_service(SECRET_KEY=SECRET_KEY, **database, **LONG_TIMEOUTS) for database in databases
+    )
+    lost.start()
+    owner = lost.owner
+    quiet, busy, capped = (
+        lost.create_link(owner.api_key, customCode=code, restrictions=restrictions)
+        for code, restrictions in (("quiet", {}), ("busy", {}), ("capped", {"maxClicks": 5}))
+    )
+    follow(lost, "quiet", 20)
+    follow(lost, "capped", 2)
+    eventually(lambda: clicks_of(lost, owner.api_key, quiet) == 20)
+    # These clicks are in the journal only when the backup begins.
+    drainer = lost.child("drain_clicks")
+    os.kill(drainer, signal.SIGSTOP)
+    follow(lost, "quiet", 30)
+    stop = Event()
+    accepted: list[None] = []
+
+    def visit() -> None:
+        while not stop.is_set():
+            follow(lost, "busy", 1)
+            accepted.append(None)
+
+    visitors = [Thread(target=visit) for _ in range(2)]
+    with running(visitors, stop):
+        eventually(lambda: len(accepted) > 50)
+        before = len(accepted)
+        os.kill(drainer, signal.SIGCONT)
+        done = lost.manage("backup", file)
+        assert done.returncode == 0, done.stderr
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        follow(lost, "quiet", 7)
+    total = len(accepted)
+    lost.kill_everything()
+    shutil.rmtree(lost.var_dir)
+
+    done = restored.manage("restore", file)
+    assert done.returncode == 0, done.stderr
+    restored.start()
+    assert "e-mail" not in restored.stdout
+    eventually(lambda: clicks_of(restored, owner.api_key, quiet) == 50)
+    eventually(lambda: clicks_of(restored, owner.api_key, busy) >= before)
+    eventually(lambda: not list((restored.var_dir / "clicks").glob("*.segment")))
+    assert before <= clicks_of(restored, owner.api_key, busy) <= total
+    assert clicks_of(restored, owner.api_key, quiet) == 50
+    assert clicks_of(restored, owner.api_key, capped) == 2
+    assert [restored.call("GET", "/capped").status for _ in range(4)] == [302, 302, 302, 410]
+    audited = restored.manage("audit_counters")
+    assert (audited.returncode, audited.stdout) == (0, "0 differences.\n")
+
+
+def test_restore_replaces_a_database_and_keeps_the_clicks_of_this_hosts_journal(
+    make_service: MakeService, tmp_path: Path
+) -> None:
+    file = tmp_path / "shortener.backup"
+    service = make_service(**LONG_TIMEOUTS)
+    service.start()
+    owner = service.owner
+    link = service.create_link(owner.api_key, customCode="printed")
+    os.kill(service.child("drain_clicks"), signal.SIGSTOP)
+    follow(service, "printed", 10)
+    assert service.manage("backup", file).returncode == 0
+    follow(service, "printed", 5)
+    service.create_link(owner.api_key, customCode="later")
+    in_use = service.manage("restore", file)
+    service.kill_everything()
+
+    not_empty = service.manage("restore", file)
+    replaced = service.manage("restore", file, "--replace")
+
+    assert (in_use.returncode, in_use.stderr) == (
+        1,
+        "CommandError: The database is in use. Stop the service on every host first.\n",
+    )
+    assert (not_empty.returncode, not_empty.stderr) == (
+        1,
+        "CommandError: The database is not empty. --replace deletes what it contains.\n",
+    )
+    assert replaced.returncode == 0, replaced.stderr
+    service.start()
+    eventually(lambda: clicks_of(service, owner.api_key, link) == 15)
+    assert service.call("GET", "/later").status == 404
+    assert service.manage("audit_counters").stdout == "0 differences.\n"
+
+
+def test_clicks_of_a_backup_count_although_this_host_counted_and_deleted_their_segment(
+    make_service: MakeService, tmp_path: Path
+) -> None:
+    file = tmp_path / "shortener.backup"
+    service = make_service(**LONG_TIMEOUTS)
+    service.start()
+    owner = service.owner
+    link = service.create_link(owner.api_key, customCode="printed")
+    drainer = service.child("drain_clicks")
+    os.kill(drainer, signal.SIGSTOP)
+    follow(service, "printed", 10)
+    assert service.manage("backup", file).returncode == 0
+    os.kill(drainer, signal.SIGCONT)
+    service.stop()
+    # A worker's segment is finished once the worker has ended.
+    service.start()
+    eventually(lambda: clicks_of(service, owner.api_key, link) == 10)
+    eventually(lambda: list((service.var_dir / "clicks").glob("finished-*")))
+    service.stop()
+
+    assert service.manage("restore", file, "--replace").returncode == 0
+    service.start()
+    eventually(lambda: clicks_of(service, owner.api_key, link) == 10)
+    assert service.manage("audit_counters").stdout == "0 differences.\n"
+
+
+def test_restore_refuses_other_secrets_and_damaged_files(
+    make_service: MakeService, make_database: Callable[[], str], tmp_path: Path
+) -> None:
+    file, cut, text = tmp_path / "shortener.backup", tmp_path / "cut.backup", tmp_path / "text.backup"
+    flipped = tmp_path / "flipped.backup"
+    service = make_service(DATABASE_URL=make_database(), SECRET_KEY=SECRET_KEY, **LONG_TIMEOUTS)
+    service.start()
+    assert service.manage("backup", file).returncode == 0
+    cut.write_bytes(file.read_bytes()[:20_000])
+    text.write_text("This is no archive.")
+    content = bytearray(file.read_bytes())
+    middle = content.index(b"PGDMP") + 20_000
+    content[middle : middle + 64] = bytes(byte ^ 0xFF for byte in content[middle : middle + 64])
+    flipped.write_bytes(content)
+    service.stop()
+
+    other = service.manage("restore", file, "--replace", SECRET_KEY=SECRET_KEY[::-1])
+    assert other.returncode == 1
+    assert "CommandError: The backup was made with another SECRET_KEY" in other.stderr
+    for damaged in (cut, text):
+        done = service.manage("restore", damaged, "--replace")
+        assert done.returncode == 1
+        assert f"CommandError: {damaged} is not a complete backup: " in done.stderr
+    assert service.manage("restore", flipped, "--replace").returncode == 1
+    missing = service.manage("restore", tmp_path / "missing", "--replace")
+    assert f"CommandError: Cannot restore {tmp_path / 'missing'}: No such file" in missing.stderr
+    # Nothing was changed.
+    service.start()
+    assert service.call("GET", "/api/urls", X_API_Key=service.owner.api_key).status == 200
+
+
+def test_backup_that_fails_keeps_the_former_file(make_service: MakeService, tmp_path: Path) -> None:
+    file = tmp_path / "shortener.backup"
+    file.write_text("former")
+    service = make_service(DATABASE_URL="postgres://nobody@127.0.0.1:1/none", SECRET_KEY=SECRET_KEY)
+    done = service.manage("backup", file)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert file.read_text() == "former"
+    assert [path.name for path in tmp_path.iterdir()] == [file.name]

@@ -1,0 +1,69 @@
+"""Empties the database after a test with transactions of its own, in a tenth of the time of Django's `flush`.
+
+`flush` truncates every table, which makes new files for each table and index, and then creates the content types and
+permissions again. A test writes to a few tables; deleting their rows costs next to nothing. Partitions that the test
+created are dropped, because the next test of this database may be about their creation.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from django.db import connection
+from django.test import TransactionTestCase
+
+# No test changes them, and nothing works without them.
+KEPT = {"auth_permission", "django_content_type"}
+# No trigger deletes its rows here. The introspection cannot list it: it would list temporary tables, too.
+WITHOUT_MODEL = {"links_searchable"}
+# A migration inserts it. pytest-xdist may run any test after this one in the same database.
+INITIAL_ROWS = "INSERT INTO analytics_closedday VALUES ('1970-01-01')"
+# A migration creates the default partition only.
+PARTITIONS = """
+SELECT inhrelid::regclass::text FROM pg_inherits
+WHERE inhparent = 'analytics_click'::regclass AND inhrelid <> 'analytics_click_default'::regclass
+"""
+_flush = TransactionTestCase._fixture_teardown
+
+
+def restore_database(case: Any) -> None:
+    if _is_superuser():
+        _delete_rows()
+    else:
+        _flush(case)
+        with connection.cursor() as cursor:
+            cursor.execute(INITIAL_ROWS)
+    _drop_partitions()
+
+
+def _delete_rows() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(_query_for_used_tables())
+        used = [table for (table,) in cursor.fetchall()]
+        if used:
+            # Triggers and foreign keys are disabled; rows that refer to these rows are deleted as well.
+            cursor.execute("BEGIN; SET LOCAL session_replication_role = replica")
+            cursor.execute("; ".join([*(f"DELETE FROM {table}" for table in used), INITIAL_ROWS, "COMMIT"]))
+
+
+def _drop_partitions() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(PARTITIONS)
+        if names := ", ".join(name for (name,) in cursor.fetchall()):
+            cursor.execute(f"DROP TABLE {names}")
+
+
+@cache
+def _query_for_used_tables() -> str:
+    tables = set(connection.introspection.django_table_names(only_existing=True)) - KEPT | WITHOUT_MODEL
+    return " UNION ALL ".join(
+        f"SELECT '{table}' WHERE EXISTS (SELECT FROM {table})" for table in sorted(tables)
+    )
+
+
+@cache
+def _is_superuser() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user")
+        return bool(cursor.fetchone()[0])

@@ -1,0 +1,259 @@
+"""Each field on creation, update, bulk calls, exports and imports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from rest_framework.test import APIClient
+
+from links.models import Link, Route
+from testing.refusals import broken_rules
+from tests.links.many import URL, create_many, imported, results
+from tests.links.routing.fields import DEFAULTS, EVERYTHING, RULES, SPLIT, read, routing
+from tests.links.test_create import everything_written
+from tests.links.transfer.test_export import export
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+MakeLink = Callable[..., dict[str, Any]]
+
+
+def put(client: APIClient, link: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    response = client.put(f"/api/urls/{link['_id']}", changes)
+    assert response.status_code == 200, response.content
+    url: dict[str, Any] = response.json()["data"]["url"]
+    return url
+
+
+def test_link_without_the_fields_has_their_defaults(api: APIClient, make_link: MakeLink) -> None:
+    assert routing(read(api, make_link())) == DEFAULTS
+
+
+def test_create_accepts_every_field(api: APIClient, make_link: MakeLink) -> None:
+    link = make_link(**EVERYTHING)
+    assert routing(read(api, link)) == EVERYTHING
+    stored = Link.objects.get()
+    assert (stored.original_url, stored.destination) == (URL, "https://example.com/moved")
+    assert stored.other_destinations == [
+        "https://example.com/soon",
+        "https://example.com/over",
+        *(rule["url"] for rule in RULES),
+        *(variant["url"] for variant in SPLIT),
+        "https://example.com/card.png",
+    ]
+    assert [(entry["number"], len(entry["_id"])) for entry in stored.rules + stored.split] == [
+        (number, 32) for number in range(1, 5)
+    ]
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_create_accepts_null_for_every_field(name: str, api: APIClient, make_link: MakeLink) -> None:
+    assert routing(read(api, make_link(**{name: None}))) == DEFAULTS
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_update_sets_and_clears_one_field(name: str, api: APIClient, make_link: MakeLink) -> None:
+    link = make_link()
+    changed = put(api, link, **{name: EVERYTHING[name]})
+    assert routing(changed) == {name: EVERYTHING[name]}
+    assert routing(read(api, link)) == DEFAULTS | {name: EVERYTHING[name]}
+    assert routing(put(api, link, **{name: None})) == {name: DEFAULTS[name]}
+    assert routing(read(api, link)) == DEFAULTS
+    stored = Link.objects.get()
+    assert (stored.destination, stored.other_destinations) == (URL, [])
+
+
+@pytest.mark.parametrize("name", ["rules", "split"])
+def test_update_accepts_an_empty_list(name: str, api: APIClient, make_link: MakeLink) -> None:
+    link = make_link(**EVERYTHING)
+    put(api, link, **{name: []})
+    assert routing(read(api, link)) == EVERYTHING | {name: []}
+
+
+def test_update_keeps_fields_that_are_not_sent(api: APIClient, make_link: MakeLink) -> None:
+    link = make_link(**EVERYTHING)
+    put(api, link, title="New")
+    assert routing(read(api, link)) == EVERYTHING
+
+
+def test_a_whole_link_can_be_sent_back(api: APIClient, make_link: MakeLink) -> None:
+    link = make_link(**EVERYTHING)
+    before = read(api, link)
+    put(api, link, **before)
+    assert read(api, link) == before | {"updatedAt": read(api, link)["updatedAt"]}
+    assert not Route.objects.filter(until__isnull=False).exists()
+
+
+def test_bulk_calls_accept_every_field(api: APIClient) -> None:
+    created = create_many(api, [{"originalUrl": URL, **EVERYTHING}, {"originalUrl": URL}])
+    links = [verdict["url"] for verdict in created]
+    assert [routing(read(api, link)) for link in links] == [EVERYTHING, DEFAULTS]
+    urls = [{"_id": links[0]["_id"], **DEFAULTS}, {"_id": links[1]["_id"], **EVERYTHING}]
+    updated = results(api.post("/api/urls/bulk-update", {"urls": urls}), "updated")
+    assert [routing(verdict["url"]) for verdict in updated] == [DEFAULTS, EVERYTHING]
+    assert [routing(read(api, link)) for link in links] == [DEFAULTS, EVERYTHING]
+    body = {"ids": [link["_id"] for link in links], "data": EVERYTHING}
+    results(api.post("/api/urls/bulk-update", body), "updated")
+    assert [routing(read(api, link)) for link in links] == [EVERYTHING, EVERYTHING]
+    ids = [entry["_id"] for link in Link.objects.all() for entry in link.rules + link.split]
+    assert len(set(ids)) == 8
+
+
+def test_bulk_update_rejects_only_the_invalid_item(api: APIClient) -> None:
+    links = [verdict["url"] for verdict in create_many(api, [{"originalUrl": URL}] * 2)]
+    urls = [{"_id": links[0]["_id"], "targetUrl": "http://sho.rt/x"}, {"_id": links[1]["_id"], **EVERYTHING}]
+    first, second = api.post("/api/urls/bulk-update", {"urls": urls}).json()["data"]["results"]
+    assert (first["status"], first["errors"][0]["field"], first["errors"][0]["code"]) == (
+        400,
+        "targetUrl",
+        "loop",
+    )
+    assert second["status"] == 200
+    assert [routing(read(api, link)) for link in links] == [DEFAULTS, EVERYTHING]
+
+
+@pytest.mark.parametrize("file_format", ["csv", "jsonl"])
+def test_imported_export_keeps_every_field(file_format: str, api: APIClient, make_link: MakeLink) -> None:
+    every = make_link(**EVERYTHING, customCode="every")
+    plain = make_link(customCode="plain")
+    content = export(api, format=file_format)
+    for link in (every, plain):
+        api.delete(f"/api/urls/{link['_id']}")
+    assert [row["status"] for row in imported(api, content, dry_run=True)] == [201, 201]
+    rows = imported(api, content)
+    assert [row["status"] for row in rows] == [201, 201]
+    by_code = {row["url"]["customCode"]: read(api, row["url"]) for row in rows}
+    assert {code: routing(url) for code, url in by_code.items()} == {"every": EVERYTHING, "plain": DEFAULTS}
+
+
+def test_import_rejects_only_the_invalid_row(api: APIClient) -> None:
+    content = "originalUrl,rules,split\nhttps://example.com/,nonsense,\nhttps://example.com/,,\n"
+    first, second = imported(api, content)
+    assert [(error["field"], error["code"]) for error in first["errors"]] == [("rules", "not_a_list")]
+    assert second["status"] == 201
+
+
+def test_a_stranger_can_change_no_field(api: APIClient, strange_api: APIClient, make_link: MakeLink) -> None:
+    link = make_link(**EVERYTHING)
+    written = everything_written()
+    assert strange_api.put(f"/api/urls/{link['_id']}", DEFAULTS).status_code == 404
+    urls = [{"_id": link["_id"], **DEFAULTS}]
+    [verdict] = strange_api.post("/api/urls/bulk-update", {"urls": urls}).json()["data"]["results"]
+    assert (verdict["status"], verdict["code"]) == (404, "not_found")
+    assert routing(read(api, link)) == EVERYTHING
+    assert everything_written() == written
+    assert Route.objects.filter(until__isnull=False).count() == 0
+
+
+def test_queries_of_updates(api: APIClient, make_link: MakeLink) -> None:
+    link = make_link()
+    path = f"/api/urls/{link['_id']}"
+
+    def queries(changes: dict[str, Any]) -> int:
+        with CaptureQueriesContext(
+            connection,
+        ) as captured:
+            assert api.put(path, changes).status_code == 200
+        return len(captured)
+
+    # Fields that decide where a link leads: the update locks and reads the link first.
+    locking = queries({"forwardQuery": True})
+    # One more for the check of new URLs, and one for the numbers of new branches.
+    assert queries({"targetUrl": EVERYTHING["targetUrl"]}) == locking + 1
+    assert queries(EVERYTHING) == locking + 2
+    assert queries({"rules": read(api, link)["rules"]}) == locking
+    assert queries(DEFAULTS) == locking + 1
+    # The credential, the update, and the codes to invalidate.
+    assert queries({"title": "x"}) == 3
+
+
+def test_queries_of_bulk_updates_do_not_grow_with_the_links(api: APIClient) -> None:
+    links = [verdict["url"] for verdict in create_many(api, [{"originalUrl": URL}] * 12)]
+
+    def queries(count: int, fields: dict[str, Any]) -> int:
+        body = {"ids": [link["_id"] for link in links[:count]], "data": fields}
+        with CaptureQueriesContext(connection) as captured:
+            results(api.post("/api/urls/bulk-update", body), "updated")
+        return len(captured)
+
+    assert queries(1, EVERYTHING) == queries(12, EVERYTHING) == queries(12, {"title": "x"}) + 2
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "broken"),
+    [
+        ("targetUrl", "", ("targetUrl", "blank")),
+        ("targetUrl", "nonsense", ("targetUrl", "invalid_url")),
+        ("targetUrl", "ftp://example.com/", ("targetUrl", "unsupported_scheme")),
+        ("targetUrl", 5, ("targetUrl", "invalid")),
+        ("startsAt", "soon", ("startsAt", "invalid")),
+        ("notStartedUrl", "https://a@example.com/", ("notStartedUrl", "userinfo")),
+        ("expiredUrl", "https://example.com:0/", ("expiredUrl", "port")),
+        ("forwardQuery", "true", ("forwardQuery", "invalid")),
+        ("referrerPolicy", "unsafe-url", ("referrerPolicy", "referrer_policy")),
+        ("referrerPolicy", "", ("referrerPolicy", "blank")),
+        ("rules", {}, ("rules", "not_a_list")),
+        ("split", "text", ("split", "not_a_list")),
+        ("preview", [], ("preview", "invalid")),
+        ("preview", {"title": "x" * 201}, ("preview.title", "max_length")),
+        ("preview", {"description": "x" * 501}, ("preview.description", "max_length")),
+        ("preview", {"imageUrl": "javascript:alert(1)"}, ("preview.imageUrl", "unsupported_scheme")),
+        ("preview", {"picture": "https://example.com/"}, ("preview.picture", "unknown_field")),
+    ],
+)
+def test_invalid_value_is_rejected(
+    field: str, value: Any, broken: tuple[str, str], api: APIClient, make_link: MakeLink
+) -> None:
+    link = make_link(**EVERYTHING)
+    written = everything_written()
+    assert broken_rules(api.post("/api/urls", {"originalUrl": URL, field: value})) == [broken]
+    assert broken_rules(api.put(f"/api/urls/{link['_id']}", {field: value})) == [broken]
+    assert everything_written() == written
+    assert routing(read(api, link)) == EVERYTHING
+
+
+def test_empty_preview_is_none(api: APIClient, make_link: MakeLink) -> None:
+    assert read(api, make_link(preview={"title": "", "imageUrl": None}))["preview"] is None
+    card = {"title": "Sale", "description": None, "imageUrl": None}
+    assert read(api, make_link(preview={"title": "Sale"}))["preview"] == card
+
+
+def test_start_must_be_before_expiry(api: APIClient, make_link: MakeLink) -> None:
+    early, late = "2030-01-01T00:00:00Z", "2031-01-01T00:00:00Z"
+    created = api.post("/api/urls", {"originalUrl": URL, "startsAt": late, "expiresAt": early})
+    assert broken_rules(created) == [("startsAt", "start_after_expiry")]
+    same = api.post("/api/urls", {"originalUrl": URL, "startsAt": late, "expiresAt": late})
+    assert broken_rules(same) == [("startsAt", "start_after_expiry")]
+    path = f"/api/urls/{make_link(startsAt=early, expiresAt=late)['_id']}"
+    before = api.get(path).json()
+    assert broken_rules(api.put(path, {"startsAt": late})) == [("startsAt", "start_after_expiry")]
+    assert broken_rules(api.put(path, {"expiresAt": early})) == [("expiresAt", "start_after_expiry")]
+    assert api.get(path).json() == before
+    assert api.put(path, {"startsAt": late, "expiresAt": None}).status_code == 200
+
+
+def test_moved_link_leads_to_its_target_and_back(api: APIClient, make_link: MakeLink, visitor: Any) -> None:
+    link = make_link("https://example.com/first?a=1")
+
+    def location() -> str:
+        response = visitor.get(f"/{link['shortCode']}")
+        assert response.status_code == 302
+        return str(response["Location"])
+
+    assert location() == "https://example.com/first?a=1"
+    put(api, link, targetUrl="HTTPS://Example.com/ä", utm={"source": "mail"})
+    assert location() == "https://example.com/%C3%A4?utm_source=mail"
+    assert read(api, link)["targetUrl"] == "HTTPS://Example.com/ä"
+    assert read(api, link)["originalUrl"] == "https://example.com/first?a=1"
+    put(api, link, targetUrl=None, utm=None)
+    assert location() == "https://example.com/first?a=1"
+
+
+def test_only_a_new_target_changes_the_destination(make_link: MakeLink) -> None:
+    make_link()
+    with pytest.raises(Exception, match="destination only with target_url"), connection.cursor() as cursor:
+        cursor.execute("UPDATE links_link SET destination = 'https://evil.example/'")

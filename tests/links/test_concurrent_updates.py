@@ -1,0 +1,119 @@
+"""Updates of single fields, which do not lock the link first: beside others, after a failure, and their statements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import OperationalError, connection, transaction
+from django.db.models import F
+from rest_framework.test import APIClient
+
+from accounts.services import NewAccount
+from common.host import cache_versions, state
+from common.rest.fields import iso_utc
+from links.models import Link
+from links.services import update_link
+from links.storage.code_claims import CustomCode, claim_custom_codes, turn_into_aliases
+from testing.connections import connect_elsewhere, is_a_connection_blocked
+from testing.service.polling import eventually
+
+MakeLink = Callable[..., dict[str, Any]]
+
+
+def number_of(code: str) -> int:
+    return cache_versions.slots()[cache_versions.slot_of_code(code)]
+
+
+def rename_as_another_host(link: Link, code: str) -> None:
+    """Renews no slot of this host."""
+    assert link.custom_code is not None
+    assert claim_custom_codes([CustomCode(None, code, link.pk)], owner_id=link.owner_id)
+    turn_into_aliases([CustomCode(None, link.custom_code, link.pk)])
+    Link.objects.filter(pk=link.pk).update(custom_code=code)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_update_that_waited_for_a_rename_invalidates_the_new_code(
+    api: APIClient, make_link: MakeLink
+) -> None:
+    link = Link.objects.get(public_id=make_link(customCode="spring")["_id"])
+    before = number_of("summer")
+
+    def deactivate() -> int:
+        try:
+            return api.put(f"/api/urls/{link.public_id}", {"isActive": False}).status_code
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as background:
+        with transaction.atomic():
+            rename_as_another_host(link, "summer")
+            response = background.submit(deactivate)
+            eventually(is_a_connection_blocked)
+            assert number_of("summer") == before
+        assert response.result() == 200
+    assert number_of("summer") != before
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_update_is_in_force_although_its_codes_could_not_be_read(
+    alice: NewAccount, make_link: MakeLink
+) -> None:
+    link, other = make_link(customCode="spring"), make_link()
+    update_link(owner=alice.workspace, public_id=link["_id"], changes={"custom_code": "summer"})
+    codes = [link["shortCode"], "spring", "summer"]
+    slots = [number_of(code) for code in codes]
+    changes = [state.numbers_of("sho.rt", code) for code in (link["shortCode"], "summer")]
+    of_other = state.numbers_of("sho.rt", other["shortCode"])
+
+    def lose_connection_before_codes(execute: Any, sql: str, *call: Any) -> Any:
+        if sql.startswith("SELECT code FROM links_code WHERE link_id"):
+            server = connection.connection.info.backend_pid
+            with connect_elsewhere() as operator:
+                operator.execute("SELECT pg_terminate_backend(%s, 60000)", [server])
+        return execute(sql, *call)
+
+    with connection.execute_wrapper(lose_connection_before_codes), pytest.raises(OperationalError):
+        update_link(owner=alice.workspace, public_id=link["_id"], changes={"is_active": False})
+    connection.close()
+
+    assert Link.objects.get(public_id=link["_id"]).is_active is False
+    assert all(number_of(code) != slot for code, slot in zip(codes, slots, strict=True))
+    # In an outage, the host redirects to no former destination of this link, and still serves other links.
+    for code, change in zip((link["shortCode"], "summer"), changes, strict=True):
+        assert state.numbers_of("sho.rt", code) != change
+    assert state.numbers_of("sho.rt", other["shortCode"]) == of_other
+
+
+def test_updated_at_always_increases(api: APIClient, make_link: MakeLink) -> None:
+    link = make_link()
+    # As by an update of a later time, for whose commit this one waited.
+    Link.objects.update(updated_at=F("updated_at") + timedelta(hours=1))
+    later = Link.objects.get().updated_at
+    response = api.put(f"/api/urls/{link['_id']}", {"title": "new"})
+    expected = later + timedelta(microseconds=1)
+    assert response.json()["data"]["url"]["updatedAt"] == iso_utc(expected)
+
+
+@pytest.mark.parametrize(
+    ("changes", "prepared"),
+    [({"restrictions": {"maxClicks": 3}}, 1), ({"tags": ["a"]}, 1), ({"title": "a", "tags": ["a"]}, 0)],
+    ids=["several columns", "two columns", "two fields"],
+)
+def test_only_updates_of_one_field_are_prepared(
+    api: APIClient, make_link: MakeLink, changes: dict[str, Any], prepared: int
+) -> None:
+    link = make_link()
+    with connection.cursor() as cursor:
+        # This connection may have run other tests.
+        cursor.execute("DEALLOCATE ALL")
+    assert api.put(f"/api/urls/{link['_id']}", changes).status_code == 200
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%%UPDATE links_link SET%%'"
+        )
+        assert cursor.fetchone() == (prepared,)

@@ -1,0 +1,32 @@
+"""The owners' totals, which triggers maintain."""
+
+from __future__ import annotations
+
+from django.db import connection, transaction
+
+from accounts.services import NewAccount
+from links.click_counters import add_clicks
+from links.models import ClickCounter, OwnerTotals
+
+MANY = 60_000
+
+
+def test_a_session_that_counted_one_click_counts_a_backlog_of_many_links_in_time(alice: NewAccount) -> None:
+    """The session keeps the trigger's plan for one row. A nested loop over all changed rows would take minutes."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        # Counters without their links, to save the time.
+        cursor.execute("SET LOCAL session_replication_role = replica")
+        cursor.execute(
+            "INSERT INTO links_clickcounter (link_id, owner_id, clicks)"
+            " SELECT id, %s, 0 FROM generate_series(1, %s) id",
+            [alice.user.pk, MANY],
+        )
+        cursor.execute("SET LOCAL session_replication_role = origin")
+        # The drainer's timeout.
+        cursor.execute("SET LOCAL statement_timeout = '60s'")
+        add_clicks({1: 1})
+        add_clicks(dict.fromkeys(range(1, MANY + 1), 2))
+        assert ClickCounter.objects.filter(clicks=2).count() == MANY - 1
+        totals = OwnerTotals.objects.filter(owner=alice.workspace).values_list("clicks", flat=True)
+        assert sum(totals) == 1 + 2 * MANY
+        transaction.set_rollback(True)

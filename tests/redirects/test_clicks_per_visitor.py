@@ -1,0 +1,259 @@
+"""``restrictions.maxClicksPerVisitor``: the click limit per address."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+from pytest_django.fixtures import Settings
+from rest_framework.test import APIClient
+
+from links.models import DeletedLink
+from redirects import refusals
+from testing.agents import FIREFOX
+from testing.clicks import drain
+from testing.html import check_json, check_page, parse
+from tests.links.test_create import broken_rules
+from tests.redirects.test_max_clicks import GOOGLEBOT
+
+pytestmark = pytest.mark.django_db
+MakeLink = Callable[..., dict[str, Any]]
+HERE, THERE = "203.0.113.5", "198.51.100.7"
+TABLES = ("links_visitorkey", "links_visitorclicks")
+
+
+def visit(code: str, address: str = HERE, method: str = "get", **headers: str) -> Any:
+    browser = Client(headers={"host": "sho.rt", "user-agent": FIREFOX}, REMOTE_ADDR=address)
+    return getattr(browser, method)(f"/{code}", headers=headers)
+
+
+def statuses(code: str, count: int, address: str = HERE) -> list[int]:
+    return [visit(code, address).status_code for _ in range(count)]
+
+
+def rows(table: str) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT * FROM {table} ORDER BY 1")
+        return cursor.fetchall()
+
+
+def refused(api: APIClient, link: dict[str, Any]) -> dict[str, int]:
+    drain()
+    report = api.get(f"/api/analytics/{link['_id']}").json()["data"]
+    return {reason: visits for reason, visits in report["refused"].items() if visits}
+
+
+def test_each_address_has_its_own_limit_within_max_clicks(api: APIClient, make_link: MakeLink) -> None:
+    link = make_link(restrictions={"maxClicks": 5, "maxClicksPerVisitor": 2})
+    code = link["shortCode"]
+
+    assert statuses(code, 3) == [302, 302, 403]
+    assert statuses(code, 3, THERE) == [302, 302, 403]
+    assert statuses(code, 2, "192.0.2.1") == [302, 410]
+    assert statuses(code, 1) == [410]
+    drain()
+    assert api.get(f"/api/urls/{link['_id']}").json()["data"]["url"]["clickCount"] == 5
+
+
+def test_the_limit_per_visitor_works_without_max_clicks(make_link: MakeLink) -> None:
+    code = make_link(restrictions={"maxClicksPerVisitor": 1})["shortCode"]
+
+    assert [statuses(code, 2, address) for address in (HERE, THERE)] == [[302, 403]] * 2
+
+
+def test_a_visitor_over_the_limit_gets_the_reason(make_link: MakeLink) -> None:
+    code = make_link(restrictions={"maxClicksPerVisitor": 1})["shortCode"]
+    visit(code)
+
+    refusal = refusals.VISITOR_LIMIT_REACHED
+    check_page(visit(code), title=refusal.title, message=refusal.message)
+    response = visit(code, accept="application/json")
+    check_json(response, reason="visitor_limit_reached", message=refusal.message)
+    assert response.get("Location") is None
+
+
+@pytest.mark.parametrize(
+    ("addresses", "expected"),
+    [
+        (["2001:db8:1:2::1", "2001:db8:1:2:ffff::9", "2001:db8:1:3::1"], [302, 403, 302]),
+        (["203.0.113.5", "203.0.113.6", "::ffff:203.0.113.5"], [302, 302, 403]),
+    ],
+)
+def test_visitors_are_ipv6_64_prefixes_and_ipv4_addresses(
+    make_link: MakeLink, addresses: list[str], expected: list[int]
+) -> None:
+    code = make_link(restrictions={"maxClicksPerVisitor": 1})["shortCode"]
+
+    assert [visit(code, address).status_code for address in addresses] == expected
+
+
+@pytest.mark.parametrize(
+    ("method", "headers"),
+    [("head", {}), ("get", {"sec-purpose": "prefetch"}), ("get", {"user-agent": GOOGLEBOT})],
+)
+@pytest.mark.parametrize("restrictions", [{"maxClicks": 1}, {"maxClicksPerVisitor": 1}])
+def test_a_visit_that_is_not_a_click_gets_a_page_without_the_destination(
+    make_link: MakeLink, method: str, headers: dict[str, str], restrictions: dict[str, int]
+) -> None:
+    code = make_link("https://secret.example/", restrictions=restrictions)["shortCode"]
+
+    for _ in range(3):
+        response = visit(code, method=method, **headers)
+        assert (response.status_code, response.get("Location"), response["Cache-Control"]) == (
+            200,
+            None,
+            "no-store",
+        )
+        assert "secret.example" not in f"{response.headers} {response.content}"
+    if method == "head":
+        assert response.content == b""
+    else:
+        page = parse(response)
+        assert page.texts["title"] == refusals.CAPPED.title
+        assert page.all("a") == [{"href": f"/{code}", "rel": "nofollow"}]
+        in_json = visit(code, method=method, **{**headers, "accept": "application/json"})
+        assert in_json.json() == {"success": True, "message": refusals.CAPPED.message}
+    assert statuses(code, 1) == [302]
+
+
+def test_the_visits_are_recorded_under_their_kind(api: APIClient, make_link: MakeLink) -> None:
+    link = make_link(restrictions={"maxClicks": 9, "maxClicksPerVisitor": 1})
+    code = link["shortCode"]
+    visit(code, method="head")
+    visit(code, **{"sec-purpose": "prefetch"})
+    visit(code, **{"user-agent": GOOGLEBOT})
+    statuses(code, 3)
+    drain()
+
+    report = api.get(f"/api/analytics/{link['_id']}").json()["data"]
+    assert report["totalClicks"] == 1
+    assert report["notCounted"] == {"crawler": 1, "prefetch": 1, "head": 1}
+    assert refused(api, link) == {"visitor_limit_reached": 2}
+
+
+def test_a_claim_takes_one_statement_besides_the_lookup(
+    make_link: MakeLink, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    code = make_link(restrictions={"maxClicks": 3, "maxClicksPerVisitor": 2})["shortCode"]
+
+    for _ in range(2):
+        with django_assert_num_queries(2):
+            assert visit(code).status_code == 302
+
+
+def test_no_address_is_stored(make_link: MakeLink) -> None:
+    links = [make_link(restrictions={"maxClicksPerVisitor": 5})["shortCode"] for _ in range(2)]
+    for code in links:
+        statuses(code, 2)
+
+    stored = rows("links_visitorclicks")
+    assert [clicks for _, clicks, _ in stored] == [2, 2]
+    visitors = {bytes(visitor) for visitor, _, _ in stored}
+    assert {len(visitor) for visitor in visitors} == {32}
+    assert len(visitors) == 2, "the same address is recognised across links"
+
+
+@pytest.mark.parametrize(
+    "way", ["deleted", "deleted with others", "limit removed", "limit removed with others"]
+)
+def test_visitor_counts_are_deleted_with_the_link_or_the_setting(
+    api: APIClient, make_link: MakeLink, way: str
+) -> None:
+    link = make_link(restrictions={"maxClicks": 5, "maxClicksPerVisitor": 5})
+    visit(link["shortCode"])
+    assert [len(rows(table)) for table in TABLES] == [1, 1]
+
+    removed = {"restrictions": {"maxClicks": 5}}
+    responses = {
+        "deleted": lambda: api.delete(f"/api/urls/{link['_id']}"),
+        "deleted with others": lambda: api.post("/api/urls/bulk-delete", {"ids": [link["_id"]]}),
+        "limit removed": lambda: api.put(f"/api/urls/{link['_id']}", removed),
+        "limit removed with others": lambda: api.post(
+            "/api/urls/bulk-update", {"ids": [link["_id"]], "data": removed}
+        ),
+    }
+    assert responses[way]().status_code == 200
+    # Until then, a deleted link could come back.
+    DeletedLink.objects.all().delete()
+    assert [rows(table) for table in TABLES] == [[], []]
+
+
+def test_other_changes_keep_the_visitor_counts(api: APIClient, make_link: MakeLink) -> None:
+    link = make_link(restrictions={"maxClicksPerVisitor": 1})
+    assert statuses(link["shortCode"], 2) == [302, 403]
+
+    api.put(f"/api/urls/{link['_id']}", {"title": "x", "restrictions": {"maxClicksPerVisitor": 2}})
+    assert statuses(link["shortCode"], 2) == [302, 403]
+
+
+def test_a_new_secret_key_keeps_the_visitor_counts(make_link: MakeLink, settings: Settings) -> None:
+    code = make_link(restrictions={"maxClicksPerVisitor": 2})["shortCode"]
+    assert statuses(code, 1) == [302]
+
+    settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
+    settings.SECRET_KEY = "another secret key, at least fifty characters long ......."
+
+    assert statuses(code, 2) == [302, 403]
+
+
+@pytest.mark.parametrize("value", [0, -1, 2_147_483_648, 1.5, "1", True])
+def test_max_clicks_per_visitor_must_be_a_positive_integer(api: APIClient, value: Any) -> None:
+    body = {"originalUrl": "https://example.com/", "restrictions": {"maxClicksPerVisitor": value}}
+
+    response = api.post("/api/urls", body)
+    assert response.status_code == 400
+    assert [field for field, _ in broken_rules(response)] == ["restrictions.maxClicksPerVisitor"]
+
+
+def test_every_endpoint_and_file_format_carries_the_setting(api: APIClient, make_link: MakeLink) -> None:
+    restrictions = {"maxClicks": 7, "maxClicksPerVisitor": 2_147_483_647}
+    single = make_link(restrictions=restrictions)["_id"]
+    item = {"originalUrl": "https://example.com/", "restrictions": restrictions}
+    [created] = api.post("/api/urls/bulk", {"urls": [item]}).json()["data"]["results"]
+    changed = make_link()["_id"]
+    assert api.put(f"/api/urls/{changed}", {"restrictions": restrictions}).status_code == 200
+    in_bulk = make_link()["_id"]
+    bulk = api.post("/api/urls/bulk-update", {"ids": [in_bulk], "data": {"restrictions": restrictions}})
+    assert bulk.status_code == 200
+    ids = [single, created["url"]["_id"], changed, in_bulk]
+    shown = [api.get(f"/api/urls/{public_id}").json()["data"]["url"]["restrictions"] for public_id in ids]
+    assert shown == [restrictions] * 4
+
+    for file_format in ("csv", "jsonl"):
+        exported = b"".join(api.get(f"/api/urls/export?format={file_format}").streaming_content).decode()
+        assert api.post("/api/urls/bulk-delete", {"ids": ids}).status_code == 200
+        imported = api.post("/api/urls/import", {"content": exported, "dryRun": False})
+        assert imported.status_code == 200
+        links = api.get("/api/urls").json()["data"]["urls"]
+        ids = [link["_id"] for link in links]
+        assert [
+            api.get(f"/api/urls/{public_id}").json()["data"]["url"]["restrictions"] for public_id in ids
+        ] == [restrictions] * 4
+
+
+def test_concurrent_visits_from_one_address_never_exceed_the_limit(
+    threads: ThreadPoolExecutor,
+    make_link: MakeLink,
+) -> None:
+    addresses = [HERE, THERE, "192.0.2.1", "192.0.2.2"] * 20
+    followed = []
+    for _ in range(5):
+        code = make_link(restrictions={"maxClicks": 30, "maxClicksPerVisitor": 12})["shortCode"]
+        counts = Counter(threads.map(visit_of(code), addresses))
+        followed.append(counts[302])
+
+    taken = Counter[int]()
+    for _, clicks, link in rows("links_visitorclicks"):
+        assert clicks <= 12
+        taken[link] += clicks
+    assert (followed, list(taken.values())) == ([30] * 5, [30] * 5)
+
+
+def visit_of(code: str) -> Callable[[str], int]:
+    return lambda address: visit(code, address).status_code

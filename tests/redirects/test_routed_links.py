@@ -1,0 +1,403 @@
+"""Links with rules, splits, starts and the like: where they lead, the same in both lanes."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+import pytest
+import time_machine
+from django.http import HttpResponse
+from django.test import Client
+from pytest_django.fixtures import Settings
+
+from analytics.journal.pending import open_record, take_pending
+from analytics.journal.records import COUNTED, decode
+from analytics.models import Kind
+from links.destinations import lookup as destinations
+from links.destinations.lookup import Target, read_target
+from redirects.fast.lookup import lookup
+from redirects.sockets.responses.busy import BUSY, HEAD_TOO_LONG
+from testing.clock import Clock
+from tests.redirects.lanes import Outcome, django, fast, lane_for, request
+from tests.redirects.test_access import GOOGLEBOT, MOBILE
+from tests.redirects.test_follow import AMERICAN
+
+pytestmark = pytest.mark.django_db
+MakeLink = Callable[..., dict[str, Any]]
+MakeRouted = Callable[..., str]
+
+SPRING = {
+    "title": "Spring",
+    "description": "All <b>about</b> it",
+    "imageUrl": "https://example.com/spring.png",
+}
+TWITTERBOT = "Twitterbot/1.0"
+
+
+@pytest.fixture
+def make_routed(make_link: MakeLink, monkeypatch: pytest.MonkeyPatch) -> MakeRouted:
+    """Creates a link whose target has these fields, and returns its path."""
+    changed: dict[str, Target] = {}
+
+    def make(**fields: Any) -> str:
+        code = make_link()["shortCode"]
+        target = read_target("sho.rt", code)
+        assert isinstance(target, Target)
+        changed[code] = replace(target, **fields)
+        return f"/{code}"
+
+    monkeypatch.setattr(destinations, "read_target", lambda _host, code: changed[code])
+    return make
+
+
+def routing(*rules: dict[str, Any], split: Any = (), forward: bool = False) -> str:
+    return orjson.dumps({"forward": forward, "rules": rules, "split": split, "utm": {}}).decode()
+
+
+def rule(number: int, *conditions: dict[str, Any]) -> dict[str, Any]:
+    href = f"https://{number}.example/"
+    return {"_id": f"{number:032x}", "number": number, "name": "", "href": href, "conditions": conditions}
+
+
+def variant(number: int, weight: int) -> dict[str, Any]:
+    return {
+        "_id": f"{number:032x}",
+        "number": number,
+        "name": "",
+        "href": f"https://{number}.example/",
+        "weight": weight,
+    }
+
+
+def condition(kind: str, *values: Any, negated: bool = False) -> dict[str, Any]:
+    return {"type": kind, "values": values, "not": negated}
+
+
+def location_of(outcome: Outcome) -> str:
+    return outcome.response.partition(b"\r\nLocation: ")[2].partition(b"\r\n")[0].decode()
+
+
+US, MOBILE_ONLY = condition("country", "US"), condition("device", "mobile")
+GERMAN = condition("language", "de")
+
+# Fields of the target, the path's query, changed request headers, the location, and the branch.
+ROUTED: dict[str, tuple[dict[str, Any], str, dict[str, str | None], str, int]] = {
+    "country": ({"routing": routing(rule(3, US))}, "", {}, "https://3.example/", 3),
+    "no match": ({"routing": routing(rule(3, MOBILE_ONLY))}, "", {}, "https://example.com/page", 0),
+    "device": ({"routing": routing(rule(15, MOBILE_ONLY))}, "", {"User-Agent": MOBILE}, "https://15.example/", 15),
+    "language": ({"routing": routing(rule(2, GERMAN))}, "", {"Accept-Language": "de-AT, en;q=0.5"},
+                 "https://2.example/", 2),
+    "no language": ({"routing": routing(rule(2, GERMAN))}, "", {"Accept-Language": None},
+                    "https://example.com/page", 0),
+    "referrer": ({"routing": routing(rule(2, condition("referrerHost", "example.org")))}, "",
+                 {"Referer": "https://news.example.org/"}, "https://2.example/", 2),
+    "query": ({"routing": routing(rule(2, condition("query", {"name": "a", "value": "ä"})))}, "?a=%C3%A4", {},
+              "https://2.example/", 2),
+    "network": ({"routing": routing(rule(2, condition("network", "8.8.8.0/24")))}, "", {}, "https://2.example/", 2),
+    "scan": ({"routing": routing(rule(2, condition("scanned")))}, "?qr=1", {}, "https://2.example/", 2),
+    "constant": ({"routing": routing(rule(9, condition("time", {"from": "2020-01-01T00:00:00Z"})))}, "", {},
+                 "https://9.example/", 9),
+    "split": ({"routing": routing(split=[variant(4, 99), variant(5, 1)]), "link_id": 7}, "", {},
+              "https://4.example/", 4),
+    "forwarded": ({"routing": routing(forward=True)}, "?a=1&b=%22&qr=1", {}, "https://example.com/page?a=1&b=%22", 0),
+    "forwarded to a rule": ({"routing": routing(rule(1, US), forward=True), "redirect_type": 301}, "?a=1", {},
+                            "https://1.example/?a=1", 1),
+    "policy": ({"referrer_policy": "no-referrer"}, "", {}, "https://example.com/page", 0),
+    "policy of a rule": ({"referrer_policy": "origin", "routing": routing(rule(1, US))}, "", {},
+                         "https://1.example/", 1),
+    "allowed device": ({"allowed_devices": ("desktop",)}, "", {}, "https://example.com/page", 0),
+    "rules and restrictions": ({"allowed_devices": ("desktop",), "allowed_countries": ("US",),
+                                "routing": routing(rule(1, US))}, "", {}, "https://1.example/", 1),
+    "started": ({"starts_at": datetime(2020, 1, 1, tzinfo=UTC)}, "", {}, "https://example.com/page", 0),
+    "preview": ({"preview": orjson.dumps(SPRING).decode()}, "", {}, "https://example.com/page", 0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+@pytest.mark.parametrize(
+    ("fields", "query", "changed", "location", "branch"), ROUTED.values(), ids=ROUTED
+)  # fmt: skip
+def test_both_lanes_lead_to_the_same_branch(
+    make_routed: MakeRouted,
+    fields: dict[str, Any],
+    query: str,
+    changed: dict[str, str | None],
+    location: str,
+    branch: int,
+    method: str,
+) -> None:
+    data = request(make_routed(**fields) + query, changed, method)
+
+    by_fast_lane, by_view = fast(data, AMERICAN), django(data, AMERICAN)
+
+    assert by_fast_lane == by_view
+    assert location_of(by_view) == location
+    assert [record.flags >> 4 for record in by_view.records] == [branch]
+    policy = fields.get("referrer_policy")
+    header = f"\r\nReferrer-Policy: {policy}\r\n".encode()
+    assert (header in by_view.response) == (policy is not None)
+
+
+LATER = datetime(2099, 1, 1, tzinfo=UTC)
+# Fields of the target, changed headers, status, reason of the record, and location of an answer that Django gives.
+REFUSALS: dict[str, tuple[dict[str, Any], dict[str, str | None], int, str, str]] = {
+    "not started": ({"starts_at": LATER}, {}, 404, "not_started", ""),
+    "not started, elsewhere": ({"starts_at": LATER, "not_started_url": "https://soon.example/",
+                                "referrer_policy": "no-referrer"}, {}, 302, "not_started", "https://soon.example/"),
+    "expired": ({"expires_at": datetime(2020, 1, 1, tzinfo=UTC)}, {}, 410, "expired", ""),
+    "expired, elsewhere": ({"expires_at": datetime(2020, 1, 1, tzinfo=UTC), "expired_url": "https://over.example/"},
+                           {}, 302, "expired", "https://over.example/"),
+    "used up, elsewhere": ({"max_clicks": 0, "expired_url": "https://over.example/", "referrer_policy": "origin"},
+                           {}, 302, "limit_reached", "https://over.example/"),
+    "disabled": ({"is_active": False, "expired_url": "https://over.example/",
+                  "not_started_url": "https://soon.example/"}, {}, 410, "disabled", ""),
+    "disabled before the start": ({"is_active": False, "starts_at": LATER, "not_started_url": "https://soon.example/"},
+                                  {}, 410, "disabled", ""),
+    "banned": ({"is_active": False, "ban_reason": "other", "expired_url": "https://over.example/"}, {}, 410,
+               "disabled", ""),
+    "banned by law": ({"is_active": False, "ban_reason": "legal", "expired_url": "https://over.example/"}, {}, 451,
+                      "legal", ""),
+    "country with rules": ({"blocked_countries": ("US",), "routing": routing(rule(1, US))}, {}, 403, "country", ""),
+    "device with rules": ({"allowed_devices": ("mobile",), "routing": routing(rule(1, US))}, {}, 403, "device", ""),
+    "password with rules": ({"password": "argon2$nothing", "routing": routing(rule(1, US))}, {}, 401, "password", ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("accept", ["text/html", "application/json"])
+@pytest.mark.parametrize(
+    ("fields", "changed", "status", "reason", "location"), REFUSALS.values(), ids=REFUSALS
+)  # fmt: skip
+def test_a_refusal_names_its_reason(
+    make_routed: MakeRouted,
+    fields: dict[str, Any],
+    changed: dict[str, str | None],
+    status: int,
+    reason: str,
+    location: str,
+    accept: str,
+) -> None:
+    data = request(make_routed(**fields), {**changed, "Accept": accept})
+
+    by_fast_lane, by_view = fast(data, AMERICAN), django(data, AMERICAN)
+    assert by_fast_lane == (by_view if reason in ("country", "device") else None)
+    assert by_view.response.startswith(b"HTTP/1.1 %d " % status)
+    assert [(record.reason, record.flags >> 4) for record in by_view.records] == [(reason, 0)]
+    assert location_of(by_view) == location
+    header = f"\r\nX-Refusal-Reason: {reason}\r\n".encode()
+    assert (header in by_view.response) == (not location)
+    if location:
+        policy = re.findall(rb"\r\nReferrer-Policy: ([^\r]*)", by_view.response)
+        assert [value.decode() for value in policy] == [*filter(None, [fields.get("referrer_policy")])]
+
+
+def test_every_other_refusal_names_its_reason(
+    visitor: Client, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("common.host.guess_counts.monotonic", Clock())
+    assert visitor.get("/unknown")["X-Refusal-Reason"] == "not_found"
+    assert visitor.put("/unknown")["X-Refusal-Reason"] == "method_not_allowed"
+    assert visitor.get("/unknown", headers={"host": "nobody.example"})["X-Refusal-Reason"] == "not_found"
+    assert b"\r\nX-Refusal-Reason: unavailable\r\n" in BUSY
+    assert b"\r\nX-Refusal-Reason: bad_request\r\n" in HEAD_TOO_LONG
+    settings.UNKNOWN_CODE_LIMIT = 1
+    visitor.get("/unknown")
+    assert visitor.get("/unknown")["X-Refusal-Reason"] == "rate_limited"
+    refused = lane_for(request("/unknown")).answer(request("/unknown"), "127.0.0.1", time.time())
+    assert refused is not None
+    assert b"\r\nX-Refusal-Reason: rate_limited\r\n" in refused[1]
+
+
+def test_refusals_of_passwords_name_their_reason(make_link: MakeLink) -> None:
+    path = f"/{make_link(password='open sesame')['shortCode']}"
+    browser = Client(enforce_csrf_checks=True, headers={"host": "sho.rt", "user-agent": MOBILE})
+
+    assert refusal_of(browser.post(path, {"password": "open sesame"})) == (403, "csrf")
+    assert refusal_of(browser.post(path, "[]", "application/json")) == (400, "bad_request")
+    wrong = [refusal_of(browser.post(path, {"password": "guess"}, "application/json")) for _ in range(20)]
+    assert wrong[0] == (401, "password")
+    assert wrong[-1] == (429, "rate_limited")
+
+
+def test_an_internal_error_names_its_reason(make_link: MakeLink, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = f"/{make_link()['shortCode']}"
+    monkeypatch.setattr(destinations, "read_target", lambda _host, _code: 1 // 0)
+    browser = Client(raise_request_exception=False, headers={"host": "sho.rt", "user-agent": MOBILE})
+
+    assert refusal_of(browser.get(path)) == (500, "internal_error")
+
+
+@pytest.mark.parametrize(
+    "unreadable",
+    [
+        routing(rule(1, condition("weather", "rain"))),
+        routing(rule(1, condition("network", "everywhere"))),
+        routing(rule(1, condition("schedule", {"days": ["mon"]}))),
+        "{",
+        "[]",
+    ],
+)
+def test_unreadable_routing_makes_a_link_unavailable(make_routed: MakeRouted, unreadable: str) -> None:
+    data = request(make_routed(routing=unreadable))
+
+    assert fast(data, AMERICAN) is None
+    refused = django(data, AMERICAN)
+    assert refused.response.startswith(b"HTTP/1.1 503 ")
+    assert b"\r\nX-Refusal-Reason: unavailable\r\n" in refused.response
+    assert refused.records == []
+
+
+def refusal_of(response: HttpResponse) -> tuple[int, str]:
+    return response.status_code, response["X-Refusal-Reason"]
+
+
+def test_a_start_and_an_end_take_effect_at_their_moments(make_routed: MakeRouted) -> None:
+    with time_machine.travel("2027-03-28T00:59:58.5Z", tick=False) as moment:
+        path = make_routed(
+            starts_at=datetime(2027, 3, 28, 0, 59, 59, tzinfo=UTC),
+            expires_at=datetime(2027, 3, 28, 1, tzinfo=UTC),
+        )
+        data = request(path)
+        lane = lane_for(data)
+        statuses = []
+        for _ in range(4):
+            if key := lane.lookup_key(data, time.time()):
+                lane.store(*key, lookup(*key) or b"")
+            outcome = fast(data, lane=lane)
+            assert outcome in (None, django(data))
+            statuses.append(int((outcome or django(data)).response.split(b" ")[1]))
+            moment.shift(0.5)
+
+    assert statuses == [404, 302, 302, 410]
+
+
+def test_a_schedule_takes_effect_when_the_clocks_change(make_routed: MakeRouted) -> None:
+    """From 02:30 in Berlin, which is 03:00 on the day on which 02:30 does not exist."""
+    schedule = {"days": ["sun"], "from": "02:30", "until": "04:00", "timezone": "Europe/Berlin"}
+    with time_machine.travel("2027-03-28T00:59:59.5Z", tick=False) as moment:
+        path = make_routed(routing=routing(rule(6, condition("schedule", schedule))))
+        data = request(path)
+        lane = lane_for(data)
+        before = fast(data, lane=lane)
+        assert before is not None
+        assert lane.lookup_key(data, time.time()) is None
+
+        moment.shift(0.5)
+
+        assert fast(data, lane=lane) is None
+        key = lane.lookup_key(data, time.time())
+        assert key is not None
+        lane.store(*key, lookup(*key) or b"")
+        after = fast(data, lane=lane)
+        assert after == django(data)
+    assert [record.flags >> 4 for record in before.records + after.records] == [0, 6]
+
+
+@pytest.mark.parametrize("agent", [TWITTERBOT, "facebookexternalhit/1.1", "WhatsApp/2.23.20.0"])
+def test_crawlers_of_messengers_get_the_card(make_routed: MakeRouted, agent: str) -> None:
+    path = make_routed(preview=orjson.dumps(SPRING).decode())
+    data = request(path, {"User-Agent": agent})
+
+    assert fast(data, AMERICAN) is None
+    card = django(data, AMERICAN)
+    assert card.response.startswith(b"HTTP/1.1 200 OK\r\n")
+    for line in (
+        f'<meta property="og:url" content="http://sho.rt{path}">',
+        '<meta property="og:title" content="Spring">',
+        '<meta property="og:description" content="All &lt;b&gt;about&lt;/b&gt; it">',
+        '<meta property="og:image" content="https://example.com/spring.png">',
+        '<meta name="twitter:card" content="summary_large_image">',
+        '<meta name="twitter:title" content="Spring">',
+    ):
+        assert line.encode() in card.response
+    assert b"https://example.com/page" not in card.response
+    assert [(record.kind, record.reason, record.flags) for record in card.records] == [(Kind.CRAWLER, "", 0)]
+
+
+def test_head_of_a_card_has_the_status_and_fields_of_get(make_routed: MakeRouted) -> None:
+    path = make_routed(preview=orjson.dumps(SPRING).decode())
+    agent: dict[str, str | None] = {"User-Agent": TWITTERBOT}
+
+    assert fast(request(path, agent, "HEAD"), AMERICAN) is None
+    by_get, by_head = django(request(path, agent)), django(request(path, agent, "HEAD"))
+
+    assert by_head.response.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert by_head.response == by_get.response.partition(b"\r\n\r\n")[0] + b"\r\n\r\n"
+    assert [record.kind for record in by_head.records] == [Kind.HEAD]
+
+
+def test_other_crawlers_and_people_are_redirected_past_the_card(make_routed: MakeRouted) -> None:
+    path = make_routed(preview=orjson.dumps(SPRING).decode())
+
+    for changed, method in (
+        ({"User-Agent": GOOGLEBOT}, "GET"),
+        ({}, "GET"),
+        ({}, "HEAD"),
+        ({"Sec-Purpose": "prefetch"}, "GET"),
+    ):
+        assert location_of(django(request(path, changed, method))) == "https://example.com/page"
+    assert fast(request(path)) == django(request(path))
+
+
+def test_a_link_with_a_password_never_shows_a_card(make_routed: MakeRouted) -> None:
+    path = make_routed(preview=orjson.dumps(SPRING).decode(), password="argon2$nothing")
+
+    refused = django(request(path, {"User-Agent": TWITTERBOT}))
+
+    assert refused.response.startswith(b"HTTP/1.1 401 ")
+    assert b"og:title" not in refused.response
+
+
+def test_the_card_of_a_capped_link_claims_no_click(make_routed: MakeRouted) -> None:
+    path = make_routed(preview=orjson.dumps(SPRING).decode(), max_clicks=1)
+
+    assert b"og:title" in django(request(path, {"User-Agent": TWITTERBOT})).response
+
+
+def test_the_preview_page_shows_the_visitors_branch(make_routed: MakeRouted, visitor: Client) -> None:
+    path = make_routed(routing=routing(rule(1, US), forward=True))
+
+    shown = visitor.get(f"{path}+?a=1", REMOTE_ADDR=AMERICAN)
+    other = visitor.get(f"{path}+", headers={"accept": "application/json"})
+
+    assert b"<code>https://1.example/?a=1</code>" in shown.content
+    assert f'<a href="{path}?a=1" rel="nofollow">'.encode() in shown.content
+    assert other.json() == {"success": True, "destination": "https://example.com/page"}
+
+
+def test_the_query_survives_the_password_form(make_link: MakeLink, monkeypatch: pytest.MonkeyPatch) -> None:
+    link = make_link(password="open sesame")
+    target = read_target("sho.rt", link["shortCode"])
+    assert isinstance(target, Target)
+    routed = replace(target, routing=routing(rule(1, condition("query", {"name": "a"})), forward=True))
+    monkeypatch.setattr(destinations, "read_target", lambda _host, _code: routed)
+    browser = Client(headers={"host": "sho.rt", "user-agent": MOBILE})
+
+    sent = browser.post(f"/{link['shortCode']}?a=1&b=2", {"password": "open sesame"})
+
+    assert (sent.status_code, sent["Location"]) == (303, f"/{link['shortCode']}?a=1&b=2")
+    assert browser.get(sent["Location"])["Location"] == "https://1.example/?a=1&b=2"
+
+
+def test_the_click_limit_stays_exact_with_rules(make_link: MakeLink, monkeypatch: pytest.MonkeyPatch) -> None:
+    link = make_link(restrictions={"maxClicks": 3})
+    target = read_target("sho.rt", link["shortCode"])
+    assert isinstance(target, Target)
+    routed = replace(target, routing=routing(rule(12, US)), expired_url="https://over.example/")
+    monkeypatch.setattr(destinations, "read_target", lambda _host, _code: routed)
+    data = request(f"/{link['shortCode']}")
+
+    outcomes = [django(data, AMERICAN) for _ in range(5)]
+
+    assert list(map(location_of, outcomes)) == ["https://12.example/"] * 3 + ["https://over.example/"] * 2
+    assert fast(data, AMERICAN) is None
+    assert claimed_flags() == [12 << 4 | COUNTED] * 3
+
+
+def claimed_flags() -> list[int]:
+    return [decode(open_record(content)).flags for content in take_pending(10)]

@@ -1,0 +1,461 @@
+"""``POST /api/urls/{id}/simulate``: which checks a described visit passes, and where it would end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import time_machine
+from django.conf import settings as django_settings
+from django.db import connection
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+from pytest_django.fixtures import Settings
+from rest_framework.test import APIClient
+
+from accounts.services import NewAccount
+from bans.models import Ban
+from domains.models import DomainStatus
+from links.link_bans import ban_link
+from links.models import ClickCounter, Link
+from redirects.checks import ORDER
+from testing.forgeries import records
+from tests.redirects.test_access import AMERICAN, BRITISH, GOOGLEBOT, MOBILE
+from tests.redirects.test_follow import CUSTOM_HOST, FUTURE, PAST, custom_domain
+
+MakeLink = Callable[..., dict[str, Any]]
+Simulate = Callable[..., dict[str, Any]]
+
+DESTINATION = "https://example.com/page"
+FOLLOWED = {
+    "status": 302,
+    "reason": None,
+    "location": DESTINATION,
+    "rule": None,
+    "variant": None,
+    "counted": True,
+    "kind": "click",
+}
+
+
+def last(simulation: dict[str, Any]) -> tuple[str, bool, str]:
+    step = simulation["steps"][-1]
+    return step["check"], step["passed"], step["detail"]
+
+
+def detail(simulation: dict[str, Any], check: str) -> str:
+    [text] = [step["detail"] for step in simulation["steps"] if step["check"] == check]
+    return text
+
+
+def test_a_visit_without_any_detail_passes_every_check_of_a_plain_link(
+    make_link: MakeLink, simulate: Simulate
+) -> None:
+    link = make_link(DESTINATION)
+
+    simulation = simulate(link)
+
+    assert simulation["outcome"] == FOLLOWED
+    assert simulation["steps"] == [
+        {"check": "found", "passed": True, "detail": f"The code {link['shortCode']} on sho.rt belongs to this link."},
+        {"check": "active", "passed": True, "detail": "The link is switched on, and no ban applies."},
+        {"check": "started", "passed": True, "detail": "The link has no start."},
+        {"check": "not_expired", "passed": True, "detail": "The link does not expire."},
+        {"check": "clicks_left", "passed": True, "detail": "The link has no limit of clicks in total."},
+        {"check": "country", "passed": True, "detail": "The link is available in all countries."},
+        {"check": "device", "passed": True, "detail": "The link is available on all devices."},
+        {"check": "password", "passed": True, "detail": "The link has no password."},
+        {"check": "rule", "passed": True, "detail": "The link has no rules."},
+        {"check": "split", "passed": True, "detail": "The link has no split."},
+        {
+            "check": "target",
+            "passed": True,
+            "detail": f"The destination is the originalUrl of the link, {DESTINATION}.",
+        },
+        {"check": "claim", "passed": True, "detail": "The link has no click limit, so the visit claims no click."},
+        {
+            "check": "answer",
+            "passed": True,
+            "detail": f"The visitor is redirected to {DESTINATION} with 302; the visit counts as a click.",
+        },
+    ]  # fmt: skip
+    assert [step["check"] for step in simulation["steps"]] == [*ORDER]
+
+
+@pytest.mark.parametrize(
+    ("fields", "visit", "step", "outcome"),
+    [
+        (
+            {"expiresAt": "2030-03-01T09:30:00Z"},
+            {"time": "2030-03-01T10:30:00+01:00"},
+            ("not_expired", "The link expires on 2030-03-01 at 09:30 UTC; the visit is on 2030-03-01 at 09:30 UTC."),
+            (410, "expired"),
+        ),
+        (
+            {"restrictions": {"allowedCountries": ["DE", "FR"], "blockedCountries": ["JP"]}},
+            {"address": BRITISH},
+            ("country", "The visitor's country is GB; the link allows DE, FR and blocks JP."),
+            (403, "country"),
+        ),
+        (
+            {"restrictions": {"allowedCountries": ["DE"]}},
+            {},
+            ("country", "The visitor's country is unknown, which is in no list; the link allows DE."),
+            (403, "country"),
+        ),
+        (
+            {"restrictions": {"blockedCountries": ["DE"]}},
+            {"address": BRITISH, "country": "de"},
+            ("country", "The visitor's country is DE; the link blocks DE."),
+            (403, "country"),
+        ),
+        (
+            {"restrictions": {"allowedDevices": ["desktop", "tablet"]}},
+            {"userAgent": MOBILE},
+            ("device", "The visitor's device is mobile; the link allows desktop, tablet."),
+            (403, "device"),
+        ),
+        (
+            {"restrictions": {"allowedDevices": ["desktop"]}},
+            {"device": "tablet"},
+            ("device", "The visitor's device is tablet; the link allows desktop."),
+            (403, "device"),
+        ),
+        (
+            {"password": "secret"},
+            {"method": "POST"},
+            ("password", "The link has a password, and the visitor has not entered it."),
+            (401, "password"),
+        ),
+    ],
+)  # fmt: skip
+def test_the_last_step_is_the_refusal_with_the_values_that_decided(
+    make_link: MakeLink,
+    simulate: Simulate,
+    *,
+    fields: dict[str, Any],
+    visit: dict[str, Any],
+    step: tuple[str, str],
+    outcome: tuple[int, str],
+) -> None:
+    simulation = simulate(make_link(**fields), **visit)
+
+    assert last(simulation) == (step[0], False, step[1])
+    assert [each["passed"] for each in simulation["steps"][:-1]] == [True] * ORDER.index(step[0])
+    assert simulation["outcome"] == {
+        **FOLLOWED,
+        "status": outcome[0],
+        "reason": outcome[1],
+        "location": None,
+        "counted": False,
+        "kind": "refused",
+    }
+
+
+def test_a_restriction_that_the_visit_meets_is_explained_too(make_link: MakeLink, simulate: Simulate) -> None:
+    link = make_link(
+        expiresAt="2030-03-01T09:30:15.5Z",
+        password="secret",
+        restrictions={"maxClicks": 25, "allowedCountries": ["US"], "allowedDevices": ["mobile"]},
+    )
+
+    simulation = simulate(link, address=AMERICAN, device="mobile", unlocked=True, time="2030-03-01T09:30:15Z")
+
+    assert [step["detail"] for step in simulation["steps"][3:8]] == [
+        "The link expires on 2030-03-01 at 09:30:15.5 UTC; the visit is on 2030-03-01 at 09:30:15 UTC.",
+        "0 of 25 clicks are used.",
+        "The visitor's country is US; the link allows US.",
+        "The visitor's device is mobile; the link allows mobile.",
+        "The link has a password, and the visitor has entered it.",
+    ]
+    assert detail(simulation, "claim") == "The visit claims click 1 of 25."
+    assert simulation["outcome"] == FOLLOWED
+
+
+def test_a_link_that_is_switched_off_is_explained(
+    api: APIClient, make_link: MakeLink, simulate: Simulate
+) -> None:
+    link = make_link(isActive=False)
+
+    simulation = simulate(link)
+
+    assert last(simulation) == ("active", False, "The owner has switched the link off.")
+    assert (simulation["outcome"]["status"], simulation["outcome"]["reason"]) == (410, "disabled")
+
+
+@pytest.mark.parametrize(
+    ("reason", "status", "code"),
+    [("Spam.", 410, "disabled"), ("Legal", 451, "legal"), ("\tlegal\n", 451, "legal")],
+)
+@pytest.mark.parametrize("subject", ["the link", "all links of the account", f"the host of {DESTINATION}"])
+def test_a_ban_is_explained(
+    alice: NewAccount,
+    make_link: MakeLink,
+    simulate: Simulate,
+    *,
+    subject: str,
+    reason: str,
+    status: int,
+    code: str,
+) -> None:
+    link = make_link(DESTINATION)
+    if subject == "the link":
+        ban_link(link=Link.objects.get(), reason=reason)
+    elif "account" in subject:
+        Ban.objects.create(owner=alice.workspace, reason=reason)
+    else:
+        Ban.objects.create(host="example.com", reason=reason)
+
+    simulation = simulate(link)
+
+    why = " for legal reasons" if code == "legal" else ""
+    assert last(simulation) == ("active", False, f"An operator has banned {subject}{why}.")
+    assert (simulation["outcome"]["status"], simulation["outcome"]["reason"]) == (status, code)
+
+
+def test_a_link_on_an_inactive_domain_is_explained(
+    alice: NewAccount, make_link: MakeLink, simulate: Simulate
+) -> None:
+    domain = custom_domain(alice)
+    link = make_link(domainId=str(domain.public_id))
+    assert simulate(link)["outcome"]["status"] == 302
+    domain.status = DomainStatus.INACTIVE
+    domain.save()
+
+    inactive = simulate(link)
+    domain.status = DomainStatus.PENDING
+    domain.save()
+    pending = simulate(link)
+
+    assert last(inactive) == (
+        "active",
+        False,
+        f"The domain {CUSTOM_HOST} is inactive: its DNS records do not verify it.",
+    )
+    assert (inactive["outcome"]["status"], inactive["outcome"]["reason"]) == (410, "disabled")
+    assert last(pending)[:2] == ("found", False)
+    assert "the domain is pending in this account" in last(pending)[2]
+    assert (pending["outcome"]["status"], pending["outcome"]["reason"]) == (404, "not_found")
+
+
+@pytest.mark.parametrize(
+    ("fields", "check", "status", "reason", "location"),
+    [
+        ({"startsAt": FUTURE}, "started", 404, "not_started", None),
+        ({"startsAt": FUTURE, "notStartedUrl": "https://a.example/"}, "started", 302, "not_started", "https://a.example/"),
+        ({"expiresAt": PAST, "expiredUrl": "https://b.example/"}, "not_expired", 302, "expired", "https://b.example/"),
+    ],
+)  # fmt: skip
+def test_a_visit_before_the_start_or_after_the_end_is_explained(
+    make_link: MakeLink,
+    simulate: Simulate,
+    *,
+    fields: dict[str, Any],
+    check: str,
+    status: int,
+    reason: str,
+    location: str | None,
+) -> None:
+    simulation = simulate(make_link(**fields))
+
+    assert last(simulation)[:2] == (check, False)
+    assert simulation["outcome"] == {
+        **FOLLOWED,
+        "status": status,
+        "reason": reason,
+        "location": location,
+        "counted": False,
+        "kind": "refused",
+    }
+
+
+def test_a_visit_that_does_not_count_gets_no_destination_of_a_capped_link(
+    make_link: MakeLink, simulate: Simulate
+) -> None:
+    link = make_link(restrictions={"maxClicks": 5})
+
+    for visit, kind in (
+        ({"method": "HEAD"}, "head"),
+        ({"userAgent": GOOGLEBOT}, "crawler"),
+        ({"userAgent": ""}, "crawler"),
+    ):
+        simulation = simulate(link, **visit)
+        assert detail(simulation, "claim") == "The visit claims no click, because it would not count as one."
+        assert simulation["outcome"] == {
+            **FOLLOWED, "status": 200, "location": None, "counted": False, "kind": kind
+        }  # fmt: skip
+
+
+def test_the_clicks_of_the_visitor_are_explained(
+    make_link: MakeLink, simulate: Simulate, visitor: Client
+) -> None:
+    link = make_link(restrictions={"maxClicks": 9, "maxClicksPerVisitor": 1})
+    assert visitor.get(f"/{link['shortCode']}", REMOTE_ADDR=AMERICAN).status_code == 302
+
+    same, other, unknown = (
+        simulate(link, **visit) for visit in ({"address": AMERICAN}, {"address": BRITISH}, {})
+    )
+
+    assert last(same) == (
+        "claim", False, f"The address {AMERICAN} has used up its clicks. The limit is 1 per visitor."
+    )  # fmt: skip
+    assert (same["outcome"]["status"], same["outcome"]["reason"]) == (403, "visitor_limit_reached")
+    assert detail(other, "claim") == (
+        f"The visit claims click 2 of 9; the address {BRITISH} has not used up its clicks, "
+        "of which each visitor has 1."
+    )
+    assert detail(unknown, "claim") == (
+        "The visit claims click 2 of 9; an unknown address has not used up its clicks, of which each visitor has 1."
+    )
+    assert [other["outcome"], unknown["outcome"]] == [{**FOLLOWED}] * 2
+
+
+def test_the_number_of_clicks_of_an_address_is_not_shown(
+    make_link: MakeLink, simulate: Simulate, visitor: Client
+) -> None:
+    link = make_link(restrictions={"maxClicksPerVisitor": 9})
+    before = simulate(link, address=AMERICAN)
+    assert visitor.get(f"/{link['shortCode']}", REMOTE_ADDR=AMERICAN).status_code == 302
+
+    assert detail(simulate(link, address=AMERICAN), "claim") == detail(before, "claim")
+
+
+def test_a_program_that_posts_the_password_is_redirected_with_303(
+    make_link: MakeLink, simulate: Simulate
+) -> None:
+    link = make_link(DESTINATION, password="secret", redirectType=301)
+
+    assert simulate(link, method="POST", unlocked=True)["outcome"] == {**FOLLOWED, "status": 303}
+    assert simulate(link, unlocked=True)["outcome"] == {**FOLLOWED, "status": 301}
+
+
+def test_a_visit_without_a_time_is_now(make_link: MakeLink, simulate: Simulate) -> None:
+    link = make_link(expiresAt="2098-12-31T23:59:59Z")
+
+    assert simulate(link)["outcome"]["status"] == 302
+    with time_machine.travel("2098-12-31T23:59:59Z", tick=False):
+        assert last(simulate(link))[2] == (
+            "The link expires on 2098-12-31 at 23:59:59 UTC; the visit is on 2098-12-31 at 23:59:59 UTC."
+        )
+
+
+def rows_of_every_table() -> dict[str, int]:
+    with connection.cursor() as cursor:
+        tables = sorted(connection.introspection.table_names(cursor))
+        cursor.execute(" UNION ALL ".join(f"SELECT '{table}', count(*) FROM {table}" for table in tables))
+        return dict(cursor.fetchall())
+
+
+def test_a_simulation_counts_claims_and_records_nothing(
+    api: APIClient, make_link: MakeLink, simulate: Simulate
+) -> None:
+    links = [
+        make_link(),
+        make_link(restrictions={"maxClicks": 1, "maxClicksPerVisitor": 1}),
+        make_link(isActive=False),
+        make_link(password="secret"),
+        make_link(split=[{"name": name, "url": f"https://{name}.example/", "weight": 50} for name in "bc"]),
+    ]
+    # The calls of the API itself are counted for its rate limit.
+    simulate(links[0])
+    before = rows_of_every_table()
+
+    for link in links:
+        for visit in ({"address": AMERICAN}, {"userAgent": GOOGLEBOT}, {"unlocked": True, "method": "POST"}):
+            simulate(link, **visit)
+
+    assert rows_of_every_table() == before
+    assert len(before) > 30
+    assert set(ClickCounter.objects.values_list("clicks", flat=True)) == {0}
+    assert records(django_settings.CLICKS_DIR) == []
+
+
+def test_a_strangers_simulation_is_404(
+    strange_api: APIClient, anonymous: APIClient, make_link: MakeLink
+) -> None:
+    path = f"/api/urls/{make_link()['_id']}/simulate"
+
+    assert strange_api.post(path, {}).json() == {
+        "success": False,
+        "message": "URL not found.",
+        "code": "not_found",
+    }
+    assert anonymous.post(path, {}).status_code == 401
+    assert strange_api.post("/api/urls/not-an-id/simulate", {}).status_code == 404
+
+
+def test_a_token_is_accepted(bearer: APIClient, make_link: MakeLink) -> None:
+    response = bearer.post(f"/api/urls/{make_link(DESTINATION)['_id']}/simulate", {})
+
+    assert response.json()["data"]["outcome"] == FOLLOWED
+
+
+def test_simulations_count_towards_the_rate_limit(
+    settings: Settings, api: APIClient, make_link: MakeLink
+) -> None:
+    path = f"/api/urls/{make_link()['_id']}/simulate"
+    settings.RATE_LIMITS = {"free": 1, "pro": 2, "enterprise": 0}
+
+    responses = [api.post(path, {}) for _ in range(3)]
+
+    assert [response.status_code for response in responses] == [200, 200, 429]
+    assert [response["RateLimit-Remaining"] for response in responses] == ["1", "0", "0"]
+
+
+@pytest.mark.parametrize(
+    ("visit", "field", "code"),
+    [
+        ({"country": "XX"}, "country", "country"),
+        ({"address": "8.8.8"}, "address", "address"),
+        ({"address": "fe80::1%eth0/x"}, "address", "address"),
+        ({"address": ""}, "address", "blank"),
+        ({"device": "phone"}, "device", "device"),
+        ({"userAgent": "x" * 4097}, "userAgent", "max_length"),
+        ({"language": 7}, "language", "invalid"),
+        ({"referrer": "x" * 4097}, "referrer", "max_length"),
+        ({"query": ["a"]}, "query", "invalid"),
+        ({"time": "soon"}, "time", "invalid"),
+        ({"time": "9999-12-31"}, "time", "out_of_range"),
+        ({"time": "0001-01-01"}, "time", "out_of_range"),
+        ({"unlocked": "yes"}, "unlocked", "invalid"),
+        ({"method": "PUT"}, "method", "method"),
+        ({"adress": "8.8.8.8"}, "adress", "unknown_field"),
+    ],
+)
+def test_bad_descriptions_are_400(
+    api: APIClient, make_link: MakeLink, visit: dict[str, Any], field: str, code: str
+) -> None:
+    response = api.post(f"/api/urls/{make_link()['_id']}/simulate", visit)
+
+    assert response.status_code == 400
+    assert [(error["field"], error["code"]) for error in response.json()["errors"]] == [(field, code)]
+
+
+def test_null_is_the_default_of_every_field(make_link: MakeLink, simulate: Simulate) -> None:
+    link = make_link()
+    names = (
+        "country",
+        "address",
+        "device",
+        "userAgent",
+        "language",
+        "referrer",
+        "query",
+        "time",
+        "unlocked",
+        "method",
+    )
+
+    assert simulate(link, **dict.fromkeys(names)) == simulate(link)
+
+
+def test_a_simulation_takes_three_queries(
+    api: APIClient, make_link: MakeLink, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    path = f"/api/urls/{make_link()['_id']}/simulate"
+    api.post(path, {})
+
+    # The credential, the link, and the redirect's own query.
+    with django_assert_num_queries(3):
+        api.post(path, {})

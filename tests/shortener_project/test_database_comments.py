@@ -1,0 +1,110 @@
+"""People can read the database with psql: tables and columns have comments, and numbers have names."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.conf import settings
+from django.db import connection
+
+from analytics.models import Click, DayCount, Dimension, Kind, LifeCount
+
+pytestmark = pytest.mark.django_db
+
+# Tables, also those that a migration creates with SQL. The comments of a partitioned table apply to its partitions.
+COMMENTS = """
+SELECT c.relname::text, a.attname::text, col_description(c.oid, a.attnum), obj_description(c.oid, 'pg_class')
+FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p')
+    AND NOT c.relispartition
+"""
+VIEWS = """
+SELECT relname::text, obj_description(oid, 'pg_class') FROM pg_class WHERE relkind = 'v' AND relname ^@ 'analytics_'
+"""
+
+
+def query(sql: str) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql)
+        return cursor.fetchall()
+
+
+def our_comments() -> dict[tuple[str, str], tuple[str | None, str | None]]:
+    """The comments of the column and the table, by the names of both, in tables of this project."""
+    ours = {label for label in apps.app_configs if label in settings.INSTALLED_APPS and "." not in label}
+    return {
+        (table, column): (comment, table_comment)
+        for table, column, comment, table_comment in query(COMMENTS)
+        if table.partition("_")[0] in ours
+    }
+
+
+def test_every_table_and_column_has_a_comment() -> None:
+    by_column = our_comments()
+    tables = {table for table, _ in by_column}
+    assert {"accounts_user_groups", "analytics_click", "links_searchable"} < tables
+    assert [key for key, comments in by_column.items() if not all(comments)] == []
+
+
+def test_comments_in_the_database_are_those_of_the_models() -> None:
+    by_column = our_comments()
+    fields = [
+        (model._meta.db_table, field.column, field.db_comment, model._meta.db_table_comment)
+        for model in apps.get_models()
+        for field in model._meta.local_concrete_fields
+        if field.column and field.db_comment
+    ]
+    assert len(fields) > 100
+    assert [
+        (table, column) for table, column, *comments in fields if by_column[table, column] != tuple(comments)
+    ] == []
+
+
+def test_views_have_comments() -> None:
+    views = dict(query(VIEWS))
+    assert views.keys() == {
+        *("analytics_readable_click", "analytics_readable_daycount", "analytics_readable_lifecount"),
+    }
+    assert all(views.values())
+
+
+def test_a_view_names_the_kinds_of_requests() -> None:
+    texts = dict.fromkeys(
+        ("reason", "country", "city", "device", "browser", "operating_system", "referrer"), "-"
+    )
+    for kind in Kind:
+        Click.objects.create(time=datetime(2026, 1, 1, tzinfo=UTC), link_id=kind, kind=kind, **texts)
+    rows = query("SELECT link_id, kind FROM analytics_readable_click")
+    assert sorted(rows) == [(kind.value, kind.name.lower()) for kind in Kind]
+    columns = [field.column for field in Click._meta.local_concrete_fields]
+    names = query(
+        "SELECT attname::text FROM pg_attribute WHERE attrelid = 'analytics_readable_click'::regclass AND attnum > 0"
+    )
+    assert sorted(name for (name,) in names) == sorted(columns)
+
+
+def test_views_name_the_dimensions_and_add_up_the_slots() -> None:
+    day = datetime(2026, 1, 1, tzinfo=UTC).date()
+    for dimension in Dimension:
+        for slot in range(2):
+            count = {"link_id": 1, "dimension": dimension, "slot": slot, "value": "DE", "clicks": 3}
+            DayCount.objects.create(day=day, **count)
+            LifeCount.objects.create(**count)
+    names = sorted(dimension.name.lower() for dimension in Dimension)
+    by_day = query("SELECT dimension, link_id, day, value, clicks FROM analytics_readable_daycount")
+    assert sorted(by_day) == [(name, 1, day, "DE", 6) for name in names]
+    in_all = query("SELECT dimension, link_id, value, clicks FROM analytics_readable_lifecount")
+    assert sorted(in_all) == [(name, 1, "DE", 6) for name in names]
+
+
+def test_psql_shows_the_numbers_with_their_names() -> None:
+    by_column = our_comments()
+    for enumeration, columns in {
+        Kind: [("analytics_click", "kind")],
+        Dimension: [("analytics_daycount", "dimension"), ("analytics_lifecount", "dimension")],
+    }.items():
+        names = ", ".join(f"{member.value} {member.name.lower()}" for member in enumeration)
+        assert {by_column[column][0] for column in columns} == {f"{names}."}

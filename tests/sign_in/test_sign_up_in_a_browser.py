@@ -1,0 +1,131 @@
+"""Sign-up, invitations and sessions in Chromium, with a real mail server."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+from pytest_django import Settings
+
+from accounts.models import Session, User
+from accounts.services import create_account
+from accounts.workspace_models import Member
+from shortener_project.configuration.mail import parse_mail_url
+from testing.accounts import PASSWORD, account, bearer_client
+from testing.browser import address as address
+from testing.browser import browse as browse
+from testing.browser import chromium as chromium
+from testing.browser import new_page
+from testing.service.polling import DEADLINE
+from testing.smtp import MailServer, mail_server
+from testing.workspaces import team
+
+pytestmark = pytest.mark.django_db(transaction=True)
+GRACE = "grace@example.com"
+
+
+@pytest.fixture
+def mails(settings: Settings) -> Iterator[MailServer]:
+    with mail_server() as server:
+        for name, value in parse_mail_url(server.url).settings.items():
+            setattr(settings, name, value)
+        settings.EMAIL_TIMEOUT = DEADLINE
+        settings.SENDS_MAIL = True
+        yield server
+
+
+@pytest.fixture
+def site(address: str, settings: Settings) -> str:
+    """Links in mails lead to the address that the browser uses."""
+    settings.BASE_URL, settings.BASE_HOST = address, "localhost"
+    return address
+
+
+def link_in(mails: MailServer) -> str:
+    message = mails.next_mail()
+    assert message["To"] == GRACE
+    found = re.search(r"http://\S+", message.get_content())
+    assert found is not None
+    return found[0]
+
+
+def send_address(page: Page, site: str) -> None:
+    page.get_by_role("link", name="Create an account").click()
+    page.get_by_label("Email").fill(GRACE)
+    page.get_by_role("button", name="Send the link").click()
+    page.wait_for_url(f"{site}/accounts/signup/sent/")
+
+
+def create_account_on(page: Page) -> None:
+    page.get_by_label("First name").fill("Grace")
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_label("Password (again)").fill(PASSWORD)
+    page.get_by_role("button", name="Create the account").click()
+
+
+def test_somebody_signs_up_with_a_mailed_link(
+    browse: Callable[[], Any], site: str, settings: Settings, mails: MailServer
+) -> None:
+    settings.SIGNUP = "open"
+    with browse() as visit:
+        page = visit.page
+        page.goto(f"{site}/accounts/login/?next=/accounts/2fa/")
+        send_address(page, site)
+        page.goto(link_in(mails))
+        create_account_on(page)
+        page.wait_for_url(f"{site}/accounts/2fa/")
+        assert visit.errors() == []
+    user = User.objects.get()
+    assert (user.email, user.first_name) == (GRACE, "Grace")
+
+
+def test_an_invited_person_signs_up_and_joins(
+    browse: Callable[[], Any], site: str, settings: Settings, mails: MailServer
+) -> None:
+    settings.SIGNUP = "invited"
+    settings.LOGIN_REDIRECT_URL = "/accounts/"
+    alice = account("alice@example.com")
+    workspace = team(alice, "Marketing")
+    path = f"/api/workspaces/{workspace.public_id}/invitations"
+    invited = bearer_client(alice.user).post(path, {"role": "editor", "email": GRACE})
+    assert invited.status_code == 201
+    with browse() as visit:
+        page = visit.page
+        invitation = link_in(mails)
+        page.goto(invitation)
+        send_address(page, site)
+        page.goto(link_in(mails))
+        create_account_on(page)
+        page.wait_for_url(invitation)
+        page.get_by_role("button", name="Accept").click()
+        page.wait_for_url(f"{site}/accounts/?workspace={workspace.public_id}")
+        assert visit.errors() == []
+    assert Member.objects.get(user__email=GRACE, workspace=workspace).role == "editor"
+
+
+def log_in(page: Page, site: str) -> None:
+    page.goto(f"{site}/accounts/login/?next=/accounts/sessions/")
+    page.get_by_label("Email").fill(GRACE)
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_role("button", name="Log in", exact=True).click()
+    page.wait_for_url(f"{site}/accounts/sessions/")
+
+
+def test_a_person_ends_the_session_of_another_browser(browse: Callable[[], Any], site: str) -> None:
+    create_account(email=GRACE, password=PASSWORD)
+    with browse() as visit:
+        here = visit.page
+        other = new_page(here.context.browser, user_agent="Lost laptop")
+        for page in (here, other):
+            log_in(page, site)
+        here.reload()
+        here.get_by_role("button", name="End the session of Lost laptop").click()
+        here.get_by_role("button", name="End the session of Lost laptop").wait_for(state="detached")
+        other.reload()
+        other.wait_for_url(f"{site}/accounts/login/?next=/accounts/sessions/")
+        here.get_by_text("Browser, this one").wait_for()
+        assert visit.errors() == []
+    assert Session.objects.filter(ended_at=None).count() == 1
