@@ -1,4 +1,5 @@
-"""Accounts and their plans. `services` creates and changes accounts, `credentials` holds keys, tokens and sessions.
+"""Accounts and their plans. `services` creates accounts and logs them in, and `own_account` is their users' own API.
 
-`throttling`, `caps` and `concurrency` limit what an account may do; `idempotency` makes creations safe to repeat.
+`callers` has the caller of each request, and `api_requests` the steps before its view: authentication, permissions,
+limits and safe retries. `rights` says what plans, roles and scopes allow.
 """

@@ -8,8 +8,8 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import extend_schema_serializer
 
-from accounts import concurrency
-from accounts.plans import Plan
+from accounts.capacity import concurrency
+from accounts.rights.plans import Plan
 from accounts.second_factor.codes import (
     FAILURES_ALLOWED,
     OtpRequired,
@@ -35,7 +35,7 @@ _KEY = "sl_live_0123456789ABCDEFGHIJKLMNOPQRSTUV0abcde"
 
 
 class ApiKeyScheme(OpenApiAuthenticationExtension):
-    target_class = "accounts.credentials.authentication.ApiKeyAuthentication"
+    target_class = "accounts.api_requests.authentication.ApiKeyAuthentication"
     name = "ApiKeyAuth"
 
     def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
@@ -48,7 +48,7 @@ class ApiKeyScheme(OpenApiAuthenticationExtension):
 
 
 class BearerScheme(OpenApiAuthenticationExtension):
-    target_class = "accounts.credentials.authentication.BearerAuthentication"
+    target_class = "accounts.api_requests.authentication.BearerAuthentication"
     name = "bearerAuth"
 
     def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:

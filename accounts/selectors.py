@@ -5,11 +5,11 @@ from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS
 
+from accounts.callers import MEMBERSHIP, Caller, personal_workspace, read_membership
 from accounts.credentials import keys
 from accounts.models import ApiKey, User
-from accounts.plans import plans_without_request_limit
-from accounts.roles import Role
-from accounts.workspaces.membership import MEMBERSHIP, Caller, personal_workspace, read_membership
+from accounts.rights.plans import plans_without_request_limit
+from accounts.rights.roles import Role
 from common.database import read_first
 from common.ids import parse_public_id
 from limits.rates import Count, counting

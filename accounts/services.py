@@ -14,18 +14,17 @@ from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from accounts.callers import personal_workspace
 from accounts.credentials import keys
 from accounts.credentials.hashing import hashing
 from accounts.credentials.tokens import TokenPair
 from accounts.history.recording import authored_transaction, record_change
-from accounts.models import ApiKey, User
-from accounts.plans import Plan
+from accounts.models import ApiKey, User, Workspace
+from accounts.rights.plans import Plan
 from accounts.second_factor.codes import check_second_factor
 from accounts.selectors import sealed_key_of, user_of_email
 from accounts.sessions.lifecycle import start_session
 from accounts.sessions.rotation import rotate_tokens
-from accounts.workspace_models import Workspace
-from accounts.workspaces.membership import personal_workspace
 from common.client_address import client_network
 from common.errors import Conflict, FieldError, Forbidden, InvalidFields, ServiceError
 from limits.attempts import Limit

@@ -7,9 +7,9 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.credentials.authentication import workspace_of
-from accounts.roles import Role
-from accounts.scopes import Scope
+from accounts.callers import workspace_of
+from accounts.rights.roles import Role
+from accounts.rights.scopes import Scope
 from analytics import representations
 from analytics.reports import reads as reports
 from analytics.reports.click_log import click_log

@@ -3,7 +3,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models.functions import Now
 
-from accounts.workspace_models import Workspace
+from accounts.models import Workspace
 from bans.hosts import CANONICAL_HOST
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from accounts.caps import lock_count
-from accounts.workspace_models import Workspace
+from accounts.capacity.caps import lock_count
+from accounts.models import Workspace
 from bans.hosts import canonical_host
 from bans.models import Ban
 from common.host import cache_versions

@@ -12,9 +12,8 @@ from typing import Any
 from django.core.management import call_command
 from django.db import connection
 
-from accounts.models import User
+from accounts.models import User, Workspace
 from accounts.services import create_account
-from accounts.workspace_models import Workspace
 from common.ids import new_public_id
 from domains.models import Domain, DomainStatus
 from links.codes.format import CODE_ALPHABET

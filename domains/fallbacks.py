@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from accounts.history.recording import authored_transaction
-from accounts.workspace_models import Workspace
+from accounts.models import Workspace
 from bans.selectors import is_host_banned
 from common.destination_url import Destination
 from common.errors import FieldError, InvalidFields

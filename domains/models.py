@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from django.db import models
 from django.db.models.functions import Now
 
-from accounts.workspace_models import Workspace
+from accounts.models import Workspace
 from common.ids import new_public_id
 
 CLAIM_DAYS = 7

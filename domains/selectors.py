@@ -3,7 +3,7 @@ from __future__ import annotations
 from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import Now
 
-from accounts.workspace_models import Workspace
+from accounts.models import Workspace
 from common.database import read_first
 from common.errors import NotFound
 from common.ids import parse_public_id

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib.postgres.functions import RandomUUID
 from django.db import models
 
-from accounts.workspace_models import Workspace
+from accounts.models import Workspace
 
 
 class ClickCounter(models.Model):

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from accounts.change_models import Change
 from accounts.history.reading import visible_actor
-from accounts.models import User
+from accounts.models import Change, User
 from common.current_request import Via
 from common.errors import Conflict, NotFound, PreconditionFailed
 from domains.models import Domain

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from accounts.scopes import CallerKey
-from accounts.workspace_models import Workspace
+from accounts.models import Workspace
+from accounts.rights.scopes import CallerKey
 from domains.addresses import BASE_ID
 from domains.selectors import domains_of
 from links.errors import domain_not_found

@@ -5,7 +5,7 @@ from django.db import models
 from django.db.models import Value
 from django.db.models.functions import Now
 
-from accounts.workspace_models import Workspace
+from accounts.models import Workspace
 from common.ids import new_public_id
 from domains.models import Domain
 from links.counter_models import (  # noqa: F401 # Django finds models in this module

@@ -8,8 +8,7 @@ from typing import Any
 
 from rest_framework.fields import CharField, ChoiceField, ListField
 
-from accounts.models import User
-from accounts.workspace_models import Workspace
+from accounts.models import User, Workspace
 from common.openapi.response_fields import choice, count, flag, moment, number, public_id, text
 from common.openapi.responses import Field, Representation
 from domains.addresses import BASE_ID

@@ -9,8 +9,7 @@ from typing import Any, TypedDict, Unpack
 from django.contrib.auth.hashers import make_password
 from django.utils import timezone
 
-from accounts.models import User
-from accounts.workspace_models import Workspace
+from accounts.models import User, Workspace
 from common.destination_url import Destination
 from common.errors import Conflict, FieldError, InvalidFields
 from common.ids import new_public_id

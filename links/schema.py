@@ -6,10 +6,9 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from accounts import concurrency
-from accounts.change_models import Change
-from accounts.models import User
-from accounts.plans import Plan
+from accounts.capacity import concurrency
+from accounts.models import Change, User
+from accounts.rights.plans import Plan
 from common.current_request import Via
 from common.errors import Conflict
 from common.openapi.hooks import NextOperations

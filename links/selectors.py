@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
-from accounts.workspace_models import Workspace
+from accounts.models import Workspace
 from common.database import prepared_cursor
 from common.ids import parse_public_id
 from links.errors import url_not_found

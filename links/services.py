@@ -12,9 +12,8 @@ from django.utils import timezone
 
 from accounts.history.reading import last_change
 from accounts.history.recording import authored_transaction, name_author
-from accounts.models import User
-from accounts.plans import links_per_month
-from accounts.workspace_models import Workspace
+from accounts.models import User, Workspace
+from accounts.rights.plans import links_per_month
 from common.database import constraint_savepoint, in_one_transaction
 from common.destination_url import Destination
 from common.host import cache_versions

@@ -10,11 +10,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.age import account_age
-from accounts.credentials.authentication import account_of, workspace_of
+from accounts.api_requests.idempotency import idempotent
+from accounts.callers import account_of, workspace_of
 from accounts.credentials.hashing import hashing
-from accounts.idempotency import idempotent
-from accounts.roles import Role
-from accounts.scopes import Scope
+from accounts.rights.roles import Role
+from accounts.rights.scopes import Scope
 from common.rest.api import ApiViewSet
 from common.rest.envelope import ok
 from common.rest.pagination import pagination_of

@@ -6,7 +6,7 @@ from dataclasses import fields
 from django.db import models
 from django.db.models.functions import Now
 
-from accounts.workspace_models import Workspace
+from accounts.models import Workspace
 from common.ids import new_public_id
 from links.models import Link
 from qrcodes.drawing.design import Design, ImageFormat, Level, Style

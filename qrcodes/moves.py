@@ -7,8 +7,8 @@ from typing import Any
 from django.conf import settings
 from django.dispatch import receiver
 
-from accounts.caps import CapReached
-from accounts.workspace_models import Workspace
+from accounts.capacity.caps import CapReached
+from accounts.models import Workspace
 from links.bulk.moving import links_moved
 from qrcodes.models import QrCode
 

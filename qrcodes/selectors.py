@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from accounts.workspace_models import Workspace
+from accounts.models import Workspace
 from common.database import read_first
 from common.errors import NotFound
 from common.ids import parse_public_id

@@ -6,8 +6,8 @@ from dataclasses import asdict, replace
 import orjson
 from django.conf import settings
 
-from accounts.caps import CapReached, lock_count
-from accounts.workspace_models import Workspace
+from accounts.capacity.caps import CapReached, lock_count
+from accounts.models import Workspace
 from common.database import in_one_transaction
 from common.errors import FieldError, InvalidFields
 from links.selectors import get_link

@@ -24,13 +24,13 @@ from django.http import HttpRequest
 from django.shortcuts import render
 from django.urls import reverse
 
+from accounts.api_requests.throttling import address_of_client
 from accounts.mails import signature, subject_of_mail
 from accounts.models import User
-from accounts.own_account import set_password
+from accounts.own_account.services import set_password
 from accounts.second_factor.policy import count_second_factors, lacks_second_factor, needs_second_factor
 from accounts.second_factor.sealing import seal_text, unseal_text
 from accounts.services import LOGIN_KNOWN_FOR, MAX_PASSWORD_CHARACTERS, login_attempt
-from accounts.throttling import address_of_client
 from common.errors import TooManyAttempts
 from limits.attempts import Limit
 from limits.guessing import PER_NETWORK

@@ -13,11 +13,11 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 
+from accounts.api_requests.throttling import address_of_client
 from accounts.mails import spend_mail
 from accounts.second_factor.codes import MAX_CHARACTERS, WrongOtp, use_code
 from accounts.selectors import user_of_email
 from accounts.services import PasswordLoginOff
-from accounts.throttling import address_of_client
 from common.client_address import client_network
 from common.errors import TooManyAttempts
 from redirects import refusals

@@ -7,8 +7,8 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from accounts.api_requests.throttling import address_of_client
 from accounts.second_factor.sealing import UnreadableSecret
-from accounts.throttling import address_of_client
 from common.browser_headers import protect_page
 from common.client_address import client_network
 from common.errors import TooManyAttempts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from accounts.workspace_models import Workspace
+from accounts.models import Workspace
 from links.models import DeletedLink
 from links.services import delete_link
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework.test import APIClient
 
-from accounts.workspace_models import Workspace
+from accounts.models import Workspace
 from domains.models import Domain, DomainStatus
 from testing.dns_server import DnsServer
 

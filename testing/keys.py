@@ -6,10 +6,9 @@ from typing import Any
 
 from rest_framework.test import APIClient
 
-from accounts.models import User
+from accounts.models import User, Workspace
+from accounts.rights.scopes import Scope
 from accounts.scoped_keys.services import NewKey, create_key
-from accounts.scopes import Scope
-from accounts.workspace_models import Workspace
 from testing.accounts import key_client
 
 

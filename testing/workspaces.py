@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from rest_framework.test import APIClient
 
-from accounts.models import User
-from accounts.roles import Role
+from accounts.models import Member, User, Workspace
+from accounts.rights.roles import Role
 from accounts.services import NewAccount
-from accounts.workspace_models import Member, Workspace
 from accounts.workspaces.services import create_workspace
 from testing.accounts import log_in
 

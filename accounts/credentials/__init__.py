@@ -1,1 +1,1 @@
-"""Credentials: API `keys`, `tokens`, admin `sessions`, password `hashers`, and their use in `authentication`."""
+"""Credentials: API `keys`, `tokens`, password `hashers`, and `hashing`, which limits concurrent hashes."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
 
-from accounts.concurrency import TooManyAtOnce
+from accounts.capacity.concurrency import TooManyAtOnce
 
 # A worker has four threads. One stays free for requests without a password.
 MAX_CALLERS = 3

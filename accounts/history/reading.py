@@ -10,9 +10,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db.models import QuerySet
 
-from accounts.change_models import Change
-from accounts.models import User
-from accounts.workspace_models import Workspace
+from accounts.models import Change, User, Workspace
 from common.current_request import Via
 from common.errors import FieldError, InvalidFields, NotFound
 from common.ids import parse_public_id

@@ -6,8 +6,8 @@ from typing import Any
 
 from rest_framework.fields import ChoiceField, DictField
 
-from accounts.change_models import Change
 from accounts.history.reading import ChangePage, visible_actor
+from accounts.models import Change
 from common.current_request import Via
 from common.openapi.response_fields import identifier, moment, number, public_id, text
 from common.openapi.responses import Field, Representation

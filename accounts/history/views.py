@@ -3,12 +3,12 @@ from __future__ import annotations
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.credentials.authentication import workspace_of
+from accounts.callers import workspace_of
 from accounts.history.reading import list_changes
 from accounts.history.representations import change_page
 from accounts.history.schema import describe_audit
 from accounts.history.serializers import AuditQuery
-from accounts.roles import Role
+from accounts.rights.roles import Role
 from common.rest.api import ApiViewSet
 from common.rest.envelope import ok
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from django.db import DEFAULT_DB_ALIAS
 
+from accounts.callers import COLUMNS, Caller, read_membership
 from accounts.credentials import keys
 from accounts.models import User
-from accounts.plans import plans_without_request_limit
-from accounts.scopes import CallerKey
-from accounts.workspaces.membership import COLUMNS, Caller, read_membership
+from accounts.rights.plans import plans_without_request_limit
+from accounts.rights.scopes import CallerKey
 from common.ids import parse_public_id
 from common.rest.envelope import KeyExpired
 from limits.rates import Count, counting

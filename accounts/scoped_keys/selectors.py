@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from django.db.models import QuerySet
 
-from accounts.key_models import ScopedKey
-from accounts.models import User
-from accounts.roles import Role
-from accounts.workspace_models import Workspace
+from accounts.models import ScopedKey, User, Workspace
+from accounts.rights.roles import Role
 from common.pages import Page
 
 

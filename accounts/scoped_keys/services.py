@@ -9,15 +9,13 @@ from uuid import UUID
 
 from django.db.models.functions import Now
 
-from accounts.caps import lock_count
+from accounts.capacity.caps import lock_count
 from accounts.credentials import keys
 from accounts.history.recording import authored_transaction
-from accounts.key_models import ScopedKey
-from accounts.models import User
-from accounts.roles import Role
+from accounts.models import Member, ScopedKey, User, Workspace
+from accounts.rights.roles import Role
+from accounts.rights.scopes import WORKSPACE_SCOPES, bits_of, scopes_of
 from accounts.scoped_keys.selectors import visible_keys
-from accounts.scopes import WORKSPACE_SCOPES, bits_of, scopes_of
-from accounts.workspace_models import Member, Workspace
 from common.errors import FieldError, Forbidden, InvalidFields, NotFound
 
 # For each member of a workspace. One member could use up a limit of the whole workspace.

@@ -1,6 +1,6 @@
 """Sessions of browsers that signed in through a page of the service.
 
-The content of such a session is a row in django_session, whose key is in a cookie: `accounts.credentials.sessions`.
+The content of such a session is a row in django_session, whose key is in a cookie: `accounts.sessions.store`.
 A row in accounts_session, inserted at sign-in, lists the session beside those of the API and can end it. Neither
 outlives the other. A front end in such a browser gets access tokens, but no refresh token, so none can be stolen.
 """

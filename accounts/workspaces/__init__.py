@@ -1,1 +1,1 @@
-"""Workspaces: `membership` finds the caller's workspace and role, `services` changes workspaces and members."""
+"""Workspaces: `services` changes workspaces and members, `invitations` adds members, `views` is their API."""

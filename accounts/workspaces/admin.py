@@ -10,8 +10,8 @@ from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.utils.html import format_html_join
 
-from accounts.plans import Plan
-from accounts.workspace_models import Member, Workspace
+from accounts.models import Member, Workspace
+from accounts.rights.plans import Plan
 from accounts.workspaces import services
 from common.admin import OperatorAdmin
 from common.ids import parse_public_id

@@ -14,12 +14,12 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
-from accounts.caps import lock_count
+from accounts.capacity.caps import lock_count
 from accounts.history.recording import authored_transaction, record_change
 from accounts.mails import send_mail, spend_mail
-from accounts.models import User
-from accounts.roles import Role
-from accounts.workspace_models import INVITATION_DAYS, Invitation, Member, Workspace
+from accounts.models import Invitation, Member, User, Workspace
+from accounts.models.workspaces import INVITATION_DAYS
+from accounts.rights.roles import Role
 from accounts.workspaces.ownership import require_free_membership, require_free_ownership
 from accounts.workspaces.selectors import pending_invitations
 from accounts.workspaces.services import PersonalWorkspace, require_member

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from django.conf import settings
 
-from accounts.caps import lock_account
-from accounts.models import User
-from accounts.roles import Role
-from accounts.workspace_models import Member
+from accounts.capacity.caps import lock_account
+from accounts.models import Member, User
+from accounts.rights.roles import Role
 from common.errors import Forbidden
 
 # The list of workspaces is not paginated.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from accounts.roles import Role
+from accounts.rights.plans import Plan
+from accounts.rights.representations import limits_of_plan
+from accounts.rights.roles import Role
 from common.openapi.response_fields import choice, flag, identifier, moment, public_id, text
 from common.openapi.responses import Representation
 
@@ -20,6 +22,13 @@ workspace_summary = Representation(
         "Whether it is the account's own, without other members.",
     ),
     choice("role", "role", Role.values, Role.OWNER.value, "Your role."),
+)
+workspace_object = Representation(
+    "Workspace",
+    *workspace_summary.fields,
+    choice("plan", "workspace.plan", Plan.values, Plan.PRO.value),
+    limits_of_plan.nested("limits", lambda member: limits_of_plan(member.workspace.plan)),
+    moment("createdAt", "workspace.created_at", "2026-01-05T09:30:00Z"),
 )
 member_object = Representation(
     "Member",

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from drf_spectacular.utils import extend_schema_serializer
 
-from accounts.representations import workspace_object
-from accounts.roles import Role
-from accounts.workspace_models import INVITATION_DAYS
+from accounts.models.workspaces import INVITATION_DAYS
+from accounts.rights.roles import Role
 from accounts.workspaces.invitations import (
     MAX_MEMBERS,
     MAX_PENDING,
@@ -17,7 +16,7 @@ from accounts.workspaces.invitations import (
     TooManyMembers,
 )
 from accounts.workspaces.ownership import MAX_MEMBERSHIPS, TooManyWorkspaces
-from accounts.workspaces.representations import TOKEN, invitation_object, member_object
+from accounts.workspaces.representations import TOKEN, invitation_object, member_object, workspace_object
 from accounts.workspaces.serializers import (
     CreateWorkspaceSerializer,
     InviteSerializer,

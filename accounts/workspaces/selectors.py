@@ -5,8 +5,7 @@ from __future__ import annotations
 from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 
-from accounts.models import User
-from accounts.workspace_models import Invitation, Member, Workspace
+from accounts.models import Invitation, Member, User, Workspace
 from common.ids import parse_public_id
 
 

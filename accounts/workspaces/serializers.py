@@ -4,9 +4,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from accounts.representations import workspace_object
-from accounts.roles import Role
-from accounts.workspaces.representations import member_object
+from accounts.rights.roles import Role
+from accounts.workspaces.representations import member_object, workspace_object
 from common.rest.fields import Name
 from common.rest.json_serializers import Object
 

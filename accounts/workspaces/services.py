@@ -6,13 +6,12 @@ from uuid import UUID
 
 from django.db import IntegrityError, connection
 
-from accounts.caps import lock_count
+from accounts.callers import require_role
+from accounts.capacity.caps import lock_count
 from accounts.history.recording import authored_transaction, name_author, record_change
-from accounts.models import User
-from accounts.plans import Plan
-from accounts.roles import Role
-from accounts.workspace_models import Invitation, Member, Workspace
-from accounts.workspaces.membership import require_role
+from accounts.models import Invitation, Member, User, Workspace
+from accounts.rights.plans import Plan
+from accounts.rights.roles import Role
 from accounts.workspaces.ownership import require_free_membership, require_free_ownership
 from accounts.workspaces.withdrawals import withdraw_invitations
 from common.database import in_one_transaction

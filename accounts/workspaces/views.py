@@ -6,16 +6,14 @@ from uuid import UUID
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts import representations
-from accounts.credentials.authentication import account_of
-from accounts.idempotency import idempotent
-from accounts.roles import Role
-from accounts.scopes import Scope
-from accounts.views import TokenOnlyViewSet
-from accounts.workspace_models import Member, Workspace
+from accounts.api_requests.idempotency import idempotent
+from accounts.api_requests.token_only import TokenOnlyViewSet
+from accounts.callers import Caller, account_of, require_role
+from accounts.models import Member, Workspace
+from accounts.rights.roles import Role
+from accounts.rights.scopes import Scope
 from accounts.workspaces import invitations, selectors, services
-from accounts.workspaces.membership import Caller, require_role
-from accounts.workspaces.representations import invitation_object, member_object
+from accounts.workspaces.representations import invitation_object, member_object, workspace_object
 from accounts.workspaces.schema import (
     describe_acceptance,
     describe_invitations,
@@ -82,21 +80,21 @@ class WorkspaceViewSet(_InWorkspace):
 
     def list(self, request: Request) -> Response:
         members = selectors.memberships_of(account_of(request))
-        return ok({"workspaces": list(map(representations.workspace_object, members))})
+        return ok({"workspaces": list(map(workspace_object, members))})
 
     @idempotent
     def create(self, request: Request) -> Response:
         member = services.create_workspace(creator=account_of(request), **self.read_body())
-        data = {"workspace": representations.workspace_object(member)}
+        data = {"workspace": workspace_object(member)}
         return ok(data, "Workspace created successfully.", status=201)
 
     def retrieve(self, request: Request, id: str) -> Response:
-        return ok({"workspace": representations.workspace_object(self.membership)})
+        return ok({"workspace": workspace_object(self.membership)})
 
     def partial_update(self, request: Request, id: str) -> Response:
         if self.fields:
             services.rename_workspace(workspace=self.membership.workspace, **self.fields)
-        data = {"workspace": representations.workspace_object(self.membership)}
+        data = {"workspace": workspace_object(self.membership)}
         return ok(data, "Workspace updated successfully.")
 
     def destroy(self, request: Request, id: str) -> Response:
@@ -168,5 +166,5 @@ class AcceptanceViewSet(TokenOnlyViewSet):
 
     def create(self, request: Request, token: str) -> Response:
         member = invitations.accept(account=account_of(request), token=token)
-        data = {"workspace": representations.workspace_object(member)}
+        data = {"workspace": workspace_object(member)}
         return ok(data, "Invitation accepted successfully.")

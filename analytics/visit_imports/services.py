@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from django.conf import settings
 
-from accounts.workspace_models import Workspace
+from accounts.models import Workspace
 from analytics.counting.tables.imported_days import Days, add_days, new_clicks
 from analytics.visit_imports.reader import ShortLink, Visits
 from domains.models import Domain

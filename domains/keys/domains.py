@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import transaction
 
-from accounts.workspace_models import Workspace
+from accounts.models import Workspace
 from common.errors import NotFound
 from common.ids import parse_public_id
 from domains.selectors import domains_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from drf_spectacular.utils import extend_schema_serializer
 
+from accounts.rights.scopes import WORKSPACE_SCOPES, Scope
 from accounts.scoped_keys.services import MAX_GRACE_SECONDS, MAX_KEYS, KeyOfAnother, TooManyKeys
-from accounts.scopes import WORKSPACE_SCOPES, Scope
 from common.errors import NotFound
 from common.openapi.enumerations import name_choices
 from common.openapi.operations import Operation, describe

@@ -5,9 +5,9 @@ from typing import Any
 from django.utils import timezone
 from rest_framework import serializers
 
-from accounts.key_models import MAX_NAME
+from accounts.models.keys import MAX_NAME
+from accounts.rights.scopes import Scope
 from accounts.scoped_keys.services import MAX_GRACE_SECONDS
-from accounts.scopes import Scope
 from common.rest.fields import Boolean, DateTime, Integer, Name, Text
 from common.rest.json_serializers import Object
 from domains.keys.representations import key_object

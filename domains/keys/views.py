@@ -7,11 +7,10 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.credentials.authentication import account_of, workspace_of
-from accounts.roles import Role
+from accounts.api_requests.token_only import TokenOnlyViewSet
+from accounts.callers import Caller, account_of, workspace_of
+from accounts.rights.roles import Role
 from accounts.scoped_keys import selectors, services
-from accounts.views import TokenOnlyViewSet
-from accounts.workspaces.membership import Caller
 from common.rest.envelope import ok
 from common.rest.pagination import PageQuery, pagination_of
 from domains.keys.domains import locked_domain

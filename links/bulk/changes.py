@@ -10,7 +10,7 @@ from uuid import UUID
 import orjson
 from django.db import connection
 
-from accounts.workspace_models import Workspace
+from accounts.models import Workspace
 from common.errors import InvalidFields, ServiceError
 from links import rules
 from links.codes.namespace import CodeKey

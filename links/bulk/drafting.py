@@ -7,8 +7,7 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID
 
-from accounts.models import User
-from accounts.workspace_models import Workspace
+from accounts.models import User, Workspace
 from common.destination_url import Destination
 from common.ids import parse_public_id
 from domains.addresses import BASE_ID

@@ -11,13 +11,12 @@ from uuid import UUID
 
 from django.dispatch import Signal
 
-from accounts.caps import lock_count
+from accounts.callers import require_role
+from accounts.capacity.caps import lock_count
 from accounts.history.recording import name_author
-from accounts.models import User
-from accounts.plans import links_per_month
-from accounts.roles import Role
-from accounts.workspace_models import Workspace
-from accounts.workspaces.membership import require_role
+from accounts.models import User, Workspace
+from accounts.rights.plans import links_per_month
+from accounts.rights.roles import Role
 from accounts.workspaces.selectors import find_membership
 from accounts.workspaces.services import require_member
 from bans.selectors import is_owner_banned

@@ -6,8 +6,8 @@ from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
 
-from accounts import concurrency
-from accounts.caps import CapReached
+from accounts.capacity import concurrency
+from accounts.capacity.caps import CapReached
 from common.openapi.operations import Operation, annotate, describe
 from common.openapi.refusals import FIELD_ERROR, MORE_ERRORS, RETRY_AFTER, invalid
 from common.openapi.response_fields import count, flag, number, text

@@ -10,8 +10,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from accounts.history.recording import name_author
-from accounts.models import User
-from accounts.workspace_models import Workspace
+from accounts.models import User, Workspace
 from common.database import in_one_transaction
 from common.errors import FieldError, InvalidFields, ServiceError
 from common.host import cache_versions

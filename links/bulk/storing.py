@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from accounts.plans import links_per_month
-from accounts.workspace_models import Workspace
+from accounts.models import Workspace
+from accounts.rights.plans import links_per_month
 from common.database import in_one_transaction
 from common.errors import ServiceError
 from common.host import cache_versions

@@ -6,11 +6,11 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.concurrency import costly_call
-from accounts.credentials.authentication import account_of, workspace_of
-from accounts.idempotency import idempotent
-from accounts.roles import Role
-from accounts.scopes import Scope
+from accounts.api_requests.idempotency import idempotent
+from accounts.callers import account_of, workspace_of
+from accounts.capacity.concurrency import costly_call
+from accounts.rights.roles import Role
+from accounts.rights.scopes import Scope
 from common.rest.api import ApiViewSet
 from links import representations
 from links.bulk import services as bulk

@@ -4,11 +4,11 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.credentials.authentication import account_of, workspace_of
+from accounts.callers import account_of, workspace_of
 from accounts.history.representations import change_page
 from accounts.history.serializers import HistoryQuery
-from accounts.roles import Role
-from accounts.scopes import Scope
+from accounts.rights.roles import Role
+from accounts.rights.scopes import Scope
 from common.rest.api import ApiViewSet
 from common.rest.envelope import ok
 from common.rest.response_warnings import warn

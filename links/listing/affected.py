@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import OperationalError, connection, transaction
 
-from accounts.workspace_models import Workspace
+from accounts.models import Workspace
 from bans.selectors import Affected
 from links.listing.searches import REACH, selective_part
 from links.selectors import fetch, totals

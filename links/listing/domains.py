@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from accounts.workspace_models import Workspace
+from accounts.models import Workspace
 from domains.addresses import BASE_ID
 from domains.selectors import find_domain
 from links.errors import domain_not_found

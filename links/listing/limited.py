@@ -8,7 +8,7 @@ grows with their number.
 
 from __future__ import annotations
 
-from accounts.workspace_models import Workspace
+from accounts.models import Workspace
 from common.pages import Page
 from links.key_limits import condition_of
 from links.listing import searches

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from accounts.workspace_models import Workspace
+from accounts.models import Workspace
 from common.pages import Page
 from links.listing import counts, searches
 from links.listing.options import ListOptions

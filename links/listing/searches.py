@@ -6,7 +6,7 @@ import re
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from accounts.workspace_models import Workspace
+from accounts.models import Workspace
 from links.listing.domains import DEFAULT, ListedDomain, listed_domain
 from links.listing.short_addresses import link_at
 from links.selectors import fetch, tag_key

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import unquote, urlsplit
 
-from accounts.workspace_models import Workspace
+from accounts.models import Workspace
 from common.destination_url import Destination, InvalidDestination, canonical_destination
 from domains.addresses import is_own_address
 from links.selectors import fetch

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from accounts.workspace_models import Workspace
+from accounts.models import Workspace
 from links.selectors import fetch
 
 # Locks in the order of every statement that locks several links.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import connection
 
-from accounts.workspace_models import Workspace
+from accounts.models import Workspace
 from common.errors import TooManyAttempts
 
 _SPEND = """

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from django.core.management.base import CommandError
 
+from accounts.callers import personal_workspace
+from accounts.models import Workspace
 from accounts.selectors import user_of_email
-from accounts.workspace_models import Workspace
-from accounts.workspaces.membership import personal_workspace
 from domains.models import Domain
 from domains.selectors import usable_domains
 

@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 from django.db import models
 
-from accounts.workspace_models import Workspace
+from accounts.models import Workspace
 from common.ids import parse_public_id
 from common.rest.fields import iso_utc
 from links.destinations.utm import UTM_KEYS

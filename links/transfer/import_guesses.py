@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.conf import settings
 
-from accounts.workspace_models import Workspace
+from accounts.models import Workspace
 from common.errors import TooManyAttempts
 from common.host.guess_counts import guesses, too_many_guesses
 from links.codes.namespace import own_codes

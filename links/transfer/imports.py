@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 
-from accounts.models import User
-from accounts.workspace_models import Workspace
+from accounts.models import User, Workspace
 from common.errors import FieldError, InvalidFields, ServiceError
 from common.rest.handling import Handling
 from domains.addresses import BASE_ID

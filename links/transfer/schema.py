@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse
 
-from accounts import concurrency
+from accounts.capacity import concurrency
 from common.openapi.enumerations import name_choices
 from common.openapi.operations import Operation, describe
 from common.openapi.refusals import invalid

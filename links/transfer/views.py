@@ -6,12 +6,12 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.concurrency import costly_call
-from accounts.credentials.authentication import account_of, workspace_of
-from accounts.idempotency import respond_once, takes_key, valid_name
-from accounts.roles import Role
-from accounts.scopes import Scope
-from accounts.throttling import address_of_client
+from accounts.api_requests.idempotency import respond_once, takes_key, valid_name
+from accounts.api_requests.throttling import address_of_client
+from accounts.callers import account_of, workspace_of
+from accounts.capacity.concurrency import costly_call
+from accounts.rights.roles import Role
+from accounts.rights.scopes import Scope
 from common.rest.api import ApiViewSet
 from links.bulk.parsers import ImportParser
 from links.transfer.downloads import Download

@@ -4,9 +4,9 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.credentials.authentication import workspace_of
-from accounts.roles import Role
-from accounts.scopes import Scope
+from accounts.callers import workspace_of
+from accounts.rights.roles import Role
+from accounts.rights.scopes import Scope
 from common.rest.api import ApiViewSet
 from common.rest.envelope import ok
 from links.selectors import get_link

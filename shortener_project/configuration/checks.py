@@ -10,7 +10,7 @@ from django.core import checks
 from django.core.checks import CheckMessage, Tags, register
 from django.urls import URLResolver, get_resolver
 
-from accounts.credentials.authentication import ApiKeyAuthentication
+from accounts.api_requests.authentication import ApiKeyAuthentication
 from common.rest.api import ApiViewSet
 
 

@@ -16,7 +16,7 @@ from psycopg.conninfo import make_conninfo
 from psycopg.pq import Conninfo, PGconn, Ping
 
 from accounts.models import User
-from accounts.plans import Plan
+from accounts.rights.plans import Plan
 from accounts.services import NewAccount, create_account
 from common.database import is_outage
 from shortener_project.running import first_account

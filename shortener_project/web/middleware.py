@@ -13,7 +13,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseForbidde
 from django.middleware.csrf import CsrfViewMiddleware
 from whitenoise.middleware import WhiteNoiseMiddleware
 
-from accounts.credentials.sessions import SessionStore
+from accounts.sessions.store import SessionStore
 from common.browser_headers import protect_page
 from common.client_address import client_address, is_within
 from common.current_request import Actor, Via, actor

@@ -8,9 +8,9 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
+from accounts.api_requests.throttling import address_of_client
 from accounts.credentials.hashing import hashing
 from accounts.services import create_account
-from accounts.throttling import address_of_client
 from common.client_address import client_network
 from common.errors import Conflict, InvalidFields, TooManyAttempts
 from redirects import refusals

@@ -10,8 +10,8 @@ import pytest
 from django.db import connection
 from rest_framework.test import APIClient
 
-from accounts import concurrency
-from accounts.concurrency import LEASE_SECONDS, PER_ACCOUNT, PER_PROCESS, TooManyAtOnce, costly_call
+from accounts.capacity import concurrency
+from accounts.capacity.concurrency import LEASE_SECONDS, PER_ACCOUNT, PER_PROCESS, TooManyAtOnce, costly_call
 from accounts.services import NewAccount
 from limits.models import AttemptLog
 from testing.attempts import pass_time

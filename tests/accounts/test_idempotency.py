@@ -18,8 +18,8 @@ from pytest_django.fixtures import DjangoAssertNumQueries, Settings
 from rest_framework.response import Response
 from rest_framework.test import APIClient
 
-from accounts import idempotency, stored_responses
-from accounts.idempotency import delete_expired_responses
+from accounts.api_requests import idempotency, stored_responses
+from accounts.api_requests.idempotency import delete_expired_responses
 from accounts.models import StoredResponse
 from accounts.services import NewAccount
 from domains.models import Domain

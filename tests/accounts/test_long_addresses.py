@@ -8,9 +8,8 @@ from django.test import Client
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from accounts.models import User
+from accounts.models import Invitation, User
 from accounts.services import NewAccount, create_account
-from accounts.workspace_models import Invitation
 from common.errors import InvalidFields
 from testing.admin import Operator
 from testing.workspaces import team

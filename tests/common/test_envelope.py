@@ -24,7 +24,7 @@ from rest_framework.response import Response
 from rest_framework.test import APIClient
 from rest_framework.views import APIView
 
-from accounts.credentials.authentication import BearerAuthentication
+from accounts.api_requests.authentication import BearerAuthentication
 from common import errors
 from common.errors import FieldError
 from common.rest.envelope import JSONRenderer, error_body, ok

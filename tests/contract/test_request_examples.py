@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 from rest_framework.test import APIClient
 
-from accounts.roles import Role
+from accounts.rights.roles import Role
 from accounts.services import NewAccount
 from testing.accounts import PASSWORD, account
 from testing.keys import scoped_key

@@ -6,13 +6,12 @@ from typing import Any, NamedTuple
 
 from playwright.sync_api import Page, expect
 
-from accounts.models import User
-from accounts.roles import Role
+from accounts.models import User, Workspace
+from accounts.rights.roles import Role
+from accounts.rights.scopes import Scope
 from accounts.scoped_keys.services import create_key
-from accounts.scopes import Scope
 from accounts.services import NewAccount
 from accounts.sessions.lifecycle import start_session
-from accounts.workspace_models import Workspace
 from domains.models import Domain, DomainStatus
 from testing.accounts import account
 from testing.workspaces import add_member, team

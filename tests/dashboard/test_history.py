@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 from rest_framework.test import APIClient
 
-from accounts.roles import Role
+from accounts.rights.roles import Role
 from accounts.services import NewAccount
 from links.models import Link
 from testing.dashboard import session_cookie, sign_in

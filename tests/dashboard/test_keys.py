@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from accounts.key_models import ScopedKey
-from accounts.roles import Role
-from accounts.scopes import Scope
+from accounts.models import ScopedKey
+from accounts.rights.roles import Role
+from accounts.rights.scopes import Scope
 from accounts.services import NewAccount
 from testing.accounts import key_client
 from testing.browser import Visit

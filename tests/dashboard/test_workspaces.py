@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from accounts.roles import Role
+from accounts.models import Invitation, Workspace
+from accounts.rights.roles import Role
 from accounts.services import NewAccount
-from accounts.workspace_models import Invitation, Workspace
 from accounts.workspaces.invitations import invite
 from links.models import Link
 from testing.browser import Visit

@@ -10,8 +10,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
-from accounts.key_models import ScopedKey
-from accounts.scopes import Scope
+from accounts.models import ScopedKey
+from accounts.rights.scopes import Scope
 from accounts.services import NewAccount
 from domains.models import Domain
 from links.models import ClickCounter, Link

@@ -11,8 +11,8 @@ from django.db import connection, transaction
 from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
+from accounts.models import Workspace
 from accounts.services import NewAccount
-from accounts.workspace_models import Workspace
 from links.models import Link
 from qrcodes.models import QrCode
 from testing.connections import is_a_connection_blocked

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from accounts import concurrency, mails, services
+from accounts import mails, services
+from accounts.capacity import concurrency
 from accounts.credentials import hashers, hashing
 from accounts.scoped_keys import services as scoped_keys
 from accounts.second_factor import codes

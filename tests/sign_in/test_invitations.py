@@ -11,9 +11,8 @@ from django.core import mail
 from django.test import Client
 from pytest_django import Settings
 
-from accounts.models import User
+from accounts.models import Invitation, Member, User, Workspace
 from accounts.services import NewAccount
-from accounts.workspace_models import Invitation, Member, Workspace
 from testing.accounts import PASSWORD, account, bearer_client
 from testing.html import parse
 from testing.workspaces import team

@@ -10,9 +10,8 @@ import pytest
 from playwright.sync_api import Page
 from pytest_django import Settings
 
-from accounts.models import Session, User
+from accounts.models import Member, Session, User
 from accounts.services import create_account
-from accounts.workspace_models import Member
 from shortener_project.configuration.mail import parse_mail_url
 from testing.accounts import PASSWORD, account, bearer_client
 from testing.browser import address as address

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from accounts.workspace_models import Workspace
+from accounts.models import Workspace
 from common.interruption import STATUS
 from common.progress import Progress
 from links.selectors import totals

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from django.core.management.base import BaseCommand, CommandError
 
-from accounts.workspace_models import Workspace
+from accounts.models import Workspace
 from common.errors import ServiceError
 from common.interruption import STATUS, Interruption
 from common.progress import Progress

@@ -6,11 +6,11 @@ from typing import Any
 def rest_framework_settings() -> dict[str, Any]:
     return {
         "DEFAULT_AUTHENTICATION_CLASSES": [
-            "accounts.credentials.authentication.ApiKeyAuthentication",
-            "accounts.credentials.authentication.BearerAuthentication",
+            "accounts.api_requests.authentication.ApiKeyAuthentication",
+            "accounts.api_requests.authentication.BearerAuthentication",
         ],
-        "DEFAULT_PERMISSION_CLASSES": ["accounts.permissions.HasRole"],
-        "DEFAULT_THROTTLE_CLASSES": ["accounts.throttling.RequestThrottle"],
+        "DEFAULT_PERMISSION_CLASSES": ["accounts.api_requests.permissions.HasRole"],
+        "DEFAULT_THROTTLE_CLASSES": ["accounts.api_requests.throttling.RequestThrottle"],
         "DEFAULT_PARSER_CLASSES": ["common.rest.strict_json.StrictJSONParser"],
         "DEFAULT_RENDERER_CLASSES": ["common.rest.envelope.JSONRenderer"],
         "DEFAULT_CONTENT_NEGOTIATION_CLASS": "common.rest.envelope.JSONOnly",

@@ -10,10 +10,10 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 from django.db import Error, connection
 
-from accounts.credentials.sessions import delete_expired_sessions
+from accounts.api_requests.idempotency import delete_expired_responses
 from accounts.history.retention import delete_old_changes
-from accounts.idempotency import delete_expired_responses
 from accounts.sessions.lifecycle import delete_expired_api_sessions
+from accounts.sessions.store import delete_expired_sessions
 from analytics.counting.retention.deletion import (
     delete_clicks_of_deleted_links,
     delete_finished_segments,

@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from accounts.models import Change
-from accounts.roles import Role
+from accounts.models import Change, Member, Workspace
+from accounts.rights.roles import Role
 from accounts.services import NewAccount
-from accounts.workspace_models import Member, Workspace
 from testing.accounts import account, bearer_client
 from testing.workspaces import add_member, key_client_in, team, token_client_in
 

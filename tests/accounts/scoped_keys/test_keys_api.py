@@ -10,13 +10,11 @@ from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
 from accounts.credentials import keys
-from accounts.key_models import ScopedKey
-from accounts.models import User
-from accounts.roles import Role
+from accounts.models import Member, ScopedKey, User, Workspace
+from accounts.rights.roles import Role
+from accounts.rights.scopes import Scope
 from accounts.scoped_keys import services
-from accounts.scopes import Scope
 from accounts.services import NewAccount
-from accounts.workspace_models import Member, Workspace
 from domains.models import Domain
 from domains.views import DomainViewSet
 from shortener_project.configuration.checks import check_scopes

@@ -13,9 +13,9 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django.fixtures import Settings
 
 from accounts.credentials import keys
-from accounts.key_models import ScopedKey
+from accounts.models import ScopedKey
+from accounts.rights.scopes import Scope
 from accounts.scoped_keys.lookup import CALLER_OF_KEY, USE_SECONDS, caller_of_scoped_key
-from accounts.scopes import Scope
 from accounts.services import NewAccount
 from testing.accounts import key_client
 from testing.keys import scoped_client, scoped_key

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from accounts.key_models import ScopedKey
-from accounts.roles import Role
+from accounts.models import ScopedKey
+from accounts.rights.roles import Role
+from accounts.rights.scopes import Scope
 from accounts.scoped_keys import services
-from accounts.scopes import Scope
 from accounts.services import NewAccount
 from domains.models import Domain
 from testing.accounts import bearer_client, key_client

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from accounts.roles import Role
+from accounts.models import Workspace
+from accounts.rights.roles import Role
 from accounts.services import NewAccount
-from accounts.workspace_models import Workspace
 from testing.admin import Operator, audit
 from testing.workspaces import add_member, key_client_in, team
 

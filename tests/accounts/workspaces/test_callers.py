@@ -11,10 +11,9 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
-from accounts.models import User
-from accounts.roles import Role
+from accounts.models import Member, User, Workspace
+from accounts.rights.roles import Role
 from accounts.services import NewAccount
-from accounts.workspace_models import Member, Workspace
 from links.models import Link
 from links.views import LinkViewSet
 from shortener_project.configuration.checks import check_roles

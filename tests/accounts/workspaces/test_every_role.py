@@ -13,13 +13,11 @@ from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
-from accounts.key_models import ScopedKey
-from accounts.models import EndReason, Session, User
-from accounts.roles import Role
-from accounts.scopes import WORKSPACE_SCOPES, Scope
+from accounts.models import EndReason, Member, ScopedKey, Session, User, Workspace
+from accounts.rights.roles import Role
+from accounts.rights.scopes import WORKSPACE_SCOPES, Scope
 from accounts.services import NewAccount
 from accounts.sessions.lifecycle import end
-from accounts.workspace_models import Member, Workspace
 from accounts.workspaces.invitations import invite
 from domains.models import Domain
 from testing.accounts import account, bearer_client, key_client

@@ -15,10 +15,9 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
-from accounts.models import User
-from accounts.roles import Role
+from accounts.models import Invitation, Member, User, Workspace
+from accounts.rights.roles import Role
 from accounts.services import NewAccount, set_active
-from accounts.workspace_models import Invitation, Member, Workspace
 from accounts.workspaces import invitations, ownership, services
 from common.errors import NotFound, ServiceError
 from testing.accounts import account, bearer_client

@@ -10,9 +10,8 @@ from django.db import connection
 from django.db.utils import IntegrityError
 from rest_framework.test import APIClient
 
-from accounts.models import User
+from accounts.models import Member, User, Workspace
 from accounts.services import NewAccount
-from accounts.workspace_models import Member, Workspace
 from links.models import Link
 from testing.workspaces import team
 

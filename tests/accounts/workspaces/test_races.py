@@ -11,10 +11,10 @@ import pytest
 from django.db import connection, transaction
 from pytest_django.fixtures import Settings
 
-from accounts.caps import lock_count
-from accounts.roles import Role
+from accounts.capacity.caps import lock_count
+from accounts.models import Invitation, Member, Workspace
+from accounts.rights.roles import Role
 from accounts.services import NewAccount
-from accounts.workspace_models import Invitation, Member, Workspace
 from accounts.workspaces import invitations, services
 from accounts.workspaces.ownership import TooManyWorkspaces
 from common.errors import NotFound, RoleRequired, ServiceError

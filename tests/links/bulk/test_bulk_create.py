@@ -10,8 +10,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
+from accounts.models import Workspace
 from accounts.services import NewAccount
-from accounts.workspace_models import Workspace
 from bans.services import ban_host
 from common.destination_url import canonical_destination
 from domains.models import Domain

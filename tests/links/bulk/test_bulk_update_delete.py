@@ -10,8 +10,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
+from accounts.models import Workspace
 from accounts.services import NewAccount
-from accounts.workspace_models import Workspace
 from domains.models import Domain
 from links.bulk.services import delete_links, update_links
 from links.models import Code, Link

@@ -14,7 +14,7 @@ from django.test import Client
 from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
-from accounts.roles import Role
+from accounts.rights.roles import Role
 from accounts.services import NewAccount
 from analytics.counting.retention import deletion as retention
 from analytics.models import DayTotal

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from rest_framework.test import APIClient
 
+from accounts.models import Workspace
 from accounts.services import NewAccount
-from accounts.workspace_models import Workspace
 from testing.workspaces import key_client_in, team
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from django.db import connection
 from rest_framework.test import APIClient
 
-from accounts.workspace_models import Workspace
+from accounts.models import Workspace
 from analytics.counting.audit import differences
 from tests.links.many import results
 

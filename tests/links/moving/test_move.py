@@ -10,10 +10,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
-from accounts.change_models import Change
-from accounts.roles import Role
+from accounts.models import Change, Workspace
+from accounts.rights.roles import Role
 from accounts.services import NewAccount
-from accounts.workspace_models import Workspace
 from common.host import cache_versions
 from links.models import Code, Link
 from links.selectors import totals

@@ -11,8 +11,8 @@ import pytest
 from django.db import connection, transaction
 from django.test import Client
 
+from accounts.models import Workspace
 from accounts.services import NewAccount
-from accounts.workspace_models import Workspace
 from bans.services import ban_account
 from common.destination_url import canonical_destination
 from common.errors import NotFound

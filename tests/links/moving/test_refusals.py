@@ -10,9 +10,9 @@ from django.test import Client
 from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
-from accounts.roles import Role
+from accounts.models import Workspace
+from accounts.rights.roles import Role
 from accounts.services import NewAccount
-from accounts.workspace_models import Workspace
 from bans.services import ban_account
 from domains.models import Domain
 from links.models import CreatedLinks, Link

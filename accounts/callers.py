@@ -1,17 +1,17 @@
-"""The workspace in which a request acts, and the role of its caller there."""
+"""The caller of a request, the workspace in which it acts, and the caller's role there."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from django.db import DEFAULT_DB_ALIAS
 from django.db.models.base import ModelState
+from rest_framework.request import Request
 
-from accounts.models import User
-from accounts.roles import Role
-from accounts.scopes import CallerKey
-from accounts.workspace_models import Workspace
+from accounts.models import User, Workspace
+from accounts.rights.roles import Role
+from accounts.rights.scopes import CallerKey
 from common.errors import RoleRequired, WorkspaceNotFound
 from limits.rates import Count
 
@@ -51,6 +51,25 @@ class Caller(NamedTuple):
     @property
     def plan(self) -> str:
         return self.account.plan if self.workspace is None else self.workspace.plan
+
+
+def account_of(request: Request) -> User:
+    """The caller's account. Only for views that require a credential."""
+    return cast(User, request.user)
+
+
+def workspace_of(request: Request) -> Workspace:
+    """The workspace in which the caller acts. Only for actions that require a role."""
+    workspace = cast(Caller, request.auth).workspace
+    assert workspace is not None  # noqa: S101 # `HasRole` has refused such a caller
+    return workspace
+
+
+def session_of(request: Request) -> int:
+    """The primary key of the caller's session. Only for views that take nothing but a token."""
+    session = cast(Caller, request.auth).session
+    assert session is not None  # noqa: S101 # the view accepts tokens only
+    return session
 
 
 def personal_workspace(account: User) -> Workspace:

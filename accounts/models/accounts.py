@@ -1,3 +1,5 @@
+"""Accounts, their main keys and sessions, and the stored responses to their requests."""
+
 from __future__ import annotations
 
 from collections.abc import Collection
@@ -8,10 +10,7 @@ from django.contrib.auth.models import PermissionsMixin
 from django.db import models
 from django.db.models.functions import Now
 
-from accounts.change_models import Change  # noqa: F401 # Django finds models in this module
-from accounts.key_models import ScopedKey  # noqa: F401 # likewise
-from accounts.plans import Plan
-from accounts.workspace_models import Invitation, Member, Workspace  # noqa: F401 # likewise
+from accounts.rights.plans import Plan
 from common.ids import new_public_id
 
 

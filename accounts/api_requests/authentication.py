@@ -5,43 +5,21 @@ Both name ``Bearer`` in ``WWW-Authenticate``; without it DRF returns 403.
 
 from __future__ import annotations
 
-from typing import cast
-
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
+from accounts.callers import Caller
 from accounts.credentials.keys import PREFIXES, SCOPED_PREFIX
 from accounts.models import User
 from accounts.scoped_keys.lookup import caller_of_scoped_key, is_scoped_key
 from accounts.selectors import caller_of_api_key, user_of_api_key
 from accounts.sessions.queries import caller_of_access_token
-from accounts.workspace_models import Workspace
-from accounts.workspaces.membership import Caller
 from common.current_request import Via
 from common.rest.envelope import WWW_AUTHENTICATE
 
 # The header that names the workspace in which the request acts.
 _WORKSPACE = "HTTP_X_WORKSPACE"
-
-
-def account_of(request: Request) -> User:
-    """The caller's account. Only for views that require a credential."""
-    return cast(User, request.user)
-
-
-def workspace_of(request: Request) -> Workspace:
-    """The workspace in which the caller acts. Only for actions that require a role."""
-    workspace = cast(Caller, request.auth).workspace
-    assert workspace is not None  # noqa: S101 # `HasRole` has refused such a caller
-    return workspace
-
-
-def session_of(request: Request) -> int:
-    """The primary key of the caller's session. Only for views that take nothing but a token."""
-    session = cast(Caller, request.auth).session
-    assert session is not None  # noqa: S101 # the view accepts tokens only
-    return session
 
 
 class ApiKeyAuthentication(BaseAuthentication):

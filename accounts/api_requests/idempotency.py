@@ -19,11 +19,10 @@ from django.db import connection
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts import stored_responses
-from accounts.credentials.authentication import account_of
+from accounts.api_requests import stored_responses
+from accounts.api_requests.stored_responses import KEPT_HOURS, StoredResponsesFull
+from accounts.callers import Caller, account_of
 from accounts.models import StoredResponse, User
-from accounts.stored_responses import KEPT_HOURS, StoredResponsesFull
-from accounts.workspaces.membership import Caller
 from common import secrets
 from common.database import in_one_transaction
 from common.errors import Conflict, FieldError, InvalidFields, ServiceError

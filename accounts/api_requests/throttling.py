@@ -8,8 +8,8 @@ from django.conf import settings
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
-from accounts.plans import requests_per_minute
-from accounts.workspaces.membership import Caller
+from accounts.callers import Caller
+from accounts.rights.plans import requests_per_minute
 from common.client_address import client_address, client_network
 from limits.rates import Rate, rate_of, spend_request
 

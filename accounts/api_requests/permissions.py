@@ -7,8 +7,8 @@ from typing import Any, cast
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from accounts.scopes import CallerKey, Scope
-from accounts.workspaces.membership import Caller, require_role
+from accounts.callers import Caller, require_role
+from accounts.rights.scopes import CallerKey, Scope
 from common.errors import KeyLimited, ScopeRequired
 
 # The actions of methods that a route does not support: DRF has a name only for OPTIONS.

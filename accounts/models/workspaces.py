@@ -7,9 +7,9 @@ from datetime import timedelta
 from django.db import models
 from django.db.models.functions import Now
 
-from accounts.plans import Plan
-from accounts.roles import Role
-from accounts.scopes import CallerKey
+from accounts.rights.plans import Plan
+from accounts.rights.roles import Role
+from accounts.rights.scopes import CallerKey
 from common.ids import new_public_id
 
 INVITATION_DAYS = 7
@@ -36,7 +36,7 @@ class Workspace(models.Model):
         db_comment="The account of a personal workspace. Null: a team's workspace.",
     )
     name = models.CharField(max_length=100, db_comment="For people.")
-    team_plan = models.CharField(  # noqa: DJ001 # null: the plan of the account
+    team_plan = models.CharField(
         "plan",
         max_length=10,
         choices=Plan,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import connection
 
-from accounts.workspace_models import Workspace
+from accounts.models import Workspace
 from common.errors import Forbidden
 
 # Locked in a fixed order, so that two transactions that lock the same workspaces cannot deadlock.

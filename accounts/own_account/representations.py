@@ -2,49 +2,14 @@
 
 from __future__ import annotations
 
-from django.conf import settings
-
 from accounts.models import Session, User
-from accounts.plans import Plan, allows_custom_domains, links_per_month, requests_per_minute
+from accounts.rights.plans import Plan
+from accounts.rights.representations import limits_of_plan
 from accounts.second_factor.policy import has_second_factor
 from accounts.workspaces.representations import workspace_summary
 from accounts.workspaces.selectors import memberships_of
-from common.openapi.response_fields import choice, flag, moment, number, public_id, text
+from common.openapi.response_fields import choice, flag, moment, public_id, text
 from common.openapi.responses import Representation
-
-_UNLIMITED = "Null: no limit."
-
-limits_of_plan = Representation(
-    "AccountLimits",
-    number(
-        "requestsPerMinute",
-        lambda plan: requests_per_minute(plan) or None,
-        600,
-        f"API requests. {_UNLIMITED}",
-        allow_null=True,
-    ),
-    number(
-        "linksPerMonth",
-        lambda plan: links_per_month(plan) or None,
-        1000,
-        f"Links that can be created in a calendar month. {_UNLIMITED}",
-        allow_null=True,
-    ),
-    number(
-        "domains",
-        lambda plan: settings.DOMAINS_PER_ACCOUNT or None if allows_custom_domains(plan) else 0,
-        0,
-        f"Custom domains. {_UNLIMITED}",
-        allow_null=True,
-    ),
-    number(
-        "qrCodes",
-        lambda plan: settings.QR_CODES_PER_ACCOUNT or None,
-        100_000,
-        f"QR codes. {_UNLIMITED}",
-        allow_null=True,
-    ),
-)
 
 
 def _limits(user: User) -> dict[str, object]:
@@ -66,15 +31,6 @@ own_account = Representation(
     workspace_summary.listed("workspaces", _workspaces),
     flag("isStaff", "is_staff", False, "Whether the account may open the admin."),
     flag("hasTwoFactors", has_second_factor, False, "Whether a login needs `otp` as well as the password."),
-)
-
-
-workspace_object = Representation(
-    "Workspace",
-    *workspace_summary.fields,
-    choice("plan", "workspace.plan", Plan.values, Plan.PRO.value),
-    limits_of_plan.nested("limits", lambda member: limits_of_plan(member.workspace.plan)),
-    moment("createdAt", "workspace.created_at", "2026-01-05T09:30:00Z"),
 )
 
 

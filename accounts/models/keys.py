@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.db import models
 from django.db.models.functions import Now
 
-from accounts.scopes import Scope, scopes_of
-from accounts.workspace_models import Workspace
+from accounts.models.workspaces import Workspace
+from accounts.rights.scopes import Scope, scopes_of
 from common.ids import new_public_id
 
 MAX_NAME = 100

@@ -1,0 +1,1 @@
+"""The steps of an API request before its view: `authentication`, `permissions`, `throttling` and `idempotency`."""

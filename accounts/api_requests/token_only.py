@@ -1,0 +1,15 @@
+from __future__ import annotations
+
+from rest_framework.authentication import BaseAuthentication
+
+from accounts.api_requests.authentication import BearerAuthentication
+from common.rest.api import ApiViewSet
+
+
+class TokenOnlyViewSet(ApiViewSet):
+    """For what only a person who logged in can do; a key cannot."""
+
+    authentication_classes = [BearerAuthentication]
+
+    def get_authenticators(self) -> list[BaseAuthentication]:
+        return [BearerAuthentication(is_only_method=True)]

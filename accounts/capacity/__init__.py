@@ -1,0 +1,1 @@
+"""Limits on the use of shared resources: `caps` on the number of objects, `concurrency` of expensive calls."""

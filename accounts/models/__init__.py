@@ -1,0 +1,19 @@
+"""The tables of `accounts`, by subject. Import the models from here."""
+
+from accounts.models.accounts import ApiKey, EndReason, Session, StoredResponse, User
+from accounts.models.changes import Change
+from accounts.models.keys import ScopedKey
+from accounts.models.workspaces import Invitation, Member, Workspace
+
+__all__ = [
+    "ApiKey",
+    "Change",
+    "EndReason",
+    "Invitation",
+    "Member",
+    "ScopedKey",
+    "Session",
+    "StoredResponse",
+    "User",
+    "Workspace",
+]

@@ -1,0 +1,1 @@
+"""The API for a user's own account: name, password and sessions. `services` changes them."""

@@ -1,0 +1,1 @@
+"""What the `plans` of accounts, the `roles` of members and the `scopes` of keys allow."""
