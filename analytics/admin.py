@@ -15,8 +15,8 @@ from analytics.journal.reader import segment_path
 from analytics.models import Click, Kind
 from analytics.pipeline_models import DeadLetter, Segment
 from common.admin import COUNT_LIMIT, CappedPaginator, ReadOnlyAdmin, one_line
-from links.listing.operator_search import ids_of_links
 from links.models import Link
+from links.operators.search import ids_of_links
 
 # Periods of the list without a search: it uses the first one that has COUNT_LIMIT rows.
 _RECENT = timedelta(hours=1)

@@ -2,5 +2,5 @@
 
 `services` creates and lifts bans; `hosts` normalises a banned host; `selectors` checks a URL. SQL of other apps calls
 `bans_is_host_banned`.
-Bans of single links are in `links.link_bans`.
+Bans of single links are in `links.operators.bans`.
 """

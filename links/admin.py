@@ -15,13 +15,13 @@ from bans.models import Ban
 from bans.selectors import Affected
 from common.admin import OperatorAdmin, one_line
 from common.destination_url import canonical_destination
-from links import link_bans
-from links.listing.affected import affected_by_account, affected_by_host
-from links.listing.operator_search import find_links, inactive_links, with_bans
 from links.models import Link, LinkBan
+from links.operators import bans as link_bans
+from links.operators.affected import affected_by_account, affected_by_host
+from links.operators.search import find_links, inactive_links, with_bans
+from links.operators.visitor_state import visitor_state
 from links.short_urls import short_url_of
 from links.storage.columns import RESTRICTIONS
-from links.visitor_state import visitor_state
 
 
 class StateFilter(admin.SimpleListFilter):

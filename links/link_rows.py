@@ -12,8 +12,7 @@ import orjson
 from django.db import DEFAULT_DB_ALIAS, models
 
 from domains.models import Domain
-from links.counter_models import ClickCounter
-from links.models import Link
+from links.models import ClickCounter, Link
 
 
 def _names(model: type[models.Model]) -> list[str]:

@@ -28,7 +28,7 @@ from analytics.visitors.visitor import Visitor
 from common.client_address import client_site
 from common.host.metrics import count_database_error
 from common.secrets import derive_key
-from links.click_claims import Claim, claim_click
+from links.clicks.claims import Claim, claim_click
 from links.destinations.group_claims import claim_clicks
 
 KINDS = {"click": Kind.CLICK, "head": Kind.HEAD, "prefetch": Kind.PREFETCH, "crawler": Kind.CRAWLER}

@@ -1,1 +1,1 @@
-"""Lists of links. `lists.list_links` is for owners, `operator_search` for the admin; `searches` has the filters."""
+"""Lists of links for their owners: `lists.list_links`, and `limited` for limited keys. `searches` has the filters."""

@@ -15,8 +15,8 @@ from selectolax.lexbor import LexborHTMLParser as HTMLParser
 
 from accounts.services import NewAccount
 from bans.models import Ban
-from links.listing import affected
 from links.models import Link
+from links.operators import affected
 from shortener_project.running.preparation import connection_parameters
 from testing.admin import Operator, audit
 from tests.links.many import create_many

@@ -11,8 +11,8 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
-from links.link_bans import ban_link, lift_ban
 from links.models import Link, LinkBan
+from links.operators.bans import ban_link, lift_ban
 from testing.deletion import delete_finally
 from testing.service.polling import DEADLINE
 

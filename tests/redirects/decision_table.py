@@ -14,8 +14,8 @@ from analytics.visitors.visitor import visitor_from
 from bans.models import Ban
 from domains.models import DomainStatus
 from links.destinations.lookup import read_target
-from links.link_bans import ban_link
 from links.models import ClickCounter, Link
+from links.operators.bans import ban_link
 from redirects.password import remember_unlocked
 from testing.agents import FIREFOX
 from tests.redirects.test_access import AMERICAN, GOOGLEBOT

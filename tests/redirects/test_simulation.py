@@ -17,8 +17,8 @@ from rest_framework.test import APIClient
 from accounts.services import NewAccount
 from bans.models import Ban
 from domains.models import DomainStatus
-from links.link_bans import ban_link
 from links.models import ClickCounter, Link
+from links.operators.bans import ban_link
 from redirects.checks import ORDER
 from testing.forgeries import records
 from tests.redirects.test_access import AMERICAN, BRITISH, GOOGLEBOT, MOBILE

@@ -15,7 +15,7 @@ from analytics.counting.tables.lifetime_counts import closed_day
 from analytics.counting.tables.salts import EPOCH
 from analytics.counting.tables.slots import IMPORTED
 from analytics.dimensions import COMPLETE, UNKNOWN
-from links.click_counters import existing_links
+from links.clicks.counters import existing_links
 from links.storage.imported_clicks import raise_imported_clicks
 
 LOCK = 5_823_144

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from analytics.counting.retention.former_routes import MAX_FORMER_URLS, delete_former_routes
 from analytics.models import DayCount, Dimension, LifeCount
-from links.route_models import Route
+from links.models import Route
 
 pytestmark = pytest.mark.django_db
 

@@ -9,8 +9,7 @@ from django.db import connection
 from rest_framework.test import APIClient
 
 from links.bulk.services import MAX_ITEMS
-from links.models import Link
-from links.route_models import Route
+from links.models import Link, Route
 from links.routing.serializers import MAX_RULES
 from links.storage.statement_groups import ROUTED_LINKS_PER_STATEMENT
 from tests.links.many import URL, create_many, results

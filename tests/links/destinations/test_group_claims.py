@@ -18,8 +18,8 @@ from analytics.journal.pending import open_record, take_pending
 from analytics.journal.records import COUNTED, Record, decode, encode
 from common.host import state
 from links.destinations.group_claims import NotClaimed
-from links.link_bans import ban_link
 from links.models import ClickCounter, Link
+from links.operators.bans import ban_link
 from testing.clicks import drain
 from testing.service.polling import DEADLINE
 

@@ -20,8 +20,8 @@ from analytics.counting.retention import deletion as retention
 from analytics.models import DayTotal
 from bans.services import ban_host
 from domains.models import Domain
-from links.link_bans import ban_link
 from links.models import ClickCounter, Code, DeletedLink, Link, LinkBan, Route, VisitorClicks, VisitorKey
+from links.operators.bans import ban_link
 from links.storage.deletion import purge_deleted_links
 from qrcodes.models import DeletedQrCode, QrCode
 from testing.accounts import bearer_client

@@ -15,9 +15,9 @@ from accounts.services import NewAccount
 from bans.models import Ban
 from bans.services import ban_host, lift_ban
 from domains.models import Domain
-from links.listing.affected import affected_by_host
-from links.listing.operator_search import find_links, with_bans
 from links.models import Link, Route
+from links.operators.affected import affected_by_host
+from links.operators.search import find_links, with_bans
 from testing.admin import Operator
 from testing.refusals import broken_rules
 from tests.links.many import URL, create_many, imported

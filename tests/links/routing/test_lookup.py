@@ -15,8 +15,8 @@ from domains.models import Domain
 from links.destinations import lookup
 from links.destinations.known_links import known_links
 from links.destinations.lookup import Target, load_target, read_target, recall_target
-from links.link_bans import ban_link
 from links.models import Link
+from links.operators.bans import ban_link
 from tests.links.many import URL
 from tests.links.routing.fields import EVERYTHING, RULES, SPLIT
 

@@ -1,3 +1,5 @@
+"""Links, their codes, and the bans of single links."""
+
 from __future__ import annotations
 
 from django.contrib.postgres.fields import ArrayField
@@ -8,16 +10,6 @@ from django.db.models.functions import Now
 from accounts.models import Workspace
 from common.ids import new_public_id
 from domains.models import Domain
-from links.counter_models import (  # noqa: F401 # Django finds models in this module
-    ClickCounter,
-    CreatedLinks,
-    OwnerTotals,
-    TagTotals,
-    VisitorClicks,
-    VisitorKey,
-)
-from links.deleted_models import DeletedLink  # noqa: F401 # likewise
-from links.route_models import Route  # noqa: F401 # likewise
 
 # The longest code that an imported link may keep.
 MAX_CODE = 255

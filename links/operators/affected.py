@@ -14,7 +14,7 @@ COUNT_LIMIT = 1_000
 # Less than the time limit of statements in requests.
 COUNT_MILLISECONDS = 1_500
 _QUERY_CANCELED = "57014"
-# As in `links.listing.operator_search`: scan the newest links for a common host, and look up a rare one in the search
+# As in `links.operators.search`: scan the newest links for a common host, and look up a rare one in the search
 # index, which has parts of the content as its keys.
 _TO_HOST = """EXISTS (
     SELECT FROM unnest(l.other_destinations || l.destination) url WHERE %(host)s = ANY(bans_hosts_of(url))

@@ -11,7 +11,7 @@ from links.models import Link
 def visitor_state(link: Link, now: datetime) -> str:
     """The first check that refuses every visit, in the order of `redirects.checks.LINK_CHECKS`; "active" for none.
 
-    Requires ``ban_reason`` of `links.listing.operator_search.with_bans`, and the joined counter and domain.
+    Requires ``ban_reason`` of `links.operators.search.with_bans`, and the joined counter and domain.
     """
     ban_reason = link.ban_reason  # type: ignore[attr-defined] # annotated
     if ban_reason is not None:

@@ -1,0 +1,41 @@
+"""The tables of `links`, by subject. Import the models from here."""
+
+from links.models.counters import (
+    ClickCounter,
+    CreatedLinks,
+    OwnerTotals,
+    TagTotals,
+    VisitorClicks,
+    VisitorKey,
+)
+from links.models.deleted import DeletedLink
+from links.models.links import (
+    MAX_CODE,
+    Code,
+    CodeKind,
+    Device,
+    Link,
+    LinkBan,
+    RedirectType,
+    ReferrerPolicy,
+)
+from links.models.routes import Route
+
+__all__ = [
+    "MAX_CODE",
+    "ClickCounter",
+    "Code",
+    "CodeKind",
+    "CreatedLinks",
+    "DeletedLink",
+    "Device",
+    "Link",
+    "LinkBan",
+    "OwnerTotals",
+    "RedirectType",
+    "ReferrerPolicy",
+    "Route",
+    "TagTotals",
+    "VisitorClicks",
+    "VisitorKey",
+]
