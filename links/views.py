@@ -24,7 +24,7 @@ from domains.selectors import count_domains, usable_domains
 from links import representations, selectors, services
 from links.listing import lists
 from links.listing.limited import list_limited_links
-from links.listing.options import ListOptions
+from links.listing.options import list_options
 from links.schema import describe_links
 from links.serializers import CreateLinkSerializer, ListQuery, UpdateLinkSerializer
 
@@ -58,7 +58,7 @@ class LinkViewSet(ApiViewSet):
 
     def list(self, request: Request) -> Response:
         parameters = self.read_query()
-        owner, options = workspace_of(request), ListOptions(**parameters)
+        owner, options = workspace_of(request), list_options(**parameters)
         only_own = owner.key is not None and owner.key.only_own
         listed = (list_limited_links if only_own else lists.list_links)(owner, options)
         page = pagination_of(listed, parameters)

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from common.bounded_cache import BoundedCache
 from common.host import state
 from links.listing import searches
+from links.listing.options import ALWAYS
 from links.listing.searches import Matches, Search
 from links.selectors import fetch
 
@@ -92,7 +93,7 @@ def total(search: Search, matches: Matches, values: dict[str, Any]) -> Total:
         if on_other_domains <= COUNT_LIMIT:
             return Total(links - on_other_domains, is_capped=False)
     # The totals of tags cover all dates and domains.
-    is_by_tags = not search.text and search.created == searches.ALWAYS and search.domain is None
+    is_by_tags = not search.text and search.created == ALWAYS and search.domain is None
     if is_by_tags and len(search.tags) == 1:
         return Total(sum(matches.tag_totals), is_capped=False)
     if is_by_tags and max(matches.tag_totals, default=0) > COUNT_LIMIT:

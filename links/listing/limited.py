@@ -14,7 +14,7 @@ from links.key_limits import condition_of
 from links.listing import searches
 from links.listing.counts import COUNT_LIMIT
 from links.listing.options import ListOptions
-from links.listing.scans import DIRECTIONS, SORTS, near_or_all, scan
+from links.listing.scans import DIRECTIONS, SORTS, near_or_all, scan, slice_of_page
 from links.selectors import LinkRow, fetch, link_rows, totals
 
 _KEYS = {"createdAt": "l.created_at", "title": SORTS["title"].key, "clickCount": "n.clicks"}
@@ -26,42 +26,37 @@ _COUNT = "SELECT count(*) FROM (SELECT {links} LIMIT {limit}) c"
 
 def list_limited_links(owner: Workspace, options: ListOptions) -> Page[LinkRow]:
     """One page, as `links.listing.lists.list_links` returns it."""
-    filters = searches.search_for(
-        owner, options.search, options.tags, options.is_active, options.created, domain_id=options.domain_id
-    )
+    search = searches.search_for(owner, options.filters)
     condition, values = condition_of(owner.key)
-    condition += _ACTIVITY[options.is_active]
-    values |= {"owner": owner.pk} | ({} if filters is None else filters.values)
-    searched = "" if filters is None else _TEXTS
-    matching = "" if filters is None else f" AND {filters.match}"
+    condition += _ACTIVITY[options.filters.is_active]
+    values |= {"owner": owner.pk} | ({} if search is None else search.values)
+    searched = "" if search is None else _TEXTS
+    matching = "" if search is None else f" AND {search.match}"
     where = f"WHERE l.owner_id = %(owner)s{condition}{matching}"
     links = f"FROM links_link l{searched} {where}"
     [[found]] = fetch(_COUNT.format(links=links, limit=COUNT_LIMIT + 1), values)
     total, is_capped = min(found, COUNT_LIMIT), found > COUNT_LIMIT
-    offset, limit = options.offset, options.limit
-    if offset >= found:
+    if options.offset >= found:
         return Page([], total, is_capped)
-    forward, backward = DIRECTIONS[options.sort_order]
-    direction = forward
-    if not is_capped and offset > total // 2:
-        # Read the second half from the other end.
-        direction, offset, limit = backward, max(0, total - offset - limit), min(limit, total - offset)
+    page = slice_of_page(options, total, is_capped=is_capped)
     clicks = _CLICKS if options.sort_by == "clickCount" else ""
     everything = (
         f"SELECT l.id AS id, {_KEYS[options.sort_by]} AS key FROM links_link l{clicks}{searched} {where}"  # noqa: S608 # constants
     )
     candidates = everything
-    needed = offset + limit
-    if filters is None and 2 * needed < found:
+    if search is None and 2 * page.end < found:
         # Twice as far as needed if the links are spread evenly, unless sorting all of them is cheaper.
-        steps = 2 * needed * totals(owner).links // found
+        steps = 2 * page.end * totals(owner).links // found
         if steps < found:
             within = f"(SELECT true{condition} FROM links_link l WHERE l.id = s.id)"  # noqa: S608 # constants
             first = scan(SORTS[options.sort_by], "true")
             candidates = near_or_all(
-                first, within, everything, direction=direction, steps=steps, needed=needed
+                first, within, everything, direction=page.direction, steps=steps, needed=page.end
             )
     rows = link_rows(
-        candidates, values | {"limit": limit, "offset": offset}, direction=direction, order=forward
+        candidates,
+        values | {"limit": page.limit, "offset": page.offset},
+        direction=page.direction,
+        order=DIRECTIONS[options.sort_order][0],
     )
     return Page(rows, total, is_capped)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from links.listing.options import ListOptions
+
 
 class Sort(NamedTuple):
     """How to scan an owner's links in order: ``source`` has an index on the owner, the key and the identifier."""
@@ -32,6 +34,28 @@ SELECT id, key FROM near WHERE (SELECT count(*) FROM near) = {needed}
 UNION ALL
 SELECT id, key FROM ({everything}) a WHERE (SELECT count(*) FROM near) < {needed}
 """
+
+
+class Slice(NamedTuple):
+    """The rows of a page, counted from the end of the list that ``direction`` starts at."""
+
+    direction: str
+    offset: int
+    limit: int
+
+    @property
+    def end(self) -> int:
+        return self.offset + self.limit
+
+
+def slice_of_page(options: ListOptions, total: int, *, is_capped: bool) -> Slice:
+    """The rows to read for a page of a list with ``total`` links, or more if it ``is_capped``."""
+    forward, backward = DIRECTIONS[options.sort_order]
+    offset, limit = options.offset, options.limit
+    if is_capped or offset <= total // 2:
+        return Slice(forward, offset, limit)
+    # Read the second half from the other end, so that the last page costs as little as the first.
+    return Slice(backward, max(0, total - offset - limit), min(limit, total - offset))
 
 
 def scan(sort: Sort, match: str, columns: str = "") -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
 from typing import Any, NamedTuple
 
 from accounts.models import Workspace
 from links.listing.domains import DEFAULT, ListedDomain, listed_domain
+from links.listing.options import ALWAYS, Filters, Period
 from links.listing.short_addresses import link_at
 from links.selectors import fetch, tag_key
 
@@ -15,22 +15,6 @@ from links.selectors import fetch, tag_key
 FETCH_LIMIT = 1_000
 # Scan this many links before querying the index, because the index is slow for common terms.
 REACH = 5_000
-
-
-class Period(NamedTuple):
-    """The times of creation from ``start`` on and before ``end``. None: without a limit."""
-
-    start: datetime | None = None
-    end: datetime | None = None
-
-    @property
-    def condition(self) -> str:
-        """The end of a condition on `links_searchable s`."""
-        start = "" if self.start is None else " AND s.created_at >= %(created_from)s"
-        return start if self.end is None else f"{start} AND s.created_at < %(created_before)s"
-
-
-ALWAYS = Period()
 
 
 class Search(NamedTuple):
@@ -165,24 +149,17 @@ FROM (
 """
 
 
-def search_for(
-    owner: Workspace,
-    text: str,
-    tags: str,
-    is_active: bool | None,
-    created: Period = ALWAYS,
-    *,
-    domain_id: str | None = None,
-) -> Search | None:
+def search_for(owner: Workspace, filters: Filters) -> Search | None:
     """None if there is neither a text nor a tag nor a time nor a domain to match.
 
     Raises NotFound as `listed_domain` does.
     """
-    domain = listed_domain(owner, domain_id)
-    tag_keys = tuple(sorted({key for tag in tags.split(",") if (key := tag_key(tag))}))
+    domain = listed_domain(owner, filters.domain_id)
+    tag_keys = tuple(sorted({key for tag in filters.tags.split(",") if (key := tag_key(tag))}))
+    text, created = filters.search, filters.created
     if not text and not tag_keys and created == ALWAYS and domain is None:
         return None
-    return Search(text, tag_keys, is_active, link_at(owner, text), created, domain)
+    return Search(text, tag_keys, filters.is_active, link_at(owner, text), created, domain)
 
 
 def activity(is_active: bool | None) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import datetime
 from io import StringIO
 from typing import Any
 
@@ -22,6 +21,7 @@ from common.rest.fields import iso_utc
 from links.destinations.utm import UTM_KEYS
 from links.key_limits import condition_of
 from links.listing import searches
+from links.listing.options import NO_FILTERS, Filters
 from links.representations import changeable_fields
 from links.selectors import fetch
 from links.short_urls import short_url
@@ -75,20 +75,13 @@ def export_links(
     owner: Workspace,
     *,
     file_format: str,
-    search: str = "",
-    tags: str = "",
-    is_active: bool | None = None,
-    created_from: datetime | None = None,
-    created_before: datetime | None = None,
-    domain_id: str | None = None,
+    filters: Filters = NO_FILTERS,
     report: Callable[[int], None] = lambda _: None,
 ) -> Iterator[bytes]:
     """Yield the file in chunks. The filters are those of the list. Calls ``report`` with the links of each batch."""
     write = _WRITERS[ExportFormat(file_format)]
-    conditions = searches.search_for(
-        owner, search, tags, is_active, searches.Period(created_from, created_before), domain_id=domain_id
-    )
-    match = searches.activity(is_active) if conditions is None else conditions.match
+    conditions = searches.search_for(owner, filters)
+    match = searches.activity(filters.is_active) if conditions is None else conditions.match
     values = {"owner": owner.pk} | ({} if conditions is None else conditions.values)
     limits, of_key = condition_of(owner.key)
     if limits:

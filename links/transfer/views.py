@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from django.http import HttpResponse, StreamingHttpResponse
 from django.utils import timezone
 from rest_framework.decorators import action
@@ -14,6 +16,7 @@ from accounts.rights.roles import Role
 from accounts.rights.scopes import Scope
 from common.rest.api import ApiViewSet
 from links.bulk.parsers import ImportParser
+from links.listing.options import Filters
 from links.transfer.downloads import Download
 from links.transfer.exports import CONTENT_TYPES, ExportFormat, export_links, export_selected_links
 from links.transfer.import_guesses import refuse_above_guess_limit, withhold_guesses
@@ -59,11 +62,14 @@ class TransferViewSet(ApiViewSet):
     @action(detail=False, url_path="export")
     def export_urls(self, request: Request) -> StreamingHttpResponse:
         options = self.read_query()
-        file_format = ExportFormat(options["file_format"])
+        file_format = ExportFormat(options.pop("file_format"))
         # The server never reads or closes the stream of a HEAD response, so an export would keep its slot.
         wants_content = request.method == "GET"
         owner = workspace_of(request)
-        chunks = Download(owner.pk, export_links(owner, **options)) if wants_content else ()
+        chunks: Iterable[bytes] = ()
+        if wants_content:
+            links = export_links(owner, file_format=file_format, filters=Filters(**options))
+            chunks = Download(owner.pk, links)
         response = StreamingHttpResponse(chunks, content_type=CONTENT_TYPES[file_format])
         response["Content-Disposition"] = _disposition(file_format)
         return response
