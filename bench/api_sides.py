@@ -137,7 +137,7 @@ def _created(port: int, key: str, count: int) -> list[str]:
             json.dumps({"urls": urls}).encode(),
             {"Content-Type": "application/json", "X-API-Key": key},
         )
-        with urllib.request.urlopen(request) as response:
+        with urllib.request.urlopen(request) as response:  # noqa: S310 # a service of ours
             ids += re.findall(r'"_id":\s*"([-\w]+)"', response.read().decode())
     return ids
 

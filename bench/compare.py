@@ -126,7 +126,7 @@ def _created_codes(port: int, api_key: str, count: int) -> list[str]:
             json.dumps({"urls": urls}).encode(),
             {"Content-Type": "application/json", "X-API-Key": api_key},
         )
-        with urllib.request.urlopen(request) as response:
+        with urllib.request.urlopen(request) as response:  # noqa: S310 # a service of ours
             codes += re.findall(r'"shortCode":\s*"(\w+)"', response.read().decode())
     return codes
 

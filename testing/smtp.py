@@ -31,7 +31,7 @@ class _Handler:
     def __init__(self, received: Queue[EmailMessage]) -> None:
         self._received = received
 
-    async def handle_DATA(self, server: Any, session: Any, envelope: Envelope) -> str:
+    async def handle_DATA(self, server: Any, session: Any, envelope: Envelope) -> str:  # noqa: N802 # a name of aiosmtpd
         assert isinstance(envelope.content, bytes)
         self._received.put(message_from_bytes(envelope.content, policy=default))
         return "250 OK"

@@ -12,19 +12,19 @@ from common.rest.json_serializers import Object, StrictObject
 
 
 class Limits(StrictObject):
-    maxClicks = Integer(required=False)
+    maxClicks = Integer(required=False)  # noqa: N815 # a name as in the API
     source = Text(required=False)
 
 
 class Item(Object):
-    isActive = Boolean(required=False)
+    isActive = Boolean(required=False)  # noqa: N815 # a name as in the API
 
 
 class Body(Object):
     returned = frozenset({"createdAt"})
     inner = {"items.0": Item}
 
-    originalUrl = Text(required=False)
+    originalUrl = Text(required=False)  # noqa: N815 # a name as in the API
     password = Text(required=False)
     limits = Limits(required=False, allow_null=True)
 
