@@ -19,6 +19,22 @@ from tests.qrcodes.pictures import opened, read
 MakeLink = Callable[..., dict[str, Any]]
 pytestmark = pytest.mark.django_db(transaction=True)
 DESTINATION = "https://example.com/page"
+# Of a visit that counts as a click and to which a rule applies.
+GERMAN_STEPS = [
+    "Der Code gehört zu diesem Link.",
+    "Der Link ist eingeschaltet und nicht gesperrt.",
+    "Der Link gilt zum Zeitpunkt des Besuchs schon.",
+    "Der Link ist zum Zeitpunkt des Besuchs nicht abgelaufen.",
+    "Die Klicks des Links sind nicht aufgebraucht.",
+    "Der Link ist im Land des Besuchers verfügbar.",
+    "Der Link ist auf dem Gerät des Besuchers verfügbar.",
+    "Ein Passwort ist nicht nötig, oder der Besucher hat es eingegeben.",
+    "Eine Regel passt und bestimmt das Ziel.",
+    "Die Aufteilung ist geprüft: Sie gilt, wenn es sie gibt und keine Regel passt.",
+    "Das Ziel steht fest.",
+    "Eine Begrenzung der Klicks hindert den Besuch nicht.",
+    "Der Besucher bekommt eine Antwort. Der Besuch zählt als Klick.",
+]
 
 
 def open_link(visit: Visit, address: str, cookie: str, link: dict[str, Any]) -> Page:
@@ -238,6 +254,29 @@ def test_a_visit_can_be_simulated(
         page.locator(".simulation [name=country]").select_option("FR")
         page.get_by_role("button", name="Simulate", exact=True).click()
         expect(page.locator("output[name=location]")).to_have_text(DESTINATION)
+        assert visit.errors() == []
+
+
+def test_a_simulated_visit_is_explained_in_the_language_of_the_page(
+    browse: Callable[[], Any], address: str, alice: NewAccount, make_link: MakeLink
+) -> None:
+    rules = [{"url": "https://example.com/de", "conditions": [{"type": "country", "values": ["DE"]}]}]
+    fields = {"rules": rules, "restrictions": {"blockedCountries": ["FR"]}}
+    link, cookie = make_link(DESTINATION, **fields), session_cookie(alice.user)
+    with browse() as visit:
+        page = open_link(visit, address, cookie, link)
+        page.evaluate("localStorage.setItem('dashboard.language', 'de')")
+        page.reload()
+        unfold(page, "Was würde geschehen?")
+        steps = page.locator(".simulation li")
+        run = page.get_by_role("button", name="Ausprobieren", exact=True)
+        page.locator(".simulation [name=country]").select_option("DE")
+        run.click()
+        expect(steps).to_have_text([f"✓ {text}" for text in GERMAN_STEPS])
+        page.locator(".simulation [name=country]").select_option("FR")
+        run.click()
+        refused = "✗ Der Link ist im Land des Besuchers nicht verfügbar."
+        expect(steps).to_have_text([*(f"✓ {text}" for text in GERMAN_STEPS[:5]), refused])
         assert visit.errors() == []
 
 

@@ -13,8 +13,15 @@ from common.countries import COUNTRY_NAMES
 from dashboard import files
 from dashboard.files import FRONT
 from domains.verification.advice import Problem
+from redirects.checks import ORDER
 
 API_LANGUAGE = "en"
+
+
+def table(language: str, name: str) -> set[str]:
+    """The keys of an exported table that only languages other than the API's have."""
+    source = (FRONT / f"texts/{language}.js").read_text().partition(f"export const {name} = {{")[2]
+    return set(re.findall(r'^    "?([\w.]+)"?:', source.partition("\n};")[0], re.MULTILINE))
 
 
 def texts(language: str) -> dict[str, str]:
@@ -93,11 +100,20 @@ def refusal_codes(operations: Iterable[dict[str, Any]]) -> set[str]:
 @pytest.mark.parametrize("language", [name for name in files.languages() if name != API_LANGUAGE])
 def test_every_refusal_of_the_api_has_a_text(language: str, anonymous: APIClient) -> None:
     """The API's own messages are in English."""
-    source = (FRONT / f"texts/{language}.js").read_text().partition("export const refusals")[2]
-    known = set(re.findall(r'^    "?([\w.]+)"?:', source, re.MULTILINE))
+    known = table(language, "refusals")
     codes = refusal_codes(called_operations(anonymous.get("/api/schema").json()))
     assert {"code_taken", "unsupported_scheme", "role_required"} <= codes
     assert (codes | {problem.value for problem in Problem}) - known == set()
+
+
+@pytest.mark.parametrize("language", [name for name in files.languages() if name != API_LANGUAGE])
+def test_every_step_of_a_simulated_visit_has_a_text(language: str) -> None:
+    """A step that passed has the text of its check. A check that can refuse has one for its refusals, too."""
+    never_refuse = {"rule", "split", "target", "answer"}
+    refusals = {f"{check}.refused" for check in ORDER if check not in never_refuse}
+    special = {"active.legal", "claim.visitor_limit_reached"}
+    special |= {"rule.applies", "split.applies", "answer.applies"}
+    assert table(language, "steps") == {*ORDER} | refusals | special
 
 
 def test_the_dashboard_knows_the_countries_of_the_api() -> None:

@@ -13,6 +13,8 @@ export let language = "en";
 let texts = {};
 /** @type {Record<string, string>} */
 let refusals = {};
+/** @type {Record<string, string>} */
+let steps = {};
 let plurals = new Intl.PluralRules("en");
 
 export async function loadTexts() {
@@ -22,6 +24,7 @@ export async function loadTexts() {
     const brand = page.dataset.brandName;
     texts = brand === undefined ? loaded.texts : { ...loaded.texts, "nav.name": brand };
     refusals = loaded.refusals ?? {};
+    steps = loaded.steps ?? {};
     plurals = new Intl.PluralRules(language);
     page.lang = language;
     page.dir = loaded.direction;
@@ -66,6 +69,18 @@ export function refusalText({ code = "", message = "", field = "" }) {
     const [limit] = /\d+/.exec(message) ?? [];
     if (typeof text !== "string" || (text.includes("{number}") && limit === undefined)) return message;
     return text.replace("{number}", Number(limit).toLocaleString(language));
+}
+
+/**
+ * A step of a simulated visit in the language of the page. Without a text for it, it is the API's own sentence, in
+ * English.
+ * @param {{check: string, passed: boolean, detail: string}} step
+ * @param {{reason: string | null, rule: string | null, variant: string | null, counted: boolean}} outcome
+ */
+export function stepText({ check, passed, detail }, { reason, rule, variant, counted }) {
+    const refusal = steps[`${check}.${reason}`] ?? steps[`${check}.refused`];
+    const applies = { rule: rule !== null, split: variant !== null, answer: counted }[check] ?? false;
+    return (passed ? steps[applies ? `${check}.applies` : check] : refusal) ?? detail;
 }
 
 /** @param {number} count */

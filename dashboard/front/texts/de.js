@@ -752,3 +752,38 @@ export const refusals = {
     resolver_failed: "Der Resolver meldet einen Fehler: Prüfen Sie die Nameserver und DNSSEC.",
     too_large: "Die Antworten sind größer als 64 KB: Entfernen Sie Einträge, die niemand braucht.",
 };
+
+/**
+ * The steps of a simulated visit, by the check. A refusal has its reason after it, or `refused` for any other one;
+ * `applies` is for a rule or an entry of the split that chose the destination, and for an answer that counts as a click.
+ * @type {Record<string, string>}
+ */
+export const steps = {
+    found: "Der Code gehört zu diesem Link.",
+    "found.refused": "Unter diesem Code ist der Link nicht erreichbar: Die Domain ist nicht bestätigt oder gehört einem anderen Konto.",
+    active: "Der Link ist eingeschaltet und nicht gesperrt.",
+    "active.refused": "Der Link ist ausgeschaltet oder gesperrt, oder seine Domain ist nicht aktiv.",
+    "active.legal": "Der Betreiber hat den Link aus rechtlichen Gründen gesperrt.",
+    started: "Der Link gilt zum Zeitpunkt des Besuchs schon.",
+    "started.refused": "Der Link gilt zum Zeitpunkt des Besuchs noch nicht.",
+    not_expired: "Der Link ist zum Zeitpunkt des Besuchs nicht abgelaufen.",
+    "not_expired.refused": "Der Link ist zum Zeitpunkt des Besuchs abgelaufen.",
+    clicks_left: "Die Klicks des Links sind nicht aufgebraucht.",
+    "clicks_left.refused": "Alle Klicks des Links sind aufgebraucht.",
+    country: "Der Link ist im Land des Besuchers verfügbar.",
+    "country.refused": "Der Link ist im Land des Besuchers nicht verfügbar.",
+    device: "Der Link ist auf dem Gerät des Besuchers verfügbar.",
+    "device.refused": "Der Link ist auf dem Gerät des Besuchers nicht verfügbar.",
+    password: "Ein Passwort ist nicht nötig, oder der Besucher hat es eingegeben.",
+    "password.refused": "Der Link hat ein Passwort, und der Besucher hat es nicht eingegeben.",
+    rule: "Die Regeln sind geprüft: Die erste passende gilt, falls es eine gibt.",
+    "rule.applies": "Eine Regel passt und bestimmt das Ziel.",
+    split: "Die Aufteilung ist geprüft: Sie gilt, wenn es sie gibt und keine Regel passt.",
+    "split.applies": "Die Aufteilung bestimmt das Ziel.",
+    target: "Das Ziel steht fest.",
+    claim: "Eine Begrenzung der Klicks hindert den Besuch nicht.",
+    "claim.refused": "Die Klicks des Links sind aufgebraucht.",
+    "claim.visitor_limit_reached": "Die Adresse des Besuchers hat ihre Klicks aufgebraucht.",
+    answer: "Der Besucher bekommt eine Antwort. Der Besuch zählt nicht als Klick.",
+    "answer.applies": "Der Besucher bekommt eine Antwort. Der Besuch zählt als Klick.",
+};

@@ -4,7 +4,7 @@ import { simulate } from "../../core/endpoints.js";
 import { fromLocalInput } from "../../core/format.js";
 import { messageOf } from "../../core/failures.js";
 import { html, useSignal } from "../../core/html.js";
-import { t } from "../../core/texts.js";
+import { stepText, t } from "../../core/texts.js";
 import { DEVICES } from "./model.js";
 
 /** @typedef {import("../../core/endpoints.js").Simulated} Simulated */
@@ -82,7 +82,11 @@ const Result = ({ result: { outcome, steps } }) => html`
         </p>
         <ol>
             ${steps.map(
-                ({ check, passed, detail }) => html`<li key=${check}>${passed ? "✓" : "✗"} <span dir="auto">${detail}</span></li>`,
+                step => html`
+                    <li key=${step.check}>
+                        ${step.passed ? "✓" : "✗"} <span dir="auto">${stepText(step, outcome)}</span>
+                    </li>
+                `,
             )}
         </ol>
     </div>
