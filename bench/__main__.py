@@ -9,7 +9,7 @@ import subprocess
 import sys
 from typing import NamedTuple
 
-from bench.results import PROJECT_DIR
+from bench.harness.results import PROJECT_DIR
 
 
 class Program(NamedTuple):

@@ -19,9 +19,9 @@ from typing import Any
 
 from analytics.journal.records import encode
 from analytics.journal.writer import Journal
-from bench.results import record
-from bench.running import drained, installation, poll_backlog, site_of
-from bench.stack import service_folder
+from bench.harness.results import record
+from bench.harness.running import drained, installation, poll_backlog, site_of
+from bench.harness.stack import service_folder
 from testing.background import running
 from testing.service.drainer import drainer_held
 from testing.service.running import Connection
@@ -42,7 +42,7 @@ def main() -> None:
         # On two cores the drainer's priority dominates the result; this uses the priority that the service sets.
         installation(folder, WEB_CONCURRENCY="1", API_CONCURRENCY="1") as service,
     ):
-        from bench.plain_links import plain_links
+        from bench.load.plain_links import plain_links
 
         ids = plain_links(LINKS)
         idle, busy = Figures(), Figures()
@@ -90,7 +90,7 @@ def _beside(service: Any, ids: list[int], clicks: int, idle: Figures, busy: Figu
 
 
 def _write_backlog(folder: Path, ids: list[int], clicks: int) -> None:
-    from bench.traffic import Traffic
+    from bench.load.traffic import Traffic
 
     traffic = Traffic(ids, seed=time.time_ns())
     for _ in range(SEGMENTS):

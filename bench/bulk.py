@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any
 import django
 from django.db import connection
 
-from bench import results
-from bench.client import link_body
-from bench.stack import PROJECT_DIR, database
+from bench.harness import results
+from bench.harness.client import link_body
+from bench.harness.stack import PROJECT_DIR, database
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -52,9 +52,9 @@ def main() -> None:
         django.setup()
         # These modules read the settings, which name the database.
         from accounts.services import rotate_api_key
-        from bench import load
+        from bench.load import busy_accounts
 
-        owners = load.load(options.links)
+        owners = busy_accounts.load(options.links)
         keys = {name: rotate_api_key(user=owners[name]) for name in ("creator", "many")}
         try:
             if options.only in (None, "create"):

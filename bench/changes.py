@@ -18,8 +18,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import Any
 
-from bench.running import installation
-from bench.stack import service_folder
+from bench.harness.running import installation
+from bench.harness.stack import service_folder
 from local_postgres import EmbeddedPostgres
 from testing.service.hosts import one_to_each_worker
 from testing.service.memory import CHANGES, UNCHANGED, expected, status_and_location, without

@@ -25,10 +25,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from bench import wrk
-from bench.processes import pin, tree
-from bench.tools import require
-from bench.visits import Visits
+from bench.harness.processes import pin, tree
+from bench.harness.tools import require
+from bench.load import wrk
+from bench.load.visits import Visits
 
 REPOSITORY = Path(__file__).parents[1]
 START_SECONDS = 120

@@ -16,10 +16,10 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import connection
 
-from bench import cpu
-from bench.client import link_body
-from bench.results import record
-from bench.stack import database
+from bench.harness import cpu
+from bench.harness.client import link_body
+from bench.harness.results import record
+from bench.harness.stack import database
 from limits.attempts import Limit, spend_attempt, uncount_attempts
 from limits.rates import spend_request
 
@@ -87,7 +87,7 @@ def _requests() -> dict[str, float]:
     """The share of each kind of request that counting adds, in processor time."""
 
     from accounts.services import create_account
-    from bench.wsgi_call import Caller
+    from bench.harness.wsgi_call import Caller
 
     account = create_account(email=f"bench-{time.time_ns()}@example.com", plan="enterprise")
     caller, numbers = Caller(account.api_key), itertools.count()

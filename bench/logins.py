@@ -13,9 +13,9 @@ from contextlib import closing
 
 import psycopg
 
-from bench.results import record
-from bench.running import installation
-from bench.stack import service_folder
+from bench.harness.results import record
+from bench.harness.running import installation
+from bench.harness.stack import service_folder
 from local_postgres import EmbeddedPostgres
 from testing.service.running import Connection
 

@@ -14,7 +14,7 @@ import tempfile
 
 import django
 
-from bench.results import record
+from bench.harness.results import record
 
 COUNT = 20_000
 

@@ -14,9 +14,9 @@ from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 
-from bench.client import link_body
-from bench.results import record
-from bench.stack import service_folder
+from bench.harness.client import link_body
+from bench.harness.results import record
+from bench.harness.stack import service_folder
 from testing.service import processes
 from testing.service.resident import members, peak_memory, pss_mib
 from testing.service.running import Connection, Service, eventually
@@ -52,7 +52,7 @@ def measure(service: Service, options: argparse.Namespace) -> None:
     from django.db import connection
 
     from accounts.services import rotate_api_key
-    from bench.plain_links import plain_destinations, plain_owner
+    from bench.load.plain_links import plain_destinations, plain_owner
 
     links = options.links
     first = start_seconds(service)

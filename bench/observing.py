@@ -10,7 +10,7 @@ import time
 import timeit
 from pathlib import Path
 
-from bench.results import record
+from bench.harness.results import record
 
 FOLDER = tempfile.mkdtemp(dir="/dev/shm")
 os.environ |= {"PROMETHEUS_MULTIPROC_DIR": FOLDER, "DJANGO_SETTINGS_MODULE": "shortener_project.settings"}

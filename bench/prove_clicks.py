@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bench.results import record
+from bench.harness.results import record
 from local_postgres import EmbeddedPostgres
 from testing.limits import LIMITS_OFF
 from testing.proof.faults import every_fault

@@ -11,7 +11,7 @@ import sys
 import time
 
 from bench.faults import FAULTS
-from bench.stack import service_folder
+from bench.harness.stack import service_folder
 
 
 def main() -> None:

@@ -25,10 +25,10 @@ from django.core.management import call_command
 from django.db import connection
 from PIL import Image
 
-from bench.processes import tree
-from bench.results import record
-from bench.running import served
-from bench.stack import database
+from bench.harness.processes import tree
+from bench.harness.results import record
+from bench.harness.running import served
+from bench.harness.stack import database
 from qrcodes.drawing.design import MAX_SIZE, Design, ImageFormat, Style
 from qrcodes.drawing.rendering import render
 
@@ -83,7 +83,7 @@ def _drawing() -> None:
 
 def _create_images() -> tuple[str, list[str]]:
     """The code of a link, and the paths of its images."""
-    from bench.plain_links import plain_links
+    from bench.load.plain_links import plain_links
     from links.models import Link
     from qrcodes.representations import image_url
     from qrcodes.services import create_qr_code

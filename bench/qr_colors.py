@@ -18,7 +18,7 @@ import resvg_py
 import zxingcpp
 from PIL import Image, ImageChops, ImageFilter
 
-from bench.results import record
+from bench.harness.results import record
 from qrcodes.drawing.colors import (
     MIN_GREYS,
     RECOMMENDED_CONTRAST,

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import django
 
-from bench.results import record
+from bench.harness.results import record
 from testing.adversary.attempts import attempts
 from testing.adversary.comparison import UNLIMITED, corpus_of, differences, stock_gunicorn
 from testing.adversary.proxy import haproxy_before, misrouted_responses

@@ -9,7 +9,7 @@ import argparse
 from collections.abc import Mapping
 
 from bench.catalog import SUBJECTS, TITLES
-from bench.results import COMMITTED, NEW, PROJECT_DIR, Result, read, write
+from bench.harness.results import COMMITTED, NEW, PROJECT_DIR, Result, read, write
 
 PAGE = PROJECT_DIR / "docs" / "benchmarks.md"
 

@@ -11,9 +11,9 @@ import sys
 import time
 from contextlib import ExitStack
 
-from bench.results import record
-from bench.running import installation
-from bench.stack import service_folder
+from bench.harness.results import record
+from bench.harness.running import installation
+from bench.harness.stack import service_folder
 from local_postgres import EmbeddedPostgres
 from testing.service.hosts import one_to_each_worker
 from testing.service.rotations import WORKERS, rotations

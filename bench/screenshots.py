@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from playwright.sync_api import Page, expect, sync_playwright
 
 from bench.dashboard.views import sign_in
-from bench.results import PROJECT_DIR
-from bench.running import installation
-from bench.stack import service_folder
+from bench.harness.results import PROJECT_DIR
+from bench.harness.running import installation
+from bench.harness.stack import service_folder
 from testing.browser import ARGUMENTS, CHROME
 from testing.programs import program
 from testing.service.running import Service

@@ -28,9 +28,9 @@ from django.db import Error, connection
 from analytics.journal.records import encode
 from analytics.journal.writer import Journal
 from analytics.visitors.useragent import parse_agent
-from bench import results
-from bench.processes import cpu_seconds
-from bench.stack import database
+from bench.harness import results
+from bench.harness.processes import cpu_seconds
+from bench.harness.stack import database
 from common.database import is_conflict
 
 SEGMENTS = 20
@@ -58,8 +58,8 @@ def main() -> None:
         os.environ["DJANGO_SETTINGS_MODULE"] = "shortener_project.settings"
         django.setup()
 
-        from bench.plain_links import plain_links
-        from bench.traffic import Traffic
+        from bench.load.plain_links import plain_links
+        from bench.load.traffic import Traffic
 
         call_command("migrate", verbosity=0)
         traffic = Traffic(plain_links(options.links))

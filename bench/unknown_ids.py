@@ -13,9 +13,9 @@ import time
 from contextlib import closing
 from typing import Any, NamedTuple
 
-from bench.results import record
-from bench.running import installation
-from bench.stack import service_folder
+from bench.harness.results import record
+from bench.harness.running import installation
+from bench.harness.stack import service_folder
 from common.ids import new_public_id
 from testing.service.running import Connection, Service
 

@@ -19,9 +19,9 @@ from contextlib import closing, contextmanager
 
 import psycopg
 
-from bench.results import PROJECT_DIR, record
-from bench.running import installation, site_of
-from bench.stack import service_folder
+from bench.harness.results import PROJECT_DIR, record
+from bench.harness.running import installation, site_of
+from bench.harness.stack import service_folder
 from testing.proof.site import Site
 from testing.service.running import Connection, Service
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import argparse
 
-from bench import tools
-from bench.stack import service_folder
+from bench.harness import tools
+from bench.harness.stack import service_folder
 
 MEASUREMENTS = ("misses", "restart", "zipf", "capped")
 

@@ -14,14 +14,15 @@ from typing import NamedTuple
 
 from django.db import connection
 
-from bench import plain_view, wrk
-from bench.plain_links import plain_destinations
-from bench.processes import cpu_seconds, tree
+from bench.baseline import view as plain_view
+from bench.harness.processes import cpu_seconds, tree
+from bench.harness.results import record, spread
+from bench.harness.running import drained, installation, restart, site_of, web_server
+from bench.load import wrk
+from bench.load.plain_links import plain_destinations
+from bench.load.visits import Visits
+from bench.load.wrk import ALL_CORES, LoadResult
 from bench.redirects import servers
-from bench.results import record, spread
-from bench.running import drained, installation, restart, site_of, web_server
-from bench.visits import Visits
-from bench.wrk import ALL_CORES, LoadResult
 from testing.service.running import Service
 
 PACE, RESTART_SECONDS = 2_000, 20

@@ -12,8 +12,8 @@ from django.db import connection
 from bench.dashboard import latency, lighthouse, views
 from bench.dashboard.arrival import arrivals
 from bench.dashboard.site import CHROMIUM_ARGUMENTS, Site, site_over_tls
-from bench.results import record
-from bench.stack import database
+from bench.harness.results import record
+from bench.harness.stack import database
 from testing.browser import ARGUMENTS, CHROME
 from testing.programs import program
 
@@ -44,11 +44,12 @@ def main() -> None:
         django.setup()
 
         from accounts.sessions.lifecycle import start_session
-        from bench import load, reports
+        from bench.clicks import reports
+        from bench.load import busy_accounts
         from links.models import Link
         from testing.accounts import PASSWORD
 
-        owner = load.load(options.links)["many"]
+        owner = busy_accounts.load(options.links)["many"]
         owner.set_password(PASSWORD)
         owner.save(update_fields=["password"])
         link = Link.objects.filter(owner__account=owner).latest("pk")

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 from bench.dashboard.site import CHROMIUM_ARGUMENTS
-from bench.stack import PROJECT_DIR
+from bench.harness.stack import PROJECT_DIR
 
 CATEGORIES = ("performance", "accessibility")
 _PACKAGE = PROJECT_DIR / "bench/dashboard/npm"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from bench.running import served
+from bench.harness.running import served
 from testing.programs import program
 from testing.service.caddy import caddy_before
 from testing.service.running import free_port

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from bench import tools
 from bench.domains import measured
-from bench.stack import service_folder
+from bench.harness import tools
+from bench.harness.stack import service_folder
 
 
 def main() -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from argparse import Namespace
 from pathlib import Path
 
-from bench import wrk
 from bench.domains import stuck
-from bench.results import record
-from bench.running import installation, site_of
-from bench.visits import Visits
-from bench.wrk import LoadResult
+from bench.harness.results import record
+from bench.harness.running import installation, site_of
+from bench.load import wrk
+from bench.load.visits import Visits
+from bench.load.wrk import LoadResult
 from testing.dns_server import dns_server
 from testing.service.customer import Customer, customer
 from testing.service.deletion import Outcome, deleted

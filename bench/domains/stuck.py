@@ -11,10 +11,10 @@ from contextlib import closing, contextmanager
 
 import psycopg
 
-from bench import wrk
-from bench.results import record
-from bench.visits import Visits
-from bench.wrk import LoadResult
+from bench.harness.results import record
+from bench.load import wrk
+from bench.load.visits import Visits
+from bench.load.wrk import LoadResult
 from testing.service.running import Connection, Service
 
 CLIENTS = 8

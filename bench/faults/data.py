@@ -11,7 +11,7 @@ import time
 import psycopg
 
 from bench.faults.result import Result
-from bench.tools import require
+from bench.harness.tools import require
 from local_postgres import EmbeddedPostgres
 from testing.proof import restore_faults
 from testing.proof.journal_faults import Stage

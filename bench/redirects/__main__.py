@@ -9,8 +9,8 @@ from __future__ import annotations
 import argparse
 import time
 
-from bench import tools
-from bench.stack import service_folder
+from bench.harness import tools
+from bench.harness.stack import service_folder
 
 
 def main() -> None:

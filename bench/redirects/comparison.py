@@ -12,17 +12,18 @@ from pathlib import Path
 from django.db import connection
 
 from accounts.services import rotate_api_key
-from bench import plain_view, wrk
-from bench.plain_links import plain_destinations, plain_owner
-from bench.processes import pin, tree
+from bench.baseline import view as plain_view
+from bench.harness.processes import pin, tree
+from bench.harness.results import record
+from bench.harness.running import installation, restart, web_server
+from bench.load import wrk
+from bench.load.plain_links import plain_destinations, plain_owner
+from bench.load.visits import Visits
+from bench.load.wrk import ALL_CORES
 from bench.redirects import kinds, layouts, loops, paced, rounds, rules, servers, split
 from bench.redirects.ledger import Ledger
 from bench.redirects.servers import MAP, SERVICE, Server
 from bench.redirects.warm import warm
-from bench.results import record
-from bench.running import installation, restart, web_server
-from bench.visits import Visits
-from bench.wrk import ALL_CORES
 from testing.service.drainer import drainer_held
 from testing.service.resident import pss_mib
 from testing.service.running import Service

@@ -14,16 +14,16 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from bench import wrk
-from bench.processes import cpu_seconds, pin, tree
+from bench.harness.processes import cpu_seconds, pin, tree
+from bench.harness.results import spread
+from bench.harness.running import web_server
+from bench.load import wrk
+from bench.load.various_links import ADMITTING_LISTS, DEVICE_RULES, REFUSING_LISTS, various_codes
+from bench.load.visits import Visits, address
+from bench.load.wrk import LoadResult
 from bench.redirects.ledger import Ledger
 from bench.redirects.proxied import proxied
 from bench.redirects.warm import warm
-from bench.results import spread
-from bench.running import web_server
-from bench.various_links import ADMITTING_LISTS, DEVICE_RULES, REFUSING_LISTS, various_codes
-from bench.visits import Visits, address
-from bench.wrk import LoadResult
 from testing.service.running import Service
 
 LINKS = 200

@@ -5,12 +5,12 @@ from __future__ import annotations
 from contextlib import ExitStack
 from pathlib import Path
 
+from bench.harness.running import site_of
+from bench.load.visits import Visits
 from bench.redirects import paced
 from bench.redirects.ledger import Ledger
 from bench.redirects.paced import Subject
 from bench.redirects.warm import warm
-from bench.running import site_of
-from bench.visits import Visits
 from testing.proof.site import Site
 from testing.service.drainer import drainer_held
 from testing.service.running import Service

@@ -6,8 +6,8 @@ import random
 from collections.abc import Mapping
 from contextlib import closing
 
-from bench.running import drained, site_of
-from bench.wrk import LoadResult
+from bench.harness.running import drained, site_of
+from bench.load.wrk import LoadResult
 from testing.proof.site import Site
 from testing.service.running import Connection, Service
 

@@ -15,14 +15,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from bench import wrk
-from bench.processes import cpu_seconds, pin, tree
+from bench.harness.processes import cpu_seconds, pin, tree
+from bench.harness.results import spread
+from bench.harness.running import site_of, web_server
+from bench.load import wrk
+from bench.load.visits import Visits
 from bench.redirects.ledger import Ledger
 from bench.redirects.servers import MAP, SERVICE, Server
 from bench.redirects.warm import warm
-from bench.results import spread
-from bench.running import site_of, web_server
-from bench.visits import Visits
 from testing.proof.site import Site
 from testing.service.drainer import drainer_held
 from testing.service.running import Service

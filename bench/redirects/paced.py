@@ -14,11 +14,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from bench import wrk
+from bench.harness.results import spread
+from bench.load import wrk
+from bench.load.visits import Visits
+from bench.load.wrk import ALL_CORES, API_CLIENTS, LoadResult
 from bench.redirects.ledger import Ledger
-from bench.results import spread
-from bench.visits import Visits
-from bench.wrk import ALL_CORES, API_CLIENTS, LoadResult
 
 HEAD_START_SECONDS = 1.0
 P99_TARGET_MS, BESIDE_TARGET = 5.0, 3.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from bench.harness.running import restart
 from bench.redirects.ledger import Ledger
-from bench.running import restart
 from testing.service.drainer import drainer_held
 from testing.service.running import Service
 

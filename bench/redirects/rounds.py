@@ -8,13 +8,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from bench import wrk
-from bench.processes import cpu_seconds, tree
+from bench.harness.processes import cpu_seconds, tree
+from bench.harness.results import spread
+from bench.load import wrk
+from bench.load.visits import Visits
+from bench.load.wrk import LoadResult
 from bench.redirects.ledger import Ledger
 from bench.redirects.servers import LOGGED, MAP, PLAIN, RETURN, SERVICE, Server
-from bench.results import spread
-from bench.visits import Visits
-from bench.wrk import LoadResult
 
 # On a busy machine the plain view may need longer than one measurement to respond to any of 64 clients.
 TRIES = 3

@@ -12,17 +12,17 @@ from collections.abc import Collection, Iterable
 from itertools import cycle, islice
 from pathlib import Path
 
-from bench import wrk
-from bench.processes import pin, tree
+from bench.harness.processes import pin, tree
+from bench.harness.results import spread
+from bench.harness.running import web_server
+from bench.load import wrk
+from bench.load.routed_links import FORWARDING as FORWARDING_LINKS
+from bench.load.routed_links import ROUTED as ROUTED_LINKS
+from bench.load.routed_links import routed_codes
+from bench.load.visits import LANGUAGES, Visits, address
 from bench.redirects.ledger import Ledger
 from bench.redirects.proxied import proxied
 from bench.redirects.warm import warm
-from bench.results import spread
-from bench.routed_links import FORWARDING as FORWARDING_LINKS
-from bench.routed_links import ROUTED as ROUTED_LINKS
-from bench.routed_links import routed_codes
-from bench.running import web_server
-from bench.visits import LANGUAGES, Visits, address
 from testing.service.running import Service
 
 TARGET = 0.6

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from bench.processes import serving
-from bench.stack import PROJECT_DIR
+from bench.harness.processes import serving
+from bench.harness.stack import PROJECT_DIR
 from testing.service.running import free_port
 
 SERVICE, MAP, LOGGED, RETURN, PLAIN = "service", "nginx map", "nginx map+log", "nginx return", "plain view"
@@ -81,7 +81,7 @@ def plain_view(workers: int, cores: Iterable[int]) -> Iterator[dict[str, Server]
         *("--threads", str(THREADS), "--keep-alive", "75", "--backlog", "2048", "--no-control-socket"),
         *("--bind", f"127.0.0.1:{port}", "--log-level", "warning", "django.core.wsgi:get_wsgi_application()"),
     ]
-    environment = os.environ | {"DJANGO_SETTINGS_MODULE": "bench.baseline_settings"}
+    environment = os.environ | {"DJANGO_SETTINGS_MODULE": "bench.baseline.settings"}
     with _running(command, port, cores, env=environment) as pid:
         yield {PLAIN: Server(port, pid)}
 

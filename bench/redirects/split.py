@@ -10,7 +10,7 @@ from collections import defaultdict
 from django.test import override_settings
 
 from analytics.journal.records import BRANCH_SHIFT
-from bench.visits import address
+from bench.load.visits import address
 from links.destinations.lookup import Target
 from redirects.fast.visitor_rules import VisitorRules, VisitorRulesTable, pack_visitor_rules
 from redirects.routing.split import POINTS, Split

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import time
 
-from bench import wrk
+from bench.load import wrk
+from bench.load.visits import Visits
 from bench.redirects.ledger import Ledger
-from bench.visits import Visits
 from testing.service.hosts import stopped
 from testing.service.running import Service
 

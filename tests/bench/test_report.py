@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from bench import __main__ as programs
-from bench import report, results
+from bench import report
 from bench.catalog import SUBJECTS, TITLES
-from bench.results import COMMITTED, Result
+from bench.harness import results
+from bench.harness.results import COMMITTED, Result
 
 
 def test_the_page_is_the_generated_one() -> None:

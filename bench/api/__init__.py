@@ -1,0 +1,1 @@
+"""Creating, reading and updating a link, compared with a stock project."""

@@ -1,0 +1,1 @@
+"""Attacks on the service, each a program of its own."""

@@ -1,0 +1,1 @@
+"""A plain Django view that redirects, with which redirects are compared."""

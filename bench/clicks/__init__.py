@@ -1,0 +1,1 @@
+"""The cost of recording, counting and reporting clicks."""

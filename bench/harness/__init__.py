@@ -1,0 +1,1 @@
+"""What benchmarks and proofs share: `stack` and `running` start the service, `results` records figures."""

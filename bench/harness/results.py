@@ -1,0 +1,79 @@
+"""Figures for docs/benchmarks.md: benchmarks record them, `bench.report` writes the page.
+
+`record` appends one JSON line to var/benchmarks.jsonl, which is not committed. `python -m bench.report --new` moves
+these lines to docs/benchmarks.jsonl, the committed source of the page.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shlex
+import sys
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from bench.catalog import TITLES
+
+PROJECT_DIR = Path(__file__).resolve().parents[2]
+NEW = PROJECT_DIR / "var" / "benchmarks.jsonl"
+COMMITTED = PROJECT_DIR / "docs" / "benchmarks.jsonl"
+
+
+class Result(NamedTuple):
+    """``key`` is one of `bench.catalog`; ``date`` is a UTC date in ISO 8601."""
+
+    key: str
+    figure: str
+    command: str
+    machine: str
+    date: str
+
+
+def record(key: str, figure: str) -> None:
+    """Record a measurement of this process, with the command line, the machine and the date."""
+    if key not in TITLES:
+        raise KeyError(f"{key} is missing from bench.catalog.")
+    result = Result(key, figure, _command(), _machine(), f"{datetime.now(UTC):%Y-%m-%d}")
+    NEW.parent.mkdir(exist_ok=True)
+    with NEW.open("a") as file:
+        file.write(json.dumps(result._asdict()) + "\n")
+
+
+def read(path: Path) -> dict[str, Result]:
+    """The last result of each key; empty if there is no file."""
+    lines = path.read_text().splitlines() if path.exists() else []
+    results = (Result(**json.loads(line)) for line in lines)
+    return {result.key: result for result in results}
+
+
+def write(path: Path, results: Mapping[str, Result], order: Iterable[str]) -> None:
+    lines = [json.dumps(results[key]._asdict(), ensure_ascii=False) for key in order if key in results]
+    path.write_text("".join(f"{line}\n" for line in lines))
+
+
+def spread(values: Iterable[float], form: str) -> str:
+    """Minimum, median and maximum, the way the tables show them."""
+    ordered = sorted(values)
+    middle = len(ordered) // 2
+    median = ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+    return " / ".join(format(value, form) for value in (ordered[0], median, ordered[-1]))
+
+
+def _command() -> str:
+    specification = getattr(sys.modules["__main__"], "__spec__", None)
+    module = specification.name.removesuffix(".__main__") if specification else Path(sys.argv[0]).stem
+    return shlex.join(["python", "-m", module, *sys.argv[1:]])
+
+
+def _machine() -> str:
+    models = [
+        line.partition(": ")[2]
+        for line in Path("/proc/cpuinfo").read_text().splitlines()
+        if line.startswith("model name")
+    ]
+    model = models[0] if models else platform.machine()
+    return f"{len(os.sched_getaffinity(0))} cores, {model}"

@@ -1,0 +1,1 @@
+"""Lists over a million links."""

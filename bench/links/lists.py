@@ -1,0 +1,259 @@
+"""Latency of each kind of list, through the whole stack."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from django.db import connection
+
+from accounts.models import User
+from accounts.services import rotate_api_key
+from bench.harness.results import record
+from bench.harness.wsgi_call import Caller
+from bench.load.busy_accounts import DAYS, DOMAINS, FEW, SOME
+from domains.addresses import BASE_ID
+from domains.models import Domain
+from links.listing.counts import kept_counts
+from links.models import Link
+from links.short_urls import short_url_of
+
+LIMIT_MS = 50
+WARM_UP = 5
+# Requests that count the hits, as the first request after a change of the links does.
+COUNTING = 20
+
+
+# Rows of `bench.catalog` by the start of a list's name; all other lists go into the row "lists-others".
+ROWS = {
+    "lists-pages": ("first page", "last page", "sort "),
+    "lists-searches": ("search word, 10 hits", "search part of a code", "search % literal", "search no hit"),
+}
+
+
+class Shape(NamedTuple):
+    name: str
+    owner: str
+    query: dict[str, Any]
+
+
+def shapes(links: int) -> list[Shape]:
+    def many(name: str, **query: Any) -> Shape:
+        return Shape(name, "many", query)
+
+    lists = [Shape(f"first page of {FEW} links (baseline)", "few", {}), many("first page")]
+    lists += [many("last page", page=links // 20), many("middle page", page=links // 40)]
+    for sort in ("createdAt", "clickCount", "title"):
+        for order in ("asc", "desc"):
+            lists.append(many(f"sort {sort} {order}", sortBy=sort, sortOrder=order))
+    terms = {
+        "word, 10 hits": "quokka",
+        "word, 100 hits": "zanzibar",
+        "word, 1,000 hits": "Marzipan",
+        "word, 10,000 hits": "lighthouse",
+        "word, 50,000 hits": "harvest",
+        "word, 300,000 hits": "spring",
+        "word, 500 hits, all old": "migrated",
+        "word, 5,000 hits, all old": "imported",
+        "word, 50,000 hits, all old": "legacy",
+        "word in every link": "https",
+        "no hit": "xylophone",
+        "two words": "lighthouse spring",
+        "two common words": "winter summer",
+        "part of a URL": "course/latest?id=12",
+        "a pasted URL": "https://www.example.com/course/latest",
+        "a pasted host": "https://news.example.co.uk/",
+        "part of a code": "xk7q",
+        "% literal": "100%",
+        "_ literal": "a_b",
+        "% 200 times": "%" * 200,
+        "1 character": "a",
+        "1 character, rare": "~",
+        "1 character, CJK": "東",
+        "2 characters": "ab",
+        "2 characters, rare": "zq",
+        "2 characters, none": "é!",
+        "punctuation in every link": "://",
+        "punctuation": "?q=",
+        "2 characters, CJK": "東京",
+    }
+    lists += [many(f"search {name}", search=term) for name, term in terms.items()]
+    for sort in ("clickCount", "title"):
+        for hits, term in (("1,000", "marzipan"), ("5,000, all old", "imported"), ("10,000", "lighthouse")):
+            lists.append(many(f"search {hits} hits by {sort}", search=term, sortBy=sort))
+    lists += [
+        many("search 1,000 hits, page 40", search="marzipan", page=40),
+        many("search 10,000 hits, page 100", search="lighthouse", page=100),
+        many("search 300,000 hits, page 100", search="spring", page=100),
+        many("search 50,000 hits, page 1,000", search="harvest", page=1000),
+        many("tag, 50 links", tags="board"),
+        many("tag, 5,000 links, page 125", tags="q3 launch", page=125),
+        many("tag, 5,000 links, inactive", tags="q3 launch", isActive="false"),
+        many("tag, 300,000 links, page 100", tags="marketing", page=100),
+        many("tag, 300,000 links, page 7,500", tags="marketing", page=7500),
+        many("tags, two rare", tags="board,q3 launch"),
+        many("tag, 5,000 links", tags="q3 launch"),
+        many("tag, 300,000 links", tags="marketing"),
+        many("tags, rare and common", tags="board,marketing"),
+        many("inactive", isActive="false"),
+        many("inactive by title", isActive="false", sortBy="title"),
+        many("inactive by clickCount", isActive="false", sortBy="clickCount"),
+        many("inactive, last page", isActive="false", page=1000),
+        many("search rare, active", search="zanzibar", isActive="true"),
+        many("search common, inactive", search="spring", isActive="false"),
+        many("search 1 character, inactive", search="a", isActive="false"),
+        many("search + tag", search="spring", tags="q3 launch"),
+        *_of_periods(links),
+        *_on_domains(),
+    ]
+    for owner, size in (("some", SOME), ("few", FEW)):
+        for name, term in {"rare": "quokka", "common": "spring", "common elsewhere only": "festival"}.items():
+            lists.append(Shape(f"{size:,} links: search {name}", owner, {"search": term}))
+        lists.append(Shape(f"{size:,} links: tag", owner, {"tags": "marketing"}))
+    return lists
+
+
+def _of_periods(links: int) -> list[Shape]:
+    """Lists of the links that were created in the middle, and of the older half. Each day has the same number."""
+
+    middle = datetime.now(UTC) - timedelta(days=DAYS / 2)
+
+    def days(count: float) -> dict[str, str]:
+        end = middle + timedelta(days=count)
+        return {"createdFrom": middle.isoformat(), "createdBefore": end.isoformat()}
+
+    older_half = {"createdBefore": middle.isoformat()}
+    periods = {
+        "0.05 %": days(DAYS / 2000),
+        "1 %": days(DAYS / 100),
+        "4 %": days(DAYS / 25),
+        "50 %": older_half,
+    }
+    lists = [
+        Shape(f"dates, {share} of the links by {sort}", "many", {"sortBy": sort, **period})
+        for share, period in periods.items()
+        for sort in ("createdAt", "title", "clickCount")
+    ]
+    pages = links // 25 // 20 - 1
+    lists.append(Shape("dates, 4 %, last page", "many", {"page": pages, **days(DAYS / 25)}))
+    for name, filters in {"word": {"search": "spring"}, "tag": {"tags": "marketing"}}.items():
+        lists.append(Shape(f"dates, 1 % + common {name}", "many", {**filters, **days(DAYS / 100)}))
+    lists.append(Shape("dates, 1 % + rare word", "many", {"search": "quokka", **days(DAYS / 100)}))
+    return lists
+
+
+def _on_domains() -> list[Shape]:
+    """Lists of the links on a domain with many or few of them, and of the default domain's."""
+    domains = {host.split(".")[0]: str(Domain.objects.get(host=host).public_id) for host in DOMAINS}
+    lists = []
+    for name, identifier in {**domains, "default": BASE_ID}.items():
+        filters: dict[str, dict[str, Any]] = {
+            "by createdAt": {},
+            "by title": {"sortBy": "title"},
+            "by clickCount": {"sortBy": "clickCount"},
+            "inactive": {"isActive": "false"},
+            "page 400": {"page": 400},
+            "rare word": {"search": "quokka"},
+            "10,000 hits": {"search": "lighthouse"},
+            "10,000 hits by title": {"search": "lighthouse", "sortBy": "title"},
+            "common word": {"search": "spring"},
+            "no hit": {"search": "xylophone"},
+            "tag": {"tags": "q3 launch"},
+            "common tag by clickCount": {"tags": "marketing", "sortBy": "clickCount"},
+            "since the middle": {"createdFrom": (datetime.now(UTC) - timedelta(days=DAYS / 2)).isoformat()},
+        }
+        lists += [
+            Shape(f"domains, {name}, {filter_name}", "many", {"domainId": identifier, **query})
+            for filter_name, query in filters.items()
+        ]
+    return lists
+
+
+def run(owners: dict[str, User], links: int, requests: int, only: str) -> None:
+    callers = {name: Caller(rotate_api_key(user=owners[name])) for name in ("many", "some", "few")}
+    with connection.cursor() as cursor:
+        cursor.execute("SET statement_timeout = 2000")  # The default for requests.
+        cursor.execute("SELECT pg_backend_pid()")
+        backend = Path(f"/proc/{cursor.fetchone()[0]}/schedstat")
+    print(f"{'list':<42} {'total':>9} {'median ms':>10} {'p99 ms':>8} {'CPU ms':>8}  under {LIMIT_MS} ms p99")
+    baseline, slowest, counting = 0.0, dict.fromkeys((*ROWS, "lists-others"), 0.0), 0.0
+    oldest = Link.objects.select_related("domain").filter(owner_id=owners["many"].pk).earliest("pk")
+    address = Shape("search a short URL", "many", {"search": short_url_of(oldest)})
+    for shape in [*shapes(links), address]:
+        if only not in shape.name:
+            continue
+        caller, walls, cpus, pagination = callers[shape.owner], [], [], {}
+        first = _counting(caller, shape)
+        counting = max(counting, first)
+        for number in range(WARM_UP + requests):
+            before = _cpu(backend)
+            status, body, seconds = caller.get("/api/urls", **shape.query)
+            if status != 200:
+                print(f"{shape.name:<42} {status} {body.get('message')}")
+                break
+            if number >= WARM_UP:
+                walls.append(seconds * 1000)
+                cpus.append((_cpu(backend) - before) * 1000)
+            pagination = body["data"]["pagination"]
+        else:
+            median, p99 = statistics.median(walls), sorted(walls)[int(0.99 * len(walls))]
+            baseline = baseline or median
+            total = f"{pagination['total']:,}{'+' if pagination.get('totalIsCapped') else ''}"
+            print(
+                f"{shape.name:<42} {total:>9} {median:>10.1f} {p99:>8.1f} {statistics.median(cpus):>8.1f}  "
+                f"{'yes' if p99 < LIMIT_MS else 'NO '}  {median / baseline:5.1f} x baseline"
+                + (f", counting {first:.1f} ms" if first else ""),
+                flush=True,
+            )
+            row = next((key for key, starts in ROWS.items() if shape.name.startswith(starts)), "lists-others")
+            slowest[row] = max(slowest[row], p99)
+    for key, p99 in slowest.items():
+        if p99:
+            record(key, f"at most {p99:.0f} ms ({links:,} links)")
+    if counting:
+        record("lists-counting", f"at most {counting:.0f} ms ({links:,} links)")
+    if not only:
+        _walk(callers["many"], links)
+
+
+def _counting(caller: Caller, shape: Shape) -> float:
+    """The median latency in ms of a filtered list whose total is not known yet; 0 for a list that is not counted."""
+    if not {"search", "tags", "createdBefore", "domainId"} & shape.query.keys():
+        return 0.0
+    seconds = []
+    for _ in range(COUNTING):
+        kept_counts.clear()
+        seconds.append(caller.get("/api/urls", **shape.query)[2])
+    return statistics.median(seconds) * 1000
+
+
+def _walk(caller: Caller, links: int) -> None:
+    """Read filtered lists page by page up to `pages`. Raises AssertionError unless every hit comes once."""
+    walls: list[float] = []
+    hits = 0
+    for query in ({"tags": "q3 launch"}, {"search": "lighthouse"}, {"search": "harvest"}):
+        ids: list[str] = []
+        page = pages = 1
+        while page <= pages:
+            _, body, seconds = caller.get("/api/urls", limit=100, page=page, **query)
+            ids += [url["_id"] for url in body["data"]["urls"]]
+            page, pages = page + 1, body["data"]["pagination"]["pages"]
+            walls.append(seconds * 1000)
+        if not len(set(ids)) == len(ids) == body["data"]["pagination"]["total"]:
+            raise AssertionError(
+                f"{query}: {len(ids)} rows, {len(set(ids))} links, {body['data']['pagination']}"
+            )
+        hits += len(ids)
+    p99 = sorted(walls)[int(0.99 * len(walls))]
+    print(f"walked {hits:,} hits on {len(walls):,} pages, each once: p99 {p99:.1f} ms")
+    record(
+        "lists-walk", f"{hits:,} hits on {len(walls):,} pages, each once; p99 {p99:.0f} ms ({links:,} links)"
+    )
+
+
+def _cpu(backend: Path) -> float:
+    """Seconds of processor time of this thread and its database process, which other load inflates little."""
+    return time.thread_time() + int(backend.read_text().split()[0]) / 1e9

@@ -1,0 +1,1 @@
+"""The service beside thousands of slow clients."""
