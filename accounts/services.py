@@ -25,8 +25,8 @@ from accounts.second_factor.codes import check_second_factor
 from accounts.selectors import sealed_key_of, user_of_email
 from accounts.sessions.lifecycle import start_session
 from accounts.sessions.rotation import rotate_tokens
-from common.client_address import client_network
 from common.errors import Conflict, FieldError, Forbidden, InvalidFields, ServiceError
+from common.http.client_address import client_network
 from limits.attempts import Limit
 from limits.guessing import PER_NETWORK, Guess, begin_guess
 

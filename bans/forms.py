@@ -9,8 +9,8 @@ from django.core.exceptions import ValidationError
 from django.forms import CharField, ModelForm
 
 from bans.hosts import canonical_host
-from common.destination_url import MAX_RAW_LENGTH
 from common.errors import InvalidFields
+from common.http.destination_url import MAX_RAW_LENGTH
 
 
 class BanForm(ModelForm):  # type: ignore[type-arg] # generic in the stubs only

@@ -17,9 +17,9 @@ from accounts.models import User
 from accounts.second_factor.codes import SecondFactorRequired
 from accounts.second_factor.policy import lacks_second_factor
 from accounts.sessions.browser import token_for_browser
-from common.browser_headers import protect_page
 from common.database import is_outage
 from common.host.metrics import count_database_error
+from common.http.browser_headers import protect_page
 from dashboard import files
 from dashboard.brand_style import stylesheet
 from dashboard.brand_style import version as brand_version

@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
-from common.destination_url import Destination
-from common.hosts import LOOPBACK_HOSTS
+from common.http.destination_url import Destination
+from common.http.hosts import LOOPBACK_HOSTS
 from domains.models import Domain, DomainStatus
 
 BASE_ID = "base"

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from accounts.history.recording import authored_transaction
 from accounts.models import Workspace
 from bans.selectors import is_host_banned
-from common.destination_url import Destination
 from common.errors import FieldError, InvalidFields
 from common.host import cache_versions
+from common.http.destination_url import Destination
 from domains.addresses import NO_DESTINATION, is_own_address
 from domains.models import Domain, DomainStatus
 from domains.selectors import get_domain

@@ -15,7 +15,7 @@ from datetime import timedelta
 
 from django.db import connection, transaction
 
-from common.client_address import client_network, provider_network, site_network
+from common.http.client_address import client_network, provider_network, site_network
 from limits.attempts import Limit, record_attempt, spend_attempt, uncount_attempts
 from limits.subjects import digest_subject
 

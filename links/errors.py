@@ -7,8 +7,8 @@ from typing import Any
 
 from accounts.history.reading import visible_actor
 from accounts.models import Change, User
-from common.current_request import Via
 from common.errors import Conflict, NotFound, PreconditionFailed
+from common.http.current_request import Via
 from domains.models import Domain
 from links.models import Link
 

@@ -10,8 +10,8 @@ from django.contrib.auth.hashers import make_password
 from django.utils import timezone
 
 from accounts.models import User, Workspace
-from common.destination_url import Destination
 from common.errors import Conflict, FieldError, InvalidFields
+from common.http.destination_url import Destination
 from common.ids import new_public_id
 from domains.models import Domain
 from links.codes.format import CODE_RULE, is_code

@@ -9,8 +9,8 @@ from uuid import UUID
 from accounts.capacity import concurrency
 from accounts.models import Change, User
 from accounts.rights.plans import Plan
-from common.current_request import Via
 from common.errors import Conflict
+from common.http.current_request import Via
 from common.openapi.hooks import NextOperations
 from common.openapi.operations import Operation, describe
 from common.openapi.pagination import pagination_representation

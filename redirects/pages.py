@@ -9,8 +9,8 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.loader import render_to_string
 
 from common.brand import brand_context
-from common.browser_headers import protect_page
 from common.errors import TooManyAttempts
+from common.http.browser_headers import protect_page
 from redirects.outcomes import set_outcome
 from redirects.page_style import content_security_policy, style
 from redirects.refusals import UNKNOWN_HOST, Refusal

@@ -13,8 +13,8 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.crypto import constant_time_compare
 
 from accounts.credentials.hashing import hashing
-from common.client_address import client_network
 from common.database import check_connection
+from common.http.client_address import client_network
 from limits.guessing import begin_guess
 from links.destinations.lookup import Target
 

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from analytics.visitors.visitor import visitor_from
-from common.hosts import canonical_host
+from common.http.hosts import canonical_host
 from links.destinations.lookup import Target, find_target, site_of
 from redirects import checks, refusals
 from redirects.pages import prefers_json, refuse

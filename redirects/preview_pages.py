@@ -11,7 +11,7 @@ from django.template.loader import render_to_string
 from django.utils.html import escape
 
 from common.brand import brand_context
-from common.browser_headers import protect_page
+from common.http.browser_headers import protect_page
 from redirects.page_style import content_security_policy, style
 
 # Stand for the variables of the template, in the order in which it uses them. None of them occurs in its text.

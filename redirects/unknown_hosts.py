@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 
 from common.host.metrics import count_database_error
 from common.host.unknown_hosts import report_unknown_host
-from common.hosts import is_address
+from common.http.hosts import is_address
 from domains.selectors import active_domain
 from redirects import refusals
 from redirects.pages import refuse

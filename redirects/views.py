@@ -15,7 +15,7 @@ from bans.selectors import is_host_banned
 from common.errors import TooManyAttempts
 from common.host.guess_counts import guesses
 from common.host.metrics import observe_redirect
-from common.hosts import canonical_host
+from common.http.hosts import canonical_host
 from domains.selectors import active_domain
 from links.clicks.claims import Claim
 from links.destinations.lookup import Target, UnknownCode, find_target, site_of

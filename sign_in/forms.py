@@ -18,8 +18,8 @@ from accounts.mails import spend_mail
 from accounts.second_factor.codes import MAX_CHARACTERS, WrongOtp, use_code
 from accounts.selectors import user_of_email
 from accounts.services import PasswordLoginOff
-from common.client_address import client_network
 from common.errors import TooManyAttempts
+from common.http.client_address import client_network
 from redirects import refusals
 from redirects.pages import refuse_attempts
 from sign_in.adapters import AccountAdapter

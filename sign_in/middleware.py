@@ -9,9 +9,9 @@ from django.shortcuts import render
 
 from accounts.api_requests.throttling import address_of_client
 from accounts.second_factor.sealing import UnreadableSecret
-from common.browser_headers import protect_page
-from common.client_address import client_network
 from common.errors import TooManyAttempts
+from common.http.browser_headers import protect_page
+from common.http.client_address import client_network
 from limits.rates import spend_request
 from redirects import refusals
 from redirects.pages import refuse_attempts

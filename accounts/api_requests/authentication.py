@@ -15,7 +15,7 @@ from accounts.models import User
 from accounts.scoped_keys.lookup import caller_of_scoped_key, is_scoped_key
 from accounts.selectors import caller_of_api_key, user_of_api_key
 from accounts.sessions.queries import caller_of_access_token
-from common.current_request import Via
+from common.http.current_request import Via
 from common.rest.envelope import WWW_AUTHENTICATE
 
 # The header that names the workspace in which the request acts.

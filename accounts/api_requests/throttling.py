@@ -10,7 +10,7 @@ from rest_framework.throttling import BaseThrottle
 
 from accounts.callers import Caller
 from accounts.rights.plans import requests_per_minute
-from common.client_address import client_address, client_network
+from common.http.client_address import client_address, client_network
 from limits.rates import Rate, rate_of, spend_request
 
 

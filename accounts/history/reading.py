@@ -11,8 +11,8 @@ from django.conf import settings
 from django.db.models import QuerySet
 
 from accounts.models import Change, User, Workspace
-from common.current_request import Via
 from common.errors import FieldError, InvalidFields, NotFound
+from common.http.current_request import Via
 from common.ids import parse_public_id
 from common.secrets import seal, unseal
 

@@ -15,7 +15,7 @@ from uuid import UUID
 import orjson
 from django.db import connection, transaction
 
-from common.current_request import Actor, actor, request_id
+from common.http.current_request import Actor, actor, request_id
 
 # A part of statements that are a whole transaction. A trigger that runs after the statement sees the setting.
 NAME_AUTHOR = "set_config('history.author', %(author)s, true)"

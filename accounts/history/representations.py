@@ -8,7 +8,7 @@ from rest_framework.fields import ChoiceField, DictField
 
 from accounts.history.reading import ChangePage, visible_actor
 from accounts.models import Change
-from common.current_request import Via
+from common.http.current_request import Via
 from common.openapi.response_fields import identifier, moment, number, public_id, text
 from common.openapi.responses import Field, Representation
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from accounts.history.reading import BAD_CURSOR
 from accounts.history.representations import CHANGE_PAGE
 from accounts.history.serializers import NO_ID
-from common.current_request import Via
 from common.errors import InvalidFields
+from common.http.current_request import Via
 from common.openapi.enumerations import name_choices
 from common.openapi.operations import Operation, describe
 from common.openapi.refusals import invalid

@@ -6,7 +6,7 @@ from django.contrib.postgres.functions import RandomUUID
 from django.db import models
 from django.db.models.functions import Now
 
-from common.current_request import Via
+from common.http.current_request import Via
 
 
 class Change(models.Model):

@@ -25,8 +25,8 @@ from analytics.journal.records import (
 from analytics.journal.writer import journal
 from analytics.models import Kind
 from analytics.visitors.visitor import Visitor
-from common.client_address import client_site
 from common.host.metrics import count_database_error
+from common.http.client_address import client_site
 from common.secrets import derive_key
 from links.clicks.claims import Claim, claim_click
 from links.destinations.group_claims import claim_clicks

@@ -7,7 +7,7 @@ from ipaddress import IPv4Network, IPv6Network
 from typing import Literal
 
 from analytics.visitors.useragent import AGENT_CHARACTERS, is_crawler
-from common.client_address import client_address
+from common.http.client_address import client_address
 from links.short_urls import SCAN_MARKER
 
 Kind = Literal["click", "head", "prefetch", "crawler"]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import mmap
 from functools import lru_cache
 
-from common.client_address import client_network
+from common.http.client_address import client_network
 
 # Links recorded per network.
 LINKS = 32

@@ -24,9 +24,9 @@ from typing import NamedTuple
 
 from django.conf import settings
 
-from common.client_address import client_network, site_network
 from common.errors import TooManyAttempts
 from common.host.followed_links import FollowedLinks
+from common.http.client_address import client_network, site_network
 
 WINDOW_SECONDS = 60
 # A /48 contains 256 networks of /56, often with as many subscribers.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from common.client_address import Network, comes_straight_from, was_forwarded
+from common.http.client_address import Network, comes_straight_from, was_forwarded
 
 # The web worker sets this entry. No request header maps to this name.
 INTERNAL = "shortener.internal"

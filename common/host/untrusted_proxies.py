@@ -12,8 +12,8 @@ from ipaddress import ip_network
 
 from django.conf import settings
 
-from common.client_address import LOOPBACK, Network, client_address, is_within
 from common.host.limited_warnings import LimitedWarnings
+from common.http.client_address import LOOPBACK, Network, client_address, is_within
 
 # Also the time for which the admin's front page shows an address.
 SECONDS, ADDRESSES = 3600, 16

@@ -8,7 +8,6 @@ from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
 from rest_framework import exceptions
 from rest_framework.fields import BooleanField, DictField
 
-from common.destination_url import MAX_HREF_LENGTH, InvalidDestination, canonical_destination
 from common.errors import (
     MAX_REPORTED,
     BadBody,
@@ -20,6 +19,7 @@ from common.errors import (
     TooManyRequests,
     Unavailable,
 )
+from common.http.destination_url import MAX_HREF_LENGTH, InvalidDestination, canonical_destination
 from common.openapi.response_fields import number, text
 from common.openapi.responses import Field, Representation
 from common.rest.envelope import KeyExpired, as_service_error, error_body

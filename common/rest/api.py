@@ -13,8 +13,8 @@ from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 from rest_framework.viewsets import ViewSet
 
-from common.current_request import SERVICE, Actor, actor
 from common.errors import LengthRequired
+from common.http.current_request import SERVICE, Actor, actor
 from common.rest.handling import Handling, NoFields, prefers_strict
 from common.rest.known_names import SerializerType
 from common.rest.response_warnings import add_warnings, attach_warnings

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from common.destination_url import Destination, canonical_destination
 from common.errors import FieldError, InvalidFields
+from common.http.destination_url import Destination, canonical_destination
 from domains.addresses import NO_DESTINATION, is_own_address
 from links.models import Link
 

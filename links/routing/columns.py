@@ -8,8 +8,8 @@ from typing import Any
 
 import orjson
 
-from common.destination_url import Destination, canonical_destination
 from common.errors import FieldError, InvalidFields
+from common.http.destination_url import Destination, canonical_destination
 from links.models import Link
 from links.routing.branches import merge_branches
 

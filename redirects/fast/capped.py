@@ -14,8 +14,8 @@ from django.conf import settings
 
 from analytics.journal.records import decode
 from analytics.models import Kind
-from common.client_address import Network
 from common.host.guess_counts import guesses
+from common.http.client_address import Network
 from links.destinations.lookup import site_of
 from redirects.fast.lane import Answer, FastLane
 from redirects.unknown_code_limit import link_key

@@ -7,8 +7,8 @@ from email.utils import formatdate
 from django.conf import settings
 from gunicorn import SERVER
 
-from common.client_address import is_trusted
-from common.hosts import is_address
+from common.http.client_address import is_trusted
+from common.http.hosts import is_address
 from redirects.fast.answers import Answer
 from redirects.fast.request_head import NotSimple, read_head
 

@@ -14,11 +14,11 @@ from django.conf import settings
 from analytics.journal.capture import KINDS
 from analytics.journal.records import SCANNED, encode_fields
 from analytics.visitors.visitor import Kind, is_scan
-from common.client_address import Network, client_address, is_trusted
 from common.host import cache_versions
 from common.host.guess_counts import guesses
 from common.host.metrics import count_lookups
 from common.host.untrusted_proxies import report_if_untrusted_proxy
+from common.http.client_address import Network, client_address, is_trusted
 from redirects.fast.answers import Answer, Request, first_lines, page_answer
 from redirects.fast.counts import NOT_FOUND, PREVIEW
 from redirects.fast.link_cache import LinkCache, is_link_code

@@ -15,7 +15,7 @@ from urllib.parse import unquote_to_bytes
 from analytics.journal.records import OPTED_OUT
 from analytics.visitors.useragent import is_crawler
 from analytics.visitors.visitor import Kind, agent_text, is_prefetch, kind_of, referrer_text
-from common.hosts import canonical_host
+from common.http.hosts import canonical_host
 from links.codes.format import PATTERN
 from links.models import MAX_CODE
 from redirects.pages import accepts_json

@@ -10,7 +10,7 @@ from urllib.parse import unquote_plus, urlsplit
 from analytics.visitors.geo import geo
 from analytics.visitors.useragent import UNKNOWN, Agent, parse_agent
 from analytics.visitors.visitor import Visitor
-from common.ip_numbers import ip_number
+from common.http.ip_numbers import ip_number
 from redirects.routing.languages import preferred_language, preferred_ranges
 
 # Parameters beyond this number match no condition.

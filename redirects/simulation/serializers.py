@@ -9,7 +9,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from common.client_address import client_address
+from common.http.client_address import client_address
 from common.rest.fields import Boolean, DateTime, Text
 from links.fields import CountryField, DeviceField
 

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
-from common.hosts import LOOPBACK_HOSTS, canonical_host
+from common.http.hosts import LOOPBACK_HOSTS, canonical_host
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 

@@ -8,7 +8,7 @@ import re
 import time
 from types import TracebackType
 
-from common.current_request import request_id
+from common.http.current_request import request_id
 
 # C0 and C1 control characters, DEL, and Unicode line separators.
 _CONTROLS = {code: f"\\u{code:04x}" for code in (*range(32), *range(127, 160), 0x2028, 0x2029)}

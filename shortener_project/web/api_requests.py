@@ -10,8 +10,8 @@ from functools import lru_cache
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
-from common.client_address import client_address
 from common.host.metrics import observe_api_request
+from common.http.client_address import client_address
 from shortener_project.web.middleware import GetResponse
 
 _PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")

@@ -7,11 +7,11 @@ from typing import Any
 import orjson
 from django.http import HttpRequest, HttpResponse
 
-from common.current_request import request_id
 from common.errors import NotFound, ServiceError
 from common.host.internal_listener import is_internal
 from common.host.unknown_hosts import report_unknown_host
-from common.hosts import canonical_host
+from common.http.current_request import request_id
+from common.http.hosts import canonical_host
 from common.rest.envelope import error_body
 from redirects import refusals
 from redirects.pages import refuse

@@ -14,10 +14,10 @@ from django.middleware.csrf import CsrfViewMiddleware
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 from accounts.sessions.store import SessionStore
-from common.browser_headers import protect_page
-from common.client_address import client_address, is_within
-from common.current_request import Actor, Via, actor
-from common.hosts import canonical_host, is_address
+from common.http.browser_headers import protect_page
+from common.http.client_address import client_address, is_within
+from common.http.current_request import Actor, Via, actor
+from common.http.hosts import canonical_host, is_address
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 

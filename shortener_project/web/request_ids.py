@@ -12,8 +12,8 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
-from common.client_address import is_trusted
-from common.current_request import request_id
+from common.http.client_address import is_trusted
+from common.http.current_request import request_id
 from common.ids import new_public_id
 from shortener_project.web.middleware import WITH_SESSION, GetResponse
 

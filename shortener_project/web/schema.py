@@ -22,7 +22,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from common.browser_headers import protect_page
+from common.http.browser_headers import protect_page
 
 _generating = Lock()
 

@@ -17,7 +17,7 @@ from common.clock import UNREADY_SECONDS, seconds_ahead
 from common.database import read_first
 from common.host import state
 from common.host.metrics import count_database_error
-from common.hosts import canonical_host
+from common.http.hosts import canonical_host
 from redirects.unknown_hosts import is_unknown_host
 from redirects.views import root
 from shortener_project.web.middleware import is_on_system_host

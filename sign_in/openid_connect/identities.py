@@ -18,8 +18,8 @@ from django.shortcuts import redirect, render
 from accounts.history.recording import authored_transaction, name_author
 from accounts.models import User
 from accounts.services import change_account, create_account
-from common.current_request import Actor, Via
 from common.errors import Conflict, InvalidFields
+from common.http.current_request import Actor, Via
 
 log = logging.getLogger(__name__)
 

@@ -11,8 +11,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 from accounts.api_requests.throttling import address_of_client
 from accounts.credentials.hashing import hashing
 from accounts.services import create_account
-from common.client_address import client_network
 from common.errors import Conflict, InvalidFields, TooManyAttempts
+from common.http.client_address import client_network
 from redirects import refusals
 from redirects.pages import refuse, refuse_attempts
 from sign_in.forms import spend_mail_of_request

@@ -17,7 +17,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import connection
 
-from common.destination_url import canonical_destination
+from common.http.destination_url import canonical_destination
 from testing.proof.children import result_of
 
 PROJECT_DIR = Path(__file__).resolve().parents[2]

@@ -2,7 +2,7 @@ from ipaddress import ip_network
 
 import pytest
 
-from common.client_address import client_address, client_network
+from common.http.client_address import client_address, client_network
 
 PROXIES = [ip_network("10.0.0.0/8"), ip_network("127.0.0.0/8"), ip_network("fd00::/8"), ip_network("::1/128")]
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from common.destination_url import Destination, InvalidDestination, canonical_destination
+from common.http.destination_url import Destination, InvalidDestination, canonical_destination
 
 
 def refusal(raw: str) -> str:

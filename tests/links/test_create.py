@@ -16,8 +16,8 @@ from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
-from common import destination_url
 from common.errors import Conflict
+from common.http import destination_url
 from domains.models import Domain
 from links.codes.format import is_code
 from links.codes.reserved import RESERVED, is_route

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from gunicorn.http.errors import InvalidHeader
 
-from common.hosts import canonical_host
+from common.http.hosts import canonical_host
 
 
 def check_target(request: Any) -> None:

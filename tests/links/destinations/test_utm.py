@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from common.destination_url import canonical_destination
+from common.http.destination_url import canonical_destination
 from links.destinations.utm import UTM_KEYS, with_utm
 
 ALL_FIVE = {"content": "e", "term": "d", "campaign": "c", "medium": "b", "source": "a"}

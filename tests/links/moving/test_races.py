@@ -14,8 +14,8 @@ from django.test import Client
 from accounts.models import Workspace
 from accounts.services import NewAccount
 from bans.services import ban_account
-from common.destination_url import canonical_destination
 from common.errors import NotFound
+from common.http.destination_url import canonical_destination
 from links.bulk.moving import SourceBanned, move_links
 from links.models import Link
 from links.selectors import totals
