@@ -41,7 +41,7 @@ class Migration(migrations.Migration):
                 ('redirect_type', models.PositiveSmallIntegerField(choices=[(301, 'Permanent'), (302, 'Found')], default=302, db_comment='HTTP status: 301 or 302.')),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False, db_comment='Creation time.')),
                 ('updated_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False, db_comment='Last change.')),
-                ('domain', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='links', to='domains.domain', db_comment='Null: the default domain.')),
+                ('domain', models.ForeignKey(blank=True, null=True, db_index=False, on_delete=django.db.models.deletion.RESTRICT, related_name='links', to='domains.domain', db_comment='Null: the default domain.')),
                 ('owner', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='links', to=settings.AUTH_USER_MODEL, db_comment='The owner.')),
                 ('max_clicks_per_visitor', models.PositiveIntegerField(blank=True, null=True, db_comment='Null: no limit.')),
                 ('target_url', models.TextField(blank=True, null=True, db_comment='Replaces original_url as the destination. As entered. Null: none.')),
@@ -55,7 +55,10 @@ class Migration(migrations.Migration):
                 ('split', models.JSONField(blank=True, db_comment='Destinations that each get a share of the visitors, after the rules.', db_default=models.Value([], output_field=models.JSONField()), default=list)),
                 ('preview', models.JSONField(blank=True, null=True, db_comment='The card that messengers show: title, description and imageUrl.')),
             ],
-            options={'db_table_comment': 'Short links.'},
+            options={
+                'db_table_comment': 'Short links.',
+                'indexes': [models.Index(condition=models.Q(('domain__isnull', False)), fields=['domain'], name='link_domain')],
+            },
         ),
         migrations.CreateModel(
             name='Route',

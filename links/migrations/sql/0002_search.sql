@@ -6,7 +6,9 @@ CREATE TABLE links_searchable (
     created_at timestamptz NOT NULL,
     is_active boolean NOT NULL,
     tag_keys text[] NOT NULL,
-    content text NOT NULL
+    content text NOT NULL,
+    -- 0 rather than null: PostgreSQL does not read an index in order for "IS NULL".
+    domain_id bigint NOT NULL DEFAULT 0
 );
 COMMENT ON TABLE links_searchable IS 'A narrow copy of links_link for lists and searches, maintained by triggers.';
 COMMENT ON COLUMN links_searchable.link_id IS 'The link.';
@@ -15,8 +17,10 @@ COMMENT ON COLUMN links_searchable.created_at IS 'Creation time of the link.';
 COMMENT ON COLUMN links_searchable.is_active IS 'The owner''s switch.';
 COMMENT ON COLUMN links_searchable.tag_keys IS 'Case-folded tags.';
 COMMENT ON COLUMN links_searchable.content IS 'Title, URLs and codes in lower case.';
+COMMENT ON COLUMN links_searchable.domain_id IS 'The domain. 0: the default domain.';
 CREATE INDEX links_owner_created ON links_searchable (owner_id, created_at, link_id);
 CREATE INDEX links_owner_inactive ON links_searchable (owner_id, created_at, link_id) WHERE NOT is_active;
+CREATE INDEX links_owner_domain ON links_searchable (owner_id, domain_id, created_at, link_id);
 CREATE INDEX links_owner_title ON links_link (owner_id, (coalesce(title, '') COLLATE "C"), id);
 
 -- The URLs of a link besides original_url and destination, each on a line: the canonical forms, and the entered ones.

@@ -12,8 +12,8 @@ ALTER TABLE links_ownertotals SET (fillfactor = 50);
 CREATE FUNCTION links_after_insert() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO links_clickcounter (link_id, owner_id, clicks) SELECT id, owner_id, 0 FROM new_rows;
-    INSERT INTO links_searchable (link_id, owner_id, created_at, is_active, tag_keys, content)
-    SELECT id, owner_id, created_at, is_active, tag_keys,
+    INSERT INTO links_searchable (link_id, owner_id, created_at, is_active, tag_keys, domain_id, content)
+    SELECT id, owner_id, created_at, is_active, tag_keys, coalesce(domain_id, 0),
         links_content(
             title, original_url, target_url, destination, other_destinations, rules, split, short_code, custom_code
         )
@@ -30,17 +30,19 @@ END $$;
 CREATE FUNCTION links_after_update() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     WITH searchable AS (
-        INSERT INTO links_searchable AS s (link_id, owner_id, created_at, is_active, tag_keys, content)
-        SELECT id, owner_id, created_at, is_active, tag_keys,
+        INSERT INTO links_searchable AS s (link_id, owner_id, created_at, is_active, tag_keys, domain_id, content)
+        SELECT id, owner_id, created_at, is_active, tag_keys, coalesce(domain_id, 0),
             links_content(
                 title, original_url, target_url, destination, other_destinations, rules, split, short_code, custom_code
             )
         FROM new_rows
         ON CONFLICT (link_id) DO UPDATE
             SET owner_id = EXCLUDED.owner_id, created_at = EXCLUDED.created_at, is_active = EXCLUDED.is_active,
-                tag_keys = EXCLUDED.tag_keys, content = EXCLUDED.content
-            WHERE (s.owner_id, s.created_at, s.is_active, s.tag_keys, s.content) IS DISTINCT FROM
-                (EXCLUDED.owner_id, EXCLUDED.created_at, EXCLUDED.is_active, EXCLUDED.tag_keys, EXCLUDED.content)
+                tag_keys = EXCLUDED.tag_keys, domain_id = EXCLUDED.domain_id, content = EXCLUDED.content
+            WHERE (s.owner_id, s.created_at, s.is_active, s.tag_keys, s.domain_id, s.content) IS DISTINCT FROM (
+                EXCLUDED.owner_id, EXCLUDED.created_at, EXCLUDED.is_active, EXCLUDED.tag_keys, EXCLUDED.domain_id,
+                EXCLUDED.content
+            )
         RETURNING s.owner_id, s.link_id
     )
     -- A move decreases the former owner's links by one and increases the new owner's.

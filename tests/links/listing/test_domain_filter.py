@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 import pytest
@@ -178,23 +177,6 @@ def test_totals_follow_the_links_of_a_deleted_domain(
     assert api.delete(f"/api/domains/{domain.public_id}").status_code == 200
     for query in ({}, {"search": "stock"}):
         assert total(api, domainId="base", limit=1, **query) == 12
-
-
-def test_the_migration_copies_the_domains_of_links(
-    api: APIClient, alice: NewAccount, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stock(alice.user, 5)
-    domain = active_domain(alice.workspace)
-    put_on(domain, "id %% 2 = 0")
-    expected = total(api, domainId=str(domain.public_id))
-    with connection.cursor() as cursor:
-        cursor.execute("UPDATE links_searchable SET domain_id = 0")
-    assert total(api, domainId=str(domain.public_id)) == 0
-    migration = import_module("links.migrations.0005_domains_in_lists")
-    monkeypatch.setattr(migration, "BATCH", 1)
-    migration.copy_domains(None, None)
-    assert total(api, domainId=str(domain.public_id)) == expected > 0
-    assert total(api, domainId="base") == 5 - expected
 
 
 def test_the_total_of_the_default_domain_has_no_limit_while_few_links_are_elsewhere(
