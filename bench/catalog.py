@@ -1,4 +1,4 @@
-"""The rows of docs/benchmarks.md, by subject: a key for `bench.results.record`, and the title of the figure."""
+"""The rows of docs/benchmarks.md, by subject: keys for `bench.harness.results.record`, and titles of the figures."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""Runs `manage.py serve` as users do: with the embedded database in the folder of `bench.stack.service_folder`, or on
-the database of `bench.stack.database`.
+"""Runs `manage.py serve` as users do.
+
+The database is the embedded one in the folder of `bench.harness.stack.service_folder`, or that of
+`bench.harness.stack.database`.
 """
 
 from __future__ import annotations
