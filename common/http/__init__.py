@@ -1,1 +1,1 @@
-"""What requests, addresses and URLs say: `client_address`, `current_request`, `hosts`, `destination_url`."""
+"""HTTP: client addresses, hosts, URLs, headers for browsers, and the current request."""

@@ -1,1 +1,1 @@
-"""Numbers of clicks: `claims` takes one of a capped link's, `counters` adds the counted ones to links."""
+"""Click limits and totals: `claims` takes one of a capped link's clicks, `counters` adds counted clicks to links."""

@@ -1,1 +1,1 @@
-"""What operators do with links in the admin: `search`, `bans` of single links, and how many a ban has `affected`."""
+"""Links for operators: `search` finds them, `bans` stops single ones, `affected` counts what a ban stops."""
