@@ -17,7 +17,6 @@ from rest_framework.test import APIClient
 
 from accounts.credentials.hashers import Argon2
 from accounts.services import NewAccount, create_account
-from analytics.journal.writer import journal
 from common.host import cache_versions, state
 from common.host.guess_counts import guesses
 from links.destinations.known_links import known_links
@@ -26,6 +25,7 @@ from qrcodes.drawing.queue import drawing_queue
 from testing.accounts import PASSWORD, account, bearer_client, key_client
 from testing.admin import Operator
 from testing.agents import FIREFOX
+from testing.clicks import close_journal
 from testing.service.polling import DEADLINE
 from tests.emptying import restore_database
 
@@ -91,9 +91,9 @@ def clicks_dir(settings: Settings, journals: Iterator[Path]) -> Iterator[Path]:
     """A separate journal for each test, because the database forgets its segments between tests."""
     settings.CLICKS_DIR = next(journals)
     settings.CLICK_SYNC = "process"
-    journal.cache_clear()
+    close_journal()
     yield settings.CLICKS_DIR
-    journal.cache_clear()
+    close_journal()
 
 
 @pytest.fixture(autouse=True)
