@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
 from collections.abc import Callable, Generator, Iterator
 from itertools import count
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings as django_settings
+from django.db import connection
 from django.test import Client, TransactionTestCase
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
@@ -26,6 +28,7 @@ from testing.accounts import PASSWORD, account, bearer_client, key_client
 from testing.admin import Operator
 from testing.agents import FIREFOX
 from testing.clicks import close_journal
+from testing.service.databases import template_on
 from testing.service.polling import DEADLINE
 from tests.emptying import restore_database
 
@@ -57,6 +60,12 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
+    """The database of a worker is a copy of the template that the services' databases have."""
+    connection.settings_dict["TEST"]["TEMPLATE"] = template_on(os.environ["DATABASE_URL"])
 
 
 @pytest.fixture(scope="session")
