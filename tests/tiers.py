@@ -79,6 +79,11 @@ def pytest_configure(config: pytest.Config) -> None:
         )
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Importing the slow tests takes almost a second for each worker."""
+    return True if _leaves_slow_out(config) and _is_slow(collection_path) else None
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
@@ -88,11 +93,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker(pytest.mark.timeout(SLOW_SECONDS))
     slow = [item for item in items if item.get_closest_marker("slow")]
     quick = [item for item in items if not item.get_closest_marker("slow")]
-    if _leaves_slow_out(config):
-        config.hook.pytest_deselected(items=slow)
-        items[:] = quick
-    else:
-        items[:] = dealt_out(slow, quick, TESTS, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
+    items[:] = dealt_out(slow, quick, TESTS, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
 
 
 @cache
