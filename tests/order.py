@@ -57,7 +57,7 @@ SECONDS = {
     "shortener_project/embedded_postgres/test_crashes.py": 20,
     "dashboard/test_types.py": 20,
     "domains/test_contention.py": 20,
-    "sign_in/test_openid_connect.py": 20,
+    "sign_in/test_openid_connect.py": 15,
     "service/test_links_in_memory.py": 20,
     "dashboard/test_states.py": 20,
     "service/test_small_host.py": 20,

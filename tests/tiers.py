@@ -59,6 +59,7 @@ SLOW = (
     "shortener_project/embedded_postgres",
     "sign_in/test_in_a_browser.py",
     "sign_in/test_openid_connect.py",
+    "sign_in/test_openid_identities.py",
     "sign_in/test_sign_up_in_a_browser.py",
     "testing",
 )
