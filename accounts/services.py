@@ -119,17 +119,26 @@ def rotate_api_key(*, user: User) -> str:
     """Replaces the API key. Keys are never cached, so every worker rejects the old key once this returns."""
     key = keys.new_key()
     with transaction.atomic():
-        _, is_new = ApiKey.objects.update_or_create(
-            user=user,
-            defaults={
-                "digest": keys.digest(key),
-                "sealed": keys.seal(key, str(user.public_id), settings.SECRET_KEY),
-                "created_at": timezone.now(),
-            },
-        )
+        _, is_new = ApiKey.objects.update_or_create(user=user, defaults=_columns_of(key, user))
         action = "key.created" if is_new else "key.replaced"
         record_change(owner_id=user.pk, object_id=user.public_id, action=action)
     return key
+
+
+def _create_api_key(user: User) -> str:
+    """The key of a new account, in the transaction that creates it: there is none that it could replace."""
+    key = keys.new_key()
+    ApiKey.objects.create(user=user, **_columns_of(key, user))
+    record_change(owner_id=user.pk, object_id=user.public_id, action="key.created")
+    return key
+
+
+def _columns_of(key: str, user: User) -> dict[str, Any]:
+    return {
+        "digest": keys.digest(key),
+        "sealed": keys.seal(key, str(user.public_id), settings.SECRET_KEY),
+        "created_at": timezone.now(),
+    }
 
 
 def read_api_key(*, user: User) -> str | None:
@@ -177,7 +186,7 @@ def create_account(
         with transaction.atomic():
             create = User.objects.create_superuser if superuser else User.objects.create_user
             user = create(address, password, plan=plan, first_name=first_name, last_name=last_name)
-            return NewAccount(user, password, rotate_api_key(user=user))
+            return NewAccount(user, password, _create_api_key(user))
     except IntegrityError:
         raise Conflict(f"An account for {email} already exists.") from None
 

@@ -20,7 +20,7 @@ def drain() -> int:
 
 
 def close_journal() -> None:
-    """Unlock the segment of this process, as if its worker had died."""
+    """Close and unlock the segment of this process, as if its worker had died. The next click opens another one."""
     segment = journal()._segment
     if segment is not None:
         os.close(segment.descriptor)

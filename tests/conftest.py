@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
 from collections.abc import Callable, Generator, Iterator
 from itertools import count
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings as django_settings
+from django.db import connection
 from django.test import Client, TransactionTestCase
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
@@ -17,7 +19,6 @@ from rest_framework.test import APIClient
 
 from accounts.credentials.hashers import Argon2
 from accounts.services import NewAccount, create_account
-from analytics.journal.writer import journal
 from common.host import cache_versions, state
 from common.host.guess_counts import guesses
 from links.destinations.known_links import known_links
@@ -26,6 +27,8 @@ from qrcodes.drawing.queue import drawing_queue
 from testing.accounts import PASSWORD, account, bearer_client, key_client
 from testing.admin import Operator
 from testing.agents import FIREFOX
+from testing.clicks import close_journal
+from testing.service.databases import template_on
 from testing.service.polling import DEADLINE
 from tests.emptying import restore_database
 
@@ -60,6 +63,12 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 @pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
+    """The database of a worker is a copy of the template that the services' databases have."""
+    connection.settings_dict["TEST"]["TEMPLATE"] = template_on(os.environ["DATABASE_URL"])
+
+
+@pytest.fixture(scope="session")
 def journals(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """New folders for the journals of the tests. `tmp_path` would take longer than many tests: it lists all earlier
     folders.
@@ -91,9 +100,9 @@ def clicks_dir(settings: Settings, journals: Iterator[Path]) -> Iterator[Path]:
     """A separate journal for each test, because the database forgets its segments between tests."""
     settings.CLICKS_DIR = next(journals)
     settings.CLICK_SYNC = "process"
-    journal.cache_clear()
+    close_journal()
     yield settings.CLICKS_DIR
-    journal.cache_clear()
+    close_journal()
 
 
 @pytest.fixture(autouse=True)

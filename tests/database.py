@@ -5,12 +5,22 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import signal
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 from local_postgres import EmbeddedPostgres
 from testing.limits import LIMITS_OFF
+
+
+def end_group(process: subprocess.Popen[bytes]) -> None:
+    """End the process and those that it started, unless it has ended."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
 
 # The developer's environment must not affect the tests.
 for name in (
@@ -51,5 +61,12 @@ if "DATABASE_URL" not in os.environ:
     os.environ["DATABASE_URL"] = server.url
     atexit.register(shutil.rmtree, VAR_DIR, ignore_errors=True)
     atexit.register(lease.release)
+    # It is ready, or almost, when the tests are collected.
+    template = subprocess.Popen(
+        [sys.executable, "-m", "testing.service.databases"],
+        cwd=Path(__file__).parents[1],
+        start_new_session=True,
+    )
+    atexit.register(end_group, template)
 else:
     atexit.register(shutil.rmtree, VAR_DIR, ignore_errors=True)

@@ -33,6 +33,7 @@ SLOW = (
     "dashboard/test_first_steps.py",
     "dashboard/test_history.py",
     "dashboard/test_keys.py",
+    "dashboard/test_import_interruptions.py",
     "dashboard/test_import_page.py",
     "dashboard/test_keyboard_walk.py",
     "dashboard/test_links_page.py",
@@ -40,6 +41,8 @@ SLOW = (
     "dashboard/test_report_access.py",
     "dashboard/test_report_functions.py",
     "dashboard/test_report_live.py",
+    "dashboard/test_report_periods.py",
+    "dashboard/test_selected_links.py",
     "dashboard/test_sign_out.py",
     "dashboard/test_states.py",
     "dashboard/test_stored_payloads.py",
@@ -56,6 +59,7 @@ SLOW = (
     "shortener_project/embedded_postgres",
     "sign_in/test_in_a_browser.py",
     "sign_in/test_openid_connect.py",
+    "sign_in/test_openid_identities.py",
     "sign_in/test_sign_up_in_a_browser.py",
     "testing",
 )
@@ -76,6 +80,11 @@ def pytest_configure(config: pytest.Config) -> None:
         )
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Importing the slow tests takes almost a second for each worker."""
+    return True if _leaves_slow_out(config) and _is_slow(collection_path) else None
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
@@ -85,11 +94,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker(pytest.mark.timeout(SLOW_SECONDS))
     slow = [item for item in items if item.get_closest_marker("slow")]
     quick = [item for item in items if not item.get_closest_marker("slow")]
-    if _leaves_slow_out(config):
-        config.hook.pytest_deselected(items=slow)
-        items[:] = quick
-    else:
-        items[:] = dealt_out(slow, quick, TESTS, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
+    items[:] = dealt_out(slow, quick, TESTS, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
 
 
 @cache

@@ -1,6 +1,7 @@
 """Databases on the tests' server, empty or migrated.
 
-All migrated databases are copies of one template: a copy takes a fraction of the time of the migrations.
+All migrated databases are copies of one template: a copy takes a fraction of the time of the migrations. As a program,
+this module makes the template on the server of DATABASE_URL.
 """
 
 from __future__ import annotations
@@ -45,8 +46,14 @@ def drop_database(server: str, url: str) -> None:
         connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(name))
 
 
+def template_on(server: str) -> str:
+    """The name of the template."""
+    with psycopg.connect(server, autocommit=True) as connection:
+        return _template(connection, server)
+
+
 def _template(connection: psycopg.Connection, server: str) -> str:
-    """The name of the template. A server that outlives the tests keeps it until the migrations change."""
+    """Make the template, unless it exists. A server that outlives the tests keeps it until the migrations change."""
     name = f"service_template_{_migrations_digest()}"
     # PostgreSQL releases the lock with the connection.
     connection.execute("SELECT pg_advisory_lock(%s)", [_TEMPLATE_LOCK])
@@ -82,3 +89,7 @@ def _migrations_digest() -> str:
 
 def _url(server: str, name: str) -> str:
     return urlsplit(server)._replace(path=f"/{name}").geturl()
+
+
+if __name__ == "__main__":
+    template_on(os.environ["DATABASE_URL"])

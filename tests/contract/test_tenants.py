@@ -11,7 +11,9 @@ from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
 from testing.accounts import bearer_client
-from tests.contract.test_every_route import WITH_A_TOKEN_ONLY, WITH_ID, Route, for_every_call, send
+from tests.contract.every_route import Route, for_every_call, send
+from tests.contract.test_every_route import WITH_ID
+from tests.contract.test_every_route_credentials import WITH_A_TOKEN_ONLY
 
 WORDS = ("sesame-street", "brand.example", "her-private-title", "alice", "herCode1")
 ID = "an id of hers"

@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
+from typing import Any
 
+import pytest
 from django.db import connections
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, expect
 
+from analytics.models import Kind
 from testing.background import running
 from testing.clicks import drain
+from testing.facts import Fact, record
 
+MakeLink = Callable[..., dict[str, Any]]
 MARCH = "range=custom&start=2026-03-01&end=2026-03-31&zone=UTC"
+NEWS = "https://www.news.example/today"
+FACTS = [
+    Fact("2026-02-27T10:00Z", visitor="a", count=4),
+    Fact("2026-03-02T10:20Z", visitor="a", referrer=NEWS),
+    Fact("2026-03-02T11:10Z", visitor="b", device="mobile", browser="Safari", operating_system="iOS"),
+    Fact("2026-03-08T23:30Z", "SG", "Singapore", visitor="c", count=3),
+    Fact("2026-03-09T00:30Z", "unknown", "unknown", device="unknown", visitor="d"),
+    Fact("2026-03-09T01:00Z", kind=Kind.CRAWLER, count=5),
+    Fact("2026-03-09T02:00Z", kind=Kind.REFUSED, reason="country", count=2),
+]
 
 
 def url_of(address: str, link: str, query: str = "") -> str:
@@ -54,3 +69,15 @@ def clicks_are_counted() -> Iterator[None]:
 
     with running([Thread(target=count)], stop):
         yield
+
+
+@pytest.fixture
+def link(make_link: MakeLink) -> str:
+    identifier = make_link(customCode="spring", title="Spring sale")["_id"]
+    record(identifier, FACTS)
+    return identifier
+
+
+def open_steps(page: Page) -> None:
+    page.get_by_text("Show as a table").click()
+    expect(table(page, "Clicks over time")).to_be_visible()

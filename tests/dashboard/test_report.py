@@ -1,4 +1,4 @@
-"""The report of a link in Chromium: its figures, tables, downloads and periods."""
+"""The report of a link in Chromium: its figures, tables and downloads."""
 
 from __future__ import annotations
 
@@ -16,28 +16,11 @@ from analytics.models import Kind
 from testing.branches import branch, set_branches
 from testing.dashboard import session_cookie, sign_in
 from testing.facts import Fact, record
-from tests.dashboard.report_page import MARCH, rows, table, total, url_of
+from tests.dashboard.report_page import MARCH, open_steps, rows, table, total, url_of
+from tests.dashboard.report_page import link as link
 
 MakeLink = Callable[..., dict[str, Any]]
 pytestmark = pytest.mark.django_db(transaction=True)
-
-NEWS = "https://www.news.example/today"
-FACTS = [
-    Fact("2026-02-27T10:00Z", visitor="a", count=4),
-    Fact("2026-03-02T10:20Z", visitor="a", referrer=NEWS),
-    Fact("2026-03-02T11:10Z", visitor="b", device="mobile", browser="Safari", operating_system="iOS"),
-    Fact("2026-03-08T23:30Z", "SG", "Singapore", visitor="c", count=3),
-    Fact("2026-03-09T00:30Z", "unknown", "unknown", device="unknown", visitor="d"),
-    Fact("2026-03-09T01:00Z", kind=Kind.CRAWLER, count=5),
-    Fact("2026-03-09T02:00Z", kind=Kind.REFUSED, reason="country", count=2),
-]
-
-
-@pytest.fixture
-def link(make_link: MakeLink) -> str:
-    identifier = make_link(customCode="spring", title="Spring sale")["_id"]
-    record(identifier, FACTS)
-    return identifier
 
 
 def test_every_figure_of_the_period_is_shown(
@@ -83,99 +66,6 @@ def test_every_figure_of_the_period_is_shown(
         assert [row[1] for row in log[:3]] == [
             "Refused: The link does not allow the visitor's country"
         ] * 2 + ["A crawler, such as a search engine or the link preview of a messenger"]
-        assert visit.errors() == []
-
-
-def steps(page: Page) -> list[list[str]]:
-    return rows(page, "Clicks over time")
-
-
-def open_steps(page: Page) -> None:
-    page.get_by_text("Show as a table").click()
-    expect(table(page, "Clicks over time")).to_be_visible()
-
-
-def test_steps_are_hours_days_weeks_or_months(
-    browse: Callable[[], Any], address: str, alice: NewAccount, link: str
-) -> None:
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
-        page = visit.page
-        sign_in(visit, address, cookie)
-        page.goto(url_of(address, link, MARCH))
-        expect(page.locator(".chart canvas")).to_be_visible()
-        open_steps(page)
-        assert len(steps(page)) == 31
-        assert steps(page)[1] == ["Monday, March 2, 2026", "2", "2"]
-        page.get_by_label("Interval").select_option("week")
-        expect(table(page, "Clicks over time").locator("tbody tr")).to_have_count(6)
-        assert [row for row in steps(page) if row[1] != "0"] == [
-            ["Mar 2, 2026", "5", "3"],
-            ["Mar 9, 2026", "1", "1"],
-        ]
-        page.get_by_label("Interval").select_option("month")
-        expect(table(page, "Clicks over time").locator("tbody tr")).to_have_count(1)
-        assert steps(page) == [["March 2026", "6", "4"]]
-        page.get_by_label("Interval").select_option("hour")
-        expect(table(page, "Clicks over time").locator("tbody tr")).to_have_count(31)
-        page.get_by_role("button", name="Show all 744").click()
-        expect(table(page, "Clicks over time").locator("tbody tr")).to_have_count(744)
-        clicked = [row for row in steps(page) if row[1] != "0"]
-        assert [[re.sub(r"\s", " ", row[0]), *row[1:]] for row in clicked] == [
-            ["Mar 2, 2026, 10:00 AM", "1", "1"],
-            ["Mar 2, 2026, 11:00 AM", "1", "1"],
-            ["Mar 8, 2026, 11:00 PM", "3", "1"],
-            ["Mar 9, 2026, 12:00 AM", "1", "1"],
-        ]
-        # The address keeps the choice.
-        page.reload()
-        expect(page.get_by_label("Interval")).to_have_value("hour")
-        assert visit.errors() == []
-
-
-def test_days_are_those_of_the_chosen_time_zone(
-    browse: Callable[[], Any], address: str, alice: NewAccount, link: str
-) -> None:
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
-        page = visit.page
-        sign_in(visit, address, cookie)
-        page.goto(url_of(address, link, MARCH))
-        expect(total(page, "clicks")).to_have_text("6")
-        open_steps(page)
-        assert steps(page)[8] == ["Monday, March 9, 2026", "1", "1"]
-        page.get_by_label("Time zone").select_option("Asia/Singapore")
-        expect(table(page, "Clicks over time").locator("tbody tr").nth(8)).to_contain_text("4")
-        assert steps(page)[8] == ["Monday, March 9, 2026", "4", "2"]
-        expect(page.get_by_text("These requests are stored by UTC day.")).to_be_visible()
-        page.reload()
-        expect(page.get_by_label("Time zone")).to_have_value("Asia/Singapore")
-        assert visit.errors() == []
-
-
-def test_a_period_is_compared_with_the_one_before(
-    browse: Callable[[], Any], address: str, alice: NewAccount, link: str
-) -> None:
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
-        page = visit.page
-        sign_in(visit, address, cookie)
-        page.goto(url_of(address, link, "range=custom&start=2026-03-01&end=2026-03-03&zone=UTC"))
-        expect(total(page, "clicks")).to_have_text("2")
-        assert page.locator("[data-total=clicks] small").count() == 0
-        page.get_by_role("switch", name="Compare with the previous period").check()
-        expect(page.locator("[data-total=clicks] small")).to_have_text("-50% (previous period: 4)")
-        expect(page.locator("[data-total=scans] small")).to_have_text("Previous period: 0")
-        open_steps(page)
-        assert steps(page) == [
-            ["Sunday, March 1, 2026", "0", "0", "Thursday, February 26, 2026", "0", "0"],
-            ["Monday, March 2, 2026", "2", "2", "Friday, February 27, 2026", "4", "1"],
-            ["Tuesday, March 3, 2026", "0", "0", "Saturday, February 28, 2026", "0", "0"],
-        ]
-        # All clicks have no period before them.
-        page.locator("select[name=range]").select_option("all")
-        expect(total(page, "clicks")).to_have_text("10")
-        expect(page.get_by_role("switch")).to_be_disabled()
         assert visit.errors() == []
 
 

@@ -18,8 +18,8 @@ from links.models import ClickCounter, Link
 from links.operators.bans import ban_link
 from redirects.password import remember_unlocked
 from testing.agents import FIREFOX
+from tests.redirects.following import FUTURE, PAST
 from tests.redirects.test_access import AMERICAN, GOOGLEBOT
-from tests.redirects.test_follow import FUTURE, PAST
 
 ORIGINAL, TARGET = "https://example.com/page?page=1", "https://target.example/new"
 # The API requires that a link starts before it expires.

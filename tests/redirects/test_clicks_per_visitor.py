@@ -19,7 +19,7 @@ from redirects import refusals
 from testing.agents import FIREFOX
 from testing.clicks import drain
 from testing.html import check_json, check_page, parse
-from tests.links.test_create import broken_rules
+from testing.refusals import broken_rules
 from tests.redirects.test_max_clicks import GOOGLEBOT
 
 pytestmark = pytest.mark.django_db

@@ -24,9 +24,9 @@ from redirects.simulation.visits import described_visit
 from tests.links.many import create_many
 from tests.redirects.decision_model import Expected, expected, is_possible, kind_of, merged
 from tests.redirects.decision_table import DOMAIN_LATE, FEATURES, OLD_HOST, OWN_HOST, Feature
+from tests.redirects.following import custom_domain
 from tests.redirects.lanes import USUAL, Outcome, django, fast, request
 from tests.redirects.test_access import AMERICAN
-from tests.redirects.test_follow import custom_domain
 
 pytestmark = pytest.mark.django_db
 

@@ -19,8 +19,9 @@ from redirects.refusals import Refusal
 from testing.attempts import slow_down_clock
 from testing.clicks import drain
 from tests.redirects.conftest import PASSWORD
+from tests.redirects.protected_links import DESTINATION, ELSEWHERE, HERE, browser, send
 from tests.redirects.test_max_clicks import GOOGLEBOT
-from tests.redirects.test_password import DESTINATION, ELSEWHERE, HERE, browser, fail, send
+from tests.redirects.test_password_limits import fail
 
 MakeLink = Callable[..., dict[str, Any]]
 

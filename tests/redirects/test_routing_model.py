@@ -24,7 +24,7 @@ from redirects.fast.prepared import prepare
 from testing.agents import FIREFOX
 from tests.redirects.lanes import request
 from tests.redirects.test_access import AMERICAN, BRITISH, GOOGLEBOT, JAPANESE, MOBILE, NOWHERE, TABLET
-from tests.redirects.test_routed_links import TWITTERBOT
+from tests.redirects.test_routed_cards import TWITTERBOT
 
 LINK, CODE = 4711, "spring"
 LOCATION = "https://example.com/page?next=/home&utm_source=news#end"

@@ -16,7 +16,7 @@ from redirects.checks import ORDER
 from testing.accounts import account
 from testing.admin import Operator
 from testing.forgeries import records
-from tests.redirects.test_simulation import rows_of_every_table
+from tests.redirects.test_simulation_requests import rows_of_every_table
 
 MakeLink = Callable[..., dict[str, Any]]
 

@@ -16,8 +16,8 @@ from redirects import refusals
 from testing.clicks import drain
 from testing.clock import Clock
 from testing.html import check_page, parse
+from tests.redirects.following import CUSTOM_HOST, DESTINATION, custom_domain, redirect_headers
 from tests.redirects.lanes import django, fast, health_check, lane_for, request
-from tests.redirects.test_follow import CUSTOM_HOST, DESTINATION, custom_domain, redirect_headers
 
 MakeLink = Callable[..., dict[str, Any]]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.shortener_project.test_settings import load, run
+from tests.shortener_project.loading import load
+from tests.shortener_project.test_settings import run
 
 TLS = {
     "BASE_URL": "https://go.example.com",

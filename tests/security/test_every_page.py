@@ -25,7 +25,7 @@ from redirects import refusals
 from redirects.pages import refuse
 from testing.accounts import PASSWORD
 from testing.agents import FIREFOX
-from tests.contract.test_every_route import patterns
+from tests.contract.every_route import patterns
 
 MakeLink = Callable[..., dict[str, Any]]
 PROJECT = Path(__file__).parents[2]

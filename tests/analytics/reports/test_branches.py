@@ -21,7 +21,7 @@ from links.models import Link, Route
 from testing.branches import LONG_AGO, Branch, branch, set_branches
 from testing.facts import Fact, moment, record
 from tests.analytics.reading import report
-from tests.contract.test_openapi import validate, without_undescribed_keys
+from tests.contract.description import validate, without_undescribed_keys
 
 GERMANY, FRANCE, SPLIT = (branch(number, name) for number, name in enumerate(("Germany", "France", "B"), 1))
 

@@ -16,7 +16,7 @@ from domains.models import Domain
 from links.destinations import cache as destination_cache
 from testing.admin import Operator
 from testing.threads import at_once
-from tests.redirects.test_follow import CUSTOM_HOST, custom_domain
+from tests.redirects.following import CUSTOM_HOST, custom_domain
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

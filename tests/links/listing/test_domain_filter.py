@@ -16,7 +16,8 @@ from links.models import Link
 from testing.domains import active_domain
 from testing.keys import scoped_client
 from testing.refusals import broken_rules
-from tests.links.listing.test_list import listed, listed_titles, naive_order, stock, total
+from tests.links.listing.listed import listed, listed_titles, stock, total
+from tests.links.listing.test_list_order import naive_order
 from tests.links.listing.test_totals_of_lists import spread_over_periods
 from tests.links.many import UNKNOWN_ID
 

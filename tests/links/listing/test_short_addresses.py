@@ -11,7 +11,7 @@ from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
 from domains.models import Domain
-from tests.links.listing.test_list import listed, listed_titles
+from tests.links.listing.listed import listed, listed_titles
 from tests.links.many import imported
 
 MakeLink = Callable[..., dict[str, Any]]

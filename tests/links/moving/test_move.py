@@ -18,9 +18,9 @@ from links.models import Code, Link
 from links.selectors import totals
 from testing.clicks import drain
 from testing.workspaces import add_member, key_client_in
+from tests.links.creation import whole
 from tests.links.many import UNKNOWN_ID, URL
 from tests.links.moving.moves import inconsistencies, move, reasons
-from tests.links.test_create import whole
 
 MakeLink = Callable[..., dict[str, Any]]
 

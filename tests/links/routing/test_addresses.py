@@ -20,9 +20,9 @@ from links.operators.affected import affected_by_host
 from links.operators.search import find_links, with_bans
 from testing.admin import Operator
 from testing.refusals import broken_rules
+from tests.links.creation import everything_written
 from tests.links.many import URL, create_many, imported
 from tests.links.routing.fields import RULES, SPLIT, read
-from tests.links.test_create import everything_written
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -12,10 +12,10 @@ from rest_framework.test import APIClient
 
 from links.models import Link, Route
 from testing.refusals import broken_rules
+from tests.links.creation import everything_written
 from tests.links.many import URL, create_many, imported, results
 from tests.links.routing.fields import DEFAULTS, EVERYTHING, RULES, SPLIT, read, routing
-from tests.links.test_create import everything_written
-from tests.links.transfer.test_export import export
+from tests.links.transfer.exports import export
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

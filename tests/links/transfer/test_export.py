@@ -1,29 +1,23 @@
 from __future__ import annotations
 
-import csv
-import io
 import json
-import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.db import OperationalError, connection
-from django.test.utils import CaptureQueriesContext
-from django.utils import timezone
+from django.db import connection
 from rest_framework.test import APIClient
 
 from domains.models import Domain
-from links.models import Link
-from links.transfer import downloads, exports
+from links.transfer import exports
 from links.transfer.cells import unguard
 from testing.refusals import broken_rules
-from tests.links.many import UNKNOWN_ID, URL
+from tests.links.many import URL
 from tests.links.routing import fields as routing
+from tests.links.transfer.exports import export, rows
 from tests.links.transfer.test_cells import PAYLOADS
 
 MakeLink = Callable[..., dict[str, Any]]
-
 EVERYTHING = {
     "customCode": "Launch2030",
     "title": 'Läunch, "quoted"\r\nline',
@@ -41,24 +35,8 @@ EVERYTHING = {
 }
 
 
-def export(client: APIClient, **query: Any) -> str:
-    response = client.get("/api/urls/export", query)
-    assert response.status_code == 200, response.content
-    return b"".join(response.streaming_content).decode()
-
-
 def records(client: APIClient, **query: Any) -> list[dict[str, Any]]:
     return [json.loads(line) for line in export(client, format="jsonl", **query).splitlines()]
-
-
-def rows(client: APIClient, **query: Any) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(export(client, **query), newline="")))
-
-
-def leave(response: Any) -> None:
-    """Close the response early, as a server does when the client disconnects."""
-    next(response._iterator, None)
-    response._iterator.close()
 
 
 def test_a_json_line_has_every_field(api: APIClient, make_link: MakeLink, brand: Domain) -> None:
@@ -221,121 +199,3 @@ def test_bad_queries_are_refused(api: APIClient, query: dict[str, str], broken: 
     response = api.get("/api/urls/export", query)
     assert response.status_code == 400
     assert broken_rules(response) == [broken]
-
-
-def test_the_response_is_a_file_download(api: APIClient) -> None:
-    for file_format, content_type in [("csv", "text/csv; charset=utf-8"), ("jsonl", "application/jsonl")]:
-        response = api.get("/api/urls/export", {"format": file_format})
-        assert response["Content-Type"] == content_type
-        day = timezone.now().date().isoformat()
-        assert response["Content-Disposition"] == f'attachment; filename="urls-{day}.{file_format}"'
-        assert response["Cache-Control"] == "no-store"
-        assert response["X-Content-Type-Options"] == "nosniff"
-        assert not response.has_header("Content-Length")
-        leave(response)
-
-
-def test_each_batch_takes_two_statements(
-    api: APIClient, make_link: MakeLink, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(exports, "BATCH", 2)
-
-    def statements() -> int:
-        with CaptureQueriesContext(connection) as queries:
-            export(api)
-        return len(queries)
-
-    none = statements()
-    counted = []
-    for _ in range(4):
-        make_link()
-        counted.append(statements() - none)
-    assert counted == [2, 2, 4, 4]
-
-
-def test_links_created_during_an_export_do_not_disturb_it(
-    api: APIClient, make_link: MakeLink, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(exports, "BATCH", 1)
-    created = [make_link()["_id"] for _ in range(4)]
-    response = api.get("/api/urls/export?format=jsonl")
-    pieces = iter(response.streaming_content)
-    chunks = [next(pieces), next(pieces)]
-    make_link()
-    api.delete(f"/api/urls/{created[0]}")
-    chunks += pieces
-    assert [json.loads(line)["_id"] for line in b"".join(chunks).splitlines()] == created[:0:-1]
-
-
-def test_number_of_concurrent_exports_of_an_account_is_limited(
-    api: APIClient, strange_api: APIClient, make_link: MakeLink
-) -> None:
-    make_link()
-    open_ones = [api.get("/api/urls/export") for _ in range(downloads.MAX_PER_ACCOUNT)]
-    busy = api.get("/api/urls/export")
-    assert (busy.status_code, busy.json()["code"], busy["Retry-After"]) == (503, "busy", "5")
-    # One complete response, and one with a disconnected client.
-    b"".join(open_ones[0].streaming_content)
-    # The limit of one account is not the limit of another one.
-    assert export(strange_api)
-    for response in open_ones[1:]:
-        leave(response)
-    for _ in range(2 * downloads.MAX_PER_ACCOUNT):
-        export(api)
-
-
-def test_an_early_failure_is_an_ordinary_error(api: APIClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*args: Any) -> None:
-        raise OperationalError
-
-    with monkeypatch.context() as patch:
-        patch.setattr(exports, "fetch", fail)
-        for _ in range(2 * downloads.MAX_PER_ACCOUNT):
-            assert api.get("/api/urls/export").status_code == 503
-    assert export(api)
-
-
-def test_head_sends_no_content_and_occupies_no_slot(api: APIClient, make_link: MakeLink) -> None:
-    make_link()
-    for _ in range(2 * downloads.MAX_PER_ACCOUNT):
-        response = api.head("/api/urls/export")
-        assert response.status_code == 200
-        assert response["Content-Type"] == "text/csv; charset=utf-8"
-        assert b"".join(response.streaming_content) == b""
-    assert Link.objects.count() == 1
-
-
-def selected(client: APIClient, *ids: str, **fields: Any) -> list[str]:
-    response = client.post("/api/urls/bulk-export", {"ids": ids, "format": "jsonl", **fields})
-    assert response.status_code == 200, response.content
-    return [json.loads(line)["_id"] for line in response.content.splitlines()]
-
-
-def test_an_export_by_ids_has_only_these_links_newest_first(
-    api: APIClient, strange_api: APIClient, make_link: MakeLink
-) -> None:
-    first, _, last = (make_link()["_id"] for _ in range(3))
-    assert selected(api, first, last, first, UNKNOWN_ID, "x") == [last, first]
-    # A stranger learns nothing about them.
-    assert selected(strange_api, first, last, UNKNOWN_ID) == []
-    file = api.post("/api/urls/bulk-export", {"ids": [first]})
-    assert file["Content-Type"] == "text/csv; charset=utf-8"
-    assert re.fullmatch(r'attachment; filename="urls-[\d-]+\.csv"', file["Content-Disposition"])
-    [row] = csv.DictReader(io.StringIO(file.content.decode(), newline=""))
-    assert row == rows(api)[-1]
-
-
-def test_an_export_by_ids_takes_two_queries_for_the_links(api: APIClient, make_link: MakeLink) -> None:
-    ids = [make_link()["_id"] for _ in range(20)]
-    for some in (ids[:1], ids):
-        with CaptureQueriesContext(connection) as captured:
-            selected(api, *some)
-        assert sum("links_link" in query["sql"] for query in captured) == 2
-
-
-def test_ids_of_an_export_are_checked(api: APIClient) -> None:
-    for ids in ([], ["x"] * 1_001, "x", None):
-        assert api.post("/api/urls/bulk-export", {"ids": ids}).status_code == 400
-    assert broken_rules(api.post("/api/urls/bulk-export", {"ids": ["x"], "format": "xlsx"})) == [
-        ("format", "invalid_choice")
-    ]

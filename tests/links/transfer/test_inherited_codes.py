@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
@@ -15,90 +12,13 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
-from links.models import Code, Link
 from testing.clicks import drain
-from testing.refusals import broken_rules
-from tests.links.many import URL, imported
-from tests.links.transfer.test_export import export
+from tests.links.many import imported
+from tests.links.transfer.inherited import CODES, EXPORTS_WITH_HYPHENS, target
+from tests.links.transfer.inherited import links as links
 from tests.redirects.lanes import django, fast, request
 
 MakeLink = Callable[..., dict[str, Any]]
-
-CODES = ["spring-sale", "spring_sale", "v1.2", "~tom", "-", "_", "~", "a", "ab", "a-b.c_d~e", "x" * 255]
-
-
-def table(header: str, *rows: list[str]) -> str:
-    text = io.StringIO(newline="")
-    csv.writer(text).writerows([header.split(","), *rows])
-    return text.getvalue()
-
-
-def target(code: str) -> str:
-    return f"https://example.com/{CODES.index(code)}"
-
-
-# Name: the export of another service, in which each of CODES has a link.
-EXPORTS_WITH_HYPHENS = {
-    "bitly": json.dumps(
-        {
-            "links": [
-                {"id": f"bit.ly/{code}", "link": f"https://bit.ly/{code}", "long_url": target(code)}
-                for code in CODES
-            ]
-        }
-    ),
-    "bitly, custom": json.dumps(
-        {
-            "links": [
-                {
-                    "link": f"https://bit.ly/3abcXYZ{number}",
-                    "custom_bitlinks": [f"https://bit.ly/{code}"],
-                    "long_url": target(code),
-                }
-                for number, code in enumerate(CODES)
-            ]
-        }
-    ),
-    "bitly, CSV": table(
-        "Link,Custom Link,Destination URL,Title",
-        *(
-            [f"https://bit.ly/3abcXYZ{number}", f"bit.ly/{code}", target(code), ""]
-            for number, code in enumerate(CODES)
-        ),
-    ),
-    "dub": json.dumps([{"domain": "dub.sh", "key": code, "url": target(code)} for code in CODES]),
-    "dub, CSV": table(
-        "Short link,Destination URL,Clicks",
-        *([f"https://dub.sh/{code}", target(code), "3"] for code in CODES),
-    ),
-    "shlink": json.dumps(
-        {"shortUrls": {"data": [{"shortCode": code, "longUrl": target(code)} for code in CODES]}}
-    ),
-    "shlink, CSV": table(
-        "createdAt,domain,shortCode,shortUrl,longUrl",
-        *(
-            ["2024-03-01T10:30:00+01:00", "s.test", code, f"https://s.test/{code}", target(code)]
-            for code in CODES
-        ),
-    ),
-    "yourls": table("keyword,url,title", *([code, target(code), ""] for code in CODES)),
-    "yourls, API": json.dumps(
-        {
-            "links": {
-                f"link_{number}": {
-                    "shorturl": f"https://y.test/{code}",
-                    "url": target(code),
-                    "timestamp": "2024-03-01 09:30:00",
-                }
-                for number, code in enumerate(CODES)
-            }
-        }
-    ),
-    "kutt": json.dumps({"data": [{"address": code, "target": target(code)} for code in CODES]}),
-    "own": table("originalUrl,customCode", *([target(code), code] for code in CODES)),
-    "shortio": json.dumps({"links": [{"originalURL": target(code), "path": code} for code in CODES]}),
-    "rebrandly": json.dumps([{"destination": target(code), "slashtag": code} for code in CODES]),
-}
 
 
 @pytest.mark.parametrize("name", EXPORTS_WITH_HYPHENS)
@@ -111,13 +31,6 @@ def test_every_link_of_an_export_keeps_its_code(name: str, api: APIClient, visit
             f"http://sho.rt/{code}" for code in CODES
         ]
     assert [visitor.get(f"/{code}")["Location"] for code in CODES] == [target(code) for code in CODES]
-
-
-@pytest.fixture
-def links(api: APIClient) -> dict[str, dict[str, Any]]:
-    """An imported link for each of CODES."""
-    verdicts = imported(api, EXPORTS_WITH_HYPHENS["own"])
-    return {code: verdict["url"] for code, verdict in zip(CODES, verdicts, strict=True)}
 
 
 def percent_encoded(code: str) -> str:
@@ -188,111 +101,6 @@ def test_preview_search_and_qr_code_of_an_inherited_code(
     assert links[code]["_id"] in [url["_id"] for url in listed]
     response = api.post("/api/qr-codes", {"urlId": links[code]["_id"]})
     assert response.status_code == 201, response.json()
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        *("api", "Admin", "qr", "login", "favicon.ico", "robots.txt", ".well-known", "apple-touch-icon.png"),
-        *("sign-in", "login.php"),
-    ],
-)
-@pytest.mark.parametrize("field", ["customCode", "shortCode", "aliases"])
-def test_a_reserved_inherited_code_is_refused_in_its_row(api: APIClient, code: str, field: str) -> None:
-    rows = [{"originalUrl": URL, field: [code] if field == "aliases" else code}, {"originalUrl": URL}]
-    for dry_run in (True, False):
-        refused, accepted = imported(api, "\n".join(map(json.dumps, rows)), dry_run=dry_run)
-        assert (refused["status"], refused["code"]) == (409, "code_reserved")
-        assert refused["message"] == f"The code {code} is reserved."
-        assert accepted["status"] == 201
-
-
-@pytest.mark.parametrize("code", [".", "..", "a b", "a/b", "a+", "caf\u00e9", "x" * 256])
-def test_a_code_that_no_request_can_name_is_refused_in_its_row(api: APIClient, code: str) -> None:
-    for dry_run in (True, False):
-        [refused] = imported(api, json.dumps({"originalUrl": URL, "customCode": code}), dry_run=dry_run)
-        assert refused["status"] == 400
-        assert [(error["field"], error["code"]) for error in refused["errors"]] == [("customCode", "code")]
-        assert refused["errors"][0]["message"] == (
-            "Must be 1 to 255 letters (A-Z, a-z), digits and - . _ ~, but not . or .. alone."
-        )
-
-
-def test_a_percent_encoded_address_in_an_export_is_decoded(api: APIClient, visitor: Client) -> None:
-    content = table("Short link,Destination URL", ["https://dub.sh/spring%2Dsale", URL])
-    assert imported(api, content)[0]["url"]["customCode"] == "spring-sale"
-    assert visitor.get("/spring-sale")["Location"] == URL
-
-
-# The rule for codes that clients choose
-
-
-@pytest.mark.parametrize("code", ["spring-sale", "a", "v1.2", "~tom", "x" * 51])
-def test_clients_cannot_choose_such_a_code(api: APIClient, make_link: MakeLink, code: str) -> None:
-    link = make_link()
-    path = f"/api/urls/{link['_id']}"
-    message = "Must be 3 to 50 letters and digits (A-Z, a-z, 0-9)."
-    for response in (
-        api.post("/api/urls", {"originalUrl": URL, "customCode": code}),
-        api.put(path, {"customCode": code}),
-    ):
-        assert response.status_code == 400
-        assert broken_rules(response) == [("customCode", "code")]
-        assert response.json()["errors"][0]["message"] == message
-    bodies = {
-        "bulk": {"urls": [{"originalUrl": URL, "customCode": code}]},
-        "bulk-update": {"ids": [link["_id"]], "data": {"customCode": code}},
-    }
-    for name, body in bodies.items():
-        [result] = api.post(f"/api/urls/{name}", body).json()["data"]["results"]
-        assert [(error["field"], error["code"]) for error in result["errors"]] == [("customCode", "code")]
-    assert Code.objects.filter(code=code).count() == 0
-
-
-@pytest.mark.parametrize("code", CODES)
-def test_a_client_may_send_a_whole_imported_link_back(
-    api: APIClient, links: dict[str, Any], visitor: Client, code: str
-) -> None:
-    path = f"/api/urls/{links[code]['_id']}"
-    whole = api.get(path).json()["data"]["url"]
-    assert whole["customCode"] == code
-    assert api.put(path, {**whole, "title": "kept"}).status_code == 200
-    body = {"urls": [{"_id": links[code]["_id"], "customCode": code, "title": "again"}]}
-    assert api.post("/api/urls/bulk-update", body).json()["data"]["succeeded"] == 1
-    assert api.get(path).json()["data"]["url"] | {"updatedAt": ""} == whole | {
-        "title": "again",
-        "updatedAt": "",
-    }
-    assert visitor.get(f"/{code}")["Location"] == target(code)
-
-
-def test_a_renamed_link_keeps_its_inherited_code_as_an_alias(
-    api: APIClient, links: dict[str, Any], visitor: Client
-) -> None:
-    path = f"/api/urls/{links['spring-sale']['_id']}"
-    assert api.put(path, {"customCode": "spring"}).status_code == 200
-    assert Code.objects.get(code="spring-sale").kind == "alias"
-    locations = {visitor.get(f"/{code}")["Location"] for code in ("spring", "spring-sale")}
-    assert locations == {target("spring-sale")}
-    assert broken_rules(api.put(path, {"customCode": "spring-sale"})) == [("customCode", "code")]
-
-
-@pytest.mark.parametrize("file_format", ["csv", "jsonl"])
-def test_an_export_with_inherited_codes_can_be_imported_again(
-    api: APIClient, links: dict[str, Any], visitor: Client, file_format: str
-) -> None:
-    api.put(f"/api/urls/{links['-']['_id']}", {"customCode": "minus"})
-    content = export(api, format=file_format)
-    before = {line["shortCode"]: line for line in map(json.loads, export(api, format="jsonl").splitlines())}
-    api.post("/api/urls/bulk-delete", {"ids": [link["_id"] for link in links.values()]})
-    assert Link.objects.count() == 0
-    assert {verdict["status"] for verdict in imported(api, content)} == {201}
-    after = {line["shortCode"]: line for line in map(json.loads, export(api, format="jsonl").splitlines())}
-    unchanged = ("customCode", "aliases", "originalUrl", "clickCount", "createdAt")
-    assert {code: [line[name] for name in unchanged] for code, line in after.items()} == {
-        code: [line[name] for name in unchanged] for code, line in before.items()
-    }
-    assert [visitor.get(f"/{code}")["Location"] for code in CODES] == [target(code) for code in CODES]
 
 
 # Paths that are no codes

@@ -1,12 +1,10 @@
 """PostgreSQL does not run as root: selection of its account, and that account's access to files."""
 
-import grp
 import os
 import pwd
 import shutil
 import stat
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
@@ -14,48 +12,19 @@ from pathlib import Path
 
 import pytest
 
-from local_postgres import EmbeddedPostgresError
 from local_postgres.account import Account, initdb_account
 from local_postgres.binaries import find_binaries
 from local_postgres.layout import Layout
 from local_postgres.private_account import free_id
-from tests.shortener_project.embedded_postgres.conftest import APP
-
-as_root = pytest.mark.skipif(
-    os.geteuid() != 0, reason="NOT TESTED: stepping down from root, because the tests do not run as root."
+from tests.shortener_project.embedded_postgres.accounts import (
+    as_root,
+    belongs_to,
+    is_strange,
+    status_of,
+    who,
 )
-
-
-def _status(pid: int) -> dict[str, str]:
-    return dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
-
-
-def _who(pid: int) -> tuple[str, str, str]:
-    """The account, the group and the supplementary groups of a process."""
-    fields = _status(pid)
-    uids, gids = set(fields["Uid"].split()), set(fields["Gid"].split())
-    return ",".join(uids), ",".join(gids), fields["Groups"].strip()
-
-
-@pytest.fixture
-def nobody() -> pwd.struct_passwd:
-    return pwd.getpwnam("nobody")
-
-
-@pytest.fixture
-def python_of_nobody(nobody: pwd.struct_passwd) -> str:
-    """A Python that the account can run: the tests' own may be in a private home folder."""
-    for python in (sys.executable, "/usr/bin/python3", "/usr/local/bin/python3"):
-        try:
-            check = "import sys; sys.exit(sys.version_info < (3, 11))"
-            if (
-                subprocess.run([python, "-c", check], user=nobody.pw_uid, cwd="/", check=False).returncode
-                == 0
-            ):
-                return python
-        except OSError:
-            continue
-    pytest.skip("NOT TESTED: running as an ordinary user, because `nobody` can run no Python 3.11 here.")
+from tests.shortener_project.embedded_postgres.accounts import nobody as nobody
+from tests.shortener_project.embedded_postgres.accounts import python_of_nobody as python_of_nobody
 
 
 @pytest.fixture
@@ -79,26 +48,6 @@ def closed_wheel(closed_folder: Path) -> Path:
     return closed_folder
 
 
-def _belongs_to(folder: Path) -> set[tuple[int, int]]:
-    """The owners and groups of a folder and of everything in it."""
-    owners = set()
-    for path in (folder, *folder.rglob("*")):
-        # A running server replaces files.
-        with suppress(FileNotFoundError):
-            status = path.lstat()
-            owners.add((status.st_uid, status.st_gid))
-    return owners
-
-
-def _is_strange(number: int) -> bool:
-    """Whether no user or group has this id."""
-    for look_up in (pwd.getpwuid, grp.getgrgid):
-        with suppress(KeyError):
-            look_up(number)
-            return False
-    return True
-
-
 def _users_of_others(server: int) -> set[str]:
     """The users of all processes but the server and its children, which may start or exit at any time."""
     owners = set()
@@ -106,7 +55,7 @@ def _users_of_others(server: int) -> set[str]:
         if entry.name.isdecimal() and int(entry.name) != server:
             # The process may exit meanwhile.
             with suppress(OSError):
-                fields = _status(int(entry.name))
+                fields = status_of(int(entry.name))
                 if int(fields["PPid"]) != server:
                     owners |= set(fields["Uid"].split())
     return owners
@@ -131,10 +80,10 @@ def _as_nobody(nobody: pwd.struct_passwd, script: str, *arguments: str) -> str:
 def test_root_uses_a_private_account_for_the_server(fresh_installation, query):
     server = fresh_installation.server()
     with server.acquire():
-        uid, gid, groups = _who(server.pid)
+        uid, gid, groups = who(server.pid)
         assert (uid, groups) == (gid, "")
-        assert _is_strange(int(uid))
-        assert _belongs_to(fresh_installation.data) == {(int(uid), int(gid))}
+        assert is_strange(int(uid))
+        assert belongs_to(fresh_installation.data) == {(int(uid), int(gid))}
         assert uid not in _users_of_others(server.pid)
         assert query(server.url, "SELECT 1") == [1]
 
@@ -143,9 +92,9 @@ def test_root_uses_a_private_account_for_the_server(fresh_installation, query):
 def test_the_account_stays_the_same_from_start_to_start(fresh_installation):
     server = fresh_installation.server()
     with server.acquire():
-        first = _who(server.pid)
+        first = who(server.pid)
     with server.acquire():
-        assert _who(server.pid) == first
+        assert who(server.pid) == first
 
 
 @as_root
@@ -211,95 +160,6 @@ def test_while_a_cluster_is_made_no_other_process_of_nobody_can_enter_it(tmp_pat
             sleeper.wait()
     finally:
         shutil.rmtree(draft)
-
-
-@as_root
-def test_data_of_nobody_move_to_a_private_account_and_stay_intact(used_installation, query, nobody, tmp_path):
-    server = used_installation.server()
-    with server.acquire():
-        query(server.url, "CREATE TABLE kept AS SELECT 42 AS number")
-    data = used_installation.data
-    subprocess.run(["chown", "-R", f"{nobody.pw_uid}:{nobody.pw_gid}", data], check=True)
-    # As a process of nobody might have left it: files elsewhere must keep their owner.
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.write_text("root's")
-    (data / "planted").symlink_to(elsewhere)
-    os.chown(data / "planted", nobody.pw_uid, nobody.pw_gid, follow_symlinks=False)
-    with server.acquire():
-        uid, gid, groups = _who(server.pid)
-        assert _is_strange(int(uid))
-        assert (uid, groups) == (gid, "")
-        assert query(server.url, "SELECT number FROM kept") == [42]
-    (data / "planted").unlink()
-    assert _belongs_to(data) == {(int(uid), int(gid))}
-    assert elsewhere.stat().st_uid == 0
-
-
-@as_root
-def test_a_change_of_the_account_that_was_cut_short_is_finished(used_installation, query, nobody):
-    server = used_installation.server()
-    data = used_installation.data
-    owner = data.stat().st_uid
-    # The owner of the folder and of some of its files has already changed.
-    for name in ("base", "global", "pg_wal", "postgresql.conf", "PG_VERSION"):
-        subprocess.run(["chown", "-R", f"{nobody.pw_uid}:{nobody.pw_gid}", data / name], check=True)
-    with server.acquire():
-        assert _who(server.pid) == (str(owner), str(owner), "")
-        assert query(server.url, "SELECT 1") == [1]
-    assert _belongs_to(data) == {(owner, owner)}
-
-
-@as_root
-def test_data_in_a_folder_of_nobodys_own_stay_with_nobody(used_installation, nobody):
-    server = used_installation.server()
-    subprocess.run(
-        ["chown", "-R", f"{nobody.pw_uid}:{nobody.pw_gid}", used_installation.server_dir], check=True
-    )
-    with server.acquire():
-        assert _who(server.pid) == (str(nobody.pw_uid), str(nobody.pw_gid), "")
-
-
-@as_root
-def test_the_owner_of_the_data_decides_which_account_it_is(used_installation, query):
-    server = used_installation.server()
-    daemon = pwd.getpwnam("daemon")
-    subprocess.run(["chown", "-R", f"{daemon.pw_uid}:{daemon.pw_gid}", used_installation.data], check=True)
-    with server.acquire():
-        assert _who(server.pid) == (str(daemon.pw_uid), str(daemon.pw_gid), "")
-        assert query(server.url, "SELECT 1") == [1]
-
-
-@as_root
-def test_data_owned_by_root_raise_a_one_line_error(fresh_installation):
-    fresh_installation.data.mkdir(parents=True)
-    (fresh_installation.data / "PG_VERSION").write_text("18\n")
-    with pytest.raises(EmbeddedPostgresError) as error:
-        fresh_installation.server().acquire()
-    assert str(error.value) == (
-        f"{fresh_installation.data} belongs to root, and PostgreSQL does not run as root: "
-        f"give it to an unprivileged account (chown -R nobody {fresh_installation.data})."
-    )
-
-
-@as_root
-def test_below_a_closed_folder_the_cluster_moves_out_and_the_folder_stays_closed(make_installation, query):
-    installation = make_installation("closed")
-    closed = installation.var_dir.parent
-    closed.chmod(0o700)
-    # Not the usual parent, which other tests use at the same time.
-    parent = closed.parent / "private"
-    beginning = f"""
-from pathlib import Path
-from local_postgres import layout
-layout.PRIVATE_PARENT = Path({str(parent)!r})
-"""
-    app = installation.app(beginning + APP, umask=0o077)
-    before = app.call("url")
-    app.call("acquire")
-    assert installation.server_dir.parent == parent
-    assert (app.call("url"), query(before, "SELECT 1")) == (before, [1])
-    assert query(installation.app().call("url"), "SELECT 1") == [1]
-    assert stat.filemode(closed.stat().st_mode) == "drwx------"
 
 
 @as_root
@@ -370,7 +230,7 @@ def test_an_ordinary_user_runs_the_server_and_root_joins_it_later(
         extra_groups=[],
     )
     pid = user.call("acquire")
-    assert _who(int(pid)) == (str(nobody.pw_uid), str(nobody.pw_gid), "")
+    assert who(int(pid)) == (str(nobody.pw_uid), str(nobody.pw_gid), "")
     assert fresh_installation.data.owner() == "nobody"
 
     root = fresh_installation.app()
@@ -379,28 +239,3 @@ def test_an_ordinary_user_runs_the_server_and_root_joins_it_later(
     user.call("release")
     root.call("release")
     assert fresh_installation.server().pid is None
-
-
-@as_root
-def test_unreadable_password_file_raises_a_clear_error(installation, nobody, python_of_nobody):
-    _ = installation.server().url
-    user = installation.app(
-        python=[python_of_nobody], user=nobody.pw_uid, group=nobody.pw_gid, extra_groups=[]
-    )
-    assert user.call("acquire") == (
-        f"error: {installation.var_dir}/database_password: Permission denied. "
-        "Run as its owner, or choose another VAR_DIR."
-    )
-
-
-@as_root
-def test_data_of_another_user_raise_a_clear_error(fresh_installation, nobody, python_of_nobody):
-    fresh_installation.data.mkdir(parents=True)
-    os.chown(fresh_installation.var_dir, nobody.pw_uid, nobody.pw_gid)
-    user = fresh_installation.app(
-        python=[python_of_nobody], user=nobody.pw_uid, group=nobody.pw_gid, extra_groups=[]
-    )
-    assert user.call("acquire") == (
-        f"error: {fresh_installation.data} belongs to the account root: run as that account or as root, "
-        "or choose another VAR_DIR."
-    )

@@ -1,0 +1,106 @@
+"""Every route of the API."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pytest
+from django.http import HttpResponse
+from django.urls import URLPattern, URLResolver, get_resolver
+from rest_framework.test import APIClient
+
+from accounts.models import User
+from accounts.services import NewAccount, rotate_api_key
+
+UNKNOWN_ID = "01890000-0000-7000-8000-000000000000"
+ALL_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"]
+# Every other route requires a credential and accepts a key as well as a token.
+FOR_ANYBODY = {"/api/auth/login", "/api/auth/refresh", "/api/schema", "/api/docs"}
+# They return a page and a description; their errors use the envelope too.
+DOCUMENTATION = {"/api/schema", "/api/docs"}
+
+
+class Route(NamedTuple):
+    path: str
+    methods: frozenset[str]
+
+    def with_id(self, identifier: str = UNKNOWN_ID) -> str:
+        return re.sub(r"\{\w+\}", lambda _: identifier, self.path)
+
+
+def patterns(resolver: URLResolver, before: str = "/") -> Iterator[tuple[str, URLPattern]]:
+    for pattern in resolver.url_patterns:
+        path = before + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            yield from patterns(pattern, path)
+        else:
+            yield path, pattern
+
+
+def routes() -> list[Route]:
+    routes = []
+    for path, pattern in patterns(get_resolver()):
+        if path.startswith("/api/"):
+            actions = getattr(pattern.callback, "actions", None)
+            view = getattr(pattern.callback, "cls", None)
+            methods = actions or [name for name in view.http_method_names if hasattr(view, name)]
+            routes.append(
+                Route(
+                    re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", path),
+                    frozenset(name.upper() for name in methods) - {"HEAD", "OPTIONS"},
+                )
+            )
+    return sorted(routes)
+
+
+@pytest.fixture
+def alice(db: None) -> NewAccount:
+    """Has no usable password: no test here logs in, and hashing one takes time."""
+    user = User.objects.create(email="alice@example.com", password="!")
+    return NewAccount(user, "", rotate_api_key(user=user))
+
+
+ROUTES = routes()
+PRIVATE = [route for route in ROUTES if route.path not in FOR_ANYBODY]
+
+
+def for_every_call(chosen: list[Route], *methods: str) -> pytest.MarkDecorator:
+    """One test for each method of each route, or only for ``methods`` if given."""
+    pairs = [
+        (method, route) for route in chosen for method in sorted(route.methods) if method in (methods or ALL_METHODS)
+    ]  # fmt: skip
+    return pytest.mark.parametrize(
+        ("method", "route"), pairs, ids=[f"{method} {route.path}" for method, route in pairs]
+    )
+
+
+def send(client: APIClient, method: str, path: str, body: bytes = b"", **headers: str) -> HttpResponse:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return client.generic(method, path, body, "application/json", headers=named)
+
+
+def assert_error(
+    response: HttpResponse, status: int, code: str, message: str | None = None, *, fields: bool = False
+) -> None:
+    assert (response.status_code, response.headers["Content-Type"]) == (status, "application/json")
+    body: dict[str, Any] = response.json()
+    sentence = body["message"] if message is None else message
+    assert sentence
+    expected = {"success": False, "message": sentence, "code": code}
+    if fields:
+        assert [set(error) for error in body["errors"]] == [{"field", "code", "message"}] * len(
+            body["errors"]
+        )
+        first = body["errors"][0]
+        expected |= {"message": f"{first['field']}: {first['message']}", "errors": body["errors"]}
+    assert body == expected
+    assert response.headers["Cache-Control"] == "no-store"
+    assert response.headers["X-Content-Type-Options"] == "nosniff"
+
+
+def assert_unauthorized(response: HttpResponse, message: str) -> None:
+    assert_error(response, 401, "not_authenticated", message)
+    assert response.headers["WWW-Authenticate"] == 'Bearer realm="api"'
+
+
+NOT_GIVEN = "Authentication credentials were not provided."
