@@ -154,13 +154,44 @@ class LifeCount(models.Model):
         db_table_comment = "DayCount of all closed days. See the view analytics_readable_lifecount."
 
 
+class MonthCount(models.Model):
+    """Like LifeCount, but of one month, without ``OUTCOME``, and only of the months that BusyMonth lists.
+
+    Most links have few clicks in a month: their days are read as quickly, and these rows would cost space.
+    """
+
+    pk = models.CompositePrimaryKey("link_id", "dimension", "month", "value", "slot")
+    link_id = models.BigIntegerField(db_comment="Link; it may be deleted.")
+    dimension = models.SmallIntegerField(choices=Dimension, db_comment=_names(Dimension))
+    slot = models.SmallIntegerField(db_default=0, db_comment="Spreads concurrent writes.")
+    month = models.DateField(db_comment="First day of the month (UTC).")
+    value = models.TextField(db_collation="C", db_comment="Value of the dimension.")
+    clicks = models.BigIntegerField(db_comment="Clicks.")
+
+    class Meta:
+        db_table_comment = (
+            "DayCount of closed days by busy month. See the view analytics_readable_monthcount."
+        )
+
+
+class BusyMonth(models.Model):
+    """A month of a link of which MonthCount has all closed days."""
+
+    pk = models.CompositePrimaryKey("link_id", "month")
+    link_id = models.BigIntegerField(db_comment="Link; it may be deleted.")
+    month = models.DateField(db_comment="First day of the month (UTC).")
+
+    class Meta:
+        db_table_comment = "Months of links with many clicks, which analytics_monthcount includes."
+
+
 class ClosedDay(models.Model):
-    """One row: the last day (UTC) that LifeCount includes."""
+    """One row: the last day (UTC) that LifeCount and MonthCount include."""
 
     day = models.DateField(primary_key=True, db_comment="Day (UTC).")
 
     class Meta:
-        db_table_comment = "One row: the last day that analytics_lifecount includes."
+        db_table_comment = "One row: the last day that analytics_lifecount and analytics_monthcount include."
 
 
 class UnknownCode(models.Model):

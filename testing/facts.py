@@ -8,7 +8,18 @@ from datetime import UTC, date, datetime
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from analytics.models import Click, ClosedDay, DayCount, DayTotal, Dimension, Kind, LifeCount, QuarterTotal
+from analytics.models import (
+    BusyMonth,
+    Click,
+    ClosedDay,
+    DayCount,
+    DayTotal,
+    Dimension,
+    Kind,
+    LifeCount,
+    MonthCount,
+    QuarterTotal,
+)
 from links.models import Link
 from testing.branches import branch_at
 
@@ -36,7 +47,7 @@ class Fact(NamedTuple):
 def record(link: str, facts: Iterable[Fact], *, raw: bool = True, closed: str = "9999-12-31") -> None:
     """``link`` is an ``_id``. Without ``raw``, only roll-ups exist, as after the end of the retention.
 
-    Lifetime counts include the days up to ``closed``.
+    Lifetime counts and months include the days up to ``closed``. Every month is a busy one.
     """
     link_id = Link.objects.get(public_id=link).pk
     days: Counter[date] = Counter()
@@ -67,9 +78,12 @@ def record(link: str, facts: Iterable[Fact], *, raw: bool = True, closed: str = 
                     rows[0].is_unique = True
                     counts[Dimension.UNIQUE_BRANCH, day, branch] += 1
     life: Counter[tuple[Dimension, str]] = Counter()
+    months: Counter[tuple[Dimension, date, str]] = Counter()
     for (dimension, day, value), number in counts.items():
         if day.isoformat() <= closed:
             life[dimension, value] += number
+            if dimension != Dimension.OUTCOME:
+                months[dimension, day.replace(day=1), value] += number
     ClosedDay.objects.all().delete()
     ClosedDay.objects.create(day=closed)
     Click.objects.bulk_create(clicks)
@@ -88,6 +102,13 @@ def record(link: str, facts: Iterable[Fact], *, raw: bool = True, closed: str = 
     LifeCount.objects.bulk_create(
         LifeCount(link_id=link_id, dimension=dimension, value=value, clicks=number)
         for (dimension, value), number in life.items()
+    )
+    BusyMonth.objects.bulk_create(
+        BusyMonth(link_id=link_id, month=month) for month in {month for _, month, _ in months}
+    )
+    MonthCount.objects.bulk_create(
+        MonthCount(link_id=link_id, dimension=dimension, month=month, value=value, clicks=number)
+        for (dimension, month, value), number in months.items()
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from analytics.counting.tables.month_counts import month_of
 from analytics.counting.tables.slots import IMPORTED
 from analytics.dimensions import COMPLETE, DEFINITIONS, PARTIAL
 from analytics.models import Dimension, Kind
@@ -136,6 +137,18 @@ CHECKS = [
         "closed days", """
             SELECT link_id, dimension, value, sum(clicks) AS n FROM analytics_daycount
             WHERE day <= (SELECT day FROM analytics_closedday) GROUP BY 1, 2, 3
+        """,
+    ),
+    Check(
+        ("link_id", "month", "dimension", "value"),
+        "value of the month", """
+            SELECT link_id, month, dimension, value, sum(clicks) AS n FROM analytics_monthcount GROUP BY 1, 2, 3, 4
+        """,
+        "closed days", f"""
+            SELECT link_id, month, dimension, value, sum(clicks) AS n
+            FROM analytics_daycount JOIN analytics_busymonth USING (link_id)
+            WHERE month = {month_of("day")} AND dimension <> {Dimension.OUTCOME}
+            AND day <= (SELECT day FROM analytics_closedday) GROUP BY 1, 2, 3, 4
         """,
     ),
 ]  # fmt: skip

@@ -52,6 +52,7 @@ ALTER TABLE analytics_daycount SET (fillfactor = 70);
 ALTER TABLE analytics_lifecount SET (fillfactor = 70);
 -- Several processes would read the whole table for a long report of a busy link; one reads the link's rows by index.
 ALTER TABLE analytics_daycount SET (parallel_workers = 0);
+ALTER TABLE analytics_monthcount SET (parallel_workers = 0);
 INSERT INTO analytics_closedday VALUES ('1970-01-01');
 """
 
@@ -102,8 +103,17 @@ SELECT link_id,
     value, sum(clicks)::bigint AS clicks
 FROM analytics_lifecount GROUP BY link_id, analytics_lifecount.dimension, value;
 COMMENT ON VIEW analytics_readable_lifecount IS 'analytics_lifecount with the names of dimensions, all slots added up.';
+
+CREATE VIEW analytics_readable_monthcount AS
+SELECT link_id, month,
+    {DIMENSION} AS dimension,
+    value, sum(clicks)::bigint AS clicks
+FROM analytics_monthcount GROUP BY link_id, month, analytics_monthcount.dimension, value;
+COMMENT ON VIEW analytics_readable_monthcount IS 'analytics_monthcount with the names of dimensions, all slots added up.';
 """
-VIEWS_BACK = "DROP VIEW analytics_readable_click, analytics_readable_daycount, analytics_readable_lifecount"
+VIEWS_BACK = """
+DROP VIEW analytics_readable_click, analytics_readable_daycount, analytics_readable_lifecount, analytics_readable_monthcount
+"""
 
 DELETED_LINKS = """
 CREATE FUNCTION analytics_after_link_delete() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -141,9 +151,18 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
+            name='BusyMonth',
+            fields=[
+                ('pk', models.CompositePrimaryKey('link_id', 'month', blank=True, editable=False, primary_key=True, serialize=False)),
+                ('link_id', models.BigIntegerField(db_comment='Link; it may be deleted.')),
+                ('month', models.DateField(db_comment='First day of the month (UTC).')),
+            ],
+            options={'db_table_comment': 'Months of links with many clicks, which analytics_monthcount includes.'},
+        ),
+        migrations.CreateModel(
             name="ClosedDay",
             fields=[("day", models.DateField(primary_key=True, serialize=False, db_comment='Day (UTC).'))],
-            options={'db_table_comment': 'One row: the last day that analytics_lifecount includes.'},
+            options={'db_table_comment': 'One row: the last day that analytics_lifecount and analytics_monthcount include.'},
         ),
         migrations.CreateModel(
             name='DayCount',
@@ -227,6 +246,19 @@ class Migration(migrations.Migration):
                 ('clicks', models.BigIntegerField(db_comment='Clicks, or other requests for outcome.')),
             ],
             options={'db_table_comment': 'DayCount of all closed days. See the view analytics_readable_lifecount.'},
+        ),
+        migrations.CreateModel(
+            name='MonthCount',
+            fields=[
+                ('pk', models.CompositePrimaryKey('link_id', 'dimension', 'month', 'value', 'slot', blank=True, editable=False, primary_key=True, serialize=False)),
+                ('link_id', models.BigIntegerField(db_comment='Link; it may be deleted.')),
+                ('dimension', models.SmallIntegerField(choices=[(1, 'Country'), (2, 'City'), (3, 'Device'), (4, 'Browser'), (5, 'Operating System'), (6, 'Referrer'), (7, 'Outcome'), (8, 'Source'), (9, 'Branch'), (10, 'Unique Branch')], db_comment='1 country, 2 city, 3 device, 4 browser, 5 operating_system, 6 referrer, 7 outcome, 8 source, 9 branch, 10 unique_branch.')),
+                ('slot', models.SmallIntegerField(db_default=0, db_comment='Spreads concurrent writes.')),
+                ('month', models.DateField(db_comment='First day of the month (UTC).')),
+                ('value', models.TextField(db_collation='C', db_comment='Value of the dimension.')),
+                ('clicks', models.BigIntegerField(db_comment='Clicks.')),
+            ],
+            options={'db_table_comment': 'DayCount of closed days by busy month. See the view analytics_readable_monthcount.'},
         ),
         migrations.CreateModel(
             name='PendingRecord',

@@ -12,37 +12,27 @@ from collections.abc import Collection
 
 from analytics.dimensions import BRANCH, COMPLETE, IS_CLICK, OF_ALL_LINKS, OF_BRANCHES, UNKNOWN
 from analytics.models import Dimension, Kind
+from analytics.reports.sources import LIFETIME, Sources
 
-# The constant ``closed`` shows the planner how few days are open. The subquery is exact: a day may have been closed
-# since ``closed`` was read. A closed day never opens again.
-CLOSED_DAY = "SELECT coalesce(max(day), '1970-01-01') FROM analytics_closedday"
-_LIFE = f"""
-SELECT dimension, value, clicks FROM analytics_lifecount
-WHERE link_id = %(link)s AND dimension = ANY(%(dimensions)s::smallint[])
-UNION ALL
+CLOSED_DAY = "SELECT coalesce(max(day), '1970-01-01') AS day FROM analytics_closedday"
+# The constant %(closed)s shows the planner how few days are open. The CTE is exact: a day may have been closed since
+# the constant was read. A closed day never opens again.
+_CLOSED = "(SELECT day FROM closed)"
+_OF_LINK = "link_id = %(link)s AND dimension = ANY(%(summed)s::smallint[])"
+_DAYS = f"""
 SELECT dimension, value, clicks FROM analytics_daycount
-WHERE link_id = %(link)s AND dimension = ANY(%(dimensions)s::smallint[])
-AND day > %(closed)s AND day > ({CLOSED_DAY})
+WHERE {_OF_LINK} AND day BETWEEN %(whole_first)s AND %(whole_last)s
 """
-_DAYS = """
-SELECT dimension, value, clicks FROM analytics_daycount
-WHERE link_id = %(link)s AND dimension = ANY(%(summed)s::smallint[])
-AND day BETWEEN %(whole_first)s AND %(whole_last)s
+_OPEN_DAYS = f"{_DAYS} AND day > %(closed)s AND day > {_CLOSED}"
+_LIFE = f"SELECT dimension, value, clicks FROM analytics_lifecount WHERE {_OF_LINK}"
+_MONTHS = f"""
+SELECT dimension, value, {{sign}} * clicks AS clicks FROM analytics_monthcount
+WHERE {_OF_LINK} AND month = ANY(%(months)s::date[])
 """
-# The same figures. It reads the days outside the range instead of those inside it, and the open days.
-_LIFE_WITHOUT_OTHER_DAYS = f"""
-SELECT dimension, value, clicks FROM analytics_lifecount
-WHERE link_id = %(link)s AND dimension = ANY(%(summed)s::smallint[])
-UNION ALL
-SELECT dimension, value, -clicks FROM analytics_daycount
-WHERE link_id = %(link)s AND dimension = ANY(%(summed)s::smallint[])
-AND day < %(whole_first)s AND day <= ({CLOSED_DAY})
-UNION ALL
-SELECT dimension, value, -clicks FROM analytics_daycount
-WHERE link_id = %(link)s AND dimension = ANY(%(summed)s::smallint[])
-AND day > %(whole_last)s AND day <= ({CLOSED_DAY})
-UNION ALL
-{_DAYS} AND day > %(closed)s AND day > ({CLOSED_DAY})
+# One query for each span: the planner estimates the rows of each from its dates.
+_SPAN = f"""
+SELECT dimension, value, {{sign}} * clicks AS clicks FROM analytics_daycount
+WHERE {_OF_LINK} AND day BETWEEN %(span_first_{{number}})s AND %(span_last_{{number}})s AND day <= {_CLOSED}
 """
 _OUTCOMES = f"""
 UNION ALL
@@ -97,14 +87,15 @@ _WITH_UNKNOWN_CITIES = f"""
     FROM counted WHERE {_IS_KNOWN} GROUP BY 2
 )
 """
-# The most frequent values of limited dimensions, all values of the others.
-_VALUES = """
-WITH {edges} counted AS MATERIALIZED (
-    SELECT dimension, value, sum(clicks)::bigint AS clicks FROM ({parts}) part GROUP BY 1, 2
+# The most frequent values of limited dimensions, all values of the others. The planner overestimates the open days and
+# would start parallel workers, which takes longer than the report. They cannot read the CTE ``closed``.
+_VALUES = f"""
+WITH {{edges}} closed AS MATERIALIZED ({CLOSED_DAY}), counted AS MATERIALIZED (
+    SELECT dimension, value, sum(clicks)::bigint AS clicks FROM ({{parts}}) part GROUP BY 1, 2
 )
 SELECT requested.dimension::integer, most.value, most.clicks, 0::bigint
 FROM unnest(%(dimensions)s::smallint[]) AS requested(dimension), LATERAL (
-    SELECT value, clicks FROM {counted} counted WHERE dimension = requested.dimension AND clicks > 0
+    SELECT value, clicks FROM {{counted}} counted WHERE dimension = requested.dimension AND clicks > 0
     ORDER BY clicks DESC, value COLLATE "C"
     LIMIT CASE WHEN requested.dimension = ANY(%(limited)s::smallint[]) THEN %(limit)s END
 ) most
@@ -129,21 +120,26 @@ ORDER BY dimension, clicks DESC, value COLLATE "C"
 FIRST_AND_LAST_DAY = (
     "SELECT min(day), max(day) FROM analytics_daytotal WHERE link_id = %(link)s AND clicks > 0"
 )
+# The fields of `analytics.reports.sources.LinkDays`, from one snapshot.
+LINK_DAYS = f"""
+SELECT first, last, ARRAY(SELECT month FROM analytics_busymonth WHERE link_id = %(link)s ORDER BY month),
+({CLOSED_DAY}) FROM ({FIRST_AND_LAST_DAY}) days (first, last)
+"""
 FIRST_AND_LAST_QUARTER = """
 SELECT min(start), max(start) FROM analytics_quartertotal WHERE link_id = %(link)s AND clicks > 0
 """
 
 
 def of_life(dimensions: Collection[Dimension]) -> str:
-    return _values(dimensions, _LIFE)
+    return _values(dimensions, _whole_days(LIFETIME))
 
 
-def of_range(dimensions: Collection[Dimension], edges: int, *, from_life: bool) -> str:
+def of_range(dimensions: Collection[Dimension], edges: int, sources: Sources | None) -> str:
     """The values of whole days, and of ``edges`` partial days: from ``since_0`` to before ``until_0``, etc.
 
-    ``from_life``: read the lifetime counts and the days outside the range. There must be a whole day.
+    ``sources``: where those of the whole days come from; None: from each day.
     """
-    days = _LIFE_WITHOUT_OTHER_DAYS if from_life else _DAYS
+    days = _whole_days(sources) if sources else _DAYS
     outcomes = _OUTCOMES if Dimension.OUTCOME in dimensions else ""
     if not edges:
         return _values(dimensions, days + outcomes)
@@ -160,6 +156,13 @@ def of_range(dimensions: Collection[Dimension], edges: int, *, from_life: bool) 
     has_branches = any(definition.dimension in dimensions for definition in OF_BRANCHES)
     branches = _EDGE_BRANCHES.format(in_time=_within("time", edges)) if has_branches else ""
     return _values(dimensions, days + outcomes + _EDGE_PARTS + branches, edge)
+
+
+def _whole_days(sources: Sources) -> str:
+    spans = [_SPAN.format(sign=span.sign, number=number) for number, span in enumerate(sources.spans)]
+    months = [_MONTHS.format(sign=sources.sign)] if sources.months else []
+    life = [_LIFE] if sources.is_of_life else []
+    return " UNION ALL ".join([*life, *months, *spans, _OPEN_DAYS])
 
 
 def _values(dimensions: Collection[Dimension], parts: str, edges: str = "") -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any, NamedTuple
 
 from django.db import connection
@@ -15,12 +15,13 @@ from analytics.models import Dimension
 from analytics.reports import queries
 from analytics.reports.branches import Branch, branches
 from analytics.reports.periods import Period, RequestedRange
+from analytics.reports.sources import LinkDays, sources
 from links.models import Link
 
 _TOP = (Dimension.COUNTRY, Dimension.DEVICE, Dimension.REFERRER)
 _AGENTS = (Dimension.DEVICE, Dimension.BROWSER, Dimension.OPERATING_SYSTEM)
 _PLACES = (Dimension.COUNTRY, Dimension.CITY)
-# The lifetime counts have about as many rows as several days.
+# Shorter ranges are read day by day.
 _LONG_DAYS = 7
 _BRANCHES = (Dimension.BRANCH, Dimension.UNIQUE_BRANCH)
 
@@ -119,29 +120,28 @@ def _values(
     }
     if period is None:
         [parameters["closed"]] = _row(queries.CLOSED_DAY)
+        parameters |= {"summed": list(dimensions), "whole_first": date.min, "whole_last": date.max}
         return _Query(queries.of_life(dimensions), parameters)
     # Outcomes are counted by touched days.
     parameters["summed"] = [dimension for dimension in dimensions if dimension != Dimension.OUTCOME]
-    if from_life := _is_most_of_life(link, period):
-        [parameters["closed"]] = _row(queries.CLOSED_DAY)
-    parameters["whole_first"], parameters["whole_last"] = period.whole_days
+    first, last = period.whole_days
+    parameters |= {"whole_first": first, "whole_last": last}
     parameters["touched_first"], parameters["touched_last"] = period.touched_days
     for number, edge in enumerate(period.edges):
         parameters |= {f"since_{number}": edge.since, f"until_{number}": edge.until}
-    return _Query(queries.of_range(dimensions, len(period.edges), from_life=from_life), parameters)
+    days = _link_days(link) if (last - first).days >= _LONG_DAYS else None
+    used = sources(first, last, days) if days else None
+    if days and used:
+        parameters |= {"closed": days.closed, "months": used.months}
+        for number, span in enumerate(used.spans):
+            parameters |= {f"span_first_{number}": span.first, f"span_last_{number}": span.last}
+    return _Query(queries.of_range(dimensions, len(period.edges), used), parameters)
 
 
-def _is_most_of_life(link: Link, period: Period) -> bool:
-    """Whether the lifetime counts and the days outside the period are fewer rows than the days inside it."""
-    first, last = period.whole_days
-    if (last - first).days < _LONG_DAYS:
-        return False
-    born, newest = _row(queries.FIRST_AND_LAST_DAY, {"link": link.pk})
-    if born is None:
-        return False
-    inside: int = (min(last, newest) - max(first, born)).days + 1
-    outside: int = (newest - born).days + 1 - inside
-    return inside > 2 * outside
+def _link_days(link: Link) -> LinkDays | None:
+    """None if the link has no clicks."""
+    first, last, months, closed = _row(queries.LINK_DAYS, {"link": link.pk})
+    return None if first is None else LinkDays(first, last, months, closed)
 
 
 def _totals(period: Period | None, steps: list[datetime], *, by_day: bool) -> _Query:

@@ -10,7 +10,7 @@ from django.apps import apps
 from django.conf import settings
 from django.db import connection
 
-from analytics.models import Click, DayCount, Dimension, Kind, LifeCount
+from analytics.models import Click, DayCount, Dimension, Kind, LifeCount, MonthCount
 
 pytestmark = pytest.mark.django_db
 
@@ -67,6 +67,7 @@ def test_views_have_comments() -> None:
     views = dict(query(VIEWS))
     assert views.keys() == {
         *("analytics_readable_click", "analytics_readable_daycount", "analytics_readable_lifecount"),
+        "analytics_readable_monthcount",
     }
     assert all(views.values())
 
@@ -93,18 +94,21 @@ def test_views_name_the_dimensions_and_add_up_the_slots() -> None:
             count = {"link_id": 1, "dimension": dimension, "slot": slot, "value": "DE", "clicks": 3}
             DayCount.objects.create(day=day, **count)
             LifeCount.objects.create(**count)
+            MonthCount.objects.create(month=day, **count)
     names = sorted(dimension.name.lower() for dimension in Dimension)
     by_day = query("SELECT dimension, link_id, day, value, clicks FROM analytics_readable_daycount")
     assert sorted(by_day) == [(name, 1, day, "DE", 6) for name in names]
     in_all = query("SELECT dimension, link_id, value, clicks FROM analytics_readable_lifecount")
     assert sorted(in_all) == [(name, 1, "DE", 6) for name in names]
+    by_month = query("SELECT dimension, link_id, month, value, clicks FROM analytics_readable_monthcount")
+    assert sorted(by_month) == [(name, 1, day, "DE", 6) for name in names]
 
 
 def test_psql_shows_the_numbers_with_their_names() -> None:
     by_column = our_comments()
     for enumeration, columns in {
         Kind: [("analytics_click", "kind")],
-        Dimension: [("analytics_daycount", "dimension"), ("analytics_lifecount", "dimension")],
+        Dimension: [(f"analytics_{table}", "dimension") for table in ("daycount", "lifecount", "monthcount")],
     }.items():
         names = ", ".join(f"{member.value} {member.name.lower()}" for member in enumeration)
         assert {by_column[column][0] for column in columns} == {f"{names}."}

@@ -9,6 +9,7 @@ from analytics.counting.retention.partitions import drop_before
 FINISHED_DAYS = 7
 _TABLES = (
     "analytics_click", "analytics_daytotal", "analytics_quartertotal", "analytics_daycount", "analytics_lifecount",
+    "analytics_monthcount", "analytics_busymonth",
 )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from datetime import date
 from django.db import connection, transaction
 
 from analytics.counting.tables.lifetime_counts import closed_day
+from analytics.counting.tables.month_counts import add_late_months
 from analytics.counting.tables.salts import EPOCH
 from analytics.counting.tables.slots import IMPORTED
 from analytics.dimensions import COMPLETE, UNKNOWN
@@ -51,6 +52,9 @@ SELECT link_id, dimension, {IMPORTED}, '{UNKNOWN}', sum(clicks) FROM {_ADDED}, {
 WHERE day <= %(closed)s GROUP BY link_id, dimension
 ON CONFLICT (link_id, dimension, value, slot) DO UPDATE SET clicks = t.clicks + EXCLUDED.clicks
 """
+_ADD_MONTH_VALUES = add_late_months(
+    f"(SELECT *, '{UNKNOWN}' AS value FROM {_ADDED}, {_DIMENSIONS}) counted", str(IMPORTED)
+)
 _TOTALS = f"""
 SELECT link_id, sum(clicks)::bigint FROM analytics_daytotal WHERE link_id = ANY(%(links)s) AND slot = {IMPORTED}
 GROUP BY link_id
@@ -80,15 +84,17 @@ def add_days(days: Days) -> int:
         added = {(link_id, day): clicks for (link_id, day), clicks in added.items() if link_id in links}
         if not added:
             return 0
-        parameters = _parameters(added) | {"closed": closed_day((min(day for _, day in added) - EPOCH).days)}
-        for statement in (_ADD_VALUES, _ADD_LIFETIME_VALUES, _ADD_DAYS, _ADD_QUARTERS):
+        closed = closed_day((min(day for _, day in added) - EPOCH).days)
+        of_closed_days = () if closed is None else (_ADD_LIFETIME_VALUES, _ADD_MONTH_VALUES)
+        parameters = _parameters(added) | {"closed": closed}
+        for statement in (_ADD_VALUES, *of_closed_days, _ADD_DAYS, _ADD_QUARTERS):
             cursor.execute(statement, parameters)
         cursor.execute(_TOTALS, {"links": sorted(links)})
         raise_imported_clicks(dict(cursor.fetchall()))
     return sum(added.values())
 
 
-def _parameters(days: Days) -> dict[str, list[int] | list[date] | date]:
+def _parameters(days: Days) -> dict[str, list[int] | list[date] | date | None]:
     return {
         "links": [link_id for link_id, _ in days],
         "days": [day for _, day in days],

@@ -1,7 +1,7 @@
-"""Closes past days: adds their counts to each link's lifetime counts.
+"""Closes past days: adds their counts to each link's lifetime counts, and to the months of busy links.
 
-Adding every click to both tables would cost the pipeline a third of its throughput. Batches of recent clicks skip it:
-only a batch with clicks of a day that may be closed checks, and waits while another process closes days.
+Adding every click to these tables, too, would cost the pipeline a third of its throughput. Batches of recent clicks
+skip it: only a batch with clicks of a day that may be closed checks, and waits while another process closes days.
 """
 
 from __future__ import annotations
@@ -11,10 +11,14 @@ from datetime import date
 from django.db import connection, transaction
 from django.db.backends.utils import CursorWrapper
 
+from analytics.counting.tables.month_counts import CLOSE_MONTHS, SUMMED
 from analytics.counting.tables.salts import EPOCH
 
 # Long enough that recent clicks, and hosts with clock skew, never hit a closed day.
 OPEN_DAYS = 3
+# With fewer clicks in a month, reports read its days quickly enough, and each click would pay for more bytes of the
+# month's rows.
+BUSY_CLICKS = 50_000
 _LOCK = 5_823_140_977
 
 _CLOSE = """
@@ -25,22 +29,26 @@ ON CONFLICT (link_id, dimension, value, slot) DO UPDATE SET clicks = t.clicks + 
 """
 
 
-def closed_day(first: int) -> date:
+def closed_day(first: int) -> date | None:
     """The last closed day, for a batch whose earliest click is on the day ``first`` since 1970.
 
-    If the batch may have clicks of closed days, no more days are closed until the caller's transaction ends.
+    If the batch may have clicks of closed days, no more days are closed until the caller's transaction ends. Otherwise
+    returns None.
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT (now() AT TIME ZONE 'UTC')::date")
         [(today,)] = cursor.fetchall()
         if first > (today - EPOCH).days - OPEN_DAYS + 1:
-            return EPOCH
+            return None
         cursor.execute("SELECT pg_advisory_xact_lock_shared(%s)", [_LOCK])
         return _closed(cursor)
 
 
-def close_days() -> None:
-    """Close all days older than OPEN_DAYS. Any number of hosts may call this concurrently."""
+def close_days(busy: int = BUSY_CLICKS) -> None:
+    """Close all days older than OPEN_DAYS. Any number of hosts may call this concurrently.
+
+    ``busy``: the clicks that a link must have in a month for MonthCount to include the month.
+    """
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
         closed = _closed(cursor)
@@ -48,6 +56,7 @@ def close_days() -> None:
         (last,) = cursor.fetchone() or (closed,)
         if last > closed:
             cursor.execute(_CLOSE, {"closed": closed, "last": last})
+            cursor.execute(CLOSE_MONTHS, {"closed": closed, "last": last, "busy": busy, "summed": SUMMED})
             cursor.execute("UPDATE analytics_closedday SET day = %s", [last])
 
 

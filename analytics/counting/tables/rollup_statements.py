@@ -5,8 +5,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import date
+from typing import NamedTuple
 
 from analytics.counting.tables.enrichment import Facts
+from analytics.counting.tables.month_counts import add_late_months
 from analytics.dimensions import IS_CLICK, OF_ALL_LINKS, OF_BRANCHES, UNKNOWN_BRANCH, Definition
 
 CREATE_BATCH = """
@@ -25,12 +28,36 @@ _DAY = f"(({_TIME}) AT TIME ZONE 'UTC')::date"
 _CLICK = (
     "link_id, kind, reason, country, city, device, browser, operating_system, referrer, scanned, is_unique"
 )
+_ADD_DAYS = """
+INSERT INTO analytics_daycount AS t (link_id, dimension, slot, day, value, clicks)
+SELECT link_id, dimension, %(slot)s, day, value, clicks FROM counted
+ORDER BY link_id, dimension, day, value COLLATE "C"
+ON CONFLICT (link_id, dimension, day, value, slot) DO UPDATE SET clicks = t.clicks + EXCLUDED.clicks
+"""
+_ADD_MONTHS = add_late_months("counted", "%(slot)s")
+_ADD_LIFE = """
+INSERT INTO analytics_lifecount AS t (link_id, dimension, slot, value, clicks)
+SELECT link_id, dimension, %(slot)s, value, sum(clicks) FROM counted WHERE day <= %(closed)s
+GROUP BY link_id, dimension, value ORDER BY link_id, dimension, value COLLATE "C"
+ON CONFLICT (link_id, dimension, value, slot) DO UPDATE SET clicks = t.clicks + EXCLUDED.clicks
+"""
 ADD_CLICKS = f"""
 INSERT INTO analytics_click (time, {_CLICK}) SELECT {_TIME}, {_CLICK} FROM batch WHERE branch_number = 0
 """
 
 
-def _add_values(definitions: Iterable[Definition], batch: str, before: str = "") -> str:
+class _Statement(NamedTuple):
+    """``late`` also adds to the tables of closed days, which ``recent`` does not even plan."""
+
+    recent: str
+    late: str
+
+    def of(self, closed: date | None) -> str:
+        """``closed``: see `analytics.counting.tables.lifetime_counts.closed_day`."""
+        return self.recent if closed is None else self.late
+
+
+def _add_values(definitions: Iterable[Definition], batch: str, before: str = "") -> _Statement:
     # One dimension after the other: grouping all at once takes twice as long.
     counted = " UNION ALL ".join(
         f"SELECT link_id, {definition.dimension}::smallint AS dimension, {_DAY} AS day,"
@@ -38,18 +65,11 @@ def _add_values(definitions: Iterable[Definition], batch: str, before: str = "")
         f" FROM {batch} WHERE {definition.is_stored} GROUP BY link_id, day, value"
         for definition in definitions
     )
-    return f"""
-WITH {before}counted AS MATERIALIZED ({counted}), days AS (
-    INSERT INTO analytics_daycount AS t (link_id, dimension, slot, day, value, clicks)
-    SELECT link_id, dimension, %(slot)s, day, value, clicks FROM counted
-    ORDER BY link_id, dimension, day, value COLLATE "C"
-    ON CONFLICT (link_id, dimension, day, value, slot) DO UPDATE SET clicks = t.clicks + EXCLUDED.clicks
-)
-INSERT INTO analytics_lifecount AS t (link_id, dimension, slot, value, clicks)
-SELECT link_id, dimension, %(slot)s, value, sum(clicks) FROM counted WHERE day <= %(closed)s
-GROUP BY link_id, dimension, value ORDER BY link_id, dimension, value COLLATE "C"
-ON CONFLICT (link_id, dimension, value, slot) DO UPDATE SET clicks = t.clicks + EXCLUDED.clicks
-"""
+    parts = f"WITH {before}counted AS MATERIALIZED ({counted})"
+    return _Statement(
+        f"{parts} {_ADD_DAYS}",
+        f"{parts}, days AS ({_ADD_DAYS}), months AS ({_ADD_MONTHS}) {_ADD_LIFE}",
+    )
 
 
 ADD_VALUES = _add_values(OF_ALL_LINKS, "batch")

@@ -25,7 +25,10 @@ from analytics.models import Kind
 from links.clicks.counters import add_clicks, existing_links
 
 _ROWS = ("analytics_click", "analytics_dayvisitor")
-_SUMS = ("analytics_daytotal", "analytics_quartertotal", "analytics_daycount", "analytics_lifecount")
+_SUMS = (
+    "analytics_daytotal", "analytics_quartertotal", "analytics_daycount", "analytics_lifecount",
+    "analytics_monthcount",
+)  # fmt: skip
 
 
 def add_to_tables(batch: Sequence[Facts], slot: int) -> None:
@@ -47,10 +50,11 @@ def add_to_tables(batch: Sequence[Facts], slot: int) -> None:
                     copy.write_row(facts)
         cursor.execute(sql.ADD_CLICKS)
         closed = closed_day(min(facts.time for facts in batch) // DAY_MICROSECONDS)
-        cursor.execute(sql.ADD_VALUES, {"closed": closed, "slot": slot})
+        parameters = {"slot": slot, "closed": closed}
+        cursor.execute(sql.ADD_VALUES.of(closed), parameters)
         if any(facts.branch_number for facts in batch):
             cursor.execute(sql.ADD_TOTALS_OF_BRANCHES, {"slot": slot})
-            cursor.execute(sql.ADD_CLICKS_AND_VALUES_OF_BRANCHES, {"closed": closed, "slot": slot})
+            cursor.execute(sql.ADD_CLICKS_AND_VALUES_OF_BRANCHES.of(closed), parameters)
         else:
             cursor.execute(sql.ADD_TOTALS, {"slot": slot})
         # Locks the counters: from here on, a link can only be deleted after this commit.

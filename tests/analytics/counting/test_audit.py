@@ -132,6 +132,11 @@ def test_clicks_of_a_deleted_link_are_no_difference(pk: int) -> None:
             "INSERT INTO analytics_lifecount (link_id, dimension, value, clicks) VALUES (%s, 3, 'desktop', 1)",
             ["link {pk} device desktop: lifetime value 1, closed days 0"],
         ),
+        (
+            "INSERT INTO analytics_monthcount (link_id, dimension, month, value, clicks) "
+            "VALUES (%s, 3, '2026-01-01', 'desktop', 1)",
+            ["link {pk} 2026-01-01 device desktop: value of the month 1, closed days 0"],
+        ),
     ],
 )
 def test_every_difference_is_found(pk: int, tampering: str, lines: list[str]) -> None:
@@ -146,14 +151,16 @@ def test_a_missing_row_is_a_difference(pk: int) -> None:
     assert f"link {pk}: counter 3, days, claims and imports 0" in list(differences())
 
 
-def test_closed_days_are_compared_with_lifetime_counts(visitor: Client, make_link: MakeLink) -> None:
+def test_closed_days_are_compared_with_lifetime_counts_and_months(
+    visitor: Client, make_link: MakeLink
+) -> None:
     link = make_link()
     pk = Link.objects.get(public_id=link["_id"]).pk
     record(link["_id"], [Fact("2026-01-05T12:00:00+00:00", count=3)])
     run("UPDATE links_clickcounter SET clicks = 3 WHERE link_id = %s", pk)
     ClosedDay.objects.all().delete()
     ClosedDay.objects.create(day=date(2026, 1, 4))
-    assert len(list(differences())) == 6
+    assert len(list(differences())) == 12
     ClosedDay.objects.update(day=date(2026, 1, 5))
     assert list(differences()) == []
     close_days()

@@ -17,7 +17,7 @@ from analytics.counting.pipeline import Drainer
 from analytics.counting.retention.deletion import delete_clicks_of_deleted_links
 from analytics.counting.tables.lifetime_counts import close_days
 from analytics.journal.records import BRANCH_SHIFT, UNKNOWN_CODE
-from analytics.models import Click, DayCount, DayTotal, LifeCount, UnknownCode
+from analytics.models import Click, DayCount, DayTotal, LifeCount, MonthCount, UnknownCode
 from links.models import ClickCounter, DeletedLink
 from links.storage.deletion import delete_locked_links
 from testing.branches import branch, set_branches
@@ -164,7 +164,7 @@ def test_batches_with_a_link_that_is_deleted_meanwhile_do_not_deadlock(
         # At once, as after the days in which the link can be brought back.
         DeletedLink.objects.filter(link_id=link).delete()
     delete_clicks_of_deleted_links()
-    for model in (Click, DayTotal, DayCount, LifeCount):
+    for model in (Click, DayTotal, DayCount, LifeCount, MonthCount):
         assert not model.objects.filter(link_id=link).exists()
 
 

@@ -22,7 +22,7 @@ from analytics.counting.retention.deletion import delete_clicks_of_deleted_links
 from analytics.counting.tables.imported_days import LOCK, add_days
 from analytics.counting.tables.lifetime_counts import close_days
 from analytics.counting.tables.slots import IMPORTED
-from analytics.models import DayCount, DayTotal, LifeCount, QuarterTotal
+from analytics.models import DayCount, DayTotal, LifeCount, MonthCount, QuarterTotal
 from analytics.visit_imports import services
 from domains.models import Domain
 from links.models import ClickCounter, DeletedLink, Link
@@ -114,7 +114,7 @@ def clicks_by_day(api: APIClient, link: dict[str, Any], **query: object) -> dict
 def rows_of_reports() -> list[list[dict[str, Any]]]:
     return [
         sorted(model.objects.values(), key=repr)
-        for model in (DayTotal, QuarterTotal, DayCount, LifeCount, ClickCounter)
+        for model in (DayTotal, QuarterTotal, DayCount, LifeCount, MonthCount, ClickCounter)
     ]
 
 
@@ -239,7 +239,7 @@ def test_deleting_a_link_deletes_its_imported_days(api: APIClient, links: dict[s
     # Until then, they could come back.
     DeletedLink.objects.all().delete()
     delete_clicks_of_deleted_links()
-    assert rows_of_reports() == [[], [], [], [], []]
+    assert rows_of_reports() == [[], [], [], [], [], []]
     assert api.get("/api/urls/stats").json()["totalClicks"] == 0
 
 
