@@ -20,6 +20,7 @@ from accounts.plans import Plan
 from accounts.services import NewAccount, create_account
 from common.database import is_outage
 from shortener_project.running import first_account
+from shortener_project.running.pending import is_incomplete
 
 MINIMUM_POSTGRESQL = 15
 OWNER_EMAIL = "owner@localhost"
@@ -51,7 +52,8 @@ def prepare_database(before_first_account: Callable[[], None] = lambda: None) ->
             cursor.execute("SET statement_timeout = 0")
             cursor.execute("SET lock_timeout = 0")
             _take_turn(cursor)
-            call_command("migrate", interactive=False, verbosity=0)
+            if is_incomplete():
+                call_command("migrate", interactive=False, verbosity=0)
             # Two services that start at the same time can bind the same port, but only one can listen. Fail before
             # creating the owner: otherwise the service that exits could be the only one that knows the secrets.
             before_first_account()

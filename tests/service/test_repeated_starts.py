@@ -1,0 +1,67 @@
+"""What a start does with a database that an earlier one has prepared."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import psycopg
+
+from testing.service.polling import DEADLINE
+from testing.service.running import REPOSITORY
+
+# As `serve` does it. Prints whether that loaded the migrations.
+PREPARE = """
+import sys, django
+django.setup()
+from shortener_project.running.preparation import prepare_database
+prepare_database()
+print("links.migrations.0001_initial" in sys.modules)
+"""
+PERMISSIONS = """
+    SELECT app_label, model, codename
+    FROM auth_permission JOIN django_content_type type ON type.id = content_type_id ORDER BY 1, 2, 3
+"""
+
+
+def prepare(url: str, var_dir: Path) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", PREPARE],
+        cwd=REPOSITORY,
+        env={
+            "PATH": os.environ["PATH"],
+            "DJANGO_SETTINGS_MODULE": "shortener_project.settings",
+            "DATABASE_URL": url,
+            "SECRET_KEY": "only-for-this-test-" + "abcdefgh" * 6,
+            "VAR_DIR": str(var_dir),
+        },
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_only_the_first_start_loads_the_migrations(
+    make_empty_database: Callable[[], str], tmp_path: Path
+) -> None:
+    url = make_empty_database()
+    assert [prepare(url, tmp_path) for _ in range(2)] == ["True\n", "False\n"]
+
+
+def test_a_start_finishes_an_interrupted_migration(make_database: Callable[[], str], tmp_path: Path) -> None:
+    """Django creates the permissions of the admin after the last migration."""
+    url = make_database()
+    with psycopg.connect(url, autocommit=True) as database:
+        complete = database.execute(PERMISSIONS).fetchall()
+        database.execute("DELETE FROM auth_permission WHERE codename = ANY ('{add_domain,view_domain}')")
+        assert len(database.execute(PERMISSIONS).fetchall()) == len(complete) - 2
+
+        assert prepare(url, tmp_path) == "True\n"
+
+        assert database.execute(PERMISSIONS).fetchall() == complete
