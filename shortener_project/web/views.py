@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cache
 from math import inf
 
 from django.conf import settings
-from django.db import Error, connection
-from django.db.migrations.loader import MigrationLoader
-from django.db.migrations.recorder import MigrationRecorder
+from django.db import Error
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.views.decorators.http import require_safe
 
@@ -20,6 +17,7 @@ from common.host.metrics import count_database_error
 from common.http.hosts import canonical_host
 from redirects.unknown_hosts import is_unknown_host
 from redirects.views import root
+from shortener_project.running.pending import missing_migrations
 from shortener_project.web.middleware import is_on_system_host
 
 
@@ -42,7 +40,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
     connected, clicks are being counted, and the clock is close to the database's.
     """
     try:
-        pending = read_first(_missing_migrations)
+        pending = read_first(missing_migrations)
         waiting = 0 if pending else backlog(settings.CLICKS_DIR).waiting
         ahead = seconds_ahead()
     except Error:
@@ -88,15 +86,6 @@ def brand_logo(request: HttpRequest) -> HttpResponse:
     response["X-Content-Type-Options"] = "nosniff"
     response["Cross-Origin-Resource-Policy"] = "same-origin"
     return response
-
-
-def _missing_migrations() -> frozenset[tuple[str, str]]:
-    return _migrations() - MigrationRecorder(connection).applied_migrations().keys()
-
-
-@cache
-def _migrations() -> frozenset[tuple[str, str]]:
-    return frozenset(MigrationLoader(None).graph.nodes)
 
 
 def _status(code: int, **words: str) -> HttpResponse:
