@@ -65,6 +65,8 @@ if "DATABASE_URL" not in os.environ:
     template = subprocess.Popen(
         [sys.executable, "-m", "testing.service.databases"],
         cwd=Path(__file__).parents[1],
+        # Its temporary files, too, are deleted if it does not finish.
+        env=os.environ | {"TMPDIR": str(VAR_DIR)},
         start_new_session=True,
     )
     atexit.register(end_group, template)
