@@ -121,6 +121,11 @@ class Child:
         if self.process is not None and self.process.exitcode is None and self.process.pid is not None:
             os.kill(self.process.pid, number)
 
+    def wait(self) -> None:
+        """Wait for the exit of the process."""
+        if self.process is not None:
+            self.process.join()
+
     def stop(self, deadline: float) -> None:
         """Wait for the exit of the process, and kill it at the deadline (`time.monotonic`)."""
         while self.process is not None and self.process.exitcode is None:

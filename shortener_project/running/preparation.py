@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import psycopg
@@ -20,7 +21,7 @@ from accounts.plans import Plan
 from accounts.services import NewAccount, create_account
 from common.database import is_outage
 from shortener_project.running import first_account
-from shortener_project.running.pending import is_incomplete
+from shortener_project.running.pending import is_incomplete, known_migrations, missing_migrations
 
 MINIMUM_POSTGRESQL = 15
 OWNER_EMAIL = "owner@localhost"
@@ -36,12 +37,47 @@ class DatabaseUnavailable(Exception):
     """No writable server is reachable now. The message is a one-line reason."""
 
 
-def prepare_database(before_first_account: Callable[[], None] = lambda: None) -> NewAccount | None:
+def prepare_database(
+    before_first_account: Callable[[], None] = lambda: None, run_migrations: Callable[[], None] | None = None
+) -> NewAccount | None:
     """Migrate, and create the first account in an empty database.
 
-    Calls ``before_first_account`` after the migrations, while it holds the preparation lock. Raises CommandError with
+    Calls ``before_first_account`` after the migrations, while it holds the preparation lock. If any are due, first
+    calls ``run_migrations``, without lock and connection: what it leaves undone is done here. Raises CommandError with
     a one-line message, or DatabaseUnavailable.
     """
+    if run_migrations is not None:
+        with _turn():
+            is_due = is_incomplete()
+        if is_due:
+            connection.close()
+            run_migrations()
+    with _turn():
+        _migrate()
+        # Two services that start at the same time can bind the same port, but only one can listen. Fail before
+        # creating the owner: otherwise the service that exits could be the only one that knows the secrets.
+        before_first_account()
+        empty = not User.objects.exists()
+        return create_owner() if empty else None
+
+
+def migrate() -> None:
+    """For another process than that of `prepare_database`, before it. Raises the same errors."""
+    with _turn() as cursor:
+        if missing_migrations() == known_migrations():
+            # The first account's commit, which follows, waits for the disk. Fifty commits need not.
+            cursor.execute("SET synchronous_commit = off")
+        _migrate()
+
+
+def _migrate() -> None:
+    if is_incomplete():
+        call_command("migrate", interactive=False, verbosity=0)
+
+
+@contextmanager
+def _turn() -> Iterator[CursorWrapper]:
+    """Inside, no other process prepares this database. Raises as `prepare_database`."""
     # Only requests wait until the database is prepared, and have a time limit at the client.
     connection.settings_dict.pop("RESPONSE_SECONDS", None)
     # Django itself supports older versions.
@@ -52,15 +88,8 @@ def prepare_database(before_first_account: Callable[[], None] = lambda: None) ->
             cursor.execute("SET statement_timeout = 0")
             cursor.execute("SET lock_timeout = 0")
             _take_turn(cursor)
-            if is_incomplete():
-                call_command("migrate", interactive=False, verbosity=0)
-            # Two services that start at the same time can bind the same port, but only one can listen. Fail before
-            # creating the owner: otherwise the service that exits could be the only one that knows the secrets.
-            before_first_account()
-            empty = not User.objects.exists()
-            owner = create_owner() if empty else None
+            yield cursor
             cursor.execute("SELECT pg_advisory_unlock(%s)", [PREPARATION_LOCK])
-            return owner
     except Error as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         if is_outage(error) and _is_unavailable():

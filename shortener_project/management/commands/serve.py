@@ -15,6 +15,7 @@ from local_postgres.guard import guarded
 from shortener_project.configuration.embedded_database import embedded_database
 from shortener_project.running.child import ChildKeepsFailing
 from shortener_project.running.listeners import Listeners
+from shortener_project.running.migrating import migrate_in_fork
 from shortener_project.running.open_files import TooFewOpenFiles, raise_limit, shortage
 from shortener_project.running.preloading import exit_without_metrics, freeze
 from shortener_project.running.preparation import DatabaseUnavailable, prepare_database, welcome_message
@@ -54,7 +55,7 @@ class Command(BaseCommand):
         The web server then serves cached links. It must not use an unmigrated database.
         """
         try:
-            owner = prepare_database(before_first_account=listeners.listen)
+            owner = prepare_database(listeners.listen, migrate_in_fork)
         except DatabaseUnavailable as reason:
             state.set_prepared(False)
             listeners.listen()
