@@ -90,6 +90,30 @@ def test_it_stops_while_it_waits_for_its_turn_to_prepare_the_database(
     assert service.processes() == []
 
 
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_it_stops_during_a_migration(
+    make_service: Callable[..., Service], make_empty_database: Callable[[], str], number: int, status: int
+) -> None:
+    url = make_empty_database()
+    service = make_service(DATABASE_URL=url, SECRET_KEY=SECRET_KEY)
+    others = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    with psycopg.connect(url) as holder, psycopg.connect(url, autocommit=True) as observer:
+        # The migration that creates this table waits for the end of the transaction.
+        holder.execute("CREATE TABLE django_content_type ()")
+        service.launch()
+        waiting = f"SELECT {others} AND wait_event_type = 'Lock'"
+        eventually(lambda: observer.execute(waiting).fetchone() is not None)
+        service.signal_group(number)
+        assert service.exit_code() == status
+        holder.rollback()
+        # The server notices that the client has gone; only the holder's session stays.
+        eventually(lambda: observer.execute(f"SELECT count(*) {others}").fetchone() == (1,))
+        tables = "SELECT count(*) FROM pg_class WHERE relname = 'django_content_type'"
+        assert observer.execute(tables).fetchone() == (0,)
+    assert (service.stdout, service.stderr) == ("", "")
+    assert service.processes() == []
+
+
 def suspended_at(make_service: Callable[..., Service], pattern: str) -> Service:
     """A service in its first start, suspended while there is a file with this path, and before it serves."""
     for _ in range(10):
