@@ -138,7 +138,7 @@ def kind(pid: int, postmaster: int | None) -> str:
         return "PostgreSQL: connections" if "[local]" in title else "PostgreSQL: background"
     if words[:1] == ["shortener"]:
         return " ".join(words[1:])
-    return "guard" if "local_postgres.guard" in words else "supervisor"
+    return "guard" if any("local_postgres" in word for word in words) else "supervisor"
 
 
 if __name__ == "__main__":

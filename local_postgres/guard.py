@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from . import guard_wait
 from .errors import EmbeddedPostgresError
 from .server import EmbeddedPostgres
 
 _IMPORT_ROOT = Path(__file__).parents[1]
-_CLEAN_EXIT = b"The parent exited cleanly."
 # The parent's children end with it, and share its lease until the last of them has ended.
 _OTHERS_TIMEOUT_SECONDS = 60
 _RETRY_SECONDS = 0.2
@@ -30,7 +30,8 @@ def guarded(var_dir: Path) -> Iterator[Callable[[], None]]:
     with os.fdopen(writer, "wb", buffering=0) as parent_end:
         with os.fdopen(reader, "rb", buffering=0) as guard_end:
             guard = subprocess.Popen(
-                [sys.executable, "-m", __spec__.name, str(var_dir), str(os.getpid())],
+                # In isolated mode without site-packages, it takes less memory. It needs only the standard library.
+                [sys.executable, "-I", "-S", guard_wait.__file__, str(var_dir), str(os.getpid())],
                 cwd=_IMPORT_ROOT,
                 stdin=guard_end,
                 start_new_session=True,
@@ -39,18 +40,13 @@ def guarded(var_dir: Path) -> Iterator[Callable[[], None]]:
             yield parent_end.close
         finally:
             with suppress(BrokenPipeError):  # the guard was killed
-                parent_end.write(_CLEAN_EXIT)
+                parent_end.write(guard_wait.CLEAN_EXIT)
             parent_end.close()
             guard.wait()
 
 
-def main(var_dir: Path, parent: int) -> None:
-    # Only the parent keeps the other end of this pipe. The kernel closes it however the parent exits.
-    if sys.stdin.buffer.read() == _CLEAN_EXIT:
-        return
-    # The kernel may close the pipe before it drops the parent's lease, so wait until the parent is gone.
-    while os.getppid() == parent:
-        time.sleep(0.01)
+def main(var_dir: Path) -> None:
+    """Runs in the guard when its parent has died."""
     server, deadline = EmbeddedPostgres(var_dir), time.monotonic() + _OTHERS_TIMEOUT_SECONDS
     try:
         while not server.stop_unless_used() and time.monotonic() < deadline:
@@ -60,4 +56,4 @@ def main(var_dir: Path, parent: int) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]))
+    main(Path(sys.argv[1]))

@@ -10,8 +10,9 @@ def settings_for(memory_mb: int) -> dict[str, str]:
     if is_usual:
         memory_mb = max(memory_mb, _TWO_GB)
     return {
-        # The operating system caches files, too; more would count against the memory of the service twice.
-        "shared_buffers": f"{_within(16, memory_mb // 16, 128)}MB",
+        # The operating system caches files, too; more would count against the memory of the service twice. With a
+        # million links, lookups and counting take as much processor time as with 128 MB.
+        "shared_buffers": f"{_within(16, memory_mb // 16, 64)}MB",
         # Of each sort or hash, several of which may run in each connection.
         "work_mem": f"{_within(1, memory_mb // 512, 4)}MB",
         # Of each vacuum.

@@ -39,6 +39,7 @@ SECONDS = {
     "service/test_raw_requests.py": 30,
     "service/test_reloads.py": 30,
     "service/test_metrics.py": 30,
+    "service/test_repeated_starts.py": 30,
     "dashboard/test_report.py": 25,
     "dashboard/test_workspaces.py": 30,
     "shortener_project/embedded_postgres/test_first_start.py": 25,

@@ -59,10 +59,10 @@ def test_without_proc_the_memory_is_that_of_the_machine(tmp_path: Path) -> None:
         (128, ("16MB", "1MB", "8MB", "1", "0")),
         (512, ("32MB", "1MB", "16MB", "1", "0")),
         (1024, ("64MB", "2MB", "32MB", "1", "0")),
-        (1799, ("112MB", "3MB", "56MB", "1", "0")),
-        pytest.param(1950, ("128MB", "4MB", "64MB", "3", "2"), id="a machine of 2 GB"),
-        (2048, ("128MB", "4MB", "64MB", "3", "2")),
-        (65536, ("128MB", "4MB", "64MB", "3", "2")),
+        (1799, ("64MB", "3MB", "56MB", "1", "0")),
+        pytest.param(1950, ("64MB", "4MB", "64MB", "3", "2"), id="a machine of 2 GB"),
+        (2048, ("64MB", "4MB", "64MB", "3", "2")),
+        (65536, ("64MB", "4MB", "64MB", "3", "2")),
     ],
 )
 def test_the_embedded_database_is_sized_by_memory(memory: int, expected: tuple[str, ...]) -> None:

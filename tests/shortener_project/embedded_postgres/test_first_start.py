@@ -45,7 +45,7 @@ def test_the_server_runs_with_durable_settings_in_utc(installation, query):
             "listen_addresses=",
             "log_timezone=UTC",
             "max_connections=100",
-            "shared_buffers=16384",
+            "shared_buffers=8192",
         ]
 
 
