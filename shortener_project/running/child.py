@@ -121,10 +121,12 @@ class Child:
         if self.process is not None and self.process.exitcode is None and self.process.pid is not None:
             os.kill(self.process.pid, number)
 
-    def wait(self) -> None:
-        """Wait for the exit of the process."""
-        if self.process is not None:
-            self.process.join()
+    def wait(self) -> str:
+        """Wait for the exit of the process, and describe it if it has failed. Otherwise returns an empty text."""
+        if self.process is None:
+            return ""
+        self.process.join()
+        return _describe(self.process.exitcode) if self.process.exitcode else ""
 
     def stop(self, deadline: float) -> None:
         """Wait for the exit of the process, and kill it at the deadline (`time.monotonic`)."""

@@ -80,6 +80,10 @@ def holds_socket(pid: int, inode: str) -> bool:
     return f"socket:[{inode}]" in _open_files(pid)
 
 
+def sockets(pid: int) -> set[str]:
+    return {file for file in _open_files(pid) if file.startswith("socket:")}
+
+
 def listening(pids: list[int], port: int) -> list[int]:
     """The processes among ``pids`` that accept connections to this loopback port."""
     inode = listening_socket(port)

@@ -18,9 +18,11 @@ from testing.service.running import REPOSITORY
 PREPARE = """
 import sys, django
 django.setup()
+from functools import partial
 from shortener_project.running.migrating import migrate_in_fork
 from shortener_project.running.preparation import prepare_database
-prepare_database(run_migrations={"fork": migrate_in_fork, "interrupted": lambda: None, "none": None}[sys.argv[1]])
+fork = partial(migrate_in_fork, lambda: None)
+prepare_database(run_migrations={"fork": fork, "interrupted": lambda: None, "none": None}[sys.argv[1]])
 print("links.migrations.0001_initial" in sys.modules)
 """
 PERMISSIONS = """

@@ -3,6 +3,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -55,7 +56,7 @@ class Command(BaseCommand):
         The web server then serves cached links. It must not use an unmigrated database.
         """
         try:
-            owner = prepare_database(listeners.listen, migrate_in_fork)
+            owner = prepare_database(listeners.listen, partial(migrate_in_fork, listeners.drop))
         except DatabaseUnavailable as reason:
             state.set_prepared(False)
             listeners.listen()
