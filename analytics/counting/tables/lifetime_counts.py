@@ -47,7 +47,8 @@ def closed_day(first: int) -> date | None:
 def close_days(busy: int = BUSY_CLICKS) -> None:
     """Close all days older than OPEN_DAYS. Any number of hosts may call this concurrently.
 
-    ``busy``: the clicks that a link must have in a month for MonthCount to include the month.
+    ``busy``: MonthCount includes the months of a link that have so many clicks when one of their days is closed. Late
+    and imported clicks of an earlier month do not make it busy.
     """
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
@@ -58,6 +59,15 @@ def close_days(busy: int = BUSY_CLICKS) -> None:
             cursor.execute(_CLOSE, {"closed": closed, "last": last})
             cursor.execute(CLOSE_MONTHS, {"closed": closed, "last": last, "busy": busy, "summed": SUMMED})
             cursor.execute("UPDATE analytics_closedday SET day = %s", [last])
+
+
+def wait_for_closing_days() -> None:
+    """Return once no transaction is closing days that it read before this call.
+
+    Call it outside a transaction, after deleting days: whoever closes days later does not find them.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock_shared(%s)", [_LOCK])
 
 
 def _closed(cursor: CursorWrapper) -> date:
