@@ -1,4 +1,4 @@
-"""Migrations in a fork: Django makes models of every former state of each table, and their memory ends with the fork."""
+"""Migrations in a fork: Django makes models of every former state of each table, whose memory ends with the fork."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def migrate_in_fork(release: Callable[[], object]) -> None:
 def _migrate(release: Callable[[], object]) -> None:
     rename("migrate")
     release()
-    # The garbage of this process ends with it, and collecting it takes a quarter of its time.
-    gc.disable()
+    # Otherwise each collection would traverse, and copy, what this process shares with the supervisor.
+    gc.freeze()
     try:
         migrate()
     except Exception:
