@@ -21,7 +21,10 @@ def drain() -> int:
 
 def close_journal() -> None:
     """Close and unlock the segment of this process, as if its worker had died. The next click opens another one."""
-    segment = journal()._segment
+    own = journal()
+    # A thread that still holds this journal opens a segment of its own instead of writing to a closed descriptor.
+    with own._writing:
+        segment, own._segment = own._segment, None
     if segment is not None:
         os.close(segment.descriptor)
     journal.cache_clear()

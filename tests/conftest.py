@@ -32,6 +32,11 @@ from testing.service.databases import template_on
 from testing.service.polling import DEADLINE
 from tests.emptying import restore_database
 
+# pytest rewrites the assertions of test modules only; those in the modules that they share need the values, too.
+pytest.register_assert_rewrite(
+    *(f"tests.{folder.name}" for folder in Path(__file__).parent.iterdir() if folder.is_dir())
+)
+
 
 def pytest_configure() -> None:
     # Otherwise each test client's handler would read all static files before its first request.

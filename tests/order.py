@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-# Seconds with four workers on two cores, roughly: only the order matters.
+# Seconds on two cores, roughly: only the order matters.
 SECONDS = {
     "service/test_schemathesis.py": 200,
     "service/test_slow_clients.py": 150,

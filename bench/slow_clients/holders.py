@@ -1,4 +1,4 @@
-"""python -m bench.slow_clients.holders PORT NUMBER KIND [AUTHORITY]: keeps NUMBER slow clients of one kind connected.
+"""Keeps slow clients of one kind connected: python -m bench.slow_clients.holders PORT NUMBER KIND CODE KEY [AUTHORITY]
 
 Each kind has a separate process, because the system limits the open files of a process. Replaces connections that the
 service closes, and spreads these and the dripped bytes evenly over time: bursts would be a different attack. Prints

@@ -1,1 +1,4 @@
-"""Lists of links for their owners: `lists.list_links`, and `limited` for limited keys. `searches` has the filters."""
+"""Lists of links for their owners: `lists.list_links`, and `limited` for limited keys.
+
+`options` has the filters, `searches` their SQL.
+"""

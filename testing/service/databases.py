@@ -60,7 +60,7 @@ def _template(connection: psycopg.Connection, server: str) -> str:
     if connection.execute("SELECT FROM pg_database WHERE datname = %s", [name]).fetchone() is None:
         draft = f"{name}_draft"
         quoted = {"draft": sql.Identifier(draft), "name": sql.Identifier(name)}
-        connection.execute(sql.SQL("DROP DATABASE IF EXISTS {draft}").format(**quoted))
+        connection.execute(sql.SQL("DROP DATABASE IF EXISTS {draft} WITH (FORCE)").format(**quoted))
         connection.execute(sql.SQL("CREATE DATABASE {draft}").format(**quoted))
         _migrate(_url(server, draft))
         connection.execute(sql.SQL("ALTER DATABASE {draft} RENAME TO {name}").format(**quoted))
@@ -82,8 +82,10 @@ def _migrate(url: str) -> None:
 def _migrations_digest() -> str:
     digest = hashlib.sha256()
     modules, statements = REPOSITORY.glob("*/migrations/*.py"), REPOSITORY.glob("*/migrations/sql/*.sql")
-    for migration in sorted([*modules, *statements]):
-        digest.update(migration.read_bytes())
+    # Migrations of several apps share the SQL of this module.
+    shared = REPOSITORY / "accounts/workspaces/owner_columns.py"
+    for source in sorted([*modules, *statements, shared]):
+        digest.update(source.read_bytes())
     return digest.hexdigest()[:12]
 
 

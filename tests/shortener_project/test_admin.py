@@ -1,4 +1,4 @@
-"""The admin as a whole: access control, allowed networks, front page figures and escaping."""
+"""The admin as a whole: access control, allowed networks and escaping."""
 
 from __future__ import annotations
 

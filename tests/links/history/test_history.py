@@ -1,4 +1,4 @@
-"""Reading the history of a link, and restoring former values."""
+"""Reading the history of a link."""
 
 from __future__ import annotations
 

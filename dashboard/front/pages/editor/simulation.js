@@ -81,13 +81,18 @@ const Result = ({ result: { outcome, steps } }) => html`
                 : html` ${outcome.reason}`}
         </p>
         <ol>
-            ${steps.map(
-                step => html`
-                    <li key=${step.check}>
-                        ${step.passed ? "✓" : "✗"} <span dir="auto">${stepText(step, outcome)}</span>
-                    </li>
-                `,
-            )}
+            ${steps.map(step => html`<${Step} key=${step.check} step=${step} text=${stepText(step, outcome)} />`)}
         </ol>
     </div>
+`;
+
+/**
+ * Other languages add the API's own sentence, in English: it has the values that decided.
+ * @param {{step: Simulated["steps"][number], text: string}} properties
+ */
+const Step = ({ step: { passed, detail }, text }) => html`
+    <li>
+        ${passed ? "✓" : "✗"} <span dir="auto">${text}</span>
+        ${text !== detail && html` <small lang="en" dir="auto">(${detail})</small>`}
+    </li>
 `;
