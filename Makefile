@@ -25,8 +25,8 @@ clean: ## Remove the virtual environment and caches; keep the data under VAR_DIR
 test: $(VENV)/.npm ## Run the quick tests, or those that ARGS names
 	@$(BIN)/python -m pytest $(or $(ARGS),--numprocesses auto --dist worksteal)
 
-# The slow tests mostly wait: on two cores, four workers left a third of the processor time idle.
-ALL_TESTS = --all --numprocesses $$((2 * $$(getconf _NPROCESSORS_ONLN) + 2)) --dist worksteal $(ARGS)
+# The slow tests mostly wait, so each core has two workers.
+ALL_TESTS = --all --numprocesses $$((2 * $$(getconf _NPROCESSORS_ONLN))) --dist worksteal $(ARGS)
 test-all: $(VENV)/.npm ## Run every test
 	@$(BIN)/python -m pytest $(ALL_TESTS)
 
