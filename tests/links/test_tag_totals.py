@@ -233,8 +233,8 @@ def test_a_session_that_tagged_one_link_changes_many_links_in_time(alice: NewAcc
             cursor.execute("DELETE FROM links_clickcounter WHERE link_id BETWEEN %s AND %s", [first, last])
             cursor.execute("DELETE FROM links_link WHERE id BETWEEN %s AND %s", [first, last])
             assert tags_of(alice.user) == {}
-        # The foreign keys are checked at the end of the transaction. Earlier tests may have left this session plans for
-        # that which scan the whole table, once for each deleted link.
+        # The foreign keys are checked at the end of the transaction. The session may still have plans for tiny tables,
+        # from earlier tests: these would scan the whole table for each deleted link.
         cursor.execute("DISCARD PLANS")
 
 
