@@ -21,10 +21,10 @@ from typing import Any
 from bench.harness.running import installation
 from bench.harness.stack import service_folder
 from local_postgres import EmbeddedPostgres
+from testing.service.clients.memory import CHANGES, UNCHANGED, expected, status_and_location, without
+from testing.service.clients.visitors import Visitors
 from testing.service.hosts import one_to_each_worker
-from testing.service.memory import CHANGES, UNCHANGED, expected, status_and_location, without
 from testing.service.running import eventually
-from testing.service.visitors import Visitors
 
 WORKERS = 2
 DESTINATION = "https://example.com/page"

@@ -18,9 +18,9 @@ from pathlib import Path
 
 from bench.harness.results import record
 from local_postgres import EmbeddedPostgres
-from testing.limits import LIMITS_OFF
 from testing.proof.faults import every_fault
 from testing.proof.site import Site
+from testing.service.limits import LIMITS_OFF
 
 
 def main() -> None:

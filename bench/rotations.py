@@ -15,8 +15,8 @@ from bench.harness.results import record
 from bench.harness.running import installation
 from bench.harness.stack import service_folder
 from local_postgres import EmbeddedPostgres
+from testing.service.clients.rotations import WORKERS, rotations
 from testing.service.hosts import one_to_each_worker
-from testing.service.rotations import WORKERS, rotations
 
 
 def main() -> None:

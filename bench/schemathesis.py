@@ -17,7 +17,7 @@ from pathlib import Path
 import django
 
 from bench.harness.results import record
-from testing.fuzzing import fuzz
+from testing.contract.fuzzing import fuzz
 from testing.service.hosts import make_folder
 from testing.service.running import Service
 

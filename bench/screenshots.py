@@ -13,12 +13,12 @@ from bench.dashboard.views import sign_in
 from bench.harness.results import PROJECT_DIR
 from bench.harness.running import installation
 from bench.harness.stack import service_folder
-from testing.browser import ARGUMENTS, CHROME
+from testing.pages.browser import ARGUMENTS, CHROME
 from testing.programs import program
 from testing.service.running import Service
 
 if TYPE_CHECKING:
-    from testing.facts import Fact
+    from testing.analytics.facts import Fact
 
 FOLDER = PROJECT_DIR / "docs/screenshots"
 SIZE = {"width": 1280, "height": 800}
@@ -110,7 +110,7 @@ def take(page: Page, address: str, screenshot: Screenshot, link: str) -> None:
 def fill(service: Service) -> str:
     """Create the links and their clicks. Returns the id of the first link."""
     from links.models import ClickCounter
-    from testing.facts import record
+    from testing.analytics.facts import record
 
     ids = []
     # The list shows the newest link first.
@@ -128,7 +128,7 @@ def fill(service: Service) -> str:
 
 
 def _facts(share: int) -> list[Fact]:
-    from testing.facts import Fact
+    from testing.analytics.facts import Fact
 
     now = datetime.now(UTC)
     facts = []

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from testing.service.polling import DEADLINE
+from testing.polling import DEADLINE
 
 _PROJECT = Path(__file__).resolve().parents[1]
 _PROGRAM = """

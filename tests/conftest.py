@@ -24,12 +24,12 @@ from common.host.guess_counts import guesses
 from links.destinations.known_links import known_links
 from links.destinations.lookup import destinations
 from qrcodes.drawing.queue import drawing_queue
-from testing.accounts import PASSWORD, account, bearer_client, key_client
-from testing.admin import Operator
-from testing.agents import FIREFOX
-from testing.clicks import close_journal
-from testing.service.databases import template_on
-from testing.service.polling import DEADLINE
+from testing.accounts.accounts import PASSWORD, account, bearer_client, key_client
+from testing.accounts.admin import Operator
+from testing.analytics.clicks import close_journal
+from testing.polling import DEADLINE
+from testing.service.postgresql.databases import template_on
+from testing.visitors.agents import FIREFOX
 from tests.emptying import restore_database
 
 # pytest rewrites the assertions of test modules only; those in the modules that they share need the values, too.

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from local_postgres import EmbeddedPostgres
-from testing.limits import LIMITS_OFF
+from testing.service.limits import LIMITS_OFF
 
 
 def end_group(process: subprocess.Popen[bytes]) -> None:
@@ -63,7 +63,7 @@ if "DATABASE_URL" not in os.environ:
     atexit.register(lease.release)
     # It is ready, or almost, when the tests are collected.
     template = subprocess.Popen(
-        [sys.executable, "-m", "testing.service.databases"],
+        [sys.executable, "-m", "testing.service.postgresql.databases"],
         cwd=Path(__file__).parents[1],
         # Its temporary files, too, are deleted if it does not finish.
         env=os.environ | {"TMPDIR": str(VAR_DIR)},

@@ -15,7 +15,7 @@ from http.cookies import SimpleCookie
 from urllib.parse import urlencode
 
 from bench.harness.stack import service_folder
-from testing.html import Page
+from testing.pages.html import Page
 from testing.service.hosts import started
 from testing.service.running import Connection, Service
 

@@ -14,7 +14,7 @@ from bench.dashboard.arrival import arrivals
 from bench.dashboard.site import CHROMIUM_ARGUMENTS, Site, site_over_tls
 from bench.harness.results import record
 from bench.harness.stack import database
-from testing.browser import ARGUMENTS, CHROME
+from testing.pages.browser import ARGUMENTS, CHROME
 from testing.programs import program
 
 MAX_FIRST_VIEW = 150 * 1024
@@ -47,7 +47,7 @@ def main() -> None:
         from bench.clicks import reports
         from bench.load import busy_accounts
         from links.models import Link
-        from testing.accounts import PASSWORD
+        from testing.accounts.accounts import PASSWORD
 
         owner = busy_accounts.load(options.links)["many"]
         owner.set_password(PASSWORD)

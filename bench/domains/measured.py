@@ -11,9 +11,9 @@ from bench.harness.running import installation, site_of
 from bench.load import wrk
 from bench.load.visits import Visits
 from bench.load.wrk import LoadResult
-from testing.dns_server import dns_server
-from testing.service.customer import Customer, customer
-from testing.service.deletion import Outcome, deleted
+from testing.domains.dns_server import dns_server
+from testing.service.domain_deletion.customer import Customer, customer
+from testing.service.domain_deletion.deletion import Outcome, deleted
 from testing.service.drainer import drainer_held
 from testing.service.running import Service
 

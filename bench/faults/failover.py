@@ -7,10 +7,10 @@ import time
 import psycopg
 
 from bench.faults.result import Result
-from testing.service.creators import Creator
+from testing.service.clients.creators import Creator
 from testing.service.hosts import one_host
+from testing.service.postgresql.standbys import primary_and_standby
 from testing.service.running import Connection
-from testing.service.standbys import primary_and_standby
 
 DESTINATION = "https://example.com/page"
 WAITING = 12

@@ -10,10 +10,10 @@ from contextlib import closing, contextmanager
 
 from bench.faults.result import Result
 from testing.service import processes
+from testing.service.clients.visitors import Visitors
 from testing.service.hosts import one_host
-from testing.service.outages import Server, database_server, wait_until_silent
+from testing.service.postgresql.outages import Server, database_server, wait_until_silent
 from testing.service.running import Connection, Service, eventually, listens
-from testing.service.visitors import Visitors
 
 LINKS = 200
 DESTINATION = "https://example.com/page"

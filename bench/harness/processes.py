@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from testing.polling import eventually
 from testing.service import processes
-from testing.service.polling import eventually
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 

@@ -9,7 +9,7 @@ from itertools import accumulate
 
 from analytics.journal.records import Record
 from analytics.models import Kind
-from testing.agents import agent
+from testing.visitors.agents import agent
 
 LINKS, AGENTS, ADDRESSES, SITES = 10_000, 5_000, 100_000, 200
 # Visits out of ten that send a referrer.

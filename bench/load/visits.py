@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from ipaddress import IPv4Address
 from pathlib import Path
 
-from testing.agents import agent
+from testing.visitors.agents import agent
 
 AGENTS, REFERRERS = 50, 40
 ENGLISH = "en-GB,en;q=0.9,de;q=0.8"

@@ -15,7 +15,7 @@ from links.destinations.lookup import Target
 from redirects.fast.visitor_rules import VisitorRules, VisitorRulesTable, pack_visitor_rules
 from redirects.routing.split import POINTS, Split
 from redirects.routing.visit import Visit
-from testing.agents import agent
+from testing.visitors.agents import agent
 
 SEEDS, SEEDED_VISITORS, CELLS = 20, 100_000, 100
 # The upper 0.001 quantile of chi-squared with 99 degrees of freedom. Of 20 seeds, one exceeds it in 2 % of all keys.

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from local_postgres import EmbeddedPostgres
 from local_postgres.layout import Layout
 from local_postgres.lease import exclusive
+from testing.polling import DEADLINE, happens
 from testing.proof import children
 from testing.proof.clients import visitors
 from testing.proof.drainers import drain
 from testing.proof.site import Site
 from testing.proof.verdict import Log, Verdict, judge
 from testing.service import processes
-from testing.service.polling import DEADLINE, happens
 from testing.service.running import Service, eventually
 
 FREE_LINKS, CAPPED_LINKS = 12, 4

@@ -105,7 +105,7 @@ def _prepare(site: Site) -> Links:
     from accounts.services import create_account
     from links.models import Link
     from links.services import create_link
-    from testing.branches import branch
+    from testing.analytics.branches import branch
 
     call_command("migrate", interactive=False, verbosity=0)
     owner = create_account(email="owner@proof.example", plan="enterprise").workspace

@@ -8,8 +8,8 @@ import time
 from math import inf
 from typing import Any, NamedTuple
 
-from testing.agents import FIREFOX
-from testing.service.polling import DEADLINE
+from testing.polling import DEADLINE
+from testing.visitors.agents import FIREFOX
 
 
 class Response(NamedTuple):

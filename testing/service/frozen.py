@@ -12,8 +12,8 @@ from typing import Any
 import psycopg
 
 from local_postgres import EmbeddedPostgres
+from testing.polling import DEADLINE, happens
 from testing.service import processes
-from testing.service.polling import DEADLINE, happens
 from testing.service.running import Connection, Service, eventually
 
 

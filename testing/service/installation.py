@@ -12,9 +12,9 @@ from pathlib import Path
 
 from local_postgres import EmbeddedPostgres
 from local_postgres.layout import Layout
+from testing.polling import DEADLINE, eventually
 from testing.service import processes
 from testing.service.connection import Connection
-from testing.service.polling import DEADLINE, eventually
 
 
 class Installation:

@@ -16,11 +16,11 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from testing.limits import LIMITS_OFF
+from testing.polling import DEADLINE, eventually
 from testing.service import processes
 from testing.service.connection import Connection, Response
 from testing.service.installation import Installation
-from testing.service.polling import DEADLINE, eventually
+from testing.service.limits import LIMITS_OFF
 from testing.service.ports import free_port, listens
 
 __all__ = [

@@ -7,8 +7,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from testing.polling import DEADLINE
 from testing.service.connection import Connection, Response
-from testing.service.polling import DEADLINE
 from testing.service.running import Service
 
 

@@ -12,8 +12,8 @@ from rest_framework.test import APIClient
 
 from accounts.models import ApiKey, User
 from accounts.services import NewAccount
-from testing.accounts import PASSWORD, account, bearer_client
-from testing.admin import Operator, audit, messages_of
+from testing.accounts.accounts import PASSWORD, account, bearer_client
+from testing.accounts.admin import Operator, audit, messages_of
 
 USERS = "accounts/user/"
 

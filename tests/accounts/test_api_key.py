@@ -11,7 +11,7 @@ from rest_framework.test import APIClient
 from accounts.credentials import keys
 from accounts.models import ApiKey, User
 from accounts.services import NewAccount, read_api_key, rotate_api_key
-from testing.accounts import PASSWORD, account, bearer_client, key_client
+from testing.accounts.accounts import PASSWORD, account, bearer_client, key_client
 
 REFUSED = {"success": False, "message": "The API key is not valid.", "code": "not_authenticated"}
 NOT_GIVEN = {

@@ -19,8 +19,8 @@ from accounts.credentials.tokens import ACCESS_LIFETIME
 from accounts.models import EndReason, Session, User
 from accounts.services import NewAccount, rotate_api_key
 from accounts.sessions import lifecycle, queries
-from testing.accounts import PASSWORD, bearer_client, log_in, token_client
-from testing.service.polling import DEADLINE, eventually
+from testing.accounts.accounts import PASSWORD, bearer_client, log_in, token_client
+from testing.polling import DEADLINE, eventually
 from testing.threads import at_once
 
 NOT_FOUND = {"success": False, "message": "Session not found.", "code": "not_found"}

@@ -15,7 +15,7 @@ from accounts.capacity.concurrency import LEASE_SECONDS, PER_ACCOUNT, PER_PROCES
 from accounts.services import NewAccount
 from limits.models import AttemptLog
 from testing.attempts import pass_time
-from testing.service.polling import DEADLINE
+from testing.polling import DEADLINE
 
 CALLS = [
     ("/api/urls/bulk", {"urls": [{"originalUrl": "https://example.com/"}]}),

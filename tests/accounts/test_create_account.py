@@ -8,7 +8,7 @@ from rest_framework.test import APIClient
 from accounts.credentials.keys import is_well_formed
 from accounts.models import ApiKey, User
 from accounts.services import NewAccount
-from testing.accounts import key_client
+from testing.accounts.accounts import key_client
 
 
 def create(*arguments: str) -> list[str]:

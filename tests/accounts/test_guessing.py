@@ -12,7 +12,7 @@ from rest_framework.test import APIClient
 from accounts.credentials.hashing import MAX_CALLERS, MAX_PER_CALLER, Admission, hashing
 from accounts.services import NewAccount
 from common.errors import TooManyAttempts
-from testing.accounts import PASSWORD
+from testing.accounts.accounts import PASSWORD
 from testing.attempts import pass_time
 
 EMAIL = "alice@example.com"

@@ -27,8 +27,8 @@ from domains.services import delete_domain
 from links.models import Code, Link
 from links.storage.insert import insert_link
 from qrcodes.models import QrCode
-from testing.accounts import key_client
-from testing.service.polling import eventually
+from testing.accounts.accounts import key_client
+from testing.polling import eventually
 from testing.threads import at_once
 
 LINK = {"originalUrl": "https://example.com/page", "title": "Spring", "customCode": "spring"}

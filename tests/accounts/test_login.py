@@ -15,7 +15,7 @@ from rest_framework.test import APIClient
 from accounts.credentials.hashers import Argon2
 from accounts.models import Session, User
 from accounts.services import NewAccount
-from testing.accounts import PASSWORD, account
+from testing.accounts.accounts import PASSWORD, account
 
 WRONG = {
     "success": False,

@@ -11,8 +11,8 @@ from rest_framework.test import APIClient
 from accounts.models import Invitation, User
 from accounts.services import NewAccount, create_account
 from common.errors import InvalidFields
-from testing.admin import Operator
-from testing.workspaces import team
+from testing.accounts.admin import Operator
+from testing.accounts.workspaces import team
 
 pytestmark = pytest.mark.django_db
 # Lower case turns the capital dotted I into two characters.

@@ -16,7 +16,7 @@ from accounts.models import EndReason, Session, User
 from accounts.own_account import services as own_account
 from accounts.services import NewAccount, create_account
 from accounts.sessions.lifecycle import SessionEnded
-from testing.accounts import PASSWORD, account, bearer_client, log_in, token_client
+from testing.accounts.accounts import PASSWORD, account, bearer_client, log_in, token_client
 from testing.threads import at_once
 
 NEW_PASSWORD = "another good password"

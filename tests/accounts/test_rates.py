@@ -12,7 +12,7 @@ from pytest_django.fixtures import DjangoAssertNumQueries, Settings
 from rest_framework.test import APIClient
 
 from accounts.services import NewAccount, rotate_api_key
-from testing.accounts import PASSWORD, account, bearer_client, key_client
+from testing.accounts.accounts import PASSWORD, account, bearer_client, key_client
 from testing.attempts import age_minutes, slow_down_clock
 
 HERE, NEXT_DOOR, ELSEWHERE = "203.0.113.5", "203.0.113.77", "198.51.100.5"

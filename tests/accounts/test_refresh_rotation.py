@@ -16,7 +16,7 @@ from rest_framework.test import APIClient
 
 from accounts.models import EndReason, Session, User
 from accounts.sessions import rotation
-from testing.accounts import log_in, token_client
+from testing.accounts.accounts import log_in, token_client
 from testing.threads import at_once
 
 BAD_REFRESH = {

@@ -9,7 +9,7 @@ import pytest
 from rest_framework.request import Request
 
 from accounts.services import NewAccount
-from testing.accounts import bearer_client
+from testing.accounts.accounts import bearer_client
 
 UNKNOWN = "01890000-0000-7000-8000-000000000000"
 

@@ -20,9 +20,9 @@ from accounts.models import Session, User
 from accounts.second_factor.codes import WrongOtp, use_code
 from accounts.second_factor.policy import remove_second_factors
 from accounts.services import NewAccount, create_account
-from testing.accounts import PASSWORD, bearer_client
+from testing.accounts.accounts import PASSWORD, bearer_client
 from testing.attempts import pass_time
-from testing.totp import SECRET, STEP_SECONDS, add_passkey, add_totp, code, wrong_code
+from testing.sign_in.totp import SECRET, STEP_SECONDS, add_passkey, add_totp, code, wrong_code
 
 pytestmark = pytest.mark.django_db
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from accounts.services import create_account
-from testing.accounts import PASSWORD
+from testing.accounts.accounts import PASSWORD
 
 pytestmark = pytest.mark.django_db
 LOGIN = "/admin/login/?next=/admin/"

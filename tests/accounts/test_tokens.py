@@ -15,7 +15,7 @@ from rest_framework.test import APIClient
 
 from accounts.models import User
 from common.secrets import derive_key
-from testing.accounts import log_in
+from testing.accounts.accounts import log_in
 
 KEY: bytes = settings.SIMPLE_JWT["SIGNING_KEY"]
 HEADER = {"alg": "HS256", "typ": "JWT"}

@@ -16,9 +16,9 @@ from analytics.models import Click, Kind
 from analytics.pipeline_models import DeadLetter, Segment
 from domains.models import Domain
 from links.models import Link
-from testing.admin import Operator
-from testing.clicks import drain
-from testing.facts import Fact, record
+from testing.accounts.admin import Operator
+from testing.analytics.clicks import drain
+from testing.analytics.facts import Fact, record
 
 CLICKS = "analytics/click/"
 SEGMENTS = "analytics/segment/"

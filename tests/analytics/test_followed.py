@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 from rest_framework.test import APIClient
 
-from testing.clicks import drain
+from testing.analytics.clicks import drain
 from tests.analytics.reading import report
 
 REFERRERS = [

@@ -18,7 +18,7 @@ from bans.models import Ban
 from links.models import Link
 from links.operators import affected
 from shortener_project.running.preparation import connection_parameters
-from testing.admin import Operator, audit
+from testing.accounts.admin import Operator, audit
 from tests.links.many import create_many
 
 MakeLink = Callable[..., dict[str, Any]]

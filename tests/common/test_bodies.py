@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
-from testing.accounts import PASSWORD
+from testing.accounts.accounts import PASSWORD
 from tests.common.json_bodies import KB_64, REFUSED, nested, sized
 
 JSON = "application/json"

@@ -18,10 +18,10 @@ from rest_framework.test import APIClient
 
 from accounts.models import User
 from common.database import is_conflict, is_outage, prepared_cursor, read_first
-from testing.accounts import PASSWORD, account, bearer_client, key_client, log_in
-from testing.agents import FIREFOX
+from testing.accounts.accounts import PASSWORD, account, bearer_client, key_client, log_in
 from testing.connections import connect_elsewhere
 from testing.service.running import DEADLINE, eventually
+from testing.visitors.agents import FIREFOX
 
 
 @pytest.fixture(autouse=True)

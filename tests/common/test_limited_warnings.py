@@ -10,7 +10,7 @@ import pytest
 import time_machine
 
 from common.host.limited_warnings import LimitedWarnings
-from testing.service.polling import DEADLINE
+from testing.polling import DEADLINE
 
 NOON = "2030-01-01T12:00:00Z"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from common.host.metric_files import ALLOCATED_BYTES, prepare, remove
-from testing.service.polling import DEADLINE
+from testing.polling import DEADLINE
 
 PROJECT = Path(__file__).resolve().parents[2]
 

@@ -16,10 +16,10 @@ from analytics.models import Kind
 from analytics.visitors import geo
 from domains.verification import resolver
 from links import selectors
-from testing.accounts import PASSWORD, log_in, token_client
-from testing.dns_server import dns_server
-from testing.domains import publish
-from testing.facts import Fact, record
+from testing.accounts.accounts import PASSWORD, log_in, token_client
+from testing.analytics.facts import Fact, record
+from testing.domains.dns_server import dns_server
+from testing.domains.domains import publish
 from tests.contract.description import REPORTS, UNKNOWN_ID, WHOLE, validate
 from tests.contract.description import agrees as agrees
 from tests.contract.description import described as described

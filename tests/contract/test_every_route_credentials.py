@@ -3,7 +3,7 @@
 from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
-from testing.accounts import bearer_client
+from testing.accounts.accounts import bearer_client
 from tests.contract.every_route import NOT_GIVEN, PRIVATE, Route, assert_unauthorized, for_every_call, send
 from tests.contract.every_route import alice as alice
 

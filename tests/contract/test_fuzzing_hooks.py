@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from schemathesis.openapi.checks import RejectedPositiveData
 
-from testing.fuzzing_hooks import filter_failure, is_described
+from testing.contract.fuzzing_hooks import filter_failure, is_described
 
 
 def refusal(field: str, code: str, message: str = "Is not good.") -> dict[str, Any]:

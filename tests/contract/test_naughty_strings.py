@@ -19,7 +19,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from accounts.services import NewAccount, create_account
 from links.models import Link
-from testing.accounts import PASSWORD
+from testing.accounts.accounts import PASSWORD
 from tests.contract.naughty import NAUGHTY
 
 MakeLink = Callable[..., dict[str, Any]]

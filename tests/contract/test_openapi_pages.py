@@ -13,7 +13,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from shortener_project.web.schema import render_schema
-from testing.service.polling import DEADLINE
+from testing.polling import DEADLINE
 from tests.contract.description import DOCUMENTS
 
 

@@ -11,9 +11,9 @@ from rest_framework.test import APIClient
 
 from accounts.rights.roles import Role
 from accounts.services import NewAccount
-from testing.accounts import PASSWORD, account
-from testing.keys import scoped_key
-from testing.workspaces import add_member, team
+from testing.accounts.accounts import PASSWORD, account
+from testing.accounts.keys import scoped_key
+from testing.accounts.workspaces import add_member, team
 
 # Values that only the reader knows, by the name of the field or path parameter.
 Placeholders = dict[str, Any]

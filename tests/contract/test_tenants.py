@@ -10,7 +10,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
-from testing.accounts import bearer_client
+from testing.accounts.accounts import bearer_client
 from tests.contract.every_route import Route, for_every_call, send
 from tests.contract.test_every_route import WITH_ID
 from tests.contract.test_every_route_credentials import WITH_A_TOKEN_ONLY

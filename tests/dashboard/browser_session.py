@@ -10,7 +10,7 @@ from django.http import HttpResponse
 from django.test import Client
 
 from accounts.services import NewAccount
-from testing.accounts import token_client
+from testing.accounts.accounts import token_client
 
 TOKEN, END = "/dashboard/session/token", "/dashboard/session/end"
 OWN = {"origin": "http://sho.rt", "sec-fetch-site": "same-origin"}

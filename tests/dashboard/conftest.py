@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from testing.browser import address as address
-from testing.browser import browse as browse
-from testing.browser import chromium as chromium
-from testing.service.polling import DEADLINE
+from testing.pages.browser import address as address
+from testing.pages.browser import browse as browse
+from testing.pages.browser import chromium as chromium
+from testing.polling import DEADLINE
 
 
 @pytest.fixture(autouse=True)

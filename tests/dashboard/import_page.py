@@ -9,9 +9,9 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
-from testing.browser import Visit
-from testing.dashboard import sign_in
-from testing.service.polling import DEADLINE
+from testing.pages.browser import Visit
+from testing.pages.dashboard import sign_in
+from testing.polling import DEADLINE
 
 
 def csv_of(rows: list[list[Any]], *names: str) -> str:

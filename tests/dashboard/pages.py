@@ -13,8 +13,8 @@ from accounts.scoped_keys.services import create_key
 from accounts.services import NewAccount
 from accounts.sessions.lifecycle import start_session
 from domains.models import Domain, DomainStatus
-from testing.accounts import account
-from testing.workspaces import add_member, team
+from testing.accounts.accounts import account
+from testing.accounts.workspaces import add_member, team
 
 
 class DashboardPage(NamedTuple):

@@ -12,9 +12,9 @@ from django.db import connections
 from playwright.sync_api import Locator, Page, expect
 
 from analytics.models import Kind
+from testing.analytics.clicks import drain
+from testing.analytics.facts import Fact, record
 from testing.background import running
-from testing.clicks import drain
-from testing.facts import Fact, record
 
 MakeLink = Callable[..., dict[str, Any]]
 MARCH = "range=custom&start=2026-03-01&end=2026-03-31&zone=UTC"

@@ -13,8 +13,8 @@ from rest_framework.test import APIClient
 from accounts.services import NewAccount
 from dashboard import urls
 from links.models import Link
-from testing.dashboard import session_cookie, sign_in
 from testing.nodejs import node_modules
+from testing.pages.dashboard import session_cookie, sign_in
 from tests.dashboard.pages import PAGES, DashboardPage, fill_account, open_page
 
 MakeLink = Callable[..., dict[str, Any]]

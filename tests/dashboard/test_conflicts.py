@@ -11,9 +11,9 @@ from playwright.sync_api import Locator, Page, expect
 
 from accounts.services import NewAccount
 from links.models import Link
-from testing.browser import Visit
-from testing.dashboard import session_cookie, sign_in
-from testing.service.polling import DEADLINE
+from testing.pages.browser import Visit
+from testing.pages.dashboard import session_cookie, sign_in
+from testing.polling import DEADLINE
 
 MakeLink = Callable[..., dict[str, Any]]
 pytestmark = pytest.mark.django_db(transaction=True)

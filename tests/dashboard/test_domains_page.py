@@ -12,12 +12,12 @@ from rest_framework.test import APIClient
 from accounts.rights.roles import Role
 from accounts.services import NewAccount
 from domains.models import Domain
-from testing.accounts import account
-from testing.browser import Visit
-from testing.dashboard import session_cookie, sign_in
-from testing.dns_server import DnsServer
-from testing.domains import as_zone_file
-from testing.workspaces import add_member, team
+from testing.accounts.accounts import account
+from testing.accounts.workspaces import add_member, team
+from testing.domains.dns_server import DnsServer
+from testing.domains.domains import as_zone_file
+from testing.pages.browser import Visit
+from testing.pages.dashboard import session_cookie, sign_in
 from tests.domains.conftest import dns as dns
 
 pytestmark = pytest.mark.django_db(transaction=True)

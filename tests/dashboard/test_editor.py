@@ -12,8 +12,8 @@ from playwright.sync_api import Page, expect
 
 from accounts.services import NewAccount
 from links.models import Link
-from testing.browser import Visit
-from testing.dashboard import session_cookie, sign_in
+from testing.pages.browser import Visit
+from testing.pages.dashboard import session_cookie, sign_in
 from tests.qrcodes.pictures import opened, read
 
 MakeLink = Callable[..., dict[str, Any]]

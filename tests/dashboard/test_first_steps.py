@@ -11,9 +11,9 @@ from playwright.sync_api import expect
 
 from accounts.services import NewAccount
 from links.models import Link
-from testing.accounts import PASSWORD
-from testing.browser import another_site
-from testing.dashboard import session_cookie, sign_in
+from testing.accounts.accounts import PASSWORD
+from testing.pages.browser import another_site
+from testing.pages.dashboard import session_cookie, sign_in
 
 MakeLink = Callable[..., dict[str, Any]]
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -12,8 +12,8 @@ from rest_framework.test import APIClient
 from accounts.rights.roles import Role
 from accounts.services import NewAccount
 from links.models import Link
-from testing.dashboard import session_cookie, sign_in
-from testing.workspaces import add_member, key_client_in, team
+from testing.accounts.workspaces import add_member, key_client_in, team
+from testing.pages.dashboard import session_cookie, sign_in
 
 MakeLink = Callable[..., dict[str, Any]]
 pytestmark = pytest.mark.django_db(transaction=True)

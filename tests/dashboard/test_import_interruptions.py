@@ -10,9 +10,9 @@ from playwright.sync_api import Dialog, expect
 
 from accounts.services import NewAccount
 from links.models import Link
-from testing.dashboard import session_cookie, sign_in
-from testing.service.polling import DEADLINE
-from testing.workspaces import team
+from testing.accounts.workspaces import team
+from testing.pages.dashboard import session_cookie, sign_in
+from testing.polling import DEADLINE
 from tests.dashboard.import_page import choose, open_import, plain, status, wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -13,7 +13,7 @@ from rest_framework.test import APIClient
 from accounts.services import NewAccount
 from domains.models import Domain
 from links.models import Link
-from testing.dashboard import session_cookie
+from testing.pages.dashboard import session_cookie
 from tests.dashboard.import_page import choose, csv_of, open_import, plain, status, wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -17,9 +17,9 @@ from accounts.rights.roles import Role
 from accounts.services import NewAccount
 from domains.models import Domain
 from links.models import Link
-from testing.dashboard import another_browser
-from testing.dns_server import DnsServer
-from testing.keyboard import Keyboard
+from testing.domains.dns_server import DnsServer
+from testing.pages.dashboard import another_browser
+from testing.pages.keyboard import Keyboard
 from tests.dashboard import walk
 from tests.domains.conftest import dns as dns
 

@@ -12,12 +12,12 @@ from accounts.models import ScopedKey
 from accounts.rights.roles import Role
 from accounts.rights.scopes import Scope
 from accounts.services import NewAccount
-from testing.accounts import key_client
-from testing.browser import Visit
-from testing.dashboard import session_cookie, sign_in
-from testing.domains import active_domain
-from testing.keys import scoped_key
-from testing.workspaces import add_member, team
+from testing.accounts.accounts import key_client
+from testing.accounts.keys import scoped_key
+from testing.accounts.workspaces import add_member, team
+from testing.domains.domains import active_domain
+from testing.pages.browser import Visit
+from testing.pages.dashboard import session_cookie, sign_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

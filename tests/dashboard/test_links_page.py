@@ -12,8 +12,8 @@ from playwright.sync_api import Page, expect
 
 from accounts.services import NewAccount
 from links.models import Link
-from testing.dashboard import session_cookie, sign_in
-from testing.domains import active_domain
+from testing.domains.domains import active_domain
+from testing.pages.dashboard import session_cookie, sign_in
 from tests.dashboard.links_page import links as links
 from tests.dashboard.links_page import rows, status
 

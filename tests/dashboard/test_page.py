@@ -11,7 +11,7 @@ from django.test import Client
 
 from accounts.services import NewAccount
 from dashboard import files, modules, urls
-from testing.domains import active_domain
+from testing.domains.domains import active_domain
 
 ID = "01890000-0000-7000-8000-000000000000"
 PAGES = ["/dashboard/", "/dashboard/new", f"/dashboard/links/{ID}"]

@@ -13,9 +13,9 @@ from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
 from analytics.models import Kind
-from testing.branches import branch, set_branches
-from testing.dashboard import session_cookie, sign_in
-from testing.facts import Fact, record
+from testing.analytics.branches import branch, set_branches
+from testing.analytics.facts import Fact, record
+from testing.pages.dashboard import session_cookie, sign_in
 from tests.dashboard.report_page import MARCH, open_steps, rows, table, total, url_of
 from tests.dashboard.report_page import link as link
 

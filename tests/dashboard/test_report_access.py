@@ -10,11 +10,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from accounts.services import NewAccount
-from testing.branches import branch, set_branches
-from testing.dashboard import session_cookie, sign_in
-from testing.facts import Fact, record
+from testing.analytics.branches import branch, set_branches
+from testing.analytics.facts import Fact, record
 from testing.nodejs import node_modules
-from testing.service.polling import DEADLINE
+from testing.pages.dashboard import session_cookie, sign_in
+from testing.polling import DEADLINE
 from tests.dashboard.report_page import MARCH, table, total, url_of
 
 MakeLink = Callable[..., dict[str, Any]]

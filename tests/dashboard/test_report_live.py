@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from accounts.services import NewAccount
-from testing.dashboard import session_cookie, sign_in
+from testing.pages.dashboard import session_cookie, sign_in
 from tests.dashboard.report_page import clicks_are_counted, rows, table, total, url_of
 
 MakeLink = Callable[..., dict[str, Any]]

@@ -14,10 +14,10 @@ from playwright.sync_api import Page, Route, expect
 
 from accounts.services import NewAccount
 from links.models import Link
-from testing.dashboard import session_cookie, sign_in
-from testing.domains import active_domain
-from testing.service.polling import DEADLINE
-from testing.workspaces import team
+from testing.accounts.workspaces import team
+from testing.domains.domains import active_domain
+from testing.pages.dashboard import session_cookie, sign_in
+from testing.polling import DEADLINE
 from tests.dashboard.links_page import links as links
 from tests.dashboard.links_page import rows, status
 

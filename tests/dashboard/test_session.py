@@ -11,7 +11,7 @@ from rest_framework.test import APIClient
 from accounts.models import Session, User
 from accounts.services import NewAccount
 from accounts.sessions.browser import TOKEN_LIFETIME
-from testing.accounts import PASSWORD, token_client
+from testing.accounts.accounts import PASSWORD, token_client
 from testing.threads import at_once
 from tests.dashboard.browser_session import (
     END,

@@ -11,7 +11,7 @@ from accounts.models import EndReason, Session
 from accounts.services import NewAccount, set_active
 from accounts.sessions.browser import TOKEN_LIFETIME
 from accounts.sessions.lifecycle import MAX_SESSIONS, delete_expired_api_sessions
-from testing.accounts import PASSWORD, log_in, token_client
+from testing.accounts.accounts import PASSWORD, log_in, token_client
 from tests.dashboard.browser_session import (
     END,
     OWN,

@@ -10,8 +10,8 @@ from playwright.sync_api import expect
 
 from accounts.services import NewAccount
 from links.models import Link
-from testing.dashboard import session_cookie, sign_in, wait_for_account
-from testing.workspaces import team
+from testing.accounts.workspaces import team
+from testing.pages.dashboard import session_cookie, sign_in, wait_for_account
 
 MakeLink = Callable[..., dict[str, Any]]
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -14,9 +14,9 @@ from pytest_django import Settings
 from accounts.models import User
 from accounts.services import NewAccount, create_account
 from links.models import Link
-from testing.accounts import PASSWORD
-from testing.dashboard import session_cookie, sign_in, wait_for_account
-from testing.service.polling import DEADLINE
+from testing.accounts.accounts import PASSWORD
+from testing.pages.dashboard import session_cookie, sign_in, wait_for_account
+from testing.polling import DEADLINE
 
 pytestmark = pytest.mark.django_db(transaction=True)
 DESTINATION = "https://example.com/typed"

@@ -12,8 +12,8 @@ from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
 from analytics.models import Kind
-from testing.dashboard import session_cookie, sign_in
-from testing.facts import Fact, record
+from testing.analytics.facts import Fact, record
+from testing.pages.dashboard import session_cookie, sign_in
 from tests.dashboard.pages import PAGES, DashboardPage, fill_account, open_page
 
 MakeLink = Callable[..., dict[str, Any]]

@@ -14,9 +14,9 @@ from accounts.rights.roles import Role
 from accounts.services import NewAccount
 from accounts.workspaces.invitations import invite
 from links.models import Link
-from testing.browser import Visit
-from testing.dashboard import another_browser, session_cookie, sign_in
-from testing.workspaces import add_member, team
+from testing.accounts.workspaces import add_member, team
+from testing.pages.browser import Visit
+from testing.pages.dashboard import another_browser, session_cookie, sign_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 DESTINATION = "https://example.com/shared"

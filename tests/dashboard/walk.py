@@ -7,13 +7,13 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from accounts.services import NewAccount
-from testing.accounts import PASSWORD
-from testing.clicks import drain
-from testing.dns_server import DnsServer
-from testing.domains import as_zone_file
-from testing.keyboard import Keyboard
+from testing.accounts.accounts import PASSWORD
+from testing.analytics.clicks import drain
+from testing.domains.dns_server import DnsServer
+from testing.domains.domains import as_zone_file
+from testing.pages.keyboard import Keyboard
+from testing.sign_in.totp import code
 from testing.threads import at_once
-from testing.totp import code
 from tests.dashboard.report_page import total
 from tests.qrcodes.pictures import read
 

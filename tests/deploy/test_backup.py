@@ -13,8 +13,8 @@ from threading import Event, Thread
 import pytest
 
 from testing.background import running
-from testing.limits import LONG_TIMEOUTS
 from testing.service.hosts import SECRET_KEY
+from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Service, eventually
 
 MakeService = Callable[..., Service]

@@ -20,14 +20,14 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
-from testing.forgeries import records
-from testing.limits import LONG_TIMEOUTS
 from testing.service import processes
 from testing.service.caddy import Caddy, caddy_before
 from testing.service.drainer import drainer_held
 from testing.service.hosts import make_folder
+from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import REPOSITORY, eventually
 from testing.service.unix_socket import SocketService
+from testing.visitors.forgeries import records
 
 SERVICES: dict[str, Any] = yaml.safe_load((REPOSITORY / "compose.yaml").read_text())["services"]
 ENVIRONMENT: dict[str, str] = SERVICES["service"]["environment"]

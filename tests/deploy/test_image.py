@@ -24,11 +24,11 @@ import pytest
 
 from local_postgres.binaries import DEBIAN
 from redirects.compiled.loading import load
-from testing.compiled import compiled_or_skip
-from testing.limits import LONG_TIMEOUTS
 from testing.programs import program
-from testing.service.cut_off import dropping_proxy
+from testing.redirects.compiled import compiled_or_skip
 from testing.service.hosts import SECRET_KEY, make_folder
+from testing.service.limits import LONG_TIMEOUTS
+from testing.service.postgresql.cut_off import dropping_proxy
 from testing.service.running import REPOSITORY, Service, eventually
 
 DOCKERFILE = (REPOSITORY / "Dockerfile").read_text()

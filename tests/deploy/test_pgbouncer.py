@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 import psycopg
 import pytest
 
-from testing.limits import LONG_TIMEOUTS
 from testing.service.hosts import SECRET_KEY
+from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Service, eventually
 from tests.deploy.pgbouncer import pgbouncer
 

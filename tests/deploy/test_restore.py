@@ -13,10 +13,10 @@ import pytest
 from psycopg import sql
 
 from local_postgres.binaries import find_binaries
-from testing.agents import FIREFOX
-from testing.limits import LONG_TIMEOUTS
 from testing.service.hosts import SECRET_KEY
+from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Service, eventually
+from testing.visitors.agents import FIREFOX
 
 
 @pytest.fixture

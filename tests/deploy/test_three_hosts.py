@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 import pytest
 
 from local_postgres import EmbeddedPostgres
-from testing.agents import FIREFOX
-from testing.limits import LONG_TIMEOUTS
 from testing.service.caddy import Caddy, caddy_before
 from testing.service.hosts import SECRET_KEY, make_folder
+from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Service, eventually
+from testing.visitors.agents import FIREFOX
 
 SITE = "sho.test"
 VISITORS = 2

@@ -8,8 +8,8 @@ from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
 from domains.verification import resolver
-from testing.dns_server import DnsServer, dns_server
-from testing.domains import publish, verify
+from testing.domains.dns_server import DnsServer, dns_server
+from testing.domains.domains import publish, verify
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ from dns import rcode as dns_rcode
 from rest_framework.test import APIClient
 
 from domains.models import Domain
-from testing.admin import Operator, audit, messages_of
-from testing.dns_server import DnsServer
-from testing.domains import publish
+from testing.accounts.admin import Operator, audit, messages_of
+from testing.domains.dns_server import DnsServer
+from testing.domains.domains import publish
 
 DOMAINS = "domains/domain/"
 HOST = "go.brand.example"

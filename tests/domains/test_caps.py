@@ -12,7 +12,7 @@ from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
 from domains.models import Domain
-from testing.accounts import key_client
+from testing.accounts.accounts import key_client
 from testing.refusals import broken_rules
 from testing.threads import at_once
 

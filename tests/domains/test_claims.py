@@ -14,7 +14,7 @@ from rest_framework.test import APIClient
 from accounts.models import User
 from accounts.services import NewAccount
 from domains.models import CLAIM_DAYS, Domain
-from testing.accounts import account, key_client
+from testing.accounts.accounts import account, key_client
 
 # A repeated claim makes a statement fail, which would break the transaction of an ordinary test.
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -16,8 +16,8 @@ from accounts.services import NewAccount
 from domains import services
 from domains.models import Domain
 from domains.verification import proof
-from testing.dns_server import DnsServer
-from testing.domains import publish, status_of, verify
+from testing.domains.dns_server import DnsServer
+from testing.domains.domains import publish, status_of, verify
 from testing.threads import at_once
 
 ROUNDS = 20

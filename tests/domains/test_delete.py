@@ -12,7 +12,7 @@ from accounts.models import User
 from accounts.services import NewAccount
 from domains.models import Domain
 from links.models import Code, Link
-from testing.domains import active_domain
+from testing.domains.domains import active_domain
 from testing.threads import at_once
 
 HOST = "go.brand.example"

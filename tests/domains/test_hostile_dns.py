@@ -16,8 +16,8 @@ from rest_framework.test import APIClient
 from domains import services
 from domains.models import Domain
 from domains.verification import resolver
-from testing.dns_server import DnsServer
-from testing.domains import publish, status_of, verify
+from testing.domains.dns_server import DnsServer
+from testing.domains.domains import publish, status_of, verify
 
 HOST = "go.brand.example"
 CHALLENGE = f"_shortener-challenge.{HOST}"

@@ -14,8 +14,8 @@ from rest_framework.test import APIClient
 
 from domains.models import Domain
 from domains.verification import recheck
-from testing.dns_server import DnsServer
-from testing.domains import publish, status_of, verify
+from testing.domains.dns_server import DnsServer
+from testing.domains.domains import publish, status_of, verify
 from testing.threads import at_once
 
 HOST = "go.brand.example"

@@ -8,8 +8,8 @@ import pytest
 
 from domains.verification import resolver
 from domains.verification.resolver import Answer, Lookup, Outcome
-from testing.dns_server import DnsServer
-from testing.service.polling import eventually
+from testing.domains.dns_server import DnsServer
+from testing.polling import eventually
 
 # Long enough for what follows the stall: a thousand records over TCP, from a server that shares a busy processor.
 DEADLINE = 60.0

@@ -10,7 +10,7 @@ from rest_framework.test import APIClient
 from accounts.services import NewAccount
 from analytics.models import Click, DayTotal, Kind, UnknownCode
 from domains.models import Domain, DomainStatus
-from testing.clicks import drain
+from testing.analytics.clicks import drain
 
 MakeLink = Callable[..., dict[str, Any]]
 

@@ -16,8 +16,8 @@ from rest_framework.test import APIClient
 
 from domains.models import Domain
 from domains.verification.recheck import delete_expired_claims, recheck_due
-from testing.dns_server import DnsServer
-from testing.domains import publish, status_of, verify
+from testing.domains.dns_server import DnsServer
+from testing.domains.domains import publish, status_of, verify
 
 HOST = "go.brand.example"
 CHALLENGE = f"_shortener-challenge.{HOST}"

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from rest_framework.test import APIClient
 
-from testing.dns_server import DnsServer
-from testing.domains import publish, verify
+from testing.domains.dns_server import DnsServer
+from testing.domains.domains import publish, verify
 from tests.domains.verifying import CHALLENGE, HOST, Claim, checks, reasons, token_of
 from tests.domains.verifying import unlimited as unlimited
 

@@ -11,8 +11,8 @@ from rest_framework.test import APIClient
 
 from domains import services
 from domains.verification import proof, resolver
-from testing.dns_server import DnsServer
-from testing.domains import publish, verify
+from testing.domains.dns_server import DnsServer
+from testing.domains.domains import publish, verify
 from tests.domains.verifying import Claim, checks
 from tests.domains.verifying import unlimited as unlimited
 

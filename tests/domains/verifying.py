@@ -9,7 +9,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from domains import services
-from testing.domains import status_of, verify
+from testing.domains.domains import status_of, verify
 
 HOST = "go.brand.example"
 CHALLENGE = f"_shortener-challenge.{HOST}"

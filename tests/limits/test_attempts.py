@@ -12,7 +12,7 @@ from pytest_django import Settings
 from common.errors import TooManyAttempts
 from limits.attempts import Limit, delete_expired_attempts, spend_attempt, uncount_attempts
 from testing.attempts import pass_time
-from testing.service.polling import DEADLINE
+from testing.polling import DEADLINE
 
 SUBJECT = "login:alice@example.com"
 FIVE_IN_A_MINUTE = Limit(attempts=5, seconds=60)

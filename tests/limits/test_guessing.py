@@ -12,7 +12,7 @@ from django.db import connection
 from common.errors import TooManyAttempts
 from limits.guessing import begin_guess, delete_expired_networks
 from limits.models import KnownNetwork
-from testing.service.polling import DEADLINE
+from testing.polling import DEADLINE
 
 OFFICE, CAFE = "198.51.100.5", "203.0.113.9"
 

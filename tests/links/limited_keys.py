@@ -9,7 +9,7 @@ from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
 from domains.models import Domain
-from testing.keys import scoped_client
+from testing.accounts.keys import scoped_client
 
 URL = "https://example.com/"
 OUTSIDE = "outside"

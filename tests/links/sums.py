@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework.test import APIClient
 
-from testing.clicks import drain
+from testing.analytics.clicks import drain
 
 
 def stats(api: APIClient) -> dict[str, Any]:

@@ -17,8 +17,8 @@ from bans.services import ban_host
 from common.host import cache_versions
 from domains.models import Domain
 from links.models import Code, Link, LinkBan
-from testing.admin import Operator, audit, messages_of
-from testing.workspaces import add_member, key_client_in, team
+from testing.accounts.admin import Operator, audit, messages_of
+from testing.accounts.workspaces import add_member, key_client_in, team
 
 MakeLink = Callable[..., dict[str, Any]]
 

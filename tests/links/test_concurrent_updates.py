@@ -19,7 +19,7 @@ from links.models import Link
 from links.services import update_link
 from links.storage.code_claims import CustomCode, claim_custom_codes, turn_into_aliases
 from testing.connections import connect_elsewhere, is_a_connection_blocked
-from testing.service.polling import eventually
+from testing.polling import eventually
 
 MakeLink = Callable[..., dict[str, Any]]
 

@@ -18,7 +18,7 @@ from common.postgresql.bounded import BoundedConnection
 from links.destinations.invalidation_listener import Follower
 from links.destinations.known_links import known_links
 from links.destinations.lookup import Target, load_target, recall_target
-from testing.service.polling import DEADLINE
+from testing.polling import DEADLINE
 
 pytestmark = pytest.mark.django_db(transaction=True)
 MakeLink = Callable[..., dict[str, Any]]

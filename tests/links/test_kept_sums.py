@@ -15,7 +15,7 @@ from accounts.models import User
 from accounts.services import NewAccount
 from domains.models import Domain
 from links.models import ClickCounter, Code, Link, OwnerTotals
-from testing.clicks import drain
+from testing.analytics.clicks import drain
 from tests.links.sums import sums
 
 MakeLink = Callable[..., dict[str, Any]]

@@ -9,7 +9,7 @@ from accounts.models import ScopedKey
 from accounts.rights.scopes import Scope
 from accounts.services import NewAccount
 from links.models import Link
-from testing.keys import scoped_client
+from testing.accounts.keys import scoped_client
 from tests.links.limited_keys import OUTSIDE, URL, Site, create, listed
 from tests.links.limited_keys import site as site
 

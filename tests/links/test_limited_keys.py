@@ -13,7 +13,7 @@ from rest_framework.test import APIClient
 from accounts.models import ScopedKey
 from accounts.services import NewAccount
 from links.models import ClickCounter, Link
-from testing.keys import scoped_client
+from testing.accounts.keys import scoped_client
 from tests.links.limited_keys import OUTSIDE, Site, create, listed
 from tests.links.limited_keys import site as site
 

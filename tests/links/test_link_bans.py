@@ -13,8 +13,8 @@ from rest_framework.test import APIClient
 from accounts.services import NewAccount
 from links.models import Link, LinkBan
 from links.operators.bans import ban_link, lift_ban
-from testing.deletion import delete_finally
-from testing.service.polling import DEADLINE
+from testing.links.deletion import delete_finally
+from testing.polling import DEADLINE
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

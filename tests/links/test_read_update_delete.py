@@ -13,7 +13,7 @@ from rest_framework.test import APIClient
 from accounts.services import NewAccount
 from domains.models import Domain
 from links.models import Link
-from testing.clicks import drain
+from testing.analytics.clicks import drain
 from tests.links.routing.fields import DEFAULTS
 from tests.links.single import FULL, URL, address, read, row_of, update
 from tests.links.single import link as link

@@ -13,7 +13,7 @@ from django.db import connection
 from common.host import state
 from common.postgresql.bounded import BoundedConnection
 from links.destinations.invalidation_listener import Follower
-from testing.service.polling import DEADLINE
+from testing.polling import DEADLINE
 
 ROLE, PASSWORD = "restricted_follower", "secret"
 

@@ -11,7 +11,7 @@ from rest_framework.test import APIClient
 from accounts.models import User
 from accounts.services import NewAccount
 from domains.models import Domain
-from testing.clicks import drain
+from testing.analytics.clicks import drain
 from tests.links.sums import stats, sums
 
 MakeLink = Callable[..., dict[str, Any]]

@@ -13,7 +13,7 @@ from rest_framework.test import APIClient
 from accounts.services import NewAccount
 from domains.models import Domain
 from links.models import Link
-from testing.clicks import drain
+from testing.analytics.clicks import drain
 from tests.links.single import URL, read, row_of, update, without
 from tests.links.single import link as link
 

@@ -14,7 +14,7 @@ from accounts.services import NewAccount
 from common.rest.fields import iso_utc
 from domains.models import Domain
 from links.models import Link
-from testing.clicks import drain
+from testing.analytics.clicks import drain
 from testing.threads import at_once
 
 MakeLink = Callable[..., dict[str, Any]]

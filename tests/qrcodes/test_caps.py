@@ -12,7 +12,7 @@ from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
 from qrcodes.models import QrCode
-from testing.accounts import key_client
+from testing.accounts.accounts import key_client
 from testing.threads import at_once
 
 MakeLink = Callable[..., dict[str, Any]]

@@ -13,7 +13,7 @@ from accounts.services import NewAccount
 from domains.models import Domain
 from links.models import Link
 from qrcodes.models import QrCode
-from testing.accounts import key_client
+from testing.accounts.accounts import key_client
 from testing.threads import at_once
 from tests.qrcodes.conftest import GetImage, MakeQrCode
 from tests.qrcodes.creation import send as send

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from qrcodes.drawing.queue import Busy, DrawingQueue
-from testing.service.polling import DEADLINE, eventually
+from testing.polling import DEADLINE, eventually
 
 REQUESTS, CAPACITY = 12, 3
 

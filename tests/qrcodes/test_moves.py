@@ -15,9 +15,9 @@ from accounts.models import Workspace
 from accounts.services import NewAccount
 from links.models import Link
 from qrcodes.models import QrCode
+from testing.accounts.workspaces import key_client_in, team
 from testing.connections import is_a_connection_blocked
-from testing.service.polling import eventually
-from testing.workspaces import key_client_in, team
+from testing.polling import eventually
 
 MakeQrCode = Callable[..., dict[str, Any]]
 

@@ -17,7 +17,7 @@ from links.destinations.lookup import read_target
 from links.models import ClickCounter, Link
 from links.operators.bans import ban_link
 from redirects.password import remember_unlocked
-from testing.agents import FIREFOX
+from testing.visitors.agents import FIREFOX
 from tests.redirects.following import FUTURE, PAST
 from tests.redirects.test_access import AMERICAN, GOOGLEBOT
 

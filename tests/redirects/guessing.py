@@ -6,8 +6,8 @@ import pytest
 from django.test import Client
 from pytest_django.fixtures import Settings
 
-from testing.agents import FIREFOX
 from testing.clock import Clock
+from testing.visitors.agents import FIREFOX
 
 HERE, SAME_NETWORK, ELSEWHERE = "203.0.113.5", "203.0.113.77", "198.51.100.5"
 

@@ -27,9 +27,9 @@ from redirects.fast.health import Health
 from redirects.fast.lane import FastLane
 from redirects.fast.lookup import lookup
 from shortener_project.wsgi import application
-from testing.agents import FIREFOX
-from testing.compiled import run_compiled
-from testing.forgeries import records
+from testing.redirects.compiled import run_compiled
+from testing.visitors.agents import FIREFOX
+from testing.visitors.forgeries import records
 
 CLIENT = "203.0.113.9"
 USUAL = {

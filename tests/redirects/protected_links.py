@@ -10,9 +10,9 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from redirects import password as password_module
-from testing.agents import FIREFOX
-from testing.clicks import drain
-from testing.html import parse
+from testing.analytics.clicks import drain
+from testing.pages.html import parse
+from testing.visitors.agents import FIREFOX
 
 DESTINATION = "https://example.com/page"
 HERE, SAME_NETWORK, ELSEWHERE = "203.0.113.5", "203.0.113.77", "198.51.100.5"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pytest_django.fixtures import Settings
 
-from testing.agents import FIREFOX
+from testing.visitors.agents import FIREFOX
 from tests.redirects.following import AMERICAN, CUSTOM_HOST, FUTURE
 from tests.redirects.lanes import CLIENT, django, fast, health_check, request
 from tests.redirects.links_of_lanes import OTHER_LINKS, PROXY, UTM, check_same, path_of

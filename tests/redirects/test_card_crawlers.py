@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from redirects.card_crawlers import TOKENS
-from testing.agents import FIREFOX
+from testing.visitors.agents import FIREFOX
 
 pytestmark = pytest.mark.django_db
 

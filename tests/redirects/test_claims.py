@@ -30,7 +30,7 @@ from redirects.sockets.connections.connection import Connection
 from redirects.sockets.connections.open_connections import OpenConnections
 from redirects.sockets.event_loop import EventLoop
 from redirects.sockets.responses.client_stream import Incoming
-from testing.service.polling import DEADLINE
+from testing.polling import DEADLINE
 from tests.redirects.lanes import CLIENT, request
 
 MakeLink = Callable[..., dict[str, Any]]

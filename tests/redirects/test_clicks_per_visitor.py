@@ -16,10 +16,10 @@ from rest_framework.test import APIClient
 
 from links.models import DeletedLink
 from redirects import refusals
-from testing.agents import FIREFOX
-from testing.clicks import drain
-from testing.html import check_json, check_page, parse
+from testing.analytics.clicks import drain
+from testing.pages.html import check_json, check_page, parse
 from testing.refusals import broken_rules
+from testing.visitors.agents import FIREFOX
 from tests.redirects.test_max_clicks import GOOGLEBOT
 
 pytestmark = pytest.mark.django_db

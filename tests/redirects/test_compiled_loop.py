@@ -31,8 +31,8 @@ from testing.adversary.conversations import conversations
 from testing.adversary.known_links import PLAIN as PLAIN_CODES
 from testing.adversary.known_links import lane_of_known_links
 from testing.adversary.loops import NOW, Conversation, converse, difference
-from testing.agents import FIREFOX
-from testing.compiled import compiled_or_skip
+from testing.redirects.compiled import compiled_or_skip
+from testing.visitors.agents import FIREFOX
 
 SEEDS = range(8)
 CONVERSATIONS = 20

@@ -7,8 +7,8 @@ from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
 from domains.models import Domain, DomainStatus
-from testing.clicks import drain
-from testing.html import parse
+from testing.analytics.clicks import drain
+from testing.pages.html import parse
 
 MakeLink = Callable[..., dict[str, Any]]
 

@@ -11,9 +11,9 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from redirects import refusals
-from testing.clicks import drain
-from testing.html import check_json, check_page, parse
-from testing.service.polling import DEADLINE
+from testing.analytics.clicks import drain
+from testing.pages.html import check_json, check_page, parse
+from testing.polling import DEADLINE
 
 MakeLink = Callable[..., dict[str, Any]]
 Visit = Callable[[], HttpResponse]

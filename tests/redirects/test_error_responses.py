@@ -15,7 +15,7 @@ from pytest_django.fixtures import Settings
 from redirects.handoff.channel import Handoff
 from redirects.handoff.request_threads import Exchange, Outcome, RequestThreads
 from redirects.sockets.responses.client_stream import Incoming
-from testing.service.polling import DEADLINE
+from testing.polling import DEADLINE
 
 HOST = b"Host: sho.rt\r\n"
 INVALID = {

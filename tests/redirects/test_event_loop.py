@@ -21,7 +21,7 @@ from redirects.sockets.connections.open_connections import OpenConnections
 from redirects.sockets.event_loop import EventLoop
 from redirects.sockets.responses.client_stream import Incoming
 from redirects.sockets.responses.outbox import Outbox
-from testing.compiled import compiled_or_skip
+from testing.redirects.compiled import compiled_or_skip
 
 CLIENT = ("192.0.2.1", 40000)
 SERVER = ("127.0.0.1", 8000)

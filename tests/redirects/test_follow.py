@@ -8,7 +8,7 @@ from rest_framework.test import APIClient
 
 from domains.models import Domain
 from redirects import refusals
-from testing.html import check_json, check_page
+from testing.pages.html import check_json, check_page
 from tests.redirects.following import AMERICAN, CUSTOM_HOST, DESTINATION, FUTURE, PAST, redirect_headers
 from tests.redirects.following import domain as domain
 

@@ -10,7 +10,7 @@ from django.test import Client
 
 from redirects import refusals
 from shortener_project.wsgi import application
-from testing.html import check_page
+from testing.pages.html import check_page
 from tests.redirects.following import CUSTOM_HOST, DESTINATION, redirect_headers
 
 MakeLink = Callable[..., dict[str, Any]]

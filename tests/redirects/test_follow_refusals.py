@@ -9,8 +9,8 @@ from rest_framework.test import APIClient
 
 from redirects import refusals
 from redirects.refusals import Refusal
-from testing.clicks import drain
-from testing.html import check_json, check_page
+from testing.analytics.clicks import drain
+from testing.pages.html import check_json, check_page
 from tests.redirects.following import AMERICAN, PAST
 
 MakeLink = Callable[..., dict[str, Any]]

@@ -15,7 +15,7 @@ from pytest_django.fixtures import DjangoAssertNumQueries, Settings
 from domains.models import Domain
 from redirects import refusals
 from testing.clock import Clock
-from testing.html import check_page
+from testing.pages.html import check_page
 from tests.redirects.guessing import ELSEWHERE, HERE, SAME_NETWORK, browser, guess
 from tests.redirects.guessing import clock as clock
 from tests.redirects.guessing import limit as limit

@@ -16,7 +16,7 @@ from rest_framework.test import APIClient
 from analytics.visitors.visitor import visitor_from
 from domains.models import Domain
 from testing.clock import Clock
-from testing.forgeries import FORGERIES, forged, records
+from testing.visitors.forgeries import FORGERIES, forged, records
 from tests.redirects.guessing import ELSEWHERE, HERE, SAME_NETWORK, browser, guess
 from tests.redirects.guessing import clock as clock
 from tests.redirects.guessing import limit as limit

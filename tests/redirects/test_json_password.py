@@ -16,8 +16,8 @@ from common.host.metrics import REGISTRY
 from limits.models import AttemptLog
 from redirects import refusals
 from redirects.refusals import Refusal
+from testing.analytics.clicks import drain
 from testing.attempts import slow_down_clock
-from testing.clicks import drain
 from tests.redirects.conftest import PASSWORD
 from tests.redirects.protected_links import DESTINATION, ELSEWHERE, HERE, browser, send
 from tests.redirects.test_max_clicks import GOOGLEBOT

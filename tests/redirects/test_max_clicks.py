@@ -8,8 +8,8 @@ import pytest
 from django.test import Client
 from rest_framework.test import APIClient
 
-from testing.agents import FIREFOX
-from testing.clicks import drain
+from testing.analytics.clicks import drain
+from testing.visitors.agents import FIREFOX
 
 MakeLink = Callable[..., dict[str, Any]]
 

@@ -11,12 +11,12 @@ from playwright.sync_api import Page, expect
 from rest_framework.test import APIClient
 
 from redirects import refusals
-from testing.browser import address as address
-from testing.browser import another_site
-from testing.browser import browse as browse
-from testing.browser import chromium as chromium
-from testing.clicks import drain
-from testing.service.polling import DEADLINE
+from testing.analytics.clicks import drain
+from testing.pages.browser import address as address
+from testing.pages.browser import another_site
+from testing.pages.browser import browse as browse
+from testing.pages.browser import chromium as chromium
+from testing.polling import DEADLINE
 
 MakeLink = Callable[..., dict[str, Any]]
 

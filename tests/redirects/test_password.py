@@ -6,8 +6,8 @@ import pytest
 from rest_framework.test import APIClient
 
 from redirects import refusals
-from testing.clicks import drain
-from testing.html import check_json, check_page, parse
+from testing.analytics.clicks import drain
+from testing.pages.html import check_json, check_page, parse
 from tests.redirects.conftest import PASSWORD
 from tests.redirects.protected_links import DESTINATION, browser, clicks, send, tokens
 from tests.redirects.protected_links import hashes as hashes

@@ -8,7 +8,7 @@ from rest_framework.test import APIClient
 
 from limits.models import AttemptLog
 from redirects import refusals
-from testing.html import check_json, check_page, parse
+from testing.pages.html import check_json, check_page, parse
 from tests.redirects.conftest import PASSWORD
 from tests.redirects.protected_links import browser, clicks, tokens
 from tests.redirects.protected_links import hashes as hashes

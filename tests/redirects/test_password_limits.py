@@ -11,7 +11,7 @@ from pytest_django import Settings
 from accounts.credentials.hashing import MAX_CALLERS, hashing
 from redirects import refusals
 from testing.attempts import pass_time, slow_down_clock
-from testing.html import check_page, parse
+from testing.pages.html import check_page, parse
 from tests.redirects.conftest import PASSWORD
 from tests.redirects.protected_links import ELSEWHERE, HERE, SAME_NETWORK, browser, send, tokens
 from tests.redirects.protected_links import hashes as hashes

@@ -15,8 +15,8 @@ from accounts.services import NewAccount
 from domains.models import Domain, DomainStatus
 from redirects import refusals
 from redirects.refusals import Refusal
-from testing.clicks import drain
-from testing.html import check_json, check_page, parse
+from testing.analytics.clicks import drain
+from testing.pages.html import check_json, check_page, parse
 
 MakeLink = Callable[..., dict[str, Any]]
 JSON = {"accept": "application/json"}

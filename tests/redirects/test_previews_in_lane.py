@@ -15,8 +15,8 @@ from rest_framework.test import APIClient
 from accounts.services import NewAccount
 from common.host.metrics import REGISTRY
 from redirects.fast.counts import Counts
-from testing.agents import FIREFOX
 from testing.clock import Clock
+from testing.visitors.agents import FIREFOX
 from tests.redirects.following import CUSTOM_HOST, custom_domain
 from tests.redirects.lanes import CLIENT, django, fast, lane_for, request
 from tests.redirects.links_of_lanes import OTHER_LINKS, SIMPLE, check_same, path_of

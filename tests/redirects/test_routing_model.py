@@ -21,7 +21,7 @@ from common.secrets import derive_key
 from links.destinations.lookup import Target
 from redirects.fast.lane import FastLane
 from redirects.fast.prepared import prepare
-from testing.agents import FIREFOX
+from testing.visitors.agents import FIREFOX
 from tests.redirects.lanes import request
 from tests.redirects.test_access import AMERICAN, BRITISH, GOOGLEBOT, JAPANESE, MOBILE, NOWHERE, TABLET
 from tests.redirects.test_routed_cards import TWITTERBOT

@@ -13,9 +13,9 @@ from django.test import Client
 from accounts.models import User
 from links.models import Link
 from redirects.checks import ORDER
-from testing.accounts import account
-from testing.admin import Operator
-from testing.forgeries import records
+from testing.accounts.accounts import account
+from testing.accounts.admin import Operator
+from testing.visitors.forgeries import records
 from tests.redirects.test_simulation_requests import rows_of_every_table
 
 MakeLink = Callable[..., dict[str, Any]]

@@ -15,7 +15,7 @@ from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
 from links.models import ClickCounter
-from testing.forgeries import records
+from testing.visitors.forgeries import records
 from tests.redirects.simulated import DESTINATION, FOLLOWED, Simulate, detail, last
 from tests.redirects.test_access import AMERICAN, GOOGLEBOT
 

@@ -13,9 +13,9 @@ from rest_framework.test import APIClient
 from accounts.services import NewAccount
 from links.codes.reserved import ROUTES
 from redirects import refusals
-from testing.clicks import drain
+from testing.analytics.clicks import drain
 from testing.clock import Clock
-from testing.html import check_page, parse
+from testing.pages.html import check_page, parse
 from tests.redirects.following import CUSTOM_HOST, DESTINATION, custom_domain, redirect_headers
 from tests.redirects.lanes import django, fast, health_check, lane_for, request
 

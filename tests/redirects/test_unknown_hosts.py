@@ -17,7 +17,7 @@ from accounts.services import NewAccount
 from common.host.unknown_hosts import HOSTS, unknown_hosts
 from domains.models import Domain, DomainStatus
 from redirects import refusals
-from testing.html import check_json, check_page
+from testing.pages.html import check_json, check_page
 from tests.redirects.following import CUSTOM_HOST, custom_domain
 from tests.shortener_project.browsers import FOREIGN_HOSTS
 

@@ -23,8 +23,8 @@ from accounts.services import NewAccount, create_account
 from domains.models import Domain, DomainStatus
 from redirects import refusals
 from redirects.pages import refuse
-from testing.accounts import PASSWORD
-from testing.agents import FIREFOX
+from testing.accounts.accounts import PASSWORD
+from testing.visitors.agents import FIREFOX
 from tests.contract.every_route import patterns
 
 MakeLink = Callable[..., dict[str, Any]]

@@ -12,9 +12,9 @@ from rest_framework.test import APIClient
 from accounts.models import User
 from accounts.services import create_account
 from links.models import Link
-from testing.accounts import PASSWORD
-from testing.agents import FIREFOX
-from testing.html import parse
+from testing.accounts.accounts import PASSWORD
+from testing.pages.html import parse
+from testing.visitors.agents import FIREFOX
 
 MakeLink = Callable[..., dict[str, Any]]
 

@@ -16,11 +16,11 @@ from accounts.services import NewAccount, create_account
 from domains.models import Domain, DomainStatus
 from links.models import Link
 from shortener_project.web import schema
-from testing.accounts import PASSWORD, key_client
-from testing.browser import Visit, another_site
-from testing.browser import address as address
-from testing.browser import browse as browse
-from testing.browser import chromium as chromium
+from testing.accounts.accounts import PASSWORD, key_client
+from testing.pages.browser import Visit, another_site
+from testing.pages.browser import address as address
+from testing.pages.browser import browse as browse
+from testing.pages.browser import chromium as chromium
 
 MakeLink = Callable[..., dict[str, Any]]
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import pytest
 
-from testing.limits import LONG_TIMEOUTS
 from testing.programs import program
 from testing.service import processes
-from testing.service.databases import create_database, drop_database
 from testing.service.hosts import make_folder, started
+from testing.service.limits import LONG_TIMEOUTS
+from testing.service.postgresql.databases import create_database, drop_database
 from testing.service.running import Owner, Service, eventually
 
 HERE = Path(__file__).parent

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from testing.agents import FIREFOX
-from testing.limits import LONG_TIMEOUTS
+from testing.service.clients.operator import Operator
 from testing.service.hosts import one_host, one_to_each_worker
-from testing.service.operator import Operator
+from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import DEADLINE, Connection, Owner, Response, Service
+from testing.visitors.agents import FIREFOX
 
 WORKERS = 3
 ROUNDS = 20

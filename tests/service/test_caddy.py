@@ -11,9 +11,9 @@ from typing import NamedTuple
 import psycopg
 import pytest
 
-from testing.limits import LONG_TIMEOUTS
 from testing.service.caddy import Caddy, caddy_before
 from testing.service.hosts import one_host
+from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Connection, Service
 
 OWN, ACTIVE, PENDING = "sho.test", "go.customer.test", "claimed.customer.test"

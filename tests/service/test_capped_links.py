@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from testing.agents import FIREFOX
-from testing.limits import LONG_TIMEOUTS
 from testing.service.hosts import two_hosts
+from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Connection, Response, Service, eventually
+from testing.visitors.agents import FIREFOX
 
 DESTINATION = "https://example.com/capped"
 THREADS, VISITS = 8, 60

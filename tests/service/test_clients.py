@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from testing.agents import FIREFOX
 from testing.nodejs import node, node_modules
 from testing.service.running import Service
+from testing.visitors.agents import FIREFOX
 from tests.service.conftest import Installation
 
 CLIENTS = Path(__file__).parent / "clients"

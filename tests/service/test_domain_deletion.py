@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from testing.limits import LONG_TIMEOUTS
-from testing.service.customer import customer
-from testing.service.deletion import deleted
+from testing.service.domain_deletion.customer import customer
+from testing.service.domain_deletion.deletion import deleted
 from testing.service.hosts import SECRET_KEY
+from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Service
 
 LINKS = 2_000

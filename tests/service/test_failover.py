@@ -11,13 +11,13 @@ from typing import Any
 import psycopg
 import pytest
 
-from testing.limits import LONG_TIMEOUTS
-from testing.service.creators import DESTINATION, Creator
+from testing.service.clients.creators import DESTINATION, Creator
+from testing.service.clients.memory import status_and_location
 from testing.service.hosts import SECRET_KEY, one_host, one_to_each_worker
-from testing.service.memory import status_and_location
-from testing.service.outages import wait_until_hearing
+from testing.service.limits import LONG_TIMEOUTS
+from testing.service.postgresql.outages import wait_until_hearing
+from testing.service.postgresql.standbys import Pair, primary_and_standby
 from testing.service.running import REPOSITORY, Connection, eventually
-from testing.service.standbys import Pair, primary_and_standby
 
 
 @pytest.fixture

@@ -10,11 +10,11 @@ from contextlib import closing
 import pytest
 
 from analytics.models import Kind
-from testing.forgeries import FORGERIES, forged, records
-from testing.limits import LONG_TIMEOUTS
 from testing.service.drainer import drainer_held
 from testing.service.hosts import one_host
+from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Service
+from testing.visitors.forgeries import FORGERIES, forged, records
 from tests.service.test_hostile_visitors import Visitor
 
 VISITS = 1000

@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 import pytest
 
-from testing.limits import LONG_TIMEOUTS
 from testing.service.frozen import (
     audit,
     clicks_of,
@@ -16,6 +15,7 @@ from testing.service.frozen import (
     host_frozen_in_transactions,
 )
 from testing.service.hosts import two_hosts
+from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Service, eventually
 
 ALL = ["drain_clicks", "housekeeping", "follow_changes", "recheck_domains"]

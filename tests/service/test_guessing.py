@@ -9,8 +9,8 @@ from contextlib import ExitStack, closing
 import pytest
 
 from testing.adversary.conversation import AGENT
-from testing.limits import LONG_TIMEOUTS
 from testing.service.hosts import one_host, stopped
+from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import DEADLINE, Connection, Service, eventually
 
 LINKS = 20

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from testing.service.raw import send_raw
+from testing.service.clients.raw import send_raw
 from testing.service.running import Service
 
 HOST = b"Host: 127.0.0.1"

@@ -10,8 +10,8 @@ from urllib.parse import quote
 
 import pytest
 
-from testing.agents import FIREFOX
 from testing.service.running import DEADLINE, Service
+from testing.visitors.agents import FIREFOX
 
 DESTINATION = "https://example.com/page?a=1#end"
 

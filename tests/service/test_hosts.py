@@ -12,9 +12,9 @@ from typing import NamedTuple
 import psycopg
 import pytest
 
-from testing.limits import LONG_TIMEOUTS
+from testing.service.clients.raw import Raw, send_raw
 from testing.service.hosts import one_host
-from testing.service.raw import Raw, send_raw
+from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Service
 
 DESTINATION = b"https://example.com/page"

@@ -11,10 +11,10 @@ from typing import NamedTuple
 import psycopg
 import pytest
 
-from testing.accounts import PASSWORD
-from testing.limits import LONG_TIMEOUTS
+from testing.accounts.accounts import PASSWORD
+from testing.service.clients.operator import Operator
 from testing.service.hosts import stopped, two_hosts
-from testing.service.operator import Operator
+from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Response, Service
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from testing.limits import LONG_TIMEOUTS
 from testing.service.hosts import SECRET_KEY
-from testing.service.outages import database_server
+from testing.service.limits import LONG_TIMEOUTS
+from testing.service.postgresql.outages import database_server
 from testing.service.running import Service, eventually
 
 

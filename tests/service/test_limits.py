@@ -10,9 +10,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from testing.limits import LONG_TIMEOUTS
+from testing.service.clients.rotations import WORKERS, rotations
 from testing.service.hosts import one_to_each_worker, two_hosts
-from testing.service.rotations import WORKERS, rotations
+from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Connection, Owner, Service
 
 # Calls with the key that was replaced after each of 200 rotations; `make prove-keys` makes a thousand after each.

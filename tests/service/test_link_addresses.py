@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import closing
 
-from testing.limits import LONG_TIMEOUTS
 from testing.service.hosts import one_host
+from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Connection, eventually
 
 DESTINATION = "https://example.com/page"

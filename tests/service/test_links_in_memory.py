@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from testing.limits import LONG_TIMEOUTS
+from testing.service.clients.memory import CHANGES, UNCHANGED, expected, status_and_location, without
+from testing.service.clients.visitors import MovingVisitors, Visitors
 from testing.service.hosts import WorkerConnection, one_to_each_worker, two_hosts
-from testing.service.memory import CHANGES, UNCHANGED, expected, status_and_location, without
+from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Response, Service, eventually
-from testing.service.visitors import MovingVisitors, Visitors
 
 WORKERS = 2
 ROUNDS = 60

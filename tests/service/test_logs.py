@@ -9,8 +9,8 @@ from contextlib import ExitStack
 from typing import Any
 from urllib.parse import quote
 
-from testing.limits import LONG_TIMEOUTS
 from testing.service.hosts import SECRET_KEY
+from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import DEADLINE, Service
 
 HOSTILE = [

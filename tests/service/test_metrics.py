@@ -12,9 +12,9 @@ from contextlib import AbstractContextManager, ExitStack, closing
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from testing.limits import LONG_TIMEOUTS
 from testing.service import processes
 from testing.service.hosts import one_host
+from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import DEADLINE, REPOSITORY, Connection, Service, eventually
 
 WORKERS = 3

@@ -11,9 +11,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from testing.polling import DEADLINE, eventually
 from testing.service import processes
 from testing.service.hosts import SECRET_KEY
-from testing.service.polling import DEADLINE, eventually
 from testing.service.running import REPOSITORY, Service
 
 PRELUDE = """

@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
-from testing.limits import LONG_TIMEOUTS
 from testing.service import processes
-from testing.service.cut_off import dropping_proxy
+from testing.service.clients.memory import status_and_location
+from testing.service.clients.visitors import Visitors
 from testing.service.hosts import one_host
-from testing.service.memory import status_and_location
-from testing.service.outages import (
+from testing.service.limits import LONG_TIMEOUTS
+from testing.service.postgresql.cut_off import dropping_proxy
+from testing.service.postgresql.outages import (
     Server,
     database_server,
     unheard_seconds,
@@ -23,7 +24,6 @@ from testing.service.outages import (
     wait_until_silent,
 )
 from testing.service.running import Connection, Service, eventually, listens
-from testing.service.visitors import Visitors
 
 DESTINATION = "https://example.com/page"
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from testing.limits import LONG_TIMEOUTS
+from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Service, eventually
 
 VISITOR = "203.0.113.77"

@@ -12,8 +12,8 @@ import pytest
 
 from testing.adversary.conversation import AGENT
 from testing.adversary.slow import LARGE_FILE, held
-from testing.limits import LONG_TIMEOUTS
 from testing.service.hosts import SECRET_KEY, one_host, stopped
+from testing.service.limits import LONG_TIMEOUTS
 from testing.service.processes import PROC, accepted_socket
 from testing.service.running import DEADLINE, Connection, Service, eventually
 

@@ -14,8 +14,8 @@ from testing.adversary.attempts import attempts
 from testing.adversary.comparison import UNLIMITED, corpus_of, differences, stock_gunicorn
 from testing.adversary.conversation import RESPONSE_TIMEOUT
 from testing.adversary.proxy import haproxy_before, misrouted_responses
-from testing.limits import LONG_TIMEOUTS
 from testing.service.hosts import SECRET_KEY
+from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Service
 
 COUNT = 30_000 // 20

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from testing.limits import LONG_TIMEOUTS
+from testing.service.clients.visitors import Visitors
 from testing.service.hosts import one_host, two_hosts
+from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Service, eventually, free_port, listens
-from testing.service.visitors import Visitors
 
 DESTINATION = "https://example.com/page"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from testing.service.polling import DEADLINE
+from testing.polling import DEADLINE
 from testing.service.running import REPOSITORY
 
 # Prints whether the migrations were loaded in this process.

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from testing.fuzzing import fuzz
-from testing.limits import LONG_TIMEOUTS
+from testing.contract.fuzzing import fuzz
 from testing.service.hosts import SECRET_KEY
+from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Service
 
 # Most requests are systematic, whatever the number of examples.

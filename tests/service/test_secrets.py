@@ -17,10 +17,10 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from testing.dns_server import dns_server
-from testing.limits import LONG_TIMEOUTS
+from testing.domains.dns_server import dns_server
 from testing.programs import PATH, program
 from testing.service.hosts import make_folder
+from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Connection, Response, Service, eventually
 
 STRACE = shutil.which("strace", path=PATH)

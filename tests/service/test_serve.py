@@ -13,9 +13,9 @@ import psycopg
 import pytest
 
 from testing.programs import program
-from testing.service.fake_postgres import fake_postgres
 from testing.service.hosts import SECRET_KEY
-from testing.service.preparation import preparation_held
+from testing.service.postgresql.fake_postgres import fake_postgres
+from testing.service.postgresql.preparation import preparation_held
 from testing.service.running import DEADLINE, REPOSITORY, Service, eventually
 from tests.service.conftest import Installation
 

@@ -13,8 +13,8 @@ import pytest
 
 from testing.adversary.conversation import AGENT, followed_codes
 from testing.adversary.slow import KINDS, SlowClients, held
-from testing.limits import LONG_TIMEOUTS
 from testing.service.hosts import one_host
+from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import DEADLINE, Connection, Service, eventually
 
 # Clients of each kind.

@@ -13,7 +13,7 @@ from local_postgres import EmbeddedPostgres
 from testing.programs import program
 from testing.service import processes
 from testing.service.hosts import SECRET_KEY
-from testing.service.preparation import preparation_held
+from testing.service.postgresql.preparation import preparation_held
 from testing.service.running import Connection, Service, eventually
 
 

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from testing.limits import LONG_TIMEOUTS
+from testing.service.clients.raw import Raw, send_raw
 from testing.service.hosts import make_folder, one_host
-from testing.service.raw import Raw, send_raw
+from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Service, eventually, free_port
 
 STOCK = """

@@ -10,8 +10,8 @@ import pytest
 
 from testing.adversary.conversation import AGENT
 from testing.adversary.slow import KINDS, LARGE_FILE, Kind, SlowClients
-from testing.limits import LONG_TIMEOUTS
 from testing.service.hosts import one_host
+from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import DEADLINE, Connection, Service
 
 # More clients than both workers have threads.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from testing.limits import LONG_TIMEOUTS
+from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Service, eventually
 
 LINKS, WORKERS, ATTEMPTS = 20, 2, 5

@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from testing.agents import FIREFOX
+from testing.visitors.agents import FIREFOX
 
 FOREIGN_HOSTS = [
     "go.customer.example",

@@ -20,9 +20,9 @@ from bans.models import Ban
 from bans.services import ban_host
 from domains.models import Domain
 from links.models import Link, LinkBan
-from testing.accounts import PASSWORD, account
-from testing.admin import Operator
-from testing.facts import Fact, record
+from testing.accounts.accounts import PASSWORD, account
+from testing.accounts.admin import Operator
+from testing.analytics.facts import Fact, record
 
 MakeLink = Callable[..., dict[str, Any]]
 HOST = {"host": "sho.rt"}

@@ -21,8 +21,8 @@ from analytics.models import Click, Kind, UnknownCode
 from analytics.pipeline_models import DeadLetter, PendingRecord, Segment
 from domains.models import Domain
 from links.models import Link
-from testing.admin import Operator
-from testing.facts import Fact, record
+from testing.accounts.admin import Operator
+from testing.analytics.facts import Fact, record
 
 MakeLink = Callable[..., dict[str, Any]]
 

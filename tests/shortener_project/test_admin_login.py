@@ -11,9 +11,9 @@ from rest_framework.test import APIClient
 
 from accounts.services import create_account
 from redirects import refusals
-from testing.accounts import PASSWORD, account
+from testing.accounts.accounts import PASSWORD, account
 from testing.attempts import pass_time, slow_down_clock
-from testing.html import parse
+from testing.pages.html import parse
 
 OPERATOR = "operator@example.com"
 HERE, NEXT_DOOR, ELSEWHERE = "203.0.113.5", "203.0.113.77", "198.51.100.5"

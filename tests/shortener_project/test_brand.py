@@ -25,8 +25,8 @@ from dashboard.brand_style import stylesheet
 from dashboard.brand_style import url as brand_style_url
 from redirects.page_style import style
 from shortener_project.configuration.brand import parse_color, parse_logo, parse_name
-from testing.admin import Operator
-from testing.domains import active_domain
+from testing.accounts.admin import Operator
+from testing.domains.domains import active_domain
 
 MakeLink = Callable[..., dict[str, Any]]
 COLORS = st.integers(min_value=0, max_value=0xFFFFFF).map("#{:06X}".format)

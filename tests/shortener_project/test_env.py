@@ -9,7 +9,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from shortener_project.configuration import env
-from testing.service.polling import DEADLINE
+from testing.polling import DEADLINE
 
 PROJECT = Path(__file__).resolve().parents[2]
 NAME = "SHORTENER_TEST_VARIABLE"

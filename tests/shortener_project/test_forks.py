@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from testing.service.polling import DEADLINE
+from testing.polling import DEADLINE
 
 PROJECT = Path(__file__).resolve().parents[2]
 

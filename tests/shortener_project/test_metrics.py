@@ -18,7 +18,7 @@ from accounts.services import NewAccount
 from common.host.metric_files import ALLOCATED_BYTES
 from domains.models import Domain
 from redirects import refusals
-from testing.agents import FIREFOX
+from testing.visitors.agents import FIREFOX
 from tests.shortener_project.scraping import prometheus as prometheus
 from tests.shortener_project.scraping import value
 

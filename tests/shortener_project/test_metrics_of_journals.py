@@ -19,8 +19,8 @@ from rest_framework.test import APIClient
 
 from analytics.journal.drops import count_drop
 from common.host import state
-from testing.clicks import drain
-from testing.service.polling import DEADLINE
+from testing.analytics.clicks import drain
+from testing.polling import DEADLINE
 from tests.shortener_project.scraping import prometheus as prometheus
 from tests.shortener_project.scraping import scrape, value
 

@@ -14,7 +14,7 @@ from pytest_django import Settings
 
 from accounts.services import NewAccount
 from analytics.journal.writer import journal
-from testing.service.polling import DEADLINE
+from testing.polling import DEADLINE
 from tests.shortener_project.browsers import FOREIGN_HOSTS
 from tests.shortener_project.browsers import browser as browser
 

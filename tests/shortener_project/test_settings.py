@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from testing.service.polling import DEADLINE
+from testing.polling import DEADLINE
 from tests.shortener_project.loading import POSTGRES, PROJECT, SECRET, environment, load, refusal
 
 

@@ -10,8 +10,8 @@ import pytest
 import time_machine
 from django.test import Client
 
-from testing.accounts import PASSWORD
-from testing.totp import code
+from testing.accounts.accounts import PASSWORD
+from testing.sign_in.totp import code
 
 
 @pytest.fixture(autouse=True)

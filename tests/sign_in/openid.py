@@ -14,9 +14,9 @@ from django.test import Client
 from pytest_django import Settings
 
 from shortener_project.configuration.django_settings.sign_in import provider_settings
-from testing.oidc import server
-from testing.oidc.running import Provider, provider
-from testing.service.polling import DEADLINE
+from testing.polling import DEADLINE
+from testing.sign_in.oidc import server
+from testing.sign_in.oidc.running import Provider, provider
 
 ADA = {"email": "ada@example.com", "email_verified": True, "given_name": "Ada", "family_name": "Lovelace"}
 

@@ -14,13 +14,13 @@ from pytest_django import Settings
 
 from accounts.services import create_account
 from shortener_project.configuration.mail import parse_mail_url
-from testing.accounts import PASSWORD
-from testing.browser import address as address
-from testing.browser import browse as browse
-from testing.browser import chromium as chromium
-from testing.service.polling import DEADLINE
-from testing.smtp import mail_server
-from testing.totp import code
+from testing.accounts.accounts import PASSWORD
+from testing.pages.browser import address as address
+from testing.pages.browser import browse as browse
+from testing.pages.browser import chromium as chromium
+from testing.polling import DEADLINE
+from testing.sign_in.smtp import mail_server
+from testing.sign_in.totp import code
 
 pytestmark = pytest.mark.django_db(transaction=True)
 EMAIL = "operator@example.com"

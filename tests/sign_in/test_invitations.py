@@ -13,9 +13,9 @@ from pytest_django import Settings
 
 from accounts.models import Invitation, Member, User, Workspace
 from accounts.services import NewAccount
-from testing.accounts import PASSWORD, account, bearer_client
-from testing.html import parse
-from testing.workspaces import team
+from testing.accounts.accounts import PASSWORD, account, bearer_client
+from testing.accounts.workspaces import team
+from testing.pages.html import parse
 
 # Mails are sent after the commit.
 pytestmark = pytest.mark.django_db(transaction=True)

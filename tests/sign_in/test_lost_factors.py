@@ -9,9 +9,9 @@ from django.core.management import CommandError, call_command
 
 from accounts.models import Change, User
 from accounts.services import NewAccount, create_account
-from testing.accounts import PASSWORD
-from testing.admin import Operator, audit, messages_of
-from testing.totp import add_totp
+from testing.accounts.accounts import PASSWORD
+from testing.accounts.admin import Operator, audit, messages_of
+from testing.sign_in.totp import add_totp
 from tests.sign_in.factors import browser, set_up
 from tests.sign_in.factors import clock as clock
 

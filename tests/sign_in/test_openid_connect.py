@@ -21,14 +21,14 @@ from accounts.models import User
 from accounts.services import NewAccount
 from shortener_project.configuration.django_settings.sign_in import provider_settings, sign_in_settings
 from shortener_project.configuration.mail import MailServer
-from testing.accounts import PASSWORD, bearer_client
-from testing.browser import address as address
-from testing.browser import browse as browse
-from testing.browser import chromium as chromium
-from testing.html import parse
-from testing.oidc import server
-from testing.oidc.running import Provider, provider
-from testing.totp import add_totp
+from testing.accounts.accounts import PASSWORD, bearer_client
+from testing.pages.browser import address as address
+from testing.pages.browser import browse as browse
+from testing.pages.browser import chromium as chromium
+from testing.pages.html import parse
+from testing.sign_in.oidc import server
+from testing.sign_in.oidc.running import Provider, provider
+from testing.sign_in.totp import add_totp
 from tests.sign_in.openid import ADA, at_provider, browser, log_in, logged_in_as, provider_url, use
 from tests.sign_in.openid import issuer as issuer
 from tests.sign_in.openid import running as running

@@ -13,9 +13,9 @@ from pytest_django import Settings
 from accounts.models import Change, User
 from accounts.services import NewAccount, set_active
 from sign_in.openid_connect.identities import IdentityAdapter
-from testing.accounts import PASSWORD
-from testing.html import parse
-from testing.oidc.running import Provider
+from testing.accounts.accounts import PASSWORD
+from testing.pages.html import parse
+from testing.sign_in.oidc.running import Provider
 from tests.sign_in.openid import ADA, at_provider, browser, log_in, logged_in_as
 from tests.sign_in.openid import issuer as issuer
 from tests.sign_in.openid import running as running

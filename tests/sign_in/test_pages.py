@@ -16,8 +16,8 @@ from pytest_django import Settings
 from accounts.models import Change, EndReason, Session, User
 from accounts.services import NewAccount, create_account, set_active
 from redirects import refusals
-from testing.accounts import PASSWORD, bearer_client
-from testing.html import parse
+from testing.accounts.accounts import PASSWORD, bearer_client
+from testing.pages.html import parse
 
 pytestmark = pytest.mark.django_db
 NEW = "another good password"

@@ -11,8 +11,8 @@ from pytest_django import Settings
 
 from accounts.services import NewAccount, create_account, set_active
 from sign_in.passkey_forms import MAX_PASSKEYS
-from testing.accounts import PASSWORD
-from testing.passkeys import Passkey
+from testing.accounts.accounts import PASSWORD
+from testing.sign_in.passkeys import Passkey
 
 pytestmark = pytest.mark.django_db
 ADD, LOGIN = "/accounts/2fa/webauthn/add/", "/accounts/2fa/webauthn/login/"

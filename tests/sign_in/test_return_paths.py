@@ -8,7 +8,7 @@ from django.test import Client
 from accounts.models import User
 from accounts.services import NewAccount
 from sign_in.return_paths import is_own_page
-from testing.accounts import PASSWORD
+from testing.accounts.accounts import PASSWORD
 
 OWN = [
     *(

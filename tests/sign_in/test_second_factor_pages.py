@@ -13,9 +13,9 @@ from pytest_django import Settings
 
 from accounts.models import User
 from accounts.services import NewAccount
-from testing.accounts import PASSWORD
-from testing.accounts import log_in as api_log_in
-from testing.totp import STEP_SECONDS, add_passkey, add_totp, code, wrong_code
+from testing.accounts.accounts import PASSWORD
+from testing.accounts.accounts import log_in as api_log_in
+from testing.sign_in.totp import STEP_SECONDS, add_passkey, add_totp, code, wrong_code
 from tests.sign_in.factors import browser, confirm, log_in, set_up
 from tests.sign_in.factors import clock as clock
 

@@ -15,11 +15,11 @@ from pytest_django import Settings
 
 from accounts.services import NewAccount
 from sign_in.passkey_forms import MAX_PASSKEYS
-from testing.accounts import PASSWORD
+from testing.accounts.accounts import PASSWORD
 from testing.connections import is_a_connection_blocked
-from testing.passkeys import Passkey
-from testing.service.polling import eventually
-from testing.totp import add_passkey, add_totp, code
+from testing.polling import eventually
+from testing.sign_in.passkeys import Passkey
+from testing.sign_in.totp import add_passkey, add_totp, code
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ADD, ACTIVATE = "/accounts/2fa/webauthn/add/", "/accounts/2fa/totp/activate/"

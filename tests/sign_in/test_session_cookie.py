@@ -15,7 +15,7 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import EndReason, Session, User
 from accounts.services import NewAccount
-from testing.accounts import PASSWORD, bearer_client
+from testing.accounts.accounts import PASSWORD, bearer_client
 from testing.settings_process import settings_with
 
 pytestmark = pytest.mark.django_db

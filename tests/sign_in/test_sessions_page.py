@@ -7,8 +7,8 @@ from django.test import Client
 
 from accounts.models import EndReason, Session
 from accounts.services import NewAccount
-from testing.accounts import PASSWORD, bearer_client
-from testing.html import parse
+from testing.accounts.accounts import PASSWORD, bearer_client
+from testing.pages.html import parse
 
 pytestmark = pytest.mark.django_db
 PAGE = "/accounts/sessions/"

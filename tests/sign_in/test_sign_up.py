@@ -23,10 +23,10 @@ from accounts.workspaces import invitations
 from shortener_project.configuration.django_settings.sign_in import provider_settings, sign_in_settings
 from shortener_project.configuration.mail import MailServer
 from sign_in.sign_up.confirmation import LINK_SECONDS
-from testing.accounts import PASSWORD
-from testing.html import parse
+from testing.accounts.accounts import PASSWORD
+from testing.accounts.workspaces import team
+from testing.pages.html import parse
 from testing.threads import at_once
-from testing.workspaces import team
 
 pytestmark = pytest.mark.django_db
 EMAIL = "grace@example.com"

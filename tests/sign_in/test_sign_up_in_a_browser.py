@@ -13,14 +13,14 @@ from pytest_django import Settings
 from accounts.models import Member, Session, User
 from accounts.services import create_account
 from shortener_project.configuration.mail import parse_mail_url
-from testing.accounts import PASSWORD, account, bearer_client
-from testing.browser import address as address
-from testing.browser import browse as browse
-from testing.browser import chromium as chromium
-from testing.browser import new_page
-from testing.service.polling import DEADLINE
-from testing.smtp import MailServer, mail_server
-from testing.workspaces import team
+from testing.accounts.accounts import PASSWORD, account, bearer_client
+from testing.accounts.workspaces import team
+from testing.pages.browser import address as address
+from testing.pages.browser import browse as browse
+from testing.pages.browser import chromium as chromium
+from testing.pages.browser import new_page
+from testing.polling import DEADLINE
+from testing.sign_in.smtp import MailServer, mail_server
 
 pytestmark = pytest.mark.django_db(transaction=True)
 GRACE = "grace@example.com"

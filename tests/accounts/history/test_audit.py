@@ -15,9 +15,9 @@ from accounts.history.retention import delete_old_changes
 from accounts.models import Change
 from accounts.services import NewAccount
 from domains.models import Domain
-from testing.accounts import PASSWORD, bearer_client, key_client
-from testing.admin import Operator
-from testing.keys import scoped_key
+from testing.accounts.accounts import PASSWORD, bearer_client, key_client
+from testing.accounts.admin import Operator
+from testing.accounts.keys import scoped_key
 
 MakeLink = Callable[..., dict[str, Any]]
 

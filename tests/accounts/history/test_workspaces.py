@@ -10,8 +10,8 @@ from rest_framework.test import APIClient
 from accounts.models import Change, Member, Workspace
 from accounts.rights.roles import Role
 from accounts.services import NewAccount
-from testing.accounts import account, bearer_client
-from testing.workspaces import add_member, key_client_in, team, token_client_in
+from testing.accounts.accounts import account, bearer_client
+from testing.accounts.workspaces import add_member, key_client_in, team, token_client_in
 
 INVITATIONS = "/api/workspaces/{}/invitations"
 

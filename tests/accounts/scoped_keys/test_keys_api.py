@@ -18,9 +18,9 @@ from accounts.services import NewAccount
 from domains.models import Domain
 from domains.views import DomainViewSet
 from shortener_project.configuration.checks import check_scopes
-from testing.accounts import bearer_client, key_client
-from testing.keys import scoped_client, scoped_key
-from testing.workspaces import add_member, team, token_client_in
+from testing.accounts.accounts import bearer_client, key_client
+from testing.accounts.keys import scoped_client, scoped_key
+from testing.accounts.workspaces import add_member, team, token_client_in
 
 UNKNOWN = "01890000-0000-7000-8000-000000000000"
 MINIMAL: dict[str, Any] = {"name": "Import", "scopes": ["urls:write"]}

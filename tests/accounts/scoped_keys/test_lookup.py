@@ -17,9 +17,9 @@ from accounts.models import ScopedKey
 from accounts.rights.scopes import Scope
 from accounts.scoped_keys.lookup import CALLER_OF_KEY, USE_SECONDS, caller_of_scoped_key
 from accounts.services import NewAccount
-from testing.accounts import key_client
-from testing.keys import scoped_client, scoped_key
-from testing.workspaces import team
+from testing.accounts.accounts import key_client
+from testing.accounts.keys import scoped_client, scoped_key
+from testing.accounts.workspaces import team
 
 
 def plan_of(text: str) -> list[dict[str, Any]]:

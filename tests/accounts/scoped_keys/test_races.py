@@ -13,10 +13,10 @@ from accounts.rights.scopes import Scope
 from accounts.scoped_keys import services
 from accounts.services import NewAccount
 from domains.models import Domain
-from testing.accounts import bearer_client, key_client
-from testing.keys import scoped_key
+from testing.accounts.accounts import bearer_client, key_client
+from testing.accounts.keys import scoped_key
+from testing.accounts.workspaces import add_member, team, token_client_in
 from testing.threads import at_once
-from testing.workspaces import add_member, team, token_client_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -9,8 +9,8 @@ import pytest
 from accounts.models import Workspace
 from accounts.rights.roles import Role
 from accounts.services import NewAccount
-from testing.admin import Operator, audit
-from testing.workspaces import add_member, key_client_in, team
+from testing.accounts.admin import Operator, audit
+from testing.accounts.workspaces import add_member, key_client_in, team
 
 WORKSPACES = "accounts/workspace/"
 

@@ -17,8 +17,8 @@ from accounts.services import NewAccount
 from links.models import Link
 from links.views import LinkViewSet
 from shortener_project.configuration.checks import check_roles
-from testing.accounts import bearer_client, key_client
-from testing.workspaces import add_member, key_client_in, team, token_client_in
+from testing.accounts.accounts import bearer_client, key_client
+from testing.accounts.workspaces import add_member, key_client_in, team, token_client_in
 
 UNKNOWN = "01890000-0000-7000-8000-000000000000"
 Clients = Callable[[Workspace, NewAccount], APIClient]

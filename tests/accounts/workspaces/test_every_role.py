@@ -20,9 +20,9 @@ from accounts.services import NewAccount
 from accounts.sessions.lifecycle import end
 from accounts.workspaces.invitations import invite
 from domains.models import Domain
-from testing.accounts import account, bearer_client, key_client
-from testing.keys import scoped_client, scoped_key
-from testing.workspaces import add_member, key_client_in, team, token_client_in
+from testing.accounts.accounts import account, bearer_client, key_client
+from testing.accounts.keys import scoped_client, scoped_key
+from testing.accounts.workspaces import add_member, key_client_in, team, token_client_in
 from tests.contract.every_route import ROUTES, UNKNOWN_ID
 from tests.contract.test_every_route_credentials import WITH_A_TOKEN_ONLY
 

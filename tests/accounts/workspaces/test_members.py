@@ -20,9 +20,9 @@ from accounts.rights.roles import Role
 from accounts.services import NewAccount, set_active
 from accounts.workspaces import invitations, ownership, services
 from common.errors import NotFound, ServiceError
-from testing.accounts import account, bearer_client
+from testing.accounts.accounts import account, bearer_client
+from testing.accounts.workspaces import add_member, key_client_in, team
 from testing.threads import at_once
-from testing.workspaces import add_member, key_client_in, team
 
 
 @pytest.fixture

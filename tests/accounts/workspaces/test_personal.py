@@ -13,7 +13,7 @@ from rest_framework.test import APIClient
 from accounts.models import Member, User, Workspace
 from accounts.services import NewAccount
 from links.models import Link
-from testing.workspaces import team
+from testing.accounts.workspaces import team
 
 
 def test_an_account_owns_a_personal_workspace_with_its_number(alice: NewAccount) -> None:

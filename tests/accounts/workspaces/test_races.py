@@ -20,10 +20,10 @@ from accounts.workspaces.ownership import TooManyWorkspaces
 from common.errors import NotFound, RoleRequired, ServiceError
 from domains.models import Domain
 from links.models import Link
+from testing.accounts.workspaces import add_member, key_client_in, team
 from testing.connections import is_a_connection_blocked
-from testing.service.polling import eventually
+from testing.polling import eventually
 from testing.threads import at_once
-from testing.workspaces import add_member, key_client_in, team
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -16,8 +16,8 @@ from analytics.counting.tables.lifetime_counts import close_days
 from analytics.models import Click, ClosedDay
 from links.models import Link
 from links.services import delete_link
-from testing.clicks import drain
-from testing.facts import Fact, record
+from testing.analytics.clicks import drain
+from testing.analytics.facts import Fact, record
 
 MakeLink = Callable[..., dict[str, Any]]
 AMERICA, GOOGLEBOT = "8.8.8.8", "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"

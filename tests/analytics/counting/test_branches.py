@@ -34,10 +34,10 @@ from analytics.models import Click, DayCount, Dimension, Kind, LifeCount
 from analytics.pipeline_models import PendingRecord
 from analytics.visitors.visitor import Visitor
 from links.models import Link, Route
-from testing.agents import FIREFOX
-from testing.branches import Branch, branch, set_branches
-from testing.clicks import drain
-from testing.deletion import delete_finally
+from testing.analytics.branches import Branch, branch, set_branches
+from testing.analytics.clicks import drain
+from testing.links.deletion import delete_finally
+from testing.visitors.agents import FIREFOX
 from tests.analytics.reading import report
 
 MakeLink = Callable[..., dict[str, Any]]

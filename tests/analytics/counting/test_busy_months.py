@@ -18,10 +18,10 @@ from analytics.counting.tables.imported_days import add_days
 from analytics.counting.tables.lifetime_counts import close_days
 from analytics.journal.records import BRANCH_SHIFT
 from analytics.models import BusyMonth, ClosedDay, DayCount, Dimension, Kind, MonthCount
-from testing.clicks import close_journal, drain
+from testing.analytics.clicks import close_journal, drain
+from testing.analytics.facts import Fact, record
 from testing.connections import connect_elsewhere
-from testing.facts import Fact, record
-from testing.service.polling import DEADLINE, eventually
+from testing.polling import DEADLINE, eventually
 from testing.threads import at_once
 from tests.analytics.counting.test_concurrent_drainers import COUNTERS, batch_held_before, routed_link
 from tests.analytics.counting.test_pipeline import BRITISH, MakeLink, journaled, pk

@@ -22,8 +22,8 @@ from analytics.models import Click, DayTotal
 from common.clock import seconds_ahead
 from common.host.internal_listener import INTERNAL
 from shortener_project.management.commands.housekeeping import report_clock
+from testing.analytics.clicks import drain
 from testing.attempts import slow_down_clock
-from testing.clicks import drain
 from testing.programs import program
 from testing.service.housekeeping import housekeeping_at
 

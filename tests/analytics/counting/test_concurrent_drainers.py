@@ -20,8 +20,8 @@ from analytics.journal.records import BRANCH_SHIFT, UNKNOWN_CODE
 from analytics.models import Click, DayCount, DayTotal, LifeCount, MonthCount, UnknownCode
 from links.models import ClickCounter, DeletedLink
 from links.storage.deletion import delete_locked_links
-from testing.branches import branch, set_branches
-from testing.clicks import close_journal, drain
+from testing.analytics.branches import branch, set_branches
+from testing.analytics.clicks import close_journal, drain
 from tests.analytics.counting.test_pipeline import AMERICAN, BRITISH, journaled, pk
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -16,11 +16,11 @@ from analytics.counting.tables.lifetime_counts import close_days
 from analytics.models import BusyMonth, Click, DayCount, DayTotal, LifeCount, MonthCount, QuarterTotal
 from links.models import DeletedLink
 from links.storage.deletion import delete_locked_links
-from testing.clicks import close_journal
+from testing.analytics.clicks import close_journal
+from testing.analytics.facts import Fact, record
 from testing.connections import connect_elsewhere
-from testing.deletion import delete_finally
-from testing.facts import Fact, record
-from testing.service.polling import DEADLINE, eventually
+from testing.links.deletion import delete_finally
+from testing.polling import DEADLINE, eventually
 from testing.threads import at_once
 from tests.analytics.counting.test_busy_months import LATE, LATE_MONTH, busy_link, months, waiting
 from tests.analytics.counting.test_concurrent_drainers import COUNTERS, batch_held_before

@@ -20,7 +20,7 @@ from analytics.journal.writer import SUFFIX
 from analytics.models import Click
 from analytics.pipeline_models import Segment
 from analytics.visitors.geo import geo
-from testing.clicks import close_journal, drain
+from testing.analytics.clicks import close_journal, drain
 from tests.analytics.counting.test_pipeline import MakeLink, journaled, pk
 from tests.analytics.mmdb import write_mmdb
 

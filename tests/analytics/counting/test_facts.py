@@ -5,7 +5,7 @@ import pytest
 from analytics.counting.tables.enrichment import Place, facts
 from analytics.journal.records import COUNTED, OPTED_OUT, Record
 from analytics.models import Kind
-from testing.agents import FIREFOX
+from testing.visitors.agents import FIREFOX
 
 ADDRESS = "8.8.8.8"
 SALTS = {0: b"salt"}

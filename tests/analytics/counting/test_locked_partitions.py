@@ -22,8 +22,8 @@ from analytics.counting.retention.partitions import ensure_partition, ensure_par
 from analytics.models import Click
 from common import ddl
 from shortener_project.management.commands.housekeeping import run_all_steps
-from testing.clicks import drain
-from testing.service.polling import DEADLINE, eventually
+from testing.analytics.clicks import drain
+from testing.polling import DEADLINE, eventually
 from tests.analytics.counting.test_retention import click, month, partitions
 from tests.emptying import restore_database
 

@@ -37,9 +37,9 @@ from analytics.models import (
 )  # fmt: skip
 from domains.models import Domain, DomainStatus
 from links.models import Link, OwnerTotals
-from testing.agents import FIREFOX
-from testing.clicks import close_journal, drain
-from testing.deletion import delete_finally
+from testing.analytics.clicks import close_journal, drain
+from testing.links.deletion import delete_finally
+from testing.visitors.agents import FIREFOX
 
 MakeLink = Callable[..., dict[str, Any]]
 

@@ -14,7 +14,7 @@ from analytics.journal.writer import journal
 from analytics.models import Click, Kind
 from analytics.pipeline_models import DeadLetter, PendingRecord
 from links.models import Link
-from testing.clicks import close_journal, drain
+from testing.analytics.clicks import close_journal, drain
 from tests.analytics.counting.test_pipeline import MakeLink, pk
 
 LIMIT = 40

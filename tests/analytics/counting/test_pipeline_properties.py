@@ -30,7 +30,7 @@ from analytics.models import Kind
 from analytics.pipeline_models import DeadLetter, JournalLoss, PendingRecord, Segment
 from common.http.destination_url import canonical_destination
 from links.services import create_link
-from testing.branches import branch, set_branches
+from testing.analytics.branches import branch, set_branches
 
 # Yesterday, because the pipeline replaces times more than 30 days old with the current time.
 EPOCH = time.time_ns() // 1000 - 86_400_000_000

@@ -20,8 +20,8 @@ from analytics.counting.retention.partitions import ensure_partitions
 from analytics.models import Click, DayCount, DayTotal, LifeCount, QuarterTotal
 from analytics.pipeline_models import DeletedLink, Segment
 from common.ids import new_public_id
-from testing.clicks import drain
-from testing.deletion import delete_finally
+from testing.analytics.clicks import drain
+from testing.links.deletion import delete_finally
 
 MakeLink = Callable[..., dict[str, Any]]
 

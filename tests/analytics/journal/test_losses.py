@@ -28,7 +28,7 @@ from analytics.journal.writer import journal
 from analytics.models import Kind
 from analytics.pipeline_models import DeadLetter, JournalLoss, Segment
 from links.models import Link
-from testing.clicks import close_journal, drain
+from testing.analytics.clicks import close_journal, drain
 
 MakeLink = Callable[..., dict[str, Any]]
 

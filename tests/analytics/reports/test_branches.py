@@ -18,8 +18,8 @@ from analytics.counting.tables.imported_days import add_days
 from analytics.dimensions import UNKNOWN_BRANCH
 from analytics.models import Click, Kind
 from links.models import Link, Route
-from testing.branches import LONG_AGO, Branch, branch, set_branches
-from testing.facts import Fact, moment, record
+from testing.analytics.branches import LONG_AGO, Branch, branch, set_branches
+from testing.analytics.facts import Fact, moment, record
 from tests.analytics.reading import report
 from tests.contract.description import validate, without_undescribed_keys
 

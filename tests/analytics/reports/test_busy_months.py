@@ -14,7 +14,7 @@ from rest_framework.test import APIClient
 
 from analytics.counting.tables.lifetime_counts import close_days
 from analytics.models import BusyMonth, ClosedDay, Kind, LifeCount, MonthCount
-from testing.facts import Fact, record
+from testing.analytics.facts import Fact, record
 from tests.analytics.reading import report
 
 ZONES = ["UTC", "Asia/Kathmandu", "America/St_Johns", "Pacific/Apia"]

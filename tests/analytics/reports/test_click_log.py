@@ -11,7 +11,7 @@ from rest_framework.test import APIClient
 from analytics.models import Click, Kind
 from analytics.reports import click_log
 from links.models import Link
-from testing.facts import Fact, click, record
+from testing.analytics.facts import Fact, click, record
 from testing.refusals import broken_rules
 from tests.analytics.reading import report
 

@@ -6,7 +6,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from analytics.models import Kind
-from testing.facts import Fact, record
+from testing.analytics.facts import Fact, record
 from testing.refusals import broken_rules
 from tests.analytics.reading import report
 

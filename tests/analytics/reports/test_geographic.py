@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from testing.facts import Fact, record
+from testing.analytics.facts import Fact, record
 from tests.analytics.reading import report
 
 DAY = {"startDate": "2026-03-01", "endDate": "2026-03-01"}

@@ -12,9 +12,9 @@ from rest_framework.test import APIClient
 from accounts.services import NewAccount
 from analytics.models import DayTotal, Kind, LifeCount
 from links.models import Link
-from testing.clicks import drain
-from testing.facts import Fact, record
-from testing.html import parse
+from testing.analytics.clicks import drain
+from testing.analytics.facts import Fact, record
+from testing.pages.html import parse
 from testing.refusals import broken_rules
 from tests.analytics.reading import report
 

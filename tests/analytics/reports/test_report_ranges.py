@@ -13,7 +13,7 @@ import time_machine
 from rest_framework.test import APIClient
 
 from analytics.models import Kind
-from testing.facts import Fact, record
+from testing.analytics.facts import Fact, record
 from testing.refusals import broken_rules
 from tests.analytics.reading import report
 

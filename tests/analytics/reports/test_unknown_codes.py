@@ -10,7 +10,7 @@ from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
 from domains.models import Domain, DomainStatus
-from testing.clicks import drain
+from testing.analytics.clicks import drain
 
 HOST = "go.brand.example"
 # Recent enough that the pipeline does not treat them as clock errors.

@@ -26,7 +26,7 @@ from analytics.models import BusyMonth, DayCount, DayTotal, LifeCount, MonthCoun
 from analytics.visit_imports import services
 from domains.models import Domain
 from links.models import ClickCounter, DeletedLink, Link
-from testing.clicks import drain
+from testing.analytics.clicks import drain
 from testing.threads import at_once
 from tests.analytics.reading import report
 from tests.links.many import URL, imported

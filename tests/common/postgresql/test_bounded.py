@@ -11,7 +11,7 @@ from django.db import connection
 
 from common.postgresql import abandoned
 from common.postgresql.bounded import BoundedConnection, ResponseTimeout
-from testing.service.polling import DEADLINE, eventually
+from testing.polling import DEADLINE, eventually
 
 pytestmark = pytest.mark.django_db
 

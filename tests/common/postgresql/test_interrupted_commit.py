@@ -11,7 +11,7 @@ import pytest
 from django.db import connection, transaction
 
 from accounts.models import User
-from testing.accounts import account
+from testing.accounts.accounts import account
 from testing.connections import connect_elsewhere
 from testing.service.running import DEADLINE, eventually
 

@@ -19,7 +19,7 @@ from links import rules
 from links.bulk.drafting import Drafting
 from links.bulk.services import create_links, store_drafts
 from links.models import Code, Link
-from testing.accounts import key_client
+from testing.accounts.accounts import key_client
 from testing.refusals import broken_rules
 from testing.threads import at_once
 from tests.links.creation import everything_written

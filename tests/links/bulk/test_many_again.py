@@ -16,8 +16,8 @@ from rest_framework.test import APIClient
 from accounts.models import StoredResponse
 from accounts.services import NewAccount
 from links.models import Code, Link
-from testing.accounts import key_client
-from testing.service.polling import DEADLINE, eventually
+from testing.accounts.accounts import key_client
+from testing.polling import DEADLINE, eventually
 from testing.threads import at_once
 from tests.links.many import URL, post_when_admitted
 

@@ -15,7 +15,7 @@ from accounts.services import NewAccount
 from links.bulk import storing
 from links.models import CreatedLinks, Link
 from links.transfer import imports
-from testing.accounts import key_client
+from testing.accounts.accounts import key_client
 from testing.threads import at_once
 from tests.links.many import UNKNOWN_ID, URL, create_many, imported, post_when_admitted, results
 

@@ -14,7 +14,7 @@ from rest_framework.test import APIClient
 from accounts.services import NewAccount
 from domains.models import Domain
 from links.destinations import cache as destination_cache
-from testing.admin import Operator
+from testing.accounts.admin import Operator
 from testing.threads import at_once
 from tests.redirects.following import CUSTOM_HOST, custom_domain
 

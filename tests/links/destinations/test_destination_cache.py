@@ -10,7 +10,7 @@ import pytest
 from common.host import cache_versions
 from links.destinations import cache as destination_cache
 from links.destinations.cache import UNKNOWN_SECONDS, DestinationCache
-from testing.service.polling import DEADLINE
+from testing.polling import DEADLINE
 
 KEY = ("go.example.com", "spring")
 

@@ -20,8 +20,8 @@ from common.host import state
 from links.destinations.group_claims import NotClaimed
 from links.models import ClickCounter, Link
 from links.operators.bans import ban_link
-from testing.clicks import drain
-from testing.service.polling import DEADLINE
+from testing.analytics.clicks import drain
+from testing.polling import DEADLINE
 
 MakeLink = Callable[..., dict[str, Any]]
 THREADS, GROUPS, GROUP = 4, 20, 30

@@ -11,7 +11,7 @@ import pytest
 from common.host import cache_versions
 from common.host.state import microseconds, numbers_of
 from links.destinations.known_links import KnownLinks
-from testing.service.polling import DEADLINE
+from testing.polling import DEADLINE
 
 SITE, CODE = "go.example.com", "spring"
 PACKED = b'{"location":"https://example.com/page"}'

@@ -19,9 +19,9 @@ from domains.services import delete_domain
 from links.clicks.counters import add_clicks
 from links.models import ClickCounter, Code, DeletedLink, Link
 from links.services import delete_link, undelete_link
-from testing.service.polling import eventually
+from testing.accounts.workspaces import key_client_in, team
+from testing.polling import eventually
 from testing.threads import at_once
-from testing.workspaces import key_client_in, team
 
 MakeLink = Callable[..., dict[str, Any]]
 

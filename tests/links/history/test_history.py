@@ -12,7 +12,7 @@ from rest_framework.test import APIClient
 from accounts.models import Change
 from accounts.services import NewAccount
 from domains.models import Domain
-from testing.accounts import bearer_client
+from testing.accounts.accounts import bearer_client
 from tests.links.history.changes import address, changes_of, page_of, put, restore
 
 MakeLink = Callable[..., dict[str, Any]]

@@ -18,8 +18,8 @@ from domains.models import Domain
 from links.models import DeletedLink, Link, Route
 from links.operators.bans import ban_link
 from qrcodes.models import DeletedQrCode
-from testing.clicks import drain
-from testing.workspaces import add_member, key_client_in, team
+from testing.accounts.workspaces import add_member, key_client_in, team
+from testing.analytics.clicks import drain
 from tests.links.history.test_recorded_fields import FORMER
 from tests.links.history.undeletion import address, delete, pass_days, read, rows_of, undelete
 

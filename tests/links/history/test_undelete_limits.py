@@ -18,8 +18,8 @@ from links.models import ClickCounter, Code, DeletedLink, Link, LinkBan, Route, 
 from links.operators.bans import ban_link
 from links.storage.deletion import purge_deleted_links
 from qrcodes.models import DeletedQrCode, QrCode
-from testing.accounts import bearer_client
-from testing.clicks import drain
+from testing.accounts.accounts import bearer_client
+from testing.analytics.clicks import drain
 from testing.threads import at_once
 from tests.links.history.test_recorded_fields import FORMER
 from tests.links.history.undeletion import address, delete, pass_days, read, rows_of, undelete

@@ -13,8 +13,8 @@ from rest_framework.test import APIClient
 from accounts.services import NewAccount
 from domains.models import Domain, DomainStatus
 from links.models import Link
-from testing.domains import active_domain
-from testing.keys import scoped_client
+from testing.accounts.keys import scoped_client
+from testing.domains.domains import active_domain
 from testing.refusals import broken_rules
 from tests.links.listing.listed import listed, listed_titles, stock, total
 from tests.links.listing.test_list_order import naive_order

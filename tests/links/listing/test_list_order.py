@@ -12,7 +12,7 @@ from rest_framework.test import APIClient
 
 from accounts.models import User
 from accounts.services import NewAccount
-from testing.clicks import drain
+from testing.analytics.clicks import drain
 from testing.refusals import broken_rules
 from tests.links.listing.listed import listed, listed_titles, stock
 

@@ -5,7 +5,7 @@ from rest_framework.test import APIClient
 
 from accounts.models import Workspace
 from accounts.services import NewAccount
-from testing.workspaces import key_client_in, team
+from testing.accounts.workspaces import key_client_in, team
 
 
 @pytest.fixture

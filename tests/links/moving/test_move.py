@@ -16,8 +16,8 @@ from accounts.services import NewAccount
 from common.host import cache_versions
 from links.models import Code, Link
 from links.selectors import totals
-from testing.clicks import drain
-from testing.workspaces import add_member, key_client_in
+from testing.accounts.workspaces import add_member, key_client_in
+from testing.analytics.clicks import drain
 from tests.links.creation import whole
 from tests.links.many import UNKNOWN_ID, URL
 from tests.links.moving.moves import inconsistencies, move, reasons

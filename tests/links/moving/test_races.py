@@ -20,11 +20,11 @@ from links.bulk.moving import SourceBanned, move_links
 from links.models import Link
 from links.selectors import totals
 from links.services import create_link, update_link
-from testing.agents import FIREFOX
-from testing.clicks import drain
+from testing.analytics.clicks import drain
 from testing.connections import is_a_connection_blocked
-from testing.service.polling import eventually
+from testing.polling import eventually
 from testing.threads import at_once
+from testing.visitors.agents import FIREFOX
 from tests.links.moving.moves import inconsistencies
 
 pytestmark = pytest.mark.django_db(transaction=True)

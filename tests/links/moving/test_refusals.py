@@ -16,7 +16,7 @@ from accounts.services import NewAccount
 from bans.services import ban_account
 from domains.models import Domain
 from links.models import CreatedLinks, Link
-from testing.workspaces import add_member, team
+from testing.accounts.workspaces import add_member, team
 from tests.links.many import UNKNOWN_ID, URL
 from tests.links.moving.moves import inconsistencies, move, reasons
 

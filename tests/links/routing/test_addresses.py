@@ -18,7 +18,7 @@ from domains.models import Domain
 from links.models import Link, Route
 from links.operators.affected import affected_by_host
 from links.operators.search import find_links, with_bans
-from testing.admin import Operator
+from testing.accounts.admin import Operator
 from testing.refusals import broken_rules
 from tests.links.creation import everything_written
 from tests.links.many import URL, create_many, imported

@@ -14,7 +14,7 @@ from accounts.services import NewAccount
 from common.http.destination_url import canonical_destination
 from links.models import Link, Route
 from links.routing.branches import NUMBERS, merge_branches
-from testing.deletion import delete_finally
+from testing.links.deletion import delete_finally
 from testing.threads import at_once
 from tests.links.many import URL, create_many
 from tests.links.routing.fields import RULES, SPLIT, read

@@ -12,7 +12,7 @@ from rest_framework.test import APIClient
 from accounts.services import NewAccount
 from links.models import CreatedLinks, Link
 from links.storage.quotas import QuotaExceeded, spend_quota
-from testing.accounts import key_client
+from testing.accounts.accounts import key_client
 from testing.threads import at_once
 
 LINK = {"originalUrl": "https://example.com/page"}

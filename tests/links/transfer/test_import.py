@@ -11,7 +11,7 @@ from analytics.counting.audit import differences
 from domains.models import Domain
 from links.models import Code, Link
 from links.transfer import imports
-from testing.clicks import drain
+from testing.analytics.clicks import drain
 from tests.links.creation import everything_written
 from tests.links.exports_of_others import EXPORTS
 from tests.links.many import UNKNOWN_ID, URL, imported

@@ -12,7 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
-from testing.clicks import drain
+from testing.analytics.clicks import drain
 from tests.links.many import imported
 from tests.links.transfer.inherited import CODES, EXPORTS_WITH_HYPHENS, target
 from tests.links.transfer.inherited import links as links

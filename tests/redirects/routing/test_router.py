@@ -9,7 +9,7 @@ import pytest
 from redirects.routing.router import Route, compile_router
 from redirects.routing.split import Split
 from redirects.routing.visit import Visit
-from testing.agents import FIREFOX
+from testing.visitors.agents import FIREFOX
 
 NOW = 1_800_000_000.0  # 2027-01-15T08:00:00Z
 TARGET = "https://example.com/?utm_source=news"

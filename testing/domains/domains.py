@@ -8,7 +8,7 @@ from rest_framework.test import APIClient
 
 from accounts.models import Workspace
 from domains.models import Domain, DomainStatus
-from testing.dns_server import DnsServer
+from testing.domains.dns_server import DnsServer
 
 
 def active_domain(owner: Workspace, host: str = "go.example") -> Domain:

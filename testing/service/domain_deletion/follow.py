@@ -7,7 +7,7 @@ import socket
 from collections.abc import Mapping
 from typing import Any
 
-from testing.agents import agent
+from testing.visitors.agents import agent
 
 CONNECTIONS = 16
 SECONDS = 240

@@ -6,8 +6,8 @@ import re
 import socket
 from typing import NamedTuple
 
-from testing.agents import FIREFOX
 from testing.service.running import DEADLINE
+from testing.visitors.agents import FIREFOX
 
 
 class Raw(NamedTuple):

@@ -9,7 +9,7 @@ from rest_framework.test import APIClient
 from accounts.models import User, Workspace
 from accounts.rights.scopes import Scope
 from accounts.scoped_keys.services import NewKey, create_key
-from testing.accounts import key_client
+from testing.accounts.accounts import key_client
 
 
 def scoped_key(workspace: Workspace, creator: User, *scopes: str, **limits: Any) -> NewKey:

@@ -21,13 +21,13 @@ from analytics.models import (
     QuarterTotal,
 )
 from links.models import Link
-from testing.branches import branch_at
+from testing.analytics.branches import branch_at
 
 
 class Fact(NamedTuple):
     """``time`` is ISO 8601. A visitor's first click of a day is unique. ``count``: the number of equal clicks.
 
-    ``branch``: see `testing.branches`.
+    ``branch``: see `testing.analytics.branches`.
     """
 
     time: str

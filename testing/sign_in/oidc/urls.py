@@ -5,7 +5,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import include, path
 from django.views.decorators.csrf import csrf_exempt
 
-from testing.oidc.claims import CLAIMS
+from testing.sign_in.oidc.claims import CLAIMS
 
 
 @csrf_exempt

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 
-from testing.service.polling import DEADLINE
+from testing.polling import DEADLINE
 
-PROJECT = Path(__file__).parents[2]
+PROJECT = Path(__file__).parents[3]
 
 
 class Provider:
@@ -30,7 +30,7 @@ class Provider:
 @contextmanager
 def provider(redirect_uri: str, *, path: str = "/o") -> Iterator[Provider]:
     """``path`` of its issuer: "/o" or "/o/"."""
-    command = [sys.executable, "-m", "testing.oidc.server", redirect_uri, path]
+    command = [sys.executable, "-m", "testing.sign_in.oidc.server", redirect_uri, path]
     with subprocess.Popen(command, cwd=PROJECT, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from http.client import HTTPException
 
 from testing.background import running
-from testing.service.customer import DEFAULT, GOING, Customer
-from testing.service.follow import wrong_redirects
+from testing.service.domain_deletion.customer import DEFAULT, GOING, Customer
+from testing.service.domain_deletion.follow import wrong_redirects
 from testing.service.running import Connection, Service, eventually
 
 PAUSE_SECONDS = 0.005

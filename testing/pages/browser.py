@@ -14,8 +14,8 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
 
+from testing.polling import DEADLINE
 from testing.programs import program
-from testing.service.polling import DEADLINE
 
 ARGUMENTS = [
     "--no-sandbox",

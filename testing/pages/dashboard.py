@@ -6,7 +6,7 @@ from django.test import Client
 from playwright.sync_api import Page
 
 from accounts.models import User
-from testing.browser import Visit, new_page
+from testing.pages.browser import Visit, new_page
 
 
 def session_cookie(user: User) -> str:

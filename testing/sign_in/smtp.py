@@ -14,7 +14,7 @@ from typing import Any
 
 from aiosmtpd.smtp import SMTP, Envelope
 
-from testing.service.polling import DEADLINE
+from testing.polling import DEADLINE
 
 
 class MailServer:

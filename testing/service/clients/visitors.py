@@ -10,8 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from itertools import cycle
 
+from testing.polling import eventually
 from testing.service.connection import Connection, ReusedConnection
-from testing.service.polling import eventually
 
 VISITORS = 6
 # Between the requests of a visitor. Without it, they take the processor that a service needs to start.

@@ -1,6 +1,7 @@
-"""Run as ``python -m testing.oidc.server REDIRECT_URI ISSUER_PATH``. Prints its issuer and then serves.
+"""Run as ``python -m testing.sign_in.oidc.server REDIRECT_URI ISSUER_PATH``. Prints its issuer and then serves.
 
-It serves until it is killed. It has one account. `testing.oidc.running.Provider.say` sets the claims about its owner.
+It serves until it is killed. It has one account; `testing.sign_in.oidc.running.Provider.say` sets the claims about its
+owner.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from django.conf import settings
 
-from testing.service.polling import DEADLINE
+from testing.polling import DEADLINE
 
 CLIENT_ID, CLIENT_SECRET = "shortener", "a-secret-of-the-client"
 NAME, PASSWORD = "ada", "a password of the provider"
@@ -63,7 +64,7 @@ def configure(folder: Path, issuer: str) -> None:
         PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"],
         DEFAULT_AUTO_FIELD="django.db.models.BigAutoField",
         USE_TZ=True,
-        ROOT_URLCONF="testing.oidc.urls",
+        ROOT_URLCONF="testing.sign_in.oidc.urls",
         INSTALLED_APPS=[
             "django.contrib.auth",
             "django.contrib.contenttypes",
@@ -92,7 +93,7 @@ def configure(folder: Path, issuer: str) -> None:
             "OIDC_ENABLED": True,
             "OIDC_ISS_ENDPOINT": issuer,
             "OIDC_RSA_PRIVATE_KEY": pem,
-            "OAUTH2_VALIDATOR_CLASS": "testing.oidc.claims.Validator",
+            "OAUTH2_VALIDATOR_CLASS": "testing.sign_in.oidc.claims.Validator",
             "SCOPES": {"openid": "", "profile": "", "email": ""},
             "PKCE_REQUIRED": True,
         },

@@ -6,7 +6,7 @@ import time
 
 from playwright.sync_api import Locator, Page, expect
 
-from testing.service.polling import DEADLINE
+from testing.polling import DEADLINE
 
 # More than any page has elements that take the focus.
 _MOST_STEPS = 250

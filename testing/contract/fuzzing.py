@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from testing.service.running import REPOSITORY, Service
 
-HOOKS = "testing.fuzzing_hooks"
+HOOKS = "testing.contract.fuzzing_hooks"
 REFUSED = [400, 401, 403, 404, 405, 406, 409, 415, 422, 428, 429, "5xx"]
 SERVER_ERROR = re.compile(r'"status_code":5')
 EMAIL, PASSWORD = "somebody@example.com", "correct horse battery"

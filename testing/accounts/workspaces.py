@@ -8,7 +8,7 @@ from accounts.models import Member, User, Workspace
 from accounts.rights.roles import Role
 from accounts.services import NewAccount
 from accounts.workspaces.services import create_workspace
-from testing.accounts import log_in
+from testing.accounts.accounts import log_in
 
 
 def team(owner: NewAccount, name: str = "Team") -> Workspace:

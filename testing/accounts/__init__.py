@@ -1,0 +1,1 @@
+"""Accounts, their workspaces and keys, and clients with their credentials."""

@@ -1,0 +1,1 @@
+"""Clicks and reports without the service's processes."""

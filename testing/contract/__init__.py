@@ -1,0 +1,1 @@
+"""The API description and requests that are made from it."""

@@ -1,0 +1,1 @@
+"""Pages, in Chromium and as HTML."""

@@ -1,0 +1,1 @@
+"""Following links in the process of a test."""

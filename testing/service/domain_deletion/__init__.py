@@ -1,0 +1,1 @@
+"""The deletion of a domain with many links while visitors follow them."""

@@ -1,0 +1,1 @@
+"""Database servers and databases of services, and their faults."""

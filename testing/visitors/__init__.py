@@ -1,0 +1,1 @@
+"""Headers that visitors send."""
