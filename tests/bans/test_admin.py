@@ -19,7 +19,7 @@ from links.models import Link
 from links.operators import affected
 from shortener_project.running.preparation import connection_parameters
 from testing.accounts.admin import Operator, audit
-from tests.links.many import create_many
+from testing.links.many import create_many
 
 MakeLink = Callable[..., dict[str, Any]]
 

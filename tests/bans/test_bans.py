@@ -16,9 +16,9 @@ from bans.models import Ban
 from common.errors import InvalidFields
 from domains.models import Domain
 from links.models import Link
+from testing.links.many import create_many
 from testing.polling import DEADLINE
 from testing.refusals import broken_rules
-from tests.links.many import create_many
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from tests.contract.description import QR_CODE, UNKNOWN_ID, WHOLE, validate
-from tests.contract.description import agrees as agrees
-from tests.contract.description import described as described
+from testing.contract.description import QR_CODE, UNKNOWN_ID, WHOLE, validate
+from testing.contract.description import agrees as agrees
+from testing.contract.description import described as described
 
 
 def test_many_links_are_as_described(

@@ -18,11 +18,11 @@ from domains.verification import resolver
 from links import selectors
 from testing.accounts.accounts import PASSWORD, log_in, token_client
 from testing.analytics.facts import Fact, record
+from testing.contract.description import REPORTS, UNKNOWN_ID, WHOLE, validate
+from testing.contract.description import agrees as agrees
+from testing.contract.description import described as described
 from testing.domains.dns_server import dns_server
 from testing.domains.domains import publish
-from tests.contract.description import REPORTS, UNKNOWN_ID, WHOLE, validate
-from tests.contract.description import agrees as agrees
-from tests.contract.description import described as described
 
 
 @pytest.mark.parametrize("part", REPORTS)

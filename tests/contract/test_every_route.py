@@ -5,20 +5,21 @@ import re
 import pytest
 from rest_framework.test import APIClient
 
-from tests.contract.every_route import (
+from testing.contract.every_route import (
     ALL_METHODS,
     DOCUMENTATION,
     NOT_GIVEN,
     PRIVATE,
     ROUTES,
     UNKNOWN_ID,
+    WITH_ID,
     Route,
     assert_error,
     assert_unauthorized,
     for_every_call,
     send,
 )
-from tests.contract.every_route import alice as alice
+from testing.contract.every_route import alice as alice
 
 DOCUMENTED = {
     ("POST", "/api/auth/login"),
@@ -98,7 +99,6 @@ OURS = (
     *("/api/audit", "/api/workspaces", "/api/invitations", "/api/keys"),
     *DOCUMENTATION,
 )
-WITH_ID = [route for route in ROUTES if "{" in route.path]
 
 
 def for_every_route(chosen: list[Route]) -> pytest.MarkDecorator:

@@ -4,14 +4,17 @@ from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
 from testing.accounts.accounts import bearer_client
-from tests.contract.every_route import NOT_GIVEN, PRIVATE, Route, assert_unauthorized, for_every_call, send
-from tests.contract.every_route import alice as alice
+from testing.contract.every_route import (
+    NOT_GIVEN,
+    PRIVATE,
+    WITH_A_TOKEN_ONLY,
+    Route,
+    assert_unauthorized,
+    for_every_call,
+    send,
+)
+from testing.contract.every_route import alice as alice
 
-WITH_A_TOKEN_ONLY = {
-    *("/api/auth/api-key", "/api/auth/regenerate-api-key", "/api/auth/me", "/api/auth/change-password"),
-    *("/api/auth/logout", "/api/auth/sessions", "/api/auth/sessions/{id}"),
-    *("/api/invitations/{token}/accept", "/api/keys", "/api/keys/{id}", "/api/keys/{id}/rotate"),
-}
 BAD_KEY = "The API key is not valid."
 BAD_TOKEN = "The token is not valid or has expired."
 

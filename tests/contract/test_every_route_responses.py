@@ -3,7 +3,7 @@
 import pytest
 from rest_framework.test import APIClient
 
-from tests.contract.every_route import (
+from testing.contract.every_route import (
     ALL_METHODS,
     DOCUMENTATION,
     NOT_GIVEN,
@@ -15,7 +15,7 @@ from tests.contract.every_route import (
     for_every_call,
     send,
 )
-from tests.contract.every_route import alice as alice
+from testing.contract.every_route import alice as alice
 
 TOP_LEVEL_KEYS = {
     *("success", "message", "data", "warnings"),

@@ -11,8 +11,8 @@ from django.core.management import call_command
 from django.urls import URLPattern, URLResolver, get_resolver
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from tests.contract.description import DOCUMENTS, QR_CODE, REPORTS, validate, without_undescribed_keys
-from tests.contract.description import described as described
+from testing.contract.description import DOCUMENTS, QR_CODE, REPORTS, validate, without_undescribed_keys
+from testing.contract.description import described as described
 
 
 def operations(described: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:

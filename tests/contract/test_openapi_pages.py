@@ -13,8 +13,8 @@ import pytest
 from rest_framework.test import APIClient
 
 from shortener_project.web.schema import render_schema
+from testing.contract.description import DOCUMENTS
 from testing.polling import DEADLINE
-from tests.contract.description import DOCUMENTS
 
 
 @pytest.mark.parametrize("path", sorted(DOCUMENTS))

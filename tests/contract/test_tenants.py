@@ -11,9 +11,7 @@ from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
 from testing.accounts.accounts import bearer_client
-from tests.contract.every_route import Route, for_every_call, send
-from tests.contract.test_every_route import WITH_ID
-from tests.contract.test_every_route_credentials import WITH_A_TOKEN_ONLY
+from testing.contract.every_route import WITH_A_TOKEN_ONLY, WITH_ID, Route, for_every_call, send
 
 WORDS = ("sesame-street", "brand.example", "her-private-title", "alice", "herCode1")
 ID = "an id of hers"

@@ -16,9 +16,9 @@ from testing.accounts.accounts import account
 from testing.accounts.workspaces import add_member, team
 from testing.domains.dns_server import DnsServer
 from testing.domains.domains import as_zone_file
+from testing.domains.resolution import dns as dns
 from testing.pages.browser import Visit
 from testing.pages.dashboard import session_cookie, sign_in
-from tests.domains.conftest import dns as dns
 
 pytestmark = pytest.mark.django_db(transaction=True)
 HOST = "go.brand.example"

@@ -14,7 +14,7 @@ from accounts.services import NewAccount
 from links.models import Link
 from testing.pages.browser import Visit
 from testing.pages.dashboard import session_cookie, sign_in
-from tests.qrcodes.pictures import opened, read
+from testing.pictures import opened, read
 
 MakeLink = Callable[..., dict[str, Any]]
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -18,10 +18,10 @@ from accounts.services import NewAccount
 from domains.models import Domain
 from links.models import Link
 from testing.domains.dns_server import DnsServer
+from testing.domains.resolution import dns as dns
 from testing.pages.dashboard import another_browser
 from testing.pages.keyboard import Keyboard
 from tests.dashboard import walk
-from tests.domains.conftest import dns as dns
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ROWS = 1_000

@@ -12,10 +12,10 @@ from testing.analytics.clicks import drain
 from testing.domains.dns_server import DnsServer
 from testing.domains.domains import as_zone_file
 from testing.pages.keyboard import Keyboard
+from testing.pictures import read
 from testing.sign_in.totp import code
 from testing.threads import at_once
 from tests.dashboard.report_page import total
-from tests.qrcodes.pictures import read
 
 DESTINATION = "https://example.com/first"
 SHARED = "https://example.com/shared"

@@ -14,7 +14,7 @@ from accounts.services import NewAccount
 from domains.models import Domain
 from links.models import Link
 from testing.analytics.clicks import drain
-from tests.links.routing.fields import DEFAULTS
+from testing.links.routing_fields import DEFAULTS
 from tests.links.single import FULL, URL, address, read, row_of, update
 from tests.links.single import link as link
 

@@ -16,8 +16,8 @@ from accounts.models import User
 from accounts.services import NewAccount
 from domains.models import Domain
 from links.models import Link, TagTotals
+from testing.links.many import create_many, imported
 from testing.threads import at_once
-from tests.links.many import create_many, imported
 
 MakeLink = Callable[..., dict[str, Any]]
 Totals = dict[tuple[int, str], tuple[int, int]]

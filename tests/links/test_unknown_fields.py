@@ -13,8 +13,8 @@ from rest_framework.test import APIClient
 from accounts.services import NewAccount
 from links.models import Link
 from links.transfer.exports import COLUMNS
+from testing.links.many import imported
 from testing.refusals import broken_rules
-from tests.links.many import imported
 
 MakeLink = Callable[..., dict[str, Any]]
 

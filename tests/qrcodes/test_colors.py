@@ -23,9 +23,9 @@ from qrcodes.drawing.colors import (
 from qrcodes.drawing.design import Design, ImageFormat, Style
 from qrcodes.drawing.rendering import render
 from qrcodes.models import QrCode
+from testing.pictures import read
 from testing.refusals import broken_rules
 from tests.qrcodes.conftest import GetImage
-from tests.qrcodes.pictures import read
 
 CONTENT = "https://go.example.com/db8xua6?qr=1"
 # From this difference on, zxing reads every image. Below, it reads only some, mostly lossy ones.

@@ -14,10 +14,10 @@ from domains.models import Domain
 from links.models import Link
 from qrcodes.models import QrCode
 from testing.accounts.accounts import key_client
+from testing.pictures import data_uri, file_of, logo, read
 from testing.threads import at_once
 from tests.qrcodes.conftest import GetImage, MakeQrCode
 from tests.qrcodes.creation import send as send
-from tests.qrcodes.pictures import data_uri, file_of, logo, read
 
 MakeLink = Callable[..., dict[str, Any]]
 UUID_V7 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")

@@ -14,10 +14,10 @@ from rest_framework.test import APIClient
 from accounts.services import NewAccount
 from domains.models import Domain
 from qrcodes.models import QrCode
+from testing.pictures import read
 from testing.refusals import broken_rules
 from tests.qrcodes.conftest import GetImage
 from tests.qrcodes.creation import send as send
-from tests.qrcodes.pictures import read
 
 MakeLink = Callable[..., dict[str, Any]]
 NOT_A_STRING = [None, 5, 0, 1.5, True, False, [], ["text"], {}, {"text": "text"}]

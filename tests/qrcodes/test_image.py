@@ -14,8 +14,8 @@ from rest_framework.test import APIClient
 from qrcodes import views
 from qrcodes.drawing.queue import DrawingQueue
 from qrcodes.models import QrCode
+from testing.pictures import opened, read
 from tests.qrcodes.conftest import GetImage, MakeQrCode
-from tests.qrcodes.pictures import opened, read
 
 FOR_EVER = "public, max-age=31536000, immutable"
 CONTENT_TYPES = {"png": "image/png", "jpeg": "image/jpeg", "svg": "image/svg+xml"}

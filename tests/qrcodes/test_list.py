@@ -10,8 +10,8 @@ from rest_framework.test import APIClient
 from accounts.services import NewAccount
 from qrcodes import selectors
 from qrcodes.models import QrCode
+from testing.pictures import data_uri, file_of, logo
 from tests.qrcodes.conftest import MakeQrCode
-from tests.qrcodes.pictures import data_uri, file_of, logo
 
 UNKNOWN_ID = "019a0000-0000-7000-8000-000000000000"
 MakeLink = Callable[..., dict[str, Any]]

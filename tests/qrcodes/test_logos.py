@@ -17,8 +17,8 @@ from PIL import Image
 from rest_framework.test import APIClient
 
 from qrcodes.drawing.logos import MAX_ACROSS, MAX_BYTES, BadLogo, clean_logo
+from testing.pictures import data_uri, file_of, logo, opened, read
 from tests.qrcodes.conftest import GetImage, MakeQrCode
-from tests.qrcodes.pictures import data_uri, file_of, logo, opened, read
 
 
 def chunk(name: bytes, content: bytes) -> bytes:

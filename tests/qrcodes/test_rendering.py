@@ -14,7 +14,7 @@ from common.colors import rgb
 from qrcodes.drawing.design import Design, ImageFormat, Level, Style
 from qrcodes.drawing.rendering import render
 from qrcodes.drawing.symbol import TooSmall, symbol
-from tests.qrcodes.pictures import file_of, logo, opened, read
+from testing.pictures import file_of, logo, opened, read
 
 CONTENT = "https://go.example.com/db8xua6?qr=1"
 LOGO = file_of(logo())

@@ -17,9 +17,9 @@ from links.destinations.lookup import read_target
 from links.models import ClickCounter, Link
 from links.operators.bans import ban_link
 from redirects.password import remember_unlocked
-from testing.visitors.agents import FIREFOX
-from tests.redirects.following import FUTURE, PAST
-from tests.redirects.test_access import AMERICAN, GOOGLEBOT
+from testing.redirects.following import FUTURE, PAST
+from testing.visitors.addresses import AMERICAN
+from testing.visitors.agents import FIREFOX, GOOGLEBOT
 
 ORIGINAL, TARGET = "https://example.com/page?page=1", "https://target.example/new"
 # The API requires that a link starts before it expires.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.redirects.following import AMERICAN, PAST
-from tests.redirects.lanes import CLIENT, django, fast
-from tests.redirects.test_access import GOOGLEBOT, MOBILE, TABLET
+from testing.redirects.following import FUTURE, PAST
+from testing.redirects.lanes import CLIENT, django, fast
+from testing.visitors.addresses import AMERICAN
+from testing.visitors.agents import GOOGLEBOT, MOBILE, TABLET
 
 PROXY = "10.0.0.7"
 UTM = {"source": "news", "medium": "mail"}
@@ -75,6 +76,87 @@ SIMPLE: dict[str, dict[str, str | None]] = {
     "keep-alive field": {"Keep-Alive": "timeout=5", "TE": "trailers"},
     "method override": {"X-HTTP-Method-Override": "POST"},
     "rewritten path": {"X-Original-URL": "/admin", "X-Rewrite-URL": "/admin"},
+}
+# Plain links, which the fast lane serves.
+PLAIN_LINKS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "302": {"redirectType": 302},
+    "301": {"redirectType": 301},
+    "expires later": {"expiresAt": FUTURE},
+    "expires later, 301": {"expiresAt": FUTURE, "redirectType": 301},
+    "tags": {"utm": UTM},
+    "custom code": {"customCode": "spring"},
+    "allowed here": {"restrictions": {"allowedCountries": ["US", "GB"]}},
+    "allowed device": {"restrictions": {"allowedDevices": ["desktop"]}},
+    "not blocked here": {"restrictions": {"blockedCountries": ["JP"]}, "redirectType": 301},
+    "destination with everything": {"originalUrl": "https://exämple.com:8443/ä b?x=1&y=%20#fragment"},
+    "longest destination": {"originalUrl": "https://example.com/" + "a" * 2028},
+}
+# Links that the fast lane refuses to the visitor: an American with a desktop.
+REFUSED_LINKS: dict[str, dict[str, Any]] = {
+    "not allowed here": {"restrictions": {"allowedCountries": ["JP"]}},
+    "blocked here": {"restrictions": {"blockedCountries": ["US"]}},
+    "not this device": {"restrictions": {"allowedDevices": ["mobile", "tablet"]}},
+    "neither here nor on this device": {
+        "restrictions": {"allowedCountries": ["JP"], "allowedDevices": ["mobile"]}
+    },
+    "not allowed here, with a referrer policy": {
+        "restrictions": {"allowedCountries": ["JP"]},
+        "referrerPolicy": "no-referrer",
+        "expiredUrl": "https://example.com/late",
+    },
+    "rules": {
+        "restrictions": {"allowedCountries": ["JP"]},
+        "rules": [
+            {
+                "name": "a",
+                "url": "https://example.com/a",
+                "conditions": [{"type": "device", "values": ["desktop"]}],
+            }
+        ],
+    },
+}
+ACCEPTS = (
+    None,
+    "",
+    "*/*",
+    "application/json",
+    "text/html",
+    "text/html, application/json",
+    "application/json;q=0.9, text/html;q=0.8",
+    "application/*",
+    "text/html;q=0.1, */*",
+    "nonsense;;q=x",
+)
+# Ambiguous requests, which are not simple.
+NOT_SIMPLE: dict[str, dict[str, str | None]] = {
+    "no host": {"Host": None},
+    "empty host": {"Host": ""},
+    "another host": {"Host": "evil.example"},
+    "host with a name": {"Host": "user@sho.rt"},
+    "two hosts": {"Host": "sho.rt\r\nHost: sho.rt"},
+    "two hosts, differently written": {"Host": "sho.rt\r\nHOST: evil.example"},
+    "two agents": {"User-Agent": "a\r\nUser-Agent: b"},
+    "two referrers": {"Referer": "a\r\nReferer: b"},
+    "two accepted types": {"Accept": "text/html\r\nAccept: application/json"},
+    "latin-1": {"User-Agent": "Mözilla"},
+    "tab": {"User-Agent": "Mozilla\tFirefox"},
+    "control character": {"X-Nothing": "a\x01b"},
+    "no value": {"X-Nothing\r\nX-Other": ""},
+    "folded": {"X-Nothing": "a\r\n b"},
+    "space before colon": {"X-Nothing ": "a"},
+    "underscore": {"X_Forwarded_For": AMERICAN},
+    "connection of two": {"Connection": "keep-alive, close"},
+    "upgrade": {"Connection": "Upgrade", "Upgrade": "websocket"},
+    "h2c": {"Upgrade": "h2c", "HTTP2-Settings": "AAMAAABkAAQCAAAAAAIAAAAA"},
+    "expectation": {"Expect": "100-continue"},
+    "body": {"Content-Length": "0"},
+    "chunks": {"Transfer-Encoding": "identity"},
+    "content type": {"Content-Type": "text/plain"},
+    "two schemes": {"X-Forwarded-Proto": "https", "X-Forwarded-Ssl": "off"},
+    "two schemes, older field": {"X-Forwarded-Proto": "https", "X-Forwarded-Protocol": "http"},
+    "too many fields": {f"X-Field-{number}": "x" for number in range(70)},
+    "too long": {"X-Nothing": "x" * 5000},
 }
 
 

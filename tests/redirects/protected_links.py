@@ -51,3 +51,13 @@ def tokens(count: int, path: str, address: str = HERE) -> tuple[Client, str]:
 def clicks(api: APIClient, link: dict[str, Any]) -> int:
     drain()
     return api.get(f"/api/urls/{link['_id']}").json()["data"]["url"]["clickCount"]
+
+
+def fail(path: str, times: int, address: str = HERE) -> list[int]:
+    """Send wrong passwords from one browser, and return the statuses."""
+    visitor = browser(address)
+    form = {
+        "csrfmiddlewaretoken": parse(visitor.get(path)).value_of("csrfmiddlewaretoken"),
+        "password": "wrong",
+    }
+    return [visitor.post(path, form).status_code for _ in range(times)]

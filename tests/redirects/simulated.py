@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from django.db import connection
+
 Simulate = Callable[..., dict[str, Any]]
 DESTINATION = "https://example.com/page"
 FOLLOWED = {
@@ -16,6 +18,7 @@ FOLLOWED = {
     "counted": True,
     "kind": "click",
 }
+MakeLink = Callable[..., dict[str, Any]]
 
 
 def last(simulation: dict[str, Any]) -> tuple[str, bool, str]:
@@ -26,3 +29,10 @@ def last(simulation: dict[str, Any]) -> tuple[str, bool, str]:
 def detail(simulation: dict[str, Any], check: str) -> str:
     [text] = [step["detail"] for step in simulation["steps"] if step["check"] == check]
     return text
+
+
+def rows_of_every_table() -> dict[str, int]:
+    with connection.cursor() as cursor:
+        tables = sorted(connection.introspection.table_names(cursor))
+        cursor.execute(" UNION ALL ".join(f"SELECT '{table}', count(*) FROM {table}" for table in tables))
+        return dict(cursor.fetchall())

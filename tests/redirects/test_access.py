@@ -10,22 +10,14 @@ from redirects import refusals
 from redirects.checks import CHECKS, ORDER, decide
 from redirects.refusals import Refusal
 from redirects.routing.visit import Visit
+from testing.visitors.addresses import AMERICAN, BRITISH, JAPANESE, NOWHERE
+from testing.visitors.agents import GOOGLEBOT, MOBILE, TABLET
 
 NOW = datetime(2030, 6, 1, 12, tzinfo=UTC)
 MOMENT = timedelta(microseconds=1)
 
-AMERICAN, BRITISH, JAPANESE, NOWHERE = "8.8.8.8", "81.2.69.160", "133.11.0.1", "10.0.0.1"
 
 DESKTOP = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0"
-MOBILE = (
-    "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) "
-    "Version/18.5 Mobile/15E148 Safari/604.1"
-)
-TABLET = (
-    "Mozilla/5.0 (iPad; CPU OS 16_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) "
-    "Version/16.6 Mobile/15E148 Safari/604.1"
-)
-GOOGLEBOT = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
 GOOGLEBOT_SMARTPHONE = (
     "Mozilla/5.0 (Linux; Android 6.0.1; Nexus 5X Build/MMB29P) AppleWebKit/537.36 (KHTML, like Gecko) "
     "Chrome/141.0.0.0 Mobile Safari/537.36 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"

@@ -9,29 +9,14 @@ from typing import Any
 import pytest
 from pytest_django.fixtures import Settings
 
+from testing.redirects.following import CUSTOM_HOST
+from testing.redirects.lanes import CLIENT, django, fast, health_check, request
+from testing.visitors.addresses import AMERICAN, BRITISH
 from testing.visitors.agents import FIREFOX
-from tests.redirects.following import AMERICAN, CUSTOM_HOST, FUTURE
-from tests.redirects.lanes import CLIENT, django, fast, health_check, request
-from tests.redirects.links_of_lanes import OTHER_LINKS, PROXY, UTM, check_same, path_of
+from tests.redirects.links_of_lanes import OTHER_LINKS, PLAIN_LINKS, PROXY, check_same, path_of
 
 pytestmark = pytest.mark.django_db
 MakeLink = Callable[..., dict[str, Any]]
-BRITISH = "81.2.69.160"
-# Plain links, which the fast lane serves.
-PLAIN_LINKS: dict[str, dict[str, Any]] = {
-    "plain": {},
-    "302": {"redirectType": 302},
-    "301": {"redirectType": 301},
-    "expires later": {"expiresAt": FUTURE},
-    "expires later, 301": {"expiresAt": FUTURE, "redirectType": 301},
-    "tags": {"utm": UTM},
-    "custom code": {"customCode": "spring"},
-    "allowed here": {"restrictions": {"allowedCountries": ["US", "GB"]}},
-    "allowed device": {"restrictions": {"allowedDevices": ["desktop"]}},
-    "not blocked here": {"restrictions": {"blockedCountries": ["JP"]}, "redirectType": 301},
-    "destination with everything": {"originalUrl": "https://exämple.com:8443/ä b?x=1&y=%20#fragment"},
-    "longest destination": {"originalUrl": "https://example.com/" + "a" * 2028},
-}
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])

@@ -15,8 +15,9 @@ from accounts.services import NewAccount
 from domains.models import DomainStatus
 from links.destinations.cache import UNKNOWN_SECONDS
 from redirects.fast.lookup import lookup
-from tests.redirects.following import AMERICAN, CUSTOM_HOST, FUTURE, PAST, custom_domain
-from tests.redirects.lanes import CLIENT, django, fast, lane_for, request
+from testing.redirects.following import CUSTOM_HOST, FUTURE, PAST, custom_domain
+from testing.redirects.lanes import CLIENT, django, fast, lane_for, request
+from testing.visitors.addresses import AMERICAN
 from tests.redirects.links_of_lanes import OTHER_LINKS, UTM, check_same, path_of
 
 pytestmark = pytest.mark.django_db

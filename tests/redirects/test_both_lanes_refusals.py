@@ -15,48 +15,13 @@ from rest_framework.test import APIClient
 from accounts.services import NewAccount
 from domains.models import DomainStatus
 from redirects.fast.lookup import lookup
-from tests.redirects.following import AMERICAN, CUSTOM_HOST, custom_domain
-from tests.redirects.lanes import CLIENT, django, fast, lane_for, request
-from tests.redirects.links_of_lanes import PROXY, SIMPLE, check_same, path_of
+from testing.redirects.following import CUSTOM_HOST, custom_domain
+from testing.redirects.lanes import CLIENT, django, fast, lane_for, request
+from testing.visitors.addresses import AMERICAN
+from tests.redirects.links_of_lanes import ACCEPTS, PROXY, REFUSED_LINKS, SIMPLE, check_same, path_of
 
 pytestmark = pytest.mark.django_db
 MakeLink = Callable[..., dict[str, Any]]
-# Links that the fast lane refuses to the visitor: an American with a desktop.
-REFUSED_LINKS: dict[str, dict[str, Any]] = {
-    "not allowed here": {"restrictions": {"allowedCountries": ["JP"]}},
-    "blocked here": {"restrictions": {"blockedCountries": ["US"]}},
-    "not this device": {"restrictions": {"allowedDevices": ["mobile", "tablet"]}},
-    "neither here nor on this device": {
-        "restrictions": {"allowedCountries": ["JP"], "allowedDevices": ["mobile"]}
-    },
-    "not allowed here, with a referrer policy": {
-        "restrictions": {"allowedCountries": ["JP"]},
-        "referrerPolicy": "no-referrer",
-        "expiredUrl": "https://example.com/late",
-    },
-    "rules": {
-        "restrictions": {"allowedCountries": ["JP"]},
-        "rules": [
-            {
-                "name": "a",
-                "url": "https://example.com/a",
-                "conditions": [{"type": "device", "values": ["desktop"]}],
-            }
-        ],
-    },
-}
-ACCEPTS = (
-    None,
-    "",
-    "*/*",
-    "application/json",
-    "text/html",
-    "text/html, application/json",
-    "application/json;q=0.9, text/html;q=0.8",
-    "application/*",
-    "text/html;q=0.1, */*",
-    "nonsense;;q=x",
-)
 
 
 @pytest.mark.parametrize("changed", SIMPLE.values(), ids=SIMPLE)

@@ -7,42 +7,11 @@ from typing import Any
 
 import pytest
 
-from tests.redirects.following import AMERICAN
-from tests.redirects.lanes import CLIENT, fast, request
-from tests.redirects.links_of_lanes import SIMPLE, check_same, path_of
+from testing.redirects.lanes import CLIENT, fast, request
+from tests.redirects.links_of_lanes import NOT_SIMPLE, SIMPLE, check_same, path_of
 
 pytestmark = pytest.mark.django_db
 MakeLink = Callable[..., dict[str, Any]]
-# Ambiguous requests, which are not simple.
-NOT_SIMPLE: dict[str, dict[str, str | None]] = {
-    "no host": {"Host": None},
-    "empty host": {"Host": ""},
-    "another host": {"Host": "evil.example"},
-    "host with a name": {"Host": "user@sho.rt"},
-    "two hosts": {"Host": "sho.rt\r\nHost: sho.rt"},
-    "two hosts, differently written": {"Host": "sho.rt\r\nHOST: evil.example"},
-    "two agents": {"User-Agent": "a\r\nUser-Agent: b"},
-    "two referrers": {"Referer": "a\r\nReferer: b"},
-    "two accepted types": {"Accept": "text/html\r\nAccept: application/json"},
-    "latin-1": {"User-Agent": "Mözilla"},
-    "tab": {"User-Agent": "Mozilla\tFirefox"},
-    "control character": {"X-Nothing": "a\x01b"},
-    "no value": {"X-Nothing\r\nX-Other": ""},
-    "folded": {"X-Nothing": "a\r\n b"},
-    "space before colon": {"X-Nothing ": "a"},
-    "underscore": {"X_Forwarded_For": AMERICAN},
-    "connection of two": {"Connection": "keep-alive, close"},
-    "upgrade": {"Connection": "Upgrade", "Upgrade": "websocket"},
-    "h2c": {"Upgrade": "h2c", "HTTP2-Settings": "AAMAAABkAAQCAAAAAAIAAAAA"},
-    "expectation": {"Expect": "100-continue"},
-    "body": {"Content-Length": "0"},
-    "chunks": {"Transfer-Encoding": "identity"},
-    "content type": {"Content-Type": "text/plain"},
-    "two schemes": {"X-Forwarded-Proto": "https", "X-Forwarded-Ssl": "off"},
-    "two schemes, older field": {"X-Forwarded-Proto": "https", "X-Forwarded-Protocol": "http"},
-    "too many fields": {f"X-Field-{number}": "x" for number in range(70)},
-    "too long": {"X-Nothing": "x" * 5000},
-}
 
 
 @pytest.mark.parametrize("changed", SIMPLE.values(), ids=SIMPLE)

@@ -9,7 +9,7 @@ import pytest
 from pytest_django.fixtures import Settings
 
 from redirects.fast import previews, refusing
-from tests.redirects.lanes import django, fast, request
+from testing.redirects.lanes import django, fast, request
 
 pytestmark = pytest.mark.django_db
 MakeLink = Callable[..., dict[str, Any]]

@@ -31,7 +31,7 @@ from redirects.sockets.connections.open_connections import OpenConnections
 from redirects.sockets.event_loop import EventLoop
 from redirects.sockets.responses.client_stream import Incoming
 from testing.polling import DEADLINE
-from tests.redirects.lanes import CLIENT, request
+from testing.redirects.lanes import CLIENT, request
 
 MakeLink = Callable[..., dict[str, Any]]
 

@@ -19,8 +19,7 @@ from redirects import refusals
 from testing.analytics.clicks import drain
 from testing.pages.html import check_json, check_page, parse
 from testing.refusals import broken_rules
-from testing.visitors.agents import FIREFOX
-from tests.redirects.test_max_clicks import GOOGLEBOT
+from testing.visitors.agents import FIREFOX, GOOGLEBOT
 
 pytestmark = pytest.mark.django_db
 MakeLink = Callable[..., dict[str, Any]]

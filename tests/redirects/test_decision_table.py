@@ -21,12 +21,12 @@ from redirects.simulation.representations import simulation as representation
 from redirects.simulation.serializers import SimulationSerializer
 from redirects.simulation.services import Simulation, explain
 from redirects.simulation.visits import described_visit
-from tests.links.many import create_many
+from testing.links.many import create_many
+from testing.redirects.following import custom_domain
+from testing.redirects.lanes import USUAL, Outcome, django, fast, request
+from testing.visitors.addresses import AMERICAN
 from tests.redirects.decision_model import Expected, expected, is_possible, kind_of, merged
 from tests.redirects.decision_table import DOMAIN_LATE, FEATURES, OLD_HOST, OWN_HOST, Feature
-from tests.redirects.following import custom_domain
-from tests.redirects.lanes import USUAL, Outcome, django, fast, request
-from tests.redirects.test_access import AMERICAN
 
 pytestmark = pytest.mark.django_db
 

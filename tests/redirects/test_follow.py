@@ -9,8 +9,9 @@ from rest_framework.test import APIClient
 from domains.models import Domain
 from redirects import refusals
 from testing.pages.html import check_json, check_page
-from tests.redirects.following import AMERICAN, CUSTOM_HOST, DESTINATION, FUTURE, PAST, redirect_headers
-from tests.redirects.following import domain as domain
+from testing.redirects.following import CUSTOM_HOST, DESTINATION, FUTURE, PAST, redirect_headers
+from testing.redirects.following import domain as domain
+from testing.visitors.addresses import AMERICAN
 
 MakeLink = Callable[..., dict[str, Any]]
 

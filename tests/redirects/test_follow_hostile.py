@@ -11,7 +11,7 @@ from django.test import Client
 from redirects import refusals
 from shortener_project.wsgi import application
 from testing.pages.html import check_page
-from tests.redirects.following import CUSTOM_HOST, DESTINATION, redirect_headers
+from testing.redirects.following import CUSTOM_HOST, DESTINATION, redirect_headers
 
 MakeLink = Callable[..., dict[str, Any]]
 # Requests cannot change the destination

@@ -8,8 +8,8 @@ from django.test import Client
 
 from accounts.services import NewAccount
 from domains.models import Domain, DomainStatus
-from tests.redirects.following import CUSTOM_HOST, DESTINATION, custom_domain, redirect_headers
-from tests.redirects.following import domain as domain
+from testing.redirects.following import CUSTOM_HOST, DESTINATION, custom_domain, redirect_headers
+from testing.redirects.following import domain as domain
 
 MakeLink = Callable[..., dict[str, Any]]
 

@@ -11,7 +11,8 @@ from redirects import refusals
 from redirects.refusals import Refusal
 from testing.analytics.clicks import drain
 from testing.pages.html import check_json, check_page
-from tests.redirects.following import AMERICAN, PAST
+from testing.redirects.following import PAST
+from testing.visitors.addresses import AMERICAN
 
 MakeLink = Callable[..., dict[str, Any]]
 # Refusals

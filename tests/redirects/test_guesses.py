@@ -16,10 +16,10 @@ from domains.models import Domain
 from redirects import refusals
 from testing.clock import Clock
 from testing.pages.html import check_page
+from testing.redirects.lanes import django, fast, lane_for, request, without_date
 from tests.redirects.guessing import ELSEWHERE, HERE, SAME_NETWORK, browser, guess
 from tests.redirects.guessing import clock as clock
 from tests.redirects.guessing import limit as limit
-from tests.redirects.lanes import django, fast, lane_for, request, without_date
 
 MakeLink = Callable[..., dict[str, Any]]
 

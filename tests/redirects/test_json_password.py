@@ -18,10 +18,9 @@ from redirects import refusals
 from redirects.refusals import Refusal
 from testing.analytics.clicks import drain
 from testing.attempts import slow_down_clock
+from testing.visitors.agents import GOOGLEBOT
 from tests.redirects.conftest import PASSWORD
-from tests.redirects.protected_links import DESTINATION, ELSEWHERE, HERE, browser, send
-from tests.redirects.test_max_clicks import GOOGLEBOT
-from tests.redirects.test_password_limits import fail
+from tests.redirects.protected_links import DESTINATION, ELSEWHERE, HERE, browser, fail, send
 
 MakeLink = Callable[..., dict[str, Any]]
 

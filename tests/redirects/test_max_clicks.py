@@ -9,11 +9,10 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from testing.analytics.clicks import drain
-from testing.visitors.agents import FIREFOX
+from testing.visitors.agents import FIREFOX, GOOGLEBOT
 
 MakeLink = Callable[..., dict[str, Any]]
 
-GOOGLEBOT = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
 VISITORS, MAX_CLICKS, ROUNDS = 200, 25, 20
 
 

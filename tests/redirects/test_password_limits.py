@@ -11,22 +11,12 @@ from pytest_django import Settings
 from accounts.credentials.hashing import MAX_CALLERS, hashing
 from redirects import refusals
 from testing.attempts import pass_time, slow_down_clock
-from testing.pages.html import check_page, parse
+from testing.pages.html import check_page
 from tests.redirects.conftest import PASSWORD
-from tests.redirects.protected_links import ELSEWHERE, HERE, SAME_NETWORK, browser, send, tokens
+from tests.redirects.protected_links import ELSEWHERE, HERE, SAME_NETWORK, browser, fail, send, tokens
 from tests.redirects.protected_links import hashes as hashes
 
 MakeLink = Callable[..., dict[str, Any]]
-
-
-def fail(path: str, times: int, address: str = HERE) -> list[int]:
-    """Send wrong passwords from one browser, and return the statuses."""
-    visitor = browser(address)
-    form = {
-        "csrfmiddlewaretoken": parse(visitor.get(path)).value_of("csrfmiddlewaretoken"),
-        "password": "wrong",
-    }
-    return [visitor.post(path, form).status_code for _ in range(times)]
 
 
 def test_a_network_is_blocked_after_10_failures(path: str, hashes: list[str]) -> None:

@@ -13,8 +13,8 @@ import pytest
 from links.destinations import lookup as destinations
 from links.destinations.lookup import Target, read_target
 from redirects.fast.prepared import fits_fast_lane
-from tests.redirects.following import AMERICAN
-from tests.redirects.lanes import django, fast, request
+from testing.redirects.lanes import django, fast, request
+from testing.visitors.addresses import AMERICAN
 
 MakeLink = Callable[..., dict[str, Any]]
 

@@ -16,15 +16,20 @@ from accounts.services import NewAccount
 from common.host.metrics import REGISTRY
 from redirects.fast.counts import Counts
 from testing.clock import Clock
-from testing.visitors.agents import FIREFOX
-from tests.redirects.following import CUSTOM_HOST, custom_domain
-from tests.redirects.lanes import CLIENT, django, fast, lane_for, request
-from tests.redirects.links_of_lanes import OTHER_LINKS, SIMPLE, check_same, path_of
-from tests.redirects.test_access import AMERICAN
-from tests.redirects.test_both_lanes import PLAIN_LINKS
-from tests.redirects.test_both_lanes_refusals import ACCEPTS, REFUSED_LINKS
-from tests.redirects.test_both_lanes_requests import NOT_SIMPLE
-from tests.redirects.test_routed_cards import TWITTERBOT
+from testing.redirects.following import CUSTOM_HOST, custom_domain
+from testing.redirects.lanes import CLIENT, django, fast, lane_for, request
+from testing.visitors.addresses import AMERICAN
+from testing.visitors.agents import FIREFOX, TWITTERBOT
+from tests.redirects.links_of_lanes import (
+    ACCEPTS,
+    NOT_SIMPLE,
+    OTHER_LINKS,
+    PLAIN_LINKS,
+    REFUSED_LINKS,
+    SIMPLE,
+    check_same,
+    path_of,
+)
 
 pytestmark = pytest.mark.django_db
 MakeLink = Callable[..., dict[str, Any]]

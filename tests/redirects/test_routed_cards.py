@@ -15,15 +15,14 @@ from analytics.journal.records import COUNTED, decode
 from analytics.models import Kind
 from links.destinations import lookup as destinations
 from links.destinations.lookup import Target, read_target
-from tests.redirects.following import AMERICAN
-from tests.redirects.lanes import django, fast, request
+from testing.redirects.lanes import django, fast, request
+from testing.visitors.addresses import AMERICAN
+from testing.visitors.agents import GOOGLEBOT, MOBILE, TWITTERBOT
 from tests.redirects.routed import SPRING, US, MakeRouted, condition, location_of, routing, rule
 from tests.redirects.routed import make_routed as make_routed
-from tests.redirects.test_access import GOOGLEBOT, MOBILE
 
 pytestmark = pytest.mark.django_db
 MakeLink = Callable[..., dict[str, Any]]
-TWITTERBOT = "Twitterbot/1.0"
 
 
 @pytest.mark.parametrize("agent", [TWITTERBOT, "facebookexternalhit/1.1", "WhatsApp/2.23.20.0"])

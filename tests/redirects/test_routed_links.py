@@ -19,11 +19,11 @@ from links.destinations import lookup as destinations
 from redirects.fast.lookup import lookup
 from redirects.sockets.responses.busy import BUSY, HEAD_TOO_LONG
 from testing.clock import Clock
-from tests.redirects.following import AMERICAN
-from tests.redirects.lanes import django, fast, lane_for, request
+from testing.redirects.lanes import django, fast, lane_for, request
+from testing.visitors.addresses import AMERICAN
+from testing.visitors.agents import MOBILE
 from tests.redirects.routed import MOBILE_ONLY, SPRING, US, MakeRouted, condition, location_of, routing, rule
 from tests.redirects.routed import make_routed as make_routed
-from tests.redirects.test_access import MOBILE
 
 pytestmark = pytest.mark.django_db
 MakeLink = Callable[..., dict[str, Any]]

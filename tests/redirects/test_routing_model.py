@@ -21,10 +21,9 @@ from common.secrets import derive_key
 from links.destinations.lookup import Target
 from redirects.fast.lane import FastLane
 from redirects.fast.prepared import prepare
-from testing.visitors.agents import FIREFOX
-from tests.redirects.lanes import request
-from tests.redirects.test_access import AMERICAN, BRITISH, GOOGLEBOT, JAPANESE, MOBILE, NOWHERE, TABLET
-from tests.redirects.test_routed_cards import TWITTERBOT
+from testing.redirects.lanes import request
+from testing.visitors.addresses import AMERICAN, BRITISH, JAPANESE, NOWHERE
+from testing.visitors.agents import FIREFOX, GOOGLEBOT, MOBILE, TABLET, TWITTERBOT
 
 LINK, CODE = 4711, "spring"
 LOCATION = "https://example.com/page?next=/home&utm_source=news#end"

@@ -11,8 +11,7 @@ from rest_framework.test import APIClient
 
 from links.destinations.lookup import Target, read_target
 from redirects.checks import router_of
-from tests.redirects.simulated import DESTINATION, FOLLOWED, Simulate, detail, last
-from tests.redirects.test_simulation import MakeLink
+from tests.redirects.simulated import DESTINATION, FOLLOWED, MakeLink, Simulate, detail, last
 
 
 def rule(name: str, *conditions: dict[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,11 +14,10 @@ from domains.models import DomainStatus
 from links.models import Link
 from links.operators.bans import ban_link
 from redirects.checks import ORDER
-from tests.redirects.following import CUSTOM_HOST, FUTURE, PAST, custom_domain
-from tests.redirects.simulated import DESTINATION, FOLLOWED, Simulate, detail, last
-from tests.redirects.test_access import AMERICAN, BRITISH, GOOGLEBOT, MOBILE
-
-MakeLink = Callable[..., dict[str, Any]]
+from testing.redirects.following import CUSTOM_HOST, FUTURE, PAST, custom_domain
+from testing.visitors.addresses import AMERICAN, BRITISH
+from testing.visitors.agents import GOOGLEBOT, MOBILE
+from tests.redirects.simulated import DESTINATION, FOLLOWED, MakeLink, Simulate, detail, last
 
 
 def test_a_visit_without_any_detail_passes_every_check_of_a_plain_link(

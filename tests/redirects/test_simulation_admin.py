@@ -16,7 +16,7 @@ from redirects.checks import ORDER
 from testing.accounts.accounts import account
 from testing.accounts.admin import Operator
 from testing.visitors.forgeries import records
-from tests.redirects.test_simulation_requests import rows_of_every_table
+from tests.redirects.simulated import rows_of_every_table
 
 MakeLink = Callable[..., dict[str, Any]]
 

@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 import time_machine
 from django.conf import settings as django_settings
-from django.db import connection
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
 from links.models import ClickCounter
+from testing.visitors.addresses import AMERICAN
+from testing.visitors.agents import GOOGLEBOT
 from testing.visitors.forgeries import records
-from tests.redirects.simulated import DESTINATION, FOLLOWED, Simulate, detail, last
-from tests.redirects.test_access import AMERICAN, GOOGLEBOT
+from tests.redirects.simulated import DESTINATION, FOLLOWED, Simulate, detail, last, rows_of_every_table
 
 MakeLink = Callable[..., dict[str, Any]]
 
@@ -49,13 +49,6 @@ def test_a_visit_without_a_time_is_now(make_link: MakeLink, simulate: Simulate) 
         assert last(simulate(link))[2] == (
             "The link expires on 2098-12-31 at 23:59:59 UTC; the visit is on 2098-12-31 at 23:59:59 UTC."
         )
-
-
-def rows_of_every_table() -> dict[str, int]:
-    with connection.cursor() as cursor:
-        tables = sorted(connection.introspection.table_names(cursor))
-        cursor.execute(" UNION ALL ".join(f"SELECT '{table}', count(*) FROM {table}" for table in tables))
-        return dict(cursor.fetchall())
 
 
 def test_a_simulation_counts_claims_and_records_nothing(

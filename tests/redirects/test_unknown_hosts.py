@@ -18,8 +18,8 @@ from common.host.unknown_hosts import HOSTS, unknown_hosts
 from domains.models import Domain, DomainStatus
 from redirects import refusals
 from testing.pages.html import check_json, check_page
-from tests.redirects.following import CUSTOM_HOST, custom_domain
-from tests.shortener_project.browsers import FOREIGN_HOSTS
+from testing.redirects.following import CUSTOM_HOST, custom_domain
+from testing.visitors.browsers import FOREIGN_HOSTS
 
 MakeLink = Callable[..., dict[str, Any]]
 

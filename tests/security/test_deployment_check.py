@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.shortener_project.loading import load
-from tests.shortener_project.test_settings import run
+from testing.settings_module import load, run
 
 TLS = {
     "BASE_URL": "https://go.example.com",

@@ -24,8 +24,8 @@ from domains.models import Domain, DomainStatus
 from redirects import refusals
 from redirects.pages import refuse
 from testing.accounts.accounts import PASSWORD
+from testing.contract.every_route import patterns
 from testing.visitors.agents import FIREFOX
-from tests.contract.every_route import patterns
 
 MakeLink = Callable[..., dict[str, Any]]
 PROJECT = Path(__file__).parents[2]

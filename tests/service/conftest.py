@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,9 +8,12 @@ import pytest
 
 from testing.programs import program
 from testing.service import processes
-from testing.service.hosts import make_folder, started
+from testing.service.fixtures import caddy as caddy
+from testing.service.fixtures import make_database as make_database
+from testing.service.fixtures import make_empty_database as make_empty_database
+from testing.service.fixtures import make_service as make_service
+from testing.service.hosts import started
 from testing.service.limits import LONG_TIMEOUTS
-from testing.service.postgresql.databases import create_database, drop_database
 from testing.service.running import Owner, Service, eventually
 
 HERE = Path(__file__).parent
@@ -56,45 +58,6 @@ def api_key(installation: Installation) -> str:
     return installation.owner.api_key
 
 
-@pytest.fixture
-def make_service() -> Iterator[Callable[..., Service]]:
-    """Factory of installations that have never been started."""
-    services: list[Service] = []
-
-    def make(**options: str) -> Service:
-        services.append(Service(make_folder(), **options))
-        return services[-1]
-
-    yield make
-    for service in services:
-        service.end()
-
-
-@pytest.fixture(scope="module")
-def make_database() -> Iterator[Callable[[], str]]:
-    """Factory of migrated databases without an account on the tests' server. Returns their URL."""
-    yield from databases(migrated=True)
-
-
-@pytest.fixture(scope="module")
-def make_empty_database() -> Iterator[Callable[[], str]]:
-    """Factory of databases without tables on the tests' server. Returns their URL."""
-    yield from databases(migrated=False)
-
-
-def databases(*, migrated: bool) -> Iterator[Callable[[], str]]:
-    server = os.environ["DATABASE_URL"]
-    names: list[str] = []
-
-    def make() -> str:
-        names.append(create_database(server, migrated=migrated))
-        return names[-1]
-
-    yield make
-    for url in names:
-        drop_database(server, url)
-
-
 @pytest.fixture(scope="session")
 def haproxy() -> str:
     return program("haproxy")
@@ -103,8 +66,3 @@ def haproxy() -> str:
 @pytest.fixture(scope="session")
 def varnishd() -> str:
     return program("varnishd")
-
-
-@pytest.fixture(scope="session")
-def caddy() -> str:
-    return program("caddy")

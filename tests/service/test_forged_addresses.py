@@ -15,7 +15,7 @@ from testing.service.hosts import one_host
 from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Service
 from testing.visitors.forgeries import FORGERIES, forged, records
-from tests.service.test_hostile_visitors import Visitor
+from tests.service.hostile_visitor import Visitor
 
 VISITS = 1000
 LIMIT = 60

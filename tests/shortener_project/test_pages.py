@@ -15,8 +15,8 @@ from pytest_django import Settings
 from accounts.services import NewAccount
 from analytics.journal.writer import journal
 from testing.polling import DEADLINE
-from tests.shortener_project.browsers import FOREIGN_HOSTS
-from tests.shortener_project.browsers import browser as browser
+from testing.visitors.browsers import FOREIGN_HOSTS
+from testing.visitors.browsers import browser as browser
 
 PROJECT = Path(__file__).resolve().parents[2]
 OWN_PAGES = ["/healthz", "/readyz", "/robots.txt"]

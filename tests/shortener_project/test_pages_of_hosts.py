@@ -6,8 +6,8 @@ from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
 from domains.models import Domain
-from tests.shortener_project.browsers import FOREIGN_HOSTS
-from tests.shortener_project.browsers import browser as browser
+from testing.visitors.browsers import FOREIGN_HOSTS
+from testing.visitors.browsers import browser as browser
 
 
 @pytest.fixture

@@ -2,26 +2,11 @@
 
 import os
 import stat
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from testing.polling import DEADLINE
-from tests.shortener_project.loading import POSTGRES, PROJECT, SECRET, environment, load, refusal
-
-
-def run(var: Path, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, *command],
-        cwd=PROJECT,
-        env=environment(var, **variables),
-        capture_output=True,
-        text=True,
-        timeout=DEADLINE,
-        check=False,
-    )
+from testing.settings_module import POSTGRES, SECRET, load, refusal, run
 
 
 def test_defaults_listen_on_loopback_only(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.shortener_project.loading import POSTGRES, SECRET, load, refusal
+from testing.settings_module import POSTGRES, SECRET, load, refusal
 
 
 def test_database_url_is_parsed(tmp_path: Path) -> None:

@@ -23,8 +23,7 @@ from domains.models import Domain
 from testing.accounts.accounts import account, bearer_client, key_client
 from testing.accounts.keys import scoped_client, scoped_key
 from testing.accounts.workspaces import add_member, key_client_in, team, token_client_in
-from tests.contract.every_route import ROUTES, UNKNOWN_ID
-from tests.contract.test_every_route_credentials import WITH_A_TOKEN_ONLY
+from testing.contract.every_route import ROUTES, UNKNOWN_ID, WITH_A_TOKEN_ONLY
 
 LINK = {"originalUrl": "https://example.com/"}
 _VALUES = re.compile(r"[0-9a-f]{8}(-?[0-9a-f]{4}){3}-?[0-9a-f]{12}|\\x[0-9a-f]+|\d+")

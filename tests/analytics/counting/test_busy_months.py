@@ -23,22 +23,12 @@ from testing.analytics.facts import Fact, record
 from testing.connections import connect_elsewhere
 from testing.polling import DEADLINE, eventually
 from testing.threads import at_once
-from tests.analytics.counting.test_concurrent_drainers import COUNTERS, batch_held_before, routed_link
-from tests.analytics.counting.test_pipeline import BRITISH, MakeLink, journaled, pk
+from tests.analytics.counting.busy_links import LATE, LATE_MONTH, busy_link, months, waiting
+from tests.analytics.counting.journaled import BRITISH, MakeLink, journaled, pk
+from tests.analytics.counting.open_batches import COUNTERS, batch_held_before, routed_link
 
 Values = dict[tuple[int, date, str], int]
 NEVER = 10**9
-ADVISORY_WAITS = """
-SELECT count(*) FROM pg_locks JOIN pg_database d ON d.oid = database
-WHERE locktype = 'advisory' AND NOT granted AND datname = current_database()
-"""
-# A time on a day that is not open any more.
-LATE = datetime.now(UTC) - timedelta(days=6)
-LATE_MONTH = LATE.date().replace(day=1)
-
-
-def months(link: int) -> list[date]:
-    return list(BusyMonth.objects.filter(link_id=link).order_by("month").values_list("month", flat=True))
 
 
 def stored(link: int) -> Values:
@@ -147,20 +137,6 @@ def test_clicks_that_are_imported_later_are_added_to_busy_months_only(make_link:
 
 
 # Concurrently
-
-
-def waiting(observer: Any, count: int) -> Callable[[], bool]:
-    """Whether so many transactions wait for an advisory lock."""
-    return lambda: observer.execute(ADVISORY_WAITS).fetchone() == (count,)
-
-
-def busy_link(make_link: MakeLink) -> int:
-    """A link with three clicks on a day that is not closed yet."""
-    link = pk(make_link())
-    journaled(link, LATE, count=3)
-    close_journal()
-    assert drain() == 3
-    return link
 
 
 @pytest.mark.django_db(transaction=True)

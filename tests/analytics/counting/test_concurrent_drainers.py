@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -20,54 +17,15 @@ from analytics.journal.records import BRANCH_SHIFT, UNKNOWN_CODE
 from analytics.models import Click, DayCount, DayTotal, LifeCount, MonthCount, UnknownCode
 from links.models import ClickCounter, DeletedLink
 from links.storage.deletion import delete_locked_links
-from testing.analytics.branches import branch, set_branches
 from testing.analytics.clicks import close_journal, drain
-from tests.analytics.counting.test_pipeline import AMERICAN, BRITISH, journaled, pk
+from tests.analytics.counting.journaled import AMERICAN, BRITISH, MakeLink, journaled, pk
+from tests.analytics.counting.open_batches import COUNTERS, batch_held_before, routed_link
 
 pytestmark = pytest.mark.django_db(transaction=True)
-MakeLink = Callable[..., dict[str, Any]]
 
 # Far below the time for which the other transaction stays open, and far above the time that a batch takes.
 LOCK_TIMEOUT = "1s"
-DEADLINE_SECONDS = 120
-COUNTERS = "SELECT link_id FROM links_clickcounter WHERE link_id = ANY(%s) ORDER BY link_id FOR NO KEY UPDATE"
 OFFSETS = "UPDATE analytics_segment s"
-
-
-@contextmanager
-def batch_held_before(statement: str, folder: Path, size: int) -> Iterator[None]:
-    """Another drainer's transaction, which counts ``size`` records and stays open before ``statement``."""
-    reached, proceed = threading.Event(), threading.Event()
-    outcomes: list[object] = []
-
-    def hold(execute: Callable[..., Any], sql: str, *rest: Any) -> Any:
-        if sql.lstrip().startswith(statement):
-            reached.set()
-            proceed.wait(DEADLINE_SECONDS)
-        return execute(sql, *rest)
-
-    def drain_one_batch() -> None:
-        drainer = Drainer(folder)
-        drainer._limit = size
-        try:
-            with connection.execute_wrapper(hold):
-                outcomes.append(drainer.drain_batch())
-        except Exception as error:
-            outcomes.append(error)
-        finally:
-            reached.set()
-            connection.close()
-
-    thread = threading.Thread(target=drain_one_batch)
-    thread.start()
-    try:
-        assert reached.wait(DEADLINE_SECONDS)
-        assert outcomes == []
-        yield
-    finally:
-        proceed.set()
-        thread.join()
-    assert outcomes == [size]
 
 
 def drain_beside(folder: Path) -> int:
@@ -87,12 +45,6 @@ def segment_of(*links: int, **fields: Any) -> None:
         journaled(link, **fields)
     journaled(0, kind=UNKNOWN_CODE)
     close_journal()
-
-
-def routed_link(make_link: MakeLink) -> int:
-    link = make_link()
-    set_branches(link["_id"], [branch(1)])
-    return pk(link)
 
 
 @pytest.fixture

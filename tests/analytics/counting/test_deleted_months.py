@@ -22,9 +22,9 @@ from testing.connections import connect_elsewhere
 from testing.links.deletion import delete_finally
 from testing.polling import DEADLINE, eventually
 from testing.threads import at_once
-from tests.analytics.counting.test_busy_months import LATE, LATE_MONTH, busy_link, months, waiting
-from tests.analytics.counting.test_concurrent_drainers import COUNTERS, batch_held_before
-from tests.analytics.counting.test_pipeline import BRITISH, MakeLink, journaled, pk
+from tests.analytics.counting.busy_links import LATE, LATE_MONTH, busy_link, months, waiting
+from tests.analytics.counting.journaled import BRITISH, MakeLink, journaled, pk
+from tests.analytics.counting.open_batches import COUNTERS, batch_held_before
 
 TABLES = (Click, DayTotal, QuarterTotal, DayCount, LifeCount, MonthCount, BusyMonth)
 

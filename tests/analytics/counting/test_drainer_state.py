@@ -21,7 +21,7 @@ from analytics.models import Click
 from analytics.pipeline_models import Segment
 from analytics.visitors.geo import geo
 from testing.analytics.clicks import close_journal, drain
-from tests.analytics.counting.test_pipeline import MakeLink, journaled, pk
+from tests.analytics.counting.journaled import MakeLink, journaled, pk
 from tests.analytics.mmdb import write_mmdb
 
 

@@ -24,7 +24,7 @@ from common import ddl
 from shortener_project.management.commands.housekeeping import run_all_steps
 from testing.analytics.clicks import drain
 from testing.polling import DEADLINE, eventually
-from tests.analytics.counting.test_retention import click, month, partitions
+from tests.analytics.counting.partitions import click, month, partitions
 from tests.emptying import restore_database
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,8 +16,7 @@ from analytics.counting.pipeline import Drainer
 from analytics.counting.tables.lifetime_counts import close_days
 from analytics.counting.tables.salts import delete_old_visitors
 from analytics.journal.pending import open_record
-from analytics.journal.records import UNKNOWN_CODE, Record, decode, encode
-from analytics.journal.writer import journal
+from analytics.journal.records import UNKNOWN_CODE, decode
 from analytics.models import (
     Click,
     ClosedDay,
@@ -36,31 +34,16 @@ from analytics.models import (
     UnknownCode,
 )  # fmt: skip
 from domains.models import Domain, DomainStatus
-from links.models import Link, OwnerTotals
+from links.models import OwnerTotals
 from testing.analytics.clicks import close_journal, drain
 from testing.links.deletion import delete_finally
-from testing.visitors.agents import FIREFOX
+from tests.analytics.counting.journaled import AMERICAN, BRITISH, MakeLink, journaled, pk
 
-MakeLink = Callable[..., dict[str, Any]]
-
-AMERICAN, BRITISH = "8.8.8.8", "212.58.244.20"
 IPHONE = (
     "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) "
     "Version/18.5 Mobile/15E148 Safari/604.1"
 )
 GOOGLEBOT = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
-
-
-def pk(link: dict[str, Any]) -> int:
-    return Link.objects.get(public_id=link["_id"]).pk
-
-
-def journaled(link_id: int, moment: datetime | None = None, count: int = 1, **fields: Any) -> None:
-    """Append clicks as a worker does, with the given time."""
-    microseconds = time.time_ns() // 1000 if moment is None else int(moment.timestamp()) * 1_000_000
-    record = Record(microseconds, link_id, Kind.CLICK, 0, AMERICAN, "", FIREFOX, "")._replace(**fields)
-    for _ in range(count):
-        journal().append(encode(record))
 
 
 def totals() -> list[tuple[int, int]]:

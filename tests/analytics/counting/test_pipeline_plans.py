@@ -15,7 +15,7 @@ from analytics.models import Click, Kind
 from analytics.pipeline_models import DeadLetter, PendingRecord
 from links.models import Link
 from testing.analytics.clicks import close_journal, drain
-from tests.analytics.counting.test_pipeline import MakeLink, pk
+from tests.analytics.counting.journaled import MakeLink, pk
 
 LIMIT = 40
 

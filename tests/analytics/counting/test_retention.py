@@ -5,7 +5,6 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from django.core.management import call_command
-from django.db import connection
 from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
@@ -22,36 +21,9 @@ from analytics.pipeline_models import DeletedLink, Segment
 from common.ids import new_public_id
 from testing.analytics.clicks import drain
 from testing.links.deletion import delete_finally
+from tests.analytics.counting.partitions import click, following, month, partitions
 
 MakeLink = Callable[..., dict[str, Any]]
-
-
-def click(moment: datetime) -> Click:
-    text = dict.fromkeys(
-        ("reason", "country", "city", "device", "browser", "operating_system", "referrer"), ""
-    )
-    return Click.objects.create(time=moment, link_id=1, kind=0, **text)
-
-
-def partitions() -> dict[str, list[datetime]]:
-    """The times of the clicks, by partition."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'analytics_click'::regclass"
-        )
-        times_by_partition = {name: [] for (name,) in cursor.fetchall()}
-        for name in times_by_partition:
-            cursor.execute(f"SELECT time FROM {name} ORDER BY time")
-            times_by_partition[name] = [time for (time,) in cursor.fetchall()]
-    return times_by_partition
-
-
-def month(moment: datetime) -> str:
-    return f"analytics_click_{moment:%Y_%m}"
-
-
-def following(moment: datetime) -> datetime:
-    return (moment.replace(day=1) + timedelta(days=31)).replace(day=1)
 
 
 def test_partitions_exist_for_this_month_and_the_next_two(db: None) -> None:

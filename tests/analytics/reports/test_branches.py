@@ -20,8 +20,8 @@ from analytics.models import Click, Kind
 from links.models import Link, Route
 from testing.analytics.branches import LONG_AGO, Branch, branch, set_branches
 from testing.analytics.facts import Fact, moment, record
+from testing.contract.description import validate, without_undescribed_keys
 from tests.analytics.reading import report
-from tests.contract.description import validate, without_undescribed_keys
 
 GERMANY, FRANCE, SPLIT = (branch(number, name) for number, name in enumerate(("Germany", "France", "B"), 1))
 

@@ -27,9 +27,9 @@ from analytics.visit_imports import services
 from domains.models import Domain
 from links.models import ClickCounter, DeletedLink, Link
 from testing.analytics.clicks import drain
+from testing.links.many import URL, imported
 from testing.threads import at_once
 from tests.analytics.reading import report
-from tests.links.many import URL, imported
 
 MakeLink = Callable[..., dict[str, Any]]
 

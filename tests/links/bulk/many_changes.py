@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework.test import APIClient
 
-from tests.links.many import results
+from testing.links.many import results
 
 
 def delete(client: APIClient, *ids: str) -> list[dict[str, Any]]:

@@ -20,10 +20,10 @@ from links.bulk.drafting import Drafting
 from links.bulk.services import create_links, store_drafts
 from links.models import Code, Link
 from testing.accounts.accounts import key_client
+from testing.links.many import UNKNOWN_ID, URL, create_many
 from testing.refusals import broken_rules
 from testing.threads import at_once
 from tests.links.creation import everything_written
-from tests.links.many import UNKNOWN_ID, URL, create_many
 
 DESTINATION = canonical_destination(URL)
 

@@ -14,11 +14,11 @@ from accounts.models import Workspace
 from accounts.services import NewAccount
 from links.bulk.services import delete_links
 from links.models import Code, Link
+from testing.links.many import UNKNOWN_ID, URL
 from testing.refusals import broken_rules
 from testing.threads import at_once
 from tests.links.bulk.many_changes import delete
 from tests.links.creation import everything_written
-from tests.links.many import UNKNOWN_ID, URL
 
 MakeLink = Callable[..., dict[str, Any]]
 

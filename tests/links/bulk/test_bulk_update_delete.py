@@ -15,11 +15,11 @@ from accounts.services import NewAccount
 from domains.models import Domain
 from links.bulk.services import update_links
 from links.models import Code, Link
+from testing.links.many import UNKNOWN_ID, URL, results
 from testing.refusals import broken_rules
 from testing.threads import at_once
 from tests.links.bulk.many_changes import delete
 from tests.links.creation import whole
-from tests.links.many import UNKNOWN_ID, URL, results
 
 MakeLink = Callable[..., dict[str, Any]]
 

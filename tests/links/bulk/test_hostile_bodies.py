@@ -15,7 +15,7 @@ from common.rest.fields import Text, has_at_most
 from common.rest.handling import MAX_UNKNOWN
 from common.rest.lists import List
 from links.models import Link
-from tests.links.many import URL, create_many
+from testing.links.many import URL, create_many
 
 MARKS = "\u0301\u0316"
 

@@ -17,9 +17,9 @@ from accounts.models import StoredResponse
 from accounts.services import NewAccount
 from links.models import Code, Link
 from testing.accounts.accounts import key_client
+from testing.links.many import URL, post_when_admitted
 from testing.polling import DEADLINE, eventually
 from testing.threads import at_once
-from tests.links.many import URL, post_when_admitted
 
 BULK = {"urls": [{"originalUrl": URL, "customCode": "alpha"}, {"originalUrl": "x"}, {"originalUrl": URL}]}
 IMPORT = {"content": f"originalUrl,customCode\n{URL},alpha\n{URL},admin\n{URL},\n", "dryRun": False}

@@ -12,7 +12,7 @@ from links.bulk.services import MAX_ITEMS
 from links.models import Link, Route
 from links.routing.serializers import MAX_RULES
 from links.storage.statement_groups import ROUTED_LINKS_PER_STATEMENT
-from tests.links.many import URL, create_many, results
+from testing.links.many import URL, create_many, results
 
 _LOG = """
 CREATE TEMPORARY TABLE written (operation text, links integer) ON COMMIT DROP;

@@ -16,8 +16,8 @@ from links.bulk import storing
 from links.models import CreatedLinks, Link
 from links.transfer import imports
 from testing.accounts.accounts import key_client
+from testing.links.many import UNKNOWN_ID, URL, create_many, imported, post_when_admitted, results
 from testing.threads import at_once
-from tests.links.many import UNKNOWN_ID, URL, create_many, imported, post_when_admitted, results
 
 GOOD, TAKEN, BAD = {"originalUrl": URL}, {"originalUrl": URL, "customCode": "taken"}, {"originalUrl": "x"}
 UNKNOWN_DOMAIN = {"originalUrl": URL, "domainId": UNKNOWN_ID}

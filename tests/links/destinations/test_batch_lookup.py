@@ -15,8 +15,8 @@ from domains.models import Domain
 from links.destinations.batch_lookup import Key, load_targets, read_targets
 from links.destinations.known_links import known_links
 from links.destinations.lookup import Target, read_target, recall_target
-from tests.links.many import URL
-from tests.links.routing.fields import EVERYTHING
+from testing.links.many import URL
+from testing.links.routing_fields import EVERYTHING
 
 MakeLink = Callable[..., dict[str, Any]]
 OWN, CUSTOM, INACTIVE, PENDING = "sho.rt", "go.example.com", "old.example.com", "new.example.com"

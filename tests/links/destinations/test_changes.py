@@ -16,7 +16,7 @@ from domains.services import delete_domain
 from links.codes.namespace import delete_expired_holds
 from links.destinations.invalidation_listener import CHANNEL
 from links.models import Code
-from tests.redirects.following import CUSTOM_HOST, custom_domain
+from testing.redirects.following import CUSTOM_HOST, custom_domain
 
 pytestmark = pytest.mark.django_db(transaction=True)
 MakeLink = Callable[..., dict[str, Any]]

@@ -15,8 +15,8 @@ from accounts.services import NewAccount
 from domains.models import Domain
 from links.destinations import cache as destination_cache
 from testing.accounts.admin import Operator
+from testing.redirects.following import CUSTOM_HOST, custom_domain
 from testing.threads import at_once
-from tests.redirects.following import CUSTOM_HOST, custom_domain
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

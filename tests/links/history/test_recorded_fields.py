@@ -13,42 +13,10 @@ from accounts.models import Change
 from accounts.services import NewAccount
 from domains.models import Domain
 from links.models import Link
-from tests.links.routing.fields import EVERYTHING
+from testing.links.routing_fields import EVERYTHING
+from tests.links.history.recorded import CHANGED, FORMER
 
 MakeLink = Callable[..., dict[str, Any]]
-
-FORMER: dict[str, Any] = {
-    "customCode": "spring",
-    "title": "Title",
-    "description": "Description",
-    "tags": ["One", "two"],
-    "isActive": True,
-    "expiresAt": "2030-12-31T23:59:59.123456Z",
-    "utm": {"source": "s", "medium": "m"},
-    "restrictions": {"maxClicks": 9, "allowedCountries": ["DE", "AT"], "allowedDevices": ["mobile"]},
-    "redirectType": 301,
-    **EVERYTHING,
-}
-CHANGED: dict[str, Any] = {
-    "customCode": "summer",
-    "title": None,
-    "description": "Other",
-    "tags": [],
-    "isActive": False,
-    "expiresAt": "2031-01-01T00:00:00Z",
-    "utm": {},
-    "restrictions": {"maxClicksPerVisitor": 2, "blockedCountries": ["FR"]},
-    "redirectType": 302,
-    "targetUrl": None,
-    "startsAt": "2030-02-01T10:30:00.5Z",
-    "notStartedUrl": None,
-    "expiredUrl": "https://example.com/ended",
-    "forwardQuery": False,
-    "referrerPolicy": None,
-    "rules": [],
-    "split": [],
-    "preview": None,
-}
 
 
 def read(api: APIClient, link: dict[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from rest_framework.test import APIClient
 from bans.services import ban_host
 from domains.models import Domain
 from tests.links.history.changes import address, changes_of, put, restore
-from tests.links.history.test_recorded_fields import CHANGED, FORMER
+from tests.links.history.recorded import CHANGED, FORMER
 
 MakeLink = Callable[..., dict[str, Any]]
 

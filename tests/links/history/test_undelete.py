@@ -20,7 +20,7 @@ from links.operators.bans import ban_link
 from qrcodes.models import DeletedQrCode
 from testing.accounts.workspaces import add_member, key_client_in, team
 from testing.analytics.clicks import drain
-from tests.links.history.test_recorded_fields import FORMER
+from tests.links.history.recorded import FORMER
 from tests.links.history.undeletion import address, delete, pass_days, read, rows_of, undelete
 
 MakeLink = Callable[..., dict[str, Any]]

@@ -21,7 +21,7 @@ from qrcodes.models import DeletedQrCode, QrCode
 from testing.accounts.accounts import bearer_client
 from testing.analytics.clicks import drain
 from testing.threads import at_once
-from tests.links.history.test_recorded_fields import FORMER
+from tests.links.history.recorded import FORMER
 from tests.links.history.undeletion import address, delete, pass_days, read, rows_of, undelete
 
 MakeLink = Callable[..., dict[str, Any]]

@@ -56,3 +56,23 @@ def stock(owner: User, count: int) -> None:
             "UPDATE links_clickcounter SET clicks = link_id * 11 %% 4 WHERE owner_id = %(owner)s",
             {"owner": owner.pk},
         )
+
+
+def naive_order(owner: User, sort_by: str, sort_order: str, condition: str = "true") -> list[str]:
+    """All short codes, sorted in Python."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT l.short_code, l.id, l.created_at, coalesce(l.title, ''), n.clicks FROM links_link l"
+            f" JOIN links_clickcounter n ON n.link_id = l.id WHERE l.owner_id = %s AND {condition}",
+            [owner.pk],
+        )
+        rows = cursor.fetchall()
+    column = {"createdAt": 2, "title": 3, "clickCount": 4}[sort_by]
+    rows.sort(key=lambda row: (row[column], row[1]), reverse=sort_order == "desc")
+    return [row[0] for row in rows]
+
+
+def spread_over_periods() -> None:
+    """Dates over several months, out of insertion order, with empty months in between."""
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE links_link SET created_at = created_at + (id * 5 % 3) * interval '70 days'")

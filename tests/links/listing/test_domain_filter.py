@@ -15,11 +15,9 @@ from domains.models import Domain, DomainStatus
 from links.models import Link
 from testing.accounts.keys import scoped_client
 from testing.domains.domains import active_domain
+from testing.links.many import UNKNOWN_ID
 from testing.refusals import broken_rules
-from tests.links.listing.listed import listed, listed_titles, stock, total
-from tests.links.listing.test_list_order import naive_order
-from tests.links.listing.test_totals_of_lists import spread_over_periods
-from tests.links.many import UNKNOWN_ID
+from tests.links.listing.listed import listed, listed_titles, naive_order, spread_over_periods, stock, total
 
 MakeLink = Callable[..., dict[str, Any]]
 

@@ -14,11 +14,10 @@ from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
 from common.host import state
+from testing.links.many import imported
 from testing.threads import at_once
-from tests.links.listing.listed import listed, stock, total
-from tests.links.listing.test_list_order import naive_order
+from tests.links.listing.listed import listed, naive_order, stock, total
 from tests.links.listing.walking import FILTERS
-from tests.links.many import imported
 
 MakeLink = Callable[..., dict[str, Any]]
 

@@ -10,27 +10,12 @@ from django.db import connection
 from django.test import Client
 from rest_framework.test import APIClient
 
-from accounts.models import User
 from accounts.services import NewAccount
 from testing.analytics.clicks import drain
 from testing.refusals import broken_rules
-from tests.links.listing.listed import listed, listed_titles, stock
+from tests.links.listing.listed import listed, listed_titles, naive_order, stock
 
 MakeLink = Callable[..., dict[str, Any]]
-
-
-def naive_order(owner: User, sort_by: str, sort_order: str, condition: str = "true") -> list[str]:
-    """All short codes, sorted in Python."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT l.short_code, l.id, l.created_at, coalesce(l.title, ''), n.clicks FROM links_link l"
-            f" JOIN links_clickcounter n ON n.link_id = l.id WHERE l.owner_id = %s AND {condition}",
-            [owner.pk],
-        )
-        rows = cursor.fetchall()
-    column = {"createdAt": 2, "title": 3, "clickCount": 4}[sort_by]
-    rows.sort(key=lambda row: (row[column], row[1]), reverse=sort_order == "desc")
-    return [row[0] for row in rows]
 
 
 @pytest.mark.parametrize("sort_order", ["asc", "desc"])

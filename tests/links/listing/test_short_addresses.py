@@ -11,8 +11,8 @@ from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
 from domains.models import Domain
+from testing.links.many import imported
 from tests.links.listing.listed import listed, listed_titles
-from tests.links.many import imported
 
 MakeLink = Callable[..., dict[str, Any]]
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.db import connection
 from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
-from tests.links.listing.listed import listed, stock
-from tests.links.listing.test_list_order import naive_order
+from tests.links.listing.listed import listed, naive_order, spread_over_periods, stock
 from tests.links.listing.walking import FILTERS
 
 
@@ -24,12 +22,6 @@ def walk(api: APIClient, **query: object) -> tuple[list[str], list[dict[str, Any
         paginations.append(data["pagination"])
         page, pages = page + 1, data["pagination"]["pages"]
     return codes, paginations
-
-
-def spread_over_periods() -> None:
-    """Dates over several months, out of insertion order, with empty months in between."""
-    with connection.cursor() as cursor:
-        cursor.execute("UPDATE links_link SET created_at = created_at + (id * 5 % 3) * interval '70 days'")
 
 
 def test_a_client_that_walks_to_pages_gets_each_of_3000_links_with_one_tag_once(

@@ -9,7 +9,7 @@ from rest_framework.test import APIClient
 
 from accounts.models import Workspace
 from analytics.counting.audit import differences
-from tests.links.many import results
+from testing.links.many import results
 
 # Rows that contradict those of the links.
 INCONSISTENT = """

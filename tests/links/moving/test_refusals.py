@@ -17,7 +17,7 @@ from bans.services import ban_account
 from domains.models import Domain
 from links.models import CreatedLinks, Link
 from testing.accounts.workspaces import add_member, team
-from tests.links.many import UNKNOWN_ID, URL
+from testing.links.many import UNKNOWN_ID, URL
 from tests.links.moving.moves import inconsistencies, move, reasons
 
 MakeLink = Callable[..., dict[str, Any]]

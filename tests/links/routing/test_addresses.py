@@ -19,10 +19,10 @@ from links.models import Link, Route
 from links.operators.affected import affected_by_host
 from links.operators.search import find_links, with_bans
 from testing.accounts.admin import Operator
+from testing.links.many import URL, create_many, imported
+from testing.links.routing_fields import RULES, SPLIT, read
 from testing.refusals import broken_rules
 from tests.links.creation import everything_written
-from tests.links.many import URL, create_many, imported
-from tests.links.routing.fields import RULES, SPLIT, read
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -15,9 +15,9 @@ from common.http.destination_url import canonical_destination
 from links.models import Link, Route
 from links.routing.branches import NUMBERS, merge_branches
 from testing.links.deletion import delete_finally
+from testing.links.many import URL, create_many
+from testing.links.routing_fields import RULES, SPLIT, read
 from testing.threads import at_once
-from tests.links.many import URL, create_many
-from tests.links.routing.fields import RULES, SPLIT, read
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

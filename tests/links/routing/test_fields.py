@@ -11,11 +11,11 @@ from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
 from links.models import Link, Route
+from testing.links.many import URL, create_many, imported, results
+from testing.links.routing_fields import DEFAULTS, EVERYTHING, RULES, SPLIT, read, routing
 from testing.refusals import broken_rules
 from tests.links.creation import everything_written
-from tests.links.many import URL, create_many, imported, results
-from tests.links.routing.fields import DEFAULTS, EVERYTHING, RULES, SPLIT, read, routing
-from tests.links.transfer.exports import export
+from tests.links.exports import export
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

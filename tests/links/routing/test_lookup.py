@@ -17,8 +17,8 @@ from links.destinations.known_links import known_links
 from links.destinations.lookup import Target, load_target, read_target, recall_target
 from links.models import Link
 from links.operators.bans import ban_link
-from tests.links.many import URL
-from tests.links.routing.fields import EVERYTHING, RULES, SPLIT
+from testing.links.many import URL
+from testing.links.routing_fields import EVERYTHING, RULES, SPLIT
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

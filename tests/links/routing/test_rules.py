@@ -10,9 +10,9 @@ from rest_framework.test import APIClient
 
 from common.time_zones import zones
 from links.routing.serializers import TOO_MANY
+from testing.links.many import URL, create_many
+from testing.links.routing_fields import RULES, SPLIT, read
 from testing.refusals import broken_rules
-from tests.links.many import URL, create_many
-from tests.links.routing.fields import RULES, SPLIT, read
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

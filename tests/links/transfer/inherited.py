@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from tests.links.many import imported
+from testing.links.many import imported
 
 CODES = ["spring-sale", "spring_sale", "v1.2", "~tom", "-", "_", "~", "a", "ab", "a-b.c_d~e", "x" * 255]
 

@@ -11,11 +11,11 @@ from rest_framework.test import APIClient
 from domains.models import Domain
 from links.transfer import exports
 from links.transfer.cells import unguard
+from testing.links import routing_fields as routing
+from testing.links.many import URL
 from testing.refusals import broken_rules
-from tests.links.many import URL
-from tests.links.routing import fields as routing
-from tests.links.transfer.exports import export, rows
-from tests.links.transfer.test_cells import PAYLOADS
+from tests.links.exports import export, rows
+from tests.links.transfer.formulas import PAYLOADS
 
 MakeLink = Callable[..., dict[str, Any]]
 EVERYTHING = {

@@ -15,7 +15,7 @@ from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
 from links.management.commands import export_links
-from tests.links.transfer.exports import export
+from tests.links.exports import export
 
 MakeLink = Callable[..., dict[str, Any]]
 

@@ -17,9 +17,9 @@ from rest_framework.test import APIClient
 
 from links.models import Link
 from links.transfer import downloads, exports
+from testing.links.many import UNKNOWN_ID
 from testing.refusals import broken_rules
-from tests.links.many import UNKNOWN_ID
-from tests.links.transfer.exports import export, rows
+from tests.links.exports import export, rows
 
 MakeLink = Callable[..., dict[str, Any]]
 

@@ -10,7 +10,7 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from links.models import Link
-from tests.links.many import URL, imported
+from testing.links.many import URL, imported
 
 
 def whole(api: APIClient, code: str) -> dict[str, Any]:

@@ -12,9 +12,9 @@ from domains.models import Domain
 from links.models import Code, Link
 from links.transfer import imports
 from testing.analytics.clicks import drain
+from testing.links.many import UNKNOWN_ID, URL, imported
 from tests.links.creation import everything_written
 from tests.links.exports_of_others import EXPORTS
-from tests.links.many import UNKNOWN_ID, URL, imported
 from tests.links.transfer.imports import lines, send
 
 

@@ -11,8 +11,8 @@ from rest_framework.test import APIClient
 
 from links import rules
 from links.models import Code
+from testing.links.many import URL, imported
 from testing.refusals import broken_rules
-from tests.links.many import URL, imported
 from tests.links.transfer.imports import lines, send
 
 

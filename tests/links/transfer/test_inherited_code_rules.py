@@ -11,9 +11,9 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from links.models import Code, Link
+from testing.links.many import URL, imported
 from testing.refusals import broken_rules
-from tests.links.many import URL, imported
-from tests.links.transfer.exports import export
+from tests.links.exports import export
 from tests.links.transfer.inherited import CODES, table, target
 from tests.links.transfer.inherited import links as links
 

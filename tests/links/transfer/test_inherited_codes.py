@@ -13,10 +13,10 @@ from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
 from testing.analytics.clicks import drain
-from tests.links.many import imported
+from testing.links.many import imported
+from testing.redirects.lanes import django, fast, request
 from tests.links.transfer.inherited import CODES, EXPORTS_WITH_HYPHENS, target
 from tests.links.transfer.inherited import links as links
-from tests.redirects.lanes import django, fast, request
 
 MakeLink = Callable[..., dict[str, Any]]
 

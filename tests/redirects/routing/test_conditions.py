@@ -6,8 +6,8 @@ import pytest
 
 from redirects.routing.conditions import TYPES, compile_condition
 from redirects.routing.visit import Visit
-from testing.visitors.agents import FIREFOX
-from tests.redirects.test_access import AMERICAN, BRITISH, MOBILE, NOWHERE, TABLET
+from testing.visitors.addresses import AMERICAN, BRITISH, NOWHERE
+from testing.visitors.agents import FIREFOX, MOBILE, TABLET
 
 NOW = 1_800_000_000.0  # 2027-01-15T08:00:00Z, a Friday
 

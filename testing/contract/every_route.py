@@ -18,6 +18,12 @@ ALL_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BRE
 FOR_ANYBODY = {"/api/auth/login", "/api/auth/refresh", "/api/schema", "/api/docs"}
 # They return a page and a description; their errors use the envelope too.
 DOCUMENTATION = {"/api/schema", "/api/docs"}
+NOT_GIVEN = "Authentication credentials were not provided."
+WITH_A_TOKEN_ONLY = {
+    *("/api/auth/api-key", "/api/auth/regenerate-api-key", "/api/auth/me", "/api/auth/change-password"),
+    *("/api/auth/logout", "/api/auth/sessions", "/api/auth/sessions/{id}"),
+    *("/api/invitations/{token}/accept", "/api/keys", "/api/keys/{id}", "/api/keys/{id}/rotate"),
+}
 
 
 class Route(NamedTuple):
@@ -62,6 +68,7 @@ def alice(db: None) -> NewAccount:
 
 ROUTES = routes()
 PRIVATE = [route for route in ROUTES if route.path not in FOR_ANYBODY]
+WITH_ID = [route for route in ROUTES if "{" in route.path]
 
 
 def for_every_call(chosen: list[Route], *methods: str) -> pytest.MarkDecorator:
@@ -101,6 +108,3 @@ def assert_error(
 def assert_unauthorized(response: HttpResponse, message: str) -> None:
     assert_error(response, 401, "not_authenticated", message)
     assert response.headers["WWW-Authenticate"] == 'Bearer realm="api"'
-
-
-NOT_GIVEN = "Authentication credentials were not provided."

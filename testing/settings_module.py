@@ -3,6 +3,8 @@
 import json
 import os
 import runpy
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -10,7 +12,9 @@ from unittest.mock import patch
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-PROJECT = Path(__file__).resolve().parents[2]
+from testing.polling import DEADLINE
+
+PROJECT = Path(__file__).resolve().parents[1]
 POSTGRES = "postgres://user:pass@db.example:5433/links"
 SECRET = "only-for-these-tests-" + "x" * 30
 READ_BY_SETTINGS = {
@@ -56,3 +60,15 @@ def refusal(var: Path, **variables: str) -> str:
         settings_of(var, **variables)
     assert "\n" not in str(refused.value)
     return str(refused.value)
+
+
+def run(var: Path, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *command],
+        cwd=PROJECT,
+        env=environment(var, **variables),
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE,
+        check=False,
+    )

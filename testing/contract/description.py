@@ -11,7 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from rest_framework.test import APIClient
 
-from tests.links.routing.fields import EVERYTHING
+from testing.links.routing_fields import EVERYTHING
 
 UNKNOWN_ID = "019a0000-0000-7000-8000-000000000000"
 DOCUMENTS = {"/api/schema", "/api/docs"}

@@ -7,7 +7,7 @@ from typing import Any, cast
 from django.http import HttpResponse
 from rest_framework.test import APIClient
 
-from testing.service.running import eventually
+from testing.polling import eventually
 
 URL = "https://example.com/page"
 UNKNOWN_ID = "01890000-0000-7000-8000-000000000000"

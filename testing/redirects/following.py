@@ -7,7 +7,6 @@ from domains.models import Domain, DomainStatus
 
 DESTINATION = "https://example.com/page"
 PAST, FUTURE = "2020-01-01T00:00:00Z", "2099-01-01T00:00:00Z"
-AMERICAN = "8.8.8.8"
 CUSTOM_HOST = "go.example.net"
 
 
