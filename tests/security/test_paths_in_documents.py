@@ -80,5 +80,5 @@ def test_every_folder_of_a_package_is_in_the_tree() -> None:
         for init in (PROJECT / package).glob("*/__init__.py")
         if init.parent.name not in ("management", "migrations")
     }
-    assert packages == root_packages() - {"bench", "testing", "tests"}
+    assert packages == root_packages() - {"bench", "tests"}
     assert folders - shown == set()
