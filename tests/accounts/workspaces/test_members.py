@@ -3,59 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import timedelta
 from functools import partial
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.db import connection
-from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
-from accounts.models import Invitation, Member, User, Workspace
+from accounts.models import Member, User, Workspace
 from accounts.rights.roles import Role
-from accounts.services import NewAccount, set_active
-from accounts.workspaces import invitations, ownership, services
-from common.errors import NotFound, ServiceError
-from testing.accounts.accounts import account, bearer_client
+from accounts.services import NewAccount
+from accounts.workspaces import services
+from common.errors import ServiceError
+from testing.accounts.accounts import account
 from testing.accounts.workspaces import add_member, key_client_in, team
 from testing.threads import at_once
-
-
-@pytest.fixture
-def marketing(alice: NewAccount) -> Workspace:
-    return team(alice, "Marketing")
-
-
-@pytest.fixture
-def mallory(stranger: NewAccount) -> APIClient:
-    """The stranger's, with a token."""
-    return bearer_client(stranger.user)
-
-
-def path_of(workspace: Workspace, below: str = "") -> str:
-    return f"/api/workspaces/{workspace.public_id}{below}"
-
-
-def path_of_member(workspace: Workspace, member: NewAccount) -> str:
-    return path_of(workspace, f"/members/{member.user.public_id}")
-
-
-def invitation_of(client: APIClient, workspace: Workspace, **fields: str) -> Any:
-    response = client.post(path_of(workspace, "/invitations"), {"role": "editor", **fields})
-    assert response.status_code == 201, response.content
-    return response.json()["data"]["invitation"]
-
-
-def accept(client: APIClient, token: str) -> Any:
-    return client.post(f"/api/invitations/{token}/accept")
-
-
-def assert_refused(response: Any, status: int, code: str) -> None:
-    assert (response.status_code, response.json()["code"]) == (status, code)
+from tests.accounts.workspaces.members import assert_refused, invitation_of, path_of, path_of_member
+from tests.accounts.workspaces.members import mallory as mallory
+from tests.accounts.workspaces.members import marketing as marketing
 
 
 def test_a_workspace_is_created_read_renamed_and_deleted(alice: NewAccount, bearer: APIClient) -> None:
@@ -254,181 +222,3 @@ def test_of_two_owners_who_go_at_once_one_stays(
     outcomes = at_once([partial(go, user) for user in (alice.user, stranger.user)])
     assert Counter(outcomes) == {"gone": 1, "last_owner": 1}
     assert Member.objects.filter(workspace=marketing, role=Role.OWNER).count() == 1
-
-
-def test_an_invitation_lets_an_account_join_once(
-    bearer: APIClient, stranger: NewAccount, mallory: APIClient, marketing: Workspace
-) -> None:
-    invitation = invitation_of(bearer, marketing, role="editor")
-    listed = bearer.get(path_of(marketing, "/invitations")).json()["data"]["invitations"]
-    token = invitation.pop("token")
-    assert listed == [invitation]
-    joined = accept(mallory, token)
-    assert joined.status_code == 200
-    workspace = joined.json()["data"]["workspace"]
-    assert (workspace["_id"], workspace["role"]) == (str(marketing.public_id), "editor")
-    another = bearer_client(account("third@example.com").user)
-    assert_refused(accept(another, token), 404, "not_found")
-    assert bearer.get(path_of(marketing, "/invitations")).json()["data"]["invitations"] == []
-
-
-def test_the_database_holds_no_token(bearer: APIClient, marketing: Workspace) -> None:
-    token = invitation_of(bearer, marketing)["token"]
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT i::text FROM accounts_invitation i")
-        [(row,)] = cursor.fetchall()
-    assert token not in row
-    assert token.encode().hex() not in row
-
-
-def test_an_invitation_expires_after_seven_days(
-    bearer: APIClient, mallory: APIClient, marketing: Workspace
-) -> None:
-    invitation = invitation_of(bearer, marketing)
-    stored = Invitation.objects.get()
-    assert timedelta(days=6, hours=23) < stored.expires_at - stored.created_at <= timedelta(days=7)
-    Invitation.objects.update(expires_at=Now())
-    assert_refused(accept(mallory, invitation["token"]), 404, "not_found")
-    assert bearer.get(path_of(marketing, "/invitations")).json()["data"]["invitations"] == []
-    invitation_of(bearer, marketing)
-    assert Invitation.objects.count() == 1
-
-
-def test_an_invitation_with_an_address_is_for_that_account_only(
-    bearer: APIClient, mallory: APIClient, marketing: Workspace
-) -> None:
-    token = invitation_of(bearer, marketing, email="Grace@Example.com")["token"]
-    assert_refused(accept(mallory, token), 403, "invitation_for_another")
-    grace = bearer_client(account("grace@example.com").user)
-    assert accept(grace, token).status_code == 200
-
-
-def test_a_member_cannot_accept_and_keeps_the_role(bearer: APIClient, marketing: Workspace) -> None:
-    token = invitation_of(bearer, marketing, role="viewer")["token"]
-    assert_refused(accept(bearer, token), 409, "already_member")
-    assert Member.objects.get(workspace=marketing).role == "owner"
-    assert Invitation.objects.count() == 1
-
-
-def test_a_withdrawn_invitation_does_not_work(
-    bearer: APIClient, mallory: APIClient, marketing: Workspace
-) -> None:
-    invitation = invitation_of(bearer, marketing)
-    path = path_of(marketing, f"/invitations/{invitation['_id']}")
-    assert_refused(mallory.delete(path), 404, "not_found")
-    assert bearer.delete(path).status_code == 200
-    assert_refused(bearer.delete(path), 404, "not_found")
-    assert_refused(accept(mallory, invitation["token"]), 404, "not_found")
-
-
-@pytest.mark.parametrize("way", ["removed", "demoted"])
-def test_who_may_no_longer_invite_loses_pending_invitations(
-    way: str, bearer: APIClient, stranger: NewAccount, mallory: APIClient, marketing: Workspace
-) -> None:
-    add_member(marketing, stranger, Role.ADMIN)
-    invitation_of(mallory, marketing)
-    path = path_of_member(marketing, stranger)
-    response = bearer.delete(path) if way == "removed" else bearer.patch(path, {"role": "editor"})
-    assert (response.status_code, Invitation.objects.count()) == (200, 0)
-
-
-def test_demoted_owner_loses_pending_invitations_of_owners(
-    bearer: APIClient, stranger: NewAccount, mallory: APIClient, marketing: Workspace
-) -> None:
-    add_member(marketing, stranger, Role.OWNER)
-    for client in (bearer, mallory):
-        invitation_of(client, marketing, role="owner")
-    kept = invitation_of(mallory, marketing, role="admin")
-    owner_invitation = invitation_of(mallory, marketing, role="owner")
-    assert bearer.patch(path_of_member(marketing, stranger), {"role": "admin"}).status_code == 200
-    left = Invitation.objects.order_by("id").values_list("invited_by__email", "role")
-    assert list(left) == [("alice@example.com", "owner"), ("mallory@example.com", "admin")]
-    third = bearer_client(account("third@example.com").user)
-    assert_refused(accept(third, owner_invitation["token"]), 404, "not_found")
-    assert accept(third, kept["token"]).status_code == 200
-
-
-def test_invitation_of_disabled_account_does_not_work(
-    alice: NewAccount, bearer: APIClient, mallory: APIClient, marketing: Workspace
-) -> None:
-    address = "grace@example.com"
-    token = invitation_of(bearer, marketing, email=address)["token"]
-    open_token = invitation_of(bearer, marketing)["token"]
-    set_active(user=alice.user, is_active=False)
-    assert_refused(accept(mallory, open_token), 404, "not_found")
-    assert (invitations.find_invitation(token), invitations.is_invited(address)) == (None, False)
-    set_active(user=alice.user, is_active=True)
-    assert (invitations.find_invitation(token) is None, invitations.is_invited(address)) == (False, True)
-    assert accept(mallory, open_token).status_code == 200
-
-
-def test_promotion_beyond_the_limit_of_owned_workspaces_is_403(
-    settings: Settings,
-    alice: NewAccount,
-    bearer: APIClient,
-    stranger: NewAccount,
-    marketing: Workspace,
-) -> None:
-    settings.WORKSPACES_PER_ACCOUNT = 1
-    team(stranger)
-    add_member(marketing, stranger, Role.ADMIN)
-    path = path_of_member(marketing, stranger)
-    assert_refused(bearer.patch(path, {"role": "owner"}), 403, "quota_exceeded")
-    assert Member.objects.get(workspace=marketing, user=stranger.user).role == "admin"
-    # An owner stays an owner, whatever the limit.
-    assert bearer.patch(path_of_member(marketing, alice), {"role": "owner"}).status_code == 200
-    settings.WORKSPACES_PER_ACCOUNT = 2
-    assert bearer.patch(path, {"role": "owner"}).status_code == 200
-
-
-def test_acceptance_as_owner_beyond_the_limit_of_owned_workspaces_is_403(
-    settings: Settings, bearer: APIClient, stranger: NewAccount, mallory: APIClient, marketing: Workspace
-) -> None:
-    settings.WORKSPACES_PER_ACCOUNT = 1
-    team(stranger)
-    as_owner = invitation_of(bearer, marketing, role="owner")["token"]
-    assert_refused(accept(mallory, as_owner), 403, "quota_exceeded")
-    assert not Member.objects.filter(workspace=marketing, user=stranger.user).exists()
-    settings.WORKSPACES_PER_ACCOUNT = 2
-    assert accept(mallory, as_owner).status_code == 200
-
-
-def test_acceptance_as_admin_ignores_the_limit_of_owned_workspaces(
-    settings: Settings, bearer: APIClient, stranger: NewAccount, mallory: APIClient, marketing: Workspace
-) -> None:
-    settings.WORKSPACES_PER_ACCOUNT = 1
-    team(stranger)
-    assert accept(mallory, invitation_of(bearer, marketing, role="admin")["token"]).status_code == 200
-
-
-def test_pending_invitations_members_and_memberships_are_limited(
-    bearer: APIClient, mallory: APIClient, marketing: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(invitations, "MAX_PENDING", 1)
-    token = invitation_of(bearer, marketing)["token"]
-    refused = bearer.post(path_of(marketing, "/invitations"), {"role": "viewer"})
-    assert_refused(refused, 403, "quota_exceeded")
-    monkeypatch.setattr(invitations, "MAX_MEMBERS", 1)
-    assert_refused(accept(mallory, token), 403, "quota_exceeded")
-    monkeypatch.setattr(invitations, "MAX_MEMBERS", 2)
-    monkeypatch.setattr(ownership, "MAX_MEMBERSHIPS", 1)
-    assert_refused(accept(mallory, token), 403, "quota_exceeded")
-    assert_refused(mallory.post("/api/workspaces", {"name": "x"}), 403, "quota_exceeded")
-    monkeypatch.setattr(ownership, "MAX_MEMBERSHIPS", 2)
-    assert accept(mallory, token).status_code == 200
-
-
-@pytest.mark.django_db(transaction=True)
-def test_an_invitation_accepted_at_once_admits_one(alice: NewAccount, marketing: Workspace) -> None:
-    invited = [account(f"invited{number}@example.com").user for number in range(4)]
-    token = invitations.invite(workspace=marketing, inviter=alice.user, role=Role.VIEWER).token
-
-    def join(user: Any) -> bool:
-        try:
-            invitations.accept(account=user, token=token)
-        except NotFound:
-            return False
-        return True
-
-    assert Counter(at_once([partial(join, user) for user in invited])) == {True: 1, False: 3}
-    assert Member.objects.filter(workspace=marketing).count() == 2

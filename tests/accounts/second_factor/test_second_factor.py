@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from datetime import timedelta
 
 import pytest
 import time_machine
 from allauth.mfa.models import Authenticator
-from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
@@ -18,33 +15,14 @@ from rest_framework.test import APIClient
 
 from accounts.models import Session, User
 from accounts.second_factor.codes import WrongOtp, use_code
-from accounts.second_factor.policy import remove_second_factors
-from accounts.services import NewAccount, create_account
-from testing.accounts.accounts import PASSWORD, bearer_client
+from accounts.services import NewAccount
+from testing.accounts.accounts import bearer_client
 from testing.attempts import pass_time
-from testing.sign_in.totp import SECRET, STEP_SECONDS, add_passkey, add_totp, code, wrong_code
+from testing.sign_in.totp import STEP_SECONDS, add_passkey, add_totp, code, wrong_code
+from tests.accounts.second_factor.codes import clock as clock
+from tests.accounts.second_factor.codes import log_in, outcome
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def clock() -> Iterator[time_machine.Traveller]:
-    """A stopped clock: otherwise a code could expire between its computation and its use."""
-    with time_machine.travel(datetime.now(UTC), tick=False) as traveller:
-        yield traveller
-
-
-def log_in(client: APIClient, email: str = "alice@example.com", **fields: Any) -> Any:
-    return client.post("/api/auth/login", {"email": email, "password": PASSWORD, **fields})
-
-
-def outcome(response: Any) -> tuple[int, str | None]:
-    return response.status_code, response.json().get("code")
-
-
-def replace_secret_key(settings: Settings, *, keeps_former: bool) -> None:
-    settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY] if keeps_former else []
-    settings.SECRET_KEY = "another-secret-" + "y" * 50
 
 
 def test_login_without_a_code_asks_for_it(alice: NewAccount, anonymous: APIClient) -> None:
@@ -230,69 +208,6 @@ def test_a_login_without_second_factor_takes_one_query_more(alice: NewAccount, a
     with CaptureQueriesContext(connection) as queries:
         assert log_in(anonymous).status_code == 200
     assert len([query for query in queries if "mfa_authenticator" in query["sql"]]) == 1
-
-
-def test_the_database_contains_no_secret(alice: NewAccount) -> None:
-    codes = add_totp(alice.user)
-    stored = str(list(Authenticator.objects.values_list("data", flat=True)))
-    assert SECRET not in stored
-    assert [used for used in codes if used in stored] == []
-
-
-def test_secrets_sealed_with_a_former_key_still_open(
-    alice: NewAccount, anonymous: APIClient, settings: Settings
-) -> None:
-    add_totp(alice.user)
-    replace_secret_key(settings, keeps_former=True)
-    assert log_in(anonymous, otp=code()).status_code == 200
-
-
-@pytest.mark.parametrize("kind", ["app", "recovery code"])
-def test_after_a_use_the_former_key_is_not_needed(
-    kind: str, alice: NewAccount, anonymous: APIClient, settings: Settings, clock: time_machine.Traveller
-) -> None:
-    """A use of either also reseals the other one. An account may never use its recovery codes before it needs them."""
-    first, second, *_ = add_totp(alice.user)
-    replace_secret_key(settings, keeps_former=True)
-    assert log_in(anonymous, otp=code() if kind == "app" else first).status_code == 200
-    settings.SECRET_KEY_FALLBACKS = []
-    clock.shift(STEP_SECONDS)
-    for otp in (code(), second):
-        assert log_in(anonymous, otp=otp).status_code == 200
-    if kind == "recovery code":
-        assert outcome(log_in(anonymous, otp=first)) == (401, "otp_wrong")
-
-
-def test_unreadable_second_factors_refuse_every_code(
-    alice: NewAccount, anonymous: APIClient, settings: Settings
-) -> None:
-    recovery_code, *_ = add_totp(alice.user)
-    replace_secret_key(settings, keeps_former=False)
-    for otp in (code(), recovery_code):
-        assert outcome(log_in(anonymous, otp=otp)) == (401, "second_factor_unreadable")
-    assert outcome(log_in(anonymous)) == (401, "otp_required")
-    assert Session.objects.count() == 0
-    remove_second_factors(alice.user)
-    assert log_in(anonymous).status_code == 200
-
-
-def test_a_recovery_code_works_although_the_app_is_unreadable(
-    alice: NewAccount, anonymous: APIClient, settings: Settings
-) -> None:
-    add_totp(alice.user)
-    replace_secret_key(settings, keeps_former=False)
-    codes = Authenticator.objects.get(type=Authenticator.Type.RECOVERY_CODES)
-    codes.delete()
-    recovery_code, *_ = RecoveryCodes.activate(alice.user).generate_codes()
-    assert outcome(log_in(anonymous, otp=code())) == (401, "second_factor_unreadable")
-    assert log_in(anonymous, otp=recovery_code).status_code == 200
-
-
-def test_recovery_codes_alone_are_no_second_factor(anonymous: APIClient) -> None:
-    user = create_account(email="bob@example.com", password=PASSWORD).user
-    add_totp(user)
-    Authenticator.objects.filter(type=Authenticator.Type.TOTP).delete()
-    assert log_in(anonymous, "bob@example.com").status_code == 200
 
 
 def test_a_used_code_stays_used_after_a_failed_use(alice: NewAccount, clock: time_machine.Traveller) -> None:

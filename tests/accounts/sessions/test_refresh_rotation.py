@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
@@ -12,26 +10,14 @@ import jwt
 import pytest
 from django.conf import settings as project_settings
 from django.db.models import F
-from rest_framework.test import APIClient
 
 from accounts.models import EndReason, Session, User
 from accounts.sessions import rotation
 from testing.accounts.accounts import log_in, token_client
-from testing.threads import at_once
+from tests.accounts.sessions.refreshing import LOGGER, is_refused, pair, unending_grace, works
+from tests.accounts.sessions.refreshing import user as user
 
-BAD_REFRESH = {
-    "success": False,
-    "message": "The refresh token is not valid or has expired.",
-    "code": "not_authenticated",
-}
 REUSED = "A refresh token was used twice, so it may have been stolen. Its session was ended."
-LOGGER = "accounts.sessions.rotation"
-
-
-@pytest.fixture
-def user(db: None) -> User:
-    """Has no usable password: no test here sends one, and hashing takes time."""
-    return User.objects.create(email="alice@example.com", password="!")
 
 
 @pytest.fixture
@@ -39,40 +25,9 @@ def stranger_user(db: None) -> User:
     return User.objects.create(email="mallory@example.com", password="!")
 
 
-def refresh(token: str) -> Any:
-    return APIClient(headers={"host": "sho.rt"}).post("/api/auth/refresh", {"refreshToken": token})
-
-
-def pair(token: str) -> tuple[str, str]:
-    response = refresh(token)
-    body = response.json()
-    assert response.status_code == 200, body
-    return body["token"], body["refreshToken"]
-
-
-def works(access: str) -> bool:
-    status = token_client(access).get("/api/urls").status_code
-    assert status in {200, 401}
-    return status == 200
-
-
-def is_refused(token: str) -> bool:
-    response = refresh(token)
-    assert response.status_code in {200, 401}
-    return (response.status_code, response.json()) == (401, BAD_REFRESH)
-
-
 def pass_grace() -> None:
     """The time of the database cannot be changed, so the rotations move into the past."""
     Session.objects.update(rotated_at=F("rotated_at") - rotation.GRACE)
-
-
-@contextmanager
-def unending_grace(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Otherwise the grace could end during the test on a busy machine."""
-    with monkeypatch.context() as patch:
-        patch.setattr(rotation, "GRACE", timedelta(hours=1))
-        yield
 
 
 def claims_of(token: str) -> dict[str, Any]:
@@ -168,57 +123,6 @@ def test_the_grace_is_ten_seconds(user: User) -> None:
     Session.objects.update(rotated_at=F("rotated_at") - timedelta(seconds=10))
     assert is_refused(token)
     assert Session.objects.get().end_reason == EndReason.REUSE
-
-
-@pytest.mark.django_db(transaction=True)
-def test_two_hundred_concurrent_refreshes_get_the_same_pair(monkeypatch: pytest.MonkeyPatch) -> None:
-    user = User.objects.create(email="alice@example.com", password="!")
-    token = log_in(user).refresh
-    with unending_grace(monkeypatch):
-        pairs = at_once([lambda: pair(token)] * 200)
-    assert len(pairs) == 200
-    assert len(set(pairs)) == 1
-    session = Session.objects.get()
-    assert (session.generation, session.ended_at) == (2, None)
-    [(access, refresh_token)] = set(pairs)
-    assert works(access)
-    pair(refresh_token)
-
-
-@pytest.mark.django_db(transaction=True)
-def test_of_two_hundred_concurrent_refreshes_without_grace_one_gets_a_pair(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    user = User.objects.create(email="alice@example.com", password="!")
-    token = log_in(user).refresh
-    monkeypatch.setattr(rotation, "GRACE", timedelta(0))
-
-    responses = at_once([lambda: refresh(token)] * 200)
-
-    assert sorted(response.status_code for response in responses) == [200, *[401] * 199]
-    [body] = [response.json() for response in responses if response.status_code == 200]
-    assert Session.objects.get().end_reason == EndReason.REUSE
-    assert len([record for record in caplog.records if record.name == LOGGER]) == 1
-    assert not works(body["token"])
-    assert is_refused(body["refreshToken"])
-
-
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("attempt", range(5))
-def test_a_refresh_concurrent_with_a_logout_leaves_no_valid_token(attempt: int) -> None:
-    user = User.objects.create(email="alice@example.com", password="!")
-    tokens = log_in(user)
-
-    logout, response = at_once(
-        [lambda: token_client(tokens.access).post("/api/auth/logout"), lambda: refresh(tokens.refresh)]
-    )
-
-    assert logout.status_code == 200
-    assert response.status_code in {200, 401}
-    if response.status_code == 200:
-        assert not works(response.json()["token"])
-        assert is_refused(response.json()["refreshToken"])
-    assert Session.objects.get().end_reason == EndReason.LOGOUT
 
 
 @pytest.mark.parametrize("generation", [None, "1", 0, -1, True, 1.0, [1], "absent"])

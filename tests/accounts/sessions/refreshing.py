@@ -1,0 +1,59 @@
+"""Refresh tokens and their rotation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from accounts.models import User
+from accounts.sessions import rotation
+from testing.accounts.accounts import token_client
+
+BAD_REFRESH = {
+    "success": False,
+    "message": "The refresh token is not valid or has expired.",
+    "code": "not_authenticated",
+}
+LOGGER = "accounts.sessions.rotation"
+
+
+@pytest.fixture
+def user(db: None) -> User:
+    """Has no usable password: no test here sends one, and hashing takes time."""
+    return User.objects.create(email="alice@example.com", password="!")
+
+
+def refresh(token: str) -> Any:
+    return APIClient(headers={"host": "sho.rt"}).post("/api/auth/refresh", {"refreshToken": token})
+
+
+def pair(token: str) -> tuple[str, str]:
+    response = refresh(token)
+    body = response.json()
+    assert response.status_code == 200, body
+    return body["token"], body["refreshToken"]
+
+
+def works(access: str) -> bool:
+    status = token_client(access).get("/api/urls").status_code
+    assert status in {200, 401}
+    return status == 200
+
+
+def is_refused(token: str) -> bool:
+    response = refresh(token)
+    assert response.status_code in {200, 401}
+    return (response.status_code, response.json()) == (401, BAD_REFRESH)
+
+
+@contextmanager
+def unending_grace(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Otherwise the grace could end during the test on a busy machine."""
+    with monkeypatch.context() as patch:
+        patch.setattr(rotation, "GRACE", timedelta(hours=1))
+        yield
