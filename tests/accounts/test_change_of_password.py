@@ -20,8 +20,6 @@ from testing.threads import at_once
 from tests.accounts.own_account import errors
 
 NEW_PASSWORD = "another good password"
-
-
 BAD_TOKEN = "The token is not valid or has expired."
 
 

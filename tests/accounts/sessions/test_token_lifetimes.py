@@ -19,8 +19,6 @@ BAD_TOKEN = {
     "message": "The token is not valid or has expired.",
     "code": "not_authenticated",
 }
-
-
 BAD_REFRESH = {
     "success": False,
     "message": "The refresh token is not valid or has expired.",

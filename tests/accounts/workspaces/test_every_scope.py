@@ -31,8 +31,6 @@ FOR_THE_WHOLE_WORKSPACE = {
     "GET /api/urls/{id}/history",
     "POST /api/urls/{id}/undelete",
 }
-
-
 FOR_EVERY_ROW_WITH_A_SCOPE = for_rows([name for name, row in sorted(TABLE.items()) if row.scope is not None])
 
 

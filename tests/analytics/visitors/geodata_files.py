@@ -1,0 +1,9 @@
+"""Files with geodata in several layouts."""
+
+
+def nested(country: str, city: str) -> dict:
+    return {"country": {"iso_code": country}, "city": {"names": {"de": "anders", "en": city}}}
+
+
+def flat(country: str, city: str) -> dict:
+    return {"country_code": country, "city": city, "state1": "anders", "timezone": "anders"}
