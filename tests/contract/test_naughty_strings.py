@@ -2,60 +2,23 @@
 
 from __future__ import annotations
 
-import json
-import re
-import unicodedata
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import quote
 
 import pytest
 from django.http import HttpResponse
-from django.test import Client
-from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
-from selectolax.lexbor import LexborHTMLParser
 
-from accounts.services import NewAccount, create_account
-from links.models import Link
-from testing.accounts.accounts import PASSWORD
 from tests.contract.naughty import NAUGHTY
-
-MakeLink = Callable[..., dict[str, Any]]
-
-URL = "https://example.com/"
-UTM = ("source", "medium", "campaign", "term", "content")
+from tests.contract.naughty_calls import STORED, URL, MakeLink, in_address, send
+from tests.contract.naughty_calls import quick_hashes as quick_hashes
 
 # A taken code makes a statement fail, after which the request continues.
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@pytest.fixture(autouse=True)
-def quick_hashes(settings: Settings) -> None:
-    """Hundreds of passwords are stored here."""
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-
-
 def test_there_are_enough_cases() -> None:
     assert len(NAUGHTY) >= 400
-
-
-def is_text(text: str) -> bool:
-    return "\0" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
-
-
-def fits(text: str, most: int) -> bool:
-    return is_text(text) and len(unicodedata.normalize("NFC", text)) <= most
-
-
-def in_address(text: str) -> str:
-    return quote(text.encode("utf-8", "surrogatepass"), safe="")
-
-
-def send(client: APIClient, method: str, path: str, body: Any) -> HttpResponse:
-    """Escapes the body: a lone surrogate can only be sent escaped."""
-    return client.generic(method, path, json.dumps(body), "application/json")
 
 
 def checked_body(response: HttpResponse, about: str) -> Any:
@@ -65,15 +28,6 @@ def checked_body(response: HttpResponse, about: str) -> Any:
     assert body["success"] is (response.status_code < 400), ascii(about)
     assert response.status_code < 400 or (body["message"] and body["code"]), ascii(about)
     return body
-
-
-STORED: dict[str, tuple[Callable[[str], Any], Callable[[str], bool]]] = {
-    "title": (lambda text: text, lambda text: fits(text, 200)),
-    "description": (lambda text: text, lambda text: fits(text, 500)),
-    "tags": (lambda text: [text], lambda text: fits(text, 50) and bool(text.strip())),
-    "utm": (lambda text: dict.fromkeys(UTM, text), lambda text: fits(text, 200)),
-    "password": (lambda text: text, lambda text: is_text(text) and 1 <= len(text) <= 128),
-}
 
 
 def test_stored_text_comes_back_equal_and_other_text_is_refused(api: APIClient) -> None:
@@ -202,71 +156,3 @@ def test_no_path_of_the_api_causes_a_server_error(api: APIClient, path: str) -> 
         if path.startswith("/api"):
             checked_body(response, text)
         assert response.status_code in (200, 400, 404, 405), ascii(text)
-
-
-def elements(response: HttpResponse) -> Counter[tuple[str, tuple[str, ...]]]:
-    """The elements of a page as a browser builds it: how often each occurs with its attributes."""
-    tree = LexborHTMLParser(response.content)
-    counts = Counter((node.tag, tuple(sorted(node.attributes))) for node in tree.css("*"))
-    # Blocks of text may be displayed with their line breaks.
-    return Counter({kind: number for kind, number in counts.items() if kind != ("br", ())})
-
-
-def test_the_404_page_does_not_depend_on_the_path(visitor: Client) -> None:
-    plain = elements(visitor.get("/plain"))
-    for text in NAUGHTY:
-        for path in (f"/{in_address(text)}", f"/{in_address(text)}+", f"/plain?{in_address(text)}"):
-            page = visitor.get(path)
-            assert page.status_code < 500, ascii(text)
-            if page.status_code == 404 and page["Content-Type"].startswith("text/html"):
-                assert elements(page) == plain, ascii(text)
-
-
-def test_no_string_adds_an_element_to_a_page_of_a_link(
-    visitor: Client, make_link: MakeLink, api: APIClient
-) -> None:
-    def pages(text: str) -> list[Counter[tuple[str, tuple[str, ...]]]] | None:
-        fields = {name: make(text) for name, (make, is_good) in STORED.items() if is_good(text)}
-        fields |= {"originalUrl": f"{URL}?{text}#{text}"}
-        created = send(api, "POST", "/api/urls", {**fields, "password": "secret"})
-        if created.status_code != 201:
-            return None
-        link = created.json()["data"]["url"]
-        locked = visitor.get(f"/{link['shortCode']}")
-        api.put(f"/api/urls/{link['_id']}", {"password": None})
-        shown = visitor.get(f"/{link['shortCode']}+")
-        api.put(f"/api/urls/{link['_id']}", {"isActive": False})
-        over = visitor.get(f"/{link['shortCode']}")
-        assert [locked.status_code, shown.status_code, over.status_code] == [401, 200, 410], ascii(text)
-        return [elements(response) for response in (locked, shown, over)]
-
-    plain = pages("plain")
-    tried = [page for text in NAUGHTY if (page := pages(text)) is not None]
-    assert len(tried) > 300
-    assert tried == [plain] * len(tried)
-
-
-@pytest.fixture
-def operator(db: None) -> Client:
-    user = create_account(email="operator@example.com", password=PASSWORD, superuser=True).user
-    client = Client(headers={"host": "sho.rt"})
-    client.force_login(user)
-    return client
-
-
-def test_no_string_adds_an_element_to_a_page_of_the_admin(
-    operator: Client, make_link: MakeLink, alice: NewAccount
-) -> None:
-    link = Link.objects.get(public_id=make_link(title="plain")["_id"])
-    alone = elements(operator.get("/admin/links/link/?q=plain"))
-    allowed = alone | elements(operator.get("/admin/links/link/"))
-    page = f"/admin/links/link/{link.pk}/change/"
-    plain = elements(operator.get(page))
-    for text in NAUGHTY:
-        if re.search("""[<>&"'`\0\ud800-\udfff]""", text):
-            response = operator.get(f"/admin/links/link/?q={in_address(text)}", follow=True)
-            assert response.status_code == 200, ascii(text)
-            assert not is_text(text) or set(elements(response)) <= set(allowed), ascii(text)
-        if fits(text, 200) and text.strip():
-            Link.objects.filter(pk=link.pk).update(title=text)
-            assert elements(operator.get(page)) == plain, ascii(text)

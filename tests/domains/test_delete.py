@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
-
 import pytest
 from django.db import connection
 from django.test import Client
@@ -13,65 +10,24 @@ from accounts.services import NewAccount
 from domains.models import Domain
 from links.models import Code, Link
 from testing.domains.domains import active_domain
-from testing.threads import at_once
-
-HOST = "go.brand.example"
-URL = "https://example.com/page"
-ROUNDS = 10
+from tests.domains.deletions import (
+    HOST,
+    URL,
+    create,
+    created,
+    delete,
+    deleted,
+    rename,
+    totals_are_consistent,
+    whole,
+)
+from tests.domains.deletions import brand as brand
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@pytest.fixture
-def brand(alice: NewAccount) -> Domain:
-    return active_domain(alice.workspace, HOST)
-
-
-def create(client: APIClient, code: str | None = None, domain: Domain | None = None) -> Any:
-    domain_id = "base" if domain is None else str(domain.public_id)
-    return client.post("/api/urls", {"originalUrl": URL, "customCode": code, "domainId": domain_id})
-
-
-def created(client: APIClient, code: str | None = None, domain: Domain | None = None) -> dict[str, Any]:
-    response = create(client, code, domain)
-    assert response.status_code == 201, response.content
-    return response.json()["data"]["url"]
-
-
-def rename(client: APIClient, link: dict[str, Any], code: str | None) -> Any:
-    return client.put(f"/api/urls/{link['_id']}", {"customCode": code})
-
-
-def whole(client: APIClient, link: dict[str, Any]) -> dict[str, Any]:
-    return client.get(f"/api/urls/{link['_id']}").json()["data"]["url"]
-
-
-def delete(client: APIClient, domain: Domain) -> Any:
-    return client.delete(f"/api/domains/{domain.public_id}")
-
-
-def deleted(client: APIClient, domain: Domain) -> str:
-    response = delete(client, domain)
-    assert response.status_code == 200, response.content
-    assert response.json().keys() == {"success", "message"}
-    return response.json()["message"]
-
-
 def codes() -> set[tuple[str | None, str, str]]:
     return set(Code.objects.values_list("domain__host", "code", "kind"))
-
-
-def totals_are_consistent() -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT (SELECT count(*) FROM links_searchable s JOIN links_link l ON l.id = s.link_id"
-            " WHERE s.content IS DISTINCT FROM links_content(l.title, l.original_url, l.target_url, l.destination,"
-            " l.other_destinations, l.rules, l.split, l.short_code, l.custom_code)),"
-            " (SELECT count(*) FROM links_link l WHERE l.custom_code IS NOT NULL AND NOT EXISTS"
-            " (SELECT FROM links_code c WHERE c.link_id = l.id AND c.code = l.custom_code"
-            " AND c.domain_id IS NOT DISTINCT FROM l.domain_id))"
-        )
-        return cursor.fetchone() == (0, 0)
 
 
 def test_links_move_to_the_default_domain(api: APIClient, brand: Domain, visitor: Client) -> None:
@@ -221,66 +177,3 @@ def test_many_links_move_in_one_deletion(api: APIClient, alice: NewAccount, bran
 
 
 # Concurrency
-
-
-def test_links_created_concurrently_move_or_are_refused(api: APIClient, alice: NewAccount) -> None:
-    for turn in range(ROUNDS):
-        brand = active_domain(alice.workspace, HOST)
-        makers = [partial(create, api, f"t{turn}n{number}", brand) for number in range(6)]
-        deleted, *created = at_once([partial(delete, api, brand), *makers])
-        assert deleted.status_code == 200
-        assert {response.status_code for response in created} <= {201, 404}, turn
-        for response in created:
-            if response.status_code == 201:
-                assert whole(api, response.json()["data"]["url"])["domainId"] == "base"
-            else:
-                assert response.json()["message"] == "Domain not found."
-        assert totals_are_consistent()
-    assert not Code.objects.exclude(domain=None).exists()
-
-
-def test_links_edited_concurrently_move_with_their_changes(api: APIClient, alice: NewAccount) -> None:
-    for turn in range(ROUNDS):
-        brand = active_domain(alice.workspace, HOST)
-        links = [created(api, f"t{turn}n{number}", brand) for number in range(6)]
-        responses = at_once(
-            [
-                partial(delete, api, brand),
-                *(partial(rename, api, link, f"r{turn}n{number}") for number, link in enumerate(links[:3])),
-                partial(api.put, f"/api/urls/{links[3]['_id']}", {"title": "changed"}),
-                partial(api.delete, f"/api/urls/{links[4]['_id']}"),
-            ]
-        )
-        assert [response.status_code for response in responses] == [200] * 6, turn
-        for number, link in enumerate(links[:3]):
-            assert whole(api, link)["shortUrl"] == f"http://sho.rt/r{turn}n{number}"
-        assert whole(api, links[3])["title"] == "changed"
-        assert totals_are_consistent()
-    assert not Code.objects.exclude(domain=None).exists()
-
-
-def test_two_domains_with_the_same_codes_can_be_deleted_concurrently(
-    api: APIClient, strange_api: APIClient, alice: NewAccount, stranger: NewAccount
-) -> None:
-    for turn in range(ROUNDS):
-        pairs = [
-            (api, active_domain(alice.workspace, "one.example")),
-            (strange_api, active_domain(stranger.workspace, "two.example")),
-        ]
-        order = [f"t{turn}n{number}" for number in range(8)]
-        for (client, domain), codes_ in zip(pairs, (order, order[::-1]), strict=True):
-            for code in codes_:
-                created(client, code, domain)
-        responses = at_once([partial(delete, client, domain) for client, domain in pairs])
-        assert [response.status_code for response in responses] == [200, 200]
-        assert Link.objects.filter(custom_code__in=order).count() == 8
-    assert totals_are_consistent()
-
-
-def test_one_of_many_concurrent_deletions_succeeds(api: APIClient, alice: NewAccount) -> None:
-    for _ in range(ROUNDS):
-        brand = active_domain(alice.workspace, HOST)
-        responses = at_once([partial(delete, api, brand)] * 4)
-        statuses = sorted(response.status_code for response in responses)
-        assert statuses[0] == 200
-        assert set(statuses) <= {200, 404}

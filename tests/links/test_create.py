@@ -14,13 +14,10 @@ from rest_framework.test import APIClient
 from accounts.services import NewAccount
 from common.http import destination_url
 from testing.links.routing_fields import DEFAULTS
-from tests.links.creation import RESTRICTION_LISTS, URL, UTM_KEYS, at, everything_written, whole
+from tests.links.creation import URL, UTM_KEYS, at, everything_written, whole
 
 UUID_V7 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?Z")
-
-
-# Responses
 
 
 def test_a_link_with_only_a_url_has_every_default(api: APIClient, alice: NewAccount) -> None:
@@ -185,47 +182,6 @@ def test_fields_that_only_the_service_sets_are_ignored(api: APIClient) -> None:
     assert read.keys().isdisjoint(
         {"id", "owner", "owner_id", "plan", "custom_code", "destination", "__proto__"}
     )
-
-
-def test_null_is_the_default(api: APIClient, make_link: Callable[..., Any]) -> None:
-    defaults = {
-        "customCode": None,
-        "title": None,
-        "description": None,
-        "tags": [],
-        "expiresAt": None,
-        "domainId": "base",
-        "utm": {},
-        "restrictions": {},
-        "redirectType": 302,
-    }
-    assert {field: whole(api, make_link(**{field: None}))[field] for field in defaults} == defaults
-
-
-def test_a_null_password_sets_no_password(api: APIClient, make_link: Callable[..., Any]) -> None:
-    assert whole(api, make_link(password=None))["hasPassword"] is False
-
-
-@pytest.mark.parametrize("key", UTM_KEYS)
-def test_a_null_utm_value_is_absent(api: APIClient, make_link: Callable[..., Any], key: str) -> None:
-    assert whole(api, make_link(utm={key: None}))["utm"] == {}
-
-
-@pytest.mark.parametrize("key", ["maxClicks", *RESTRICTION_LISTS])
-def test_a_null_or_empty_restriction_restricts_nothing(
-    api: APIClient, make_link: Callable[..., Any], key: str
-) -> None:
-    assert whole(api, make_link(restrictions={key: None}))["restrictions"] == {}
-    if key != "maxClicks":
-        assert whole(api, make_link(restrictions={key: []}))["restrictions"] == {}
-
-
-@pytest.mark.parametrize("field", ["title", "description"])
-def test_an_empty_text_is_not_null(api: APIClient, make_link: Callable[..., Any], field: str) -> None:
-    assert whole(api, make_link(**{field: ""}))[field] == ""
-
-
-# The body must be a JSON object
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.http import HttpResponse
 from django.test import Client
 from rest_framework.test import APIClient
 
@@ -17,52 +14,9 @@ from limits.models import AttemptLog
 from redirects import refusals
 from redirects.refusals import Refusal
 from testing.analytics.clicks import drain
-from testing.attempts import slow_down_clock
-from testing.visitors.agents import GOOGLEBOT
 from tests.redirects.conftest import PASSWORD
-from tests.redirects.protected_links import DESTINATION, ELSEWHERE, HERE, browser, fail, send
-
-MakeLink = Callable[..., dict[str, Any]]
-
-AGENT = "python-requests/2.32.0"
-
-
-def post(
-    path: str,
-    body: Any,
-    *,
-    content_type: str = "application/json",
-    address: str = HERE,
-    agent: str = AGENT,
-    **headers: str,
-) -> HttpResponse:
-    """Send a body as a program does: without cookies, and checked for forgery like every request."""
-    program = Client(enforce_csrf_checks=True, headers={"host": "sho.rt", "user-agent": agent, **headers})
-    content = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return program.generic("POST", path, content, content_type, REMOTE_ADDR=address)
-
-
-def counts(api: APIClient, link: dict[str, Any]) -> tuple[int, dict[str, int]]:
-    """The clicks and the refusals of the link."""
-    drain()
-    report = api.get(f"/api/analytics/{link['_id']}").json()["data"]
-    return report["totalClicks"], {reason: number for reason, number in report["refused"].items() if number}
-
-
-def check_refusal(response: HttpResponse, refusal: Refusal, **details: int) -> None:
-    """The envelope of the API, with the reason that links have everywhere. ``details`` are further keys."""
-    assert (response.status_code, response["Content-Type"]) == (refusal.status, "application/json")
-    assert response.json() == {
-        "success": False,
-        "message": refusal.message,
-        "reason": refusal.reason,
-        "code": refusal.reason,
-        **details,
-    }
-    assert response["Cache-Control"] == "no-store"
-    assert response["X-Content-Type-Options"] == "nosniff"
-    assert "Location" not in response
-    assert response.cookies == {}
+from tests.redirects.json_passwords import MakeLink, check_refusal, counts, post
+from tests.redirects.protected_links import DESTINATION, browser
 
 
 @pytest.mark.parametrize("redirect_type", [301, 302])
@@ -169,61 +123,6 @@ def test_a_preflight_permits_nothing(path: str) -> None:
 
     assert response.status_code == 405
     assert [name for name in response.headers if name.lower().startswith("access-control")] == []
-
-
-def test_programs_and_forms_share_one_limit(path: str) -> None:
-    slow_down_clock()
-    assert fail(path, 5) == [401] * 5
-    assert [post(path, {"password": "wrong"}).status_code for _ in range(6)] == [401] * 5 + [429]
-
-    blocked = post(path, {"password": PASSWORD})
-    check_refusal(blocked, refusals.RATE_LIMITED, retryAfter=900)
-    assert blocked["Retry-After"] == "900"
-    assert (blocked["RateLimit-Limit"], blocked["RateLimit-Remaining"]) == ("10", "0")
-    assert send(browser(), path, PASSWORD).status_code == 429
-    assert post(path, {"password": PASSWORD}, address=ELSEWHERE).status_code == 303
-
-
-def test_the_correct_password_uses_no_attempt(path: str) -> None:
-    assert [post(path, {"password": PASSWORD}).status_code for _ in range(15)] == [303] * 15
-    assert [post(path, {"password": "wrong"}).status_code for _ in range(11)] == [401] * 10 + [429]
-
-
-def test_a_cookie_does_not_replace_the_password_in_the_body(link: dict[str, Any], path: str) -> None:
-    cookie = send(browser(), path, PASSWORD).cookies[f"unlocked-{link['_id']}"].value
-
-    response = post(path, {"password": "wrong"}, cookie=f"unlocked-{link['_id']}={cookie}")
-
-    check_refusal(response, refusals.WRONG_PASSWORD)
-
-
-@pytest.mark.parametrize(
-    ("fields", "refusal"),
-    [
-        ({"expiresAt": "2020-01-01"}, refusals.EXPIRED),
-        ({"restrictions": {"allowedCountries": ["GB"]}}, refusals.COUNTRY),
-        ({"restrictions": {"allowedDevices": ["mobile"]}}, refusals.DEVICE),
-    ],
-)
-def test_the_other_rules_of_the_link_come_first(
-    make_link: MakeLink, fields: dict[str, Any], refusal: Refusal
-) -> None:
-    path = f"/{make_link(password=PASSWORD, **fields)['shortCode']}"
-
-    check_refusal(post(path, {"password": PASSWORD}), refusal)
-
-
-def test_a_click_limit_counts_the_visits_of_programs(api: APIClient, make_link: MakeLink) -> None:
-    link = make_link(password=PASSWORD, restrictions={"maxClicks": 2})
-    path = f"/{link['shortCode']}"
-
-    assert post(path, {"password": "wrong"}).status_code == 401
-    # A crawler takes no click of a limited link, so it does not learn the destination.
-    crawled = post(path, {"password": PASSWORD}, agent=GOOGLEBOT)
-    assert (crawled.status_code, "Location" in crawled) == (200, False)
-    assert [post(path, {"password": PASSWORD}).status_code for _ in range(2)] == [303, 303]
-    check_refusal(post(path, {"password": PASSWORD}), refusals.LIMIT_REACHED)
-    assert counts(api, link) == (2, {"password": 1, "limit_reached": 1})
 
 
 def test_a_link_without_a_password_opens_too(api: APIClient, make_link: MakeLink) -> None:

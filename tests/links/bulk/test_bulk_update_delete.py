@@ -16,20 +16,13 @@ from domains.models import Domain
 from links.bulk.services import update_links
 from links.models import Code, Link
 from testing.links.many import UNKNOWN_ID, URL, results
-from testing.refusals import broken_rules
 from testing.threads import at_once
-from tests.links.bulk.many_changes import delete
+from tests.links.bulk.many_changes import MakeLink, delete, update_all
 from tests.links.creation import whole
-
-MakeLink = Callable[..., dict[str, Any]]
 
 
 def update(client: APIClient, *urls: dict[str, Any]) -> list[dict[str, Any]]:
     return results(client.post("/api/urls/bulk-update", {"urls": urls}), "updated")
-
-
-def update_all(client: APIClient, ids: list[str], data: dict[str, Any]) -> list[dict[str, Any]]:
-    return results(client.post("/api/urls/bulk-update", {"ids": ids, "data": data}), "updated")
 
 
 def codes(link: dict[str, Any]) -> dict[str, str]:
@@ -161,36 +154,6 @@ def test_a_rename_checks_the_domain_of_the_link(
     for code in ("spring", "autumn"):
         response = visitor.get(f"/{code}", headers={"host": "brand.example"})
         assert response["Location"] == f"{URL}/brand"
-
-
-BODIES: list[tuple[dict[str, Any], list[tuple[str, str]]]] = [
-    ({}, [("urls", "ambiguous")]),
-    ({"ids": [UNKNOWN_ID]}, [("urls", "ambiguous")]),
-    ({"data": {}}, [("urls", "ambiguous")]),
-    ({"ids": [], "data": {}}, [("ids", "min_length")]),
-    ({"ids": [5], "data": {}}, [("ids.0", "invalid")]),
-    ({"ids": [UNKNOWN_ID] * 1001, "data": {}}, [("ids", "max_length")]),
-    ({"ids": [UNKNOWN_ID], "data": []}, [("data", "invalid")]),
-    ({"ids": [UNKNOWN_ID], "data": {}, "urls": [{}]}, [("urls", "ambiguous")]),
-    ({"urls": [{}] * 1001}, [("urls", "max_length")]),
-    ({"urls": ["x"]}, [("urls.0", "invalid")]),
-]
-
-
-def test_errors_in_shared_changes_are_reported_per_item(api: APIClient, make_link: MakeLink) -> None:
-    link = make_link()
-    verdicts = update_all(api, [link["_id"], UNKNOWN_ID], {"title": 5})
-    assert [verdict["errors"][0]["field"] for verdict in verdicts] == ["title", "title"]
-    assert whole(api, link)["title"] is None
-
-
-@pytest.mark.parametrize(("body", "rules"), BODIES)
-def test_an_ambiguous_body_is_refused(
-    api: APIClient, make_link: MakeLink, body: dict[str, Any], rules: list[tuple[str, str]]
-) -> None:
-    response = api.post("/api/urls/bulk-update", body)
-    assert response.status_code == 400
-    assert broken_rules(response) == rules
 
 
 def test_many_take_as_many_statements_as_one(api: APIClient, make_link: MakeLink) -> None:

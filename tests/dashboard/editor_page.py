@@ -1,0 +1,25 @@
+"""The editor of a link."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from playwright.sync_api import Page, expect
+
+from testing.pages.browser import Visit
+from testing.pages.dashboard import sign_in
+
+MakeLink = Callable[..., dict[str, Any]]
+DESTINATION = "https://example.com/page"
+
+
+def open_link(visit: Visit, address: str, cookie: str, link: dict[str, Any]) -> Page:
+    sign_in(visit, address, cookie)
+    visit.page.goto(f"{address}/dashboard/links/{link['_id']}")
+    expect(visit.page.get_by_role("heading", name="Edit link")).to_be_visible()
+    return visit.page
+
+
+def unfold(page: Page, title: str) -> None:
+    page.locator("summary", has_text=title).click()

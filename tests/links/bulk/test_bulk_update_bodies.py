@@ -1,0 +1,42 @@
+"""Bodies of bulk updates: shared changes and ambiguous bodies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from testing.links.many import UNKNOWN_ID
+from testing.refusals import broken_rules
+from tests.links.bulk.many_changes import MakeLink, update_all
+from tests.links.creation import whole
+
+BODIES: list[tuple[dict[str, Any], list[tuple[str, str]]]] = [
+    ({}, [("urls", "ambiguous")]),
+    ({"ids": [UNKNOWN_ID]}, [("urls", "ambiguous")]),
+    ({"data": {}}, [("urls", "ambiguous")]),
+    ({"ids": [], "data": {}}, [("ids", "min_length")]),
+    ({"ids": [5], "data": {}}, [("ids.0", "invalid")]),
+    ({"ids": [UNKNOWN_ID] * 1001, "data": {}}, [("ids", "max_length")]),
+    ({"ids": [UNKNOWN_ID], "data": []}, [("data", "invalid")]),
+    ({"ids": [UNKNOWN_ID], "data": {}, "urls": [{}]}, [("urls", "ambiguous")]),
+    ({"urls": [{}] * 1001}, [("urls", "max_length")]),
+    ({"urls": ["x"]}, [("urls.0", "invalid")]),
+]
+
+
+def test_errors_in_shared_changes_are_reported_per_item(api: APIClient, make_link: MakeLink) -> None:
+    link = make_link()
+    verdicts = update_all(api, [link["_id"], UNKNOWN_ID], {"title": 5})
+    assert [verdict["errors"][0]["field"] for verdict in verdicts] == ["title", "title"]
+    assert whole(api, link)["title"] is None
+
+
+@pytest.mark.parametrize(("body", "rules"), BODIES)
+def test_an_ambiguous_body_is_refused(
+    api: APIClient, make_link: MakeLink, body: dict[str, Any], rules: list[tuple[str, str]]
+) -> None:
+    response = api.post("/api/urls/bulk-update", body)
+    assert response.status_code == 400
+    assert broken_rules(response) == rules
