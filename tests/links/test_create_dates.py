@@ -55,6 +55,17 @@ NO_DATES = [
     "\uff12\uff10\uff13\uff10-12-31", "2030\u201012\u201031", "2030-12-31T23:59:59\u22120100",
     "2030-12-31T\u0662\u0663:59:59Z",
 ]  # fmt: skip
+NO_DATES += [
+    "",
+    " ",
+    " 2030-12-31",
+    "2030-12-31 ",
+    "2030-12-31T23:59:59Z\n",
+    "2030-12-31T23:59:59 UTC",
+    "2030-12-31T23:59:59 Europe/Berlin",
+    "Sun, 06 Nov 2030 08:49:37 GMT",
+    "'; DROP TABLE links_link; --",
+]
 
 
 def test_an_invalid_date_is_refused(api: APIClient) -> None:

@@ -12,7 +12,6 @@ from rest_framework.test import APIClient
 
 from testing.refusals import broken_rules
 from tests.links.creation import FAMILY, RESTRICTION_LISTS, URL, UTM_KEYS, at, refused, whole
-from tests.links.test_create_dates import NO_DATES
 
 FOUR_CODE_POINTS = unicodedata.normalize("NFD", "\u1f82")  # alpha with three marks: one character after NFC
 TEXT_WITHIN_LIMITS = [
@@ -190,16 +189,3 @@ def test_an_invalid_device_is_refused(api: APIClient) -> None:
     for device in ("Desktop", "MOBILE", "phone", "bot", "unknown", "mobile ", "tablet\n", "*"):
         response = refused(api, {"originalUrl": URL, "restrictions": {"allowedDevices": [device]}}, 400)
         assert broken_rules(response) == [("restrictions.allowedDevices.0", "device")]
-
-
-NO_DATES += [
-    "",
-    " ",
-    " 2030-12-31",
-    "2030-12-31 ",
-    "2030-12-31T23:59:59Z\n",
-    "2030-12-31T23:59:59 UTC",
-    "2030-12-31T23:59:59 Europe/Berlin",
-    "Sun, 06 Nov 2030 08:49:37 GMT",
-    "'; DROP TABLE links_link; --",
-]
