@@ -19,19 +19,11 @@ from links.fields import (
     CurrentOrNewCodeField,
     DeviceField,
     RedirectTypeField,
-    ReferrerPolicyField,
     TagField,
     TagsField,
 )
 from links.representations import WHOLE_URL
-from links.routing.serializers import (
-    MAX_RULES,
-    MAX_VARIANTS,
-    MIN_VARIANTS,
-    PreviewSerializer,
-    RulesField,
-    SplitField,
-)
+from links.routing.serializers import RoutingFields
 
 MAX_TAGS = 50
 # The longest short URL: a scheme, a host of 253 characters, a code of 255 and two slashes.
@@ -108,66 +100,6 @@ class _WritableFields(Object):
     isActive = Boolean(source="is_active", required=False, help_text="Whether the link redirects.")
 
 
-class _RoutingFields(Object):
-    targetUrl = DestinationField(
-        source="target",
-        required=False,
-        allow_null=True,
-        help_text="Where the link leads instead of to `originalUrl`. Null: to `originalUrl`.",
-    )
-    startsAt = DateTime(
-        source="starts_at",
-        required=False,
-        allow_null=True,
-        help_text="Before this time, the link responds with 404 or redirects to `notStartedUrl`. Earlier than"
-        " `expiresAt`.",
-    )
-    notStartedUrl = DestinationField(
-        source="not_started_url",
-        required=False,
-        allow_null=True,
-        help_text="Where visitors go before `startsAt`. These visits do not count as clicks.",
-    )
-    expiredUrl = DestinationField(
-        source="expired_url",
-        required=False,
-        allow_null=True,
-        help_text="Where visitors go after `expiresAt` or the last click. These visits are no clicks. Null: to the"
-        " `expiredUrl` of the domain, if it has one.",
-    )
-    forwardQuery = Boolean(
-        source="forward_query",
-        required=False,
-        allow_null=True,
-        help_text="Whether redirects add the visitor's query parameters that the destination does not have.",
-    )
-    referrerPolicy = ReferrerPolicyField(
-        source="referrer_policy",
-        required=False,
-        allow_null=True,
-        help_text="The `Referrer-Policy` header of redirects. Null: none.",
-    )
-    rules = RulesField(
-        required=False,
-        allow_null=True,
-        help_text=f"At most {MAX_RULES} destinations with conditions on the visitor. The first rule that matches"
-        " applies. An update replaces the whole list.",
-    )
-    split = SplitField(
-        required=False,
-        allow_null=True,
-        help_text=f"{MIN_VARIANTS} to {MAX_VARIANTS} destinations that each get a share of the visitors to whom no"
-        " rule applies. The other visitors go to the link's own destination. A visitor stays on the same side. An"
-        " update replaces the whole list.",
-    )
-    preview = PreviewSerializer(
-        required=False,
-        allow_null=True,
-        help_text="The card that messengers and social networks show instead of the destination's own. Never for a"
-        " link with a password. An update replaces the whole object.",
-    )
-
-
 class _FieldsOfNewLink(Object):
     originalUrl = DestinationField(
         source="destination", help_text="An http or https URL outside this service."
@@ -185,7 +117,7 @@ class _ActiveByDefault(Boolean):
         return (True, True) if data is None else super().validate_empty_values(data)
 
 
-class CreateLinkSerializer(_FieldsOfNewLink, _WritableFields, _RoutingFields):
+class CreateLinkSerializer(_FieldsOfNewLink, _WritableFields, RoutingFields):
     isActive = _ActiveByDefault(
         source="is_active",
         required=False,
@@ -202,7 +134,7 @@ class _ReturnedFields(Object):
     shortCode = Text(source="short_code", required=False, help_text="Only the current value is accepted.")
 
 
-class UpdateLinkSerializer(_ReturnedFields, _WritableFields, _RoutingFields):
+class UpdateLinkSerializer(_ReturnedFields, _WritableFields, RoutingFields):
     customCode = CurrentOrNewCodeField(
         source="custom_code",
         required=False,

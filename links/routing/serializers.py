@@ -7,9 +7,10 @@ from typing import Any
 
 from rest_framework import serializers
 
-from common.rest.fields import DestinationField, Integer, Text
-from common.rest.json_serializers import StrictObject
+from common.rest.fields import Boolean, DateTime, DestinationField, Integer, Text
+from common.rest.json_serializers import Object, StrictObject
 from common.rest.lists import List
+from links.fields import ReferrerPolicyField
 from links.routing.conditions import ConditionSerializer
 from links.routing.listed_objects import ListedObject
 
@@ -101,3 +102,63 @@ class PreviewSerializer(StrictObject):
     title = Text(required=False, allow_null=True, allow_blank=True, characters=200)
     description = Text(required=False, allow_null=True, allow_blank=True, characters=500)
     imageUrl = DestinationField(source="image_url", required=False, allow_null=True)
+
+
+class RoutingFields(Object):
+    targetUrl = DestinationField(
+        source="target",
+        required=False,
+        allow_null=True,
+        help_text="Where the link leads instead of to `originalUrl`. Null: to `originalUrl`.",
+    )
+    startsAt = DateTime(
+        source="starts_at",
+        required=False,
+        allow_null=True,
+        help_text="Before this time, the link responds with 404 or redirects to `notStartedUrl`. Earlier than"
+        " `expiresAt`.",
+    )
+    notStartedUrl = DestinationField(
+        source="not_started_url",
+        required=False,
+        allow_null=True,
+        help_text="Where visitors go before `startsAt`. These visits do not count as clicks.",
+    )
+    expiredUrl = DestinationField(
+        source="expired_url",
+        required=False,
+        allow_null=True,
+        help_text="Where visitors go after `expiresAt` or the last click. These visits are no clicks. Null: to the"
+        " `expiredUrl` of the domain, if it has one.",
+    )
+    forwardQuery = Boolean(
+        source="forward_query",
+        required=False,
+        allow_null=True,
+        help_text="Whether redirects add the visitor's query parameters that the destination does not have.",
+    )
+    referrerPolicy = ReferrerPolicyField(
+        source="referrer_policy",
+        required=False,
+        allow_null=True,
+        help_text="The `Referrer-Policy` header of redirects. Null: none.",
+    )
+    rules = RulesField(
+        required=False,
+        allow_null=True,
+        help_text=f"At most {MAX_RULES} destinations with conditions on the visitor. The first rule that matches"
+        " applies. An update replaces the whole list.",
+    )
+    split = SplitField(
+        required=False,
+        allow_null=True,
+        help_text=f"{MIN_VARIANTS} to {MAX_VARIANTS} destinations that each get a share of the visitors to whom no"
+        " rule applies. The other visitors go to the link's own destination. A visitor stays on the same side. An"
+        " update replaces the whole list.",
+    )
+    preview = PreviewSerializer(
+        required=False,
+        allow_null=True,
+        help_text="The card that messengers and social networks show instead of the destination's own. Never for a"
+        " link with a password. An update replaces the whole object.",
+    )
