@@ -1,0 +1,225 @@
+"""The list of links in Chromium: pages, filters, order, keys and export."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from accounts.services import NewAccount
+from links.models import Link
+from testing.domains.domains import active_domain
+from testing.pages.dashboard import session_cookie, sign_in
+from tests.dashboard.links.links_page import links as links
+from tests.dashboard.links.links_page import rows, status
+
+MakeLink = Callable[..., dict[str, Any]]
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def long_link(make_link: MakeLink) -> None:
+    make_link(f"https://example.com/{'x' * 1500}", title="W" * 200, tags=["y" * 50], customCode="z" * 50)
+
+
+def titles(page: Page) -> list[str]:
+    return page.locator("tr[data-link] .destination > a").all_inner_texts()
+
+
+def test_the_list_shows_the_newest_links_page_by_page(
+    browse: Callable[[], Any], address: str, alice: NewAccount, links: None
+) -> None:
+    cookie = session_cookie(alice.user)
+    with browse() as visit:
+        page = visit.page
+        sign_in(visit, address, cookie)
+        page.goto(f"{address}/dashboard/")
+        expect(status(page)).to_have_text("60 links")
+        expect(rows(page)).to_have_count(50)
+        assert titles(page)[0] == "Title 59"
+        page.get_by_role("button", name="Next").click()
+        expect(rows(page)).to_have_count(10)
+        assert titles(page)[-1] == "Title 00"
+        # The address keeps the page of the list.
+        page.reload()
+        expect(rows(page)).to_have_count(10)
+        page.get_by_role("button", name="Previous").click()
+        expect(rows(page)).to_have_count(50)
+        assert visit.errors() == []
+
+
+def test_search_filters_while_one_types(
+    browse: Callable[[], Any], address: str, alice: NewAccount, links: None
+) -> None:
+    cookie = session_cookie(alice.user)
+    domain = active_domain(alice.workspace)
+    Link.objects.filter(title__in=["Title 11", "Title 25"]).update(domain=domain)
+    Link.objects.filter(title__startswith="Title 1").update(created_at=datetime(2026, 3, 31, 12, tzinfo=UTC))
+    with browse() as visit:
+        page = visit.page
+        sign_in(visit, address, cookie)
+        page.goto(f"{address}/dashboard/")
+        expect(rows(page)).to_have_count(50)
+        # By keyboard: the slash goes to the search.
+        page.keyboard.press("/")
+        page.keyboard.type("title 4")
+        expect(status(page)).to_have_text("10 links")
+        expect(rows(page)).to_have_count(10)
+        page.keyboard.type("2")
+        expect(status(page)).to_have_text("1 link")
+        assert titles(page) == ["Title 42"]
+        page.get_by_label("Tags, separated by commas").fill("odd")
+        expect(page.get_by_text("No link matches these filters.")).to_be_visible()
+        page.get_by_role("button", name="Show all links").click()
+        expect(status(page)).to_have_text("60 links")
+        # Both days are included, in the zone of the browser.
+        page.get_by_label("Created until").fill("2026-03-31")
+        expect(status(page)).to_have_text("10 links")
+        page.get_by_label("Created from").fill("2026-03-31")
+        page.wait_for_url("**/dashboard/?until=2026-03-31&from=2026-03-31")
+        page.reload()
+        expect(status(page)).to_have_text("10 links")
+        expect(rows(page)).to_have_count(10)
+        assert titles(page)[0] == "Title 19"
+        page.get_by_label("Domain").select_option("go.example")
+        page.wait_for_url(f"**/dashboard/?until=2026-03-31&from=2026-03-31&domain={domain.public_id}")
+        page.reload()
+        expect(status(page)).to_have_text("1 link")
+        expect(rows(page)).to_have_count(1)
+        assert titles(page) == ["Title 11"]
+        # Days whose year has not four digits in every time zone are no filters.
+        page.goto(f"{address}/dashboard/?from=10000-01-01&until=9999-12-31")
+        expect(status(page)).to_have_text("60 links")
+        expect(page.get_by_label("Created until")).to_have_value("")
+        # Chromium reports a change for each digit of the year. Only the year loads the list.
+        loads: list[str] = []
+        page.on("request", lambda request: loads.append(request.url) if "/api/urls?" in request.url else None)
+        page.get_by_label("Created until").focus()
+        page.keyboard.type("03312026")
+        expect(status(page)).to_have_text("10 links")
+        assert len(loads) == 1
+        assert visit.errors() == []
+
+
+def test_the_list_is_sorted_by_a_click_on_a_column(
+    browse: Callable[[], Any], address: str, alice: NewAccount, links: None
+) -> None:
+    cookie = session_cookie(alice.user)
+    with browse() as visit:
+        page = visit.page
+        sign_in(visit, address, cookie)
+        page.goto(f"{address}/dashboard/?tags=even")
+        expect(status(page)).to_have_text("30 links")
+        column = page.get_by_role("columnheader", name="Title")
+        column.get_by_role("button").click()
+        expect(column).to_have_attribute("aria-sort", "descending")
+        expect(rows(page).first).to_contain_text("Title 58")
+        column.get_by_role("button").click()
+        expect(column).to_have_attribute("aria-sort", "ascending")
+        expect(rows(page).first).to_contain_text("Title 00")
+        assert visit.errors() == []
+
+
+def test_a_key_copies_the_short_link_of_the_row(
+    browse: Callable[[], Any], address: str, alice: NewAccount, links: None
+) -> None:
+    cookie = session_cookie(alice.user)
+    with browse() as visit:
+        page = visit.page
+        sign_in(visit, address, cookie)
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=address)
+        page.goto(f"{address}/dashboard/")
+        expect(rows(page)).to_have_count(50)
+        page.keyboard.press("j")
+        page.keyboard.press("j")
+        page.keyboard.press("y")
+        expect(page.get_by_text("Copied http://sho.rt/code58")).to_be_visible()
+        assert page.evaluate("navigator.clipboard.readText()") == "http://sho.rt/code58"
+        page.keyboard.press("x")
+        expect(page.get_by_text("1 link selected")).to_be_visible()
+        page.keyboard.press("?")
+        expect(page.get_by_role("dialog")).to_contain_text("Copy the short link")
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("dialog")).to_be_hidden()
+        page.keyboard.press("c")
+        page.wait_for_url(f"{address}/dashboard/new")
+        assert visit.errors() == []
+
+
+def test_the_shown_links_can_be_exported(
+    browse: Callable[[], Any], address: str, alice: NewAccount, links: None
+) -> None:
+    cookie = session_cookie(alice.user)
+    with browse() as visit:
+        page = visit.page
+        sign_in(visit, address, cookie)
+        page.goto(f"{address}/dashboard/?search=title+07")
+        expect(rows(page)).to_have_count(1)
+        with page.expect_download() as saved:
+            page.get_by_role("button", name="Export as CSV").click()
+        assert re.fullmatch(r"urls-[\d-]+\.csv", saved.value.suggested_filename)
+        content = saved.value.path().read_text()
+        assert "Title 07" in content
+        assert "Title 08" not in content
+        assert visit.errors() == []
+
+
+def test_a_stranger_sees_none_of_the_links(
+    browse: Callable[[], Any], address: str, stranger: NewAccount, links: None
+) -> None:
+    cookie = session_cookie(stranger.user)
+    with browse() as visit:
+        page = visit.page
+        sign_in(visit, address, cookie)
+        page.goto(f"{address}/dashboard/")
+        expect(page.get_by_text("Create your first link")).to_be_visible()
+        assert rows(page).count() == 0
+        assert visit.errors() == []
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.usefixtures("long_link")
+def test_the_page_fits_its_window(
+    width: int, scheme: Any, browse: Callable[[], Any], address: str, alice: NewAccount
+) -> None:
+    cookie = session_cookie(alice.user)
+    with browse() as visit:
+        page = visit.page
+        page.set_viewport_size({"width": width, "height": 800})
+        page.emulate_media(color_scheme=scheme)
+        sign_in(visit, address, cookie)
+        page.goto(f"{address}/dashboard/")
+        expect(rows(page)).to_have_count(1)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert visit.errors() == []
+
+
+def test_german_texts_are_shown_to_a_german_browser(
+    browse: Callable[[], Any], address: str, alice: NewAccount, links: None
+) -> None:
+    cookie = session_cookie(alice.user)
+    with browse() as visit:
+        page = visit.page
+        sign_in(visit, address, cookie)
+        page.set_extra_http_headers({"Accept-Language": "de"})
+        page.goto(f"{address}/dashboard/")
+        expect(status(page)).to_have_text("60 Links")
+        expect(page.locator("html")).to_have_attribute("lang", "de")
+        # So are the messages of the API.
+        page.get_by_role("link", name="Neuer Link").first.click()
+        page.get_by_label("Lange Adresse").fill("ftp://example.com/")
+        page.get_by_role("button", name="Link anlegen").click()
+        expect(page.get_by_text("Die Adresse muss mit http:// oder https:// beginnen.")).to_be_visible()
+        page.goto(f"{address}/dashboard/?page=1000000")
+        expect(page.get_by_role("alert")).to_contain_text(
+            "page: Vor der Seite dürfen höchstens 1.000.000 Einträge stehen."
+        )
+        page.goto(f"{address}/dashboard/")
+        page.get_by_label("Sprache").select_option("en")
+        expect(status(page)).to_have_text("60 links")
+        assert visit.errors(400) == []

@@ -1,0 +1,100 @@
+"""A simulated visit and QR codes in the editor of a link."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from accounts.services import NewAccount
+from testing.pages.dashboard import session_cookie
+from testing.pictures import opened, read
+from tests.dashboard.links.editor_page import DESTINATION, MakeLink, open_link, unfold
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+# Of a visit that counts as a click and to which a rule applies.
+GERMAN_STEPS = [
+    "Der Code gehört zu diesem Link.",
+    "Der Link ist eingeschaltet und nicht gesperrt.",
+    "Der Link gilt zum Zeitpunkt des Besuchs schon.",
+    "Der Link ist zum Zeitpunkt des Besuchs nicht abgelaufen.",
+    "Die Klicks des Links sind nicht aufgebraucht.",
+    "Der Link ist im Land des Besuchers verfügbar.",
+    "Der Link ist auf dem Gerät des Besuchers verfügbar.",
+    "Ein Passwort ist nicht nötig, oder der Besucher hat es eingegeben.",
+    "Eine Regel passt und bestimmt das Ziel.",
+    "Die Aufteilung ist geprüft: Sie gilt, wenn es sie gibt und keine Regel passt.",
+    "Das Ziel steht fest.",
+    "Eine Begrenzung der Klicks hindert den Besuch nicht.",
+    "Der Besucher bekommt eine Antwort. Der Besuch zählt als Klick.",
+]
+
+
+def test_qr_codes_are_shown_and_downloaded(
+    browse: Callable[[], Any], address: str, alice: NewAccount, make_link: MakeLink
+) -> None:
+    link, cookie = make_link(DESTINATION), session_cookie(alice.user)
+    with browse() as visit:
+        page = open_link(visit, address, cookie, link)
+        unfold(page, "QR code")
+        image = page.get_by_role("img", name="QR code of the link")
+        expect(image).to_be_visible()
+        expect(image).to_have_js_property("complete", True)
+        assert image.evaluate("image => image.naturalWidth") > 0
+        with page.expect_download() as saved:
+            page.get_by_role("button", name="PNG", exact=True).click()
+        picture = saved.value.path().read_bytes()
+        assert opened(picture, "png").size == (600, 600)
+        assert read(picture, "png") == [f"{link['shortUrl']}?qr=1"]
+        for name in ("SVG", "JPEG"):
+            with page.expect_download() as saved:
+                page.get_by_role("button", name=name, exact=True).click()
+            assert saved.value.suggested_filename == f"qr-{link['_id']}.{name.lower()}"
+        assert visit.errors() == []
+
+
+def test_a_visit_can_be_simulated(
+    browse: Callable[[], Any], address: str, alice: NewAccount, make_link: MakeLink
+) -> None:
+    rules = [{"url": "https://example.com/de", "conditions": [{"type": "country", "values": ["DE"]}]}]
+    link, cookie = make_link(DESTINATION, rules=rules), session_cookie(alice.user)
+    with browse() as visit:
+        page = open_link(visit, address, cookie, link)
+        unfold(page, "Simulate a visit")
+        page.locator(".simulation [name=country]").select_option("DE")
+        page.get_by_role("button", name="Simulate", exact=True).click()
+        expect(page.locator("output[name=location]")).to_have_text("https://example.com/de")
+        page.locator(".simulation [name=country]").select_option("FR")
+        page.get_by_role("button", name="Simulate", exact=True).click()
+        expect(page.locator("output[name=location]")).to_have_text(DESTINATION)
+        assert visit.errors() == []
+
+
+def test_a_simulated_visit_is_explained_in_the_language_of_the_page(
+    browse: Callable[[], Any], address: str, alice: NewAccount, make_link: MakeLink
+) -> None:
+    rules = [{"url": "https://example.com/de", "conditions": [{"type": "country", "values": ["DE"]}]}]
+    fields = {"rules": rules, "restrictions": {"blockedCountries": ["FR"]}}
+    link, cookie = make_link(DESTINATION, **fields), session_cookie(alice.user)
+    with browse() as visit:
+        page = open_link(visit, address, cookie, link)
+        page.evaluate("localStorage.setItem('dashboard.language', 'de')")
+        page.reload()
+        unfold(page, "Was würde geschehen?")
+        steps, details = page.locator(".simulation li > span"), page.locator(".simulation li > small")
+        run = page.get_by_role("button", name="Ausprobieren", exact=True)
+        page.locator(".simulation [name=country]").select_option("DE")
+        run.click()
+        expect(steps).to_have_text(GERMAN_STEPS)
+        expect(page.locator(".simulation li", has_text="✓")).to_have_count(len(GERMAN_STEPS))
+        page.locator(".simulation [name=country]").select_option("FR")
+        run.click()
+        refused = "Der Link ist im Land des Besuchers nicht verfügbar."
+        expect(steps).to_have_text([*GERMAN_STEPS[:5], refused])
+        expect(page.locator(".simulation li", has_text="✗")).to_have_count(1)
+        # The API's own sentence has the values that decided.
+        expect(details.last).to_have_text("(The visitor's country is FR; the link blocks FR.)")
+        assert visit.errors() == []

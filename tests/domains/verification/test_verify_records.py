@@ -1,0 +1,110 @@
+"""Which records prove that a domain is an alias: chains, wildcards, apexes."""
+
+from __future__ import annotations
+
+import pytest
+from pytest_django.fixtures import Settings
+from rest_framework.test import APIClient
+
+from testing.domains.dns_server import DnsServer
+from testing.domains.domains import publish, verify
+from tests.domains.verification.verifying import CHALLENGE, HOST, Claim, checks, reasons, token_of
+from tests.domains.verification.verifying import unlimited as unlimited
+
+# A verification must not run inside a transaction.
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_a_wildcard_is_an_alias_and_no_proof(api: APIClient, dns: DnsServer, claim: Claim) -> None:
+    domain = claim()
+    dns.set("*.brand.example", "CNAME", "sho.rt.")
+    dns.set("sho.rt", "TXT", f'"{token_of(domain)}"')
+    [txt, cname] = checks(api, domain)
+    assert (txt["reason"], cname["reason"]) == ("alias", None)
+    assert txt["found"] == ["sho.rt", token_of(domain)]
+    dns.set(CHALLENGE, "TXT", f'"{token_of(domain)}"')
+    # The domain's own record exists now, so the wildcard no longer covers the challenge name below it (RFC 4592).
+    dns.set(HOST, "CNAME", "sho.rt.")
+    assert verify(api, domain).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("records", "reason"),
+    [
+        ({HOST: "one.example.", "one.example": "two.example.", "two.example": "sho.rt."}, None),
+        ({HOST: "SHO.RT."}, None),
+        ({HOST: "one.example."}, "wrong_value"),
+        ({HOST: "sho.rt.one.example."}, "wrong_value"),
+        ({HOST: "notsho.rt."}, "wrong_value"),
+        ({HOST: f"{HOST}."}, "cname_loop"),
+        ({HOST: "one.example.", "one.example": "two.example.", "two.example": f"{HOST}."}, "cname_loop"),
+        ({HOST: "one.example.", "one.example": "one.example."}, "cname_loop"),
+        ({HOST: "n0.example.", **{f"n{i}.example": f"n{i + 1}.example." for i in range(20)}}, "cname_loop"),
+        ({HOST: f"{HOST}.cdn.cloudflare.net."}, "proxied"),
+        ({HOST: "d1234.cloudfront.net."}, "proxied"),
+    ],
+)
+def test_cname_chains(
+    api: APIClient, dns: DnsServer, claim: Claim, records: dict[str, str], reason: str | None
+) -> None:
+    domain = claim()
+    publish(dns, domain)
+    for name, target in records.items():
+        dns.set(name, "CNAME", target)
+    if reason is None:
+        assert verify(api, domain).status_code == 200
+    else:
+        assert reasons(api, domain) == [None, reason]
+
+
+@pytest.mark.parametrize(
+    ("addresses", "reason"),
+    [
+        (["A 104.16.1.1"], "proxied"),
+        (["AAAA 2606:4700::1"], "proxied"),
+        (["A 198.51.100.1"], "wrong_value"),
+        (["A 192.0.2.7", "A 198.51.100.1"], "wrong_value"),
+        (["A 192.0.2.7", "AAAA 2001:db8::bad"], "wrong_value"),
+        (["A 192.0.2.7"], None),
+        (["AAAA 2001:db8::7"], None),
+        (["A 192.0.2.7", "AAAA 2001:db8::7"], None),
+        (["CNAME sho.rt."], "cname_at_apex"),
+        (["CNAME other.example."], "wrong_value"),
+        ([], "missing"),
+    ],
+)  # fmt: skip
+def test_an_apex_needs_the_service_addresses(
+    api: APIClient,
+    dns: DnsServer,
+    claim: Claim,
+    settings: Settings,
+    addresses: list[str],
+    reason: str | None,
+) -> None:
+    settings.EDGE_ADDRESSES = ["192.0.2.7", "2001:db8::7"]
+    domain = claim("brand.example")
+    dns.set("_shortener-challenge.brand.example", "TXT", f'"{token_of(domain)}"')
+    for address in addresses:
+        kind, value = address.split()
+        dns.set("brand.example", kind, *dns.records.get(("brand.example", kind), []), value)
+    if reason is None:
+        assert verify(api, domain).status_code == 200
+    else:
+        [txt, address_check] = checks(api, domain)
+        assert (txt["reason"], address_check["reason"], address_check["type"]) == (None, reason, "A/AAAA")
+        assert address_check["expected"] == ["192.0.2.7", "2001:db8::7"]
+
+
+@pytest.mark.parametrize("addresses", [["192.0.2.7"], []])
+def test_a_flattened_cname_is_accepted(
+    api: APIClient, dns: DnsServer, claim: Claim, settings: Settings, addresses: list[str]
+) -> None:
+    settings.EDGE_ADDRESSES = addresses
+    domain = claim()
+    publish(dns, domain)
+    dns.remove(HOST, "CNAME")
+    dns.set(HOST, "A", "192.0.2.7")
+    if addresses:
+        assert verify(api, domain).status_code == 200
+    else:
+        assert reasons(api, domain) == [None, "wrong_value"]

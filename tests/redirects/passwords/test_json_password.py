@@ -1,0 +1,168 @@
+"""Programs open a link behind a password with a JSON body: no form, no cookie, the same limits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from rest_framework.test import APIClient
+
+from analytics.models import Click, Kind
+from common.host.metrics import REGISTRY
+from limits.models import AttemptLog
+from redirects import refusals
+from redirects.refusals import Refusal
+from testing.analytics.clicks import drain
+from tests.redirects.conftest import PASSWORD
+from tests.redirects.passwords.json_passwords import MakeLink, check_refusal, counts, post
+from tests.redirects.passwords.protected_links import DESTINATION, browser
+
+
+@pytest.mark.parametrize("redirect_type", [301, 302])
+@pytest.mark.parametrize("slash", ["", "/"])
+@pytest.mark.parametrize(
+    "content_type", ["application/json", "application/json; charset=utf-8", "Application/JSON"]
+)
+def test_the_password_in_a_json_body_opens_the_link(
+    api: APIClient, make_link: MakeLink, redirect_type: int, slash: str, content_type: str
+) -> None:
+    link = make_link(password=PASSWORD, redirectType=redirect_type)
+
+    response = post(f"/{link['shortCode']}{slash}", {"password": PASSWORD}, content_type=content_type)
+
+    # 303: the client follows with GET, so that the destination does not receive the password.
+    assert response.status_code == 303
+    assert dict(response.headers) == {
+        "Location": DESTINATION,
+        "Cache-Control": "no-store",
+        "X-Robots-Tag": "noindex",
+        "Content-Length": "0",
+    }
+    assert response.cookies == {}
+    assert counts(api, link) == (1, {})
+
+
+@pytest.mark.parametrize(
+    "password", ["x", "  spaces  ", "\U0001f511" * 128, "пароль ✓ ключ", "\"'><b>&%00\\"]
+)
+def test_any_password_works(make_link: MakeLink, password: str) -> None:
+    path = f"/{make_link(password=password)['shortCode']}"
+
+    assert post(path, {"password": password + "x"}).status_code == 401
+    assert post(path, {"password": password, "other": [1]}).status_code == 303
+
+
+@pytest.mark.parametrize(
+    ("body", "refusal"),
+    [
+        ({"password": "wrong"}, refusals.WRONG_PASSWORD),
+        ({"password": ""}, refusals.WRONG_PASSWORD),
+        ({"password": PASSWORD + " "}, refusals.WRONG_PASSWORD),
+        ({"password": "x" * 100_000}, refusals.WRONG_PASSWORD),
+        ({"password": None}, refusals.PASSWORD),
+        ({}, refusals.PASSWORD),
+        ({"Password": PASSWORD}, refusals.PASSWORD),
+    ],
+)
+def test_without_the_password_the_link_stays_closed(
+    api: APIClient, link: dict[str, Any], path: str, body: Any, refusal: Refusal
+) -> None:
+    check_refusal(post(path, body), refusal)
+
+    assert counts(api, link) == (0, {"password": 1})
+
+
+@pytest.mark.parametrize("accept", ["*/*", "text/html", "application/json"])
+def test_a_program_gets_json_whatever_it_accepts(path: str, accept: str) -> None:
+    check_refusal(post(path, {}, accept=accept), refusals.PASSWORD)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b" ", b"{", b"null", b"[]", b'"open sesame"', b"5", b"\xff", b'{"password": 5}',
+        b'{"password": ["open sesame"]}',
+        b'{"password": "\\ud800"}', b'{"password": NaN}', b"password=open+sesame", b"[" * 100_000,
+        b'{"password": "' + b"x" * 300_000 + b'"}',
+    ],
+)  # fmt: skip
+def test_a_malformed_body_is_refused_and_is_no_attempt(
+    api: APIClient, link: dict[str, Any], path: str, body: bytes
+) -> None:
+    check_refusal(post(path, body), refusals.NO_PASSWORD_OBJECT)
+
+    assert counts(api, link) == (0, {})
+    assert not AttemptLog.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        "text/plain",
+        "text/plain; application/json",
+        "application/x-www-form-urlencoded",
+        "",
+        "application/jsonx",
+    ],
+)
+def test_other_sites_cannot_send_the_body(path: str, content_type: str) -> None:
+    """A form of another site can send JSON as one of these types. Other types need a preflight request."""
+    response = post(path, {"password": PASSWORD}, content_type=content_type)
+
+    assert (response.status_code, "Location" in response) == (403, False)
+
+
+def test_a_preflight_permits_nothing(path: str) -> None:
+    headers = {
+        "origin": "https://evil.example",
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "content-type",
+    }
+    response = browser().options(path, headers=headers)
+
+    assert response.status_code == 405
+    assert [name for name in response.headers if name.lower().startswith("access-control")] == []
+
+
+def test_a_link_without_a_password_opens_too(api: APIClient, make_link: MakeLink) -> None:
+    link = make_link(redirectType=301)
+
+    response = post(f"/{link['shortCode']}", {"password": "anything"})
+
+    assert (response.status_code, response["Location"]) == (303, DESTINATION)
+    assert counts(api, link) == (1, {})
+
+
+def test_an_unknown_code_is_refused_in_the_envelope(db: None) -> None:
+    check_refusal(post("/unknown", {"password": PASSWORD}), refusals.NOT_FOUND)
+
+
+def test_the_fallback_of_a_domain_receives_no_password(
+    visitor: Client, api: APIClient, alice: Any, make_link: MakeLink
+) -> None:
+    domain = api.post("/api/domains", {"domain": "go.example.net"}).json()["data"]["domain"]
+    alice.workspace.domains.update(status="active", expired_url="https://example.org/over")
+    link = make_link(domainId=domain["_id"], password=PASSWORD, expiresAt="2020-01-01")
+
+    response = post(f"/{link['shortCode']}", {"password": PASSWORD}, host="go.example.net")
+
+    assert (response.status_code, response["Location"]) == (303, "https://example.org/over")
+
+
+def test_the_metrics_count_it_as_a_redirect(path: str) -> None:
+    def redirects() -> float:
+        labels = {"lane": "django", "outcome": "302"}
+        return REGISTRY.get_sample_value("shortener_redirects_total", labels) or 0.0
+
+    before = redirects()
+    post(path, {"password": PASSWORD})
+
+    assert redirects() - before == 1
+
+
+def test_the_click_has_no_other_kind_than_a_click(path: str) -> None:
+    post(path, {"password": PASSWORD})
+    drain()
+
+    assert [click.kind for click in Click.objects.all()] == [Kind.CLICK]

@@ -1,0 +1,155 @@
+"""Metrics of the journal and of the database, and damage that hides no metric."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+import time_machine
+from django.db import connection
+from django.test import Client
+from pytest_django import Settings
+from rest_framework.test import APIClient
+
+from analytics.journal.drops import count_drop
+from common.host import state
+from testing.analytics.clicks import drain
+from testing.polling import DEADLINE
+from tests.shortener_project.web.scraping import prometheus as prometheus
+from tests.shortener_project.web.scraping import scrape, value
+
+MakeLink = Callable[..., dict[str, Any]]
+
+
+def test_metrics_report_backlog_size_and_age(
+    visitor: Client, prometheus: Client, make_link: MakeLink
+) -> None:
+    path = f"/{make_link()['shortCode']}"
+    moment = datetime(2026, 11, 21, 12, tzinfo=UTC)
+    with time_machine.travel(moment, tick=False) as clock:
+        assert value(prometheus, "journal_backlog_bytes") == 0
+        assert value(prometheus, "journal_oldest_seconds") == 0
+        visitor.get(path)
+        first = value(prometheus, "journal_backlog_bytes")
+        assert first > 0
+        clock.shift(90)
+        assert drain() == 1
+        assert value(prometheus, "journal_backlog_bytes") == 0
+        assert value(prometheus, "journal_oldest_seconds") == 0
+        visitor.get(path)
+        clock.shift(30)
+        visitor.get(path)
+        clock.shift(12)
+        assert value(prometheus, "journal_backlog_bytes") == 2 * first
+        assert value(prometheus, "journal_oldest_seconds") == 42
+        assert value(prometheus, "database_up") == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_journal_metrics_work_without_the_database(
+    visitor: Client, prometheus: Client, make_link: MakeLink
+) -> None:
+    path = f"/{make_link()['shortCode']}"
+    visitor.get(path)
+    drain()
+    visitor.get(path)
+    before = scrape(prometheus)
+    waiting = before["shortener_journal_backlog_bytes", frozenset()]
+    with out_of_reach():
+        errors = value(prometheus, "database_errors_total", where="page")
+        samples = scrape(prometheus)
+        assert samples["shortener_database_up", frozenset()] == 0
+        assert samples["shortener_journal_backlog_bytes", frozenset()] == waiting > 0
+        assert samples["shortener_journal_oldest_seconds", frozenset()] > 0
+        assert value(prometheus, "database_errors_total", where="page") - errors == 2
+        errors = value(prometheus, "database_errors_total", where="redirect")
+        assert visitor.get("/whatever").status_code == 503
+        assert value(prometheus, "database_errors_total", where="redirect") - errors == 1
+    assert value(prometheus, "database_up") == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_requests_that_the_database_failed_are_counted(api: APIClient, prometheus: Client) -> None:
+    before = value(prometheus, "database_errors_total", where="api")
+    with out_of_reach():
+        assert api.get("/api/urls").status_code == 503
+    assert value(prometheus, "database_errors_total", where="api") - before == 1
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("query", range(3))
+def test_a_connection_that_ends_at_any_query_of_a_scrape_fails_none(prometheus: Client, query: int) -> None:
+    # No time in the future, as other tests have it.
+    state.note_heard()
+    queries = 0
+
+    def end_session(execute: Callable[..., Any], *arguments: Any) -> Any:
+        nonlocal queries
+        queries += 1
+        if queries == query + 1:
+            end_current_session()
+        return execute(*arguments)
+
+    scrape(prometheus)
+    with connection.execute_wrapper(end_session):
+        samples = scrape(prometheus)
+    # As the service does after each request.
+    connection.close_if_unusable_or_obsolete()
+    assert queries > query
+    # The first query of a request has a second attempt.
+    assert samples["shortener_database_up", frozenset()] == (query == 0)
+    assert ("shortener_clock_ahead_seconds", frozenset()) in samples or query > 0
+    assert samples["shortener_changes_unheard_seconds", frozenset()] >= 0
+
+
+def end_current_session() -> None:
+    pid = connection.connection.info.backend_pid
+    parameters = connection.settings_dict
+    address = os.environ["DATABASE_URL"].rpartition("/")[0] + f"/{parameters['NAME']}"
+    with psycopg.connect(address, autocommit=True) as other:
+        end = "SELECT pg_terminate_backend(%s, %s)"
+        assert other.execute(end, [pid, DEADLINE * 1000]).fetchone() == (True,)
+
+
+@contextmanager
+def out_of_reach() -> Iterator[None]:
+    """Inside, the database's address refuses connections."""
+    address = {name: connection.settings_dict[name] for name in ("HOST", "PORT")}
+    connection.close()
+    connection.settings_dict |= {"HOST": "127.0.0.1", "PORT": "1"}
+    try:
+        yield
+    finally:
+        connection.settings_dict |= address
+
+
+def test_damaged_segments_are_reported(prometheus: Client, settings: Settings, db: None) -> None:
+    assert value(prometheus, "journal_damaged_segments") == 0
+    settings.CLICKS_DIR.mkdir(exist_ok=True)
+    (settings.CLICKS_DIR / "01890000-0000-7000-8000-000000000000.damaged").write_bytes(b"?")
+    assert value(prometheus, "journal_damaged_segments") == 1
+
+
+def test_dropped_clicks_are_reported(prometheus: Client, db: None) -> None:
+    before = value(prometheus, "clicks_dropped_total")
+    count_drop()
+    count_drop()
+    assert value(prometheus, "clicks_dropped_total") - before == 2
+
+
+def test_a_journal_folder_that_cannot_be_made_hides_no_other_metric(
+    prometheus: Client, settings: Settings, tmp_path: Path, db: None
+) -> None:
+    # No time in the future, as other tests have it.
+    state.note_heard()
+    (tmp_path / "file").write_bytes(b"")
+    settings.CLICKS_DIR = tmp_path / "file" / "clicks"
+    samples = scrape(prometheus)
+    assert samples["shortener_changes_unheard_seconds", frozenset()] >= 0
+    assert ("shortener_clicks_dropped_total", frozenset()) not in samples

@@ -1,0 +1,75 @@
+"""Which providers and settings of OpenID Connect the service accepts, and what it does without one."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from pytest_django import Settings
+
+from accounts.services import NewAccount
+from shortener_project.configuration.django_settings.sign_in import provider_settings, sign_in_settings
+from shortener_project.configuration.mail import MailServer
+from testing.accounts.accounts import PASSWORD
+from testing.sign_in.oidc.running import provider
+from tests.sign_in.openid_connect.openid import ADA, browser, log_in, logged_in_as, use
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_an_issuer_may_end_in_a_slash(settings: Settings) -> None:
+    """OpenID Connect Discovery 1.0, 4.1. Issuers are equal only if the slash is, too."""
+    settings.OIDC_CREATE_ACCOUNTS = True
+    with provider("http://sho.rt/accounts/oidc/callback/", path="/o/") as running:
+        assert running.issuer.endswith("/o/")
+        running.say(**ADA)
+        use(settings, running.issuer.rstrip("/"))
+        assert browser().post("/accounts/oidc/login/").status_code == 503
+        use(settings, running.issuer)
+        client = browser()
+        assert log_in(client).status_code == 302
+        assert logged_in_as(client) == "ada@example.com"
+
+
+def test_a_provider_that_is_away_gets_503(settings: Settings) -> None:
+    use(settings, "http://127.0.0.1:1/o")
+    response = browser().post("/accounts/oidc/login/")
+    assert (response.status_code, response["Retry-After"]) == (503, "2")
+
+
+@pytest.mark.parametrize("path", ["login", "connect", "callback"])
+def test_without_a_provider_there_are_no_such_pages(path: str, alice: NewAccount) -> None:
+    client = browser()
+    client.force_login(alice.user)
+    client.post("/accounts/reauthenticate/", {"password": PASSWORD})
+    method = client.get if path == "callback" else client.post
+    assert method(f"/accounts/oidc/{path}/").status_code == 404
+    assert "single sign-on" not in browser().get("/accounts/login/").content.decode()
+
+
+@pytest.mark.parametrize(
+    "issuer",
+    [
+        "http://id.example",
+        "ftp://id.example",
+        "https://",
+        "id.example",
+        "http://localhost.evil.example",
+        "//id",
+    ],
+)
+def test_an_issuer_without_tls_is_refused(issuer: str) -> None:
+    with pytest.raises(ImproperlyConfigured, match="OIDC_ISSUER must be an https URL"):
+        provider_settings(issuer, "x", "y")
+
+
+@pytest.mark.parametrize("issuer", ["https://id.example", "http://localhost:8080/o", "http://127.0.0.1:1/o"])
+def test_an_issuer_with_tls_or_on_loopback_is_accepted(issuer: str) -> None:
+    assert provider_settings(issuer, "x", "y")
+
+
+def test_incomplete_settings_are_refused() -> None:
+    for values in (("https://id.example", "", ""), ("", "x", "y"), ("https://id.example", "x", "")):
+        with pytest.raises(ImproperlyConfigured, match="belong together"):
+            provider_settings(*values)
+    with pytest.raises(ImproperlyConfigured, match="PASSWORD_LOGIN"):
+        sign_in_settings(mail=MailServer(), sender="x", provider={}, has_password_login=False, signup="off")
