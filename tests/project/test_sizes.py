@@ -1,0 +1,41 @@
+"""No module is longer than 250 lines, and a folder can be read at a glance."""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from pathlib import Path
+
+PROJECT = Path(__file__).parents[2]
+PYPROJECT = tomllib.loads((PROJECT / "pyproject.toml").read_text())
+LINES = 250
+MODULES = 16
+# Beside subfolders. Every app also has modules that Django requires, such as `apps` and `admin`.
+MODULES_BESIDE_FOLDERS = 20
+# Each of its modules is a command of `make bench` or `make prove`.
+OF_COMMANDS = PROJECT / "bench"
+
+
+def modules() -> list[Path]:
+    return [
+        path
+        for package in PYPROJECT["tool"]["importlinter"]["root_packages"]
+        for path in (PROJECT / package).rglob("*.py")
+        if path.parent.name != "migrations"
+    ]
+
+
+def limit(folder: Path) -> int:
+    return MODULES_BESIDE_FOLDERS if any(folder.glob("*/*.py")) else MODULES
+
+
+def test_no_module_is_longer_than_250_lines() -> None:
+    lines = {path.relative_to(PROJECT).as_posix(): path.read_text().count("\n") for path in modules()}
+    assert len(lines) > 1000
+    assert {path: count for path, count in lines.items() if count > LINES} == {}
+
+
+def test_no_folder_has_more_modules_than_a_reader_takes_in_at_a_glance() -> None:
+    counts = Counter(path.parent for path in modules() if path.name != "__init__.py")
+    del counts[OF_COMMANDS]
+    assert {str(folder): count for folder, count in counts.items() if count > limit(folder)} == {}
