@@ -174,6 +174,3 @@ def test_many_links_move_in_one_deletion(api: APIClient, alice: NewAccount, bran
     assert Link.objects.filter(domain=None).count() == MANY + FEW + 2
     assert Link.objects.filter(custom_code=None).count() == 1
     assert totals_are_consistent()
-
-
-# Concurrency

@@ -209,4 +209,3 @@ CRAWLERS = [
     "Mozilla/5.0 (compatible; ExampleThing/1.0)",
     "Feedly/1.0 (+http://www.feedly.com/fetcher.html; 12 subscribers)",
 ]
-# fmt: on
