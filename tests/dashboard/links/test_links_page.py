@@ -14,8 +14,8 @@ from accounts.services import NewAccount
 from links.models import Link
 from testing.domains.domains import active_domain
 from testing.pages.dashboard import session_cookie, sign_in
-from tests.dashboard.links.links_page import links as links
-from tests.dashboard.links.links_page import rows, status
+from tests.dashboard.links_page import links as links
+from tests.dashboard.links_page import rows, status
 
 MakeLink = Callable[..., dict[str, Any]]
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -18,8 +18,8 @@ from testing.accounts.workspaces import team
 from testing.domains.domains import active_domain
 from testing.pages.dashboard import session_cookie, sign_in
 from testing.polling import DEADLINE
-from tests.dashboard.links.links_page import links as links
-from tests.dashboard.links.links_page import rows, status
+from tests.dashboard.links_page import links as links
+from tests.dashboard.links_page import rows, status
 
 MakeLink = Callable[..., dict[str, Any]]
 pytestmark = pytest.mark.django_db(transaction=True)
