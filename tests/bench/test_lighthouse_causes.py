@@ -10,20 +10,7 @@ RESULT = {
             "details": {"items": [{"score": 0.1454, "node": {"snippet": "<table>"}}, {"score": 0.01}]}
         },
         "long-tasks": {
-            "details": {
-                "debugData": {
-                    "tasks": [
-                        {
-                            "urlIndex": 0,
-                            "startTime": 1200.4,
-                            "duration": 180.2,
-                            "other": 0.4,
-                            "parseHTML": 20.2,
-                            "styleLayout": 159.6,
-                        }
-                    ]
-                }
-            }
+            "details": {"items": [{"startTime": 1200.4, "duration": 180.2, "url": "https://sho.rt/main.js"}]}
         },
         "mainthread-work-breakdown": {"details": {"items": [{"duration": 300.2, "groupLabel": "Style"}]}},
     }
@@ -34,7 +21,7 @@ def test_causes_are_what_moved_and_what_took_long() -> None:
     assert list(causes(RESULT)) == [
         "moved by 0.145: <table>",
         "moved by 0.010: an element",
-        "task of 180 ms at 1200 ms: styleLayout 160, parseHTML 20",
+        "task of 180 ms at 1200 ms: https://sho.rt/main.js",
         "in all 300 ms: Style",
     ]
 
