@@ -10,6 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from bench.dashboard.causes import Result, causes, metrics
 from bench.dashboard.site import CHROMIUM_ARGUMENTS
 from bench.harness.stack import PROJECT_DIR
 
@@ -32,9 +33,29 @@ def install() -> Path:
 
 
 def scores(program: Path, url: str, cookie: str, chromium: str, runs: int) -> dict[str, int]:
-    """The median score of each category, 0 to 100."""
+    """The median score of each category, 0 to 100. Prints every run, and what lowered the lowest performance."""
     results = [_run(program, url, cookie, chromium) for _ in range(runs)]
-    return {category: round(statistics.median(run[category] for run in results)) for category in CATEGORIES}
+    for result in results:
+        print(f"    {_score(result, 'performance'):.0f}: {metrics(result)}")
+        _print_failed(result)
+    worst = min(results, key=lambda result: _score(result, "performance"))
+    print("    what lowered the lowest:", *causes(worst), sep="\n        ")
+    return {
+        category: round(statistics.median(_score(result, category) for result in results))
+        for category in CATEGORIES
+    }
+
+
+def _score(result: Result, category: str) -> float:
+    return 100 * float(result["categories"][category]["score"])
+
+
+def _print_failed(result: Result) -> None:
+    for category in CATEGORIES:
+        for reference in result["categories"][category]["auditRefs"]:
+            audit = result["audits"][reference["id"]]
+            if reference["weight"] and audit["score"] is not None and audit["score"] < 0.9:
+                print(f"        {category}: {audit['title']}: {audit.get('displayValue', audit['score'])}")
 
 
 def _quoted(flag: str) -> str:
@@ -42,7 +63,7 @@ def _quoted(flag: str) -> str:
     return f'{name}{separator}"{value}"' if " " in value else flag
 
 
-def _run(program: Path, url: str, cookie: str, chromium: str) -> dict[str, float]:
+def _run(program: Path, url: str, cookie: str, chromium: str) -> Result:
     with tempfile.TemporaryDirectory(prefix="shortener-lighthouse-") as name:
         report = Path(name, "report.json")
         headers = Path(name, "headers.json")
@@ -54,12 +75,7 @@ def _run(program: Path, url: str, cookie: str, chromium: str) -> dict[str, float
             *(f"--chrome-flags={' '.join(map(_quoted, _FLAGS))}", "--no-enable-error-reporting"),
         ]
         subprocess.run(command, env=os.environ | {"CHROME_PATH": chromium}, check=True)
-        result = json.loads(report.read_text())
+        result: Result = json.loads(report.read_text())
     if result.get("runtimeError"):
         raise SystemExit(f"Lighthouse: {result['runtimeError']['message']}")
-    for category in CATEGORIES:
-        for reference in result["categories"][category]["auditRefs"]:
-            audit = result["audits"][reference["id"]]
-            if reference["weight"] and audit["score"] is not None and audit["score"] < 0.9:
-                print(f"    {category}: {audit['title']}: {audit.get('displayValue', audit['score'])}")
-    return {category: 100 * result["categories"][category]["score"] for category in CATEGORIES}
+    return result

@@ -44,7 +44,8 @@ def table(page: Page, name: str) -> Locator:
 
 
 def rows(page: Page, name: str) -> list[list[str]]:
-    """The texts of the cells, row by row."""
+    """The texts of the cells, row by row. The page draws its sections one after another."""
+    expect(page.locator(".report [aria-busy=true]")).to_have_count(0)
     cells: list[list[str]] = (
         table(page, name)
         .locator("tbody tr")

@@ -5,6 +5,8 @@
 const response = fetch("/dashboard/session/token", { method: "POST", credentials: "same-origin" });
 // The caller of `takeFirstResponse` handles a failure.
 response.catch(() => {});
+// Browsers prepare their tables of languages at the first use, which would delay the first view. Now they have time.
+Intl.NumberFormat.supportedLocalesOf("en");
 
 /** @type {Promise<Response> | null} */
 let unused = response;

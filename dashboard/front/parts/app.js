@@ -1,5 +1,5 @@
 /** The frame of every page: navigation, banners about the service's state, and messages. */
-import { loadAccount, may } from "../core/account.js";
+import { lacks, loadAccount, may } from "../core/account.js";
 import { notFound } from "../core/api.js";
 import { html, signal, useEffect, useSignalEffect } from "../core/html.js";
 import { useShortcuts } from "../core/keys.js";
@@ -9,6 +9,7 @@ import { t } from "../core/texts.js";
 import { currentPage, navigation } from "../pages/routes.js";
 import { Banners, recoveries } from "./banners.js";
 import { Footer } from "./footer.js";
+import { useGrowing } from "./gradual.js";
 import { ShortcutsDialog } from "./shortcuts.js";
 import { Toasts } from "./toasts.js";
 import { Welcome } from "./welcome.js";
@@ -17,6 +18,8 @@ import { WorkspaceSwitch } from "./workspace_switch.js";
 const isListingKeys = signal(false);
 
 export function App() {
+    // What the first view does not show comes second.
+    const drawn = useGrowing(2, 1);
     useEffect(() => {
         // Determines whether to show the welcome page. Later calls update the state themselves.
         accessToken().catch(() => {});
@@ -40,17 +43,20 @@ export function App() {
                 <ul>
                     <li><strong><a href="/dashboard/">${t("nav.name")}</a></strong></li>
                 </ul>
-                ${!isGreeting && html`<${Navigation} />`}
                 ${!isGreeting && html`<${WorkspaceSwitch} />`}
+                ${!isGreeting && html`<${Navigation} />`}
             </nav>
         </header>
         <main class="container" id="content" tabindex="-1">
             <${Banners} isGreeting=${isGreeting} />
             ${isGreeting ? html`<${Welcome} />` : currentPage()}
         </main>
-        <${Footer} onShortcuts=${() => (isListingKeys.value = true)} />
-        <${Toasts} />
-        <${ShortcutsDialog} isOpen=${isListingKeys} />
+        ${drawn > 1 &&
+        html`
+            <${Footer} onShortcuts=${() => (isListingKeys.value = true)} />
+            <${Toasts} />
+            <${ShortcutsDialog} isOpen=${isListingKeys} />
+        `}
     `;
 }
 
@@ -65,9 +71,11 @@ function everSignedIn() {
 function Navigation() {
     return html`
         <ul>
-            ${navigation.filter(({ role }) => role === undefined || may(role)).map(
-                ({ address, label }) => html`
-                    <li><a href=${address} aria-current=${path.value === address ? "page" : undefined}>${t(label)}</a></li>
+            ${navigation.filter(({ role }) => role === undefined || !lacks(role)).map(
+                ({ address, label, role }) => html`
+                    <li class=${role === undefined || may(role) ? undefined : "pending"}>
+                        <a href=${address} aria-current=${path.value === address ? "page" : undefined}>${t(label)}</a>
+                    </li>
                 `,
             )}
         </ul>

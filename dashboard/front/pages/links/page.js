@@ -1,20 +1,22 @@
 /** The list of links: search, filters, sorting, pages, and bulk actions. */
-import { may } from "../../core/account.js";
 import { html, useEffect, useSignalEffect } from "../../core/html.js";
 import { useShortcuts } from "../../core/keys.js";
 import { path, query } from "../../core/router.js";
 import { t } from "../../core/texts.js";
 import { recoveries } from "../../parts/banners.js";
+import { useGrowing } from "../../parts/gradual.js";
 import { Empty } from "./empty.js";
 import { Filters, focusSearch } from "./filters.js";
+import { Heading } from "./heading.js";
 import { MovingDialog } from "./moving.js";
 import { Pages } from "./pages.js";
 import { copyFocused, moveFocus, openFocused, toggleFocused } from "./row_keys.js";
 import { Selection } from "./selection.js";
-import { failure, isLoading, load, shown } from "./state.js";
+import { failure, isLoading, load, rows, shown } from "./state.js";
 import { Table } from "./table.js";
 
 export function Page() {
+    const drawn = useGrowing(2, 1);
     useSignalEffect(() => {
         // A change of the address, or the return of the service, loads the list.
         void query.value;
@@ -34,18 +36,28 @@ export function Page() {
         { key: "r", label: () => t("keys.report"), run: () => openFocused("/report") },
     ]);
     return html`
-        <div class="heading">
-            <h1>${t("links.title")}</h1>
-            ${may("editor") && html`<a role="button" href="/dashboard/new">${t("nav.new")}</a>`}
-        </div>
-        <${Filters} />
-        <${Selection} />
-        <${MovingDialog} />
-        ${failure.value !== null && html`<p role="alert" class="failure">${failure.value}</p>`}
+        <${Heading} />
+        ${drawn > 1 &&
+        html`
+            <${Filters} />
+            <${Selection} />
+            <${MovingDialog} />
+            ${failure.value !== null && html`<p role="alert" class="failure">${failure.value}</p>`}
+            <${Found} />
+        `}
+    `;
+}
+
+// They fill the first screen.
+const ROWS_AT_ONCE = 10;
+
+function Found() {
+    const drawn = useGrowing(rows.value.length, ROWS_AT_ONCE);
+    return html`
         <section aria-busy=${isLoading.value && shown.value === null} aria-label=${t("links.title")}>
-            ${shown.value !== null && html`<${Table} />`}
+            ${shown.value !== null && html`<${Table} count=${drawn} />`}
             <${Empty} />
         </section>
-        <${Pages} />
+        ${drawn >= rows.value.length && html`<${Pages} />`}
     `;
 }

@@ -6,7 +6,8 @@ import { change, filters, rows, select, selected } from "./state.js";
 
 /** @typedef {import("./state.js").ListedUrl} ListedUrl */
 
-export function Table() {
+/** @param {{count: number}} properties the number of rows to draw, from the first */
+export function Table({ count }) {
     const links = rows.value;
     if (links.length === 0) return null;
     const isEverySelected = links.every(link => selected.value.has(link._id));
@@ -31,7 +32,7 @@ export function Table() {
                     </tr>
                 </thead>
                 <tbody>
-                    ${links.map(link => html`<${Row} key=${link._id} link=${link} />`)}
+                    ${links.slice(0, count).map(link => html`<${Row} key=${link._id} link=${link} />`)}
                 </tbody>
             </table>
         </div>

@@ -3,18 +3,13 @@ import { copy } from "../../core/clipboard.js";
 import { html, useEffect, useMemo, useSignalEffect } from "../../core/html.js";
 import { query } from "../../core/router.js";
 import { loadStyle } from "../../core/styles.js";
-import { language, t } from "../../core/texts.js";
+import { t } from "../../core/texts.js";
 import { recoveries } from "../../parts/banners.js";
-import { BranchesSection } from "./branches.js";
 import { Controls } from "./controls.js";
-import { LedgerSection } from "./ledger.js";
-import { OverTime } from "./over_time.js";
+import { Figures } from "./figures.js";
 import { periodOf } from "./period.js";
-import { PlacesSection } from "./places.js";
 import { repeatWhileVisible } from "./refreshing.js";
 import { Report } from "./report.js";
-import { Totals } from "./totals.js";
-import { AgentsSection, SourcesSection } from "./visitors.js";
 
 await loadStyle("pages/report/report.css");
 
@@ -37,28 +32,25 @@ export function Page({ id }) {
     const figures = report.figures.value;
     const period = periodOf(query.value);
     const isCurrent = JSON.stringify(figures?.period) === JSON.stringify(period);
+    const hasFailed = report.failure.value !== null;
+    // The name of the link can have several lines, so what is below it waits for it.
+    const isKnown = report.link.value !== null || hasFailed;
     return html`
         <${Heading} report=${report} />
-        ${report.failure.value !== null && html`<p role="alert" class="failure">${report.failure.value}</p>`}
-        <div class="report">
-            <${Controls} period=${period} />
-            ${figures === null && report.failure.value === null && html`<p aria-busy="true">${t("page.loading")}</p>`}
-            ${figures !== null &&
-            html`
-                <div aria-busy=${!isCurrent}>
-                    <${Freshness} report=${report} isLive=${figures.period.isLive} />
-                    <${Totals} overview=${figures.overview} before=${figures.before} />
-                    <${OverTime} report=${report} figures=${figures} />
-                    <${PlacesSection} report=${report} figures=${figures} />
-                    <${AgentsSection} report=${report} figures=${figures} />
-                    <${SourcesSection} report=${report} figures=${figures} />
-                    <${BranchesSection} report=${report} figures=${figures} />
-                    <${LedgerSection} report=${report} figures=${figures} />
-                </div>
-            `}
-        </div>
+        ${hasFailed && html`<p role="alert" class="failure">${report.failure.value}</p>`}
+        ${isKnown
+            ? html`
+                  <div class="report">
+                      <${Controls} period=${period} />
+                      ${figures === null && !hasFailed && html`<${Loading} />`}
+                      ${figures !== null && html`<${Figures} report=${report} figures=${figures} isCurrent=${isCurrent} />`}
+                  </div>
+              `
+            : html`<${Loading} />`}
     `;
 }
+
+const Loading = () => html`<p aria-busy="true">${t("page.loading")}</p>`;
 
 /** @param {{report: Report}} properties */
 function Heading({ report }) {
@@ -68,23 +60,12 @@ function Heading({ report }) {
             <h1 dir="auto">${link === null ? t("report.title") : t("report.of", { name: link.title || link.shortUrl })}</h1>
             <a role="button" class="outline" href=${`/dashboard/links/${report.id}`}>${t("editor.edit")}</a>
         </div>
-        <p class="summary">
-            ${link !== null &&
-            html`
+        ${link !== null &&
+        html`
+            <p class="summary">
                 <a href=${link.shortUrl} target="_blank" rel="noopener noreferrer">${link.shortUrl}</a>
                 <button class="copy outline secondary" onClick=${() => copy(link.shortUrl)}>${t("links.copyShort")}</button>
-            `}
-        </p>
+            </p>
+        `}
     `;
-}
-
-/** @param {{report: Report, isLive: boolean}} properties */
-function Freshness({ report, isLive }) {
-    const confirmed = report.confirmed.value;
-    if (confirmed === null) return null;
-    const time = confirmed.toLocaleTimeString(language);
-    if (report.isLate.value) return html`<p class="freshness" data-state="late">${t("report.late", { time })}</p>`;
-    return html`<p class="freshness" data-state=${isLive ? "live" : "still"}>
-        ${t(isLive ? "report.live" : "report.still", { time })}
-    </p>`;
 }

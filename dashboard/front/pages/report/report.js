@@ -61,8 +61,7 @@ export class Report {
         const period = periodOf(query.value);
         const kind = this.kind.value;
         try {
-            this.link.value ??= await readLink(this.id);
-            const counts = period.isLive ? await this.#counts(aborted) : "";
+            const [counts] = await Promise.all([period.isLive ? this.#counts(aborted) : "", this.#readLink()]);
             const requested = JSON.stringify([period, kind, counts]);
             if (requested !== this.#loaded) {
                 this.figures.value = await this.#load(period, kind, aborted);
@@ -79,6 +78,11 @@ export class Report {
             if (isOutdated || !isTemporary(error)) this.failure.value = messageOf(error);
             return isTemporary(error) ? "failed" : "done";
         }
+    }
+
+    async #readLink() {
+        // Without `peek`, the caller would start again when the link arrives.
+        if (this.link.peek() === null) this.link.value = await readLink(this.id);
     }
 
     /**

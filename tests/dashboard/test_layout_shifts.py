@@ -1,0 +1,158 @@
+"""The list and the report in Chromium: nothing moves while their data arrive, one response after another.
+
+Long pages are drawn part by part, so that no task takes long.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from accounts.services import NewAccount
+from testing.browser import Visit
+from testing.dashboard import session_cookie, sign_in
+from testing.domains import active_domain
+from testing.facts import record
+from testing.service.polling import DEADLINE
+from testing.workspaces import team
+from tests.dashboard.links_page import links as links
+from tests.dashboard.links_page import rows, status
+from tests.dashboard.report_page import FACTS, MARCH, table, url_of
+
+MakeLink = Callable[..., dict[str, Any]]
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PHONE, DESKTOP = (412, 823), (1280, 800)
+# A busy machine may be too slow for the patience of the page, whose banner about that moves everything.
+_WATCH = """
+    const set = window.setTimeout;
+    window.setTimeout = (run, delay, ...rest) => set(run, delay === 3000 ? 600000 : delay, ...rest);
+    const note = entries => window.shifts.push(...entries.flatMap(({ sources }) => sources.map(nameOf)));
+    const nameOf = ({ node }) => node?.outerHTML ?? node?.parentNode.outerHTML ?? "an element that is gone";
+    const observer = new PerformanceObserver(list => note(list.getEntries()));
+    window.shifts = [];
+    window.takeShifts = () => note(observer.takeRecords());
+    observer.observe({ type: "layout-shift", buffered: true });
+    const parts = "tr[data-link], .report section";
+    const countIn = node => node instanceof Element ? node.matches(parts) + node.querySelectorAll(parts).length : 0;
+    window.drawn = [];
+    new MutationObserver(changes => {
+        const added = changes.flatMap(({ addedNodes }) => [...addedNodes]);
+        const count = added.reduce((total, node) => total + countIn(node), 0);
+        if (count > 0) window.drawn.push(count);
+    }).observe(document, { childList: true, subtree: true });
+"""
+_DRAWN = (
+    "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"
+)
+
+
+class Held:
+    """The calls of the API, which wait until the test lets them pass."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self._waiting: list[Route] = []
+        page.route("**/api/**", self._hold)
+
+    def _hold(self, route: Route) -> None:
+        self._waiting.append(route)
+
+    def release(self, *ends: str) -> None:
+        """Let the calls whose paths end with these pass, one by one. The page draws each response."""
+        for end in ends:
+            route = self._call(end)
+            with self._page.expect_response(route.request.url):
+                route.continue_()
+            self._page.evaluate(_DRAWN)
+
+    def _call(self, end: str) -> Route:
+        deadline = time.monotonic() + DEADLINE
+        while True:
+            with suppress(StopIteration):
+                found = next(one for one in self._waiting if one.request.url.partition("?")[0].endswith(end))
+                self._waiting.remove(found)
+                return found
+            assert time.monotonic() < deadline, [route.request.url for route in self._waiting]
+            self._page.wait_for_timeout(20)
+
+
+def shifts(page: Page) -> list[str]:
+    """The elements that have moved."""
+    page.evaluate(_DRAWN)
+    page.evaluate("window.takeShifts()")
+    moved: list[str] = page.evaluate("window.shifts")
+    return moved
+
+
+def watch(visit: Visit, address: str, cookie: str, size: tuple[int, int]) -> Held:
+    width, height = size
+    visit.page.set_viewport_size({"width": width, "height": height})
+    visit.page.add_init_script(_WATCH)
+    sign_in(visit, address, cookie)
+    return Held(visit.page)
+
+
+LIST, DOMAINS, ACCOUNT = "/api/urls", "/available", "/auth/me"
+
+
+@pytest.mark.parametrize(
+    ("size", "order"),
+    [(PHONE, (LIST, DOMAINS, ACCOUNT)), (DESKTOP, (ACCOUNT, DOMAINS, LIST))],
+    ids=["phone", "desktop"],
+)
+@pytest.mark.usefixtures("links")
+def test_nothing_on_the_list_moves_while_its_data_arrive(
+    browse: Callable[[], Any], address: str, alice: NewAccount, size: tuple[int, int], order: tuple[str, ...]
+) -> None:
+    # Their names appear in a filter and in the navigation.
+    active_domain(alice.workspace)
+    team(alice)
+    cookie = session_cookie(alice.user)
+    with browse() as visit:
+        page = visit.page
+        held = watch(visit, address, cookie, size)
+        page.goto(f"{address}/dashboard/")
+        held.release(*order)
+        expect(rows(page)).to_have_count(50)
+        expect(status(page)).to_have_text("60 links")
+        expect(page.get_by_label("Domain")).to_be_visible()
+        expect(page.locator("header select[name=workspace]")).to_be_visible()
+        assert page.evaluate("window.drawn") == [10] * 5
+        assert shifts(page) == []
+        # The observer works.
+        page.evaluate("document.querySelector('main').style.paddingBlockStart = '100px'")
+        assert shifts(page) != []
+        assert visit.errors() == []
+
+
+@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
+def test_nothing_on_the_report_moves_while_its_data_arrive(
+    browse: Callable[[], Any], address: str, alice: NewAccount, make_link: MakeLink, size: tuple[int, int]
+) -> None:
+    link = make_link(customCode="spring", title="A name that has several lines " * 6)["_id"]
+    record(link, FACTS)
+    team(alice)
+    cookie = session_cookie(alice.user)
+    with browse() as visit:
+        page = visit.page
+        held = watch(visit, address, cookie, size)
+        page.goto(url_of(address, link, MARCH))
+        held.release(f"/urls/{link}", ACCOUNT, "/devices", "/clicks", "/geographic", f"/analytics/{link}")
+        expect(table(page, "Individual requests")).to_be_visible()
+        expect(page.locator(".chart canvas")).to_be_visible()
+        assert page.evaluate("window.drawn") == [1] * 5
+        assert shifts(page) == []
+        # Another period: the figures stay until the new ones arrive.
+        page.get_by_label("Interval").select_option("week")
+        busy = page.locator(".report [aria-busy=true]")
+        expect(busy).to_be_visible()
+        held.release("/devices", "/clicks", "/geographic", f"/analytics/{link}")
+        expect(busy).to_have_count(0)
+        assert shifts(page) == []
+        assert visit.errors() == []
