@@ -78,12 +78,20 @@ def install(requirements: str, target: Path) -> None:
             package = distribution(name)
         except PackageNotFoundError:
             continue  # For other systems or versions of Python.
-        for file in package.files or []:
-            source, copy = Path(str(package.locate_file(file))), target / file
-            if ".." not in file.parts and source.exists():
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                # With its time, without which its bytecode is invalid.
-                shutil.copy2(source, copy)
+        for entry in {file.parts[0] for file in package.files or []} - {"..", "__pycache__"}:
+            source, copy = Path(str(package.locate_file(entry))), target / entry
+            if source.is_dir():
+                shutil.copytree(source, copy, copy_function=link_or_copy, dirs_exist_ok=True)
+            elif source.exists():
+                link_or_copy(source, copy)
+
+
+def link_or_copy(source: str | Path, copy: str | Path) -> None:
+    try:
+        os.link(source, copy)
+    except OSError:
+        # Another file system. Keep the time, without which the bytecode is invalid.
+        shutil.copy2(source, copy)
 
 
 class Image(NamedTuple):
