@@ -68,12 +68,20 @@ def install(requirements: str, target: Path) -> None:
             package = distribution(name)
         except PackageNotFoundError:
             continue  # For other systems or versions of Python.
-        for file in package.files or []:
-            source, copy = Path(str(package.locate_file(file))), target / file
-            if ".." not in file.parts and source.exists():
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                # With its time, without which its bytecode is invalid.
-                shutil.copy2(source, copy)
+        for entry in {file.parts[0] for file in package.files or []} - {"..", "__pycache__"}:
+            source, copy = Path(str(package.locate_file(entry))), target / entry
+            if source.is_dir():
+                shutil.copytree(source, copy, copy_function=_link_or_copy, dirs_exist_ok=True)
+            elif source.exists():
+                _link_or_copy(source, copy)
+
+
+def _link_or_copy(source: str | Path, copy: str | Path) -> None:
+    try:
+        os.link(source, copy)
+    except OSError:
+        # Another file system. Keep the time, without which the bytecode is invalid.
+        shutil.copy2(source, copy)
 
 
 class Image(NamedTuple):
@@ -116,6 +124,8 @@ def container(image: Image, var: Path) -> list[str]:
         *("--tmpfs", "/run", "--ro-bind", sys.base_prefix, "/run/python"),
         *("--ro-bind", str(image.packages), "/run/packages", "--tmpfs", "/opt"),
         *("--ro-bind", str(image.postgresql), "/opt/postgresql"),
+        # Otherwise only root could enter it.
+        *("--perms", "755", "--dir", str(var.parent.parent)),
         *("--ro-bind", str(image.srv), WORKDIR, "--ro-bind", str(var.parent), str(var.parent)),
         *("--bind", str(var), str(var)),
         *("--ro-bind", str(var.parent / "passwd"), "/etc/passwd", "--chdir", WORKDIR),

@@ -29,7 +29,7 @@ def test_{name}():
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -p xdist -p randomly\n")
     (tmp_path / "conftest.py").write_text(CONFTEST)
     return tmp_path
 
@@ -39,7 +39,8 @@ def run(folder: Path, *tests: str, arguments: Sequence[str] = ()) -> subprocess.
     return subprocess.run(
         [sys.executable, "-m", "testing.second_attempt", *arguments],
         cwd=folder,
-        env={"PYTHONPATH": str(REPOSITORY)},
+        # The other plugins take longer to load than these tests take.
+        env={"PYTHONPATH": str(REPOSITORY), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
         text=True,
         check=False,
