@@ -1,4 +1,4 @@
-"""Temporary files in memory: the tests make dozens of database clusters, which take the time of half a test on a disk."""
+"""Temporary files in memory: the tests make dozens of database clusters, which take twice the time on a disk."""
 
 from __future__ import annotations
 

@@ -14,12 +14,12 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from accounts.services import NewAccount
-from testing.browser import Visit
-from testing.dashboard import session_cookie, sign_in
-from testing.domains import active_domain
-from testing.facts import record
-from testing.service.polling import DEADLINE
-from testing.workspaces import team
+from testing.accounts.workspaces import team
+from testing.analytics.facts import record
+from testing.domains.domains import active_domain
+from testing.pages.browser import Visit
+from testing.pages.dashboard import session_cookie, sign_in
+from testing.polling import DEADLINE
 from tests.dashboard.links_page import links as links
 from tests.dashboard.links_page import rows, status
 from tests.dashboard.report_page import FACTS, MARCH, table, url_of
