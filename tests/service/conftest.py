@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import psycopg
 import pytest
 
 from testing.limits import LONG_TIMEOUTS
@@ -80,6 +81,19 @@ def make_database() -> Iterator[Callable[[], str]]:
 def make_empty_database() -> Iterator[Callable[[], str]]:
     """Factory of databases without tables on the tests' server. Returns their URL."""
     yield from databases(migrated=False)
+
+
+@pytest.fixture(scope="module")
+def make_unfinished_database(make_database: Callable[[], str]) -> Callable[[], str]:
+    """Factory of databases that lack what Django adds after the last migration, as after an interrupted start."""
+
+    def make() -> str:
+        url = make_database()
+        with psycopg.connect(url) as database:
+            database.execute("DELETE FROM auth_permission WHERE codename = ANY ('{add_domain,view_domain}')")
+        return url
+
+    return make
 
 
 def databases(*, migrated: bool) -> Iterator[Callable[[], str]]:
