@@ -20,8 +20,9 @@ from accounts.models import User
 from accounts.rights.plans import Plan
 from accounts.services import NewAccount, create_account
 from common.database import is_outage
+from shortener_project.recorded_schema.installing import install_if_empty
 from shortener_project.running import first_account
-from shortener_project.running.pending import is_incomplete, known_migrations, missing_migrations
+from shortener_project.running.pending import is_incomplete
 
 MINIMUM_POSTGRESQL = 15
 OWNER_EMAIL = "owner@localhost"
@@ -40,39 +41,44 @@ class DatabaseUnavailable(Exception):
 def prepare_database(
     before_first_account: Callable[[], None] = lambda: None, run_migrations: Callable[[], None] | None = None
 ) -> NewAccount | None:
-    """Migrate, and create the first account in an empty database.
+    """Create or migrate the tables, and create the first account in an empty database.
 
-    Calls ``before_first_account`` after the migrations, while it holds the preparation lock. If any are due, first
-    calls ``run_migrations``, without lock and connection: what it leaves undone is done here. Raises CommandError with
-    a one-line message, or DatabaseUnavailable.
+    Calls ``before_first_account`` when the tables are complete, while it holds the preparation lock. If migrations are
+    due, first calls ``run_migrations``, without lock and connection: what it leaves undone is done here. Raises
+    CommandError with a one-line message, or DatabaseUnavailable.
     """
     if run_migrations is not None:
-        with _turn():
-            is_due = is_incomplete()
-        if is_due:
-            connection.close()
-            run_migrations()
-    with _turn():
-        _migrate()
-        # Two services that start at the same time can bind the same port, but only one can listen. Fail before
-        # creating the owner: otherwise the service that exits could be the only one that knows the secrets.
-        before_first_account()
-        empty = not User.objects.exists()
-        return create_owner() if empty else None
+        with _turn() as cursor:
+            if not _is_migration_due(cursor):
+                return _first_account(before_first_account)
+        connection.close()
+        run_migrations()
+    with _turn() as cursor:
+        _migrate(cursor)
+        return _first_account(before_first_account)
 
 
 def migrate() -> None:
     """For another process than that of `prepare_database`, before it. Raises the same errors."""
     with _turn() as cursor:
-        if missing_migrations() == known_migrations():
-            # The first account's commit, which follows, waits for the disk. Fifty commits need not.
-            cursor.execute("SET synchronous_commit = off")
-        _migrate()
+        _migrate(cursor)
 
 
-def _migrate() -> None:
-    if is_incomplete():
+def _migrate(cursor: CursorWrapper) -> None:
+    if _is_migration_due(cursor):
         call_command("migrate", interactive=False, verbosity=0)
+
+
+def _is_migration_due(cursor: CursorWrapper) -> bool:
+    install_if_empty(cursor)
+    return is_incomplete()
+
+
+def _first_account(before: Callable[[], None]) -> NewAccount | None:
+    # Two services that start at the same time can bind the same port, but only one can listen. Fail before creating
+    # the owner: otherwise the service that exits could be the only one that knows the secrets.
+    before()
+    return None if User.objects.exists() else create_owner()
 
 
 @contextmanager

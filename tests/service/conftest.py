@@ -1,9 +1,10 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import psycopg
 import pytest
 
 from testing.programs import program
@@ -56,6 +57,19 @@ def service(installation: Installation) -> Service:
 @pytest.fixture
 def api_key(installation: Installation) -> str:
     return installation.owner.api_key
+
+
+@pytest.fixture(scope="module")
+def make_unfinished_database(make_database: Callable[[], str]) -> Callable[[], str]:
+    """Factory of databases that lack what Django adds after the last migration, as after an interrupted start."""
+
+    def make() -> str:
+        url = make_database()
+        with psycopg.connect(url) as database:
+            database.execute("DELETE FROM auth_permission WHERE codename = ANY ('{add_domain,view_domain}')")
+        return url
+
+    return make
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,7 @@
 """Databases on the tests' server, empty or migrated.
 
-All migrated databases are copies of one template: a copy takes a fraction of the time of the migrations. As a program,
-this module makes the template on the server of DATABASE_URL.
+All migrated databases are copies of one template, which is made from the recorded schema: a copy takes a fraction of
+the time of the migrations. As a program, this module makes the template on the server of DATABASE_URL.
 """
 
 from __future__ import annotations
@@ -9,16 +9,14 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
-import subprocess
-import sys
-import tempfile
 from functools import cache
 from urllib.parse import urlsplit
 
 import psycopg
 from psycopg import sql
 
-from testing.service.running import REPOSITORY
+from shortener_project.recorded_schema import SCHEMA
+from shortener_project.recorded_schema.recording import sources_digest
 
 # An arbitrary advisory lock id. The workers of pytest-xdist share the server, and one of them makes the template.
 _TEMPLATE_LOCK = 2_906_114_873
@@ -53,8 +51,9 @@ def template_on(server: str) -> str:
 
 
 def _template(connection: psycopg.Connection, server: str) -> str:
-    """Make the template, unless it exists. A server that outlives the tests keeps it until the migrations change."""
-    name = f"service_template_{_migrations_digest()}"
+    """Make the template, unless it exists. A server that outlives the tests keeps it until the schema changes."""
+    schema = _recorded_schema()
+    name = f"service_template_{hashlib.sha256(schema.encode()).hexdigest()[:12]}"
     # PostgreSQL releases the lock with the connection.
     connection.execute("SELECT pg_advisory_lock(%s)", [_TEMPLATE_LOCK])
     if connection.execute("SELECT FROM pg_database WHERE datname = %s", [name]).fetchone() is None:
@@ -62,31 +61,19 @@ def _template(connection: psycopg.Connection, server: str) -> str:
         quoted = {"draft": sql.Identifier(draft), "name": sql.Identifier(name)}
         connection.execute(sql.SQL("DROP DATABASE IF EXISTS {draft} WITH (FORCE)").format(**quoted))
         connection.execute(sql.SQL("CREATE DATABASE {draft}").format(**quoted))
-        _migrate(_url(server, draft))
+        with psycopg.connect(_url(server, draft)) as database:
+            database.execute(schema, prepare=False)
         connection.execute(sql.SQL("ALTER DATABASE {draft} RENAME TO {name}").format(**quoted))
     return name
 
 
-def _migrate(url: str) -> None:
-    with tempfile.TemporaryDirectory() as var_dir:
-        environment = {"DATABASE_URL": url, "SECRET_KEY": secrets.token_urlsafe(50), "VAR_DIR": var_dir}
-        subprocess.run(
-            [sys.executable, "manage.py", "migrate", "--verbosity", "0"],
-            cwd=REPOSITORY,
-            env={"PATH": os.environ["PATH"], **environment},
-            check=True,
-        )
-
-
 @cache
-def _migrations_digest() -> str:
-    digest = hashlib.sha256()
-    modules, statements = REPOSITORY.glob("*/migrations/*.py"), REPOSITORY.glob("*/migrations/sql/*.sql")
-    # Migrations of several apps share the SQL of this module.
-    shared = REPOSITORY / "accounts/workspaces/owner_columns.py"
-    for source in sorted([*modules, *statements, shared]):
-        digest.update(source.read_bytes())
-    return digest.hexdigest()[:12]
+def _recorded_schema() -> str:
+    """Raises RuntimeError if it is older than a migration."""
+    schema = SCHEMA.read_text()
+    if sources_digest() not in schema.partition("\n")[0]:
+        raise RuntimeError("The recorded schema is not that of the migrations: run `make schema`.")
+    return schema
 
 
 def _url(server: str, name: str) -> str:

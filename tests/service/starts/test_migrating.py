@@ -73,9 +73,9 @@ def run(program: str, url: str, var_dir: Path) -> subprocess.CompletedProcess[st
 
 @pytest.mark.parametrize("failure", FAILURES)
 def test_a_start_repeats_what_the_fork_has_not_done_and_says_so_once(
-    failure: str, make_empty_database: Callable[[], str], tmp_path: Path
+    failure: str, make_unfinished_database: Callable[[], str], tmp_path: Path
 ) -> None:
-    done = run(FAILURES[failure] + PREPARE, make_empty_database(), tmp_path)
+    done = run(FAILURES[failure] + PREPARE, make_unfinished_database(), tmp_path)
     assert (done.returncode, done.stdout) == (0, "prepared\n"), done.stderr
     [line] = done.stderr.splitlines()
     assert line.endswith(
@@ -96,6 +96,8 @@ def test_the_fork_has_none_of_the_sockets_of_the_service(
     url = make_empty_database()
     service = make_service(DATABASE_URL=url, SECRET_KEY=SECRET_KEY)
     with psycopg.connect(url) as holder, psycopg.connect(url, autocommit=True) as observer:
+        # A database with a table gets the migrations instead of the recorded schema.
+        observer.execute("CREATE TABLE existing ()")
         # The migration that creates this table waits for the end of the transaction.
         holder.execute("CREATE TABLE django_content_type ()")
         service.launch()

@@ -1,8 +1,9 @@
-"""What a start does with a database that an earlier one has prepared."""
+"""What a start does with an empty database, and with one that an earlier start has prepared."""
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,7 +12,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from testing.polling import DEADLINE
+from shortener_project.recorded_schema.recording import dump, migrate
+from testing.polling import DEADLINE, eventually
 from testing.service.running import REPOSITORY
 
 # Prints whether the migrations were loaded in this process.
@@ -29,12 +31,14 @@ PERMISSIONS = """
     SELECT app_label, model, codename
     FROM auth_permission JOIN django_content_type type ON type.id = content_type_id ORDER BY 1, 2, 3
 """
+OTHER_SESSIONS = (
+    "SELECT wait_event_type FROM pg_stat_activity WHERE datname = current_database() AND pid <> ALL (%s)"
+)
+TABLES = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"
 
-MIGRATIONS = "SELECT app, name FROM django_migrations ORDER BY 1, 2"
 
-
-def prepare(url: str, var_dir: Path, run_migrations: str) -> str:
-    done = subprocess.run(
+def start(url: str, var_dir: Path, run_migrations: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
         [sys.executable, "-c", PREPARE, run_migrations],
         cwd=REPOSITORY,
         env={
@@ -44,44 +48,89 @@ def prepare(url: str, var_dir: Path, run_migrations: str) -> str:
             "SECRET_KEY": "only-for-this-test-" + "abcdefgh" * 6,
             "VAR_DIR": str(var_dir),
         },
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        timeout=DEADLINE,
-        check=False,
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
-@pytest.mark.parametrize("run_migrations", ["none", "interrupted"])
-def test_only_the_first_start_loads_the_migrations(
-    run_migrations: str, make_empty_database: Callable[[], str], tmp_path: Path
+def prepare(url: str, var_dir: Path, run_migrations: str) -> str:
+    with start(url, var_dir, run_migrations) as process:
+        output, errors = process.communicate(timeout=DEADLINE)
+    assert process.returncode == 0, errors
+    return output
+
+
+def test_the_recorded_schema_is_that_of_the_migrations(
+    make_empty_database: Callable[[], str], make_database: Callable[[], str]
 ) -> None:
-    url = make_empty_database()
-    assert [prepare(url, tmp_path, run_migrations) for _ in range(2)] == ["True\n", "False\n"]
+    """If not, `make schema` records it again."""
+    migrated, recorded_now = make_empty_database(), make_empty_database()
+    migrate(migrated)
+    statements = dump(migrated)
+    with psycopg.connect(recorded_now) as database:
+        database.execute(statements, prepare=False)
+    recorded = dump(make_database())
+    assert recorded.splitlines() == dump(recorded_now).splitlines()
+    # A statement that the recording omits would be missing in both.
+    assert without_casts(recorded) == without_casts(statements)
 
 
-def test_the_migrations_of_the_first_start_run_in_a_process_that_ends(
+def without_casts(statements: str) -> list[str]:
+    """PostgreSQL writes the casts and parentheses of a condition in another way once it has read its own dump."""
+    return re.sub(r"::(character varying|text)(\[\])?|[()]", "", statements).splitlines()
+
+
+def test_a_start_on_an_empty_database_loads_no_migration(
     make_empty_database: Callable[[], str], make_database: Callable[[], str], tmp_path: Path
 ) -> None:
-    """Their memory would stay in all processes of the service."""
     url = make_empty_database()
 
     assert prepare(url, tmp_path, "fork") == "False\n"
 
     with psycopg.connect(url) as database, psycopg.connect(make_database()) as usual:
-        assert database.execute(PERMISSIONS).fetchall() == usual.execute(PERMISSIONS).fetchall()
-        assert database.execute(MIGRATIONS).fetchall() == usual.execute(MIGRATIONS).fetchall()
+        assert database.execute(TABLES).fetchone() == usual.execute(TABLES).fetchone()
+        assert database.execute("SELECT email FROM accounts_user").fetchall() == [("owner@localhost",)]
 
 
-def test_a_start_finishes_an_interrupted_migration(make_database: Callable[[], str], tmp_path: Path) -> None:
-    """Django creates the permissions of the admin after the last migration."""
-    url = make_database()
-    with psycopg.connect(url, autocommit=True) as database:
-        complete = database.execute(PERMISSIONS).fetchall()
-        database.execute("DELETE FROM auth_permission WHERE codename = ANY ('{add_domain,view_domain}')")
+def test_a_first_start_that_was_killed_leaves_the_database_empty(
+    make_empty_database: Callable[[], str], tmp_path: Path
+) -> None:
+    url = make_empty_database()
+    with psycopg.connect(url) as holder, psycopg.connect(url, autocommit=True) as observer:
+        ours = [[holder.info.backend_pid, observer.info.backend_pid]]
+        # The recorded schema, which creates this table as well, waits for the end of the transaction.
+        holder.execute("CREATE TABLE qrcodes_qrcode ()")
+        with start(url, tmp_path, "fork") as killed:
+            eventually(lambda: observer.execute(OTHER_SESSIONS, ours).fetchall() == [("Lock",)])
+            killed.kill()
+        holder.rollback()
+        eventually(lambda: observer.execute(OTHER_SESSIONS, ours).fetchall() == [])
+        assert observer.execute(TABLES).fetchone() == (0,)
+
+        assert prepare(url, tmp_path, "fork") == "False\n"
+
+        assert observer.execute("SELECT count(*) FROM accounts_user").fetchone() == (1,)
+
+
+@pytest.mark.parametrize(
+    ("run_migrations", "loaded"), [("none", True), ("interrupted", True), ("fork", False)]
+)
+def test_a_start_finishes_interrupted_migrations_once(
+    run_migrations: str,
+    loaded: bool,
+    make_unfinished_database: Callable[[], str],
+    make_database: Callable[[], str],
+    tmp_path: Path,
+) -> None:
+    """Django creates the permissions of the admin after the last migration. A fork keeps the memory that the
+    migrations take out of the service.
+    """
+    url = make_unfinished_database()
+    with psycopg.connect(url, autocommit=True) as database, psycopg.connect(make_database()) as usual:
+        complete = usual.execute(PERMISSIONS).fetchall()
         assert len(database.execute(PERMISSIONS).fetchall()) == len(complete) - 2
 
-        assert prepare(url, tmp_path, "none") == "True\n"
+        assert [prepare(url, tmp_path, run_migrations) for _ in range(2)] == [f"{loaded}\n", "False\n"]
 
         assert database.execute(PERMISSIONS).fetchall() == complete
