@@ -20,13 +20,14 @@ from bench.harness.running import drained, installation, site_of
 from bench.harness.stack import service_folder
 from bench.load import wrk
 from bench.load.visits import Visits, address
+from bench.redirects.ledger import Ledger
+from bench.redirects.warm import warm
 from testing.proof.site import Site
 from testing.service.running import Service
 
-# The same numbers of links by Zipf's law as in `bench.clicks drain`, and equally popular ones as in `bench.redirects`.
-FEW_LINKS, MANY_LINKS = 10_000, 100_000
+# As many by Zipf's law as in `bench.clicks drain`. More equally popular ones would take long to warm up and to count.
+FEW_LINKS, MANY_LINKS = 10_000, 30_000
 ADDRESSES = 5_000
-WARM_SECONDS = 8
 WARM_CLICKS = 2_000
 LARGEST_TABLES = 4
 SIZES = """
@@ -68,7 +69,7 @@ def _measure_cpu(service: Service, folder: Path, options: argparse.Namespace) ->
     figures = []
     for name, visits in _visits(service, folder):
         site = site_of(service)
-        wrk.load(service.port, visits, seconds=WARM_SECONDS)
+        warm(Ledger(service, service.owner.api_key), service, visits)
         drained(site)
         costs = [_cost(service, site, visits, options) for _ in range(options.rounds)]
         parts = Cost(*map(statistics.median, zip(*costs, strict=True)))

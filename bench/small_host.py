@@ -23,6 +23,8 @@ from testing.service.resident import peak_memory
 from testing.service.running import Service, eventually
 
 LINKS_PER_CALL = 500
+# wrk waits for a response before it pauses, so its rate stays a little below what it is told.
+PACE_MARGIN = 1.05
 SMALL = {"SMALL": "yes", "WEB_CONCURRENCY": "1", "API_CONCURRENCY": "1", "LOG_LEVEL": "WARNING"}
 
 
@@ -61,13 +63,16 @@ def measure(service: Service, folder: Path, group: ControlGroup, options: argpar
         )
         visits = Visits(folder / "visits", ((f"/{code}", f"127.0.0.1:{service.port}") for code in codes))
         result = wrk.load(
-            service.port, visits, seconds=options.seconds, pace=options.rate, cores=ALL_CORES[-1:]
+            service.port,
+            visits,
+            seconds=options.seconds,
+            pace=options.rate * PACE_MARGIN,
+            cores=ALL_CORES[-1:],
         )
     figure = (
-        f"{options.links:,} links created in {seconds:.1f} s; {result.requests:,} of"
-        f" {options.rate * options.seconds:,} answered in {options.seconds} s, {result.errors} errors, p99"
-        f" {result.p99:.1f} ms; {group.killed()} processes killed with {options.limit} MiB; at most"
-        f" {peak.mib:.0f} MiB (PSS)"
+        f"{options.links:,} links created in {seconds:.1f} s, then {result.rate:,.0f} redirects/s for"
+        f" {options.seconds} s: {result.errors} errors, p99 {result.p99:.1f} ms; {group.killed()} processes killed"
+        f" with {options.limit} MiB; at most {peak.mib:.0f} MiB (PSS)"
     )
     print(figure)
     record("memory-limit", figure)
