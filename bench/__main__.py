@@ -25,6 +25,7 @@ BENCHMARKS = {
     "links": Program("bench.links", "Listing and searching a million links"),
     "api": Program("bench.api", "Creating, reading and updating a link, compared with a stock DRF project"),
     "clicks": Program("bench.clicks", "Recording, counting and reporting clicks"),
+    "click-cost": Program("bench.click_cost", "Processor time and bytes of the database for a click"),
     "drain": Program("bench.beside_drain", "The API while a backlog is counted"),
     "two-drainers": Program("bench.two_drainers", "Two drainers against one, on links of one owner"),
     "dashboard": Program("bench.dashboard", "The dashboard: bytes, requests with much data, Lighthouse"),
@@ -40,6 +41,7 @@ BENCHMARKS = {
         "bench.workspace_migration", "The migration of a million links to workspaces, in use"
     ),
     "memory": Program("bench.memory", "Memory of all processes, and the time to start; ARGS=--small"),
+    "small-host": Program("bench.small_host", "10,000 links on one core, within 400 MB"),
 }
 # Not among the benchmarks: it needs an argument.
 COMPARISONS = {

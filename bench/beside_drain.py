@@ -7,18 +7,14 @@ backlog at full speed. Prints 99th percentiles and failures of both.
 from __future__ import annotations
 
 import argparse
-import os
 import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from analytics.journal.records import encode
-from analytics.journal.writer import Journal
 from bench.harness.results import record
 from bench.harness.running import drained, installation, poll_backlog, site_of
 from bench.harness.stack import service_folder
@@ -29,7 +25,6 @@ from testing.service.running import Connection
 LINKS = 20_000
 # The pause between two requests of a client, because this measures latency, not throughput.
 PAUSE_SECONDS = 0.02
-SEGMENTS = 20
 
 
 def main() -> None:
@@ -78,27 +73,17 @@ def _p99(times: list[float]) -> float:
 
 
 def _beside(service: Any, ids: list[int], clicks: int, idle: Figures, busy: Figures) -> None:
-    site = site_of(service)
+    from bench.load.backlog import write_backlog
+    from bench.load.traffic import Traffic
 
+    site = site_of(service)
     with drainer_held(service):
-        _write_backlog(site.clicks_dir, ids, clicks)
+        write_backlog(site.clicks_dir, Traffic(ids, seed=time.time_ns()), clicks)
         with _clients(service, idle):
             poll_backlog(site, max(3.0, clicks / 20_000))
     with _clients(service, busy):
         seconds = drained(site)
     print(f"  {clicks / seconds:8,.0f} clicks/s beside the clients", flush=True)
-
-
-def _write_backlog(folder: Path, ids: list[int], clicks: int) -> None:
-    from bench.load.traffic import Traffic
-
-    traffic = Traffic(ids, seed=time.time_ns())
-    for _ in range(SEGMENTS):
-        journal = Journal(folder, "process")
-        for click in traffic.records(clicks // SEGMENTS):
-            journal.append(encode(click))
-        if journal._segment is not None:
-            os.close(journal._segment.descriptor)
 
 
 @contextmanager

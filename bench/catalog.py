@@ -1,4 +1,4 @@
-"""The rows of docs/benchmarks.md, by subject: keys for `bench.harness.results.record`, and titles of the figures."""
+"""The rows of docs/benchmarks.md, by subject: keys for `bench.harness.results.record`, titles and targets."""
 
 from __future__ import annotations
 
@@ -67,6 +67,8 @@ SUBJECTS: dict[str, dict[str, str]] = {
         "clicks-beside-drain": "p99 of the API while a drainer counts a backlog, relative to the p99 without one",
         "clicks-two-drainers": "Two drainers on links of one owner, as a multiple of one",
         "clicks-reports": "Overview of a link with 10,000,000 clicks in a year",
+        "clicks-cpu": "Processor time of all processes per counted click, at 2,000 redirects/s",
+        "clicks-bytes": "Bytes of the database per click: all clicks on one link, and as many links as clicks",
         "clicks-visible": "Time until a click is in `clickCount` and all three reports",
     },
     "Dashboard": {
@@ -79,6 +81,8 @@ SUBJECTS: dict[str, dict[str, str]] = {
     "Memory and start": {
         "memory-service": "Memory of all processes, two workers of each kind, 1,000,000 links (PSS)",
         "memory-small": "The same with `SMALL=yes`",
+        "memory-limit": "One core and `SMALL=yes`, in a control group of 400 MB: 10,000 links created in bulk, then "
+        "followed at 1,000/s",
         "start": "From the start until the service is ready: the first time, and with 1,000,000 links",
     },
     "Limits and credentials": {
@@ -102,4 +106,33 @@ SUBJECTS: dict[str, dict[str, str]] = {
     },
 }
 
+# Targets, in the terms of the figures. A row without one is there to be watched.
+WANTED = {
+    "loops-random": "one worker: compiled 1.3, Python 0.95 on an optimised interpreter; two workers: compiled 1.1",
+    "loops-close": "0.9",
+    "loops-pipelined": "1.0",
+    "loops-at-500": "0.67",
+    "loops-at-2000": "0.67",
+    "loops-at-8000": "0.67",
+    "redirects-unknown": "20,000/s, 50 us",
+    "redirects-unknown-random": "20,000/s, 50 us",
+    "redirects-allow-list": "20,000/s, 50 us",
+    "redirects-device-rule": "20,000/s, 50 us",
+    "redirects-health": "20,000/s, 50 us",
+    "redirects-preview": "1,500/s",
+    "redirects-beside-unknown": "as alone",
+    "cold-misses": "2,500/s, 600 us",
+    "cold-restart": "all, p99 50 ms",
+    "cold-zipf": "20,000/s of 1,000,000 links",
+    "cold-capped": "20",
+    "api-create": "2.5 times the rate",
+    "api-get": "2.5 times the rate",
+    "api-update": "2 times the rate",
+    "clicks-drain": "60,500 (2.5 times the rate when this target was set)",
+    "clicks-cpu": "150 us",
+    "clicks-bytes": "one link 150, many 500",
+    "memory-service": "400 MiB",
+    "memory-limit": "1,000/s, 0 errors, 0 killed",
+    "start": "3 s; 4 s",
+}
 TITLES = {key: title for rows in SUBJECTS.values() for key, title in rows.items()}

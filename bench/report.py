@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 
-from bench.catalog import SUBJECTS, TITLES
+from bench.catalog import SUBJECTS, TITLES, WANTED
 from bench.harness.results import COMMITTED, NEW, PROJECT_DIR, Result, read, write
 
 PAGE = PROJECT_DIR / "docs" / "benchmarks.md"
@@ -18,7 +18,8 @@ _INTRODUCTION = """\
 
 Every figure is a measurement; each row names its command, machine and date. On shared cores, ratios within one run and
 processor time are more reliable than elapsed time. Three values separated by slashes are the minimum, median and
-maximum of the rounds.
+maximum of the rounds. [Performance](performance.md) compares the figures with their targets and explains those that
+were not reached.
 
 `make bench` runs every benchmark, `make bench NAME=redirects` one of them, and `make prove NAME=clicks` a proof
 ([bench/README.md](../bench/README.md) describes them). Each run records its figures; `make bench-report` adds
@@ -32,14 +33,23 @@ def render(results: Mapping[str, Result]) -> str:
 
 
 def _table(subject: str, rows: Mapping[str, str], results: Mapping[str, Result]) -> str:
-    lines = [
-        f"| {title} | {result.figure} | `{result.command}` | {result.machine} | {result.date} |\n"
-        for key, title in rows.items()
-        if (result := results.get(key)) is not None
-    ]
-    if not lines:
+    measured = {key: results[key] for key in rows if key in results}
+    if not measured:
         return ""
-    return f"## {subject}\n\n| what | figure | command | machine | date |\n|---|---|---|---|---|\n{''.join(lines)}"
+    # A table without targets has no column for them.
+    has_targets = not WANTED.keys().isdisjoint(measured)
+    lines = [_line("what", *["wanted"] * has_targets, "figure", "command", "machine", "date")]
+    lines.append("|---" * (5 + has_targets) + "|\n")
+    for key, result in measured.items():
+        wanted = [WANTED.get(key, "")] * has_targets
+        lines.append(
+            _line(rows[key], *wanted, result.figure, f"`{result.command}`", result.machine, result.date)
+        )
+    return f"## {subject}\n\n{''.join(lines)}"
+
+
+def _line(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |\n"
 
 
 def main() -> None:

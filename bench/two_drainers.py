@@ -25,15 +25,12 @@ import django
 from django.core.management import call_command
 from django.db import Error, connection
 
-from analytics.journal.records import encode
-from analytics.journal.writer import Journal
 from analytics.visitors.useragent import parse_agent
 from bench.harness import results
 from bench.harness.processes import cpu_seconds
 from bench.harness.stack import database
 from common.database import is_conflict
 
-SEGMENTS = 20
 SAMPLE_SECONDS = 0.01
 # What a session was doing when it was sampled, by its wait event type.
 WAITS = {"Lock": "waits for a row lock", "Client": "drainer computes", None: "PostgreSQL computes"}
@@ -94,8 +91,10 @@ def _print(run: Run, clicks: int, drainers: int) -> None:
 
 
 def _measure(traffic: Any, clicks: int, number: int) -> Run:
+    from bench.load.backlog import write_backlog
+
     with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
-        _write(Path(name), traffic, clicks)
+        write_backlog(Path(name), traffic, clicks)
         drainers = [stack.enter_context(_drainer(Path(name))) for _ in range(number)]
         sessions = [pipe.recv() for pipe in drainers]
         before = cpu_seconds(sum(sessions, ()))
@@ -108,15 +107,6 @@ def _measure(traffic: Any, clicks: int, number: int) -> Run:
         counted = sum(pipe.recv() for pipe in drainers)
         assert counted == clicks, counted
         return Run(seconds, processor, samples)
-
-
-def _write(folder: Path, traffic: Any, clicks: int) -> None:
-    for number in range(SEGMENTS):
-        journal = Journal(folder, "process")
-        share = clicks // SEGMENTS + (number < clicks % SEGMENTS)
-        journal.append(*(encode(record) for record in traffic.records(share)))
-        if journal._segment is not None:
-            os.close(journal._segment.descriptor)
 
 
 @contextmanager

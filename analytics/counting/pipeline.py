@@ -51,6 +51,7 @@ class Drainer:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._limit = BATCH
+        self._has_caught_up = False
         # The last offsets that this drainer has seen; another drainer may have advanced them.
         self._offsets: dict[uuid.UUID, int] = {}
         self._wiped: dict[uuid.UUID, int] = {}
@@ -63,6 +64,11 @@ class Drainer:
     def has_damage(self) -> bool:
         """Whether damage prevented reading a segment to its end."""
         return bool(self._damaged)
+
+    @property
+    def has_caught_up(self) -> bool:
+        """Whether the last batch had room for more records, so that none waited that it could take."""
+        return self._has_caught_up
 
     def drain_batch(self) -> int:
         """Count one batch and return its number of records; 0 if no record is left that no other drainer has locked.
@@ -80,6 +86,7 @@ class Drainer:
             except Error:
                 self._reset_after_error()
                 raise
+            self._has_caught_up = len(batch) < self._limit
             self._limit = next_limit(self._limit, BATCH, len(batch), time.monotonic() - started)
             if not batch or len(self._places) > MAX_CACHED_PLACES:
                 self._places.clear()

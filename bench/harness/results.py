@@ -11,6 +11,7 @@ import os
 import platform
 import shlex
 import sys
+import sysconfig
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,7 +25,7 @@ COMMITTED = PROJECT_DIR / "docs" / "benchmarks.jsonl"
 
 
 class Result(NamedTuple):
-    """``key`` is one of `bench.catalog`; ``date`` is a UTC date in ISO 8601."""
+    """``key`` is one of `bench.catalog`; ``date`` is a UTC date in ISO 8601. ``machine`` includes the interpreter."""
 
     key: str
     figure: str
@@ -34,10 +35,11 @@ class Result(NamedTuple):
 
 
 def record(key: str, figure: str) -> None:
-    """Record a measurement of this process, with the command line, the machine and the date."""
+    """Record a measurement of this process, with the command line, the machine, the interpreter and the date."""
     if key not in TITLES:
         raise KeyError(f"{key} is missing from bench.catalog.")
-    result = Result(key, figure, _command(), _machine(), f"{datetime.now(UTC):%Y-%m-%d}")
+    machine = f"{_machine()}, {interpreter()}"
+    result = Result(key, figure, _command(), machine, f"{datetime.now(UTC):%Y-%m-%d}")
     NEW.parent.mkdir(exist_ok=True)
     with NEW.open("a") as file:
         file.write(json.dumps(result._asdict()) + "\n")
@@ -61,6 +63,17 @@ def spread(values: Iterable[float], form: str) -> str:
     middle = len(ordered) // 2
     median = ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
     return " / ".join(format(value, form) for value in (ordered[0], median, ordered[-1]))
+
+
+def interpreter() -> str:
+    """How this Python was built. The services that benchmarks start run on it, too."""
+    version = f"Python {platform.python_version()}"
+    if sys.base_prefix == "/usr":
+        # Debian builds an optimised one without this option.
+        return f"{version} of the operating system"
+    arguments = sysconfig.get_config_var("CONFIG_ARGS") or ""
+    optimized = "with" if "--enable-optimizations" in arguments else "without"
+    return f"{version} built {optimized} --enable-optimizations"
 
 
 def _command() -> str:

@@ -17,10 +17,12 @@ REFERRED = 4
 
 
 class Traffic:
-    def __init__(self, link_ids: list[int], seed: int = 1) -> None:
+    def __init__(self, link_ids: list[int], seed: int = 1, *, uniform: bool = False) -> None:
+        """``uniform``: all links are equally popular."""
         self._rng = rng = random.Random(seed)
         self._links = link_ids
-        self._weights = list(accumulate(1 / (rank + 1) for rank in range(len(link_ids))))
+        shares = (1.0 if uniform else 1 / (rank + 1) for rank in range(len(link_ids)))
+        self._weights = list(accumulate(shares))
         self._agents = [agent(number) for number in range(AGENTS)]
         self._addresses = [
             f"{rng.randrange(1, 223)}.{rng.randrange(256)}.{rng.randrange(256)}.{rng.randrange(256)}"

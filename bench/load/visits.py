@@ -18,7 +18,8 @@ LANGUAGES = (
 
 class Visits:
     """``visits`` are pairs of path and host. wrk combines them at random with user agents, referrers and ``languages``
-    (values of Accept-Language), and with ``addresses``, if any, in X-Forwarded-For.
+    (values of Accept-Language), and with ``addresses``, if any, in X-Forwarded-For. ``by_rank``: the popularity of a
+    visit is inversely proportional to its place (Zipf's law); otherwise all are equally popular.
     """
 
     def __init__(
@@ -28,9 +29,11 @@ class Visits:
         *,
         languages: Iterable[str] = (ENGLISH,),
         addresses: Iterable[str] = (),
+        by_rank: bool = False,
     ) -> None:
         folder.mkdir()
         self.folder = folder
+        self.by_rank = by_rank
         for name, lines in (
             ("visits", (f"{path} {host}" for path, host in visits)),
             ("agents", (agent(number) for number in range(AGENTS))),

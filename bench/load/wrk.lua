@@ -2,7 +2,8 @@
 --
 -- Arguments: the folder with the files visits (path and host on each line), agents, referrers, languages and addresses
 -- (for X-Forwarded-For; may be empty); a seed; keep-alive or close; the average pause of each connection before a
--- request, in milliseconds (0: no pause); how many requests a connection sends at once.
+-- request, in milliseconds (0: no pause); how many requests a connection sends at once; zipf, if the popularity of a
+-- visit is inversely proportional to its place in the file, or uniform.
 
 dofile((debug.getinfo(1, "S").source:sub(2):gsub("[^/]+$", "figures.lua")))
 
@@ -35,20 +36,26 @@ function init(args)
       )
    end
    local depth, count = tonumber(args[5]), #requests
+   local pick = function() return requests[random(count)] end
+   if args[6] == "zipf" then
+      -- The inverse of the distribution function of the density 1 / x between 1/2 and count + 1/2.
+      pick = function() return requests[floor(0.5 * (2 * count + 1) ^ random() + 0.5)] or requests[count] end
+   end
    if depth > 1 then
       local batches = {}
       for number = 1, 4096 do
          local batch = {}
-         for place = 1, depth do batch[place] = requests[random(count)] end
+         for place = 1, depth do batch[place] = pick() end
          batches[number] = table.concat(batch)
       end
       requests, count = batches, #batches
+      pick = function() return requests[random(count)] end
    end
    if count == 1 then
       -- wrk calls this once and repeats the request without calling again.
       wrk.format = function() return requests[1] end
    else
-      request = function() return requests[random(count)] end
+      request = pick
    end
    if mean > 0 then
       -- wrk's clock has whole milliseconds: round at random, so that the mean is preserved.

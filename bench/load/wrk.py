@@ -122,6 +122,7 @@ def _visiting(
         "close" if close else "keep-alive",
         str(think),
         str(depth),
+        "zipf" if visits.by_rank else "uniform",
     ]
     return _wrk(port, "wrk.lua", arguments, seconds=seconds, connections=connections, cores=cores)
 

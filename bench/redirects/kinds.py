@@ -152,7 +152,9 @@ def _rounds(subject: Subject, seconds: int, rounds: int) -> dict[str, str]:
             f" x plain links {spread(ratios, '.3f')}",
             flush=True,
         )
-        figures[kind.key] = f"{spread(ratios, '.2f')} ({statistics.median(rates):,.0f}/s)"
+        figures[kind.key] = (
+            f"{spread(ratios, '.2f')} ({statistics.median(rates):,.0f}/s, {statistics.median(costs):.0f} us of CPU)"
+        )
     return figures
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import random
 import statistics
-import sysconfig
 from argparse import Namespace
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.harness.processes import cpu_seconds, pin, tree
-from bench.harness.results import spread
+from bench.harness.results import interpreter, spread
 from bench.harness.running import site_of, web_server
 from bench.load import wrk
 from bench.load.visits import Visits
@@ -63,13 +62,6 @@ class Subject(NamedTuple):
 class Measured(NamedTuple):
     rate: float
     cpu_us: float
-
-
-def interpreter() -> str:
-    """How this Python was built. The services run on it, too."""
-    arguments = sysconfig.get_config_var("CONFIG_ARGS") or ""
-    optimized = "with" if "--enable-optimizations" in arguments else "without"
-    return f"Python {sysconfig.get_config_var('py_version')} built {optimized} --enable-optimizations"
 
 
 @contextmanager

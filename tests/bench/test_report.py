@@ -10,7 +10,7 @@ import pytest
 
 from bench import __main__ as programs
 from bench import report
-from bench.catalog import SUBJECTS, TITLES
+from bench.catalog import SUBJECTS, TITLES, WANTED
 from bench.harness import results
 from bench.harness.results import COMMITTED, Result
 
@@ -31,6 +31,30 @@ def test_every_committed_result_belongs_to_a_row_and_says_how_it_was_measured() 
 
 def test_a_key_belongs_to_one_subject() -> None:
     assert len(TITLES) == sum(map(len, SUBJECTS.values()))
+
+
+def test_a_target_belongs_to_a_row() -> None:
+    assert WANTED.keys() <= TITLES.keys()
+
+
+def test_only_tables_with_targets_have_a_column_for_them() -> None:
+    drained = Result("clicks-drain", "10", "python -m bench.clicks drain", "2 cores", "2026-01-01")
+    faults = drained._replace(key="changes-outage", figure="0 failures")
+    page = report.render({row.key: row for row in (drained, faults)})
+    tables = [[line for line in part.splitlines() if line.startswith("|")] for part in page.split("## ")[1:]]
+    command = "`python -m bench.clicks drain` | 2 cores | 2026-01-01 |"
+    assert tables == [
+        [
+            "| what | figure | command | machine | date |",
+            "|---|---|---|---|---|",
+            f"| {TITLES['changes-outage']} | 0 failures | {command}",
+        ],
+        [
+            "| what | wanted | figure | command | machine | date |",
+            "|---|---|---|---|---|---|",
+            f"| {TITLES['clicks-drain']} | {WANTED['clicks-drain']} | 10 | {command}",
+        ],
+    ]
 
 
 def test_every_recorded_key_is_in_the_catalog() -> None:
