@@ -1,26 +1,24 @@
-"""Listeners, whose connections the compiled part accepts."""
+"""Listeners, and the connections that the compiled part accepts from them."""
 
 
 @cython.final
 cdef class Listener:
-    """``descriptors`` and ``places``: of the connections accepted last, and of their answers in the batch, or -1."""
-
-    cdef int descriptor
+    cdef int descriptor, epoll
     cdef bint is_internal
     cdef object try_admit, on_accepted, on_finished, accept_in_python
-    cdef int[EVENTS] descriptors
-    cdef int[EVENTS] places
 
-    def __init__(self, descriptor, is_internal, try_admit, on_accepted, on_finished, accept_in_python):
-        self.descriptor, self.is_internal, self.try_admit = descriptor, is_internal, try_admit
-        self.on_accepted, self.on_finished = on_accepted, on_finished
+    def __init__(self, descriptor, epoll, is_internal, try_admit, on_accepted, on_finished, accept_in_python):
+        self.descriptor, self.epoll, self.is_internal = descriptor, epoll, is_internal
+        self.try_admit, self.on_accepted, self.on_finished = try_admit, on_accepted, on_finished
         self.accept_in_python = accept_in_python
 
-    cdef int accept_all(self, list clients) except -1:
-        """Accept connections. Add the admitted clients, as pairs of their address and its host ("": a Unix socket)."""
+    cdef list accept_all(self):
+        """Accept connections. Return those that were admitted."""
+        cdef list admitted = []
         cdef sockaddr_storage address
         cdef socklen_t length
         cdef int descriptor, accepted
+        cdef Newcomer newcomer
         for accepted in range(EVENTS):
             length = sizeof(sockaddr_storage)
             descriptor = _accept(self.descriptor, &address, &length)
@@ -28,13 +26,45 @@ cdef class Listener:
                 # Python code handles a want of descriptors, for which `accept4` fails even if no client waits.
                 if not accepted and errno != EAGAIN and errno != ECONNABORTED:
                     self.accept_in_python()
-                return 0
-            client, peer = _client(&address, length)
-            if self.try_admit(client):
-                self.descriptors[len(clients)] = descriptor
-                clients.append((client, peer))
+                break
+            newcomer = Newcomer()
+            newcomer.listener, newcomer.descriptor, newcomer.is_registered = self, descriptor, False
+            newcomer.client, newcomer.peer = _client(&address, length)
+            if self.try_admit(newcomer.client):
+                admitted.append(newcomer)
             else:
                 close(descriptor)
+        return admitted
+
+
+@cython.final
+cdef class Newcomer:
+    """An open connection without a `Connection`: one that was answered and closed at once never gets it."""
+
+    cdef Listener listener
+    cdef int descriptor
+    cdef bint is_registered
+    cdef object client
+    cdef str peer
+
+    cdef int register(self) except -1:
+        cdef epoll_event event
+        if not self.is_registered:
+            event.events, event.data.fd = EPOLLIN, self.descriptor
+            if epoll_ctl(self.listener.epoll, EPOLL_CTL_ADD, self.descriptor, &event) < 0:
+                raise OSError(errno, "epoll_ctl")
+            self.is_registered = True
+        return 0
+
+    cdef object connection(self):
+        """Return the `Connection` that replaces this object."""
+        self.register()
+        return self.listener.on_accepted(self.descriptor, self.client)
+
+    cdef int finish(self) except -1:
+        # No other process has the socket, so it leaves the epoll by itself.
+        close(self.descriptor)
+        self.listener.on_finished(self.client)
         return 0
 
 
@@ -46,7 +76,7 @@ cdef int _accept(int listener, sockaddr_storage *address, socklen_t *length) noe
 
 
 cdef tuple _client(sockaddr_storage *address, socklen_t length):
-    """Return the client's address as `socket.accept` does, and its host."""
+    """Return the client's address as `socket.accept` does, and its host ("": a Unix socket)."""
     cdef char[INET6_ADDRSTRLEN] text
     cdef sockaddr_in *four = <sockaddr_in *>address
     cdef sockaddr_in6 *six = <sockaddr_in6 *>address

@@ -54,6 +54,10 @@ cdef extern from "<sys/epoll.h>":
     struct epoll_event:
         uint32_t events
         epoll_data_t data
+    enum:
+        EPOLLIN
+        EPOLL_CTL_ADD
+    int epoll_ctl(int descriptor, int operation, int subject, epoll_event *event)
     int epoll_wait(int descriptor, epoll_event *events, int limit, int milliseconds) nogil
 
 cdef extern from "<sys/socket.h>":

@@ -56,9 +56,12 @@ cdef class PlainLinks:
     cdef Batch batch
     cdef epoll_event[EVENTS] events
     cdef dict listeners
+    # By descriptor.
+    cdef dict newcomers
 
     def __init__(self, lane, connections, *, on_special, on_data, on_answered, on_unrecorded, on_dropped):
         self.connections, self.batch, self.listeners = connections, Batch(lane), {}
+        self.newcomers = {}
         self.on_special, self.on_data, self.on_answered = on_special, on_data, on_answered
         self.on_unrecorded, self.on_dropped = on_unrecorded, on_dropped
         self.by_descriptor, self.epoll = connections.by_descriptor, connections.epoll.fileno()
@@ -71,11 +74,19 @@ cdef class PlainLinks:
         ``accept_in_python``: for the internal listener, and if no connection can be accepted.
         """
         self.listeners[descriptor] = Listener(
-            descriptor, is_internal, try_admit, on_accepted, on_finished, accept_in_python
+            descriptor, self.epoll, is_internal, try_admit, on_accepted, on_finished, accept_in_python
         )
 
     def unlisten(self, int descriptor):
         self.listeners.pop(descriptor, None)
+
+    def add_newcomers(self):
+        """Add a `Connection` for each connection that has none yet."""
+        cdef Newcomer newcomer
+        cdef dict newcomers = self.newcomers
+        self.newcomers = {}
+        for newcomer in newcomers.values():
+            newcomer.connection()
 
     def run(self, double timeout):
         """Wait for events for at most ``timeout`` seconds and process them. Return the batches of answers, as pairs of
@@ -132,7 +143,10 @@ cdef class PlainLinks:
             descriptor, event = self.events[index].data.fd, self.events[index].events
             connection = self.by_descriptor.get(descriptor)
             if connection is None:
-                if descriptor in self.listeners:
+                newcomer = self.newcomers.pop(descriptor, None)
+                if newcomer is not None:
+                    self.read_newcomer(newcomer, answering, later)
+                elif descriptor in self.listeners:
                     acceptable.append(descriptor)
                 else:
                     self.is_watched_ready = True
@@ -154,11 +168,8 @@ cdef class PlainLinks:
                 answering.append(connection)
             else:
                 later.append((self.on_data, (connection, batch.input.part(start, start + size), True)))
-        if answering:
-            self.send_all(answering, now + <double>self.connections.idle_timeout, later)
-        self.is_undisturbed = not later and not self.is_watched_ready
-        for callback, arguments in later:
-            callback(*arguments)
+        self.is_undisturbed = not self.is_watched_ready
+        self.end_batch(answering, later, now)
         cdef list statuses = batch.statuses
         for descriptor in acceptable:
             # The process may have stopped to accept.
@@ -167,80 +178,68 @@ cdef class PlainLinks:
                 statuses += self.accept_all(listener, now, clock)
         return statuses
 
-    cdef int send_all(self, list answering, double deadline, list later) except -1:
-        """Write the records to the journal with one write, then send the answers."""
-        cdef int index
-        cdef Py_ssize_t sent
-        cdef bint is_recorded = self.batch.record_all()
-        for index, connection in enumerate(answering):
-            if not is_recorded:
-                later.append((self.on_unrecorded, (connection, *self.batch.unrecorded(index))))
-                continue
-            connection.deadline = deadline
-            sent = self.batch.send(index)
-            if sent < 0:
-                later.append((self.on_dropped, (connection,)))
-            elif self.batch.exchanges[index].closes or not self.batch.is_finished(index, sent):
-                later.append((self.on_answered, (connection, *self.batch.rest(index, sent))))
-        return 0
-
     cdef list accept_all(self, Listener listener, double now, double clock):
-        """Accept connections and answer the requests that have arrived on them. Return the statuses of the answers.
-
-        A connection that is answered and closed takes four system calls, and no `Connection`.
-        """
-        cdef list clients = [], later = []
-        cdef Batch batch = self.batch
-        cdef Py_ssize_t start, size
-        cdef int index, descriptor
+        """Accept connections and answer the requests that have arrived on them. Return the statuses of the answers."""
+        cdef list answering = [], later = [], admitted
+        cdef Newcomer newcomer
         if listener.is_internal:
             self.is_undisturbed = False
             listener.accept_in_python()
             return []
         # Admitting a client may close other connections, so no request is read before that.
-        listener.accept_all(clients)
-        batch.begin(clock, self.connections.ending)
-        for index, (client, peer) in enumerate(clients):
-            descriptor, start = listener.descriptors[index], batch.input_start()
-            listener.places[index] = -1
-            size = _receive(descriptor, &batch.input.received[start])
-            if size == 0:
-                close(descriptor)
-                listener.on_finished(client)
-            elif size > 0 and batch.answer_all(descriptor, start, start + size, peer):
-                listener.places[index] = batch.answered - 1
-            else:
-                connection = listener.on_accepted(descriptor, client)
-                if size > 0:
-                    later.append((self.on_data, (connection, batch.input.part(start, start + size), True)))
-        if batch.answered:
-            self.send_accepted(listener, clients, now + <double>self.connections.idle_timeout, later)
-        self.is_undisturbed = self.is_undisturbed and not later
-        for callback, arguments in later:
-            callback(*arguments)
-        return batch.statuses
+        admitted = listener.accept_all()
+        self.batch.begin(clock, self.connections.ending)
+        for newcomer in admitted:
+            self.read_newcomer(newcomer, answering, later)
+        self.end_batch(answering, later, now)
+        return self.batch.statuses
 
-    cdef int send_accepted(self, Listener listener, list clients, double deadline, list later) except -1:
-        """As `send_all`, for connections that have no `Connection` yet."""
-        cdef int index, place
-        cdef Py_ssize_t sent = 0
-        cdef bint is_recorded = self.batch.record_all(), is_finished = False
-        for index, (client, _) in enumerate(clients):
-            place = listener.places[index]
-            if place < 0:
-                continue
-            if is_recorded:
-                sent = self.batch.send(place)
-                is_finished = self.batch.is_finished(place, sent)
-                if sent < 0 or (is_finished and self.batch.exchanges[place].closes and not self.batch.ending):
-                    close(listener.descriptors[index])
-                    listener.on_finished(client)
+    cdef int read_newcomer(self, Newcomer newcomer, list answering, list later) except -1:
+        cdef Batch batch = self.batch
+        cdef Py_ssize_t start = batch.input_start()
+        cdef Py_ssize_t size = _receive(newcomer.descriptor, &batch.input.received[start])
+        if size == 0:
+            newcomer.finish()
+        elif size < 0:
+            newcomer.register()
+            self.newcomers[newcomer.descriptor] = newcomer
+        elif batch.answer_all(newcomer.descriptor, start, start + size, newcomer.peer):
+            answering.append(newcomer)
+        else:
+            later.append((self.on_data, (newcomer.connection(), batch.input.part(start, start + size), True)))
+        return 0
+
+    cdef int end_batch(self, list answering, list later, double now) except -1:
+        """Write the records to the journal with one write, then send the answers, then call the functions."""
+        cdef double deadline = now + <double>self.connections.idle_timeout
+        cdef int index
+        cdef bint is_recorded
+        if answering:
+            is_recorded = self.batch.record_all()
+            for index, connection in enumerate(answering):
+                if is_recorded:
+                    self.send(index, connection, deadline, later)
                     continue
-            connection = listener.on_accepted(listener.descriptors[index], client)
-            if not is_recorded:
-                later.append((self.on_unrecorded, (connection, *self.batch.unrecorded(place))))
-                continue
-            connection.deadline = deadline
-            if self.batch.exchanges[place].closes or not is_finished:
-                later.append((self.on_answered, (connection, *self.batch.rest(place, sent))))
+                if type(connection) is Newcomer:
+                    connection = (<Newcomer>connection).connection()
+                later.append((self.on_unrecorded, (connection, *self.batch.unrecorded(index))))
+        if later:
+            self.is_undisturbed = False
+            for callback, arguments in later:
+                callback(*arguments)
+        return 0
+
+    cdef int send(self, int index, connection, double deadline, list later) except -1:
+        cdef Batch batch = self.batch
+        cdef Py_ssize_t sent = batch.send(index)
+        cdef bint is_finished = batch.is_finished(index, sent), closes = batch.exchanges[index].closes
+        if type(connection) is Newcomer:
+            if sent < 0 or (is_finished and closes and not batch.ending):
+                return (<Newcomer>connection).finish()
+            connection = (<Newcomer>connection).connection()
+        connection.deadline = deadline
+        if sent < 0:
+            later.append((self.on_dropped, (connection,)))
+        elif closes or not is_finished:
+            later.append((self.on_answered, (connection, *batch.rest(index, sent))))
         return 0

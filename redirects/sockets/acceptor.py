@@ -11,7 +11,6 @@ from contextlib import suppress
 from typing import Any
 
 from redirects.sockets.connections.admission import Admission
-from redirects.sockets.connections.connection import Connection
 from redirects.sockets.event_loop import EventLoop
 
 # Errors of a process, or of the host, that can open no more files.
@@ -78,9 +77,6 @@ class Acceptor:
                     self._free_descriptors()
                 return
 
-    def add(self, sock: socket.socket, client: Any, listener: socket.socket) -> Connection:
-        return self._loop.add(sock, client, self._addresses[listener.fileno()], is_new=True)
-
     def close(self, listeners: Sequence[socket.socket]) -> None:
         """Accept what the kernel has queued, then close, so that the kernel refuses new clients at once.
 
@@ -101,7 +97,7 @@ class Acceptor:
                 raise
             return False
         if self.try_admit(client):
-            self.add(sock, client, listener)
+            self._loop.add(sock, client, self._addresses[listener.fileno()], is_new=True)
         else:
             sock.close()
         return True

@@ -42,19 +42,21 @@ class CompiledEventLoop(EventLoop):
             on_unrecorded=self._on_unrecorded,
             on_dropped=connections.drop,
         )
+        connections.add_newcomers = self._plain_links.add_newcomers
 
     def listen(self, listener: socket.socket, source: ConnectionSource) -> None:
         super().listen(listener, source)
-        family, protocol = listener.family, listener.proto
+        server, family, protocol = listener.getsockname(), listener.family, listener.proto
 
         def on_accepted(descriptor: int, client: Any) -> Connection:
             # `accept4` has made it non-blocking.
             kind = socket.SOCK_STREAM | socket.SOCK_NONBLOCK
-            return source.add(socket.socket(family, kind, protocol, descriptor), client, listener)
+            sock = socket.socket(family, kind, protocol, descriptor)
+            return self._open.add(sock, client, server, is_new=True, is_registered=True)
 
         self._plain_links.listen(
             listener.fileno(),
-            is_internal=is_internal(listener.getsockname()),
+            is_internal=is_internal(server),
             try_admit=source.try_admit,
             on_accepted=on_accepted,
             on_finished=source.on_finished,

@@ -43,9 +43,6 @@ class ConnectionSource(Protocol):
     def try_admit(self, client: Any) -> bool:
         """Count a new connection unless its address is at the limit. Return whether it was admitted."""
 
-    def add(self, sock: socket.socket, client: Any, listener: socket.socket) -> Connection:
-        """Add a new connection to the loop."""
-
     def on_finished(self, client: Any) -> None:
         """Stop counting an admitted connection that was answered and closed without being added."""
 

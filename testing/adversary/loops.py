@@ -162,6 +162,7 @@ class _Run:
         self._read()
         if self._conversation.is_slow:
             self._read_after_deferred()
+        self._connections.add_newcomers()
         open_connections = {
             self._numbers[connection.client]: connection
             for connection in self._connections.by_descriptor.values()
