@@ -38,8 +38,6 @@ _LATEST = "SELECT name, sealed FROM link ORDER BY number DESC LIMIT ?"
 _PAGE_BYTES = 4096
 _BUSY_TIMEOUT_SECONDS = 0.5
 _TRIM_EVERY = 10_000
-# Older releases of SQLite allow 999 parameters.
-_DELETED = 500
 
 log = logging.getLogger(__name__)
 
@@ -170,12 +168,7 @@ class KnownLinks:
             database.execute("BEGIN IMMEDIATE")
             for is_deleted, group in groupby(updates, lambda update: update.entry is None):
                 if is_deleted:
-                    # Few statements, because each one takes the GIL again. Most of these codes have no entry.
-                    names = [name for name, _ in group]
-                    for start in range(0, len(names), _DELETED):
-                        deleted = names[start : start + _DELETED]
-                        places = ", ".join("?" * len(deleted))
-                        database.execute(f"DELETE FROM link WHERE name IN ({places})", deleted)  # noqa: S608 # only placeholders
+                    database.executemany("DELETE FROM link WHERE name = ?", ([name] for name, _ in group))
                 else:
                     database.executemany(
                         "INSERT OR REPLACE INTO link (name, sealed) VALUES (?, ?)",
