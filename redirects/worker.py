@@ -39,6 +39,7 @@ _STOPPING_TICK = 0.05
 
 class Worker(ConnectionOwner):
     sockets: list[socket.socket]
+    _accepting: bool
 
     @classmethod
     def check_config(cls, cfg: Any, log: Any) -> None:
@@ -54,7 +55,11 @@ class Worker(ConnectionOwner):
         self._loader = start_loader(self.sockets) if self.role != "api" else None
         self._create_connections()
         self._acceptor = Acceptor(
-            self._loop, self._admission, try_admit=self._try_admit, on_paused=self._pause_accepting
+            self._loop,
+            self._admission,
+            try_admit=self._try_admit,
+            on_finished=self._on_finished,
+            on_paused=self._stop_accepting,
         )
         self._notify_at = self._upkeep_at = 0.0
         super().init_process()
@@ -85,12 +90,18 @@ class Worker(ConnectionOwner):
         if self._loader is not None:
             end_loader(self._loader)
 
-    def accept(self, listener: socket.socket) -> None:
-        self._acceptor.accept_batch(listener)
-
     def set_accept_enabled(self, enabled: bool) -> None:
-        """gunicorn's loop calls this about once a second, and resumes after a pause."""
-        super().set_accept_enabled(enabled and not self._acceptor.is_paused)
+        """gunicorn's loop calls this about once a second, and resumes after a pause. The event loop accepts, not
+        gunicorn's poller.
+        """
+        enabled = enabled and not self._acceptor.is_paused
+        if enabled == self._accepting:
+            return
+        self._accepting = enabled
+        if enabled:
+            self._acceptor.resume(self.sockets)
+        else:
+            self._acceptor.stop(self.sockets)
 
     def murder_keepalived(self, force: bool = False) -> None:
         if not force and not self._is_upkeep_due():
@@ -149,8 +160,8 @@ class Worker(ConnectionOwner):
             self._return_receiver.stop()
         self._acceptor.close(self.sockets)
 
-    def _pause_accepting(self) -> None:
-        super().set_accept_enabled(False)
+    def _stop_accepting(self) -> None:
+        self.set_accept_enabled(False)
 
     def _run_loop(self, timeout: float) -> None:
         self._connections.ending = not self.alive

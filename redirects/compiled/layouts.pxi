@@ -54,14 +54,52 @@ cdef extern from "<sys/epoll.h>":
     struct epoll_event:
         uint32_t events
         epoll_data_t data
+    enum:
+        EPOLLIN
+        EPOLL_CTL_ADD
+    int epoll_ctl(int descriptor, int operation, int subject, epoll_event *event)
     int epoll_wait(int descriptor, epoll_event *events, int limit, int milliseconds) nogil
 
 cdef extern from "<sys/socket.h>":
+    ctypedef uint32_t socklen_t
+    struct sockaddr:
+        pass
+    struct sockaddr_storage:
+        int ss_family
     enum:
+        AF_INET
+        AF_INET6
         MSG_DONTWAIT
         MSG_NOSIGNAL
+        SOCK_CLOEXEC
+        SOCK_NONBLOCK
+    int accept4(int descriptor, sockaddr *address, socklen_t *length, int flags)
     Py_ssize_t recv(int descriptor, void *buffer, size_t size, int flags)
     Py_ssize_t send(int descriptor, const void *buffer, size_t size, int flags)
+
+cdef extern from "<netinet/in.h>":
+    struct sockaddr_in:
+        uint16_t sin_port
+        uint32_t sin_addr
+    struct sockaddr_in6:
+        uint16_t sin6_port
+        uint32_t sin6_flowinfo
+        uint32_t sin6_addr
+        uint32_t sin6_scope_id
+    enum:
+        INET6_ADDRSTRLEN
+    uint16_t ntohs(uint16_t number)
+    uint32_t ntohl(uint32_t number)
+
+cdef extern from "<arpa/inet.h>":
+    const char *inet_ntop(int family, const void *address, char *text, socklen_t size)
+
+cdef extern from "<sys/un.h>":
+    struct sockaddr_un:
+        char[108] sun_path
+
+cdef extern from "<unistd.h>":
+    int close(int descriptor)
 
 cdef enum:
     # As in `event_loop` and `reader`.

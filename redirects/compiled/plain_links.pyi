@@ -1,6 +1,7 @@
 """Types of the compiled module. Its code is in `plain_links.pyx`."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from redirects.fast.lane import FastLane
 from redirects.sockets.connections.connection import Connection
@@ -24,6 +25,18 @@ class PlainLinks:
         on_unrecorded: Callable[[Connection, bytes, bytes], None],
         on_dropped: Callable[[Connection], None],
     ) -> None: ...
+    def listen(
+        self,
+        descriptor: int,
+        *,
+        is_internal: bool,
+        try_admit: Callable[[Any], bool],
+        on_accepted: Callable[[int, Any], Connection],
+        on_finished: Callable[[Any], None],
+        accept_in_python: Callable[[], None],
+    ) -> None: ...
+    def add_newcomers(self) -> None: ...
+    def unlisten(self, descriptor: int) -> None: ...
     @property
     def is_watched_ready(self) -> bool: ...
     def run(self, timeout: float) -> Sequence[tuple[list[int], float]]: ...

@@ -107,8 +107,12 @@ class ConnectionOwner(RequestThreads):
 
     def _on_released(self, connection: Connection | Handoff) -> None:
         """Stop counting a connection that was closed or handed off."""
+        self._on_finished(connection.client)
+
+    def _on_finished(self, client: Any) -> None:
+        """Stop counting a connection of this client."""
         self.nr_conns -= 1
-        self._admission.remove(connection.client)
+        self._admission.remove(client)
 
     def _has_capacity(self) -> bool:
         """Whether an API worker can process another connection. Evictions keep the number below the limit."""

@@ -21,7 +21,8 @@ _PAUSE_SECONDS = 1.0
 
 
 class Acceptor:
-    """Adds each connection that ``try_admit`` admits (by the client's address) to the event loop.
+    """Adds each connection that ``try_admit`` admits (by the client's address) to the event loop. ``on_finished``: see
+    `event_loop.ConnectionSource`, which this class is.
 
     Out of descriptors, it closes idle connections to accept new ones. If none is open, it calls ``on_paused`` and
     stays paused for a second: the waiting client keeps its listener readable, so the process would spin otherwise.
@@ -33,11 +34,13 @@ class Acceptor:
         admission: Admission,
         *,
         try_admit: Callable[[Any], bool],
+        on_finished: Callable[[Any], None],
         on_paused: Callable[[], None],
     ) -> None:
         self._loop = loop
         self._admission = admission
-        self._try_admit = try_admit
+        self.try_admit = try_admit
+        self.on_finished = on_finished
         self._on_paused = on_paused
         self._addresses: dict[int, Any] = {}
         self._paused_until = 0.0
@@ -49,6 +52,16 @@ class Acceptor:
     def open(self, listeners: Sequence[socket.socket]) -> None:
         """Remember the listeners' addresses, which cost a system call each."""
         self._addresses = {listener.fileno(): listener.getsockname() for listener in listeners}
+
+    def resume(self, listeners: Sequence[socket.socket]) -> None:
+        for listener in listeners:
+            listener.setblocking(False)
+            self._loop.listen(listener, self)
+
+    def stop(self, listeners: Sequence[socket.socket]) -> None:
+        """Leave new connections to the other workers, or in the kernel's queue."""
+        for listener in listeners:
+            self._loop.unlisten(listener)
 
     def accept_batch(self, listener: socket.socket) -> None:
         """Accept connections of a listener that was readable. Other workers share it and may have been faster."""
@@ -83,7 +96,7 @@ class Acceptor:
             if error.errno not in (errno.EAGAIN, errno.ECONNABORTED):
                 raise
             return False
-        if self._try_admit(client):
+        if self.try_admit(client):
             self._loop.add(sock, client, self._addresses[listener.fileno()], is_new=True)
         else:
             sock.close()

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from redirects.compiled.loading import load
 from redirects.fast.lane import FastLane
 from redirects.sockets.connections.connection import Connection
+from redirects.sockets.connections.listeners import is_internal
 from redirects.sockets.connections.open_connections import OpenConnections
-from redirects.sockets.event_loop import EventLoop
+from redirects.sockets.event_loop import ConnectionSource, EventLoop
 from redirects.sockets.responses.client_stream import Incoming
 
 if TYPE_CHECKING:
@@ -39,6 +42,30 @@ class CompiledEventLoop(EventLoop):
             on_unrecorded=self._on_unrecorded,
             on_dropped=connections.drop,
         )
+        connections.add_newcomers = self._plain_links.add_newcomers
+
+    def listen(self, listener: socket.socket, source: ConnectionSource) -> None:
+        super().listen(listener, source)
+        server, family, protocol = listener.getsockname(), listener.family, listener.proto
+
+        def on_accepted(descriptor: int, client: Any) -> Connection:
+            # `accept4` has made it non-blocking.
+            kind = socket.SOCK_STREAM | socket.SOCK_NONBLOCK
+            sock = socket.socket(family, kind, protocol, descriptor)
+            return self._open.add(sock, client, server, is_new=True, is_registered=True)
+
+        self._plain_links.listen(
+            listener.fileno(),
+            is_internal=is_internal(server),
+            try_admit=source.try_admit,
+            on_accepted=on_accepted,
+            on_finished=source.on_finished,
+            accept_in_python=partial(source.accept_batch, listener),
+        )
+
+    def unlisten(self, listener: socket.socket) -> None:
+        self._plain_links.unlisten(listener.fileno())
+        super().unlisten(listener)
 
     def run_once(self, timeout: float = 0.0) -> int:
         """As `EventLoop.run_once`. If it may wait, run more than one iteration while the compiled part answers all."""

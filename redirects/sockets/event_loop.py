@@ -12,7 +12,7 @@ import select
 import socket
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from analytics.journal.writer import journal
 from redirects.fast.counts import Counts
@@ -32,6 +32,19 @@ _BODY_READ_BYTES = 64 * 1024
 # Short, because many connections can expire at once, and closing them delays requests.
 _REAP_SECONDS = 0.1
 _REPORT_SECONDS = 1.0
+
+
+class ConnectionSource(Protocol):
+    """Admits and counts the connections of listeners. ``client``: an address from accept()."""
+
+    def accept_batch(self, listener: socket.socket) -> None:
+        """Accept connections of a listener that was readable, and add them to the loop."""
+
+    def try_admit(self, client: Any) -> bool:
+        """Count a new connection unless its address is at the limit. Return whether it was admitted."""
+
+    def on_finished(self, client: Any) -> None:
+        """Stop counting an admitted connection that was answered and closed without being added."""
 
 
 class EventLoop:
@@ -57,6 +70,7 @@ class EventLoop:
         self._reader = Reader(
             connections, self._sender, lane, config=config, counts=self._counts, on_deferred=on_deferred
         )
+        self._listeners: dict[int, tuple[socket.socket, Callable[[socket.socket], None]]] = {}
         self._reaped_at = self._reported_at = 0.0
         # Whether the last iteration found the watched descriptor readable.
         self.is_watched_ready = False
@@ -68,6 +82,15 @@ class EventLoop:
     def watch(self, descriptor: int) -> None:
         """End the waiting of `run_once` also when this descriptor is readable."""
         self._epoll.register(descriptor, select.EPOLLIN)
+
+    def listen(self, listener: socket.socket, source: ConnectionSource) -> None:
+        """Accept connections of this listener, until `unlisten`."""
+        self._listeners[listener.fileno()] = listener, source.accept_batch
+        self._epoll.register(listener.fileno(), select.EPOLLIN)
+
+    def unlisten(self, listener: socket.socket) -> None:
+        self._epoll.unregister(listener.fileno())
+        del self._listeners[listener.fileno()]
 
     @property
     def has_ready(self) -> bool:
@@ -83,12 +106,13 @@ class EventLoop:
         now = time.monotonic()
         clock = time.time()
         answers: list[tuple[Connection, bytes, Answer]] = []
+        others: list[int] = []
         connections, answer_to, ending = self._by_descriptor, self.lane.answer, self._open.ending
         self.is_watched_ready = False
         for descriptor, event in events:
             connection = connections.get(descriptor)
             if connection is None:
-                self.is_watched_ready = True
+                others.append(descriptor)
                 continue
             if connection.is_special:
                 self._continue(connection, event)
@@ -113,6 +137,9 @@ class EventLoop:
             self._send_batch(answers, now)
         if self._reader.ready:
             self._reader.resume_ready()
+        # After the requests, because a new connection may end idle ones.
+        for descriptor in others:
+            self._handle_other(descriptor)
         return len(answers)
 
     def add(
@@ -189,6 +216,14 @@ class EventLoop:
                 outbox.add(data[sent:])
                 self._sender.begin(connection, outbox, self._open.finish if closes else self._reader.resume)
         self._counts.add([status for _, _, (status, *_) in answers], time.monotonic() - now)
+
+    def _handle_other(self, descriptor: int) -> None:
+        """Handle an event of a descriptor that is no connection."""
+        if listening := self._listeners.get(descriptor):
+            listener, accept_batch = listening
+            accept_batch(listener)
+        else:
+            self.is_watched_ready = True
 
     def _continue(self, connection: Connection, event: int) -> None:
         """Handle an event of a connection whose ``is_special`` is true."""

@@ -9,7 +9,7 @@ from operator import itemgetter
 from testing.adversary.ambiguous import AMBIGUOUS, ODD
 from testing.adversary.attempts import AGENT, Corpus, attempts
 from testing.adversary.known_links import LIMITED, OTHER_HOST, OWN_HOST, PLAIN
-from testing.adversary.loops import Conversation
+from testing.adversary.transcripts import Conversation
 
 _CORPUS = Corpus(PLAIN, "locked", PLAIN[:3], "no-key")
 _ENDS = (b"\r\n\r\n", b"\r\n\r\n", b"\r\n\r\n", b"\n\n", b"\r\n\r\n\r\n", b"\r\n", b"\r\n \r\n\r\n")
@@ -82,7 +82,14 @@ def _varied(rng: random.Random, peers: list[str], steps: list[list[tuple[int, by
     fails = fails and not guessers and not _has_previews(steps)
     waits = rng.random() < 0.25
     return Conversation(
-        peers, steps, is_slow=is_slow, is_ending=is_ending, fails=fails, guessers=guessers, waits=waits
+        peers,
+        steps,
+        is_slow=is_slow,
+        is_ending=is_ending,
+        fails=fails,
+        guessers=guessers,
+        waits=waits,
+        is_accepted=not is_slow and rng.random() < 0.3,
     )
 
 

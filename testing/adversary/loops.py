@@ -7,29 +7,28 @@ from __future__ import annotations
 
 import select
 import socket
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from copy import deepcopy
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import time_machine
-from django.conf import settings
-from django.test import override_settings
 from gunicorn.config import Config
 
-from analytics.journal.records import decode, read_frames
-from analytics.journal.writer import SUFFIX, journal
 from common.host import state
 from common.host.guess_counts import guesses
+from redirects.sockets.acceptor import Acceptor
 from redirects.sockets.compiled_loop import CompiledEventLoop
+from redirects.sockets.connections.admission import Admission
 from redirects.sockets.connections.connection import Connection
 from redirects.sockets.connections.open_connections import OpenConnections
 from redirects.sockets.event_loop import EventLoop
 from redirects.sockets.responses.client_stream import Incoming
+from testing.adversary.journals import failing_journal, journal_sizes, records_since
 from testing.adversary.known_links import lane_of_known_links
+from testing.adversary.transcripts import Conversation, Transcript
 
 if TYPE_CHECKING:
     from redirects.compiled.plain_links import PlainLinks
@@ -42,38 +41,6 @@ _MAX_ITERATIONS = 10_000
 _WAIT_SECONDS = 0.001
 
 MakeLoop = Callable[..., EventLoop]
-
-
-class Conversation(NamedTuple):
-    """``peers``: the clients' addresses. ``steps``: what clients send at the same time, their number and bytes, where
-    b"" shuts down their side. ``is_slow``: they take little at once, and read at the end.
-
-    ``is_ending``: the process is stopping. ``fails``: the journal cannot be written. ``guessers``: these addresses
-    have requested too many unknown codes. ``waits``: the loop may wait for the next event.
-    """
-
-    peers: Sequence[str]
-    steps: Sequence[Sequence[tuple[int, bytes]]]
-    is_slow: bool = False
-    is_ending: bool = False
-    fails: bool = False
-    guessers: Sequence[str] = ()
-    waits: bool = False
-
-
-class Transcript(NamedTuple):
-    """By client: bytes received, requests deferred, and the state of the connection (None: closed or released).
-
-    ``records`` by address: which client's request comes first in an iteration is not defined. ``counts``: for the
-    metrics.
-    """
-
-    received: list[bytes]
-    deferred: list[list[Incoming]]
-    states: list[tuple[object, ...] | None]
-    records: dict[str, list[bytes]]
-    counts: dict[str, object]
-    buffered: int
 
 
 def difference(compiled: type[PlainLinks], conversation: Conversation) -> str:
@@ -93,46 +60,97 @@ def converse(make_loop: MakeLoop, conversation: Conversation) -> Transcript:
         for module in ("time", "common.host.guess_counts"):
             stack.enter_context(patch(f"{module}.monotonic", return_value=_MONOTONIC))
         if conversation.fails:
-            stack.enter_context(_failing_journal())
+            stack.enter_context(failing_journal())
         # However long this process stops, the host does not seem to lose contact to the database.
         stack.enter_context(patch("common.host.state.microseconds", return_value=state.microseconds()))
         state.note_heard()
         guesses.cache_clear()
         for address in conversation.guessers:
             guesses().spend(address, 10_000)
-        before = _journal_sizes()
+        before = journal_sizes()
         run = _Run(make_loop, conversation, stack)
         run.play()
         return Transcript(
             received=run.received,
             deferred=run.deferred,
             states=run.states,
-            records=_records_since(before),
+            # Accepted clients have the same address.
+            records={
+                address: sorted(records) if conversation.is_accepted else records
+                for address, records in records_since(before).items()
+            },
             counts=run.counts,
             buffered=run.buffered,
+            admitted=run.admitted,
         )
 
 
 class _Run:
     def __init__(self, make_loop: MakeLoop, conversation: Conversation, stack: ExitStack) -> None:
         self._conversation = conversation
+        self._stack = stack
         self.received = [b""] * len(conversation.peers)
         self.deferred: list[list[Incoming]] = [[] for _ in conversation.peers]
-        self._connections = OpenConnections(on_closed=lambda _: None, idle_timeout=75)
+        self._connections = OpenConnections(on_closed=self._on_closed, idle_timeout=75)
         self._connections.ending = conversation.is_ending
+        self.admitted = 0
         self._loop = make_loop(
             self._connections, lane_of_known_links(), config=Config(), on_deferred=self._on_deferred
         )
+        # The clients' numbers by their addresses.
+        self._numbers: dict[Any, int] = {}
+        self._deferring: dict[int, Connection] = {}
         self._clients: list[socket.socket] = []
-        self._served: list[Connection] = []
-        for peer in conversation.peers:
+        if conversation.is_accepted:
+            self._connect_all(stack)
+        else:
+            self._add_all(stack)
+
+    def _add_all(self, stack: ExitStack) -> None:
+        for number, peer in enumerate(self._conversation.peers):
             ours, theirs = socket.socketpair()
             stack.callback(ours.close)
             self._clients.append(stack.enter_context(theirs))
             theirs.setblocking(False)
-            if conversation.is_slow:
+            if self._conversation.is_slow:
                 ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1)
-            self._served.append(self._loop.add(ours, (peer, 40_000), _SERVER, is_new=True))
+            client = (peer, 40_000 + number)
+            self._numbers[client] = number
+            self._try_admit(client)
+            self._loop.add(ours, client, _SERVER, is_new=True)
+
+    def _connect_all(self, stack: ExitStack) -> None:
+        """Connect the clients to a listener of the loop, which accepts them with the first step."""
+        listener = stack.enter_context(socket.socket(socket.AF_UNIX))
+        # The kernel chooses an abstract name.
+        listener.bind("")
+        listener.listen(len(self._conversation.peers))
+        acceptor = Acceptor(
+            self._loop,
+            Admission(self._connections, limit=1_000, per_address=0),
+            try_admit=self._try_admit,
+            on_finished=self._on_finished,
+            on_paused=lambda: None,
+        )
+        for number in range(len(self._conversation.peers)):
+            client = stack.enter_context(socket.socket(socket.AF_UNIX))
+            client.bind("")
+            client.connect(listener.getsockname())
+            client.setblocking(False)
+            self._numbers[client.getsockname()] = number
+            self._clients.append(client)
+        acceptor.open([listener])
+        acceptor.resume([listener])
+
+    def _try_admit(self, _: Any) -> bool:
+        self.admitted += 1
+        return True
+
+    def _on_finished(self, _: Any) -> None:
+        self.admitted -= 1
+
+    def _on_closed(self, connection: Connection) -> None:
+        self._on_finished(connection.client)
 
     def play(self) -> None:
         for step in self._conversation.steps:
@@ -144,11 +162,17 @@ class _Run:
         self._read()
         if self._conversation.is_slow:
             self._read_after_deferred()
-        self.states = [self._state(connection) for connection in self._served]
-        self.buffered = self._connections.memory.buffered
+        self._connections.add_newcomers()
+        open_connections = {
+            self._numbers[connection.client]: connection
+            for connection in self._connections.by_descriptor.values()
+        }
+        self.states = [self._state(open_connections.get(number)) for number in range(len(self._clients))]
+        self.buffered, admitted = self._connections.memory.buffered, self.admitted
         # What the next report adds to the metrics.
         self.counts = deepcopy(vars(self._loop._counts))
         self._loop.close()
+        self.admitted = admitted
 
     def _send(self, client: socket.socket, data: bytes) -> None:
         with suppress(BrokenPipeError, ConnectionResetError, BlockingIOError):
@@ -185,17 +209,20 @@ class _Run:
         A loop that has answers to send reads no further input, and the loops send the answers to a slow client in
         other portions. The request's thread gets the socket with what was not read.
         """
-        for connection, deferred in zip(self._served, self.deferred, strict=True):
-            if deferred:
-                with suppress(OSError):
-                    unread = connection.sock.recv(1 << 20)
-                    deferred[-1] = deferred[-1]._replace(rest=deferred[-1].rest + unread)
+        for number, connection in self._deferring.items():
+            deferred = self.deferred[number]
+            with suppress(OSError):
+                unread = connection.sock.recv(1 << 20)
+                deferred[-1] = deferred[-1]._replace(rest=deferred[-1].rest + unread)
 
     def _on_deferred(self, connection: Connection, incoming: Incoming) -> None:
-        self.deferred[self._served.index(connection)].append(incoming)
+        number = self._numbers[connection.client]
+        self.deferred[number].append(incoming)
+        self._deferring[number] = connection
+        self._stack.callback(connection.sock.close)
 
-    def _state(self, connection: Connection) -> tuple[object, ...] | None:
-        if self._connections.by_descriptor.get(connection.sock.fileno()) is not connection:
+    def _state(self, connection: Connection | None) -> tuple[object, ...] | None:
+        if connection is None:
             return None
         body, outbox = connection.partial_request, connection.outbox
         return (
@@ -206,34 +233,3 @@ class _Run:
                 None if outbox is None else outbox.size,
             ),
         )
-
-
-@contextmanager
-def _failing_journal() -> Iterator[None]:
-    """A journal whose folder is a file."""
-    own = journal()
-    journal.cache_clear()
-    with override_settings(CLICKS_DIR=Path(__file__)):
-        yield
-    journal.cache_clear()
-    with patch("analytics.journal.writer.Journal", return_value=own):
-        journal()
-
-
-def _journal_sizes() -> dict[Path, int]:
-    return {path: path.stat().st_size for path in settings.CLICKS_DIR.glob(f"*{SUFFIX}")}
-
-
-def _records_since(before: dict[Path, int]) -> dict[str, list[bytes]]:
-    records: dict[str, list[bytes]] = {}
-    # A segment that is full is followed by a new one, whose name is random.
-    for path in sorted(_journal_sizes(), key=lambda path: path not in before):
-        with path.open("rb") as segment:
-            segment.seek(before.get(path, 0))
-            data = segment.read()
-        frames = read_frames(data, len(data))
-        if (frames[-1].end if frames else 0) != len(data):
-            raise RuntimeError("The journal contains something that is not a record.")
-        for framed in frames:
-            records.setdefault(decode(framed.payload).address, []).append(framed.payload)
-    return records

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from testing.service.polling import eventually
+from testing.polling import eventually
 
 # In version 2, a group with processes cannot have groups with limits below it, so a new group is at the root.
 _VERSION_2 = Path("/sys/fs/cgroup")

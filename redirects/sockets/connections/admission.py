@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from functools import lru_cache
 from typing import Any
 
@@ -24,22 +23,25 @@ class Admission:
         self._high_water_mark = limit - max(1, int(limit * _RESERVED))
         self._evicted = max(1, int(limit * _EVICTED))
         self._per_address = per_address
-        self._counts: Counter[str] = Counter()
+        self._counts: dict[str, int] = {}
 
     def try_admit(self, client: Any) -> bool:
         """Count a new connection unless its address is at the limit. Return whether it was admitted."""
         address = _address(client)
         site = _site(address)
-        if self._per_address and self._counts[site] >= self._per_address and not _is_exempt(address):
+        count = self._counts.get(site, 0)
+        if self._per_address and count >= self._per_address and not _is_exempt(address):
             return False
-        self._counts[site] += 1
+        self._counts[site] = count + 1
         return True
 
     def remove(self, client: Any) -> None:
         site = _site(_address(client))
-        self._counts[site] -= 1
-        if self._counts[site] <= 0:
-            del self._counts[site]
+        count = self._counts.get(site, 0)
+        if count > 1:
+            self._counts[site] = count - 1
+        else:
+            self._counts.pop(site, None)
 
     def free_capacity(self, number: int) -> None:
         """Close the longest-idle connections if ``number`` open connections leave less than the reserve."""

@@ -21,7 +21,8 @@ class OpenConnections:
     """Main thread only. Calls ``on_closed`` with each connection that it closes.
 
     ``idle_timeout``: seconds that a connection stays open between two requests. ``ending``: the process is stopping,
-    so each response closes its connection. The event loop reads ``epoll`` and ``by_descriptor`` directly.
+    so each response closes its connection. The event loop reads ``epoll`` and ``by_descriptor`` directly. It sets
+    ``add_newcomers``, which adds the connections that it has accepted and not added yet.
     """
 
     def __init__(self, *, on_closed: Callable[[Connection], None], idle_timeout: float) -> None:
@@ -31,14 +32,24 @@ class OpenConnections:
         self.memory = MemoryBound()
         self.idle_timeout = idle_timeout
         self.ending = False
+        self.add_newcomers: Callable[[], None] = lambda: None
         self._on_closed = on_closed
 
-    def add(self, sock: socket.socket, client: Any, server: Any, *, is_new: bool = False) -> Connection:
-        """Raises OSError or ValueError if the socket is closed."""
+    def add(
+        self,
+        sock: socket.socket,
+        client: Any,
+        server: Any,
+        *,
+        is_new: bool = False,
+        is_registered: bool = False,
+    ) -> Connection:
+        """Raises OSError or ValueError if the socket is closed. ``is_registered``: in the epoll."""
         if sock.gettimeout() != 0.0:
             sock.setblocking(False)
         descriptor = sock.fileno()
-        self.epoll.register(descriptor, select.EPOLLIN)
+        if not is_registered:
+            self.epoll.register(descriptor, select.EPOLLIN)
         timeout = min(FIRST_BYTE_SECONDS, self.idle_timeout) if is_new else self.idle_timeout
         deadline = time.monotonic() + timeout
         connection = Connection(sock, client, server, deadline, is_internal=is_internal(server))
@@ -92,6 +103,7 @@ class OpenConnections:
         A request may have arrived on an idle connection since the loop last read, for example while this process was
         suspended. The next iteration then answers it.
         """
+        self.add_newcomers()
         expired = [connection for connection in self.by_descriptor.values() if connection.deadline <= now]
         for connection in expired:
             if not _has_unread_request(connection):
@@ -103,6 +115,7 @@ class OpenConnections:
         None whose request has arrived already: the next iteration reads it. Those are the latest ones, which the
         loop has accepted since it last read.
         """
+        self.add_newcomers()
         idle = longest_idle(self.by_descriptor, number + _UNREAD)
         dropped = list(islice((one for one in idle if not _has_unread_request(one)), number))
         for connection in dropped:
@@ -114,12 +127,14 @@ class OpenConnections:
         ``idle_timeout``.
         """
         self.ending = True
+        self.add_newcomers()
         self.idle_timeout = idle_timeout
         for connection in self.by_descriptor.values():
             if connection.is_idle:
                 connection.deadline = min(connection.deadline, deadline)
 
     def close(self) -> None:
+        self.add_newcomers()
         for connection in list(self.by_descriptor.values()):
             self.drop(connection)
         self.epoll.close()

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from ipaddress import ip_network
 from types import ModuleType
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -30,7 +31,8 @@ from redirects.worker import Worker
 from testing.adversary.conversations import conversations
 from testing.adversary.known_links import PLAIN as PLAIN_CODES
 from testing.adversary.known_links import lane_of_known_links
-from testing.adversary.loops import NOW, Conversation, converse, difference
+from testing.adversary.loops import NOW, converse, difference
+from testing.adversary.transcripts import Conversation
 from testing.redirects.compiled import compiled_or_skip
 from testing.visitors.agents import FIREFOX
 
@@ -65,6 +67,10 @@ def _loaded_again() -> Iterator[None]:
     load.cache_clear()
 
 
+def _runs() -> Any:
+    return patch.object(CompiledEventLoop, "run_once", autospec=True, side_effect=CompiledEventLoop.run_once)
+
+
 @pytest.mark.usefixtures("_links_of_a_proxied_service")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_both_loops_answer_record_and_defer_the_same(seed: int) -> None:
@@ -78,9 +84,7 @@ def test_both_loops_answer_record_and_defer_the_same(seed: int) -> None:
 def test_pipelined_requests_of_several_clients_are_answered_in_one_iteration_and_one_write() -> None:
     conversation = Conversation(["192.0.2.1", "192.0.2.2"], [[(0, PLAIN * 8), (1, PLAIN * 8)]])
     with (
-        patch.object(
-            CompiledEventLoop, "run_once", autospec=True, side_effect=CompiledEventLoop.run_once
-        ) as runs,
+        _runs() as runs,
         patch.object(journal(), "append_frames", wraps=journal().append_frames) as writes,
     ):
         transcript = converse(event_loop, conversation)
@@ -99,19 +103,33 @@ def test_a_loop_that_may_wait_continues_while_only_compiled_code_is_needed(waits
     # More clients than events of one iteration.
     peers = [f"192.0.2.{number}" for number in range(100)]
     conversation = Conversation(peers, [[(number, PLAIN) for number in range(100)]], waits=waits)
-    with patch.object(
-        CompiledEventLoop, "run_once", autospec=True, side_effect=CompiledEventLoop.run_once
-    ) as calls:
+    with _runs() as calls:
         transcript = converse(event_loop, conversation)
 
     assert calls.call_count == runs
     assert [received.count(b"HTTP/1.1 302 Found\r\n") for received in transcript.received] == [1] * 100
 
 
+@pytest.mark.usefixtures("_links_of_a_proxied_service", "_answers_in_c_only")
+def test_a_new_connection_is_accepted_answered_and_closed_in_one_iteration() -> None:
+    closing = PLAIN.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
+    conversation = Conversation([""] * 64, [[(number, closing) for number in range(64)]], is_accepted=True)
+    with (
+        _runs() as runs,
+        patch.object(OpenConnections, "add") as added,
+        patch.object(journal(), "append_frames", wraps=journal().append_frames) as writes,
+    ):
+        transcript = converse(event_loop, conversation)
+
+    assert (runs.call_count, added.call_count, writes.call_count, transcript.admitted) == (1, 0, 1, 0)
+    assert [received.count(b"HTTP/1.1 302 Found\r\n") for received in transcript.received] == [1] * 64
+
+
 @pytest.mark.usefixtures("_links_of_a_proxied_service")
+@pytest.mark.parametrize("is_accepted", [False, True])
 @pytest.mark.parametrize("make_loop", [event_loop, EventLoop], ids=["installed loop", "Python loop"])
-def test_no_answer_is_sent_without_its_record(make_loop: type[EventLoop]) -> None:
-    conversation = Conversation(["192.0.2.1"], [[(0, PLAIN * 3)]], fails=True)
+def test_no_answer_is_sent_without_its_record(make_loop: type[EventLoop], is_accepted: bool) -> None:
+    conversation = Conversation(["192.0.2.1"], [[(0, PLAIN * 3)]], fails=True, is_accepted=is_accepted)
     transcript = converse(make_loop, conversation)
 
     assert transcript.received == [b""]
