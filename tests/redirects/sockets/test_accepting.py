@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from gunicorn.config import Config
 from pytest_django.fixtures import Settings
-from testing.compiled import compiled_or_skip
 
 from redirects.sockets.acceptor import Acceptor
 from redirects.sockets.compiled_loop import CompiledEventLoop
@@ -23,6 +22,7 @@ from redirects.sockets.connections.open_connections import OpenConnections
 from redirects.sockets.event_loop import EventLoop
 from redirects.sockets.responses.client_stream import Incoming
 from testing.adversary.known_links import lane_of_known_links
+from testing.redirects.compiled import compiled_or_skip
 
 KEPT = b"GET /plain01 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 CLOSING = b"GET /plain01 HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
