@@ -12,7 +12,6 @@ import tempfile
 from pathlib import Path
 
 from local_postgres import EmbeddedPostgres
-from testing.memory_folder import memory_folder
 from testing.service.limits import LIMITS_OFF
 
 
@@ -46,10 +45,6 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 # A test is one transaction, however long it thinks.
 os.environ["IDLE_TRANSACTION_TIMEOUT_MS"] = "0"
-
-# The workers of pytest-xdist and everything that they start inherit the folder.
-if (memory := memory_folder()) is not None:
-    os.environ["TMPDIR"] = tempfile.tempdir = str(memory)
 
 VAR_DIR = Path(tempfile.mkdtemp(prefix="shortener-tests-"))
 # A server that drops privileges must reach its data.

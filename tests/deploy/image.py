@@ -124,8 +124,6 @@ def container(image: Image, var: Path) -> list[str]:
         *("--tmpfs", "/run", "--ro-bind", sys.base_prefix, "/run/python"),
         *("--ro-bind", str(image.packages), "/run/packages", "--tmpfs", "/opt"),
         *("--ro-bind", str(image.postgresql), "/opt/postgresql"),
-        # Otherwise only root could enter it.
-        *("--perms", "755", "--dir", str(var.parent.parent)),
         *("--ro-bind", str(image.srv), WORKDIR, "--ro-bind", str(var.parent), str(var.parent)),
         *("--bind", str(var), str(var)),
         *("--ro-bind", str(var.parent / "passwd"), "/etc/passwd", "--chdir", WORKDIR),

@@ -12,7 +12,7 @@ from django.db import connection
 from analytics.counting import pipeline
 from analytics.management.commands import drain_clicks
 from analytics.models import Click
-from tests.analytics.counting.test_pipeline import MakeLink, journaled, pk
+from tests.analytics.counting.journaled import MakeLink, journaled, pk
 
 BATCH, PAUSES = 4, 3
 
