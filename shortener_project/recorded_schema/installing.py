@@ -7,14 +7,20 @@ from django.db.backends.utils import CursorWrapper
 
 from shortener_project.recorded_schema import SCHEMA
 
-# A view may belong to an extension, such as pg_stat_statements.
+# The tables of a service may be in a later schema of the search path. A view may belong to an extension, such as
+# pg_stat_statements.
 _HAS_TABLES = """
-SELECT EXISTS (SELECT FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p'))
+SELECT to_regclass('django_migrations') IS NOT NULL OR EXISTS (
+    SELECT FROM pg_class
+    WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema()) AND relkind IN ('r', 'p')
+)
 """
 
 
 def install_if_empty(cursor: CursorWrapper) -> None:
-    """In one transaction, so an interrupted call leaves the database empty. Does nothing if there is any table.
+    """In one transaction, so an interrupted call leaves the database empty.
+
+    Does nothing if the first schema of the search path has a table, or another one the migrations' table.
 
     The database then lacks the migrations that are newer than the recorded schema. Hold the preparation lock.
     """

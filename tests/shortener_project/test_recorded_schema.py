@@ -10,21 +10,34 @@ from shortener_project.recorded_schema.installing import install_if_empty
 TABLES = "SELECT tablename::text FROM pg_tables WHERE schemaname = %s ORDER BY 1"
 
 
+VIEW, TABLE = "CREATE VIEW existing AS SELECT 1", "CREATE TABLE existing ()"
+
+
 @pytest.mark.parametrize(
-    ("existing", "is_installed"),
-    [("CREATE VIEW existing AS SELECT 1", True), ("CREATE TABLE existing ()", False)],
+    ("schema", "search_path", "existing", "is_installed"),
+    [
+        ("another", "{}", VIEW, True),
+        ("another", "{}", TABLE, False),
+        ("An-other", "{}", VIEW, True),
+        ("An-other", "{}", TABLE, False),
+        pytest.param("another", "{}, public", VIEW, False, id="public has the service's tables"),
+    ],
 )
 @pytest.mark.django_db
-def test_a_schema_without_tables_gets_the_recorded_ones(existing: str, is_installed: bool) -> None:
+def test_a_schema_without_tables_gets_the_recorded_ones(
+    schema: str, search_path: str, existing: str, is_installed: bool
+) -> None:
+    quoted = f'"{schema}"'
     with connection.cursor() as cursor:
-        cursor.execute("CREATE SCHEMA another")
-        cursor.execute("SET LOCAL search_path = another")
+        cursor.execute(f"CREATE SCHEMA {quoted}")
+        cursor.execute(f"SET LOCAL search_path = {search_path.format(quoted)}")
         cursor.execute(existing)
 
         install_if_empty(cursor)
 
         tables = {}
-        for schema in ("public", "another"):
-            cursor.execute(TABLES, [schema])
-            tables[schema] = cursor.fetchall()
-    assert tables["another"] == (tables["public"] if is_installed else [("existing",)])
+        for name in ("public", schema):
+            cursor.execute(TABLES, [name])
+            tables[name] = cursor.fetchall()
+    before = [("existing",)] if existing == TABLE else []
+    assert tables[schema] == (tables["public"] if is_installed else before)
