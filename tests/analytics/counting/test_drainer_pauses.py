@@ -22,28 +22,52 @@ class Stopped(Exception):
 
 
 class Observed:
-    """Counts the batches, and what each pause finds. ``arrivals``: clicks that arrive during each of the batches."""
+    """Counts the batches, and what each pause finds. ``arrivals``: clicks that arrive during each of the batches.
 
-    def __init__(self, link: int, arrivals: list[int]) -> None:
-        self.link, self.arrivals = link, arrivals
+    Time passes only in batches that count clicks, each of which takes these ``seconds``, and in pauses.
+    """
+
+    def __init__(self, link: int, arrivals: list[int], seconds: float) -> None:
+        self.link, self.arrivals, self.seconds = link, arrivals, seconds
+        self.now = 1000.0
         self.batches = 0
-        self.pauses: list[tuple[int, int]] = []
+        self.finds: list[tuple[int, int]] = []
+        self.pauses: list[float] = []
 
     def execute(self, execute: Any, sql: str, *arguments: Any) -> Any:
         if "INSERT INTO analytics_click" in sql:
             self.batches += 1
+            self.now += self.seconds
             journaled(self.link, count=self.arrivals.pop(0) if self.arrivals else 0)
         return execute(sql, *arguments)
 
     def pause(self, seconds: float) -> None:
-        assert seconds == drain_clicks.PAUSE_SECONDS
-        self.pauses.append((self.batches, Click.objects.count()))
+        self.now += seconds
+        self.finds.append((self.batches, Click.objects.count()))
+        self.pauses.append(seconds)
         if len(self.pauses) == PAUSES:
             raise Stopped
 
 
+@pytest.fixture
+def drain(make_link: MakeLink, clicks_dir: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Runs the command with so many clicks in the journal, until it has paused three times."""
+
+    def drained(first: int, arrivals: list[int], seconds: float) -> Observed:
+        observed = Observed(pk(make_link()), arrivals, seconds)
+        monkeypatch.setattr(pipeline, "BATCH", BATCH)
+        clock = SimpleNamespace(sleep=observed.pause, monotonic=lambda: observed.now)
+        monkeypatch.setattr(drain_clicks, "time", clock)
+        journaled(observed.link, count=first)
+        with connection.execute_wrapper(observed.execute), pytest.raises(Stopped):
+            call_command("drain_clicks")
+        return observed
+
+    return drained
+
+
 @pytest.mark.parametrize(
-    ("first", "arrivals", "pauses"),
+    ("first", "arrivals", "finds"),
     [
         pytest.param(
             1, [3, 2], [(1, 1), (2, 4), (3, 6)], id="after each batch, although clicks have arrived"
@@ -54,18 +78,16 @@ class Observed:
     ],
 )
 def test_a_drainer_pauses_once_it_has_caught_up(
-    make_link: MakeLink,
-    clicks_dir: Any,
-    monkeypatch: pytest.MonkeyPatch,
-    first: int,
-    arrivals: list[int],
-    pauses: list[tuple[int, int]],
+    drain: Any, first: int, arrivals: list[int], finds: list[tuple[int, int]]
 ) -> None:
-    observed = Observed(pk(make_link()), arrivals)
-    monkeypatch.setattr(pipeline, "BATCH", BATCH)
-    monkeypatch.setattr(drain_clicks, "time", SimpleNamespace(sleep=observed.pause))
-    journaled(observed.link, count=first)
-    with connection.execute_wrapper(observed.execute), pytest.raises(Stopped):
-        call_command("drain_clicks")
+    assert drain(first, arrivals, seconds=0).finds == finds
 
-    assert observed.pauses == pauses
+
+@pytest.mark.parametrize(
+    ("seconds", "pause"), [(0.0625, drain_clicks.PAUSE_SECONDS - 0.0625), (drain_clicks.PAUSE_SECONDS + 1, 0)]
+)
+def test_batches_begin_at_a_fixed_interval_however_long_they_take(
+    drain: Any, seconds: float, pause: float
+) -> None:
+    # After two batches, the third finds no clicks and takes no time.
+    assert drain(1, [1], seconds).pauses == [pause, pause, drain_clicks.PAUSE_SECONDS]
