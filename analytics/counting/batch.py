@@ -37,7 +37,8 @@ class Uncountable(Exception):
 class Batch:
     """``pending`` holds encrypted records, ``payloads`` plain ones, ``offsets`` the new offsets by segment.
 
-    ``read_to_end``: segments that this batch reads to their end.
+    ``read_to_end``: segments that this batch reads to their end. ``leaves_records``: some wait for the next batch, even
+    if this one has room for more.
     """
 
     pending: list[bytes] = field(default_factory=list)
@@ -47,6 +48,7 @@ class Batch:
     lost: dict[uuid.UUID, tuple[int, int]] = field(default_factory=dict)
     finished: list[uuid.UUID] = field(default_factory=list)
     damaged: dict[uuid.UUID, Corrupt] = field(default_factory=dict)
+    leaves_records: bool = False
 
     def __len__(self) -> int:
         return len(self.pending) + len(self.payloads)

@@ -57,7 +57,7 @@ class Drainer:
         self._wiped: dict[uuid.UUID, int] = {}
         self._damaged: set[uuid.UUID] = set()
         self._has_checked_losses = False
-        # Kept only during a backlog, because the city database may change later.
+        # Kept only during a backlog: addresses are personal data, and the city database may change later.
         self._places: dict[str, Place] = {}
 
     @property
@@ -67,7 +67,7 @@ class Drainer:
 
     @property
     def has_caught_up(self) -> bool:
-        """Whether the last batch had room for more records, so that none waited that it could take."""
+        """Whether the last batch left no record that the next one could count at once."""
         return self._has_caught_up
 
     def drain_batch(self) -> int:
@@ -86,9 +86,11 @@ class Drainer:
             except Error:
                 self._reset_after_error()
                 raise
-            self._has_caught_up = len(batch) < self._limit
+            is_full = len(batch) == self._limit
+            # If it found nothing to count, other drainers count what is left.
+            self._has_caught_up = not batch or not (is_full or batch.leaves_records)
             self._limit = next_limit(self._limit, BATCH, len(batch), time.monotonic() - started)
-            if not batch or len(self._places) > MAX_CACHED_PLACES:
+            if not is_full or len(self._places) > MAX_CACHED_PLACES:
                 self._places.clear()
             # Finished or damaged segments freed their slots among the open segments: try the next ones.
             if batch or not (batch.finished or batch.damaged or batch.lost):
@@ -142,7 +144,7 @@ class Drainer:
         return file.size > self._offsets.get(segment.id, 0) or not file.has_writer
 
     def _take(self, open_segments: Mapping[uuid.UUID, tuple[Segment, OpenSegment]]) -> Batch:
-        batch = Batch(pending=take_pending(self._limit))
+        batch = Batch(pending=take_pending(self._limit), leaves_records=len(open_segments) == MAX_OPEN_SEGMENTS)
         remaining, group = sorted(open_segments), 1
         # Lock few segments at first and leave the others to other drainers.
         while remaining and len(batch) < self._limit:
@@ -173,11 +175,14 @@ class Drainer:
         if any(
             origin in open_segments and origin not in batch.read_to_end for origin in origins(chunk.frames)
         ):
+            batch.leaves_records = True
             return
         batch.payloads += [payload for payload, _ in chunk.frames]
         batch.offsets[identifier] = max(chunk.end, offset)
         if chunk.reaches_end:
             batch.read_to_end.add(identifier)
+        elif chunk.frames:
+            batch.leaves_records = True
         if chunk.start > offset:
             batch.lost[identifier] = offset, chunk.start
         # Use the stored offset: this batch's progress is not committed yet.

@@ -12,6 +12,7 @@ from django.db import connection
 from analytics.counting import pipeline
 from analytics.management.commands import drain_clicks
 from analytics.models import Click
+from testing.analytics.clicks import close_journal
 from tests.analytics.counting.journaled import MakeLink, journaled, pk
 
 BATCH, PAUSES = 4, 3
@@ -51,13 +52,16 @@ class Observed:
 
 @pytest.fixture
 def drain(make_link: MakeLink, clicks_dir: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Runs the command with so many clicks in the journal, until it has paused three times."""
+    """Runs the command with so many clicks in each of some segments, until it has paused three times."""
 
-    def drained(first: int, arrivals: list[int], seconds: float) -> Observed:
+    def drained(first: int, arrivals: list[int], seconds: float = 0, segments: int = 1) -> Observed:
         observed = Observed(pk(make_link()), arrivals, seconds)
         monkeypatch.setattr(pipeline, "BATCH", BATCH)
         clock = SimpleNamespace(sleep=observed.pause, monotonic=lambda: observed.now)
         monkeypatch.setattr(drain_clicks, "time", clock)
+        for _ in range(segments - 1):
+            journaled(observed.link, count=first)
+            close_journal()
         journaled(observed.link, count=first)
         with connection.execute_wrapper(observed.execute), pytest.raises(Stopped):
             call_command("drain_clicks")
@@ -80,7 +84,15 @@ def drain(make_link: MakeLink, clicks_dir: Any, monkeypatch: pytest.MonkeyPatch)
 def test_a_drainer_pauses_once_it_has_caught_up(
     drain: Any, first: int, arrivals: list[int], finds: list[tuple[int, int]]
 ) -> None:
-    assert drain(first, arrivals, seconds=0).finds == finds
+    assert drain(first, arrivals).finds == finds
+
+
+def test_a_drainer_does_not_pause_while_it_has_more_segments_than_it_may_open(
+    drain: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipeline, "MAX_OPEN_SEGMENTS", 2)
+    # The last segment has a writer.
+    assert drain(1, [], segments=5).finds == [(3, 5)] * PAUSES
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,9 @@ from pytest_django.fixtures import Settings
 from analytics.counting import pipeline
 from analytics.counting.pipeline import Drainer
 from analytics.counting.segments.losses import lost_bytes
-from analytics.journal.reader import segments
+from analytics.journal import reader
+from analytics.journal.reader import segment_path, segments
+from analytics.journal.records import Origin, frame_with_origin, read_frames
 from analytics.journal.writer import SUFFIX
 from analytics.models import Click
 from analytics.pipeline_models import Segment
@@ -31,11 +33,25 @@ def link(make_link: MakeLink) -> int:
 
 
 @pytest.fixture
-def city_file(settings: Settings, tmp_path: Path) -> Iterator[Path]:
+def place_in(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+    """Replaces the city database by one with this city only, long enough ago to be noticed."""
     settings.GEOIP_DATABASE = [tmp_path / "city.mmdb"]
+    moments = count(1000, 60)
+    now = next(moments)
+    monkeypatch.setattr("analytics.visitors.geo.monotonic", lambda: now)
+
+    def replace(city: str) -> None:
+        nonlocal now
+        write_mmdb(tmp_path / "city.mmdb", {"8.8.8.0/24": {"country_code": "FR", "city": city}}, ip_version=4)
+        now = next(moments)
+
     geo.cache_clear()
-    yield settings.GEOIP_DATABASE[0]
+    yield replace
     geo.cache_clear()
+
+
+def cities() -> list[str]:
+    return list(Click.objects.order_by("pk").values_list("city", flat=True))
 
 
 def lose_connection(execute: Callable[..., Any], sql: str, *arguments: Any) -> Any:
@@ -118,20 +134,58 @@ def test_segment_that_is_deleted_before_it_is_opened_is_skipped(link: int, click
 
 
 def test_new_city_database_is_used_after_the_backlog(
-    link: int, clicks_dir: Path, city_file: Path, monkeypatch: pytest.MonkeyPatch
+    link: int, clicks_dir: Path, place_in: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    now = 1000.0
-    monkeypatch.setattr("analytics.visitors.geo.monotonic", lambda: now)
     monkeypatch.setattr(pipeline, "BATCH", 2)
-    write_mmdb(city_file, {"8.8.8.0/24": {"country_code": "FR", "city": "Paris"}}, ip_version=4)
+    place_in("Paris")
     journaled(link, count=4)
     drainer = Drainer(clicks_dir)
 
     assert drainer.drain_batch() == 2
-    write_mmdb(city_file, {"8.8.8.0/24": {"country_code": "DE", "city": "Berlin"}}, ip_version=4)
-    now += 60
+    place_in("Lyon")
     assert (drainer.drain_batch(), drainer.drain_batch()) == (2, 0)
     journaled(link)
     assert drainer.drain_batch() == 1
 
-    assert list(Click.objects.order_by("pk").values_list("city", flat=True)) == ["Paris"] * 4 + ["Berlin"]
+    assert cities() == ["Paris"] * 4 + ["Lyon"]
+
+
+def test_a_drainer_that_has_caught_up_remembers_no_address(
+    link: int, clicks_dir: Path, place_in: Callable[[str], None]
+) -> None:
+    drainer = Drainer(clicks_dir)
+    for city in ("Paris", "Lyon"):
+        place_in(city)
+        journaled(link)
+        assert (drainer.drain_batch(), drainer.has_caught_up) == (1, True)
+
+    assert cities() == ["Paris", "Lyon"]
+
+
+def test_a_drainer_has_not_caught_up_before_records_that_wait_for_their_origin(
+    link: int, clicks_dir: Path
+) -> None:
+    journaled(link, count=2)
+    [origin] = segments(clicks_dir)
+    [_, last] = read_frames(origin.path.read_bytes(), 2)
+    # Segments of one millisecond have no order, so the copy may be read first.
+    copy = segment_path(clicks_dir, uuid.UUID(int=1))
+    copy.write_bytes(frame_with_origin(last.payload, Origin(origin.id, last.end)))
+    drainer = Drainer(clicks_dir)
+
+    assert (drainer.drain_batch(), drainer.has_caught_up) == (2, False)
+    assert (drainer.drain_batch(), drainer.has_caught_up) == (1, True)
+    assert Click.objects.count() == 2
+
+
+def test_a_drainer_has_not_caught_up_before_the_rest_of_a_segment_of_long_records(
+    link: int, clicks_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journaled(link)
+    [segment] = segments(clicks_dir)
+    monkeypatch.setattr(reader, "CHUNK_BYTES", segment.path.stat().st_size)
+    journaled(link)
+    drainer = Drainer(clicks_dir)
+
+    assert (drainer.drain_batch(), drainer.has_caught_up) == (1, False)
+    assert (drainer.drain_batch(), drainer.has_caught_up) == (1, True)
