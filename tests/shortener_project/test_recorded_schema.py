@@ -1,10 +1,15 @@
-"""Which databases get the recorded schema."""
+"""Which databases get the recorded schema, and which server records it."""
 
 from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from django.db import connection
 
+from local_postgres.binaries import PROGRAMS
 from shortener_project.recorded_schema.installing import install_if_empty
 
 TABLES = "SELECT tablename::text FROM pg_tables WHERE schemaname = %s ORDER BY 1"
@@ -41,3 +46,22 @@ def test_a_schema_without_tables_gets_the_recorded_ones(
             tables[name] = cursor.fetchall()
     before = [("existing",)] if existing == TABLE else []
     assert tables[schema] == (tables["public"] if is_installed else before)
+
+
+def test_another_server_than_the_embedded_one_does_not_record_the_schema(tmp_path: Path) -> None:
+    for program in PROGRAMS:
+        script = tmp_path / program
+        script.write_text(f"#!/bin/sh\necho '{program} (PostgreSQL) 16.2'\n")
+        script.chmod(0o755)
+    # Without `site`, Python does not find the wheel.
+    done = subprocess.run(
+        [sys.executable, "-S", "-m", "shortener_project.recorded_schema.recording"],
+        env={"PATH": str(tmp_path), "PYTHONPATH": str(Path(__file__).parents[2])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (
+        1,
+        "Only the embedded PostgreSQL records the schema. Install requirements-embedded.txt.\n",
+    )

@@ -51,7 +51,7 @@ def template_on(server: str) -> str:
 
 
 def _template(connection: psycopg.Connection, server: str) -> str:
-    """Make the template, unless it exists. A server that outlives the tests keeps it until the schema changes."""
+    """Make the template, unless it exists. A server that outlives the tests keeps it, and those of former schemas."""
     schema = _recorded_schema()
     name = f"service_template_{hashlib.sha256(schema.encode()).hexdigest()[:12]}"
     # PostgreSQL releases the lock with the connection.

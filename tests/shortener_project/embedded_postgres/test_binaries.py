@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from local_postgres.binaries import DEBIAN, PROGRAMS, find_binaries
+from shortener_project.recorded_schema import SCHEMA
 
 # Without `site`, Python finds no installed package, so no wheel.
 FIND = """
@@ -119,7 +121,8 @@ def test_old_or_incomplete_servers_are_ignored(tmp_path: Path):
     not list(DEBIAN.glob("1[56789]/bin/postgres")),
     reason="NOT TESTED: a server of the system, because Debian's postgresql is not installed.",
 )
-def test_system_server_works(fresh_installation, query):
+def test_system_server_works_and_takes_the_recorded_schema(fresh_installation, query):
+    """It is usually older than the embedded server, which records the schema."""
     app = fresh_installation.app(python=[sys.executable, "-S"], environment={"PATH": "/usr/bin:/bin"})
     app.call("acquire")
     url = app.call("url")
@@ -129,6 +132,10 @@ def test_system_server_works(fresh_installation, query):
     assert query(url, "SELECT lower('ÄÖÜ') || pg_encoding_to_char(encoding) FROM pg_database LIMIT 1") == [
         "äöüUTF8"
     ]
+    schema = SCHEMA.read_text()
+    query(url, schema)
+    tables = query(url, "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'")
+    assert tables == [len(re.findall("^CREATE (?:UNLOGGED )?TABLE ", schema, re.MULTILINE))]
 
 
 def test_wheel_without_programs_is_skipped(tmp_path: Path):
