@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import re
+import signal
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -42,7 +44,7 @@ class ControlGroup(NamedTuple):
 
 @contextmanager
 def memory_limited(mib: int) -> Iterator[ControlGroup | None]:
-    """None if this machine lets this process make no such group. All processes in it must have ended at the end."""
+    """None if this machine lets this process make no such group. Its end kills the processes that still run in it."""
     group = _made(mib)
     try:
         yield group
@@ -53,9 +55,8 @@ def memory_limited(mib: int) -> Iterator[ControlGroup | None]:
 
 def _made(mib: int) -> ControlGroup | None:
     for parent, limits in ((_VERSION_2, _LIMITS_2), (_own_folder(), _LIMITS_1)):
-        folder = parent / f"shortener-{os.getpid()}"
         with suppress(OSError):
-            folder.mkdir()
+            folder = Path(tempfile.mkdtemp(prefix="shortener-", dir=parent))
             group = ControlGroup(folder)
             try:
                 for name, is_size in limits.items():
@@ -79,6 +80,9 @@ def _own_folder() -> Path:
 
 def _removed(folder: Path) -> bool:
     """The kernel refuses while processes of the group are still ending."""
+    with suppress(ProcessLookupError, FileNotFoundError):
+        for pid in (folder / "cgroup.procs").read_text().split():
+            os.kill(int(pid), signal.SIGKILL)
     try:
         folder.rmdir()
     except OSError:

@@ -94,8 +94,10 @@ def test_ten_thousand_bulk_links_are_followed_within_the_memory_of_a_small_host(
     assert followed == {302}
     assert (lasting_processes(small), small.postmaster()) == (before, postmaster)
     assert 0 < peak.mib < LIMIT_MIB
+    if group is None:
+        pytest.skip("NOT TESTED: the kernel's limit of memory, because this account cannot make a control group.")
     # Beyond the limit of the group, the kernel kills.
-    assert group is None or group.killed() == 0
+    assert group.killed() == 0
 
 
 def test_the_embedded_database_has_the_sizes_of_a_small_host(
