@@ -37,8 +37,8 @@ class Uncountable(Exception):
 class Batch:
     """``pending`` holds encrypted records, ``payloads`` plain ones, ``offsets`` the new offsets by segment.
 
-    ``read_to_end``: segments that this batch reads to their end. ``leaves_records``: some wait for the next batch, even
-    if this one has room for more.
+    ``read_to_end``: segments that this batch reads to their end. ``leaves_records``: some wait for the next batch,
+    even if this one has room for more.
     """
 
     pending: list[bytes] = field(default_factory=list)

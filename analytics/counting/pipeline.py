@@ -144,7 +144,9 @@ class Drainer:
         return file.size > self._offsets.get(segment.id, 0) or not file.has_writer
 
     def _take(self, open_segments: Mapping[uuid.UUID, tuple[Segment, OpenSegment]]) -> Batch:
-        batch = Batch(pending=take_pending(self._limit), leaves_records=len(open_segments) == MAX_OPEN_SEGMENTS)
+        batch = Batch(
+            pending=take_pending(self._limit), leaves_records=len(open_segments) == MAX_OPEN_SEGMENTS
+        )
         remaining, group = sorted(open_segments), 1
         # Lock few segments at first and leave the others to other drainers.
         while remaining and len(batch) < self._limit:

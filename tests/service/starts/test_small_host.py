@@ -95,7 +95,9 @@ def test_ten_thousand_bulk_links_are_followed_within_the_memory_of_a_small_host(
     assert (lasting_processes(small), small.postmaster()) == (before, postmaster)
     assert 0 < peak.mib < LIMIT_MIB
     if group is None:
-        pytest.skip("NOT TESTED: the kernel's limit of memory, because this account cannot make a control group.")
+        pytest.skip(
+            "NOT TESTED: the kernel's limit of memory, because this account cannot make a control group."
+        )
     # Beyond the limit of the group, the kernel kills.
     assert group.killed() == 0
 
