@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from accounts.services import NewAccount
-from testing.accounts.workspaces import team
+from testing.accounts.workspaces import key_client_in, team
 from testing.analytics.facts import record
 from testing.domains.domains import active_domain
 from testing.pages.browser import Visit
@@ -128,6 +128,29 @@ def test_nothing_on_the_list_moves_while_its_data_arrive(
         # The observer works.
         page.evaluate("document.querySelector('main').style.paddingBlockStart = '100px'")
         assert shifts(page) != []
+        assert visit.errors() == []
+
+
+def test_what_requires_a_role_moves_nothing_when_the_role_is_known(
+    browse: Callable[[], Any], address: str, alice: NewAccount
+) -> None:
+    workspace = team(alice)
+    client = key_client_in(workspace, alice.api_key)
+    assert client.post("/api/urls", {"originalUrl": "https://example.com/"}).status_code == 201
+    cookie = session_cookie(alice.user)
+    with browse() as visit:
+        page = visit.page
+        held = watch(visit, address, cookie, DESKTOP)
+        page.goto(f"{address}/dashboard/?workspace={workspace.public_id}")
+        held.release(LIST, DOMAINS)
+        expect(rows(page)).to_have_count(1)
+        # In the heading, and two entries of the navigation.
+        expect(page.locator("header .pending, .heading .pending")).to_have_count(3)
+        assert page.get_by_role("button", name="New link").count() == 0
+        held.release(ACCOUNT)
+        expect(page.get_by_role("button", name="New link")).to_be_visible()
+        expect(page.locator(".pending")).to_have_count(0)
+        assert shifts(page) == []
         assert visit.errors() == []
 
 

@@ -1,4 +1,6 @@
-"""No module is longer than 250 lines, and a folder can be read at a glance."""
+"""No Python module is longer than 250 lines, and a folder can be read at a glance, except `bench`, where each module
+is a command.
+"""
 
 from __future__ import annotations
 

@@ -3,12 +3,30 @@ import { signal, useMemo } from "./html.js";
 
 const PREFIX = "dashboard.draft.";
 const ACCOUNT = "dashboard.account";
+let isClosed = false;
+
+/**
+ * Deletes all that this tab stores, for its next user. Until another page replaces this one, responses may still arrive:
+ * nothing is stored any more.
+ */
+export function closeStorage() {
+    isClosed = true;
+    try {
+        sessionStorage.clear();
+    } catch {
+        // Without storage, there is nothing to delete.
+    }
+}
+
+// The browser may have kept this page, and shows it again.
+addEventListener("pageshow", ({ persisted }) => persisted && isClosed && location.reload());
 
 /**
  * @param {string} name
  * @param {unknown} value
  */
 export function keepDraft(name, value) {
+    if (isClosed) return;
     try {
         sessionStorage.setItem(PREFIX + name, JSON.stringify(value));
     } catch {
@@ -57,6 +75,7 @@ export function useDraft(name, initial = "") {
  * @param {string} accountId
  */
 export function forgetDrafts(accountId) {
+    if (isClosed) return false;
     try {
         const before = sessionStorage.getItem(ACCOUNT);
         const isAnother = before !== null && before !== accountId;

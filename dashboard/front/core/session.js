@@ -1,4 +1,5 @@
 /** The access token. The server issues it to the session of this browser; the cookie is out of reach of scripts. */
+import { closeStorage } from "./drafts.js";
 import { takeFirstResponse } from "./first_token.js";
 import { signal } from "./html.js";
 import { t } from "./texts.js";
@@ -69,7 +70,7 @@ export async function signOut() {
     const response = await fetch("/dashboard/session/end", { method: "POST", credentials: "same-origin" });
     if (!response.ok) throw new Error(t("error.unknown", { status: response.status }));
     current = null;
-    sessionStorage.clear();
+    closeStorage();
     location.assign("/dashboard/");
 }
 

@@ -1,5 +1,5 @@
 /** The frame of every page: navigation, banners about the service's state, and messages. */
-import { lacks, loadAccount, may } from "../core/account.js";
+import { account, loadAccount, may } from "../core/account.js";
 import { notFound } from "../core/api.js";
 import { html, signal, useEffect, useSignalEffect } from "../core/html.js";
 import { useShortcuts } from "../core/keys.js";
@@ -71,7 +71,7 @@ function everSignedIn() {
 function Navigation() {
     return html`
         <ul>
-            ${navigation.filter(({ role }) => role === undefined || !lacks(role)).map(
+            ${navigation.filter(({ role }) => role === undefined || account.value === null || may(role)).map(
                 ({ address, label, role }) => html`
                     <li class=${role === undefined || may(role) ? undefined : "pending"}>
                         <a href=${address} aria-current=${path.value === address ? "page" : undefined}>${t(label)}</a>

@@ -1,21 +1,26 @@
 /** Draws a long page part by part, so that it reacts to its user in between. */
 import { useEffect, useSignal } from "../core/html.js";
 
-/** Resolves in a task of its own, after the next frame. A page in the background draws no frames. */
+/** Resolves in a task of its own, after the next frame; soon also in the background, where a page draws no frames. */
 const nextTask = () =>
     new Promise(done => {
-        if (document.hidden) setTimeout(done);
-        else requestAnimationFrame(() => setTimeout(done));
+        const next = () => {
+            clearTimeout(timer);
+            setTimeout(done);
+        };
+        const timer = setTimeout(next, 100);
+        requestAnimationFrame(next);
     });
 
 /**
- * How many of `total` parts to draw: `step` of them at once, and as many more after each frame. What has been drawn stays,
+ * How many of `total` parts to draw: `first` of them at once, and `step` more after each frame. What has been drawn stays,
  * also when the parts change.
  * @param {number} total
  * @param {number} step
+ * @param {number} first
  */
-export function useGrowing(total, step) {
-    const count = useSignal(step);
+export function useGrowing(total, step, first = step) {
+    const count = useSignal(first);
     const isDone = count.value >= total;
     useEffect(() => {
         let isShown = true;

@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+import re
+import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, Route, expect
 
 from accounts.services import NewAccount
 from links.models import Link
 from testing.accounts.workspaces import team
 from testing.pages.dashboard import session_cookie, sign_in, wait_for_account
+from testing.polling import DEADLINE
 
 MakeLink = Callable[..., dict[str, Any]]
 pytestmark = pytest.mark.django_db(transaction=True)
 STORED = "JSON.stringify([Object.keys(sessionStorage), Object.keys(localStorage)])"
 DRAFT = "https://example.com/confidential"
+ACCOUNT_IS_READ = "The account is read."
+# While the browser waits for the next page, Playwright cannot ask the page before it. The message follows in a task of
+# its own, after the code that handles the response.
+REPORT_ACCOUNT = f"""
+    const json = Response.prototype.json;
+    Response.prototype.json = async function () {{
+        const body = await json.call(this);
+        if (this.url.endsWith("/api/auth/me")) setTimeout(() => console.info("{ACCOUNT_IS_READ}"));
+        return body;
+    }};
+"""
 
 
 def test_signing_out_leaves_neither_a_draft_nor_a_workspace(
@@ -34,6 +48,41 @@ def test_signing_out_leaves_neither_a_draft_nor_a_workspace(
         expect(page.get_by_role("button", name="Sign in")).to_be_visible()
         assert page.evaluate(STORED) == "[[],[]]"
         assert page.url == f"{address}/dashboard/"
+        assert visit.errors(401) == []
+
+
+def wait_for_request(page: Page, held: list[Any]) -> None:
+    deadline = time.monotonic() + DEADLINE
+    while not held:
+        assert time.monotonic() < deadline
+        page.wait_for_timeout(20)
+
+
+def test_a_response_that_arrives_after_the_sign_out_stores_nothing(
+    browse: Callable[[], Any], address: str, alice: NewAccount
+) -> None:
+    cookie = session_cookie(alice.user)
+    accounts: list[tuple[Route, Any]] = []
+    documents: list[Route] = []
+    with browse() as visit:
+        page = visit.page
+        page.add_init_script(REPORT_ACCOUNT)
+        sign_in(visit, address, cookie)
+        page.route(
+            "**/api/auth/me", lambda route: accounts.append((route, route.fetch(timeout=1000 * DEADLINE)))
+        )
+        page.goto(f"{address}/dashboard/new")
+        wait_for_request(page, accounts)
+        page.route(re.compile("/dashboard/$"), lambda route: documents.append(route))  # noqa: PLW0108 # Playwright reads its signature
+        page.get_by_role("button", name="Sign out").click(no_wait_after=True)
+        wait_for_request(page, documents)
+        # The page that signs out is still there, and gets its account.
+        [(call, response)] = accounts
+        with page.expect_console_message(lambda message: message.text == ACCOUNT_IS_READ):
+            call.fulfill(response=response)
+        documents[0].continue_()
+        expect(page.get_by_role("button", name="Sign in")).to_be_visible()
+        assert page.evaluate(STORED) == "[[],[]]"
         assert visit.errors(401) == []
 
 

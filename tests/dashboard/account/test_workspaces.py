@@ -208,6 +208,8 @@ def test_the_address_names_the_workspace(
             other.page.goto(foreign)
             expect(other.page.locator("[data-state=no-member]")).to_be_visible()
             expect(other.page.get_by_role("alert")).to_have_text("Workspace not found.")
+            # Nothing stays invisible, as until the role is known.
+            expect(other.page.locator(".pending")).to_have_count(0)
         other.page.get_by_role("button", name="Go to my personal workspace").click()
         expect(other.page.get_by_text("Create your first link")).to_be_visible()
         assert other.page.url == f"{address}/dashboard/"

@@ -1,5 +1,5 @@
 /** The title of the list, the export of the links that match the filters, and the way to a new link. */
-import { lacks, may } from "../../core/account.js";
+import { account, may } from "../../core/account.js";
 import { download } from "../../core/api.js";
 import { report } from "../../core/failures.js";
 import { html } from "../../core/html.js";
@@ -20,7 +20,7 @@ export const Heading = () => html`
         <h1>${t("links.title")}</h1>
         <div class="actions">
             <button class="outline secondary" onClick=${exportShown}>${t("filters.export")}</button>
-            ${!lacks("editor") &&
+            ${(account.value === null || may("editor")) &&
             html`<a role="button" class=${may("editor") ? undefined : "pending"} href="/dashboard/new">${t("nav.new")}</a>`}
         </div>
     </div>

@@ -1,5 +1,5 @@
 /** The list of links: search, filters, sorting, pages, and bulk actions. */
-import { html, useEffect, useSignalEffect } from "../../core/html.js";
+import { html, useEffect, useMemo, useRef, useSignalEffect } from "../../core/html.js";
 import { useShortcuts } from "../../core/keys.js";
 import { path, query } from "../../core/router.js";
 import { t } from "../../core/texts.js";
@@ -16,7 +16,10 @@ import { failure, isLoading, load, rows, shown } from "./state.js";
 import { Table } from "./table.js";
 
 export function Page() {
-    const drawn = useGrowing(2, 1);
+    // The rows that an earlier visit has loaded are drawn at once: when the user goes back, the browser scrolls to where
+    // they were.
+    const kept = useMemo(() => rows.peek().length, []);
+    const drawn = useGrowing(2, 1, kept > 0 ? 2 : 1);
     useSignalEffect(() => {
         // A change of the address, or the return of the service, loads the list.
         void query.value;
@@ -43,7 +46,7 @@ export function Page() {
             <${Selection} />
             <${MovingDialog} />
             ${failure.value !== null && html`<p role="alert" class="failure">${failure.value}</p>`}
-            <${Found} />
+            <${Found} kept=${kept} />
         `}
     `;
 }
@@ -51,13 +54,17 @@ export function Page() {
 // They fill the first screen.
 const ROWS_AT_ONCE = 10;
 
-function Found() {
-    const drawn = useGrowing(rows.value.length, ROWS_AT_ONCE);
+/** @param {{kept: number}} properties the number of rows to draw at once, if there are many */
+function Found({ kept }) {
+    const drawn = useGrowing(rows.value.length, ROWS_AT_ONCE, Math.max(ROWS_AT_ONCE, kept));
+    // The buttons come after the first rows, so that they do not move. Then they stay, and keep the focus.
+    const isComplete = useRef(false);
+    isComplete.current ||= rows.value.length > 0 && drawn >= rows.value.length;
     return html`
         <section aria-busy=${isLoading.value && shown.value === null} aria-label=${t("links.title")}>
             ${shown.value !== null && html`<${Table} count=${drawn} />`}
             <${Empty} />
         </section>
-        ${drawn >= rows.value.length && html`<${Pages} />`}
+        ${(isComplete.current || rows.value.length === 0) && html`<${Pages} />`}
     `;
 }
