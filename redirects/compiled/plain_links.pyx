@@ -86,9 +86,9 @@ cdef class PlainLinks:
     def add_newcomers(self):
         """Add a `Connection` for each connection that has none yet."""
         cdef Newcomer newcomer
-        cdef dict newcomers = self.newcomers
-        self.newcomers = {}
-        for newcomer in newcomers.values():
+        cdef list newcomers = list(self.newcomers.values())
+        self.newcomers.clear()
+        for newcomer in newcomers:
             newcomer.connection()
 
     def run(self, double timeout):
@@ -185,12 +185,15 @@ cdef class PlainLinks:
             listener.accept_in_python()
             return 0
         # Admitting a client may close other connections, so no request is read before that.
-        admitted = listener.accept_all()
+        admitted = listener.accept_all(self.newcomers)
         # The batch before this one may have waited for the disk.
         cdef double now = time.monotonic()
         self.batch.begin(time.time(), self.connections.ending)
         for newcomer in admitted:
-            self.read_newcomer(newcomer, answering, later)
+            # Not if it has become a `Connection` since, which may be closed and its descriptor reused.
+            if self.newcomers.get(newcomer.descriptor) is newcomer:
+                del self.newcomers[newcomer.descriptor]
+                self.read_newcomer(newcomer, answering, later)
         self.end_batch(answering, later, now)
         return 0
 
