@@ -12,8 +12,12 @@ cdef class Listener:
         self.try_admit, self.on_accepted, self.on_finished = try_admit, on_accepted, on_finished
         self.accept_in_python = accept_in_python
 
-    cdef list accept_all(self):
-        """Accept connections. Return those that were admitted."""
+    cdef list accept_all(self, dict newcomers):
+        """Accept connections. Return those that were admitted.
+
+        Add each to ``newcomers`` at once: admitting the next one may close the longest-idle connections, and a silent
+        new one comes first.
+        """
         cdef list admitted = []
         cdef sockaddr_storage address
         cdef socklen_t length
@@ -32,6 +36,7 @@ cdef class Listener:
             newcomer.client, newcomer.peer = _client(&address, length)
             if self.try_admit(newcomer.client):
                 admitted.append(newcomer)
+                newcomers[descriptor] = newcomer
             else:
                 close(descriptor)
         return admitted

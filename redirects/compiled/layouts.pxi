@@ -102,7 +102,7 @@ cdef extern from "<unistd.h>":
     int close(int descriptor)
 
 cdef enum:
-    # As in `event_loop` and `reader`.
+    # As in `event_loop`, `acceptor` and `reader`.
     EVENTS = 64
     READ_BYTES = 8192
     MAX_ANSWERS = 64

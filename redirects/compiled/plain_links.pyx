@@ -1,8 +1,9 @@
 # cython: language_level=3, boundscheck=True, wraparound=False
 """The compiled part of the event loop: answers known plain links without Python code for each request.
 
-It does what `EventLoop.run_once` and `FastLane.answer` do, with their tables. It parses no header fields: it looks up
-blocks of fields that `read_head` has parsed. It passes everything else to the Python code, in the order of arrival.
+It does what `EventLoop.run_once`, `Acceptor.accept_batch` and `FastLane.answer` do, with their tables. It parses no header
+fields: it looks up blocks of fields that `read_head` has parsed. It passes everything else to the Python code, in the order
+of arrival.
 
 Every build checks the index of each single byte of the input. The calls with pointers (`memchr`, `memcmp`, `recv`) stay
 within the input by the comparisons before them. Only `Buffer` and `_end_frame` write to memory that can move; both compare
@@ -58,10 +59,12 @@ cdef class PlainLinks:
     cdef dict listeners
     # By descriptor.
     cdef dict newcomers
+    # What `run` returns.
+    cdef list batches
 
     def __init__(self, lane, connections, *, on_special, on_data, on_answered, on_unrecorded, on_dropped):
         self.connections, self.batch, self.listeners = connections, Batch(lane), {}
-        self.newcomers = {}
+        self.newcomers, self.batches = {}, []
         self.on_special, self.on_data, self.on_answered = on_special, on_data, on_answered
         self.on_unrecorded, self.on_dropped = on_unrecorded, on_dropped
         self.by_descriptor, self.epoll = connections.by_descriptor, connections.epoll.fileno()
@@ -83,25 +86,24 @@ cdef class PlainLinks:
     def add_newcomers(self):
         """Add a `Connection` for each connection that has none yet."""
         cdef Newcomer newcomer
-        cdef dict newcomers = self.newcomers
-        self.newcomers = {}
-        for newcomer in newcomers.values():
+        cdef list newcomers = list(self.newcomers.values())
+        self.newcomers.clear()
+        for newcomer in newcomers:
             newcomer.connection()
 
     def run(self, double timeout):
         """Wait for events for at most ``timeout`` seconds and process them. Return the batches of answers, as pairs of
         their statuses and the seconds that they took.
 
-        If ``timeout`` is not 0, repeat that for about `REPEAT_SECONDS` and up to `REPEAT_BATCHES`, while there is nothing
-        to do for Python code.
+        If ``timeout`` is not 0, repeat that for about `REPEAT_SECONDS`, or until there are `REPEAT_BATCHES`, while there is
+        nothing to do for Python code.
         """
         cdef list batches = []
+        self.batches = batches
         cdef int number = self.wait(timeout)
         cdef double now = time.monotonic(), end = now + REPEAT_SECONDS
         while True:
-            statuses = self.run_once(number, now, time.time())
-            if statuses:
-                batches.append((statuses, <double>time.monotonic() - now))
+            self.run_once(number, now, time.time())
             if timeout <= 0.0 or not self.is_undisturbed or now >= end or len(batches) >= REPEAT_BATCHES:
                 return batches
             # A signal that arrived before this call does not end the waiting, so it is short.
@@ -125,14 +127,11 @@ cdef class PlainLinks:
             return 0
         return number
 
-    cdef list run_once(self, int number, double now, double clock):
-        """Process the events of `wait`. Return the statuses of the answers.
-
-        ``now`` in monotonic seconds, ``clock`` in seconds since 1970.
-        """
+    cdef int run_once(self, int number, double now, double clock) except -1:
+        """Process the events of `wait`. ``now`` in monotonic seconds, ``clock`` in seconds since 1970."""
         self.is_watched_ready = self.is_undisturbed = False
         if not 0 < number <= EVENTS:
-            return []
+            return 0
         cdef list later = [], answering = [], acceptable = []
         cdef Batch batch = self.batch
         cdef Py_ssize_t start, size
@@ -170,29 +169,33 @@ cdef class PlainLinks:
                 later.append((self.on_data, (connection, batch.input.part(start, start + size), True)))
         self.is_undisturbed = not self.is_watched_ready
         self.end_batch(answering, later, now)
-        cdef list statuses = batch.statuses
         for descriptor in acceptable:
             # The process may have stopped to accept.
             listener = self.listeners.get(descriptor)
             if listener is not None:
-                statuses += self.accept_all(listener, now, clock)
-        return statuses
+                self.accept_all(listener)
+        return 0
 
-    cdef list accept_all(self, Listener listener, double now, double clock):
-        """Accept connections and answer the requests that have arrived on them. Return the statuses of the answers."""
+    cdef int accept_all(self, Listener listener) except -1:
+        """Accept connections and answer the requests that have arrived on them."""
         cdef list answering = [], later = [], admitted
         cdef Newcomer newcomer
         if listener.is_internal:
             self.is_undisturbed = False
             listener.accept_in_python()
-            return []
+            return 0
         # Admitting a client may close other connections, so no request is read before that.
-        admitted = listener.accept_all()
-        self.batch.begin(clock, self.connections.ending)
+        admitted = listener.accept_all(self.newcomers)
+        # The batch before this one may have waited for the disk.
+        cdef double now = time.monotonic()
+        self.batch.begin(time.time(), self.connections.ending)
         for newcomer in admitted:
-            self.read_newcomer(newcomer, answering, later)
+            # Not if it has become a `Connection` since, which may be closed and its descriptor reused.
+            if self.newcomers.get(newcomer.descriptor) is newcomer:
+                del self.newcomers[newcomer.descriptor]
+                self.read_newcomer(newcomer, answering, later)
         self.end_batch(answering, later, now)
-        return self.batch.statuses
+        return 0
 
     cdef int read_newcomer(self, Newcomer newcomer, list answering, list later) except -1:
         cdef Batch batch = self.batch
@@ -210,7 +213,10 @@ cdef class PlainLinks:
         return 0
 
     cdef int end_batch(self, list answering, list later, double now) except -1:
-        """Write the records to the journal with one write, then send the answers, then call the functions."""
+        """Write the records to the journal with one write, then send the answers, then call the functions.
+
+        ``now``: when the batch began, in monotonic seconds.
+        """
         cdef double deadline = now + <double>self.connections.idle_timeout
         cdef int index
         cdef bint is_recorded
@@ -223,6 +229,8 @@ cdef class PlainLinks:
                 if type(connection) is Newcomer:
                     connection = (<Newcomer>connection).connection()
                 later.append((self.on_unrecorded, (connection, *self.batch.unrecorded(index))))
+            if is_recorded:
+                self.batches.append((self.batch.statuses, <double>time.monotonic() - now))
         if later:
             self.is_undisturbed = False
             for callback, arguments in later:

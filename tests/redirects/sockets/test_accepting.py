@@ -1,130 +1,45 @@
-"""Accepting connections, over real sockets: both loops know and count the same clients."""
+"""Accepting connections, over real sockets: both loops count the same clients and answer them at the right time."""
 
 from __future__ import annotations
 
-import select
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
-from typing import Any
+from unittest.mock import patch
 
-import pytest
-from gunicorn.config import Config
+import time_machine
 from pytest_django.fixtures import Settings
 
-from redirects.sockets.acceptor import Acceptor
-from redirects.sockets.compiled_loop import CompiledEventLoop
-from redirects.sockets.connections.admission import Admission
-from redirects.sockets.connections.connection import Connection
-from redirects.sockets.connections.open_connections import OpenConnections
+from analytics.journal.records import decode
+from redirects.fast.counts import Counts
 from redirects.sockets.event_loop import EventLoop
-from redirects.sockets.responses.client_stream import Incoming
-from testing.adversary.known_links import lane_of_known_links
-from testing.redirects.compiled import compiled_or_skip
+from testing.adversary.journals import journal_sizes, records_since
+from tests.redirects.sockets.accepting import CLOSING, KEPT, PER_ADDRESS, Accepting, is_readable
 
-KEPT = b"GET /plain01 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
-CLOSING = b"GET /plain01 HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
-PER_ADDRESS = 2
-
-
-class Accepting:
-    """An event loop with a listener, and the addresses of its clients: all that were admitted, and the open ones."""
-
-    def __init__(
-        self, make_loop: Callable[..., EventLoop], listener: socket.socket, opened: ExitStack
-    ) -> None:
-        self.admitted: list[Any] = []
-        self.open: list[Any] = []
-        self.deferred: list[bytes] = []
-        self.listener, self.opened = listener, opened
-        self.connections = OpenConnections(
-            on_closed=lambda connection: self._on_finished(connection.client), idle_timeout=75
-        )
-        self._admission = Admission(self.connections, limit=1_000, per_address=PER_ADDRESS)
-        self.loop = make_loop(
-            self.connections,
-            lane_of_known_links(),
-            config=Config(),
-            on_deferred=self._on_deferred,
-        )
-        self.acceptor = Acceptor(
-            self.loop,
-            self._admission,
-            try_admit=self._try_admit,
-            on_finished=self._on_finished,
-            on_paused=lambda: None,
-        )
-        listener.listen()
-        self.acceptor.open([listener])
-        self.acceptor.resume([listener])
-
-    def connect(self, sent: bytes = b"", name: str | bytes = "") -> socket.socket:
-        client = self.opened.enter_context(socket.socket(self.listener.family))
-        client.settimeout(10)
-        if name:
-            client.bind(name)
-        client.connect(self.listener.getsockname())
-        client.sendall(sent)
-        return client
-
-    def run_until(self, is_reached: Callable[[], bool]) -> None:
-        while not is_reached():
-            self.loop.run_once(1.0)
-
-    def _try_admit(self, client: Any) -> bool:
-        if not self._admission.try_admit(client):
-            return False
-        self.admitted.append(client)
-        self.open.append(client)
-        return True
-
-    def _on_deferred(self, connection: Connection, incoming: Incoming) -> None:
-        self.deferred.append(incoming.data)
-        connection.sock.close()
-
-    def _on_finished(self, client: Any) -> None:
-        self._admission.remove(client)
-        self.open.remove(client)
-
-
-@pytest.fixture(params=["compiled", "Python"])
-def make_loop(request: pytest.FixtureRequest, settings: Settings) -> Callable[..., EventLoop]:
-    settings.BASE_HOSTS = frozenset({"127.0.0.1"})
-    is_compiled = request.param == "compiled"
-    return partial(CompiledEventLoop, plain_links=compiled_or_skip()) if is_compiled else EventLoop
-
-
-@pytest.fixture
-def opened() -> Iterator[ExitStack]:
-    with ExitStack() as opened:
-        yield opened
-
-
-def _accepting(
-    make_loop: Callable[..., EventLoop], opened: ExitStack, family: int, address: Any
-) -> Accepting:
-    listener = opened.enter_context(socket.socket(family))
-    listener.bind(address)
-    accepting = Accepting(make_loop, listener, opened)
-    opened.callback(accepting.loop.close)
-    return accepting
-
-
-@pytest.fixture
-def accepting(make_loop: Callable[..., EventLoop], opened: ExitStack) -> Accepting:
-    return _accepting(make_loop, opened, socket.AF_INET, ("127.0.0.1", 0))
-
-
-def _is_readable(client: socket.socket) -> bool:
-    poll = select.poll()
-    poll.register(client, select.POLLIN)
-    return bool(poll.poll(0))
+LIMITED = KEPT.replace(b"/plain01", b"/limited")
+NOW = 1_900_000_000
 
 
 def _received(client: socket.socket) -> bytes:
     return b"".join(iter(lambda: client.recv(65_536), b""))
+
+
+def _answered(accepting: Accepting) -> socket.socket:
+    client = accepting.connect(KEPT)
+    accepting.run_until(lambda: is_readable(client))
+    assert client.recv(65_536).startswith(b"HTTP/1.1 302 Found\r\n")
+    return client
+
+
+def _with_a_new_client(accepting: Accepting, kept: socket.socket, sent: bytes, first: bytes) -> socket.socket:
+    """Send a request on an open connection and one on a new one, which the next iteration finds together."""
+    [connection] = accepting.connections.by_descriptor.values()
+    kept.sendall(sent)
+    client = accepting.connect(first)
+    assert is_readable(connection.sock, 10_000)
+    assert is_readable(accepting.listener, 10_000)
+    return client
 
 
 def test_a_connection_that_is_answered_and_closed_is_counted_until_then(accepting: Accepting) -> None:
@@ -141,7 +56,7 @@ def test_an_address_at_its_limit_is_refused_until_a_connection_closes(accepting:
     first, second = accepting.connect(), accepting.connect(KEPT)
     accepting.run_until(lambda: len(accepting.open) == PER_ADDRESS)
     refused = accepting.connect()
-    accepting.run_until(lambda: _is_readable(refused))
+    accepting.run_until(lambda: is_readable(refused))
     assert refused.recv(1) == b""
 
     first.close()
@@ -157,7 +72,7 @@ def test_a_connection_that_is_kept_open_answers_its_next_request(accepting: Acce
     client = accepting.connect(KEPT)
     for sent in (b"", KEPT, CLOSING):
         client.sendall(sent)
-        accepting.run_until(lambda: _is_readable(client))
+        accepting.run_until(lambda: is_readable(client))
         assert client.recv(65_536).startswith(b"HTTP/1.1 302 Found\r\n")
 
     assert client.recv(1) == b""
@@ -171,45 +86,46 @@ def test_a_client_that_has_gone_is_not_counted(accepting: Accepting) -> None:
     assert accepting.connections.by_descriptor == {}
 
 
-@pytest.mark.parametrize("name", ["", "abstract", "path"])
-def test_clients_of_a_unix_socket_have_the_names_that_python_gives_them(
-    make_loop: Callable[..., EventLoop], opened: ExitStack, tmp_path: Path, name: str
-) -> None:
-    accepting = _accepting(make_loop, opened, socket.AF_UNIX, str(tmp_path / "listener"))
-    own = {"": "", "abstract": b"\0" + str(tmp_path).encode(), "path": str(tmp_path / "\udce9")}[name]
-    client = accepting.connect(KEPT, own)
-    accepting.run_until(lambda: bool(accepting.admitted))
-
-    assert accepting.admitted == [own]
-    accepting.run_until(lambda: _is_readable(client))
-    [connection] = accepting.connections.by_descriptor.values()
-    assert (connection.client, connection.address, connection.server) == (
-        own,
-        "",
-        str(tmp_path / "listener"),
-    )
-
-
-def test_clients_have_the_ipv6_addresses_that_python_gives_them(
-    make_loop: Callable[..., EventLoop], opened: ExitStack
-) -> None:
-    accepting = _accepting(make_loop, opened, socket.AF_INET6, ("::", 0))
-    client = opened.enter_context(
-        socket.create_connection(("127.0.0.1", accepting.listener.getsockname()[1]))
-    )
-    accepting.run_until(lambda: bool(accepting.admitted))
-    other = opened.enter_context(socket.create_connection(("::1", accepting.listener.getsockname()[1])))
-    accepting.run_until(lambda: len(accepting.admitted) == PER_ADDRESS)
-
-    assert accepting.admitted == [("::ffff:127.0.0.1", client.getsockname()[1], 0, 0), other.getsockname()]
-
-
 def test_the_internal_listener_redirects_nobody(
     make_loop: Callable[..., EventLoop], opened: ExitStack, tmp_path: Path, settings: Settings
 ) -> None:
     settings.INTERNAL_LISTEN = str(tmp_path / "internal")
-    accepting = _accepting(make_loop, opened, socket.AF_UNIX, settings.INTERNAL_LISTEN)
+    accepting = Accepting(make_loop, opened, socket.AF_UNIX, settings.INTERNAL_LISTEN)
     accepting.connect(KEPT)
     accepting.run_until(lambda: bool(accepting.deferred))
 
     assert accepting.deferred == [KEPT]
+
+
+def test_a_new_client_is_answered_at_the_time_of_its_own_batch(accepting: Accepting) -> None:
+    kept = _answered(accepting)
+    before = journal_sizes()
+    with time_machine.travel(NOW, tick=False) as clock:
+        accepting.deferring = lambda: clock.shift(60)
+        client = _with_a_new_client(accepting, kept, LIMITED, CLOSING)
+        accepting.run_until(lambda: is_readable(client))
+
+    [payload] = records_since(before)["127.0.0.1"]
+    assert decode(payload).time == (NOW + 60) * 1_000_000
+
+
+def test_accepting_takes_no_time_of_redirects(accepting: Accepting) -> None:
+    """Not of their duration in the metrics, and not of the keep-alive of the new connection."""
+    kept = _answered(accepting)
+    now = 1_000.0
+
+    def admit() -> None:
+        nonlocal now
+        now += 1.0
+
+    accepting.admitting = admit
+    with (
+        patch("time.monotonic", side_effect=lambda: now),
+        patch.object(Counts, "add", autospec=True) as counted,
+    ):
+        client = _with_a_new_client(accepting, kept, KEPT, KEPT)
+        accepting.run_until(lambda: is_readable(client))
+        deadlines = [connection.deadline for connection in accepting.connections.by_descriptor.values()]
+
+    assert [call.args[1:] for call in counted.call_args_list] == [([302], 0.0), ([302], 0.0)]
+    assert deadlines == [1_075.0, 1_076.0]

@@ -29,7 +29,6 @@ DIGESTS: dict[str, tuple[Any, str]] = {
     "ThreadWorker.handle_exit": (ThreadWorker.handle_exit, "b4e7decd4f9203ac"),
     "ThreadWorker.set_accept_enabled": (ThreadWorker.set_accept_enabled, "140150ebfd3cae34"),
     "ThreadWorker.enqueue_req": (ThreadWorker.enqueue_req, "c9f428953d24acef"),
-    "ThreadWorker.accept": (ThreadWorker.accept, "f8dcead3dce5c851"),
     "ThreadWorker.murder_keepalived": (ThreadWorker.murder_keepalived, "4459960c4ccc36d4"),
     "ThreadWorker.wait_for_and_dispatch_events": (
         ThreadWorker.wait_for_and_dispatch_events,
