@@ -91,8 +91,9 @@ def test_a_drainer_does_not_pause_while_it_has_more_segments_than_it_may_open(
     drain: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pipeline, "MAX_OPEN_SEGMENTS", 2)
-    # The last segment has a writer.
-    assert drain(1, [], segments=5).finds == [(3, 5)] * PAUSES
+    finds = drain(1, [], segments=5).finds
+    # The number of batches depends on the place of the last segment, which has a writer, in their random order.
+    assert [clicks for _, clicks in finds] == [5] * PAUSES
 
 
 @pytest.mark.parametrize(

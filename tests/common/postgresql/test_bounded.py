@@ -16,6 +16,16 @@ from testing.polling import DEADLINE, eventually
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture(autouse=True)
+def abandoned_sockets(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Those of one test only: the server may still be working for others."""
+    sockets: list[socket.socket] = []
+    monkeypatch.setattr(abandoned, "_sockets", sockets)
+    yield
+    for sock in sockets:
+        sock.close()
+
+
 @pytest.fixture
 def bounded() -> Iterator[BoundedConnection]:
     parameters = connection.get_connection_params()
