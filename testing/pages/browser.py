@@ -2,7 +2,6 @@
 
 import asyncio
 import shutil
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -14,6 +13,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
 
+from testing.pages.waiting import wait_until
 from testing.polling import DEADLINE
 from testing.programs import program
 
@@ -157,10 +157,11 @@ class Visit:
 
     def wait_for_complaint(self, *texts: str) -> None:
         """Wait until a complaint contains one of these texts. Chromium may report it after the page has loaded."""
-        deadline = time.monotonic() + DEADLINE
-        while not any(text in complaint for complaint in self.complaints for text in texts):
-            assert time.monotonic() < deadline, self.complaints
-            self.page.wait_for_timeout(20)
+        wait_until(
+            self.page,
+            lambda: any(text in complaint for complaint in self.complaints for text in texts),
+            lambda: self.complaints,
+        )
 
     def _note(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import time
-
 from playwright.sync_api import Locator, Page, expect
 
-from testing.polling import DEADLINE
+from testing.pages.waiting import wait_until
 
 # More than any page has elements that take the focus.
 _MOST_STEPS = 250
@@ -28,10 +26,11 @@ class Keyboard:
 
     def _wait_for_visible_focus(self, target: Locator) -> None:
         # `Page.wait_for_function` needs `eval`, which the policy of the dashboard forbids.
-        deadline = time.monotonic() + DEADLINE
-        while not target.evaluate(_HAS_VISIBLE_FOCUS):
-            assert time.monotonic() < deadline, f"The focus of {target} is invisible."
-            self._page.wait_for_timeout(20)
+        wait_until(
+            self._page,
+            lambda: target.evaluate(_HAS_VISIBLE_FOCUS),
+            lambda: f"The focus of {target} is invisible.",
+        )
 
     def press(self, target: Locator, key: str = "Enter") -> None:
         self.reach(target)

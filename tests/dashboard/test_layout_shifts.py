@@ -5,9 +5,7 @@ Long pages are drawn part by part, so that no task takes long.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -19,7 +17,7 @@ from testing.analytics.facts import record
 from testing.domains.domains import active_domain
 from testing.pages.browser import Visit
 from testing.pages.dashboard import session_cookie, sign_in
-from testing.polling import DEADLINE
+from testing.pages.waiting import wait_until
 from tests.dashboard.links_page import links as links
 from tests.dashboard.links_page import rows, status
 from tests.dashboard.report_page import FACTS, MARCH, table, url_of
@@ -72,14 +70,12 @@ class Held:
             self._page.evaluate(_DRAWN)
 
     def _call(self, end: str) -> Route:
-        deadline = time.monotonic() + DEADLINE
-        while True:
-            with suppress(StopIteration):
-                found = next(one for one in self._waiting if one.request.url.partition("?")[0].endswith(end))
-                self._waiting.remove(found)
-                return found
-            assert time.monotonic() < deadline, [route.request.url for route in self._waiting]
-            self._page.wait_for_timeout(20)
+        def matching() -> list[Route]:
+            return [one for one in self._waiting if one.request.url.partition("?")[0].endswith(end)]
+
+        found, *_ = wait_until(self._page, matching, lambda: [route.request.url for route in self._waiting])
+        self._waiting.remove(found)
+        return found
 
 
 def shifts(page: Page) -> list[str]:

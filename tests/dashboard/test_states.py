@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +15,7 @@ from accounts.services import NewAccount, create_account
 from links.models import Link
 from testing.accounts.accounts import PASSWORD
 from testing.pages.dashboard import session_cookie, sign_in, wait_for_account
+from testing.pages.waiting import wait_until
 from testing.polling import DEADLINE
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -131,10 +131,7 @@ def test_a_slow_service_is_reported_until_it_responds(
         page.route("**/api/urls?**", lambda route: held.append(route), times=1)  # noqa: PLW0108 # Playwright reads its signature
         page.goto(f"{address}/dashboard/")
         expect(page.locator("[data-state=slow]")).to_be_visible()
-        deadline = time.monotonic() + DEADLINE
-        while not held:
-            assert time.monotonic() < deadline
-            page.wait_for_timeout(20)
+        wait_until(page, lambda: held)
         held[0].continue_()
         expect(page.get_by_text("Create your first link")).to_be_visible()
         expect(page.locator("[data-state=slow]")).to_have_count(0)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Route, expect
 
 from accounts.services import NewAccount
 from links.models import Link
 from testing.accounts.workspaces import team
 from testing.pages.dashboard import session_cookie, sign_in, wait_for_account
+from testing.pages.waiting import wait_until
 from testing.polling import DEADLINE
 
 MakeLink = Callable[..., dict[str, Any]]
@@ -51,13 +51,6 @@ def test_signing_out_leaves_neither_a_draft_nor_a_workspace(
         assert visit.errors(401) == []
 
 
-def wait_for_request(page: Page, held: list[Any]) -> None:
-    deadline = time.monotonic() + DEADLINE
-    while not held:
-        assert time.monotonic() < deadline
-        page.wait_for_timeout(20)
-
-
 def test_a_response_that_arrives_after_the_sign_out_stores_nothing(
     browse: Callable[[], Any], address: str, alice: NewAccount
 ) -> None:
@@ -72,10 +65,10 @@ def test_a_response_that_arrives_after_the_sign_out_stores_nothing(
             "**/api/auth/me", lambda route: accounts.append((route, route.fetch(timeout=1000 * DEADLINE)))
         )
         page.goto(f"{address}/dashboard/new")
-        wait_for_request(page, accounts)
+        wait_until(page, lambda: accounts)
         page.route(re.compile("/dashboard/$"), lambda route: documents.append(route))  # noqa: PLW0108 # Playwright reads its signature
         page.get_by_role("button", name="Sign out").click(no_wait_after=True)
-        wait_for_request(page, documents)
+        wait_until(page, lambda: documents)
         # The page that signs out is still there, and gets its account.
         [(call, response)] = accounts
         with page.expect_console_message(lambda message: message.text == ACCOUNT_IS_READ):

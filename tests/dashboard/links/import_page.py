@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import time
 from io import StringIO
 from typing import Any
 
@@ -11,7 +10,6 @@ from playwright.sync_api import Locator, Page, expect
 
 from testing.pages.browser import Visit
 from testing.pages.dashboard import sign_in
-from testing.polling import DEADLINE
 
 
 def csv_of(rows: list[list[Any]], *names: str) -> str:
@@ -41,11 +39,3 @@ def choose(page: Page, content: str | bytes, name: str = "links.csv") -> None:
 
 def status(page: Page) -> Locator:
     return page.locator(".import [role=status]")
-
-
-def wait_for(page: Page, events: list[Any], count: int) -> None:
-    """Playwright reports requests and dialogs only while it is called."""
-    deadline = time.monotonic() + DEADLINE
-    while len(events) < count:
-        assert time.monotonic() < deadline
-        page.wait_for_timeout(20)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +12,7 @@ from accounts.services import NewAccount
 from links.models import Link
 from testing.pages.browser import Visit
 from testing.pages.dashboard import session_cookie, sign_in
+from testing.pages.waiting import wait_until
 from testing.polling import DEADLINE
 
 MakeLink = Callable[..., dict[str, Any]]
@@ -187,10 +187,7 @@ def test_what_is_typed_while_a_slow_service_saves_is_kept(
         page.get_by_role("button", name="Create link" if is_new else "Save", exact=True).click()
         expect(page.locator("[data-state=slow]")).to_be_visible()
         page.get_by_label("Description").fill("Meanwhile")
-        deadline = time.monotonic() + DEADLINE
-        while not held:
-            assert time.monotonic() < deadline
-            page.wait_for_timeout(20)
+        wait_until(page, lambda: held)
         held[0].continue_()
         expect(page.get_by_text("Link created" if is_new else "Link saved")).to_be_visible()
         expect(page.get_by_role("heading", name="Edit link")).to_be_visible()

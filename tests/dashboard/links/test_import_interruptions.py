@@ -12,8 +12,9 @@ from accounts.services import NewAccount
 from links.models import Link
 from testing.accounts.workspaces import team
 from testing.pages.dashboard import session_cookie, sign_in
+from testing.pages.waiting import wait_until
 from testing.polling import DEADLINE
-from tests.dashboard.links.import_page import choose, open_import, plain, status, wait_for
+from tests.dashboard.links.import_page import choose, open_import, plain, status
 
 pytestmark = pytest.mark.django_db(transaction=True)
 IMPORT = "**/api/urls/import"
@@ -92,14 +93,14 @@ def test_import_is_stopped_and_continued(browse: Callable[[], Any], address: str
         page.get_by_role("button", name="Import 300 links").click()
         page.get_by_role("button", name="Stop").click()
         expect(status(page)).to_contain_text("The import stops after the current batch.")
-        wait_for(page, held, 1)
+        wait_until(page, lambda: held)
         held[0].continue_()
         expect(status(page)).to_contain_text("200 of 300 links are imported")
         # The browser asks before it leaves the page. A user who stays can choose the same workspace again.
         switch = page.get_by_role("combobox", name="Workspace", exact=True)
         for count in (1, 2):
             switch.select_option(label="Team")
-            wait_for(page, questions, count)
+            wait_until(page, lambda count=count: len(questions) >= count)
             expect(switch.locator("option:checked")).to_have_text("Personal")
         assert questions == ["beforeunload"] * 2
         # Other pages of the dashboard do not end the import.

@@ -14,7 +14,8 @@ from accounts.services import NewAccount
 from domains.models import Domain
 from links.models import Link
 from testing.pages.dashboard import session_cookie
-from tests.dashboard.links.import_page import choose, csv_of, open_import, plain, status, wait_for
+from testing.pages.waiting import wait_until
+from tests.dashboard.links.import_page import choose, csv_of, open_import, plain, status
 
 pytestmark = pytest.mark.django_db(transaction=True)
 IMPORT = "**/api/urls/import"
@@ -82,7 +83,7 @@ def test_thousand_rows_are_checked_and_imported_with_progress(
         expect(progress).to_have_attribute("value", "400")
         expect(progress).to_have_attribute("max", "998")
         assert total(page, address, alice) == 400
-        wait_for(page, held, 3)
+        wait_until(page, lambda: len(held) >= 3)
         held[2].continue_()
         expect(status(page)).to_have_text("998 links were imported, 2 rejected.")
         expect(page.locator("tr[data-row]")).to_have_count(2)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -17,6 +16,7 @@ from links.models import Link
 from testing.accounts.workspaces import team
 from testing.domains.domains import active_domain
 from testing.pages.dashboard import session_cookie, sign_in
+from testing.pages.waiting import wait_until
 from testing.polling import DEADLINE
 from tests.dashboard.links_page import links as links
 from tests.dashboard.links_page import rows, status
@@ -113,10 +113,7 @@ def test_the_outcome_of_a_move_is_not_lost(
             """Returns the call, which waits."""
             page.get_by_role("button", name="Move to …").click()
             dialog.get_by_role("button", name="Move", exact=True).click()
-            deadline = time.monotonic() + DEADLINE
-            while not held:
-                assert time.monotonic() < deadline
-                page.wait_for_timeout(20)
+            wait_until(page, lambda: held)
             return held.pop()
 
         # The API moves one of the links, but its response is lost. Meanwhile, the user has closed the dialog.

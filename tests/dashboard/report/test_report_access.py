@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +13,7 @@ from testing.analytics.branches import branch, set_branches
 from testing.analytics.facts import Fact, record
 from testing.nodejs import node_modules
 from testing.pages.dashboard import session_cookie, sign_in
-from testing.polling import DEADLINE
+from testing.pages.waiting import wait_until
 from tests.dashboard.report_page import MARCH, table, total, url_of
 
 MakeLink = Callable[..., dict[str, Any]]
@@ -103,10 +102,7 @@ def test_the_report_fits_small_screens_in_both_directions(
         wait_for_drawings(page)
         page.evaluate("direction => (document.documentElement.dir = direction)", direction)
         # Observers adapt the chart after the layout.
-        deadline = time.monotonic() + DEADLINE
-        while outside := page.evaluate(OUTSIDE):
-            assert time.monotonic() < deadline, outside
-            page.wait_for_timeout(50)
+        wait_until(page, lambda: not page.evaluate(OUTSIDE), lambda: page.evaluate(OUTSIDE))
         assert visit.errors() == []
 
 
