@@ -6,8 +6,8 @@ A query for many links takes a fraction of the processor time of as many queries
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
+import orjson
 from django.conf import settings
 from django.db.backends.utils import CursorWrapper
 
@@ -55,9 +55,9 @@ def read_targets(keys: Sequence[Key]) -> Iterator[tuple[int, LookupResult]]:
 def _read(
     query: str, keys: Sequence[Key], places: Sequence[int], *, is_own: bool
 ) -> Iterator[tuple[int, LookupResult]]:
-    values: dict[str, Any] = {"codes": [keys[place][1] for place in places]}
+    values = {"codes": _json([keys[place][1] for place in places])}
     if not is_own:
-        values["hosts"] = [keys[place][0] for place in places]
+        values["hosts"] = _json([keys[place][0] for place in places])
 
     def execute() -> CursorWrapper:
         cursor = prepared_cursor()
@@ -68,3 +68,7 @@ def _read(
         while rows := cursor.fetchmany(_FETCHED):
             for number, is_known, *row in rows:
                 yield places[number - 1], result_of(row if is_known else None, is_own=is_own)
+
+
+def _json(texts: list[str]) -> str:
+    return orjson.dumps(texts).decode()

@@ -13,9 +13,11 @@ import pytest
 from django.db import connection
 from rest_framework.test import APIClient
 
+from accounts.services import NewAccount
 from analytics.journal.capture import KINDS, record_claimed_clicks
 from analytics.journal.pending import open_record, take_pending
 from analytics.journal.records import COUNTED, Record, decode, encode
+from bans.services import ban_account, ban_host
 from common.host import state
 from links.destinations.group_claims import NotClaimed
 from links.models import ClickCounter, Link
@@ -109,12 +111,20 @@ def test_a_link_that_changed_meanwhile_grants_no_click(
     assert record_claimed_clicks([visit(link), visit(other)]) == [False, True]
 
 
-def test_deleted_and_banned_links_grant_no_click(make_capped: Callable[[int], Link], api: APIClient) -> None:
+def test_deleted_and_banned_links_grant_no_click(
+    make_capped: Callable[..., Link], alice: NewAccount, api: APIClient
+) -> None:
     deleted, banned, other = make_capped(5), make_capped(5), make_capped(5)
+    to_banned_host = make_capped(5, original_url="https://www.banned.example/page")
+    links = [deleted, banned, to_banned_host, other]
     assert api.delete(f"/api/urls/{deleted.public_id}").status_code == 200
     ban_link(link=banned)
 
-    assert record_claimed_clicks([visit(deleted), visit(banned), visit(other)]) == [False, False, True]
+    assert record_claimed_clicks([visit(link) for link in links]) == [False, False, True, True]
+    ban_host(host="banned.example")
+    assert record_claimed_clicks([visit(link) for link in links]) == [False, False, False, True]
+    ban_account(owner=alice.workspace)
+    assert record_claimed_clicks([visit(link) for link in links]) == [False] * 4
 
 
 def test_concurrent_groups_claim_exactly_the_limit(make_capped: Callable[[int], Link]) -> None:
