@@ -19,8 +19,9 @@ from analytics.journal.records import (
     SCANNED,
     UNKNOWN_CODE,
     Record,
-    decode,
     encode,
+    subject_and_kind,
+    with_flag,
 )
 from analytics.journal.writer import journal
 from analytics.models import Kind
@@ -74,9 +75,9 @@ def record_claimed_clicks(payloads: Sequence[bytes]) -> list[bool]:
 
     Return for each whether its click is claimed. Raises NotClaimed, or a database error if the outcome is unknown.
     """
-    records = [decode(payload) for payload in payloads]
-    sealed = [seal_record(encode(record._replace(flags=record.flags | COUNTED))) for record in records]
-    return claim_clicks([record.subject for record in records], sealed, record=ADD_CLAIMED_GROUP)
+    links = [subject_and_kind(payload)[0] for payload in payloads]
+    sealed = [seal_record(with_flag(payload, COUNTED)) for payload in payloads]
+    return claim_clicks(links, sealed, record=ADD_CLAIMED_GROUP)
 
 
 def visitor_hashes(address: str) -> list[bytes]:

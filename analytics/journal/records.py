@@ -21,6 +21,9 @@ LENGTH_BYTES = 4
 # Time, subject, kind, flags, and the lengths of address, reason, agent and referrer.
 _FIXED = Struct("<qqBBBBHH")
 _ORIGIN = Struct("<16sq")
+# Parts of the fixed fields: the position of the flags, and two other fields.
+_FLAGS = Struct("<qqB").size
+_SUBJECT_AND_KIND = Struct("<8xqB")
 
 OPTED_OUT = 1
 # A claimed click: the link's counter includes it already.
@@ -110,6 +113,18 @@ def decode(payload: bytes) -> Record:
     return Record(time, subject, kind, flags, address, reason, agent, referrer, origin)
 
 
+def with_flag(payload: bytes, flag: int) -> bytes:
+    changed = bytearray(payload)
+    changed[_FLAGS] |= flag
+    return bytes(changed)
+
+
+def subject_and_kind(payload: bytes) -> tuple[int, int]:
+    """Those of an encoded record, without decoding it."""
+    subject, kind = _SUBJECT_AND_KIND.unpack_from(payload)
+    return subject, kind
+
+
 def frame(payload: bytes) -> bytes:
     return _HEADER.pack(len(payload), len(payload) ^ 0xFFFF, crc32c(payload)) + payload
 
@@ -118,12 +133,8 @@ def frame_with_origin(payload: bytes, origin: Origin) -> bytes:
     """The frame of a record that is rewritten to another segment. A record that has an origin keeps it."""
     if payload[_FLAGS] & _HAS_ORIGIN:
         return frame(payload)
-    changed = bytearray(payload)
-    changed[_FLAGS] |= _HAS_ORIGIN
-    return frame(bytes(changed) + _ORIGIN.pack(origin.segment.bytes, origin.end))
-
-
-_FLAGS = Struct("<qqB").size
+    changed = with_flag(payload, _HAS_ORIGIN)
+    return frame(changed + _ORIGIN.pack(origin.segment.bytes, origin.end))
 
 
 def origins(frames: Iterable[Framed]) -> set[uuid.UUID]:

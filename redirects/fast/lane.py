@@ -41,21 +41,11 @@ _REMEMBERED, _REMEMBERED_SECONDS = 64, 0.01
 class FastLane(LinkCache):
     """Main thread only. ``own_hosts``: host names of the default domain.
 
-    ``entries`` and ``size`` (bytes) limit the cached links; by default, as configured. ``remembers_follows``: whether
-    a network that follows a link here may follow it again while it is refused for its guesses.
+    The settings limit the cached links.
     """
 
-    def __init__(
-        self,
-        own_hosts: frozenset[str],
-        trusted_proxies: Sequence[Network],
-        *,
-        entries: int | None = None,
-        size: int | None = None,
-        remembers_follows: bool = True,
-    ) -> None:
-        entries = settings.DESTINATIONS_KEPT if entries is None else entries
-        size = settings.DESTINATIONS_MB * 1024 * 1024 if size is None else size
+    def __init__(self, own_hosts: frozenset[str], trusted_proxies: Sequence[Network]) -> None:
+        entries, size = settings.DESTINATIONS_KEPT, settings.DESTINATIONS_MB * 1024 * 1024
         super().__init__(own_hosts, entries, size)
         self._trusted = tuple(trusted_proxies)
         self._visitor_rules = VisitorRulesTable(entries, size // 4)
@@ -64,16 +54,17 @@ class FastLane(LinkCache):
         self._close_starts: dict[int, bytes] = {}
         self._refusing = guesses().refusing
         self._followed = guesses().followed
-        self._remembered = _REMEMBERED if settings.UNKNOWN_CODE_LIMIT and remembers_follows else 0
+        self._remembered = _REMEMBERED if settings.UNKNOWN_CODE_LIMIT else 0
         self._remember_budget, self._remember_since = 0, 0.0
         self._now, self._microseconds, self._second_end = 0.0, 0, 0.0
 
-    def answer(  # noqa: PLR0912 # the hot path: calls would slow it down
-        self, data: bytes, peer: str, now: float, closes: bool = False
+    def answer(  # noqa: PLR0912, PLR0917 # the hot path: calls would slow it down
+        self, data: bytes, peer: str, now: float, closes: bool = False, claimable: bytes | None = None
     ) -> Answer | None:
         """Return the answer to a request from ``peer`` (an address). None, without side effects: it cannot serve it.
 
         ``now`` in seconds since 1970. ``closes``: the connection closes after this answer, whatever the request says.
+        ``claimable``: by the method of that name. The visitor follows the link only if a click is claimed.
         """
         try:
             method, code, query, fields = read_head(data)
@@ -84,7 +75,12 @@ class FastLane(LinkCache):
             refused = self._refuse_guessing(method, code, key, peer, fields, now, closes)
             if refused is not None:
                 return refused
-        prepared = self._prepared.young.get(key) or self._prepared.recall(key) or self._unknown.get(key)
+        prepared = (
+            claimable
+            or self._prepared.young.get(key)
+            or self._prepared.recall(key)
+            or self._unknown.get(key)
+        )
         if prepared is None:
             return None
         code_number, host_number, link_id, until, code_slot, host_slot, status, flags, rules = unpack_head(
@@ -117,7 +113,7 @@ class FastLane(LinkCache):
             flags |= branch
         else:
             headers = prepared[HEAD_BYTES:]
-        if self._remember_budget:
+        if self._remember_budget and claimable is None:
             self._remember_budget -= 1
             self._followed.remember(address, key)
         closes = closes or fields.closes

@@ -34,11 +34,11 @@ class LinkCache:
             _, code, _, fields = read_link_head(data)
         except NotSimple:
             return None
-        text = code.decode("ascii")
-        if not is_link_code(text):
-            return None
         prepared = self._find(self._key(code, fields))
-        return (fields.host, text) if prepared is None or not is_current(prepared, now) else None
+        if prepared is not None and is_current(prepared, now):
+            return None
+        text = code.decode("ascii")
+        return (fields.host, text) if is_link_code(text) else None
 
     def store(self, host: str, code: str, prepared: bytes) -> None:
         """Cache the result of `redirects.fast.lookup.lookup`."""
@@ -47,8 +47,8 @@ class LinkCache:
         is_new = is_unknown(prepared) and self._prepared.get(key) is None
         (self._unknown if is_new else self._prepared).put(key, prepared)
 
-    def claimable(self, data: bytes) -> tuple[str, str, bytes] | None:
-        """Return host, code and prepared answer of a simple request for a link whose clicks must be claimed first.
+    def claimable(self, data: bytes) -> tuple[bytes, bytes] | None:
+        """Return key and prepared answer of a simple request for a link whose clicks must be claimed first.
 
         The answer may be outdated.
         """
@@ -56,10 +56,11 @@ class LinkCache:
             _, code, _, fields = read_head(data)
         except NotSimple:
             return None
-        prepared = self._prepared.get(self._key(code, fields))
+        key = self._key(code, fields)
+        prepared = self._prepared.get(key)
         if prepared is None or len(prepared) <= HEAD_BYTES or unpack_head(prepared)[6] != 0:
             return None
-        return fields.host, code.decode("ascii"), prepared[HEAD_BYTES:]
+        return key, prepared[HEAD_BYTES:]
 
     def preload(self, entries: Sequence[tuple[bytes, bytes]]) -> bool:
         """Add prepared answers of links by `link_key`, without evicting any. Safe in any thread.

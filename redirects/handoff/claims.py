@@ -41,7 +41,7 @@ class Claims:
         self, loop: EventLoop, pending_handoffs: PendingHandoffs, method_queue: Any, log: Any
     ) -> None:
         self._loop = loop
-        self._lane = CappedLane(loop.lane, settings.BASE_HOSTS, settings.TRUSTED_PROXIES)
+        self._lane = CappedLane(loop.lane)
         self._pending_handoffs = pending_handoffs
         self._method_queue = method_queue
         self._log = log

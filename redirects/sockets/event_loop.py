@@ -167,8 +167,7 @@ class EventLoop:
     def send(self, connection: Connection, answer: Answer, rest: bytes, seconds: float) -> None:
         """Send an answer whose record is stored already. ``rest``: bytes read of later requests."""
         self._counts.add([answer[0]], seconds)
-        _, data, closes, _ = answer
-        self._reader.send(connection, data, rest, closes=closes, is_limited=False)
+        self._reader.send_answer(connection, answer, rest)
 
     def transmit(self, connection: Connection, outbox: Outbox, on_sent: Callable[[Connection], None]) -> None:
         """Send the response as the client reads it, then call ``on_sent``."""

@@ -97,7 +97,7 @@ class Reader:
             return [False] * len(answers)
         for connection, incoming, answer in zip(connections, requests, answers, strict=True):
             if answer is not None:
-                self._send_retried(connection, answer, incoming.rest)
+                self.send_answer(connection, answer, incoming.rest)
         return [answer is not None for answer in answers]
 
     def resume(self, connection: Connection) -> None:
@@ -150,16 +150,6 @@ class Reader:
         data = b"".join([data for _, data, _, _ in answers])
         self.send(connection, data, rest, closes=answers[-1][2], is_limited=len(answers) == _MAX_ANSWERS)
 
-    def _send_retried(self, connection: Connection, answer: Answer, rest: bytes) -> None:
-        """As `_send`, and cheaper if the client takes the whole answer."""
-        _, data, closes, _ = answer
-        try:
-            sent = connection.sock.send(data)
-        except OSError:  # the next attempt finds out why
-            sent = 0
-        if sent < len(data) or rest or closes:
-            self.send(connection, data[sent:], rest, closes=closes, is_limited=False)
-
     def send(
         self, connection: Connection, data: bytes, rest: bytes, *, closes: bool, is_limited: bool
     ) -> None:
@@ -176,6 +166,16 @@ class Reader:
         else:
             after = self._continue_next_iteration if is_limited else self.resume
         self._sender.begin(connection, outbox, after)
+
+    def send_answer(self, connection: Connection, answer: Answer, rest: bytes) -> None:
+        """As `send`, and cheaper if the client takes the whole answer."""
+        _, data, closes, _ = answer
+        try:
+            sent = connection.sock.send(data)
+        except OSError:  # the next attempt finds out why
+            sent = 0
+        if sent < len(data) or rest or closes:
+            self.send(connection, data[sent:], rest, closes=closes, is_limited=False)
 
     def _continue_next_iteration(self, connection: Connection) -> None:
         connection.is_ready = connection.is_special = True
