@@ -85,12 +85,12 @@ class Versions(NamedTuple):
 
 def versions_of(host: str, code: str) -> Versions:
     """Call it before reading the database, so that a change committed during the read invalidates the result."""
-    numbers, host_slot = slots(), slot_of_host(host)
-    known, unknown = (
-        Version(slot, host_slot, numbers[slot], numbers[host_slot])
-        for slot in (slot_of_code(code), slot_of_unknown(code))
+    numbers, host_slot, slot = slots(), slot_of_host(host), slot_of_code(code)
+    host_number, unknown_slot = numbers[host_slot], CHANGES + slot
+    return Versions(
+        Version(slot, host_slot, numbers[slot], host_number),
+        Version(unknown_slot, host_slot, numbers[unknown_slot], host_number),
     )
-    return Versions(known, unknown)
 
 
 def bump(*, codes: Iterable[str] = (), hosts: Iterable[str] = (), new_codes: Iterable[str] = ()) -> None:

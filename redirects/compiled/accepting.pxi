@@ -67,6 +67,9 @@ cdef class Newcomer:
         return self.listener.on_accepted(self.descriptor, self.client)
 
     cdef int finish(self) except -1:
+        """Send what `_send` has kept and the end of the connection, in one packet, and close."""
+        # A close alone would discard the packet if the client has sent more.
+        shutdown(self.descriptor, SHUT_WR)
         # No other process has the socket, so it leaves the epoll by itself.
         close(self.descriptor)
         self.listener.on_finished(self.client)

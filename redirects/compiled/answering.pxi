@@ -179,10 +179,21 @@ cdef class Batch:
                 return False
         return True
 
-    cdef Py_ssize_t send(self, int index) noexcept:
-        """Return the bytes sent, or -1 if the client has disconnected."""
+    cdef bint is_last(self, int index) noexcept:
+        """Whether the answers end the connection, and the client has sent nothing after their requests."""
         cdef Exchange *exchange = &self.exchanges[index]
-        return _send(exchange.descriptor, self.output.data + exchange.out_start, exchange.out_end - exchange.out_start)
+        return (
+            exchange.closes
+            and not self.ending
+            and exchange.answered_end == exchange.end
+            and exchange.answers < MAX_ANSWERS
+        )
+
+    cdef Py_ssize_t send(self, int index, bint more) noexcept:
+        """As `_send`."""
+        cdef Exchange *exchange = &self.exchanges[index]
+        cdef Py_ssize_t size = exchange.out_end - exchange.out_start
+        return _send(exchange.descriptor, self.output.data + exchange.out_start, size, more)
 
     cdef bint is_finished(self, int index, Py_ssize_t sent) noexcept:
         """Whether all answers were sent, and the connection has sent nothing else."""

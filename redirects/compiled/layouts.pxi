@@ -70,11 +70,14 @@ cdef extern from "<sys/socket.h>":
         AF_INET
         AF_INET6
         MSG_DONTWAIT
+        MSG_MORE
         MSG_NOSIGNAL
+        SHUT_WR
         SOCK_CLOEXEC
         SOCK_NONBLOCK
     int accept4(int descriptor, sockaddr *address, socklen_t *length, int flags)
     Py_ssize_t recv(int descriptor, void *buffer, size_t size, int flags)
+    int shutdown(int descriptor, int how)
     Py_ssize_t send(int descriptor, const void *buffer, size_t size, int flags)
 
 cdef extern from "<netinet/in.h>":

@@ -239,10 +239,11 @@ cdef class PlainLinks:
 
     cdef int send(self, int index, connection, double deadline, list later) except -1:
         cdef Batch batch = self.batch
-        cdef Py_ssize_t sent = batch.send(index)
+        cdef bint is_new = type(connection) is Newcomer, is_last = is_new and batch.is_last(index)
+        cdef Py_ssize_t sent = batch.send(index, is_last)
         cdef bint is_finished = batch.is_finished(index, sent), closes = batch.exchanges[index].closes
-        if type(connection) is Newcomer:
-            if sent < 0 or (is_finished and closes and not batch.ending):
+        if is_new:
+            if sent < 0 or (is_last and is_finished):
                 return (<Newcomer>connection).finish()
             connection = (<Newcomer>connection).connection()
         connection.deadline = deadline

@@ -11,11 +11,15 @@ cdef Py_ssize_t _receive(int descriptor, uint8_t *place) noexcept:
             return -1 if errno == EAGAIN else 0
 
 
-cdef Py_ssize_t _send(int descriptor, const uint8_t *data, Py_ssize_t size) noexcept:
-    """Return the bytes sent, or -1 if the client has disconnected."""
+cdef Py_ssize_t _send(int descriptor, const uint8_t *data, Py_ssize_t size, bint more) noexcept:
+    """Return the bytes sent, or -1 if the client has disconnected.
+
+    ``more``: keep the last packet until the socket is shut down.
+    """
     cdef Py_ssize_t sent
+    cdef int flags = MSG_DONTWAIT | MSG_NOSIGNAL | (MSG_MORE if more else 0)
     while True:
-        sent = send(descriptor, data, size, MSG_DONTWAIT | MSG_NOSIGNAL)
+        sent = send(descriptor, data, size, flags)
         if sent >= 0:
             return sent
         if errno != EINTR:

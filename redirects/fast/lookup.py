@@ -11,8 +11,8 @@ from common.database import close_after_failover, is_outage
 from common.host.cache_versions import versions_of
 from common.host.metrics import count_lookups
 from common.host.state import UNHEARD_SECONDS, is_hearing
-from links.destinations.batch_lookup import Key, load_targets
-from links.destinations.lookup import recall_target, site_of
+from links.destinations.batch_lookup import Key, load_targets, sites_of
+from links.destinations.lookup import recall_target
 from redirects.fast.prepared import prepare
 
 # Seconds after which a lookup checks again whether the database is still unreachable.
@@ -31,7 +31,7 @@ def lookup_many(keys: Sequence[Key]) -> list[bytes | None]:
     None: neither has the link; the Django view replies.
     """
     count_lookups(misses=len(keys))
-    before = [versions_of(site_of(host), code) for host, code in keys]
+    before = [versions_of(*key) for key in sites_of(keys)]
     seconds = inf if is_hearing() else UNHEARD_SECONDS
     try:
         close_after_failover()

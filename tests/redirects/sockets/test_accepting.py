@@ -12,6 +12,7 @@ import time_machine
 from pytest_django.fixtures import Settings
 
 from analytics.journal.records import decode
+from analytics.journal.writer import Journal
 from redirects.fast.counts import Counts
 from redirects.sockets.event_loop import EventLoop
 from testing.adversary.journals import journal_sizes, records_since
@@ -84,6 +85,20 @@ def test_a_client_that_has_gone_is_not_counted(accepting: Accepting) -> None:
     accepting.run_until(lambda: len(accepting.admitted) == 1 and not accepting.open)
 
     assert accepting.connections.by_descriptor == {}
+
+
+def test_a_client_that_sends_more_after_its_last_request_gets_the_answer(accepting: Accepting) -> None:
+    """It arrives after the loop has read the request, and before it closes the connection."""
+    client, append_frames = accepting.connect(CLOSING), Journal.append_frames
+
+    def append_meanwhile(journal: Journal, frames: bytes) -> None:
+        client.sendall(b"\r\n")
+        append_frames(journal, frames)
+
+    with patch.object(Journal, "append_frames", append_meanwhile):
+        accepting.run_until(lambda: is_readable(client))
+
+    assert client.recv(65_536).startswith(b"HTTP/1.1 302 Found\r\n")
 
 
 def test_the_internal_listener_redirects_nobody(
