@@ -6,15 +6,15 @@ from domains.models import DomainStatus
 from links.storage.columns import RESTRICTIONS
 
 _SUBJECTS_OF_BANS = "l.id, l.owner_id, l.destination, l.other_destinations"
-# Whether a ban applies to the link ``l``. The call alone takes as long as the rest of a lookup, so links that no ban can
-# concern do without: a ban concerns one link, one owner, or, if it names a host, possibly any link.
+# Whether a ban applies to the link ``l``. The call alone takes as long as the rest of a lookup, so it is omitted for
+# links that no ban can concern. A ban concerns one link or one owner; if it names a host, it may concern any link.
 IS_BANNED = f"""(
     (
         EXISTS (SELECT FROM links_linkban b WHERE b.link_id = l.id)
         OR EXISTS (SELECT FROM bans_ban b WHERE b.owner_id = l.owner_id)
         OR (SELECT EXISTS (SELECT FROM bans_ban WHERE host IS NOT NULL))
     ) AND links_is_banned({_SUBJECTS_OF_BANS})
-)"""
+)"""  # noqa: S608 # built from constants
 # The fields of a target, and the SQL expressions that read them. `utm` becomes a part of the location, and some others
 # become `routing`. JSON is read as text.
 EXPRESSIONS = {
@@ -69,9 +69,9 @@ ON_OWN_HOST = _on_own_host(_OF_OWN_HOST, "%(code)s")
 ON_CUSTOM_HOST = _on_custom_host(_OF_DOMAIN, "%(host)s", "%(code)s")
 
 # The same for many codes, as JSON arrays. Each row begins with the position of its code, from 1, and whether the query
-# for one code has a row for it. LIMIT makes the server look up each code by the indexes: with outdated statistics of the
-# tables, it would choose a join that reads all links. The server does not estimate a JSON array by its length. With
-# arrays of its own, it would plan the statement again for each short one.
+# for one code has a row for it. LIMIT makes the server look up each code by the indexes: with outdated statistics of
+# the tables, it would choose a join that reads all links. The server does not estimate a JSON array by its length.
+# With arrays of its own, it would plan the statement again for each short one.
 _MANY = """
     SELECT place, found.* FROM ROWS FROM ({codes}) WITH ORDINALITY wanted ({names}, place)
     LEFT JOIN LATERAL ({query} LIMIT 1) found ON true
@@ -79,7 +79,7 @@ _MANY = """
 MANY_ON_OWN_HOST = _MANY.format(
     codes="json_array_elements_text(%(codes)s::json)",
     names="code",
-    query=_on_own_host(f"true, {_OF_OWN_HOST}", "wanted.code")
+    query=_on_own_host(f"true, {_OF_OWN_HOST}", "wanted.code"),
 )
 MANY_ON_CUSTOM_HOSTS = _MANY.format(
     codes="json_array_elements_text(%(hosts)s::json), json_array_elements_text(%(codes)s::json)",

@@ -58,7 +58,7 @@ class FastLane(LinkCache):
         self._remember_budget, self._remember_since = 0, 0.0
         self._now, self._microseconds, self._second_end = 0.0, 0, 0.0
 
-    def answer(  # noqa: PLR0912, PLR0917 # the hot path: calls would slow it down
+    def answer(  # noqa: PLR0912 # the hot path: calls would slow it down
         self, data: bytes, peer: str, now: float, closes: bool = False, claimable: bytes | None = None
     ) -> Answer | None:
         """Return the answer to a request from ``peer`` (an address). None, without side effects: it cannot serve it.
@@ -76,10 +76,7 @@ class FastLane(LinkCache):
             if refused is not None:
                 return refused
         prepared = (
-            claimable
-            or self._prepared.young.get(key)
-            or self._prepared.recall(key)
-            or self._unknown.get(key)
+            claimable or self._prepared.young.get(key) or self._prepared.recall(key) or self._unknown.get(key)
         )
         if prepared is None:
             return None
