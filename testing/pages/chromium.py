@@ -58,8 +58,8 @@ class Chromium:
     def page(self, *, alone: bool = False) -> Iterator[Page]:
         """A page that shares nothing with earlier ones but the cache of files. All pages are closed at the end.
 
-        ``alone``: share no cache either. Tests that install a clock need it, because Playwright keeps the clock for all
-        later pages of the context.
+        ``alone``: share no cache either. Tests that install a clock need it, because Playwright keeps the clock for
+        all later pages of the context.
         """
         with self.in_use():
             # A crash fails one test, not all that follow.
