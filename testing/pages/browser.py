@@ -100,8 +100,8 @@ def browse(chromium: Chromium) -> Callable[[], Any]:
     """Returns a context manager with a page. Outside its block, the test can use the database."""
 
     @contextmanager
-    def visit(**options: bool) -> Iterator[Visit]:
-        with chromium.page(**options) as page:
+    def visit() -> Iterator[Visit]:
+        with chromium.page() as page:
             yield Visit(page)
 
     return visit

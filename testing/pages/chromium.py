@@ -38,7 +38,7 @@ class Chromium:
         self._loop = asyncio.get_running_loop()
         with self.in_use():
             self._browser = self._launch()
-        # Of all pages but those on their own, so that they load the files of the dashboard from its cache.
+        # Of one page after another, so that they load the files of the dashboard from its cache.
         self._lasting: BrowserContext | None = None
 
     def _launch(self) -> Browser:
@@ -55,25 +55,24 @@ class Chromium:
             asyncio._set_running_loop(None)
 
     @contextmanager
-    def page(self, *, alone: bool = False) -> Iterator[Page]:
-        """A page that shares nothing with earlier ones but the cache of files. All pages are closed at the end.
-
-        ``alone``: share no cache either. Tests that install a clock need it, because Playwright keeps the clock for
-        all later pages of the context.
-        """
+    def page(self) -> Iterator[Page]:
+        """A page that shares nothing with earlier ones but the cache of files. All pages are closed at the end."""
         with self.in_use():
             # A crash fails one test, not all that follow.
             if not self._browser.is_connected():
                 self._browser = self._launch()
                 self._lasting = None
+            if self._lasting is None:
+                self._lasting = _new_context(self._browser, CHROME)
             try:
-                yield new_page(self._browser) if alone else self._lasting_context().new_page()
+                yield self._lasting.new_page()
             finally:
+                lasting, self._lasting = self._lasting, None
                 for context in self._browser.contexts:
-                    if context is self._lasting:
-                        _clean(context)
+                    _close_pages(context)
+                    if context is lasting and _clean(context):
+                        self._lasting = lasting
                     else:
-                        _close_pages(context)
                         context.close()
 
     def disconnect(self) -> None:
@@ -88,11 +87,6 @@ class Chromium:
             self._browser.close()
             self._playwright.stop()
 
-    def _lasting_context(self) -> BrowserContext:
-        if self._lasting is None:
-            self._lasting = _new_context(self._browser, CHROME)
-        return self._lasting
-
 
 def _close_pages(context: BrowserContext) -> None:
     # Handlers of requests that are still running would fail in the next test.
@@ -103,14 +97,17 @@ def _close_pages(context: BrowserContext) -> None:
         page.close()
 
 
-def _clean(context: BrowserContext) -> None:
-    """Close the pages, and forget everything but the cache of files."""
-    _close_pages(context)
+def _clean(context: BrowserContext) -> bool:
+    """Forget everything but the cache of files. False: the context is unfit for more pages."""
     with context.new_page() as page:
+        # Playwright installs its clock in all later pages, too.
+        if page.evaluate("'__pwClock' in window"):
+            return False
         devtools = context.new_cdp_session(page)
         devtools.send("Storage.clearDataForOrigin", {"origin": "*", "storageTypes": "all"})
     context.clear_cookies()
     context.clear_permissions()
+    return True
 
 
 # Messages of the dashboard disappear after eight seconds, which a busy machine may need to look at them.

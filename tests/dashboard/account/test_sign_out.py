@@ -104,7 +104,7 @@ def test_a_deletion_that_could_be_undone_happens_before_the_session_ends(
 ) -> None:
     make_link(title="Old")
     cookie = session_cookie(alice.user)
-    with browse(alone=True) as visit:
+    with browse() as visit:
         page = visit.page
         sign_in(visit, address, cookie)
         page.goto(f"{address}/dashboard/")

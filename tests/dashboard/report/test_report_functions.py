@@ -26,7 +26,7 @@ def evaluate(browse: Callable[[], Any], address: str) -> Callable[..., Any]:
     def run(module: str, function: str, *arguments: str) -> list[Any]:
         url = f"/dashboard/files/{files.version()}/pages/report/{module}.js"
         calls = "".join(f"module.{function}({argument})," for argument in arguments)
-        with browse(alone=True) as visit:
+        with browse() as visit:
             visit.page.clock.set_fixed_time(datetime(2030, 3, 15, 23, 30, tzinfo=UTC))
             visit.page.goto(f"{address}/dashboard/")
             result: list[Any] = visit.page.evaluate(

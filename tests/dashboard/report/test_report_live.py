@@ -69,7 +69,7 @@ def test_a_hidden_page_requests_nothing(
 ) -> None:
     cookie = session_cookie(alice.user)
     requested: list[str] = []
-    with browse(alone=True) as visit:
+    with browse() as visit:
         page = visit.page
         page.on("request", lambda request: requested.append(request.url))
         page.add_init_script(set_hidden("true"))
@@ -93,7 +93,7 @@ def test_a_past_period_is_read_once(
 ) -> None:
     cookie = session_cookie(alice.user)
     requested: list[str] = []
-    with browse(alone=True) as visit:
+    with browse() as visit:
         page = visit.page
         page.on("request", lambda request: requested.append(request.url))
         sign_in(visit, address, cookie)
