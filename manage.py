@@ -15,7 +15,7 @@ import shortener_project
 from shortener_project.configuration.database_timeouts import set_command_timeouts
 from shortener_project.configuration.embedded_database import embedded_database
 from shortener_project.running.commands import reported_errors
-from shortener_project.running.preloading import preloading
+from shortener_project.running.preloading import import_apps, preloading
 from shortener_project.running.termination import end_on_sigterm
 
 WITHOUT_DATABASE = {
@@ -33,7 +33,7 @@ def database(arguments: list[str]) -> AbstractContextManager[object]:
 def imports(arguments: list[str]) -> AbstractContextManager[Callable[[], object]]:
     if arguments[:1] == ["serve"] and not {"-h", "--help"} & set(arguments):
         return preloading()
-    return nullcontext(lambda: None)
+    return nullcontext(import_apps)
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ from bench.dashboard.views import sign_in
 from bench.harness.results import PROJECT_DIR
 from bench.harness.running import installation
 from bench.harness.stack import service_folder
-from testing.pages.browser import ARGUMENTS, CHROME
+from testing.pages.chromium import ARGUMENTS, CHROME
 from testing.programs import program
 from testing.service.running import Service
 

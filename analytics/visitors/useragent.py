@@ -51,6 +51,8 @@ _CRAWLERS = (
 )
 _CONTACT = re.compile(r"\+(?:https?://|mailto:)")
 
+_PLAIN_TEXT = re.compile(r"(?:[\w /@!:;,=-]|\\[/.()])*")
+
 # The model of a telephone can be called anything: "HTC Butterfly", "ViewSonic", "CUBOT".
 _ANDROID_MODEL = re.compile(r"(Android [^;()]*;(?: ?[a-z]{2}[-_][a-z]{2};)?)[^;()]*", re.IGNORECASE)
 
@@ -77,12 +79,19 @@ def _resolver(*matchers: UserAgentMatcher) -> Resolver:
     return Resolver((list(matchers), [], []))
 
 
+def _matches(pattern: str, client: str) -> bool:
+    """Like re.search, but without compiling the patterns that are plain text: most of a thousand."""
+    if _PLAIN_TEXT.fullmatch(pattern):
+        return pattern.replace("\\", "") in client
+    return re.search(pattern, client) is not None
+
+
 _RULES = Resolver(load_lazy_builtins())
 _FORM_FACTOR_RULES = _resolver(*(UserAgentMatcher(pattern, name) for name, pattern in _FORM_FACTORS))
 _LISTED_CRAWLERS = (
     entry["pattern"]
     for entry in CRAWLER_USER_AGENTS_DATA
-    if not any(re.search(entry["pattern"], client) for client in (*TOOLS, *_NOT_CRAWLERS))
+    if not any(_matches(entry["pattern"], client) for client in (*TOOLS, *_NOT_CRAWLERS))
 )
 _CRAWLER_RULES = _resolver(
     *(UserAgentMatcher(pattern, "crawler") for pattern in (*_CRAWLERS, *_LISTED_CRAWLERS))

@@ -14,7 +14,7 @@ from bench.dashboard.arrival import arrivals
 from bench.dashboard.site import CHROMIUM_ARGUMENTS, Site, site_over_tls
 from bench.harness.results import record
 from bench.harness.stack import database
-from testing.pages.browser import ARGUMENTS, CHROME
+from testing.pages.chromium import ARGUMENTS, CHROME
 from testing.programs import program
 
 MAX_FIRST_VIEW = 150 * 1024

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from playwright.sync_api import BrowserContext, Page, expect
 
 from bench.dashboard.site import HOST
-from testing.pages.browser import CHROME
+from testing.pages.chromium import CHROME
 from testing.service.connection import Connection
 
 DEADLINE_SECONDS = 30

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib import import_module
@@ -36,7 +36,7 @@ def preloading() -> Iterator[Callable[[], object]]:
     """
     with _shared_metrics():
         executor = ThreadPoolExecutor(1)
-        imports = executor.submit(_preload)
+        imports = executor.submit(import_apps, _MODULES)
 
         def wait() -> None:
             # End the thread, too: afterwards this process forks.
@@ -49,6 +49,22 @@ def preloading() -> Iterator[Callable[[], object]]:
             executor.shutdown()
 
 
+def import_apps(modules: Sequence[str] = ()) -> None:
+    """Load Django's apps, then these modules, and keep the garbage collector from visiting them, even at the exit.
+
+    Almost everything that an import creates stays. The collector would visit all of it several times, which takes a
+    fifth of the processor time of a start.
+    """
+    gc.disable()
+    try:
+        django.setup()
+        for name in modules:
+            import_module(name)
+        gc.freeze()
+    finally:
+        gc.enable()
+
+
 def freeze() -> None:
     """Keep the garbage collector of each fork from writing to the shared memory."""
     gc.collect()
@@ -57,12 +73,6 @@ def freeze() -> None:
 
 def exit_without_metrics(error: OSError) -> NoReturn:
     sys.exit(f"error: Cannot create the metrics folder: {error}")
-
-
-def _preload() -> None:
-    django.setup()
-    for name in _MODULES:
-        import_module(name)
 
 
 @contextmanager

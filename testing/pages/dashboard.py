@@ -6,7 +6,8 @@ from django.test import Client
 from playwright.sync_api import Page
 
 from accounts.models import User
-from testing.pages.browser import Visit, new_page
+from testing.pages.browser import Visit
+from testing.pages.chromium import new_page
 
 
 def session_cookie(user: User) -> str:

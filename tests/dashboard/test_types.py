@@ -31,7 +31,10 @@ def check_types(description: dict[str, Any], folder: Path) -> subprocess.Complet
         modules / "openapi-typescript/bin/cli.js", "schema.json", "--output", "types/api.d.ts", cwd=front
     )
     assert generated.returncode == 0, generated.stderr
-    return node(modules / "typescript/bin/tsc", "--project", "tsconfig.json", cwd=front)
+    # TypeScript's own declarations are none of our code.
+    return node(
+        modules / "typescript/bin/tsc", "--project", "tsconfig.json", "--skipDefaultLibCheck", cwd=front
+    )
 
 
 def test_the_front_end_has_no_type_error(description: dict[str, Any], tmp_path: Path) -> None:

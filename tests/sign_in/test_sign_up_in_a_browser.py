@@ -18,7 +18,7 @@ from testing.accounts.workspaces import team
 from testing.pages.browser import address as address
 from testing.pages.browser import browse as browse
 from testing.pages.browser import chromium as chromium
-from testing.pages.browser import new_page
+from testing.pages.chromium import new_page
 from testing.polling import DEADLINE
 from testing.sign_in.smtp import MailServer, mail_server
 

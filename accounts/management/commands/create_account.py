@@ -12,6 +12,7 @@ from common.errors import ServiceError
 
 class Command(BaseCommand):
     help = "Creates an account and prints its API key as the last word of the last line."
+    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("email")

@@ -11,6 +11,7 @@ from accounts.selectors import user_of_email
 
 class Command(BaseCommand):
     help = "Removes the second factors and recovery codes of an account whose owner has lost them."
+    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("email")

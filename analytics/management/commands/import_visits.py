@@ -26,6 +26,7 @@ class Command(BaseCommand):
         "Add the visits that another service logged to the reports of imported links, by day. Repeating an import adds"
         " nothing twice. Writes nothing without --apply."
     )
+    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(

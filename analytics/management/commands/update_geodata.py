@@ -13,6 +13,7 @@ from common.progress import Progress
 
 class Command(BaseCommand):
     help = "Downloads this month's city database to VAR_DIR. Running processes load it automatically."
+    requires_system_checks: list[str] = []
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

@@ -18,6 +18,7 @@ from links.transfer.exports import ExportFormat, export_links
 
 class Command(BaseCommand):
     help = "Write all links of an account to a file, which import_links and the API can read."
+    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path, help="replaced if it exists")

@@ -24,6 +24,7 @@ from links.transfer.imports import Verdict, import_links
 
 class Command(BaseCommand):
     help = "Import links from a file and print a result for each row. Writes nothing without --apply."
+    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path, help="CSV, JSON or lines of JSON, in UTF-8")

@@ -14,6 +14,7 @@ class Command(BaseCommand):
         "Writes the database and this host's journal of clicks to a file that only its owner can read. The service "
         "may run. SECRET_KEY is not in the file: keep it elsewhere."
     )
+    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path, help="replaced if it exists")

@@ -11,6 +11,7 @@ from shortener_project.backup.restoring import restore_backup
 
 class Command(BaseCommand):
     help = "Restores a backup into the empty database while no host runs the service. Then start the service."
+    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path)

@@ -16,6 +16,8 @@ from testing.service.connection import Connection, ReusedConnection
 VISITORS = 6
 # Between the requests of a visitor. Without it, they take the processor that a service needs to start.
 PAUSE_SECONDS = 0.01
+# Visitors of a link that moves look for an answer that is milliseconds too old.
+MOVING_PAUSE_SECONDS = 0.002
 
 
 class Visitors:
@@ -103,7 +105,7 @@ class MovingVisitors:
 
     def _visit(self, visits: list[tuple[float, int]]) -> None:
         with closing(Connection(self._port)) as connection:
-            while not self._stopped.is_set():
+            while not self._stopped.wait(MOVING_PAUSE_SECONDS):
                 sent = time.monotonic()
                 location = connection.call("GET", f"/{self._code}").headers["Location"]
                 visits.append((sent, int(location.rpartition("/")[2])))

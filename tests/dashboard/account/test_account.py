@@ -11,7 +11,8 @@ from playwright.sync_api import expect
 from accounts.models import Session, User
 from accounts.services import NewAccount, read_api_key
 from testing.accounts.accounts import bearer_client, key_client
-from testing.pages.browser import CHROME, Visit
+from testing.pages.browser import Visit
+from testing.pages.chromium import CHROME
 from testing.pages.dashboard import another_browser, session_cookie, sign_in
 from testing.sign_in.totp import add_totp
 

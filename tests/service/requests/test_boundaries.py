@@ -112,7 +112,7 @@ def pass_boundary(
                 assert answer == after, (boundary, code)
             elif time.time() < moment:
                 assert answer == before, (boundary, code)
-        time.sleep(0.1)
+        time.sleep(0.3)
 
 
 Links = dict[str, tuple[Seen, Seen]]
