@@ -62,7 +62,7 @@ def _add_values(definitions: Iterable[Definition], batch: str, before: str = "")
     counted = " UNION ALL ".join(
         f"SELECT link_id, {definition.dimension}::smallint AS dimension, {_DAY} AS day,"
         f" {definition.batch_value or definition.value} AS value, count(*) AS clicks"
-        f" FROM {batch} WHERE {definition.is_stored} GROUP BY link_id, day, value"
+        f" FROM {batch} WHERE {definition.is_stored_of_batch} GROUP BY link_id, day, value"
         for definition in definitions
     )
     parts = f"WITH {before}counted AS MATERIALIZED ({counted})"
