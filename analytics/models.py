@@ -215,7 +215,7 @@ class DayVisitor(models.Model):
     pk = models.CompositePrimaryKey("day", "link_id", "visitor")
     day = models.DateField(db_comment="Day (UTC).")
     link_id = models.BigIntegerField(db_comment="Link; it may be deleted.")
-    visitor = models.UUIDField(db_comment="The 128 bits of the hash.")
+    visitor = models.BigIntegerField(db_comment="The 64 bits of the hash.")
 
     class Meta:
         db_table_comment = "Visitors of each link and day (UTC), as keyed hashes."

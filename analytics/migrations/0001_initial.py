@@ -201,7 +201,7 @@ class Migration(migrations.Migration):
                 ('pk', models.CompositePrimaryKey('day', 'link_id', 'visitor', blank=True, editable=False, primary_key=True, serialize=False)),
                 ('day', models.DateField(db_comment='Day (UTC).')),
                 ('link_id', models.BigIntegerField(db_comment='Link; it may be deleted.')),
-                ('visitor', models.UUIDField(db_comment='The 128 bits of the hash.')),
+                ('visitor', models.BigIntegerField(db_comment='The 64 bits of the hash.')),
             ],
             options={'db_table_comment': 'Visitors of each link and day (UTC), as keyed hashes.'},
         ),

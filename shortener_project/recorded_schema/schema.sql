@@ -1,4 +1,4 @@
--- Written by `make schema`. Digest of the migrations: b7b005aea56f6e65f5ae07942258f82804bfc88fb112be20b8b1ac13b99ca40a
+-- Written by `make schema`. Digest of the migrations: c61edf30ddc29823fdd881dff9c9e81ee06e2ed7d6db72de5cc9dc82157b354f
 SET LOCAL check_function_bodies = false;
 CREATE FUNCTION accounts_create_personal_workspace() RETURNS trigger
     LANGUAGE plpgsql
@@ -1344,12 +1344,12 @@ COMMENT ON COLUMN analytics_daytotal.unique_clicks IS 'First clicks of visitors 
 CREATE TABLE analytics_dayvisitor (
     day date NOT NULL,
     link_id bigint NOT NULL,
-    visitor uuid NOT NULL
+    visitor bigint NOT NULL
 );
 COMMENT ON TABLE analytics_dayvisitor IS 'Visitors of each link and day (UTC), as keyed hashes.';
 COMMENT ON COLUMN analytics_dayvisitor.day IS 'Day (UTC).';
 COMMENT ON COLUMN analytics_dayvisitor.link_id IS 'Link; it may be deleted.';
-COMMENT ON COLUMN analytics_dayvisitor.visitor IS 'The 128 bits of the hash.';
+COMMENT ON COLUMN analytics_dayvisitor.visitor IS 'The 64 bits of the hash.';
 CREATE TABLE analytics_deadletter (
     id bigint NOT NULL,
     record bytea NOT NULL,
