@@ -1,7 +1,7 @@
 """How each dimension counts requests for links. The roll-ups, the reports and the audit derive from this table.
 
-``CLIENT`` has every click. The other dimensions leave out their most frequent or least interesting value, so that a click
-on a quiet link adds few rows: reports derive these clicks from ``CLIENT``, see `analytics.reports.breakdowns`.
+``CLIENT`` has every click. The other dimensions leave out their most frequent or least interesting value, so that a
+click on a quiet link adds few rows: reports derive these clicks from ``CLIENT``, see `analytics.reports.breakdowns`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The lists of a report, and the SQL that derives them from the stored dimensions.
 
-The table ``counted`` has the clicks by stored dimension and value. Values that are not stored get the rest of the link's
-clicks, which are those of ``CLIENT``.
+The table ``counted`` has the clicks by stored dimension and value. Values that are not stored get the rest of the
+link's clicks, which are those of ``CLIENT``.
 """
 
 # ruff: noqa: S608 # built from constants

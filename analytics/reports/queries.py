@@ -78,8 +78,8 @@ SELECT dimension, value, count(*) FROM (
     VALUES {", ".join(f"({definition.dimension}, {definition.is_stored})" for definition in OF_BRANCHES)}
 ) counted (dimension, is_stored) WHERE is_stored GROUP BY 1, 2
 """
-# The most frequent values of limited lists, all values of the others. The planner overestimates the open days and would
-# start parallel workers, which takes longer than the report. They cannot read the CTE ``closed``.
+# The most frequent values of limited lists, all values of the others. The planner overestimates the open days and
+# would start parallel workers, which takes longer than the report. They cannot read the CTE ``closed``.
 _VALUES = f"""
 WITH {{edges}} closed AS MATERIALIZED ({CLOSED_DAY}), counted AS MATERIALIZED (
     SELECT dimension, value, sum(clicks)::bigint AS clicks FROM ({{parts}}) part GROUP BY 1, 2

@@ -82,7 +82,7 @@ def _place(address: str) -> Place:
 def _visitor(record: Record, salt: bytes) -> int:
     """A hash that identifies a visitor per link and day, and identifies nobody once the salt is destroyed.
 
-    64 bits suffice: of ten million visitors of a link on one day, two have the same hash with a chance of 1 to 370,000.
+    64 bits suffice: two of ten million visitors of a link on one day have the same hash with a chance of 1 to 370,000.
     """
     identity = f"{record.subject}|{record.address}|{record.user_agent}".encode()
     number: int = _HASH.unpack(blake2b(identity, digest_size=_HASH.size, key=salt).digest())[0]

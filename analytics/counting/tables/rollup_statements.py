@@ -32,7 +32,6 @@ def _day(number: str) -> str:
     return f"date '1970-01-01' + ({number})::integer"
 
 
-
 _CLICK = (
     "link_id, kind, reason, country, city, device, browser, operating_system, referrer, scanned, is_unique"
 )

@@ -135,6 +135,8 @@ def test_late_clicks_of_the_same_link_do_not_wait_for_each_others_lifetime_count
     with batch_held_before(COUNTERS, clicks_dir, 1):
         assert drain_beside(clicks_dir) == 1
 
-    countries = LifeCount.objects.filter(link_id=link, dimension=Dimension.COUNTRY).values_list("value", "clicks")
+    countries = LifeCount.objects.filter(link_id=link, dimension=Dimension.COUNTRY).values_list(
+        "value", "clicks"
+    )
     assert sum(clicks for _, clicks in countries) == 3
     assert list(differences()) == []

@@ -44,7 +44,10 @@ def test_full_report(api: APIClient, link: str, query: dict[str, str]) -> None:
 
 @pytest.mark.parametrize("query", [{}, DAY, {**DAY, "timezone": "Asia/Kathmandu"}])
 def test_a_city_may_be_in_an_unknown_country(api: APIClient, link: str, query: dict[str, str]) -> None:
-    facts = [Fact("2026-03-01T10:00Z", "unknown", "Atlantis"), Fact("2026-03-01T10:00Z", "unknown", "unknown", count=2)]
+    facts = [
+        Fact("2026-03-01T10:00Z", "unknown", "Atlantis"),
+        Fact("2026-03-01T10:00Z", "unknown", "unknown", count=2),
+    ]
     record(link, facts)
     assert report(api, link, "/geographic", **query) == {
         "countries": [{"code": "unknown", "name": "Unknown", "clicks": 3, "percentage": 100.0}],
