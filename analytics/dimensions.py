@@ -1,4 +1,8 @@
-"""How each dimension counts requests for links. The roll-ups, the reports and the audit derive from this table."""
+"""How each dimension counts requests for links. The roll-ups, the reports and the audit derive from this table.
+
+``CLIENT`` has every click. The other dimensions leave out their most frequent or least interesting value, so that a
+click on a quiet link adds few rows: reports derive these clicks from ``CLIENT``, see `analytics.reports.breakdowns`.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from typing import NamedTuple
 from analytics.models import Dimension, Kind
 
 UNKNOWN = "unknown"
+DIRECT = "direct"
 IS_CLICK = f"kind = {Kind.CLICK}"
 NOT_COUNTED = ("crawler", "prefetch", "head")
 REFUSED_PREFIX = "refused:"
@@ -17,27 +22,44 @@ class Definition(NamedTuple):
     """``value`` and ``condition`` are SQL over the columns of a request, as ``analytics_click`` has them.
 
     The roll-ups store only clicks that meet the condition. ``value`` is not null for these.
-    ``batch_value`` replaces the value where a batch of the pipeline has a column for it.
+    ``batch_value`` and ``batch_condition`` replace them where a batch of the pipeline has a column for the value.
+    ``unknown`` is stored for clicks of which only the time is known, nothing if it is empty.
     """
 
     dimension: Dimension
     value: str
     condition: str = ""
     batch_value: str = ""
+    batch_condition: str = ""
+    unknown: str = ""
     of_clicks: bool = True
 
     @property
     def is_stored(self) -> str:
         """An SQL condition: the requests that the roll-ups store."""
+        return self._with_kind(self.condition)
+
+    @property
+    def is_stored_of_batch(self) -> str:
+        """Like ``is_stored``, over the columns of a batch."""
+        return self._with_kind(self.batch_condition or self.condition)
+
+    def _with_kind(self, condition: str) -> str:
         if not self.of_clicks:
             return f"NOT {IS_CLICK}"
-        return f"{IS_CLICK} AND {self.condition}" if self.condition else IS_CLICK
+        return f"{IS_CLICK} AND {condition}" if condition else IS_CLICK
 
 
+# The browser's name comes last and may be any text. The other two come from lists and have no tab.
+_TAB = r"E'\t'"
+_CLIENT = f"device || {_TAB} || operating_system || {_TAB} || browser"
+DEVICE_OF_CLIENT = f"split_part(value, {_TAB}, 1)"
+SYSTEM_OF_CLIENT = f"split_part(value, {_TAB}, 2)"
+BROWSER_OF_CLIENT = f"substr(value, length({DEVICE_OF_CLIENT}) + length({SYSTEM_OF_CLIENT}) + 3)"
 _HOST = "split_part(referrer, '/', 3)"
 # Same result as analytics.counting.tables.enrichment.
 _SITE = f"""CASE
-    WHEN referrer = '' THEN 'direct'
+    WHEN referrer = '' THEN '{DIRECT}'
     WHEN strpos(referrer, '://') = 0 THEN '{UNKNOWN}'
     ELSE substr({_HOST}, CASE WHEN starts_with({_HOST}, 'www.') THEN 5 ELSE 1 END)
 END"""
@@ -49,13 +71,17 @@ _OUTCOME = f"""CASE kind
 END"""
 
 DEFINITIONS = (
-    Definition(Dimension.COUNTRY, "country"),
-    # An unknown city is not stored: reports derive it from the clicks of the country.
+    Definition(Dimension.COUNTRY, "country", condition=f"country <> '{UNKNOWN}'"),
     Definition(Dimension.CITY, "country || ' ' || city", condition=f"city <> '{UNKNOWN}'"),
-    Definition(Dimension.DEVICE, "device"),
-    Definition(Dimension.BROWSER, "browser"),
-    Definition(Dimension.OPERATING_SYSTEM, "operating_system"),
-    Definition(Dimension.REFERRER, _SITE, batch_value="referrer_host"),
+    Definition(Dimension.CLIENT, _CLIENT, unknown="\t".join([UNKNOWN] * 3)),
+    Definition(
+        Dimension.REFERRER,
+        _SITE,
+        condition=f"{_SITE} <> '{DIRECT}'",
+        batch_value="referrer_host",
+        batch_condition=f"referrer_host <> '{DIRECT}'",
+        unknown=UNKNOWN,
+    ),
     Definition(Dimension.SOURCE, "CASE WHEN scanned THEN 'qr' ELSE 'link' END", condition="scanned"),
     Definition(Dimension.OUTCOME, _OUTCOME, of_clicks=False),
     Definition(Dimension.BRANCH, BRANCH, condition="branch IS NOT NULL"),
@@ -75,3 +101,9 @@ COMPLETE = [
 PARTIAL = [
     definition.dimension for definition in DEFINITIONS if definition.of_clicks and definition.condition
 ]
+# The rows (dimension, value) of a click of which only the time is known.
+OF_UNKNOWN_CLICKS = ", ".join(
+    f"({definition.dimension}::smallint, '{definition.unknown}')"
+    for definition in DEFINITIONS
+    if definition.unknown
+)

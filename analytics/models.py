@@ -22,22 +22,24 @@ from analytics.pipeline_models import (  # noqa: F401 # Django finds models in t
 
 
 class Dimension(models.IntegerChoices):
-    """The property that a roll-up groups by. ``OUTCOME`` groups requests that are not clicks, the others clicks."""
+    """The property that a roll-up groups by. ``OUTCOME`` groups requests that are not clicks, the others clicks.
+
+    Only ``CLIENT`` has every click, see `analytics.dimensions`.
+    """
 
     COUNTRY = 1
     # Values contain the country ("DE Berlin"), because the names of cities are not unique.
     CITY = 2
-    DEVICE = 3
-    BROWSER = 4
-    OPERATING_SYSTEM = 5
-    REFERRER = 6
-    OUTCOME = 7
+    # Device, operating system and browser in one value: a click on a quiet link adds one row for all three.
+    CLIENT = 3
+    REFERRER = 4
+    OUTCOME = 5
     # "qr" for a click on the link of a QR code. Other clicks are not stored.
-    SOURCE = 8
+    SOURCE = 6
     # API ids of branches (see links.models.Route). Clicks that led to the link's own destination are not stored.
-    BRANCH = 9
+    BRANCH = 7
     # Like BRANCH, of unique clicks only.
-    UNIQUE_BRANCH = 10
+    UNIQUE_BRANCH = 8
 
 
 class Kind(models.IntegerChoices):
@@ -123,7 +125,7 @@ class QuarterTotal(models.Model):
 
 
 class DayCount(models.Model):
-    """Clicks of a link on a day (UTC) with one value of a dimension. The values add up to the day's total."""
+    """Clicks of a link on a day (UTC) with one value of a dimension, see `analytics.dimensions`."""
 
     pk = models.CompositePrimaryKey("link_id", "dimension", "day", "value", "slot")
     link_id = models.BigIntegerField(db_comment="Link; it may be deleted.")
@@ -213,7 +215,7 @@ class DayVisitor(models.Model):
     pk = models.CompositePrimaryKey("day", "link_id", "visitor")
     day = models.DateField(db_comment="Day (UTC).")
     link_id = models.BigIntegerField(db_comment="Link; it may be deleted.")
-    visitor = models.UUIDField(db_comment="The 128 bits of the hash.")
+    visitor = models.BigIntegerField(db_comment="The 64 bits of the hash.")
 
     class Meta:
         db_table_comment = "Visitors of each link and day (UTC), as keyed hashes."

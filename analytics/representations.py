@@ -9,7 +9,8 @@ from rest_framework.fields import FloatField
 
 from analytics.branch_representations import BRANCHES, CLICK_FIELDS, branches
 from analytics.dimensions import NOT_COUNTED, REFUSED_PREFIX
-from analytics.models import Dimension, Kind
+from analytics.models import Kind
+from analytics.reports.breakdowns import Breakdown
 from analytics.reports.click_log import ClickPage
 from analytics.reports.percentages import percentages
 from analytics.reports.periods import Interval, label
@@ -30,11 +31,11 @@ class _Report(NamedTuple):
     overview: Overview
     interval: Interval
 
-    def values(self, dimension: Dimension) -> list[Value]:
-        return self.overview.counts[dimension]
+    def values(self, breakdown: Breakdown) -> list[Value]:
+        return self.overview.counts[breakdown]
 
-    def clicks_of(self, dimension: Dimension, name: str) -> int:
-        return next((value.clicks for value in self.values(dimension) if value.name == name), 0)
+    def clicks_of(self, breakdown: Breakdown, name: str) -> int:
+        return next((value.clicks for value in self.values(breakdown) if value.name == name), 0)
 
     def dates(self) -> list[tuple[str, int, int]]:
         return [(label(step, self.interval), clicks, unique) for step, clicks, unique in self.overview.steps]
@@ -46,13 +47,13 @@ class _Share(NamedTuple):
     percentage: float
 
 
-def _rows(row: Representation, dimension: Dimension) -> Any:
-    return lambda report: [row(value) for value in report.values(dimension)]
+def _rows(row: Representation, breakdown: Breakdown) -> Any:
+    return lambda report: [row(value) for value in report.values(breakdown)]
 
 
 def _outcomes(prefix: str, names: tuple[str, ...], example: int) -> list[Field]:
     def clicks(name: str) -> Any:
-        return lambda report: report.clicks_of(Dimension.OUTCOME, prefix + name)
+        return lambda report: report.clicks_of(Breakdown.OUTCOME, prefix + name)
 
     return [count(name, clicks(name), example) for name in names]
 
@@ -106,14 +107,14 @@ OVERVIEW = Representation(
     ),
     count(
         "scans",
-        lambda report: report.clicks_of(Dimension.SOURCE, "qr"),
+        lambda report: report.clicks_of(Breakdown.SOURCE, "qr"),
         5,
         "The clicks on the link of a QR code, included in `totalClicks`.",
     ),
     _date.listed("clicksByDate", lambda report: [_date(row) for row in report.dates()]),
-    _country.listed("topCountries", _rows(_country, Dimension.COUNTRY)),
-    _device.listed("topDevices", _rows(_device, Dimension.DEVICE)),
-    _referrer.listed("topReferrers", _rows(_referrer, Dimension.REFERRER)),
+    _country.listed("topCountries", _rows(_country, Breakdown.COUNTRY)),
+    _device.listed("topDevices", _rows(_device, Breakdown.DEVICE)),
+    _referrer.listed("topReferrers", _rows(_referrer, Breakdown.REFERRER)),
     BRANCHES._replace(source=lambda report: branches(report.overview.branches, report.overview.clicks)),
     _not_counted.nested("notCounted", _not_counted),
     _refused.nested("refused", _refused),
@@ -155,9 +156,9 @@ DEVICES = (
 
 def devices(counts: Counts, limit: int) -> dict[str, Any]:
     return {
-        "devices": _shares(_share_of_device, counts[Dimension.DEVICE], limit),
-        "browsers": _shares(_share_of_browser, counts[Dimension.BROWSER], limit),
-        "operatingSystems": _shares(_share_of_system, counts[Dimension.OPERATING_SYSTEM], limit),
+        "devices": _shares(_share_of_device, counts[Breakdown.DEVICE], limit),
+        "browsers": _shares(_share_of_browser, counts[Breakdown.BROWSER], limit),
+        "operatingSystems": _shares(_share_of_system, counts[Breakdown.OPERATING_SYSTEM], limit),
     }
 
 
@@ -174,7 +175,7 @@ _share_of_country = Representation(
     _CLICKS,
     _SHARE,
 )
-# The value of the dimension is "DE Berlin".
+# The value of the list is "DE Berlin".
 _city = Representation(
     "City",
     _CITY._replace(name="name", source=lambda value: value.name.partition(" ")[2]),
@@ -199,8 +200,8 @@ PLACES = (
 
 def places(counts: Counts, limit: int, attribution: Attribution | None) -> dict[str, Any]:
     return {
-        "countries": _shares(_share_of_country, counts[Dimension.COUNTRY], limit),
-        "cities": [_city(value) for value in counts[Dimension.CITY]],
+        "countries": _shares(_share_of_country, counts[Breakdown.COUNTRY], limit),
+        "cities": [_city(value) for value in counts[Breakdown.CITY]],
         **({} if attribution is None else {"attribution": attribution}),
     }
 

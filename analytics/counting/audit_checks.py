@@ -95,7 +95,7 @@ CHECKS = [
         """,
     ),
     Check(
-        # Unknown cities, clicks without a scan, and clicks without a branch are not stored.
+        # Values that reports derive are not stored, nor clicks without a scan or a branch.
         ("link_id", "day", "dimension"),
         "day", f"""
             SELECT link_id, day, dimension, sum(clicks) AS n

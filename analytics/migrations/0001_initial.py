@@ -59,21 +59,19 @@ INSERT INTO analytics_closedday VALUES ('1970-01-01');
 # The rows of a day are stored in the order of their arrival: a BRIN index on them costs the drainer almost nothing.
 DAY_INDEXES = """
 CREATE INDEX daytotal_day ON analytics_daytotal USING brin (day) WITH (pages_per_range = 32, autosummarize = on);
-CREATE INDEX daycount_outcome_day ON analytics_daycount (day) WHERE dimension = 7;
+CREATE INDEX daycount_outcome_day ON analytics_daycount (day) WHERE dimension = 5;
 """
 
 # For people who read the tables with psql. A test compares the names with the enumerations of the models.
 DIMENSION = """CASE dimension
         WHEN 1 THEN 'country'
         WHEN 2 THEN 'city'
-        WHEN 3 THEN 'device'
-        WHEN 4 THEN 'browser'
-        WHEN 5 THEN 'operating_system'
-        WHEN 6 THEN 'referrer'
-        WHEN 7 THEN 'outcome'
-        WHEN 8 THEN 'source'
-        WHEN 9 THEN 'branch'
-        WHEN 10 THEN 'unique_branch'
+        WHEN 3 THEN 'client'
+        WHEN 4 THEN 'referrer'
+        WHEN 5 THEN 'outcome'
+        WHEN 6 THEN 'source'
+        WHEN 7 THEN 'branch'
+        WHEN 8 THEN 'unique_branch'
         ELSE dimension::text END"""
 VIEWS = f"""
 CREATE VIEW analytics_readable_click AS
@@ -93,21 +91,21 @@ COMMENT ON VIEW analytics_readable_click IS 'analytics_click with the names of k
 CREATE VIEW analytics_readable_daycount AS
 SELECT link_id, day,
     {DIMENSION} AS dimension,
-    value, sum(clicks)::bigint AS clicks
+    replace(value, E'\\t', ', ') AS value, sum(clicks)::bigint AS clicks
 FROM analytics_daycount GROUP BY link_id, day, analytics_daycount.dimension, value;
 COMMENT ON VIEW analytics_readable_daycount IS 'analytics_daycount with the names of dimensions, all slots added up.';
 
 CREATE VIEW analytics_readable_lifecount AS
 SELECT link_id,
     {DIMENSION} AS dimension,
-    value, sum(clicks)::bigint AS clicks
+    replace(value, E'\\t', ', ') AS value, sum(clicks)::bigint AS clicks
 FROM analytics_lifecount GROUP BY link_id, analytics_lifecount.dimension, value;
 COMMENT ON VIEW analytics_readable_lifecount IS 'analytics_lifecount with the names of dimensions, all slots added up.';
 
 CREATE VIEW analytics_readable_monthcount AS
 SELECT link_id, month,
     {DIMENSION} AS dimension,
-    value, sum(clicks)::bigint AS clicks
+    replace(value, E'\\t', ', ') AS value, sum(clicks)::bigint AS clicks
 FROM analytics_monthcount GROUP BY link_id, month, analytics_monthcount.dimension, value;
 COMMENT ON VIEW analytics_readable_monthcount IS 'analytics_monthcount with the names of dimensions, all slots added up.';
 """
@@ -169,7 +167,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('pk', models.CompositePrimaryKey('link_id', 'dimension', 'day', 'value', 'slot', blank=True, editable=False, primary_key=True, serialize=False)),
                 ('link_id', models.BigIntegerField(db_comment='Link; it may be deleted.')),
-                ('dimension', models.SmallIntegerField(choices=[(1, 'Country'), (2, 'City'), (3, 'Device'), (4, 'Browser'), (5, 'Operating System'), (6, 'Referrer'), (7, 'Outcome'), (8, 'Source'), (9, 'Branch'), (10, 'Unique Branch')], db_comment='1 country, 2 city, 3 device, 4 browser, 5 operating_system, 6 referrer, 7 outcome, 8 source, 9 branch, 10 unique_branch.')),
+                ('dimension', models.SmallIntegerField(choices=[(1, 'Country'), (2, 'City'), (3, 'Client'), (4, 'Referrer'), (5, 'Outcome'), (6, 'Source'), (7, 'Branch'), (8, 'Unique Branch')], db_comment='1 country, 2 city, 3 client, 4 referrer, 5 outcome, 6 source, 7 branch, 8 unique_branch.')),
                 ('slot', models.SmallIntegerField(db_default=0, db_comment='Spreads concurrent writes.')),
                 ('day', models.DateField(db_comment='Day (UTC).')),
                 ("value", models.TextField(db_collation="C", db_comment='Value of the dimension.')),
@@ -203,7 +201,7 @@ class Migration(migrations.Migration):
                 ('pk', models.CompositePrimaryKey('day', 'link_id', 'visitor', blank=True, editable=False, primary_key=True, serialize=False)),
                 ('day', models.DateField(db_comment='Day (UTC).')),
                 ('link_id', models.BigIntegerField(db_comment='Link; it may be deleted.')),
-                ('visitor', models.UUIDField(db_comment='The 128 bits of the hash.')),
+                ('visitor', models.BigIntegerField(db_comment='The 64 bits of the hash.')),
             ],
             options={'db_table_comment': 'Visitors of each link and day (UTC), as keyed hashes.'},
         ),
@@ -240,7 +238,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('pk', models.CompositePrimaryKey('link_id', 'dimension', 'value', 'slot', blank=True, editable=False, primary_key=True, serialize=False)),
                 ('link_id', models.BigIntegerField(db_comment='Link; it may be deleted.')),
-                ('dimension', models.SmallIntegerField(choices=[(1, 'Country'), (2, 'City'), (3, 'Device'), (4, 'Browser'), (5, 'Operating System'), (6, 'Referrer'), (7, 'Outcome'), (8, 'Source'), (9, 'Branch'), (10, 'Unique Branch')], db_comment='1 country, 2 city, 3 device, 4 browser, 5 operating_system, 6 referrer, 7 outcome, 8 source, 9 branch, 10 unique_branch.')),
+                ('dimension', models.SmallIntegerField(choices=[(1, 'Country'), (2, 'City'), (3, 'Client'), (4, 'Referrer'), (5, 'Outcome'), (6, 'Source'), (7, 'Branch'), (8, 'Unique Branch')], db_comment='1 country, 2 city, 3 client, 4 referrer, 5 outcome, 6 source, 7 branch, 8 unique_branch.')),
                 ('slot', models.SmallIntegerField(db_default=0, db_comment='Spreads concurrent writes.')),
                 ("value", models.TextField(db_collation="C", db_comment='Value of the dimension.')),
                 ('clicks', models.BigIntegerField(db_comment='Clicks, or other requests for outcome.')),
@@ -252,7 +250,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('pk', models.CompositePrimaryKey('link_id', 'dimension', 'month', 'value', 'slot', blank=True, editable=False, primary_key=True, serialize=False)),
                 ('link_id', models.BigIntegerField(db_comment='Link; it may be deleted.')),
-                ('dimension', models.SmallIntegerField(choices=[(1, 'Country'), (2, 'City'), (3, 'Device'), (4, 'Browser'), (5, 'Operating System'), (6, 'Referrer'), (7, 'Outcome'), (8, 'Source'), (9, 'Branch'), (10, 'Unique Branch')], db_comment='1 country, 2 city, 3 device, 4 browser, 5 operating_system, 6 referrer, 7 outcome, 8 source, 9 branch, 10 unique_branch.')),
+                ('dimension', models.SmallIntegerField(choices=[(1, 'Country'), (2, 'City'), (3, 'Client'), (4, 'Referrer'), (5, 'Outcome'), (6, 'Source'), (7, 'Branch'), (8, 'Unique Branch')], db_comment='1 country, 2 city, 3 client, 4 referrer, 5 outcome, 6 source, 7 branch, 8 unique_branch.')),
                 ('slot', models.SmallIntegerField(db_default=0, db_comment='Spreads concurrent writes.')),
                 ('month', models.DateField(db_comment='First day of the month (UTC).')),
                 ('value', models.TextField(db_collation='C', db_comment='Value of the dimension.')),

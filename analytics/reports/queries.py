@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from analytics.dimensions import BRANCH, COMPLETE, IS_CLICK, OF_ALL_LINKS, OF_BRANCHES, UNKNOWN
+from analytics.dimensions import BRANCH, IS_CLICK, OF_ALL_LINKS, OF_BRANCHES, OF_UNKNOWN_CLICKS
 from analytics.models import Dimension, Kind
+from analytics.reports.breakdowns import Breakdown, dimensions_of, lists
 from analytics.reports.sources import LIFETIME, Sources
 
 CLOSED_DAY = "SELECT coalesce(max(day), '1970-01-01') AS day FROM analytics_closedday"
@@ -40,9 +41,11 @@ SELECT dimension, value, clicks FROM analytics_daycount
 WHERE link_id = %(link)s AND dimension = {Dimension.OUTCOME}
 AND day BETWEEN %(touched_first)s AND %(touched_last)s
 """
-# The values of raw clicks.
+# The stored values of raw clicks; null if nothing is stored.
 _CLICK_VALUES = {
-    definition.dimension: definition.value for definition in OF_ALL_LINKS if definition.of_clicks
+    definition.dimension: f"CASE WHEN {definition.condition or 'true'} THEN {definition.value} END"
+    for definition in OF_ALL_LINKS
+    if definition.of_clicks
 }
 # Retention deletes raw clicks. The values of deleted clicks are unknown, but they still count.
 _EDGES = """
@@ -59,10 +62,10 @@ edge AS MATERIALIZED (
 """
 _EDGE_PARTS = f"""
 UNION ALL
-SELECT dimension, value, clicks FROM edge WHERE dimension IS NOT NULL
+SELECT dimension, value, clicks FROM edge WHERE value IS NOT NULL
 UNION ALL
-SELECT dimension, '{UNKNOWN}', deleted.clicks FROM unnest(%(dimensions)s::smallint[]) AS dimension, deleted
-WHERE dimension IN ({", ".join(str(int(dimension)) for dimension in COMPLETE)}) AND deleted.clicks > 0
+SELECT unknown.*, deleted.clicks FROM (VALUES {OF_UNKNOWN_CLICKS}) unknown (dimension, value), deleted
+WHERE dimension = ANY(%(summed)s::smallint[]) AND deleted.clicks > 0
 """
 # Another read of these raw clicks, only for links that have or had branches.
 _EDGE_BRANCHES = f"""
@@ -75,33 +78,21 @@ SELECT dimension, value, count(*) FROM (
     VALUES {", ".join(f"({definition.dimension}, {definition.is_stored})" for definition in OF_BRANCHES)}
 ) counted (dimension, is_stored) WHERE is_stored GROUP BY 1, 2
 """
-# Clicks of unknown cities are not stored: they are the clicks of a country minus those of its cities. Only raw clicks
-# have them.
-_IS_KNOWN = f"(dimension <> {Dimension.CITY} OR substr(value, strpos(value, ' ')) <> ' unknown')"
-_WITH_UNKNOWN_CITIES = f"""
-(
-    SELECT dimension, value, clicks FROM counted WHERE {_IS_KNOWN}
-    UNION ALL
-    SELECT {Dimension.CITY}, split_part(value, ' ', 1) || ' unknown',
-        sum(CASE dimension WHEN {Dimension.CITY} THEN -clicks ELSE clicks END)::bigint
-    FROM counted WHERE {_IS_KNOWN} GROUP BY 2
-)
-"""
-# The most frequent values of limited dimensions, all values of the others. The planner overestimates the open days and
+# The most frequent values of limited lists, all values of the others. The planner overestimates the open days and
 # would start parallel workers, which takes longer than the report. They cannot read the CTE ``closed``.
 _VALUES = f"""
 WITH {{edges}} closed AS MATERIALIZED ({CLOSED_DAY}), counted AS MATERIALIZED (
     SELECT dimension, value, sum(clicks)::bigint AS clicks FROM ({{parts}}) part GROUP BY 1, 2
-)
-SELECT requested.dimension::integer, most.value, most.clicks, 0::bigint
-FROM unnest(%(dimensions)s::smallint[]) AS requested(dimension), LATERAL (
-    SELECT value, clicks FROM {{counted}} counted WHERE dimension = requested.dimension AND clicks > 0
+), listed AS MATERIALIZED ({{lists}})
+SELECT requested.breakdown, most.value, most.clicks, 0::bigint
+FROM unnest(%(breakdowns)s::integer[]) AS requested(breakdown), LATERAL (
+    SELECT value, clicks FROM listed WHERE breakdown = requested.breakdown AND clicks > 0
     ORDER BY clicks DESC, value COLLATE "C"
-    LIMIT CASE WHEN requested.dimension = ANY(%(limited)s::smallint[]) THEN %(limit)s END
+    LIMIT CASE WHEN requested.breakdown = ANY(%(limited)s::integer[]) THEN %(limit)s END
 ) most
 """
 
-# The same columns as those of the values. No dimension has the number 0.
+# The same columns as those of the values. No breakdown has the number 0.
 BY_DAY = """
 SELECT 0, width_bucket(day, %(steps)s::date[])::text, sum(clicks)::bigint, sum(unique_clicks)::bigint
 FROM analytics_daytotal
@@ -113,8 +104,8 @@ FROM analytics_quartertotal
 WHERE link_id = %(link)s AND start >= %(since)s::timestamptz AND start < %(until)s::timestamptz GROUP BY 2
 """
 ORDERED = """
-SELECT * FROM ({parts}) part(dimension, value, clicks, unique_clicks)
-ORDER BY dimension, clicks DESC, value COLLATE "C"
+SELECT * FROM ({parts}) part(breakdown, value, clicks, unique_clicks)
+ORDER BY breakdown, clicks DESC, value COLLATE "C"
 """
 
 FIRST_AND_LAST_DAY = (
@@ -130,22 +121,23 @@ SELECT min(start), max(start) FROM analytics_quartertotal WHERE link_id = %(link
 """
 
 
-def of_life(dimensions: Collection[Dimension]) -> str:
-    return _values(dimensions, _whole_days(LIFETIME))
+def of_life(breakdowns: Collection[Breakdown]) -> str:
+    return _values(breakdowns, _whole_days(LIFETIME))
 
 
-def of_range(dimensions: Collection[Dimension], edges: int, sources: Sources | None) -> str:
+def of_range(breakdowns: Collection[Breakdown], edges: int, sources: Sources | None) -> str:
     """The values of whole days, and of ``edges`` partial days: from ``since_0`` to before ``until_0``, etc.
 
     ``sources``: where those of the whole days come from; None: from each day.
     """
+    dimensions = dimensions_of(breakdowns)
     days = _whole_days(sources) if sources else _DAYS
     outcomes = _OUTCOMES if Dimension.OUTCOME in dimensions else ""
     if not edges:
-        return _values(dimensions, days + outcomes)
+        return _values(breakdowns, days + outcomes)
     names = {dimension: f"value_{dimension:d}" for dimension in dimensions if dimension in _CLICK_VALUES}
     edge = _EDGES.format(
-        cases=" ".join(f"WHEN {name} IS NOT NULL THEN {dimension:d}" for dimension, name in names.items()),
+        cases=" ".join(f"WHEN GROUPING({name}) = 0 THEN {dimension:d}" for dimension, name in names.items()),
         columns=", ".join(names.values()),
         values=", ".join(f"{_CLICK_VALUES[dimension]} AS {name}" for dimension, name in names.items()),
         sets=", ".join(f"({name})" for name in names.values()),
@@ -155,7 +147,7 @@ def of_range(dimensions: Collection[Dimension], edges: int, sources: Sources | N
     )
     has_branches = any(definition.dimension in dimensions for definition in OF_BRANCHES)
     branches = _EDGE_BRANCHES.format(in_time=_within("time", edges)) if has_branches else ""
-    return _values(dimensions, days + outcomes + _EDGE_PARTS + branches, edge)
+    return _values(breakdowns, days + outcomes + _EDGE_PARTS + branches, edge)
 
 
 def _whole_days(sources: Sources) -> str:
@@ -165,9 +157,8 @@ def _whole_days(sources: Sources) -> str:
     return " UNION ALL ".join([*life, *months, *spans, _OPEN_DAYS])
 
 
-def _values(dimensions: Collection[Dimension], parts: str, edges: str = "") -> str:
-    counted = _WITH_UNKNOWN_CITIES if Dimension.CITY in dimensions else "counted"
-    return _VALUES.format(edges=edges, parts=parts, counted=counted)
+def _values(breakdowns: Collection[Breakdown], parts: str, edges: str = "") -> str:
+    return _VALUES.format(edges=edges, parts=parts, lists=lists(breakdowns))
 
 
 def _within(column: str, edges: int) -> str:

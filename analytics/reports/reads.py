@@ -14,27 +14,28 @@ from django.utils import timezone
 from analytics.models import Dimension
 from analytics.reports import queries
 from analytics.reports.branches import Branch, branches
+from analytics.reports.breakdowns import Breakdown, dimensions_of
 from analytics.reports.periods import Period, RequestedRange
 from analytics.reports.sources import LinkDays, sources
 from links.models import Link
 
-_TOP = (Dimension.COUNTRY, Dimension.DEVICE, Dimension.REFERRER)
-_AGENTS = (Dimension.DEVICE, Dimension.BROWSER, Dimension.OPERATING_SYSTEM)
-_PLACES = (Dimension.COUNTRY, Dimension.CITY)
+_TOP = (Breakdown.COUNTRY, Breakdown.DEVICE, Breakdown.REFERRER)
+_AGENTS = (Breakdown.DEVICE, Breakdown.BROWSER, Breakdown.OPERATING_SYSTEM)
+_PLACES = (Breakdown.COUNTRY, Breakdown.CITY)
 # Shorter ranges are read day by day.
 _LONG_DAYS = 7
-_BRANCHES = (Dimension.BRANCH, Dimension.UNIQUE_BRANCH)
+_BRANCHES = (Breakdown.BRANCH, Breakdown.UNIQUE_BRANCH)
 
 
 class Value(NamedTuple):
-    """One value of a dimension."""
+    """One value of a list."""
 
     name: str
     clicks: int
 
 
-# The values of each dimension, the most frequent first.
-Counts = defaultdict[Dimension, list[Value]]
+# The values of each list, the most frequent first.
+Counts = defaultdict[Breakdown, list[Value]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,24 +50,24 @@ class Overview:
 
 
 def overview(link: Link, query: RequestedRange, limit: int) -> Overview:
-    """At most ``limit`` values of each dimension. Raises InvalidFields if the dates contradict each other."""
+    """At most ``limit`` values of each list. Raises InvalidFields if the dates contradict each other."""
     requested = _requested_period(link, query)
     period = requested or _life(link, query)
     steps = period.steps(query.interval)
-    dimensions = [*_TOP, Dimension.SOURCE, Dimension.OUTCOME, *_BRANCHES]
-    values = _values(link, requested, dimensions, limited=_TOP, limit=limit)
+    breakdowns = [*_TOP, Breakdown.SOURCE, Breakdown.OUTCOME, *_BRANCHES]
+    values = _values(link, requested, breakdowns, limited=_TOP, limit=limit)
     totals = _totals(requested, steps, by_day=query.zone is UTC and query.interval != "hour")
     clicks, unique_clicks = [0] * len(steps), [0] * len(steps)
     counts: Counts = defaultdict(list)
-    for dimension, name, number, unique in _fetch(link, values, totals):
-        if dimension:
-            counts[Dimension(dimension)].append(Value(name, number))
+    for breakdown, name, number, unique in _fetch(link, values, totals):
+        if breakdown:
+            counts[Breakdown(breakdown)].append(Value(name, number))
         else:
             # A click of an earlier day may have been counted after the query for the first day.
             step = max(int(name) - 1, 0)
             clicks[step] += number
             unique_clicks[step] += unique
-    by_branch = branches(link, *(dict(counts[dimension]) for dimension in _BRANCHES))
+    by_branch = branches(link, *(dict(counts[breakdown]) for breakdown in _BRANCHES))
     total = sum(clicks)
     if not total and not requested:
         return Overview(0, 0, [], counts, by_branch)
@@ -81,7 +82,7 @@ def agents(link: Link, query: RequestedRange) -> Counts:
 
 def places(link: Link, query: RequestedRange, cities: int) -> Counts:
     """At most ``cities`` cities. Raises InvalidFields if the dates contradict each other."""
-    limited = [Dimension.CITY]
+    limited = [Breakdown.CITY]
     return _counts(
         link, _values(link, _requested_period(link, query), _PLACES, limited=limited, limit=cities)
     )
@@ -108,20 +109,21 @@ def _life(link: Link, query: RequestedRange) -> Period:
 def _values(
     link: Link,
     period: Period | None,
-    dimensions: Collection[Dimension],
+    breakdowns: Collection[Breakdown],
     *,
-    limited: Collection[Dimension] = (),
+    limited: Collection[Breakdown] = (),
     limit: int = 0,
 ) -> _Query:
     parameters: dict[str, Any] = {
-        "dimensions": list(dimensions),
+        "breakdowns": list(breakdowns),
         "limited": list(limited),
         "limit": limit,
     }
+    dimensions = dimensions_of(breakdowns)
     if period is None:
         [parameters["closed"]] = _row(queries.CLOSED_DAY)
-        parameters |= {"summed": list(dimensions), "whole_first": date.min, "whole_last": date.max}
-        return _Query(queries.of_life(dimensions), parameters)
+        parameters |= {"summed": dimensions, "whole_first": date.min, "whole_last": date.max}
+        return _Query(queries.of_life(breakdowns), parameters)
     # Outcomes are counted by touched days.
     parameters["summed"] = [dimension for dimension in dimensions if dimension != Dimension.OUTCOME]
     first, last = period.whole_days
@@ -135,7 +137,7 @@ def _values(
         parameters |= {"closed": days.closed, "months": used.months}
         for number, span in enumerate(used.spans):
             parameters |= {f"span_first_{number}": span.first, f"span_last_{number}": span.last}
-    return _Query(queries.of_range(dimensions, len(period.edges), used), parameters)
+    return _Query(queries.of_range(breakdowns, len(period.edges), used), parameters)
 
 
 def _link_days(link: Link) -> LinkDays | None:
@@ -155,8 +157,8 @@ def _totals(period: Period | None, steps: list[datetime], *, by_day: bool) -> _Q
 
 def _counts(link: Link, values: _Query) -> Counts:
     counts: Counts = defaultdict(list)
-    for dimension, name, clicks, _ in _fetch(link, values):
-        counts[Dimension(dimension)].append(Value(name, clicks))
+    for breakdown, name, clicks, _ in _fetch(link, values):
+        counts[Breakdown(breakdown)].append(Value(name, clicks))
     return counts
 
 

@@ -1,4 +1,4 @@
--- Written by `make schema`. Digest of the migrations: 6d3031762a17a1cd7e12eeb4cb21a453a3d299896391ceab9f26797453bba809
+-- Written by `make schema`. Digest of the migrations: c61edf30ddc29823fdd881dff9c9e81ee06e2ed7d6db72de5cc9dc82157b354f
 SET LOCAL check_function_bodies = false;
 CREATE FUNCTION accounts_create_personal_workspace() RETURNS trigger
     LANGUAGE plpgsql
@@ -1315,7 +1315,7 @@ CREATE TABLE analytics_daycount (
 WITH (fillfactor='70', parallel_workers='0');
 COMMENT ON TABLE analytics_daycount IS 'Clicks by link, day and value. See the view analytics_readable_daycount.';
 COMMENT ON COLUMN analytics_daycount.link_id IS 'Link; it may be deleted.';
-COMMENT ON COLUMN analytics_daycount.dimension IS '1 country, 2 city, 3 device, 4 browser, 5 operating_system, 6 referrer, 7 outcome, 8 source, 9 branch, 10 unique_branch.';
+COMMENT ON COLUMN analytics_daycount.dimension IS '1 country, 2 city, 3 client, 4 referrer, 5 outcome, 6 source, 7 branch, 8 unique_branch.';
 COMMENT ON COLUMN analytics_daycount.slot IS 'Spreads concurrent writes.';
 COMMENT ON COLUMN analytics_daycount.day IS 'Day (UTC).';
 COMMENT ON COLUMN analytics_daycount.value IS 'Value of the dimension.';
@@ -1344,12 +1344,12 @@ COMMENT ON COLUMN analytics_daytotal.unique_clicks IS 'First clicks of visitors 
 CREATE TABLE analytics_dayvisitor (
     day date NOT NULL,
     link_id bigint NOT NULL,
-    visitor uuid NOT NULL
+    visitor bigint NOT NULL
 );
 COMMENT ON TABLE analytics_dayvisitor IS 'Visitors of each link and day (UTC), as keyed hashes.';
 COMMENT ON COLUMN analytics_dayvisitor.day IS 'Day (UTC).';
 COMMENT ON COLUMN analytics_dayvisitor.link_id IS 'Link; it may be deleted.';
-COMMENT ON COLUMN analytics_dayvisitor.visitor IS 'The 128 bits of the hash.';
+COMMENT ON COLUMN analytics_dayvisitor.visitor IS 'The 64 bits of the hash.';
 CREATE TABLE analytics_deadletter (
     id bigint NOT NULL,
     record bytea NOT NULL,
@@ -1397,7 +1397,7 @@ CREATE TABLE analytics_lifecount (
 WITH (fillfactor='70');
 COMMENT ON TABLE analytics_lifecount IS 'DayCount of all closed days. See the view analytics_readable_lifecount.';
 COMMENT ON COLUMN analytics_lifecount.link_id IS 'Link; it may be deleted.';
-COMMENT ON COLUMN analytics_lifecount.dimension IS '1 country, 2 city, 3 device, 4 browser, 5 operating_system, 6 referrer, 7 outcome, 8 source, 9 branch, 10 unique_branch.';
+COMMENT ON COLUMN analytics_lifecount.dimension IS '1 country, 2 city, 3 client, 4 referrer, 5 outcome, 6 source, 7 branch, 8 unique_branch.';
 COMMENT ON COLUMN analytics_lifecount.slot IS 'Spreads concurrent writes.';
 COMMENT ON COLUMN analytics_lifecount.value IS 'Value of the dimension.';
 COMMENT ON COLUMN analytics_lifecount.clicks IS 'Clicks, or other requests for outcome.';
@@ -1412,7 +1412,7 @@ CREATE TABLE analytics_monthcount (
 WITH (parallel_workers='0');
 COMMENT ON TABLE analytics_monthcount IS 'DayCount of closed days by busy month. See the view analytics_readable_monthcount.';
 COMMENT ON COLUMN analytics_monthcount.link_id IS 'Link; it may be deleted.';
-COMMENT ON COLUMN analytics_monthcount.dimension IS '1 country, 2 city, 3 device, 4 browser, 5 operating_system, 6 referrer, 7 outcome, 8 source, 9 branch, 10 unique_branch.';
+COMMENT ON COLUMN analytics_monthcount.dimension IS '1 country, 2 city, 3 client, 4 referrer, 5 outcome, 6 source, 7 branch, 8 unique_branch.';
 COMMENT ON COLUMN analytics_monthcount.slot IS 'Spreads concurrent writes.';
 COMMENT ON COLUMN analytics_monthcount.month IS 'First day of the month (UTC).';
 COMMENT ON COLUMN analytics_monthcount.value IS 'Value of the dimension.';
@@ -1476,17 +1476,15 @@ CREATE VIEW analytics_readable_daycount AS
         CASE dimension
             WHEN 1 THEN 'country'::text
             WHEN 2 THEN 'city'::text
-            WHEN 3 THEN 'device'::text
-            WHEN 4 THEN 'browser'::text
-            WHEN 5 THEN 'operating_system'::text
-            WHEN 6 THEN 'referrer'::text
-            WHEN 7 THEN 'outcome'::text
-            WHEN 8 THEN 'source'::text
-            WHEN 9 THEN 'branch'::text
-            WHEN 10 THEN 'unique_branch'::text
+            WHEN 3 THEN 'client'::text
+            WHEN 4 THEN 'referrer'::text
+            WHEN 5 THEN 'outcome'::text
+            WHEN 6 THEN 'source'::text
+            WHEN 7 THEN 'branch'::text
+            WHEN 8 THEN 'unique_branch'::text
             ELSE (dimension)::text
         END AS dimension,
-    value,
+    replace(value, '	'::text, ', '::text) AS value,
     (sum(clicks))::bigint AS clicks
    FROM analytics_daycount
   GROUP BY link_id, day, dimension, value;
@@ -1496,17 +1494,15 @@ CREATE VIEW analytics_readable_lifecount AS
         CASE dimension
             WHEN 1 THEN 'country'::text
             WHEN 2 THEN 'city'::text
-            WHEN 3 THEN 'device'::text
-            WHEN 4 THEN 'browser'::text
-            WHEN 5 THEN 'operating_system'::text
-            WHEN 6 THEN 'referrer'::text
-            WHEN 7 THEN 'outcome'::text
-            WHEN 8 THEN 'source'::text
-            WHEN 9 THEN 'branch'::text
-            WHEN 10 THEN 'unique_branch'::text
+            WHEN 3 THEN 'client'::text
+            WHEN 4 THEN 'referrer'::text
+            WHEN 5 THEN 'outcome'::text
+            WHEN 6 THEN 'source'::text
+            WHEN 7 THEN 'branch'::text
+            WHEN 8 THEN 'unique_branch'::text
             ELSE (dimension)::text
         END AS dimension,
-    value,
+    replace(value, '	'::text, ', '::text) AS value,
     (sum(clicks))::bigint AS clicks
    FROM analytics_lifecount
   GROUP BY link_id, dimension, value;
@@ -1517,17 +1513,15 @@ CREATE VIEW analytics_readable_monthcount AS
         CASE dimension
             WHEN 1 THEN 'country'::text
             WHEN 2 THEN 'city'::text
-            WHEN 3 THEN 'device'::text
-            WHEN 4 THEN 'browser'::text
-            WHEN 5 THEN 'operating_system'::text
-            WHEN 6 THEN 'referrer'::text
-            WHEN 7 THEN 'outcome'::text
-            WHEN 8 THEN 'source'::text
-            WHEN 9 THEN 'branch'::text
-            WHEN 10 THEN 'unique_branch'::text
+            WHEN 3 THEN 'client'::text
+            WHEN 4 THEN 'referrer'::text
+            WHEN 5 THEN 'outcome'::text
+            WHEN 6 THEN 'source'::text
+            WHEN 7 THEN 'branch'::text
+            WHEN 8 THEN 'unique_branch'::text
             ELSE (dimension)::text
         END AS dimension,
-    value,
+    replace(value, '	'::text, ', '::text) AS value,
     (sum(clicks))::bigint AS clicks
    FROM analytics_monthcount
   GROUP BY link_id, month, dimension, value;
@@ -2585,7 +2579,7 @@ CREATE INDEX change_owner ON accounts_change USING btree (owner_id, id);
 CREATE INDEX change_owner_action ON accounts_change USING btree (owner_id, action, id);
 CREATE INDEX change_owner_actor ON accounts_change USING btree (owner_id, actor_id, id);
 CREATE INDEX counter_owner_clicks ON links_clickcounter USING btree (owner_id, clicks, link_id);
-CREATE INDEX daycount_outcome_day ON analytics_daycount USING btree (day) WHERE (dimension = 7);
+CREATE INDEX daycount_outcome_day ON analytics_daycount USING btree (day) WHERE (dimension = 5);
 CREATE INDEX daytotal_day ON analytics_daytotal USING brin (day) WITH (pages_per_range='32', autosummarize='on');
 CREATE INDEX django_admin_log_content_type_id_c4bce8eb ON django_admin_log USING btree (content_type_id);
 CREATE INDEX django_admin_log_user_id_c564eba6 ON django_admin_log USING btree (user_id);

@@ -138,12 +138,11 @@ def dimension_values(fact: Fact) -> list[tuple[Dimension, str]]:
     if fact.kind != Kind.CLICK:
         return [(Dimension.OUTCOME, fact.kind.name.lower())]
     host = (urlsplit(fact.referrer).hostname or "direct").removeprefix("www.")
-    city = [(Dimension.CITY, f"{fact.country} {fact.city}")] if fact.city != "unknown" else []
-    return [
-        *city,
-        (Dimension.COUNTRY, fact.country),
-        (Dimension.DEVICE, fact.device),
-        (Dimension.BROWSER, fact.browser),
-        (Dimension.OPERATING_SYSTEM, fact.operating_system),
-        (Dimension.REFERRER, host),
-    ]
+    values = [(Dimension.CLIENT, f"{fact.device}\t{fact.operating_system}\t{fact.browser}")]
+    if fact.country != "unknown":
+        values.append((Dimension.COUNTRY, fact.country))
+    if fact.city != "unknown":
+        values.append((Dimension.CITY, f"{fact.country} {fact.city}"))
+    if host != "direct":
+        values.append((Dimension.REFERRER, host))
+    return values

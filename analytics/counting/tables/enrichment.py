@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 from hashlib import blake2b
+from struct import Struct
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -15,6 +16,7 @@ from analytics.visitors.useragent import parse_agent
 
 DAY_MICROSECONDS = 86_400_000_000
 REFERRER_CHARACTERS = 512
+_HASH = Struct("<q")
 
 
 class Facts(NamedTuple):
@@ -32,7 +34,7 @@ class Facts(NamedTuple):
     operating_system: str
     referrer: str
     referrer_host: str
-    visitor: str | None
+    visitor: int | None
     scanned: bool
     branch_number: int = 0
 
@@ -77,10 +79,14 @@ def _place(address: str) -> Place:
     return Place(location.country or UNKNOWN, location.city or UNKNOWN)
 
 
-def _visitor(record: Record, salt: bytes) -> str:
-    """A hash that identifies a visitor per link and day, and identifies nobody once the salt is destroyed."""
+def _visitor(record: Record, salt: bytes) -> int:
+    """A hash that identifies a visitor per link and day, and identifies nobody once the salt is destroyed.
+
+    64 bits suffice: two of ten million visitors of a link on one day have the same hash with a chance of 1 to 370,000.
+    """
     identity = f"{record.subject}|{record.address}|{record.user_agent}".encode()
-    return blake2b(identity, digest_size=16, key=salt).hexdigest()
+    number: int = _HASH.unpack(blake2b(identity, digest_size=_HASH.size, key=salt).digest())[0]
+    return number
 
 
 @lru_cache(maxsize=8192)

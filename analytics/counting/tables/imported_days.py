@@ -15,7 +15,7 @@ from analytics.counting.tables.lifetime_counts import closed_day
 from analytics.counting.tables.month_counts import add_late_months
 from analytics.counting.tables.salts import EPOCH
 from analytics.counting.tables.slots import IMPORTED
-from analytics.dimensions import COMPLETE, UNKNOWN
+from analytics.dimensions import OF_UNKNOWN_CLICKS
 from links.clicks.counters import existing_links
 from links.storage.imported_clicks import raise_imported_clicks
 
@@ -28,9 +28,7 @@ LEFT JOIN analytics_daytotal t ON t.link_id = sent.link_id AND t.day = sent.day 
 WHERE sent.clicks > coalesce(t.clicks, 0)
 """
 _ADDED = "unnest(%(links)s::bigint[], %(days)s::date[], %(clicks)s::bigint[]) added (link_id, day, clicks)"
-_DIMENSIONS = (
-    f"unnest(ARRAY[{', '.join(str(int(dimension)) for dimension in COMPLETE)}]::smallint[]) dimension"
-)
+_VALUES = f"(VALUES {OF_UNKNOWN_CLICKS}) unknown (dimension, value)"
 _ADD_DAYS = f"""
 INSERT INTO analytics_daytotal AS t (link_id, day, slot, clicks, unique_clicks)
 SELECT link_id, day, {IMPORTED}, clicks, 0 FROM {_ADDED}
@@ -43,18 +41,16 @@ ON CONFLICT (link_id, start, slot) DO UPDATE SET clicks = t.clicks + EXCLUDED.cl
 """
 _ADD_VALUES = f"""
 INSERT INTO analytics_daycount AS t (link_id, dimension, slot, day, value, clicks)
-SELECT link_id, dimension, {IMPORTED}, day, '{UNKNOWN}', clicks FROM {_ADDED}, {_DIMENSIONS}
+SELECT link_id, dimension, {IMPORTED}, day, value, clicks FROM {_ADDED}, {_VALUES}
 ON CONFLICT (link_id, dimension, day, value, slot) DO UPDATE SET clicks = t.clicks + EXCLUDED.clicks
 """
 _ADD_LIFETIME_VALUES = f"""
 INSERT INTO analytics_lifecount AS t (link_id, dimension, slot, value, clicks)
-SELECT link_id, dimension, {IMPORTED}, '{UNKNOWN}', sum(clicks) FROM {_ADDED}, {_DIMENSIONS}
-WHERE day <= %(closed)s GROUP BY link_id, dimension
+SELECT link_id, dimension, {IMPORTED}, value, sum(clicks) FROM {_ADDED}, {_VALUES}
+WHERE day <= %(closed)s GROUP BY link_id, dimension, value
 ON CONFLICT (link_id, dimension, value, slot) DO UPDATE SET clicks = t.clicks + EXCLUDED.clicks
 """
-_ADD_MONTH_VALUES = add_late_months(
-    f"(SELECT *, '{UNKNOWN}' AS value FROM {_ADDED}, {_DIMENSIONS}) counted", str(IMPORTED)
-)
+_ADD_MONTH_VALUES = add_late_months(f"(SELECT * FROM {_ADDED}, {_VALUES}) counted", str(IMPORTED))
 _TOTALS = f"""
 SELECT link_id, sum(clicks)::bigint FROM analytics_daytotal WHERE link_id = ANY(%(links)s) AND slot = {IMPORTED}
 GROUP BY link_id

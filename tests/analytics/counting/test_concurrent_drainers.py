@@ -14,7 +14,7 @@ from analytics.counting.pipeline import Drainer
 from analytics.counting.retention.deletion import delete_clicks_of_deleted_links
 from analytics.counting.tables.lifetime_counts import close_days
 from analytics.journal.records import BRANCH_SHIFT, UNKNOWN_CODE
-from analytics.models import Click, DayCount, DayTotal, LifeCount, MonthCount, UnknownCode
+from analytics.models import Click, DayCount, DayTotal, Dimension, LifeCount, MonthCount, UnknownCode
 from links.models import ClickCounter, DeletedLink
 from links.storage.deletion import delete_locked_links
 from testing.analytics.clicks import close_journal, drain
@@ -135,6 +135,8 @@ def test_late_clicks_of_the_same_link_do_not_wait_for_each_others_lifetime_count
     with batch_held_before(COUNTERS, clicks_dir, 1):
         assert drain_beside(clicks_dir) == 1
 
-    countries = LifeCount.objects.filter(link_id=link, dimension=1).values_list("value", "clicks")
+    countries = LifeCount.objects.filter(link_id=link, dimension=Dimension.COUNTRY).values_list(
+        "value", "clicks"
+    )
     assert sum(clicks for _, clicks in countries) == 3
     assert list(differences()) == []

@@ -47,6 +47,16 @@ def test_full_report(api: APIClient, link: str, query: dict[str, str]) -> None:
     }
 
 
+@pytest.mark.parametrize("query", [{}, DAY, {**DAY, "timezone": "Asia/Kathmandu"}])
+def test_browsers_may_have_any_name(api: APIClient, link: str, query: dict[str, str]) -> None:
+    names = ["", "\t", "\tLinux\t", "a\tb", "ä\\tö"]
+    record(link, [Fact("2026-03-01T10:00Z", browser=name) for name in names])
+    data = report(api, link, "/devices", **query)
+    assert [item["name"] for item in data["browsers"]] == names
+    assert data["devices"] == [{"type": "desktop", "clicks": 5, "percentage": 100.0}]
+    assert data["operatingSystems"] == [{"name": "Linux", "clicks": 5, "percentage": 100.0}]
+
+
 def test_only_requested_days_are_counted(api: APIClient, link: str) -> None:
     record(link, [Fact("2026-03-01T10:00Z"), Fact("2026-03-02T10:00Z", device="mobile")])
     assert report(api, link, "/devices", **DAY)["devices"] == [

@@ -42,6 +42,22 @@ def test_full_report(api: APIClient, link: str, query: dict[str, str]) -> None:
     }
 
 
+@pytest.mark.parametrize("query", [{}, DAY, {**DAY, "timezone": "Asia/Kathmandu"}])
+def test_a_city_may_be_in_an_unknown_country(api: APIClient, link: str, query: dict[str, str]) -> None:
+    facts = [
+        Fact("2026-03-01T10:00Z", "unknown", "Atlantis"),
+        Fact("2026-03-01T10:00Z", "unknown", "unknown", count=2),
+    ]
+    record(link, facts)
+    assert report(api, link, "/geographic", **query) == {
+        "countries": [{"code": "unknown", "name": "Unknown", "clicks": 3, "percentage": 100.0}],
+        "cities": [
+            {"name": "unknown", "country": "unknown", "clicks": 2},
+            {"name": "Atlantis", "country": "unknown", "clicks": 1},
+        ],
+    }
+
+
 def test_limit_applies_to_both_lists(api: APIClient, link: str) -> None:
     record(link, [Fact("2026-03-01T10:00Z", f"A{letter}", "x") for letter in "ABCDEFG"])
     data = report(api, link, "/geographic", limit=2)

@@ -70,7 +70,11 @@ def tamper(sql: str, link: int) -> None:
 def test_audit_compares_branches_with_clicks(pk: int) -> None:
     count([click(pk, 1, 0), click(pk, 1, 1), click(pk, 2, 2, visitor=1)])
     germany = str(Route.objects.get(link_id=pk, number=1).branch)
-    tamper("UPDATE analytics_daycount SET clicks = 7 WHERE link_id = %s AND dimension = 9 AND clicks = 2", pk)
+    tamper(
+        "UPDATE analytics_daycount SET clicks = 7"
+        f" WHERE link_id = %s AND dimension = {Dimension.BRANCH} AND clicks = 2",
+        pk,
+    )
     tamper(f"DELETE FROM analytics_click WHERE link_id = %s AND is_unique AND branch = '{germany}'", pk)
     prefix = f"link {pk} {NOON.date()}"
     assert {line for line in differences() if "ranch" in line} == {
@@ -82,7 +86,10 @@ def test_audit_compares_branches_with_clicks(pk: int) -> None:
 
 def test_audit_finds_more_unique_clicks_of_branches_than_of_the_link(pk: int) -> None:
     count([click(pk, 1, 0), click(pk, 1, 1)])
-    tamper("UPDATE analytics_daycount SET clicks = 2 WHERE link_id = %s AND dimension = 10", pk)
+    tamper(
+        f"UPDATE analytics_daycount SET clicks = 2 WHERE link_id = %s AND dimension = {Dimension.UNIQUE_BRANCH}",
+        pk,
+    )
     assert f"link {pk} {NOON.date()}: unique of the day 1, unique of the branches 2" in list(differences())
 
 
