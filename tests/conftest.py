@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.conf import settings as django_settings
 from django.db import connection
-from django.test import Client, TransactionTestCase
+from django.test import Client
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from pytest_django.fixtures import Settings
@@ -30,7 +30,7 @@ from testing.analytics.clicks import close_journal
 from testing.polling import DEADLINE
 from testing.service.postgresql.databases import template_on
 from testing.visitors.agents import FIREFOX
-from tests.emptying import restore_database
+from tests import emptying
 
 # pytest rewrites the assertions of test modules only; those in the modules that they share need the values, too.
 pytest.register_assert_rewrite(
@@ -42,7 +42,7 @@ pytest.register_assert_rewrite(
 def pytest_configure() -> None:
     # Otherwise each test client's handler would read all static files before its first request.
     django_settings.WHITENOISE_AUTOREFRESH = True
-    TransactionTestCase._fixture_teardown = restore_database
+    emptying.install()
     # The service gives up after two seconds, and on a busy machine a hundred threads of a test connect at once.
     django_settings.DATABASES["default"]["OPTIONS"]["connect_timeout"] = DEADLINE
     # The service responds with 503 if an image takes longer than five seconds.

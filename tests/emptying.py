@@ -3,6 +3,9 @@
 `flush` truncates every table, which makes new files for each table and index, and then creates the content types and
 permissions again. A test writes to a few tables; deleting their rows costs next to nothing. Partitions that the test
 created are dropped, because the next test of this database may be about their creation.
+
+Django also opens a new connection for each of these tests, which then reads the system catalogs again. Here, the test
+keeps the connection of its predecessor, without the state of its session, unless it closed that connection itself.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from typing import Any
 from django.db import connection
 from django.test import TransactionTestCase
 
-from common.database import in_one_transaction
+from common.database import in_one_transaction, prepared_cursor
 
 # No test changes them, and nothing works without them.
 KEPT = {"auth_permission", "django_content_type"}
@@ -26,7 +29,34 @@ PARTITIONS = """
 SELECT inhrelid::regclass::text FROM pg_inherits
 WHERE inhparent = 'analytics_click'::regclass AND inhrelid <> 'analytics_click_default'::regclass
 """
+# What DISCARD ALL does, but plans and prepared statements stay, and psycopg still knows them.
+END_OF_SESSION = """
+SET SESSION AUTHORIZATION DEFAULT; RESET ALL; CLOSE ALL; UNLISTEN *; SELECT pg_advisory_unlock_all();
+DISCARD TEMP; DISCARD SEQUENCES
+"""
 _flush = TransactionTestCase._fixture_teardown
+_fixture_setup = TransactionTestCase._fixture_setup.__func__
+_connection_at_start: Any = None
+
+
+def install() -> None:
+    TransactionTestCase._fixture_setup = classmethod(_open_connection)
+    TransactionTestCase._fixture_teardown = restore_database
+    TransactionTestCase._should_reload_connections = _is_connection_changed
+
+
+def _open_connection(case: Any) -> None:
+    """Open the connection before the test can change its settings."""
+    global _connection_at_start  # noqa: PLW0603 # at most one test runs
+    connection.ensure_connection()
+    _connection_at_start = connection.connection
+    _fixture_setup(case)
+
+
+def _is_connection_changed(case: Any) -> bool:
+    """Whether Django closes the connection. One that the test opened may have the options that it wanted."""
+    is_idle = not connection.in_atomic_block and connection.get_autocommit()
+    return connection.connection is not _connection_at_start or not is_idle
 
 
 def restore_database(case: Any) -> None:
@@ -38,13 +68,16 @@ def restore_database(case: Any) -> None:
         with connection.cursor() as cursor:
             cursor.execute(INITIAL_ROWS)
     _drop_partitions()
+    _end_session()
 
 
 def _delete_rows() -> None:
-    with connection.cursor() as cursor:
+    # Otherwise, planning this query would take most of the time.
+    with prepared_cursor() as cursor:
         cursor.execute(_query_for_used_tables())
         used = [table for (table,) in cursor.fetchall()]
-        if used:
+    if used:
+        with connection.cursor() as cursor:
             # Triggers and foreign keys are disabled; rows that refer to these rows are deleted as well.
             cursor.execute("SET LOCAL session_replication_role = replica")
             cursor.execute("; ".join([*(f"DELETE FROM {table}" for table in used), INITIAL_ROWS]))
@@ -55,6 +88,12 @@ def _drop_partitions() -> None:
         cursor.execute(PARTITIONS)
         if names := ", ".join(name for (name,) in cursor.fetchall()):
             cursor.execute(f"DROP TABLE {names}")
+
+
+def _end_session() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(END_OF_SESSION)
+    connection.ensure_timezone()
 
 
 @cache

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.compiling import compile_share
 from tests.order import SECONDS, dealt_out
 
 TESTS = Path(__file__).parent
@@ -85,6 +86,14 @@ def pytest_configure(config: pytest.Config) -> None:
         )
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    config = session.config
+    if not _names_paths(config):
+        files = list(TESTS.rglob("test_*.py"))
+        compile_share([file for file in files if not (_leaves_slow_out(config) and _is_slow(file))])
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Importing the slow tests takes almost a second for each worker."""
     return True if _leaves_slow_out(config) and _is_slow(collection_path) else None
@@ -108,8 +117,11 @@ def _is_slow(path: Path) -> bool:
 
 
 def _leaves_slow_out(config: pytest.Config) -> bool:
-    named = config.args_source is pytest.Config.ArgsSource.ARGS
-    return not (named or config.option.all or config.option.markexpr)
+    return not (_names_paths(config) or config.option.all or config.option.markexpr)
+
+
+def _names_paths(config: pytest.Config) -> bool:
+    return config.args_source is pytest.Config.ArgsSource.ARGS
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
