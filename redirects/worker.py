@@ -124,7 +124,7 @@ class Worker(ConnectionOwner):
         """Whether to check deadlines in this iteration. A redirect worker does so at most every `_UPKEEP_SECONDS`,
         unless it is stopping or exceeds its memory limit.
         """
-        if self.role != "redirect" or not self.alive or self._connections.memory.is_exceeded:
+        if not self.alive or self._connections.memory.is_exceeded:
             return True
         now = time.monotonic()
         if now < self._upkeep_at:
