@@ -1,4 +1,4 @@
--- Written by `make schema`. Digest of the migrations: 6d3031762a17a1cd7e12eeb4cb21a453a3d299896391ceab9f26797453bba809
+-- Written by `make schema`. Digest of the migrations: 454f32da62e755b04a411fdeedddb198f58113424a92cea2641ce62bce74d8d2
 SET LOCAL check_function_bodies = false;
 CREATE FUNCTION accounts_create_personal_workspace() RETURNS trigger
     LANGUAGE plpgsql
@@ -613,6 +613,13 @@ BEGIN
     GROUP BY 1, 2 HAVING sum(clicks) <> 0 ORDER BY 1, 2
     ON CONFLICT (owner_id, slot) DO UPDATE SET clicks = t.clicks + EXCLUDED.clicks;
     RETURN NULL;
+END $$;
+CREATE FUNCTION links_codes_of(link bigint) RETURNS text[]
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+    RETURN ARRAY(SELECT code FROM links_code WHERE link_id = link);
 END $$;
 CREATE FUNCTION links_content(title text, original_url text, target_url text, destination text, others text[], rules jsonb, split jsonb, short_code text, custom_code text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
