@@ -90,8 +90,7 @@ def read_membership(account: User, row: Sequence[Any]) -> tuple[Workspace | None
     *values, role = row
     if role is None:
         return None, None
-    columns = dict(zip(_NAMES, values, strict=True))
-    workspace = instances.saved(Workspace, columns)
+    workspace = instances.saved(Workspace, dict(zip(_NAMES, values, strict=True)))
     if workspace.is_personal:
         workspace._state.fields_cache["account"] = account
     return workspace, Role(role)

@@ -1,4 +1,4 @@
-"""Links without the ORM, which takes longer to write a statement, or to make a model, than the database to execute it."""
+"""Links without the ORM, which takes longer to write a statement than the database to execute it."""
 
 from __future__ import annotations
 

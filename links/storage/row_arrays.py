@@ -7,7 +7,7 @@ from typing import Any
 
 
 def columns(names: str, rows: Sequence[tuple[Any, ...]]) -> dict[str, list[Any]]:
-    """One array per column, the parameters of ``unnest``. ``names`` are the names of the parameters, separated by spaces."""
+    """One array per column, the parameters of ``unnest``. ``names`` are their names, separated by spaces."""
     return {name: [row[index] for row in rows] for index, name in enumerate(names.split())}
 
 

@@ -26,8 +26,9 @@ def update_columns(
     versions: Sequence[datetime] | None,
     prepare: bool,
 ) -> tuple[Link, list[str]] | None:
-    """Set these columns, at least one. Returns the link and all its codes, or None if the owner has no such link in one
-    of these versions.
+    """Set these columns, at least one. Returns the link and all its codes.
+
+    Returns None if the owner has no such link in one of these versions.
 
     ``prepare``: for a few common sets of columns. Each set is one of the statements that a connection keeps.
     """

@@ -60,9 +60,7 @@ def test_an_update_that_waited_for_a_rename_invalidates_the_new_code(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_update_whose_codes_cannot_be_read_changes_nothing(
-    alice: NewAccount, make_link: MakeLink
-) -> None:
+def test_an_update_whose_codes_cannot_be_read_changes_nothing(alice: NewAccount, make_link: MakeLink) -> None:
     link = Link.objects.get(public_id=make_link(customCode="spring")["_id"])
     before = number_of("spring")
     with connect_elsewhere() as operator, operator.transaction():
