@@ -121,8 +121,8 @@ class Worker(ConnectionOwner):
             super().notify()
 
     def _is_upkeep_due(self) -> bool:
-        """Whether to check deadlines in this iteration: at most every `_UPKEEP_SECONDS`, unless the worker is stopping or
-        exceeds its memory limit.
+        """Whether to check deadlines in this iteration: at most every `_UPKEEP_SECONDS`, unless the worker is stopping
+        or exceeds its memory limit.
         """
         if not self.alive or self._connections.memory.is_exceeded:
             return True
