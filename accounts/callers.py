@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 
-from django.db import DEFAULT_DB_ALIAS
-from django.db.models.base import ModelState
 from rest_framework.request import Request
 
 from accounts.models import User, Workspace
 from accounts.rights.roles import Role
 from accounts.rights.scopes import CallerKey
+from common import instances
 from common.errors import RoleRequired, WorkspaceNotFound
 from limits.rates import Count
 
 _FIELDS = list(Workspace._meta.concrete_fields)
+_NAMES = [field.attname for field in _FIELDS]
 COLUMNS = [field.column for field in _FIELDS]
 # For a statement that authenticates and has the account's row in the CTE ``account``. Without the header, the row of
 # the account determines the workspace, and nothing is read.
@@ -74,18 +74,15 @@ def session_of(request: Request) -> int:
 
 def personal_workspace(account: User) -> Workspace:
     """The personal workspace of an account, without a query: the row of the account determines it."""
-    # Like `from_db` with a deferred name, but without `Model.__init__`: almost every request comes here.
-    workspace, state = Workspace.__new__(Workspace), ModelState()
-    state.db, state.adding, state.fields_cache = DEFAULT_DB_ALIAS, False, {"account": account}
-    workspace.__dict__ |= {
-        "_state": state,
+    # The name is deferred.
+    columns = {
         "id": account.id,
         "public_id": account.public_id,
         "account_id": account.id,
         "team_plan": None,
         "created_at": account.created_at,
     }
-    return workspace
+    return instances.saved(Workspace, columns, {"account": account})
 
 
 def read_membership(account: User, row: Sequence[Any]) -> tuple[Workspace | None, Role | None]:
@@ -93,7 +90,7 @@ def read_membership(account: User, row: Sequence[Any]) -> tuple[Workspace | None
     *values, role = row
     if role is None:
         return None, None
-    workspace = Workspace.from_db(DEFAULT_DB_ALIAS, [field.attname for field in _FIELDS], values)
+    workspace = instances.saved(Workspace, dict(zip(_NAMES, values, strict=True)))
     if workspace.is_personal:
         workspace._state.fields_cache["account"] = account
     return workspace, Role(role)

@@ -3,13 +3,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from django.db import DEFAULT_DB_ALIAS
-
 from accounts.callers import MEMBERSHIP, Caller, personal_workspace, read_membership
 from accounts.credentials import keys
 from accounts.models import ApiKey, User
 from accounts.rights.plans import plans_without_request_limit
 from accounts.rights.roles import Role
+from common import instances
 from common.database import read_first
 from common.ids import parse_public_id
 from limits.rates import Count, counting
@@ -67,7 +66,7 @@ def user_of_api_key(key: str) -> User | None:
 
 
 def _user(fields: Sequence[Any]) -> User:
-    return User.from_db(DEFAULT_DB_ALIAS, _FIELDS, fields)
+    return instances.saved(User, dict(zip(_FIELDS, fields, strict=True)))
 
 
 def user_of_email(email: str) -> User | None:

@@ -12,10 +12,10 @@ from django.utils import timezone
 from accounts.models import User, Workspace
 from common.errors import Conflict, FieldError, InvalidFields
 from common.http.destination_url import Destination
-from common.ids import new_public_id
 from domains.models import Domain
 from links.codes.format import CODE_RULE, is_code
 from links.codes.reserved import is_reserved
+from links.link_rows import unsaved_link
 from links.models import Link, RedirectType
 from links.routing.columns import columns_of as routing_columns
 from links.selectors import tag_key
@@ -64,12 +64,9 @@ def new_link(
     **fields: Unpack[LinkFields],
 ) -> Link:
     """Return an unsaved link without a short code. In a personal workspace, the account is always the creator."""
-    link = Link(
-        public_id=new_public_id(),
-        owner=owner,
-        creator=None if owner.is_personal else creator,
+    link = unsaved_link(
+        related={"owner": owner, "creator": None if owner.is_personal else creator, "domain": domain},
         key_id=None if owner.key is None else owner.key.id,
-        domain=domain,
         original_url=destination.text,
         destination=destination.href,
         **column_values(fields),

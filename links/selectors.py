@@ -14,7 +14,7 @@ from common.database import prepared_cursor
 from common.ids import parse_public_id
 from links.errors import url_not_found
 from links.key_limits import condition_of
-from links.link_rows import COLUMNS, JOINS, link_of
+from links.link_rows import COLUMNS, IS_OWNER, JOINS, link_of
 from links.models import Link
 
 TOP_LINKS = 5
@@ -53,7 +53,7 @@ class Overview:
 
 
 _LINK = f"""
-SELECT {COLUMNS} FROM links_link l {JOINS} WHERE l.public_id = %(link)s AND l.owner_id = %(owner)s
+SELECT {COLUMNS} FROM links_link l {JOINS} WHERE l.public_id = %(link)s AND l.owner_id {IS_OWNER}
 """  # noqa: S608 # composed of constants
 _LOCK = " FOR UPDATE OF l"
 _LOCKED_LINK = _LINK + _LOCK

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from datetime import datetime
 from typing import Any, Unpack
 
-from django.db import Error, IntegrityError, transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from accounts.history.reading import last_change
@@ -162,12 +162,12 @@ def _update_columns(
     prepare: bool,
 ) -> Link:
     identifier = parse_public_id(public_id)
-    link = None
+    updated = None
     if owner.key is not None:
         # A link never enters or leaves the limits of a key, so the update cannot miss them.
         get_link(owner, public_id)
     if identifier is not None:
-        link = update_columns(
+        updated = update_columns(
             identifier,
             fields,
             owner_id=owner.pk,
@@ -175,19 +175,11 @@ def _update_columns(
             versions=versions,
             prepare=prepare,
         )
-    if link is None:
+    if updated is None:
         if versions is None:
             raise url_not_found()
         raise _changed_meanwhile(get_link(owner, public_id), versions)
-    # Read after the update: its snapshot misses the code of a rename for whose commit it waited.
-    try:
-        codes = namespace.codes_of(link.pk)
-    except Error:
-        # The update is committed, and the link's aliases are unknown. `bump_all` would also discard the links that
-        # this host can serve while the database is down.
-        cache_versions.bump(codes=[link.short_code, link.custom_code or link.short_code])
-        cache_versions.expire_caches()
-        raise
+    link, codes = updated
     cache_versions.bump(codes=codes)
     return link
 

@@ -121,10 +121,10 @@ class Worker(ConnectionOwner):
             super().notify()
 
     def _is_upkeep_due(self) -> bool:
-        """Whether to check deadlines in this iteration. A redirect worker does so at most every `_UPKEEP_SECONDS`,
-        unless it is stopping or exceeds its memory limit.
+        """Whether to check deadlines in this iteration: at most every `_UPKEEP_SECONDS`, unless the worker is stopping
+        or exceeds its memory limit.
         """
-        if self.role != "redirect" or not self.alive or self._connections.memory.is_exceeded:
+        if not self.alive or self._connections.memory.is_exceeded:
             return True
         now = time.monotonic()
         if now < self._upkeep_at:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from django.db import DEFAULT_DB_ALIAS
-
 from accounts.callers import COLUMNS, Caller, read_membership
 from accounts.credentials import keys
 from accounts.models import User
 from accounts.rights.plans import plans_without_request_limit
 from accounts.rights.scopes import CallerKey
+from common import instances
 from common.ids import parse_public_id
 from common.rest.envelope import KeyExpired
 from limits.rates import Count, counting
@@ -71,7 +70,7 @@ def caller_of_scoped_key(key: str, workspace: str | None = None) -> Caller | Non
         raise KeyExpired
     # The statement itself uses the columns in between.
     fields, (requests, reset) = row[_OF_KEY:-5], row[-2:]
-    account: User = User.from_db(DEFAULT_DB_ALIAS, _USER, fields[: len(_USER)])
+    account = instances.saved(User, dict(zip(_USER, fields, strict=False)))
     acts_in, role = read_membership(account, fields[len(_USER) :])
     assert acts_in is not None  # noqa: S101 # the statement joins the membership
     acts_in.key = CallerKey(*of_key)

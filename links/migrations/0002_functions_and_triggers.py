@@ -27,7 +27,7 @@ SUBJECTS = (
 REVERSE = """
 DROP FUNCTION links_after_final_deletion, links_record_undeletion, links_record_deletion, links_all_fields, links_record_change, links_domain_id, links_fields, links_shown_branches,
     links_moment, links_notify_ban_changes, links_notify_domain_changes, links_notify_code_changes,
-    links_notify_link_changes, links_notify, links_delete_visitors, links_claim_click, links_is_banned,
+    links_notify_link_changes, links_codes_of, links_notify, links_delete_visitors, links_claim_click, links_is_banned,
     links_ban_reason, links_move_to_default_domain, links_refuse_rewrite, links_record_routes, links_branches,
     links_delete_unused_tag, links_tags_after_delete,
     links_tags_after_update, links_tags_after_insert, links_clicks_after_delete, links_clicks_after_update,

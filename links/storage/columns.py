@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from links.models import Link
+from links.storage.row_arrays import array_text
 
 
 class Column(NamedTuple):
@@ -112,14 +113,9 @@ def is_plain(link: Link) -> bool:
 
 
 def stored_value(column: Column, value: Any) -> Any:
-    """A value as a parameter of a statement. Lists are formatted here: the driver takes three times as long."""
+    """A value as a parameter of a statement."""
     if column.is_list:
-        return _array(value)
+        return array_text(value)
     if column.is_json and value is not None:
         return orjson.dumps(value).decode()
     return value
-
-
-def _array(texts: list[str]) -> str:
-    quoted = (text.replace("\\", "\\\\").replace('"', '\\"') for text in texts)
-    return "{" + ",".join(f'"{text}"' for text in quoted) + "}"

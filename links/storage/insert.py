@@ -15,6 +15,7 @@ from links.routing.addresses import Address, refused_addresses
 from links.storage.code_claims import INSERT_CODES_OF_LINK
 from links.storage.columns import ALL, PLAIN, InsertedColumns, is_plain
 from links.storage.refused_destinations import refusal_of
+from links.storage.row_arrays import array_text
 
 
 def _statement(columns: InsertedColumns, refusal: str) -> str:
@@ -60,9 +61,11 @@ def insert_link(link: Link, addresses: Sequence[Address]) -> InvalidFields | Non
                 **(
                     {"url": urls[0], "host": hosts[0]} if columns is PLAIN else {"urls": urls, "hosts": hosts}
                 ),
-                "code_domains": [claim.domain_id for claim in claims],
-                "codes": [claim.code for claim in claims],
-                "kinds": [str(claim.kind) for claim in claims],
+                "code_domains": array_text(
+                    None if claim.domain_id is None else str(claim.domain_id) for claim in claims
+                ),
+                "codes": array_text(claim.code for claim in claims),
+                "kinds": array_text(claim.kind for claim in claims),
             },
         )
         reasons, link.pk, link.created_at, link.updated_at = cursor.fetchone()

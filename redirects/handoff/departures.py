@@ -38,6 +38,8 @@ class PendingHandoffs:
         self._is_watching = False
 
     def add(self, handoff: Handoff) -> None:
+        if not self._waiting and self._try_dispatch(handoff):
+            return
         self._waiting.add(handoff)
         while self._waiting.held > MAX_BUFFERED:
             self.refuse(self._waiting.pop_from_largest())

@@ -1,4 +1,4 @@
--- Written by `make schema`. Digest of the migrations: c61edf30ddc29823fdd881dff9c9e81ee06e2ed7d6db72de5cc9dc82157b354f
+-- Written by `make schema`. Digest of the migrations: 2ef8e35da84f53eb2030e69ac98da6abfb74347b19f8ac60cd2d6c88e376e7fd
 SET LOCAL check_function_bodies = false;
 CREATE FUNCTION accounts_create_personal_workspace() RETURNS trigger
     LANGUAGE plpgsql
@@ -613,6 +613,13 @@ BEGIN
     GROUP BY 1, 2 HAVING sum(clicks) <> 0 ORDER BY 1, 2
     ON CONFLICT (owner_id, slot) DO UPDATE SET clicks = t.clicks + EXCLUDED.clicks;
     RETURN NULL;
+END $$;
+CREATE FUNCTION links_codes_of(link bigint) RETURNS text[]
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+    RETURN ARRAY(SELECT code FROM links_code WHERE link_id = link);
 END $$;
 CREATE FUNCTION links_content(title text, original_url text, target_url text, destination text, others text[], rules jsonb, split jsonb, short_code text, custom_code text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE

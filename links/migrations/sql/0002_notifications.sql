@@ -10,6 +10,13 @@ CREATE FUNCTION links_notify(messages text[]) RETURNS void LANGUAGE sql AS $$
     ) sent (message)
 $$;
 
+-- All codes of a link. VOLATILE, so that each call sees what has been committed since the calling statement began.
+CREATE FUNCTION links_codes_of(link bigint) RETURNS text[] LANGUAGE plpgsql VOLATILE
+SET enable_seqscan = off AS $$
+BEGIN
+    RETURN ARRAY(SELECT code FROM links_code WHERE link_id = link);
+END $$;
+
 -- An array instead of a join, so that no cached plan scans all codes.
 CREATE FUNCTION links_notify_link_changes() RETURNS trigger LANGUAGE plpgsql SET enable_seqscan = off AS $$
 BEGIN

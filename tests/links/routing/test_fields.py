@@ -157,8 +157,8 @@ def test_queries_of_updates(api: APIClient, make_link: MakeLink) -> None:
     assert queries(EVERYTHING) == locking + 2
     assert queries({"rules": read(api, link)["rules"]}) == locking
     assert queries(DEFAULTS) == locking + 1
-    # The credential, the update, and the codes to invalidate.
-    assert queries({"title": "x"}) == 3
+    # The credential, and the update with the codes to invalidate.
+    assert queries({"title": "x"}) == 2
 
 
 def test_queries_of_bulk_updates_do_not_grow_with_the_links(api: APIClient) -> None:
