@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from analytics.counting.tables.month_counts import month_of
 from analytics.counting.tables.slots import IMPORTED
-from analytics.dimensions import COMPLETE, DEFINITIONS, PARTIAL
+from analytics.dimensions import COMPLETE, DEFINITIONS, PARTIAL, UNKNOWN
 from analytics.models import Dimension, Kind
 
 
@@ -104,6 +104,19 @@ CHECKS = [
         "values", f"""
             SELECT link_id, day, dimension, sum(clicks) AS n FROM analytics_daycount
             WHERE dimension IN ({_numbers(PARTIAL)}) GROUP BY 1, 2, 3
+        """,
+        "<",
+    ),
+    Check(
+        # The other clicks of the country have no known city.
+        ("link_id", "day", "country"),
+        "country", f"""
+            SELECT link_id, day, value AS country, sum(clicks) AS n FROM analytics_daycount
+            WHERE dimension = {Dimension.COUNTRY} GROUP BY 1, 2, 3
+        """,
+        "its cities", f"""
+            SELECT link_id, day, split_part(value, ' ', 1) AS country, sum(clicks) AS n FROM analytics_daycount
+            WHERE dimension = {Dimension.CITY} AND NOT starts_with(value, '{UNKNOWN} ') GROUP BY 1, 2, 3
         """,
         "<",
     ),

@@ -1,7 +1,6 @@
-"""The lists of a report, and the SQL that derives them from the stored dimensions.
+"""The lists of a report, and how the stored dimensions add up to them.
 
-The table ``counted`` has the clicks by stored dimension and value. Values that are not stored get the rest of the
-link's clicks, which are those of ``CLIENT``.
+A value that is not stored has the rest of the clicks: those of ``CLIENT``, which has every click, minus the stored ones.
 """
 
 # ruff: noqa: S608 # built from constants
@@ -38,79 +37,60 @@ class Breakdown(IntEnum):
     UNIQUE_BRANCH = 10
 
 
-class _List(NamedTuple):
-    """The values of ``stored``, and those of ``derived``: a query with the columns value and clicks.
+class _Part(NamedTuple):
+    """The clicks of ``dimension`` count for ``value`` of the list, an SQL expression over a stored value.
 
-    ``derived`` reads the clicks of ``dimensions``, too.
+    ``sign``: whether to add or to subtract them.
     """
 
-    stored: Dimension | None = None
-    derived: str = ""
-    dimensions: tuple[Dimension, ...] = ()
+    dimension: Dimension
+    value: str = "value"
+    sign: int = 1
 
 
-def _part_of_client(value: str) -> _List:
-    derived = f"SELECT {value}, sum(clicks) FROM counted WHERE dimension = {Dimension.CLIENT} GROUP BY 1"
-    return _List(derived=derived, dimensions=(Dimension.CLIENT,))
+def _with_rest(stored: Dimension, rest: str) -> tuple[_Part, ...]:
+    return (_Part(stored), _Part(Dimension.CLIENT, f"'{rest}'"), _Part(stored, f"'{rest}'", -1))
 
 
-def _with_rest(stored: Dimension, rest: str) -> _List:
-    derived = f"""
-        SELECT '{rest}', sum(CASE dimension WHEN {Dimension.CLIENT} THEN clicks ELSE -clicks END)
-        FROM counted WHERE dimension IN ({Dimension.CLIENT}, {stored})
-    """
-    return _List(stored, derived, (Dimension.CLIENT,))
-
-
-# The clicks of a country without those of its cities.
-_UNKNOWN_CITIES = f"""
-    SELECT country || ' {UNKNOWN}', sum(clicks) FROM (
-        SELECT value, clicks FROM counted WHERE dimension = {Dimension.COUNTRY}
-        UNION ALL
-        {_with_rest(Dimension.COUNTRY, UNKNOWN).derived}
-        UNION ALL
-        SELECT split_part(value, ' ', 1), -clicks FROM counted WHERE dimension = {Dimension.CITY}
-    ) part (country, clicks) GROUP BY 1
-"""
+_CITY_UNKNOWN = f"split_part(value, ' ', 1) || ' {UNKNOWN}'"
+_NOWHERE = f"'{UNKNOWN} {UNKNOWN}'"
 _LISTS = {
     Breakdown.COUNTRY: _with_rest(Dimension.COUNTRY, UNKNOWN),
-    Breakdown.CITY: _List(Dimension.CITY, _UNKNOWN_CITIES, (Dimension.CLIENT, Dimension.COUNTRY)),
-    Breakdown.DEVICE: _part_of_client(DEVICE_OF_CLIENT),
-    Breakdown.BROWSER: _part_of_client(BROWSER_OF_CLIENT),
-    Breakdown.OPERATING_SYSTEM: _part_of_client(SYSTEM_OF_CLIENT),
+    # The unknown city of a country has the country's clicks without those of its known cities.
+    Breakdown.CITY: (
+        _Part(Dimension.CITY),
+        _Part(Dimension.COUNTRY, _CITY_UNKNOWN),
+        _Part(Dimension.CITY, _CITY_UNKNOWN, -1),
+        _Part(Dimension.CLIENT, _NOWHERE),
+        _Part(Dimension.COUNTRY, _NOWHERE, -1),
+    ),
+    Breakdown.DEVICE: (_Part(Dimension.CLIENT, DEVICE_OF_CLIENT),),
+    Breakdown.BROWSER: (_Part(Dimension.CLIENT, BROWSER_OF_CLIENT),),
+    Breakdown.OPERATING_SYSTEM: (_Part(Dimension.CLIENT, SYSTEM_OF_CLIENT),),
     Breakdown.REFERRER: _with_rest(Dimension.REFERRER, DIRECT),
-    Breakdown.OUTCOME: _List(Dimension.OUTCOME),
-    Breakdown.SOURCE: _List(Dimension.SOURCE),
-    Breakdown.BRANCH: _List(Dimension.BRANCH),
-    Breakdown.UNIQUE_BRANCH: _List(Dimension.UNIQUE_BRANCH),
+    Breakdown.OUTCOME: (_Part(Dimension.OUTCOME),),
+    Breakdown.SOURCE: (_Part(Dimension.SOURCE),),
+    Breakdown.BRANCH: (_Part(Dimension.BRANCH),),
+    Breakdown.UNIQUE_BRANCH: (_Part(Dimension.UNIQUE_BRANCH),),
 }
 
 
 def dimensions_of(breakdowns: Iterable[Breakdown]) -> list[Dimension]:
-    """The stored dimensions from which these lists are derived."""
-    used = [_LISTS[breakdown] for breakdown in breakdowns]
-    stored = {one.stored for one in used if one.stored is not None}
-    return sorted(stored.union(*(one.dimensions for one in used)))
+    """The stored dimensions from which these lists are made."""
+    return sorted({part.dimension for breakdown in breakdowns for part in _LISTS[breakdown]})
 
 
 def lists(breakdowns: Collection[Breakdown]) -> str:
-    """A query with the columns breakdown, value and clicks. Clicks may be 0."""
-    # One query for all stored values: the planner takes longer for several than it takes to read them.
-    names = " ".join(
-        f"WHEN {stored} THEN {breakdown:d}"
-        for breakdown in breakdowns
-        if (stored := _LISTS[breakdown].stored) is not None
+    """A query with the columns breakdown, value and clicks, from the clicks by dimension and value in ``counted``."""
+    parts = [(breakdown, part) for breakdown in breakdowns for part in _LISTS[breakdown]]
+    # One scan and one grouping: planning a query for each list takes longer than reading them.
+    values = list(dict.fromkeys(part.value for _, part in parts))
+    cases = " ".join(f"WHEN {number} THEN {value}" for number, value in enumerate(values))
+    rows = ", ".join(
+        f"({part.dimension}, {breakdown:d}, {values.index(part.value)}, {part.sign})" for breakdown, part in parts
     )
-    stored_values = (
-        [f"SELECT CASE dimension {names} END AS breakdown, value, clicks FROM counted"] if names else []
-    )
-    return " UNION ALL ".join(
-        [
-            *stored_values,
-            *(
-                f"SELECT {breakdown:d} AS breakdown, value, clicks::bigint FROM ({derived}) list (value, clicks)"
-                for breakdown in breakdowns
-                if (derived := _LISTS[breakdown].derived)
-            ),
-        ]
-    )
+    return f"""
+        SELECT breakdown, CASE value_number {cases} END AS value, sum(sign * clicks)::bigint AS clicks
+        FROM counted JOIN (VALUES {rows}) part (dimension, breakdown, value_number, sign) USING (dimension)
+        GROUP BY 1, 2
+    """

@@ -9,7 +9,7 @@ from struct import Struct
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from analytics.dimensions import UNKNOWN
+from analytics.dimensions import DIRECT, UNKNOWN
 from analytics.journal.records import COUNTED, OPTED_OUT, SCANNED, Record
 from analytics.visitors.geo import geo
 from analytics.visitors.useragent import parse_agent
@@ -82,7 +82,7 @@ def _place(address: str) -> Place:
 def _visitor(record: Record, salt: bytes) -> int:
     """A hash that identifies a visitor per link and day, and identifies nobody once the salt is destroyed.
 
-    64 bits suffice: two of ten million visitors of a link on one day have the same hash with a chance of 1 to 370,000.
+    64 bits suffice: two of ten million visitors of a link on one day have the same hash with a chance of 1 in 370,000.
     """
     identity = f"{record.subject}|{record.address}|{record.user_agent}".encode()
     number: int = _HASH.unpack(blake2b(identity, digest_size=_HASH.size, key=salt).digest())[0]
@@ -93,7 +93,7 @@ def _visitor(record: Record, salt: bytes) -> int:
 def _referrer(referrer: str) -> tuple[str, str]:
     """The referrer without parts that may be personal (user, query, fragment), and its host without "www."."""
     if not referrer:
-        return "", "direct"
+        return "", DIRECT
     try:
         parts = urlsplit(referrer)
         host = parts.hostname

@@ -23,7 +23,8 @@ DELETE FROM batch
 COPY_BATCH = f"COPY batch (microseconds, {', '.join(Facts._fields[1:])}) FROM STDIN"
 
 _TIME = "'epoch'::timestamptz + microseconds * interval '1 microsecond'"
-# Days and quarters of an hour since 1970: integers are divided and compared more quickly than times.
+# Days and quarters of an hour since 1970: integers are divided and compared more quickly than times. Times are later
+# than 1970, see `analytics.counting.record_times`.
 _DAY_NUMBER = "microseconds / 86400000000"
 _QUARTER_NUMBER = "microseconds / 900000000"
 
@@ -107,7 +108,7 @@ ADD_CLICKS_AND_VALUES_OF_BRANCHES = _add_values(OF_BRANCHES, "of_branches", _OF_
 # New visitors of each day, and the quarter of an hour of their first click.
 _ADD_TOTALS = f"""
 WITH first AS (
-    SELECT {_day(_DAY_NUMBER)} AS day, link_id, visitor, min(microseconds) / 900000000 AS quarter
+    SELECT {_day(_DAY_NUMBER)} AS day, link_id, visitor, min({_QUARTER_NUMBER}) AS quarter
     FROM batch WHERE {IS_CLICK} AND visitor IS NOT NULL GROUP BY {_DAY_NUMBER}, link_id, visitor
 ), new AS (
     INSERT INTO analytics_dayvisitor (day, link_id, visitor) SELECT day, link_id, visitor FROM first ORDER BY 1, 2, 3

@@ -60,6 +60,15 @@ def test_pending_claimed_clicks_are_no_difference(pk: int, visitor: Client, make
     assert list(differences()) == []
 
 
+def test_a_site_with_the_name_of_direct_visits_is_no_difference(
+    pk: int, visitor: Client, make_link: MakeLink
+) -> None:
+    visit(visitor, make_link(), "https://www.direct/")
+    drain()
+    assert Click.objects.filter(referrer="https://www.direct/").count() == 1
+    assert list(differences()) == []
+
+
 def test_clicks_of_a_deleted_link_are_no_difference(pk: int) -> None:
     link = Link.objects.get(pk=pk)
     delete_link(owner=link.owner, public_id=str(link.public_id))
@@ -119,6 +128,7 @@ def test_clicks_of_a_deleted_link_are_no_difference(pk: int) -> None:
             "SELECT link_id, 2, day, 'US Nowhere', 4 FROM analytics_daytotal WHERE link_id = %s",
             [
                 "link {pk} {day} city: day 3, values 4",
+                "link {pk} {day} US: country 3, its cities 4",
                 "link {pk} {day} city US Nowhere: value of the day 4, clicks 0",
             ],
         ),

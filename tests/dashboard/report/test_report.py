@@ -227,6 +227,6 @@ def test_a_link_without_clicks_has_an_empty_report(
         sign_in(visit, address, cookie)
         page.goto(url_of(address, link, "range=all"))
         expect(total(page, "clicks")).to_have_text("0")
-        assert page.get_by_text("No data for this period.").count() == 9
+        expect(page.get_by_text("No data for this period.")).to_have_count(9)
         assert page.locator("table.figures").count() == 0
         assert visit.errors() == []

@@ -61,7 +61,7 @@ def test_only_months_with_many_clicks_are_stored(make_link: MakeLink) -> None:
     link, other = make_link(), make_link()
     facts = [
         Fact("2026-01-01T00:00Z", count=4),
-        Fact("2026-01-31T23:59Z", "FR", count=6),
+        Fact("2026-01-31T23:59Z", "FR", count=6, referrer="https://example.net/"),
         Fact("2026-02-01T00:00Z", count=9),
         Fact("2026-02-02T00:00Z", kind=Kind.HEAD, count=5),
         Fact("2026-03-15T00:00Z", count=10),
@@ -78,6 +78,7 @@ def test_only_months_with_many_clicks_are_stored(make_link: MakeLink) -> None:
             Dimension.COUNTRY,
             Dimension.CITY,
             Dimension.CLIENT,
+            Dimension.REFERRER,
         }
         assert (months(pk(other)), stored(pk(other))) == ([], {})
 
