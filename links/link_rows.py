@@ -43,10 +43,16 @@ IS_OWNER = "IS NOT DISTINCT FROM %(owner)s"
 
 
 def unsaved_link(*, related: Mapping[str, models.Model | None], **columns: Any) -> Link:
-    """As ``Link(...)``. ``related`` has the objects of foreign keys, whose columns it sets, too."""
+    """As ``Link(...)``. ``related`` has the objects of foreign keys, whose columns it sets, too.
+
+    Raises TypeError if there is no such column.
+    """
     made = {name: make() for name, make in _FACTORIES.items()}
     keys = {f"{name}_id": None if other is None else other.pk for name, other in related.items()}
-    return instances.unsaved(Link, {**_DEFAULTS, **made, **keys, **columns}, related)
+    values = {**_DEFAULTS, **made, **keys, **columns}
+    if len(values) > len(_DEFAULTS) + len(_FACTORIES):
+        raise TypeError(f"No columns: {sorted(values.keys() - _DEFAULTS.keys() - _FACTORIES.keys())}.")
+    return instances.unsaved(Link, values, related)
 
 
 def link_of(row: Sequence[Any]) -> Link:

@@ -87,7 +87,8 @@ def lists(breakdowns: Collection[Breakdown]) -> str:
     values = list(dict.fromkeys(part.value for _, part in parts))
     cases = " ".join(f"WHEN {number} THEN {value}" for number, value in enumerate(values))
     rows = ", ".join(
-        f"({part.dimension}, {breakdown:d}, {values.index(part.value)}, {part.sign})" for breakdown, part in parts
+        f"({part.dimension}, {breakdown:d}, {values.index(part.value)}, {part.sign})"
+        for breakdown, part in parts
     )
     return f"""
         SELECT breakdown, CASE value_number {cases} END AS value, sum(sign * clicks)::bigint AS clicks

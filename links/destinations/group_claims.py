@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from django.db import Error, connection
 
 from common.database import close_after_failover, has_unknown_outcome, prepared_cursor, read_first
 from links.destinations.target_queries import IS_BANNED
+from links.storage.row_arrays import array_text
 
 # A single claim may wait for longer. Others of the group would wait with it.
 _SET_LOCK_TIMEOUT = "SET lock_timeout = '250ms'"
@@ -67,7 +68,7 @@ def claim_clicks(links: Sequence[int], records: Sequence[bytes], *, record: str)
         raise NotClaimed from error
     try:
         with prepared_cursor() as cursor:
-            values = {"links": _array(map(str, links)), "records": _array(map(_bytea, records))}
+            values = {"links": array_text(map(str, links)), "records": array_text(map(_bytea, records))}
             cursor.execute(_CLAIM.format(record=record), values)
             claimed = {place for (place,) in cursor.fetchall()}
     except Error as error:
@@ -79,13 +80,8 @@ def claim_clicks(links: Sequence[int], records: Sequence[bytes], *, record: str)
     return [place in claimed for place in range(1, len(links) + 1)]
 
 
-def _array(elements: Iterable[str]) -> str:
-    """Return an array in PostgreSQL's text format, which takes psycopg several times as long for a list."""
-    return "{" + ",".join(elements) + "}"
-
-
 def _bytea(content: bytes) -> str:
-    return f'"\\\\x{content.hex()}"'
+    return f"\\x{content.hex()}"
 
 
 def _was_rejected(error: Error) -> bool:

@@ -223,7 +223,7 @@ class Code(models.Model):
 class LinkBan(models.Model):
     """An operator's ban of a single link. ``bans.models.Ban`` bans hosts and accounts.
 
-    ``links_is_banned`` in the database checks both on every lookup. A ban does not change the link, so lifting it
+    Every lookup checks both, by ``links_is_banned`` in the database. A ban does not change the link, so lifting it
     restores the owner's settings exactly.
     """
 

@@ -68,7 +68,7 @@ cdef class Newcomer:
 
     cdef int finish(self) except -1:
         """Send what `_send` has kept and the end of the connection, in one packet, and close."""
-        # A close alone would discard the packet if the client has sent more.
+        # If the client has sent more, a close alone would discard the packet. It is not repeated if it gets lost.
         shutdown(self.descriptor, SHUT_WR)
         # No other process has the socket, so it leaves the epoll by itself.
         close(self.descriptor)

@@ -38,6 +38,7 @@ class PendingHandoffs:
         self._is_watching = False
 
     def add(self, handoff: Handoff) -> None:
+        # Nobody else waits, so it does not matter whose turn it is.
         if not self._waiting and self._try_dispatch(handoff):
             return
         self._waiting.add(handoff)

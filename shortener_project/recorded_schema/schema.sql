@@ -1,4 +1,4 @@
--- Written by `make schema`. Digest of the migrations: 2ef8e35da84f53eb2030e69ac98da6abfb74347b19f8ac60cd2d6c88e376e7fd
+-- Written by `make schema`. Digest of the migrations: a5eb2306827399b9bf291d1409a618d7778d055af1e90f79145c0e6f04baf5b7
 SET LOCAL check_function_bodies = false;
 CREATE FUNCTION accounts_create_personal_workspace() RETURNS trigger
     LANGUAGE plpgsql

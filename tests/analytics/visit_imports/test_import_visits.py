@@ -159,7 +159,9 @@ def test_every_report_has_the_imported_clicks(api: APIClient, links: dict[str, A
             assert [(entry["country"], entry["clicks"]) for entry in shown["topCountries"]] == [
                 ("unknown", 3)
             ]
-            assert [(entry["referrer"], entry["clicks"]) for entry in shown["topReferrers"]] == [("unknown", 3)]
+            assert [(entry["referrer"], entry["clicks"]) for entry in shown["topReferrers"]] == [
+                ("unknown", 3)
+            ]
             cities = report(api, link, "/geographic", timezone=zone, **query)["cities"]
             assert [(city["country"], city["city"], city["clicks"]) for city in cities] == [
                 ("unknown", "unknown", 3)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from accounts.services import NewAccount
 from links.link_rows import unsaved_link
 from links.models import Link
@@ -25,6 +27,12 @@ def test_a_new_link_has_the_values_of_the_constructor(alice: NewAccount) -> None
     )
     assert (made.owner, made.creator, made.domain) == (alice.workspace, alice.user, None)
     assert made._state.adding
+
+
+def test_a_new_link_has_no_other_columns(alice: NewAccount) -> None:
+    related = {"owner": alice.workspace, "creator": None, "domain": None}
+    with pytest.raises(TypeError, match=r"No columns: \['titel'\]\."):
+        unsaved_link(related=related, titel="Spring")
 
 
 def test_new_links_share_no_lists(alice: NewAccount) -> None:
