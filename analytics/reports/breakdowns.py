@@ -1,6 +1,6 @@
 """The lists of a report, and how the stored dimensions add up to them.
 
-A value that is not stored has the rest of the clicks: those of ``CLIENT``, which has every click, minus the stored ones.
+A value that is not stored has the rest of the clicks: those of ``CLIENT``, which has all, minus the stored ones.
 """
 
 # ruff: noqa: S608 # built from constants
