@@ -47,6 +47,11 @@ class _Part(NamedTuple):
     value: str = "value"
     sign: int = 1
 
+    @property
+    def is_stored(self) -> bool:
+        """Whether the list has the stored values as they are."""
+        return self.value == "value"
+
 
 def _with_rest(stored: Dimension, rest: str) -> tuple[_Part, ...]:
     return (_Part(stored), _Part(Dimension.CLIENT, f"'{rest}'"), _Part(stored, f"'{rest}'", -1))
@@ -83,15 +88,24 @@ def dimensions_of(breakdowns: Iterable[Breakdown]) -> list[Dimension]:
 def lists(breakdowns: Collection[Breakdown]) -> str:
     """A query with the columns breakdown, value and clicks, from the clicks by dimension and value in ``counted``."""
     parts = [(breakdown, part) for breakdown in breakdowns for part in _LISTS[breakdown]]
+    stored = " ".join(
+        f"WHEN {part.dimension} THEN {breakdown:d}" for breakdown, part in parts if part.is_stored
+    )
+    derived = [(breakdown, part) for breakdown, part in parts if not part.is_stored]
     # One scan and one grouping: planning a query for each list takes longer than reading them.
-    values = list(dict.fromkeys(part.value for _, part in parts))
+    values = list(dict.fromkeys(part.value for _, part in derived))
     cases = " ".join(f"WHEN {number} THEN {value}" for number, value in enumerate(values))
     rows = ", ".join(
         f"({part.dimension}, {breakdown:d}, {values.index(part.value)}, {part.sign})"
-        for breakdown, part in parts
+        for breakdown, part in derived
     )
-    return f"""
+    queries = []
+    if stored:
+        queries.append(f"SELECT CASE dimension {stored} END AS breakdown, value, clicks FROM counted")
+    if rows:
+        queries.append(f"""
         SELECT breakdown, CASE value_number {cases} END AS value, sum(sign * clicks)::bigint AS clicks
         FROM counted JOIN (VALUES {rows}) part (dimension, breakdown, value_number, sign) USING (dimension)
         GROUP BY 1, 2
-    """
+        """)
+    return " UNION ALL ".join(queries)
