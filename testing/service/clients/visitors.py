@@ -16,7 +16,7 @@ from testing.service.connection import Connection, ReusedConnection
 VISITORS = 6
 # Between the requests of a visitor. Without it, they take the processor that a service needs to start.
 PAUSE_SECONDS = 0.01
-# Visitors of a link that moves look for an answer that is milliseconds too old.
+# Of the visitors of a moving link but one, who looks without a pause for an answer that is a moment too old.
 MOVING_PAUSE_SECONDS = 0.002
 
 
@@ -77,7 +77,7 @@ class Visitors:
 
 
 class MovingVisitors:
-    """Visitors of one link, whose destination is a URL that ends with a number.
+    """Visitors of one link, whose destination is a URL that ends with a number. The first makes no pauses.
 
     ``visits`` has, for each visitor, the moment before each request (monotonic clock) and the number.
     """
@@ -95,7 +95,8 @@ class MovingVisitors:
     @contextmanager
     def running(self) -> Iterator[None]:
         with ThreadPoolExecutor(VISITORS) as pool:
-            visits = [pool.submit(self._visit, own) for own in self.visits]
+            pauses = [0.0] + (VISITORS - 1) * [MOVING_PAUSE_SECONDS]
+            visits = [pool.submit(self._visit, *own) for own in zip(self.visits, pauses, strict=True)]
             try:
                 yield
             finally:
@@ -103,9 +104,9 @@ class MovingVisitors:
             for visit in visits:
                 visit.result()
 
-    def _visit(self, visits: list[tuple[float, int]]) -> None:
+    def _visit(self, visits: list[tuple[float, int]], pause: float) -> None:
         with closing(Connection(self._port)) as connection:
-            while not self._stopped.wait(MOVING_PAUSE_SECONDS):
+            while not self._stopped.wait(pause):
                 sent = time.monotonic()
                 location = connection.call("GET", f"/{self._code}").headers["Location"]
                 visits.append((sent, int(location.rpartition("/")[2])))
