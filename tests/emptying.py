@@ -93,6 +93,8 @@ def _drop_partitions() -> None:
 def _end_session() -> None:
     with connection.cursor() as cursor:
         cursor.execute(END_OF_SESSION)
+    # psycopg keeps the notifications that the test did not read.
+    list(connection.connection.notifies(timeout=0))
     connection.ensure_timezone()
 
 

@@ -26,6 +26,8 @@ from testing.visitors.agents import FIREFOX
 
 @pytest.fixture(autouse=True)
 def close_dead_connection(transactional_db: None) -> Iterator[None]:
+    # The connection of the previous test has its prepared statements.
+    connection.close()
     yield
     connection.close()
 
