@@ -96,12 +96,15 @@ class Visit:
 
 
 @pytest.fixture
-def browse(chromium: Chromium) -> Callable[[], Any]:
-    """Returns a context manager with a page. Outside its block, the test can use the database."""
+def browse(chromium: Chromium) -> Callable[..., Any]:
+    """Returns a context manager with a page. Outside its block, the test can use the database.
+
+    With `fresh=True`, the page shares no caches and connections with earlier ones.
+    """
 
     @contextmanager
-    def visit() -> Iterator[Visit]:
-        with chromium.page() as page:
+    def visit(*, fresh: bool = False) -> Iterator[Visit]:
+        with chromium.page(fresh=fresh) as page:
             yield Visit(page)
 
     return visit

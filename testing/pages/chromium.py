@@ -38,8 +38,7 @@ class Chromium:
         self._loop = asyncio.get_running_loop()
         with self.in_use():
             self._browser = self._launch()
-        # Of one page after another, so that they load the files of the dashboard from its cache.
-        self._lasting: BrowserContext | None = None
+        self._lasting: _LastingContext | None = None
 
     def _launch(self) -> Browser:
         return self._playwright.chromium.launch(
@@ -55,22 +54,26 @@ class Chromium:
             asyncio._set_running_loop(None)
 
     @contextmanager
-    def page(self) -> Iterator[Page]:
-        """A page that shares nothing with earlier ones but the cache of files. All pages are closed at the end."""
+    def page(self, *, fresh: bool = False) -> Iterator[Page]:
+        """A page without the cookies, storage, permissions and routes of earlier pages. All pages close at the end.
+
+        The pages of a module share the HTTP cache (with permanent redirects), the cache of CORS preflights and
+        keep-alive connections. A `fresh` page shares none of them. All pages of the process share the clipboard.
+        """
         with self.in_use():
             # A crash fails one test, not all that follow.
             if not self._browser.is_connected():
                 self._browser = self._launch()
                 self._lasting = None
             if self._lasting is None:
-                self._lasting = _new_context(self._browser, CHROME)
+                self._lasting = _LastingContext(self._browser)
             try:
-                yield self._lasting.new_page()
+                yield new_page(self._browser) if fresh else self._lasting.context.new_page()
             finally:
                 lasting, self._lasting = self._lasting, None
                 for context in self._browser.contexts:
-                    _close_pages(context)
-                    if context is lasting and _clean(context):
+                    _end_routes(context)
+                    if context is lasting.context and lasting.clean():
                         self._lasting = lasting
                     else:
                         context.close()
@@ -79,7 +82,7 @@ class Chromium:
         """Close all connections, and forget the cache of files."""
         with self.in_use():
             if self._lasting is not None:
-                self._lasting.close()
+                self._lasting.context.close()
                 self._lasting = None
 
     def stop(self) -> None:
@@ -88,26 +91,35 @@ class Chromium:
             self._playwright.stop()
 
 
-def _close_pages(context: BrowserContext) -> None:
-    # Handlers of requests that are still running would fail in the next test.
+class _LastingContext:
+    """The context of one page after another. They load the files of the dashboard from its cache.
+
+    A page of its own stays blank. Opening one after each test would take longer than cleaning.
+    """
+
+    def __init__(self, browser: Browser) -> None:
+        self.context = _new_context(browser, CHROME)
+        self._blank = self.context.new_page()
+        self._devtools = self.context.new_cdp_session(self._blank)
+
+    def clean(self) -> bool:
+        """Close the other pages, and forget their state. False: the context is unfit for more pages."""
+        for page in self.context.pages:
+            if page is not self._blank:
+                page.close()
+        # Playwright installs its clock in all pages of the context, and in later ones.
+        if self._blank.evaluate("'__pwClock' in window"):
+            return False
+        self._devtools.send("Storage.clearDataForOrigin", {"origin": "*", "storageTypes": "all"})
+        self.context.clear_permissions()
+        return True
+
+
+def _end_routes(context: BrowserContext) -> None:
+    """End handlers of requests that are still running. They would fail in the next test."""
     for page in context.pages:
         page.unroute_all(behavior="ignoreErrors")
     context.unroute_all(behavior="ignoreErrors")
-    for page in context.pages:
-        page.close()
-
-
-def _clean(context: BrowserContext) -> bool:
-    """Forget everything but the cache of files. False: the context is unfit for more pages."""
-    with context.new_page() as page:
-        # Playwright installs its clock in all later pages, too.
-        if page.evaluate("'__pwClock' in window"):
-            return False
-        devtools = context.new_cdp_session(page)
-        devtools.send("Storage.clearDataForOrigin", {"origin": "*", "storageTypes": "all"})
-    context.clear_cookies()
-    context.clear_permissions()
-    return True
 
 
 # Messages of the dashboard disappear after eight seconds, which a busy machine may need to look at them.

@@ -36,13 +36,13 @@ def call(page: Page, url: str, method: str = "GET", body: str | None = None, **m
 
 
 def test_a_front_end_of_an_allowed_origin_can_use_the_api(
-    browse: Callable[[], Any], address: str, origins: tuple[str, str], alice: NewAccount
+    browse: Callable[..., Any], address: str, origins: tuple[str, str], alice: NewAccount
 ) -> None:
     """Each of these calls needs a preflight, because their headers are not CORS-safelisted."""
     headers = {"X-API-Key": alice.api_key, "Idempotency-Key": "once", "X-Request-ID": "0123456789abcdef"}
     body = '{"originalUrl":"https://example.com/"}'
 
-    with browse() as visit:
+    with browse(fresh=True) as visit:
         page = visit.page
         page.goto(origins[0])
         status, created, _ = call(page, f"{address}/api/urls", "POST", body, headers=headers)
@@ -71,11 +71,11 @@ def test_a_front_end_of_an_allowed_origin_can_use_the_api(
 
 
 def test_a_front_end_of_another_origin_cannot_use_the_api(
-    browse: Callable[[], Any], address: str, origins: tuple[str, str], alice: NewAccount
+    browse: Callable[..., Any], address: str, origins: tuple[str, str], alice: NewAccount
 ) -> None:
     body = '{"originalUrl":"https://example.com/"}'
 
-    with browse() as visit:
+    with browse(fresh=True) as visit:
         visit.page.goto(origins[1])
         for method, sent in (("POST", body), ("GET", None), ("DELETE", None)):
             response = call(
@@ -88,8 +88,8 @@ def test_a_front_end_of_another_origin_cannot_use_the_api(
     assert Link.objects.count() == 0
 
 
-def test_no_cookies_are_sent(browse: Callable[[], Any], address: str, origins: tuple[str, str]) -> None:
-    with browse() as visit:
+def test_no_cookies_are_sent(browse: Callable[..., Any], address: str, origins: tuple[str, str]) -> None:
+    with browse(fresh=True) as visit:
         visit.page.goto(origins[0])
         assert call(visit.page, f"{address}/api/schema")[0] == 200
         assert call(visit.page, f"{address}/api/schema", credentials="include")[0] == 0
