@@ -52,3 +52,11 @@ def test_version_is_the_newest_release_of_the_changelog(argument: str, tmp_path:
     releases = re.findall(r"^## ([0-9.]+) - ", (REPOSITORY / "CHANGELOG.md").read_text(), re.MULTILINE)
     assert run(tmp_path, argument) == f"{releases[0]}\n" == f"{__version__}\n"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_settings_of_the_command_line_apply(tmp_path: Path) -> None:
+    (tmp_path / "other_settings.py").write_text(
+        "from shortener_project.settings import *\nBRAND_NAME = 'Other'\n"
+    )
+    options = ("--settings=other_settings", f"--pythonpath={tmp_path}")
+    assert "BRAND_NAME = 'Other'" in run(tmp_path / "var", "diffsettings", *options)
