@@ -3,6 +3,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.conf import settings
+from django.core.checks import Tags
 from django.core.management.base import BaseCommand, CommandError
 
 from analytics.visitors.geo_download import GeodataError, candidate_urls, update
@@ -13,7 +14,8 @@ from common.progress import Progress
 
 class Command(BaseCommand):
     help = "Downloads this month's city database to VAR_DIR. Running processes load it automatically."
-    requires_system_checks: list[str] = []
+    # The other checks load the URL configuration.
+    requires_system_checks = [Tags.files]
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

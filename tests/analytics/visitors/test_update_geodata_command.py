@@ -7,9 +7,12 @@ import signal
 import subprocess
 import sys
 from functools import partial
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from django.core.management import CommandError, call_command
+from pytest_django import Settings
 
 from tests.analytics.visitors.geodata_server import (
     Server,
@@ -54,6 +57,17 @@ def test_command_prints_a_one_line_error(server: Server, tmp_path: Path) -> None
         out, err = running.communicate(timeout=240)
 
     assert (running.returncode, out, err) == (1, "", f"CommandError: No file at {url} (404).\n")
+
+
+def test_command_warns_of_a_missing_file_of_cities(server: Server, settings: Settings) -> None:
+    settings.GEODATA_URL = server.url("/city.mmdb.gz")
+    settings.GEOIP_DATABASE = [Path("/nowhere.mmdb")]
+    stderr = StringIO()
+    with pytest.raises(CommandError):
+        call_command("update_geodata", skip_checks=False, stderr=stderr)
+    assert (
+        "(configuration.W001) GEOIP_DATABASE names /nowhere.mmdb, which does not exist." in stderr.getvalue()
+    )
 
 
 def test_interrupted_command_leaves_no_files(server: Server, tmp_path: Path) -> None:
