@@ -116,7 +116,7 @@ class Service(Installation):
                 user=self._account,
                 group=self._account,
                 extra_groups=None if self._account is None else [],
-                preexec_fn=_restore_sigint,  # noqa: PLW1509 # no test has threads while it starts a service
+                preexec_fn=_restore_sigint,  # noqa: PLW1509 # takes no lock that a thread could hold
             )
         self._started.append(self.process)
 

@@ -100,7 +100,7 @@ def image() -> Iterator[Image]:
         path.mkdir()
     copy_context(image.srv)
     if load().plain_links and find_spec("Cython"):
-        # Without optimisation: the compiler takes half the time.
+        # Without optimisation: the compiler takes half the time. The tests of the loop itself use the optimised build.
         subprocess.run([sys.executable, *ACCELERATE.split(), "-O0"], cwd=image.srv, check=True)
     subprocess.run([sys.executable, *COMPILE.split(), image.srv], check=True)
     install("requirements.txt", image.packages)
