@@ -41,6 +41,8 @@ class ClientStream:
         self.body_omitted = incoming.body_omitted
         self.outbox = Outbox()
         self._unread = memoryview(incoming.data)
+        end = incoming.data.find(b"\r\n\r\n")
+        self._first_read = len(incoming.data) if end < 0 else end + 4
         self._sent_continue = incoming.sent_continue or incoming.body_omitted
 
     @property
@@ -57,7 +59,12 @@ class ClientStream:
             self.outbox.send(self.sock)
 
     def recv(self, size: int) -> bytes:
-        """Return b"" after the end of the request, like a client that has shut down its side."""
+        """Return b"" after the end of the request, like a client that has shut down its side.
+
+        The first call returns at least the whole head: gunicorn's response to an invalid head depends on how much of
+        it the first read returns, and the event loop has already waited for the rest.
+        """
+        size, self._first_read = max(size, self._first_read), 0
         data = bytes(self._unread[:size])
         self._unread = self._unread[size:]
         return data
