@@ -56,6 +56,7 @@ _CLIENT = f"device || {_TAB} || operating_system || {_TAB} || browser"
 DEVICE_OF_CLIENT = f"split_part(value, {_TAB}, 1)"
 SYSTEM_OF_CLIENT = f"split_part(value, {_TAB}, 2)"
 BROWSER_OF_CLIENT = f"substr(value, length({DEVICE_OF_CLIENT}) + length({SYSTEM_OF_CLIENT}) + 3)"
+COUNTRY_OF_CITY = "split_part(value, ' ', 1)"
 _HOST = "split_part(referrer, '/', 3)"
 # Same result as analytics.counting.tables.enrichment.
 _SITE = f"""CASE

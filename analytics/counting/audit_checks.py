@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from analytics.counting.tables.month_counts import month_of
 from analytics.counting.tables.slots import IMPORTED
-from analytics.dimensions import COMPLETE, DEFINITIONS, PARTIAL, UNKNOWN
+from analytics.dimensions import COMPLETE, COUNTRY_OF_CITY, DEFINITIONS, PARTIAL, UNKNOWN
 from analytics.models import Dimension, Kind
 
 
@@ -115,7 +115,7 @@ CHECKS = [
             WHERE dimension = {Dimension.COUNTRY} GROUP BY 1, 2, 3
         """,
         "its cities", f"""
-            SELECT link_id, day, split_part(value, ' ', 1) AS country, sum(clicks) AS n FROM analytics_daycount
+            SELECT link_id, day, {COUNTRY_OF_CITY} AS country, sum(clicks) AS n FROM analytics_daycount
             WHERE dimension = {Dimension.CITY} AND NOT starts_with(value, '{UNKNOWN} ') GROUP BY 1, 2, 3
         """,
         "<",

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from analytics.dimensions import (
     BROWSER_OF_CLIENT,
+    COUNTRY_OF_CITY,
     DEVICE_OF_CLIENT,
     DIRECT,
     SYSTEM_OF_CLIENT,
@@ -57,7 +58,7 @@ def _with_rest(stored: Dimension, rest: str) -> tuple[_Part, ...]:
     return (_Part(stored), _Part(Dimension.CLIENT, f"'{rest}'"), _Part(stored, f"'{rest}'", -1))
 
 
-_CITY_UNKNOWN = f"split_part(value, ' ', 1) || ' {UNKNOWN}'"
+_CITY_UNKNOWN = f"{COUNTRY_OF_CITY} || ' {UNKNOWN}'"
 _NOWHERE = f"'{UNKNOWN} {UNKNOWN}'"
 _LISTS = {
     Breakdown.COUNTRY: _with_rest(Dimension.COUNTRY, UNKNOWN),
