@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
 from django.test import Client
 from playwright.sync_api import Page
 
 from accounts.models import User
+from accounts.services import NewAccount
 from testing.pages.browser import Visit
 from testing.pages.chromium import new_page
 
@@ -21,6 +27,20 @@ def sign_in(visit: Visit, address: str, cookie: str) -> None:
     visit.page.context.add_cookies(
         [{"name": "sessionid", "value": cookie, "url": address, "httpOnly": True, "sameSite": "Lax"}]
     )
+
+
+@pytest.fixture
+def signed_in(browse: Callable[[], Any], address: str, alice: NewAccount) -> Callable[..., Any]:
+    """Like `browse`, with a session of Alice's or of another account."""
+
+    @contextmanager
+    def visit(account: NewAccount = alice) -> Iterator[Visit]:
+        cookie = session_cookie(account.user)
+        with browse() as visit:
+            sign_in(visit, address, cookie)
+            yield visit
+
+    return visit
 
 
 def another_browser(visit: Visit) -> Visit:

@@ -6,6 +6,7 @@ from playwright.sync_api import expect
 from testing.pages.browser import address as address
 from testing.pages.browser import browse as browse
 from testing.pages.browser import chromium as chromium
+from testing.pages.dashboard import signed_in as signed_in
 from testing.polling import DEADLINE
 
 

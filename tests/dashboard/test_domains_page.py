@@ -24,8 +24,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 HOST = "go.brand.example"
 
 
-def open_domains(visit: Visit, address: str, cookie: str) -> Page:
-    sign_in(visit, address, cookie)
+def open_domains(visit: Visit, address: str) -> Page:
     visit.page.goto(f"{address}/dashboard/domains")
     expect(visit.page.get_by_role("heading", name="Domains")).to_be_visible()
     return visit.page
@@ -46,11 +45,10 @@ def publish_shown_records(page: Page, server: DnsServer) -> None:
 
 
 def test_domain_is_added_and_verified(
-    browse: Callable[[], Any], address: str, alice: NewAccount, dns: DnsServer
+    signed_in: Callable[..., Any], address: str, alice: NewAccount, dns: DnsServer
 ) -> None:
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
-        page = open_domains(visit, address, cookie)
+    with signed_in() as visit:
+        page = open_domains(visit, address)
         expect(page.get_by_text("You have no custom domain yet.")).to_be_visible()
         page.get_by_label("Domain", exact=True).fill("Go.Brand.example")
         page.keyboard.press("Enter")
@@ -80,14 +78,11 @@ def test_domain_is_added_and_verified(
     assert (domain.host, domain.status, domain.owner_id) == (HOST, "active", alice.user.pk)
 
 
-def test_records_are_copied(
-    browse: Callable[[], Any], address: str, alice: NewAccount, api: APIClient
-) -> None:
+def test_records_are_copied(signed_in: Callable[..., Any], address: str, api: APIClient) -> None:
     domain = api.post("/api/domains", {"domain": HOST}).json()["data"]["domain"]
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
+    with signed_in() as visit:
         visit.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-        page = open_domains(visit, address, cookie)
+        page = open_domains(visit, address)
         for record in domain["dnsRecords"]:
             for text in (record["name"], record["value"]):
                 card(page).get_by_role("button", name=f"Copy {text}", exact=True).click()
@@ -96,14 +91,11 @@ def test_records_are_copied(
         assert visit.errors() == []
 
 
-def test_addresses_are_saved_and_removed(
-    browse: Callable[[], Any], address: str, alice: NewAccount, api: APIClient
-) -> None:
+def test_addresses_are_saved_and_removed(signed_in: Callable[..., Any], address: str, api: APIClient) -> None:
     api.post("/api/domains", {"domain": HOST})
     Domain.objects.update(expired_url="https://example.com/over")
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
-        page = open_domains(visit, address, cookie)
+    with signed_in() as visit:
+        page = open_domains(visit, address)
         page.get_by_label("Root address").fill("https://example.com/")
         page.get_by_label("Address for unknown codes").fill("http://sho.rt/loop")
         page.get_by_label("Address for expired links").fill("")
@@ -124,12 +116,11 @@ def test_addresses_are_saved_and_removed(
 
 
 def test_domain_is_deleted_after_a_question(
-    browse: Callable[[], Any], address: str, alice: NewAccount, api: APIClient
+    signed_in: Callable[..., Any], address: str, api: APIClient
 ) -> None:
     api.post("/api/domains", {"domain": HOST})
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
-        page = open_domains(visit, address, cookie)
+    with signed_in() as visit:
+        page = open_domains(visit, address)
         page.get_by_role("button", name="Delete this domain").click()
         question = page.get_by_role("dialog", name=f"Delete {HOST}?")
         question.get_by_role("button", name="Keep the domain").click()
@@ -141,10 +132,9 @@ def test_domain_is_deleted_after_a_question(
     assert not Domain.objects.exists()
 
 
-def test_plan_without_domains_keeps_what_was_typed(browse: Callable[[], Any], address: str, db: None) -> None:
-    cookie = session_cookie(account("free@example.com", plan="free").user)
-    with browse() as visit:
-        page = open_domains(visit, address, cookie)
+def test_plan_without_domains_keeps_what_was_typed(signed_in: Callable[..., Any], address: str) -> None:
+    with signed_in(account("free@example.com", plan="free")) as visit:
+        page = open_domains(visit, address)
         page.get_by_label("Domain", exact=True).fill(HOST)
         page.get_by_role("button", name="Add domain").click()
         expect(page.get_by_role("alert")).to_contain_text("available on the Pro and Enterprise plans")
@@ -154,12 +144,11 @@ def test_plan_without_domains_keeps_what_was_typed(browse: Callable[[], Any], ad
 
 
 def test_addresses_that_were_typed_survive_an_unreachable_service_and_a_reload(
-    browse: Callable[[], Any], address: str, alice: NewAccount, api: APIClient
+    signed_in: Callable[..., Any], address: str, api: APIClient
 ) -> None:
     api.post("/api/domains", {"domain": HOST})
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
-        page = open_domains(visit, address, cookie)
+    with signed_in() as visit:
+        page = open_domains(visit, address)
         page.get_by_label("Root address").fill("https://example.com/")
         page.route("**/api/**", lambda route: route.abort("connectionrefused"))
         page.get_by_role("button", name="Save addresses").click()
@@ -174,12 +163,11 @@ def test_addresses_that_were_typed_survive_an_unreachable_service_and_a_reload(
 
 
 def test_domains_of_others_are_not_shown(
-    browse: Callable[[], Any], address: str, stranger: NewAccount, api: APIClient
+    signed_in: Callable[..., Any], address: str, stranger: NewAccount, api: APIClient
 ) -> None:
     api.post("/api/domains", {"domain": HOST})
-    cookie = session_cookie(stranger.user)
-    with browse() as visit:
-        page = open_domains(visit, address, cookie)
+    with signed_in(stranger) as visit:
+        page = open_domains(visit, address)
         expect(page.get_by_text("You have no custom domain yet.")).to_be_visible()
         assert page.get_by_text(HOST).count() == 0
         assert visit.errors() == []
@@ -190,7 +178,8 @@ def test_expired_session_keeps_the_domain_that_was_typed(
 ) -> None:
     first, second = session_cookie(alice.user), session_cookie(alice.user)
     with browse() as visit:
-        page = open_domains(visit, address, first)
+        sign_in(visit, address, first)
+        page = open_domains(visit, address)
         expect(page.get_by_text("You have no custom domain yet.")).to_be_visible()
         page.get_by_label("Domain", exact=True).fill(HOST)
         assert page.request.post(f"{address}/dashboard/session/end", headers={"Origin": address}).ok
@@ -207,13 +196,12 @@ def test_expired_session_keeps_the_domain_that_was_typed(
 
 
 def test_domains_appear_once_the_service_is_back(
-    browse: Callable[[], Any], address: str, alice: NewAccount, api: APIClient
+    signed_in: Callable[..., Any], address: str, api: APIClient
 ) -> None:
     api.post("/api/domains", {"domain": HOST})
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
+    with signed_in() as visit:
         visit.page.route("**/api/**", lambda route: route.abort("connectionrefused"))
-        page = open_domains(visit, address, cookie)
+        page = open_domains(visit, address)
         expect(page.locator("[data-state=away]")).to_be_visible()
         expect(page.get_by_role("alert")).to_contain_text("The service could not be reached.")
         page.unroute_all()
@@ -224,15 +212,13 @@ def test_domains_appear_once_the_service_is_back(
 
 
 def test_role_without_permission_has_no_forms(
-    browse: Callable[[], Any], address: str, alice: NewAccount, stranger: NewAccount
+    signed_in: Callable[..., Any], address: str, alice: NewAccount, stranger: NewAccount
 ) -> None:
     shared = team(alice)
     add_member(shared, stranger, Role.VIEWER)
     Domain.objects.create(owner=shared, domain=HOST, host=HOST)
-    cookie = session_cookie(stranger.user)
-    with browse() as visit:
+    with signed_in(stranger) as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.goto(f"{address}/dashboard/")
         page.get_by_role("combobox", name="Workspace", exact=True).select_option(label="Team")
         expect(page.get_by_text("This workspace has no links yet.")).to_be_visible()

@@ -13,20 +13,15 @@ from accounts.services import NewAccount
 from links.models import Link
 from testing.accounts.accounts import PASSWORD
 from testing.pages.browser import another_site
-from testing.pages.dashboard import session_cookie, sign_in
 
 MakeLink = Callable[..., dict[str, Any]]
 pytestmark = pytest.mark.django_db(transaction=True)
 DESTINATION = "https://example.com/first"
 
 
-def test_refused_address_stays_in_the_field(
-    browse: Callable[[], Any], address: str, alice: NewAccount
-) -> None:
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
+def test_refused_address_stays_in_the_field(signed_in: Callable[..., Any], address: str) -> None:
+    with signed_in() as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.goto(f"{address}/dashboard/start")
         page.get_by_label("Long address").fill("http://sho.rt/loop")
         page.get_by_role("button", name="Shorten").click()
@@ -41,12 +36,11 @@ def test_refused_address_stays_in_the_field(
 
 
 def test_first_steps_with_the_link_of_somebody_else(
-    browse: Callable[[], Any], address: str, stranger: NewAccount, make_link: MakeLink
+    signed_in: Callable[..., Any], address: str, stranger: NewAccount, make_link: MakeLink
 ) -> None:
-    link, cookie = make_link(DESTINATION), session_cookie(stranger.user)
-    with browse() as visit:
+    link = make_link(DESTINATION)
+    with signed_in(stranger) as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.goto(f"{address}/dashboard/start?link={link['_id']}")
         expect(page.get_by_role("alert")).to_have_text("URL not found.")
         assert page.get_by_text(link["shortUrl"]).count() == 0
@@ -55,13 +49,9 @@ def test_first_steps_with_the_link_of_somebody_else(
         assert visit.errors(404) == []
 
 
-def test_bookmarklet_creates_a_link_to_another_page(
-    browse: Callable[[], Any], address: str, alice: NewAccount
-) -> None:
-    cookie = session_cookie(alice.user)
-    with browse() as visit, another_site("Elsewhere") as elsewhere:
+def test_bookmarklet_creates_a_link_to_another_page(signed_in: Callable[..., Any], address: str) -> None:
+    with signed_in() as visit, another_site("Elsewhere") as elsewhere:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.goto(f"{address}/dashboard/new")
         page.locator("summary", has_text="Create links from any page").click()
         bookmarklet = page.get_by_role("button", name="Shorten this page")
@@ -99,14 +89,10 @@ def test_address_of_a_bookmarklet_survives_the_sign_in(
         assert visit.errors(401) == []
 
 
-def test_bookmarklet_keeps_the_draft_of_another_link(
-    browse: Callable[[], Any], address: str, alice: NewAccount
-) -> None:
+def test_bookmarklet_keeps_the_draft_of_another_link(signed_in: Callable[..., Any], address: str) -> None:
     """A draft hid the address of the bookmarklet in the same tab."""
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
+    with signed_in() as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.goto(f"{address}/dashboard/new")
         page.get_by_label("Long address").fill("https://example.com/draft")
         page.goto(f"{address}/dashboard/new?url={quote(DESTINATION, safe='')}")

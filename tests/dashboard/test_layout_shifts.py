@@ -16,7 +16,6 @@ from testing.accounts.workspaces import key_client_in, team
 from testing.analytics.facts import record
 from testing.domains.domains import active_domain
 from testing.pages.browser import Visit
-from testing.pages.dashboard import session_cookie, sign_in
 from testing.pages.waiting import wait_until
 from tests.dashboard.links_page import links as links
 from tests.dashboard.links_page import rows, status
@@ -86,11 +85,10 @@ def shifts(page: Page) -> list[str]:
     return moved
 
 
-def watch(visit: Visit, address: str, cookie: str, size: tuple[int, int]) -> Held:
+def watch(visit: Visit, address: str, size: tuple[int, int]) -> Held:
     width, height = size
     visit.page.set_viewport_size({"width": width, "height": height})
     visit.page.add_init_script(_WATCH)
-    sign_in(visit, address, cookie)
     return Held(visit.page)
 
 
@@ -104,15 +102,18 @@ LIST, DOMAINS, ACCOUNT = "/api/urls", "/available", "/auth/me"
 )
 @pytest.mark.usefixtures("links")
 def test_nothing_on_the_list_moves_while_its_data_arrive(
-    browse: Callable[[], Any], address: str, alice: NewAccount, size: tuple[int, int], order: tuple[str, ...]
+    signed_in: Callable[..., Any],
+    address: str,
+    alice: NewAccount,
+    size: tuple[int, int],
+    order: tuple[str, ...],
 ) -> None:
     # Their names appear in a filter and in the navigation.
     active_domain(alice.workspace)
     team(alice)
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
+    with signed_in() as visit:
         page = visit.page
-        held = watch(visit, address, cookie, size)
+        held = watch(visit, address, size)
         page.goto(f"{address}/dashboard/")
         held.release(*order)
         expect(rows(page)).to_have_count(50)
@@ -128,15 +129,14 @@ def test_nothing_on_the_list_moves_while_its_data_arrive(
 
 
 def test_what_requires_a_role_moves_nothing_when_the_role_is_known(
-    browse: Callable[[], Any], address: str, alice: NewAccount
+    signed_in: Callable[..., Any], address: str, alice: NewAccount
 ) -> None:
     workspace = team(alice)
     client = key_client_in(workspace, alice.api_key)
     assert client.post("/api/urls", {"originalUrl": "https://example.com/"}).status_code == 201
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
+    with signed_in() as visit:
         page = visit.page
-        held = watch(visit, address, cookie, DESKTOP)
+        held = watch(visit, address, DESKTOP)
         page.goto(f"{address}/dashboard/?workspace={workspace.public_id}")
         held.release(LIST, DOMAINS)
         expect(rows(page)).to_have_count(1)
@@ -152,15 +152,14 @@ def test_what_requires_a_role_moves_nothing_when_the_role_is_known(
 
 @pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
 def test_nothing_on_the_report_moves_while_its_data_arrive(
-    browse: Callable[[], Any], address: str, alice: NewAccount, make_link: MakeLink, size: tuple[int, int]
+    signed_in: Callable[..., Any], address: str, alice: NewAccount, make_link: MakeLink, size: tuple[int, int]
 ) -> None:
     link = make_link(customCode="spring", title="A name that has several lines " * 6)["_id"]
     record(link, FACTS)
     team(alice)
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
+    with signed_in() as visit:
         page = visit.page
-        held = watch(visit, address, cookie, size)
+        held = watch(visit, address, size)
         page.goto(url_of(address, link, MARCH))
         held.release(f"/urls/{link}", ACCOUNT, "/devices", "/clicks", "/geographic", f"/analytics/{link}")
         expect(table(page, "Individual requests")).to_be_visible()

@@ -70,13 +70,9 @@ def test_an_ended_session_keeps_what_was_typed(
     assert [link.original_url for link in Link.objects.all()] == [DESTINATION]
 
 
-def test_an_unreachable_service_keeps_what_was_typed(
-    browse: Callable[[], Any], address: str, alice: NewAccount
-) -> None:
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
+def test_an_unreachable_service_keeps_what_was_typed(signed_in: Callable[..., Any], address: str) -> None:
+    with signed_in() as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.goto(f"{address}/dashboard/new")
         wait_for_account(page)
         page.get_by_label("Long address").fill(DESTINATION)
@@ -94,18 +90,14 @@ def test_an_unreachable_service_keeps_what_was_typed(
     assert [link.original_url for link in Link.objects.all()] == [DESTINATION]
 
 
-def test_a_lost_response_creates_no_second_link(
-    browse: Callable[[], Any], address: str, alice: NewAccount
-) -> None:
-    cookie = session_cookie(alice.user)
+def test_a_lost_response_creates_no_second_link(signed_in: Callable[..., Any], address: str) -> None:
 
     def lose_response(route: Any) -> None:
         route.fetch(timeout=1000 * DEADLINE)
         route.abort("connectionreset")
 
-    with browse() as visit:
+    with signed_in() as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.goto(f"{address}/dashboard/new")
         wait_for_account(page)
         page.get_by_label("Long address").fill(DESTINATION)
@@ -120,14 +112,10 @@ def test_a_lost_response_creates_no_second_link(
     assert Link.objects.count() == 1
 
 
-def test_a_slow_service_is_reported_until_it_responds(
-    browse: Callable[[], Any], address: str, alice: NewAccount
-) -> None:
-    cookie = session_cookie(alice.user)
+def test_a_slow_service_is_reported_until_it_responds(signed_in: Callable[..., Any], address: str) -> None:
     held: list[Any] = []
-    with browse() as visit:
+    with signed_in() as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.route("**/api/urls?**", lambda route: held.append(route), times=1)  # noqa: PLW0108 # Playwright reads its signature
         page.goto(f"{address}/dashboard/")
         expect(page.locator("[data-state=slow]")).to_be_visible()
@@ -138,13 +126,9 @@ def test_a_slow_service_is_reported_until_it_responds(
         assert visit.errors() == []
 
 
-def test_a_reload_keeps_what_was_typed_but_no_password(
-    browse: Callable[[], Any], address: str, alice: NewAccount
-) -> None:
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
+def test_a_reload_keeps_what_was_typed_but_no_password(signed_in: Callable[..., Any], address: str) -> None:
+    with signed_in() as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.goto(f"{address}/dashboard/new")
         wait_for_account(page)
         page.get_by_label("Long address").fill(DESTINATION)
@@ -176,13 +160,11 @@ def test_nothing_of_the_token_is_stored_in_the_browser(
 
 
 def test_somebody_without_the_required_second_factor_is_sent_to_set_one_up(
-    browse: Callable[[], Any], address: str, alice: NewAccount, settings: Settings
+    signed_in: Callable[..., Any], address: str, settings: Settings
 ) -> None:
     settings.REQUIRE_2FA = "all"
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
+    with signed_in() as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.goto(f"{address}/dashboard/")
         expect(page.get_by_text("This service requires a second factor")).to_be_visible()
         page.get_by_role("button", name="Set up a second factor").click()
@@ -191,12 +173,10 @@ def test_somebody_without_the_required_second_factor_is_sent_to_set_one_up(
 
 
 def test_a_second_factor_that_becomes_required_keeps_what_was_typed(
-    browse: Callable[[], Any], address: str, alice: NewAccount, settings: Settings
+    signed_in: Callable[..., Any], address: str, settings: Settings
 ) -> None:
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
+    with signed_in() as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         # Each call takes a new token.
         page.route("**/dashboard/session/token", expire_at_once)
         page.goto(f"{address}/dashboard/new")

@@ -19,17 +19,15 @@ from testing.sign_in.totp import add_totp
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def open_account(visit: Visit, address: str, cookie: str) -> Any:
-    sign_in(visit, address, cookie)
+def open_account(visit: Visit, address: str) -> Any:
     visit.page.goto(f"{address}/dashboard/account")
     expect(visit.page.get_by_role("heading", name="Account", level=1)).to_be_visible()
     return visit.page
 
 
-def test_the_name_is_saved(browse: Callable[[], Any], address: str, alice: NewAccount) -> None:
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
-        page = open_account(visit, address, cookie)
+def test_the_name_is_saved(signed_in: Callable[..., Any], address: str, alice: NewAccount) -> None:
+    with signed_in() as visit:
+        page = open_account(visit, address)
         page.get_by_label("First name").fill("Grace")
         page.get_by_label("Last name").fill("Hopper")
         page.get_by_role("button", name="Save").click()
@@ -40,11 +38,10 @@ def test_the_name_is_saved(browse: Callable[[], Any], address: str, alice: NewAc
 
 
 def test_a_refused_name_stays_in_the_form_with_its_reason(
-    browse: Callable[[], Any], address: str, alice: NewAccount
+    signed_in: Callable[..., Any], address: str
 ) -> None:
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
-        page = open_account(visit, address, cookie)
+    with signed_in() as visit:
+        page = open_account(visit, address)
         page.get_by_label("First name").evaluate("input => input.removeAttribute('maxlength')")
         page.get_by_label("First name").fill("x" * 101)
         page.get_by_role("button", name="Save").click()
@@ -54,14 +51,13 @@ def test_a_refused_name_stays_in_the_form_with_its_reason(
 
 
 def test_the_page_says_whether_a_second_factor_protects_the_account(
-    browse: Callable[[], Any], address: str, alice: NewAccount, stranger: NewAccount
+    signed_in: Callable[..., Any], address: str, alice: NewAccount, stranger: NewAccount
 ) -> None:
     add_totp(stranger.user)
-    cookies = [session_cookie(alice.user), session_cookie(stranger.user)]
     texts = ["Only your password protects your account.", "A second factor protects your account."]
-    for cookie, text in zip(cookies, texts, strict=True):
-        with browse() as visit:
-            page = open_account(visit, address, cookie)
+    for account, text in zip((alice, stranger), texts, strict=True):
+        with signed_in(account) as visit:
+            page = open_account(visit, address)
             expect(page.get_by_text(text)).to_be_visible()
 
 
@@ -74,22 +70,20 @@ def test_the_page_says_whether_a_second_factor_protects_the_account(
     ],
 )
 def test_the_pages_about_credentials_are_those_of_the_sign_in(
-    link: str, path: str, browse: Callable[[], Any], address: str, alice: NewAccount
+    link: str, path: str, signed_in: Callable[..., Any], address: str
 ) -> None:
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
-        page = open_account(visit, address, cookie)
+    with signed_in() as visit:
+        page = open_account(visit, address)
         page.get_by_role("link", name=link).click()
         page.wait_for_url(f"{address}{path}")
         assert visit.errors() == []
 
 
 def test_the_api_key_is_shown_and_replaced(
-    browse: Callable[[], Any], address: str, alice: NewAccount
+    signed_in: Callable[..., Any], address: str, alice: NewAccount
 ) -> None:
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
-        page = open_account(visit, address, cookie)
+    with signed_in() as visit:
+        page = open_account(visit, address)
         section = page.get_by_role("region", name="API key")
         expect(section.get_by_role("button", name="Show the key")).to_be_visible()
         assert alice.api_key not in page.content()
@@ -119,7 +113,8 @@ def test_sessions_are_listed_and_ended(browse: Callable[[], Any], address: str, 
     Session.objects.update(user_agent=CHROME)
     clients = [bearer_client(alice.user) for _ in range(3)]
     with browse() as visit:
-        page = open_account(visit, address, cookie)
+        sign_in(visit, address, cookie)
+        page = open_account(visit, address)
         rows = page.locator("[data-session]")
         expect(rows).to_have_count(4)
         own = rows.filter(has_text="This browser")
@@ -149,7 +144,8 @@ def test_ending_this_session_in_another_browser_signs_the_page_out(
     first, second = session_cookie(alice.user), session_cookie(alice.user)
     with browse() as visit:
         other = another_browser(visit)
-        page = open_account(visit, address, first)
+        sign_in(visit, address, first)
+        page = open_account(visit, address)
         expect(page.locator("[data-session]").first).to_be_visible()
         sign_in(other, address, second)
         other.page.goto(f"{address}/dashboard/account")

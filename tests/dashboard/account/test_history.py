@@ -13,7 +13,6 @@ from accounts.rights.roles import Role
 from accounts.services import NewAccount
 from links.models import Link
 from testing.accounts.workspaces import add_member, key_client_in, team
-from testing.pages.dashboard import session_cookie, sign_in
 
 MakeLink = Callable[..., dict[str, Any]]
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -24,14 +23,13 @@ def changed(api: APIClient, link: dict[str, Any], **fields: Any) -> None:
 
 
 def test_former_values_are_restored(
-    browse: Callable[[], Any], address: str, alice: NewAccount, api: APIClient, make_link: MakeLink
+    signed_in: Callable[..., Any], address: str, api: APIClient, make_link: MakeLink
 ) -> None:
-    link, cookie = make_link(title="Sale", tags=["spring"]), session_cookie(alice.user)
+    link = make_link(title="Sale", tags=["spring"])
     changed(api, link, title="Spring sale", tags=[])
     changed(api, link, isActive=False)
-    with browse() as visit:
+    with signed_in() as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.goto(f"{address}/dashboard/links/{link['_id']}")
         page.get_by_role("link", name="History").click()
         rows = page.locator("[data-change]")
@@ -52,13 +50,12 @@ def test_former_values_are_restored(
 
 
 def test_a_deleted_link_is_brought_back(
-    browse: Callable[[], Any], address: str, alice: NewAccount, api: APIClient, make_link: MakeLink
+    signed_in: Callable[..., Any], address: str, api: APIClient, make_link: MakeLink
 ) -> None:
-    link, cookie = make_link(customCode="spring", title="Sale"), session_cookie(alice.user)
+    link = make_link(customCode="spring", title="Sale")
     assert api.delete(f"/api/urls/{link['_id']}").status_code == 200
-    with browse() as visit:
+    with signed_in() as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.goto(f"{address}/dashboard/account")
         page.get_by_role("link", name="History").click()
         page.get_by_label("Changes").select_option(label="Link deleted")
@@ -82,15 +79,14 @@ def test_a_deleted_link_is_brought_back(
 
 
 def test_a_taken_code_is_reported(
-    browse: Callable[[], Any], address: str, alice: NewAccount, api: APIClient, make_link: MakeLink
+    signed_in: Callable[..., Any], address: str, api: APIClient, make_link: MakeLink
 ) -> None:
-    link, cookie = make_link(customCode="spring"), session_cookie(alice.user)
+    link = make_link(customCode="spring")
     changed(api, link, customCode="summer")
     assert api.delete(f"/api/urls/{link['_id']}").status_code == 200
     make_link(customCode="summer")
-    with browse() as visit:
+    with signed_in() as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.goto(f"{address}/dashboard/links/{link['_id']}/history")
         page.get_by_role("button", name="Bring back").click()
         expect(page.locator(".toast[data-kind=failed]")).to_contain_text("summer")
@@ -99,14 +95,13 @@ def test_a_taken_code_is_reported(
 
 
 def test_more_changes_are_loaded_on_request(
-    browse: Callable[[], Any], address: str, alice: NewAccount, api: APIClient, make_link: MakeLink
+    signed_in: Callable[..., Any], address: str, api: APIClient, make_link: MakeLink
 ) -> None:
-    link, cookie = make_link(), session_cookie(alice.user)
+    link = make_link()
     for number in range(25):
         changed(api, link, title=f"Title {number}")
-    with browse() as visit:
+    with signed_in() as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.goto(f"{address}/dashboard/links/{link['_id']}/history")
         expect(page.locator("[data-change]")).to_have_count(20)
         page.get_by_role("button", name="Show more").click()
@@ -118,17 +113,15 @@ def test_more_changes_are_loaded_on_request(
 
 
 def test_a_viewer_reads_the_history_of_a_link_and_restores_nothing(
-    browse: Callable[[], Any], address: str, alice: NewAccount, stranger: NewAccount
+    signed_in: Callable[..., Any], address: str, alice: NewAccount, stranger: NewAccount
 ) -> None:
     workspace = team(alice)
     add_member(workspace, stranger, Role.VIEWER)
     team_api = key_client_in(workspace, alice.api_key)
     link = team_api.post("/api/urls", {"originalUrl": "https://example.com/"}).json()["data"]["url"]
     changed(team_api, link, title="Spring sale")
-    cookie = session_cookie(stranger.user)
-    with browse() as visit:
+    with signed_in(stranger) as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.goto(f"{address}/dashboard/links/{link['_id']}/history?workspace={workspace.public_id}")
         expect(page.locator("[data-change]")).to_have_count(1)
         expect(page.locator("[data-change]")).to_contain_text("Spring sale")
@@ -140,17 +133,16 @@ def test_a_viewer_reads_the_history_of_a_link_and_restores_nothing(
 
 
 def test_a_stranger_reads_no_history(
-    browse: Callable[[], Any],
+    signed_in: Callable[..., Any],
     address: str,
     api: APIClient,
     stranger: NewAccount,
     make_link: MakeLink,
 ) -> None:
-    link, cookie = make_link(title="Secret"), session_cookie(stranger.user)
+    link = make_link(title="Secret")
     changed(api, link, title="Secret plans")
-    with browse() as visit:
+    with signed_in(stranger) as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.goto(f"{address}/dashboard/links/{link['_id']}/history")
         expect(page.get_by_role("alert")).to_have_text("URL not found.")
         page.goto(f"{address}/dashboard/history")

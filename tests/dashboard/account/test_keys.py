@@ -17,13 +17,11 @@ from testing.accounts.keys import scoped_key
 from testing.accounts.workspaces import add_member, team
 from testing.domains.domains import active_domain
 from testing.pages.browser import Visit
-from testing.pages.dashboard import session_cookie, sign_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def open_keys(visit: Visit, address: str, cookie: str) -> Page:
-    sign_in(visit, address, cookie)
+def open_keys(visit: Visit, address: str) -> Page:
     visit.page.goto(f"{address}/dashboard/keys")
     expect(visit.page.get_by_role("heading", name="Keys", level=1)).to_be_visible()
     return visit.page
@@ -38,12 +36,11 @@ def status_of(key: str) -> int:
 
 
 def test_a_key_is_created_with_scopes_and_shown_once(
-    browse: Callable[[], Any], address: str, alice: NewAccount
+    signed_in: Callable[..., Any], address: str, alice: NewAccount
 ) -> None:
     domain = active_domain(alice.workspace)
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
-        page = open_keys(visit, address, cookie)
+    with signed_in() as visit:
+        page = open_keys(visit, address)
         expect(page.get_by_text("No keys yet.")).to_be_visible()
         page.get_by_label("Name").fill("Nightly import")
         page.get_by_label("Create, change and delete links").check()
@@ -68,12 +65,9 @@ def test_a_key_is_created_with_scopes_and_shown_once(
     assert status_of(text) == 200
 
 
-def test_a_refused_combination_names_its_reason(
-    browse: Callable[[], Any], address: str, alice: NewAccount
-) -> None:
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
-        page = open_keys(visit, address, cookie)
+def test_a_refused_combination_names_its_reason(signed_in: Callable[..., Any], address: str) -> None:
+    with signed_in() as visit:
+        page = open_keys(visit, address)
         page.get_by_label("Name").fill("Import")
         page.get_by_label("Add, verify, change and delete domains").check()
         page.get_by_label("Only with links that the key created").check()
@@ -85,12 +79,11 @@ def test_a_refused_combination_names_its_reason(
 
 
 def test_a_key_is_changed_replaced_and_deleted(
-    browse: Callable[[], Any], address: str, alice: NewAccount
+    signed_in: Callable[..., Any], address: str, alice: NewAccount
 ) -> None:
     first = scoped_key(alice.workspace, alice.user, Scope.URLS_READ).text
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
-        page = open_keys(visit, address, cookie)
+    with signed_in() as visit:
+        page = open_keys(visit, address)
         row = page.locator("[data-key]")
         row.get_by_role("button", name="Edit the key Test").click()
         row.get_by_label("Name").fill("Reports")
@@ -113,8 +106,8 @@ def test_a_key_is_changed_replaced_and_deleted(
         third = page.locator("output.secret").inner_text()
         assert visit.errors() == []
     assert [status_of(key) for key in (first, second, third)] == [401, 401, 200]
-    with browse() as visit:
-        page = open_keys(visit, address, cookie)
+    with signed_in() as visit:
+        page = open_keys(visit, address)
         page.get_by_role("button", name="Delete the key Reports").click()
         confirm(page, "Delete")
         expect(page.get_by_text("No keys yet.")).to_be_visible()
@@ -123,7 +116,7 @@ def test_a_key_is_changed_replaced_and_deleted(
 
 
 def test_an_admin_sees_and_deletes_the_keys_of_others_but_changes_none(
-    browse: Callable[[], Any], address: str, alice: NewAccount, stranger: NewAccount
+    signed_in: Callable[..., Any], address: str, alice: NewAccount, stranger: NewAccount
 ) -> None:
     workspace = team(alice)
     add_member(workspace, stranger, Role.EDITOR)
@@ -140,9 +133,8 @@ def test_an_admin_sees_and_deletes_the_keys_of_others_but_changes_none(
         )
         for number in range(100)
     )
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
-        page = open_keys(visit, address, cookie)
+    with signed_in() as visit:
+        page = open_keys(visit, address)
         # Keys belong to a workspace.
         expect(page.get_by_text("No keys yet.")).to_be_visible()
         page.get_by_role("combobox", name="Workspace", exact=True).select_option(label="Team")

@@ -34,13 +34,11 @@ REPORT_ACCOUNT = f"""
 
 
 def test_signing_out_leaves_neither_a_draft_nor_a_workspace(
-    browse: Callable[[], Any], address: str, alice: NewAccount
+    signed_in: Callable[..., Any], address: str, alice: NewAccount
 ) -> None:
     workspace = team(alice)
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
+    with signed_in() as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.goto(f"{address}/dashboard/new?workspace={workspace.public_id}")
         page.get_by_label("Long address").fill(DRAFT)
         assert "dashboard.draft.new" in page.evaluate(STORED)
@@ -52,15 +50,13 @@ def test_signing_out_leaves_neither_a_draft_nor_a_workspace(
 
 
 def test_a_response_that_arrives_after_the_sign_out_stores_nothing(
-    browse: Callable[[], Any], address: str, alice: NewAccount
+    signed_in: Callable[..., Any], address: str
 ) -> None:
-    cookie = session_cookie(alice.user)
     accounts: list[tuple[Route, Any]] = []
     documents: list[Route] = []
-    with browse() as visit:
+    with signed_in() as visit:
         page = visit.page
         page.add_init_script(REPORT_ACCOUNT)
-        sign_in(visit, address, cookie)
         page.route(
             "**/api/auth/me", lambda route: accounts.append((route, route.fetch(timeout=1000 * DEADLINE)))
         )
@@ -100,13 +96,11 @@ def test_another_account_in_the_same_tab_sees_no_draft(
 
 
 def test_a_deletion_that_could_be_undone_happens_before_the_session_ends(
-    browse: Callable[[], Any], address: str, alice: NewAccount, make_link: MakeLink
+    signed_in: Callable[..., Any], address: str, make_link: MakeLink
 ) -> None:
     make_link(title="Old")
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
+    with signed_in() as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.goto(f"{address}/dashboard/")
         # The time for an undo does not pass.
         page.clock.install()

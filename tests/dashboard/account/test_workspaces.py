@@ -22,8 +22,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 DESTINATION = "https://example.com/shared"
 
 
-def open_page(visit: Visit, address: str, cookie: str, path: str) -> Page:
-    sign_in(visit, address, cookie)
+def open_page(visit: Visit, address: str, path: str) -> Page:
     visit.page.goto(f"{address}/dashboard/{path}")
     return visit.page
 
@@ -54,12 +53,14 @@ def test_an_owner_changes_a_role_and_removes_the_member(
     )
     with browse() as visit:
         other = another_browser(visit)
-        open_page(other, address, cookies[1], "")
+        sign_in(other, address, cookies[1])
+        open_page(other, address, "")
         choose(other.page, "Team")
         # A viewer creates nothing.
         expect(other.page.get_by_role("link", name="New link")).to_have_count(0)
 
-        page = open_page(visit, address, cookies[0], path)
+        sign_in(visit, address, cookies[0])
+        page = open_page(visit, address, path)
         row = page.locator("[data-member]").filter(has_text="mallory@example.com")
         row.get_by_role("combobox").select_option("editor")
         expect(page.get_by_text("Role changed")).to_be_visible()
@@ -82,10 +83,10 @@ def test_an_owner_changes_a_role_and_removes_the_member(
     assert list(workspace.members.values_list("user__email", flat=True)) == ["alice@example.com"]
 
 
-def test_the_last_owner_stays(browse: Callable[[], Any], address: str, alice: NewAccount) -> None:
-    workspace, cookie = team(alice), session_cookie(alice.user)
-    with browse() as visit:
-        page = open_page(visit, address, cookie, f"workspaces/{workspace.public_id}")
+def test_the_last_owner_stays(signed_in: Callable[..., Any], address: str, alice: NewAccount) -> None:
+    workspace = team(alice)
+    with signed_in() as visit:
+        page = open_page(visit, address, f"workspaces/{workspace.public_id}")
         own = page.locator("[data-member]").filter(has_text="alice@example.com")
         own.get_by_role("combobox").select_option("viewer")
         expect(page.get_by_text("A workspace must keep an owner.")).to_be_visible()
@@ -98,13 +99,12 @@ def test_the_last_owner_stays(browse: Callable[[], Any], address: str, alice: Ne
 
 
 def test_a_member_leaves(
-    browse: Callable[[], Any], address: str, alice: NewAccount, stranger: NewAccount
+    signed_in: Callable[..., Any], address: str, alice: NewAccount, stranger: NewAccount
 ) -> None:
     workspace = team(alice)
     add_member(workspace, stranger, Role.ADMIN)
-    cookie = session_cookie(stranger.user)
-    with browse() as visit:
-        page = open_page(visit, address, cookie, f"workspaces/{workspace.public_id}")
+    with signed_in(stranger) as visit:
+        page = open_page(visit, address, f"workspaces/{workspace.public_id}")
         # An admin cannot change the owner.
         owner = page.locator("[data-member]").filter(has_text="alice@example.com")
         expect(owner).to_contain_text("Owner")
@@ -117,11 +117,11 @@ def test_a_member_leaves(
     assert workspace.members.count() == 1
 
 
-def test_an_invitation_is_withdrawn(browse: Callable[[], Any], address: str, alice: NewAccount) -> None:
-    workspace, cookie = team(alice), session_cookie(alice.user)
+def test_an_invitation_is_withdrawn(signed_in: Callable[..., Any], address: str, alice: NewAccount) -> None:
+    workspace = team(alice)
     invite(workspace=workspace, inviter=alice.user, role=Role.VIEWER, email="grace@example.com")
-    with browse() as visit:
-        page = open_page(visit, address, cookie, f"workspaces/{workspace.public_id}")
+    with signed_in() as visit:
+        page = open_page(visit, address, f"workspaces/{workspace.public_id}")
         page.get_by_role("button", name="Withdraw the invitation for grace@example.com").click()
         confirm(page, "Withdraw")
         expect(page.get_by_text("There are no pending invitations.")).to_be_visible()
@@ -130,11 +130,11 @@ def test_an_invitation_is_withdrawn(browse: Callable[[], Any], address: str, ali
 
 
 def test_a_workspace_is_renamed_and_deleted(
-    browse: Callable[[], Any], address: str, alice: NewAccount
+    signed_in: Callable[..., Any], address: str, alice: NewAccount
 ) -> None:
-    workspace, cookie = team(alice), session_cookie(alice.user)
-    with browse() as visit:
-        page = open_page(visit, address, cookie, f"workspaces/{workspace.public_id}")
+    workspace = team(alice)
+    with signed_in() as visit:
+        page = open_page(visit, address, f"workspaces/{workspace.public_id}")
         page.get_by_role("textbox", name="Name").fill("Sales")
         page.get_by_role("button", name="Rename").click()
         expect(page.get_by_role("heading", name="Sales")).to_be_visible()
@@ -147,12 +147,12 @@ def test_a_workspace_is_renamed_and_deleted(
 
 
 def test_a_workspace_with_links_is_not_deleted(
-    browse: Callable[[], Any], address: str, alice: NewAccount
+    signed_in: Callable[..., Any], address: str, alice: NewAccount
 ) -> None:
-    workspace, cookie = team(alice), session_cookie(alice.user)
+    workspace = team(alice)
     Link.objects.create(owner=workspace, original_url=DESTINATION, short_code="shared")
-    with browse() as visit:
-        page = open_page(visit, address, cookie, f"workspaces/{workspace.public_id}")
+    with signed_in() as visit:
+        page = open_page(visit, address, f"workspaces/{workspace.public_id}")
         page.get_by_role("button", name="Delete the workspace").click()
         confirm(page, "Delete the workspace")
         expect(page.get_by_role("dialog")).to_contain_text("The workspace still has links")
@@ -161,11 +161,11 @@ def test_a_workspace_with_links_is_not_deleted(
 
 
 def test_a_stranger_sees_nothing_of_a_workspace(
-    browse: Callable[[], Any], address: str, alice: NewAccount, stranger: NewAccount
+    signed_in: Callable[..., Any], address: str, alice: NewAccount, stranger: NewAccount
 ) -> None:
-    workspace, cookie = team(alice, "Secret plans"), session_cookie(stranger.user)
-    with browse() as visit:
-        page = open_page(visit, address, cookie, f"workspaces/{workspace.public_id}")
+    workspace = team(alice, "Secret plans")
+    with signed_in(stranger) as visit:
+        page = open_page(visit, address, f"workspaces/{workspace.public_id}")
         expect(page.get_by_role("alert")).to_have_text("Workspace not found.")
         assert re.search("Secret plans|alice@", page.content()) is None
         assert visit.errors(404) == []
@@ -178,7 +178,8 @@ def test_the_address_names_the_workspace(
     Link.objects.create(owner=workspace, original_url=DESTINATION, short_code="shared")
     cookies = [session_cookie(alice.user), session_cookie(stranger.user)]
     with browse() as visit:
-        page = open_page(visit, address, cookies[0], "")
+        sign_in(visit, address, cookies[0])
+        page = open_page(visit, address, "")
         choose(page, "Marketing")
         assert page.url == f"{address}/dashboard/?workspace={workspace.public_id}"
         # Filters and other pages keep it, and so does a link that is opened in another tab.

@@ -8,14 +8,12 @@ from typing import Any
 from playwright.sync_api import Page, expect
 
 from testing.pages.browser import Visit
-from testing.pages.dashboard import sign_in
 
 MakeLink = Callable[..., dict[str, Any]]
 DESTINATION = "https://example.com/page"
 
 
-def open_link(visit: Visit, address: str, cookie: str, link: dict[str, Any]) -> Page:
-    sign_in(visit, address, cookie)
+def open_link(visit: Visit, address: str, link: dict[str, Any]) -> Page:
     visit.page.goto(f"{address}/dashboard/links/{link['_id']}")
     expect(visit.page.get_by_role("heading", name="Edit link")).to_be_visible()
     return visit.page

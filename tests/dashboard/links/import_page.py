@@ -9,7 +9,6 @@ from typing import Any
 from playwright.sync_api import Locator, Page, expect
 
 from testing.pages.browser import Visit
-from testing.pages.dashboard import sign_in
 
 
 def csv_of(rows: list[list[Any]], *names: str) -> str:
@@ -23,8 +22,7 @@ def plain(count: int) -> str:
     return csv_of([[f"https://example.com/{number}"] for number in range(count)], "originalUrl")
 
 
-def open_import(visit: Visit, address: str, cookie: str) -> Page:
-    sign_in(visit, address, cookie)
+def open_import(visit: Visit, address: str) -> Page:
     visit.page.goto(f"{address}/dashboard/import")
     expect(visit.page.get_by_role("heading", name="Import links")).to_be_visible()
     return visit.page

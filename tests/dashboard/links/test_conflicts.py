@@ -11,7 +11,6 @@ from playwright.sync_api import Locator, Page, expect
 from accounts.services import NewAccount
 from links.models import Link
 from testing.pages.browser import Visit
-from testing.pages.dashboard import session_cookie, sign_in
 from testing.pages.waiting import wait_until
 from testing.polling import DEADLINE
 
@@ -25,8 +24,7 @@ def link(make_link: MakeLink) -> dict[str, Any]:
     return make_link(DESTINATION, title="Old", description="Old")
 
 
-def open_link(visit: Visit, address: str, cookie: str, link: dict[str, Any]) -> Page:
-    sign_in(visit, address, cookie)
+def open_link(visit: Visit, address: str, link: dict[str, Any]) -> Page:
     visit.page.goto(f"{address}/dashboard/links/{link['_id']}")
     expect(visit.page.get_by_role("heading", name="Edit link")).to_be_visible()
     return visit.page
@@ -50,11 +48,10 @@ def conflict(page: Page) -> Locator:
 
 
 def test_changes_of_two_people_are_merged(
-    browse: Callable[[], Any], address: str, alice: NewAccount, link: dict[str, Any]
+    signed_in: Callable[..., Any], address: str, alice: NewAccount, link: dict[str, Any]
 ) -> None:
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
-        page = open_link(visit, address, cookie, link)
+    with signed_in() as visit:
+        page = open_link(visit, address, link)
         page.get_by_label("Title").fill("Mine")
         somebody_saves(page, address, alice, link, description="Theirs")
         save(page)
@@ -71,11 +68,10 @@ def test_changes_of_two_people_are_merged(
 
 
 def test_overwriting_replaces_only_what_was_shown(
-    browse: Callable[[], Any], address: str, alice: NewAccount, link: dict[str, Any]
+    signed_in: Callable[..., Any], address: str, alice: NewAccount, link: dict[str, Any]
 ) -> None:
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
-        page = open_link(visit, address, cookie, link)
+    with signed_in() as visit:
+        page = open_link(visit, address, link)
         page.get_by_label("Title").fill("Mine")
         somebody_saves(page, address, alice, link, title="Theirs")
         save(page)
@@ -94,12 +90,11 @@ def test_overwriting_replaces_only_what_was_shown(
 
 
 def test_draft_of_an_older_version_is_a_conflict(
-    browse: Callable[[], Any], address: str, alice: NewAccount, link: dict[str, Any]
+    signed_in: Callable[..., Any], address: str, alice: NewAccount, link: dict[str, Any]
 ) -> None:
     """A draft must not silently revert a change that another user has saved since."""
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
-        page = open_link(visit, address, cookie, link)
+    with signed_in() as visit:
+        page = open_link(visit, address, link)
         page.get_by_label("Title").fill("Mine")
         somebody_saves(page, address, alice, link, description="Theirs")
         page.reload()
@@ -118,11 +113,10 @@ def test_draft_of_an_older_version_is_a_conflict(
 
 
 def test_discarding_shows_what_somebody_else_saved(
-    browse: Callable[[], Any], address: str, alice: NewAccount, link: dict[str, Any]
+    signed_in: Callable[..., Any], address: str, alice: NewAccount, link: dict[str, Any]
 ) -> None:
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
-        page = open_link(visit, address, cookie, link)
+    with signed_in() as visit:
+        page = open_link(visit, address, link)
         page.get_by_label("Title").fill("Mine")
         somebody_saves(page, address, alice, link, title="Theirs")
         save(page)
@@ -135,9 +129,8 @@ def test_discarding_shows_what_somebody_else_saved(
 
 
 def test_lost_response_of_an_own_change_is_no_conflict(
-    browse: Callable[[], Any], address: str, alice: NewAccount, link: dict[str, Any]
+    signed_in: Callable[..., Any], address: str, link: dict[str, Any]
 ) -> None:
-    cookie = session_cookie(alice.user)
 
     def lose_response(route: Any) -> None:
         if route.request.method != "PUT":
@@ -147,8 +140,8 @@ def test_lost_response_of_an_own_change_is_no_conflict(
         route.abort("connectionreset")
         page.unroute("**/api/urls/*")
 
-    with browse() as visit:
-        page = open_link(visit, address, cookie, link)
+    with signed_in() as visit:
+        page = open_link(visit, address, link)
         page.route("**/api/urls/*", lose_response)
         # The banner stays until the test has seen it: the page asks again after a few seconds.
         page.route("**/api/auth/me", lambda route: route.abort("connectionrefused"))
@@ -165,9 +158,8 @@ def test_lost_response_of_an_own_change_is_no_conflict(
 
 @pytest.mark.parametrize("is_new", [False, True], ids=["edited", "created"])
 def test_what_is_typed_while_a_slow_service_saves_is_kept(
-    browse: Callable[[], Any], address: str, alice: NewAccount, link: dict[str, Any], is_new: bool
+    signed_in: Callable[..., Any], address: str, link: dict[str, Any], is_new: bool
 ) -> None:
-    cookie = session_cookie(alice.user)
     held: list[Any] = []
 
     def hold_change(route: Any) -> None:
@@ -176,8 +168,8 @@ def test_what_is_typed_while_a_slow_service_saves_is_kept(
         else:
             held.append(route)
 
-    with browse() as visit:
-        page = open_link(visit, address, cookie, link)
+    with signed_in() as visit:
+        page = open_link(visit, address, link)
         if is_new:
             page.get_by_role("link", name="New link").click()
             page.get_by_label("Long address").fill(DESTINATION)
@@ -204,11 +196,10 @@ def test_what_is_typed_while_a_slow_service_saves_is_kept(
 
 
 def test_deleted_link_keeps_what_was_typed(
-    browse: Callable[[], Any], address: str, alice: NewAccount, link: dict[str, Any]
+    signed_in: Callable[..., Any], address: str, alice: NewAccount, link: dict[str, Any]
 ) -> None:
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
-        page = open_link(visit, address, cookie, link)
+    with signed_in() as visit:
+        page = open_link(visit, address, link)
         page.get_by_label("Title").fill("Mine")
         deleted = page.request.delete(
             f"{address}/api/urls/{link['_id']}", headers={"X-API-Key": alice.api_key, "Host": "localhost"}

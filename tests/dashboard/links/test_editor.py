@@ -12,7 +12,6 @@ from playwright.sync_api import Page, expect
 
 from accounts.services import NewAccount
 from links.models import Link
-from testing.pages.dashboard import session_cookie, sign_in
 from tests.dashboard.links.editor_page import DESTINATION, MakeLink, open_link, unfold
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -23,11 +22,11 @@ def save(page: Page) -> None:
     expect(page.get_by_text("Link saved")).to_be_visible()
 
 
-def test_an_address_is_enough_for_a_link(browse: Callable[[], Any], address: str, alice: NewAccount) -> None:
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
+def test_an_address_is_enough_for_a_link(
+    signed_in: Callable[..., Any], address: str, alice: NewAccount
+) -> None:
+    with signed_in() as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.goto(f"{address}/dashboard/new")
         # The address has the focus, and everything else is folded.
         expect(page.get_by_label("Long address")).to_be_focused()
@@ -43,23 +42,19 @@ def test_an_address_is_enough_for_a_link(browse: Callable[[], Any], address: str
     assert shown == f"http://sho.rt/{link.short_code}"
 
 
-def test_a_bookmarklet_fills_in_the_address(
-    browse: Callable[[], Any], address: str, alice: NewAccount
-) -> None:
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
-        sign_in(visit, address, cookie)
+def test_a_bookmarklet_fills_in_the_address(signed_in: Callable[..., Any], address: str) -> None:
+    with signed_in() as visit:
         visit.page.goto(f"{address}/dashboard/new?url={quote('https://example.com/?a=1&b=2#c', safe='')}")
         expect(visit.page.get_by_label("Long address")).to_have_value("https://example.com/?a=1&b=2#c")
         assert visit.errors() == []
 
 
 def test_every_simple_field_is_saved(
-    browse: Callable[[], Any], address: str, alice: NewAccount, make_link: MakeLink
+    signed_in: Callable[..., Any], address: str, make_link: MakeLink
 ) -> None:
-    link, cookie = make_link(DESTINATION), session_cookie(alice.user)
-    with browse() as visit:
-        page = open_link(visit, address, cookie, link)
+    link = make_link(DESTINATION)
+    with signed_in() as visit:
+        page = open_link(visit, address, link)
         page.get_by_label("Destination", exact=True).fill("https://example.com/moved")
         unfold(page, "Code, title and tags")
         page.get_by_label("Code", exact=True).fill("spring")
@@ -94,12 +89,12 @@ def test_every_simple_field_is_saved(
 
 
 def test_the_code_is_checked_while_one_types(
-    browse: Callable[[], Any], address: str, alice: NewAccount, make_link: MakeLink
+    signed_in: Callable[..., Any], address: str, make_link: MakeLink
 ) -> None:
     make_link(DESTINATION, customCode="taken")
-    link, cookie = make_link(DESTINATION), session_cookie(alice.user)
-    with browse() as visit:
-        page = open_link(visit, address, cookie, link)
+    link = make_link(DESTINATION)
+    with signed_in() as visit:
+        page = open_link(visit, address, link)
         unfold(page, "Code, title and tags")
         code, about = page.get_by_label("Code", exact=True), page.locator("#code-about")
         code.fill("no-code")
@@ -117,11 +112,11 @@ def test_the_code_is_checked_while_one_types(
 
 
 def test_messages_of_the_service_stand_at_their_fields(
-    browse: Callable[[], Any], address: str, alice: NewAccount, make_link: MakeLink
+    signed_in: Callable[..., Any], address: str, make_link: MakeLink
 ) -> None:
-    link, cookie = make_link(DESTINATION), session_cookie(alice.user)
-    with browse() as visit:
-        page = open_link(visit, address, cookie, link)
+    link = make_link(DESTINATION)
+    with signed_in() as visit:
+        page = open_link(visit, address, link)
         page.get_by_label("Destination", exact=True).fill("http://sho.rt/loop")
         page.get_by_role("button", name="Save", exact=True).click()
         expect(page.locator("#targetUrl-about")).to_have_attribute("role", "alert")
@@ -130,11 +125,11 @@ def test_messages_of_the_service_stand_at_their_fields(
 
 
 def test_rules_and_splits_are_rows_that_the_keyboard_moves(
-    browse: Callable[[], Any], address: str, alice: NewAccount, make_link: MakeLink
+    signed_in: Callable[..., Any], address: str, make_link: MakeLink
 ) -> None:
-    link, cookie = make_link(DESTINATION), session_cookie(alice.user)
-    with browse() as visit:
-        page = open_link(visit, address, cookie, link)
+    link = make_link(DESTINATION)
+    with signed_in() as visit:
+        page = open_link(visit, address, link)
         unfold(page, "Rules")
         for position, country in enumerate(("DE", "FR")):
             page.get_by_role("button", name="Add a rule").click()
@@ -164,7 +159,7 @@ def test_rules_and_splits_are_rows_that_the_keyboard_moves(
 
 
 def test_only_changed_fields_are_sent(
-    browse: Callable[[], Any], address: str, alice: NewAccount, make_link: MakeLink
+    signed_in: Callable[..., Any], address: str, make_link: MakeLink
 ) -> None:
     """Inputs have minutes; a link may expire at a certain microsecond."""
     expires = "2040-06-01T12:30:45.123456Z"
@@ -173,10 +168,10 @@ def test_only_changed_fields_are_sent(
         "values": [{"days": ["mon"], "from": "09:00", "until": "17:00", "timezone": "UTC"}],
     }
     rules = [{"url": "https://example.com/monday", "conditions": [schedule]}]
-    link, cookie = make_link(DESTINATION, expiresAt=expires, rules=rules), session_cookie(alice.user)
+    link = make_link(DESTINATION, expiresAt=expires, rules=rules)
     before = Link.objects.get()
-    with browse() as visit:
-        page = open_link(visit, address, cookie, link)
+    with signed_in() as visit:
+        page = open_link(visit, address, link)
         unfold(page, "Code, title and tags")
         page.get_by_label("Title").fill("New")
         with page.expect_request(lambda request: request.method == "PUT") as put:
@@ -188,12 +183,11 @@ def test_only_changed_fields_are_sent(
 
 
 def test_the_link_of_somebody_else_is_not_found(
-    browse: Callable[[], Any], address: str, stranger: NewAccount, make_link: MakeLink
+    signed_in: Callable[..., Any], address: str, stranger: NewAccount, make_link: MakeLink
 ) -> None:
-    link, cookie = make_link(DESTINATION, title="Secret"), session_cookie(stranger.user)
-    with browse() as visit:
+    link = make_link(DESTINATION, title="Secret")
+    with signed_in(stranger) as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.goto(f"{address}/dashboard/links/{link['_id']}")
         expect(page.get_by_role("alert")).to_have_text("URL not found.")
         assert page.get_by_text("Secret").count() == 0

@@ -20,10 +20,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 IMPORT = "**/api/urls/import"
 
 
-def test_lost_response_imports_no_row_twice(
-    browse: Callable[[], Any], address: str, alice: NewAccount
-) -> None:
-    cookie = session_cookie(alice.user)
+def test_lost_response_imports_no_row_twice(signed_in: Callable[..., Any], address: str) -> None:
     calls: list[Any] = []
 
     def lose_second(route: Any) -> None:
@@ -34,8 +31,8 @@ def test_lost_response_imports_no_row_twice(
         else:
             route.continue_()
 
-    with browse() as visit:
-        page = open_import(visit, address, cookie)
+    with signed_in() as visit:
+        page = open_import(visit, address)
         choose(page, plain(450))
         expect(status(page)).to_contain_text("450 can be imported")
         page.route(IMPORT, lose_second)
@@ -57,7 +54,8 @@ def test_import_goes_on_after_the_session_has_ended(
 ) -> None:
     first, second = session_cookie(alice.user), session_cookie(alice.user)
     with browse() as visit:
-        page = open_import(visit, address, first)
+        sign_in(visit, address, first)
+        page = open_import(visit, address)
         choose(page, plain(3))
         expect(page.get_by_role("button", name="Import 3 links")).to_be_visible()
         # The page still has a token of the session that ends.
@@ -74,8 +72,9 @@ def test_import_goes_on_after_the_session_has_ended(
     assert Link.objects.count() == 3
 
 
-def test_import_is_stopped_and_continued(browse: Callable[[], Any], address: str, alice: NewAccount) -> None:
-    cookie = session_cookie(alice.user)
+def test_import_is_stopped_and_continued(
+    signed_in: Callable[..., Any], address: str, alice: NewAccount
+) -> None:
     team(alice)
     held: list[Any] = []
     questions: list[str] = []
@@ -84,8 +83,8 @@ def test_import_is_stopped_and_continued(browse: Callable[[], Any], address: str
         questions.append(dialog.type)
         dialog.dismiss()
 
-    with browse() as visit:
-        page = open_import(visit, address, cookie)
+    with signed_in() as visit:
+        page = open_import(visit, address)
         page.on("dialog", stay)
         choose(page, plain(300))
         expect(status(page)).to_contain_text("300 can be imported")
@@ -113,12 +112,9 @@ def test_import_is_stopped_and_continued(browse: Callable[[], Any], address: str
     assert Link.objects.count() == 300
 
 
-def test_check_is_repeated_after_an_outage(
-    browse: Callable[[], Any], address: str, alice: NewAccount
-) -> None:
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
-        page = open_import(visit, address, cookie)
+def test_check_is_repeated_after_an_outage(signed_in: Callable[..., Any], address: str) -> None:
+    with signed_in() as visit:
+        page = open_import(visit, address)
         page.route(IMPORT, lambda route: route.abort("connectionrefused"), times=1)
         choose(page, plain(2))
         expect(status(page)).to_have_text("The file was not checked, and nothing was changed.")

@@ -13,7 +13,6 @@ from rest_framework.test import APIClient
 from accounts.services import NewAccount
 from domains.models import Domain
 from links.models import Link
-from testing.pages.dashboard import session_cookie
 from testing.pages.waiting import wait_until
 from tests.dashboard.links.import_page import choose, csv_of, open_import, plain, status
 
@@ -43,7 +42,7 @@ def total(page: Page, address: str, alice: NewAccount) -> int:
 
 
 def test_thousand_rows_are_checked_and_imported_with_progress(
-    browse: Callable[[], Any], address: str, alice: NewAccount
+    signed_in: Callable[..., Any], address: str, alice: NewAccount
 ) -> None:
     rows: list[list[Any]] = [
         [f"https://example.com/{number}", f"code-{number}", f'Title {number}, "so\ncalled"', number]
@@ -51,10 +50,9 @@ def test_thousand_rows_are_checked_and_imported_with_progress(
     ]
     rows[10][0] = "ftp://example.com/"
     rows[500][1] = "code-499"
-    cookie = session_cookie(alice.user)
     held: list[Any] = []
-    with browse() as visit:
-        page = open_import(visit, address, cookie)
+    with signed_in() as visit:
+        page = open_import(visit, address)
         file = page.evaluate_handle(DROP, csv_of(rows, "originalUrl", "customCode", "title", "clickCount"))
         page.locator(".drop").dispatch_event("drop", {"dataTransfer": file})
         expect(status(page)).to_have_text(
@@ -98,11 +96,10 @@ def test_thousand_rows_are_checked_and_imported_with_progress(
 
 
 def test_links_go_to_the_chosen_domain(
-    browse: Callable[[], Any], address: str, alice: NewAccount, active_domain: dict[str, Any]
+    signed_in: Callable[..., Any], address: str, active_domain: dict[str, Any]
 ) -> None:
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
-        page = open_import(visit, address, cookie)
+    with signed_in() as visit:
+        page = open_import(visit, address)
         choose(page, plain(2))
         page.get_by_label("Domain of the links").select_option("go.brand.example")
         with page.expect_request(IMPORT) as applied:
@@ -115,16 +112,13 @@ def test_links_go_to_the_chosen_domain(
     }
 
 
-def test_json_of_another_service_is_imported_as_a_whole(
-    browse: Callable[[], Any], address: str, alice: NewAccount
-) -> None:
+def test_json_of_another_service_is_imported_as_a_whole(signed_in: Callable[..., Any], address: str) -> None:
     links = [
         {"long_url": f"https://example.com/{number}", "link": f"https://bit.ly/b{number}"}
         for number in range(3)
     ]
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
-        page = open_import(visit, address, cookie)
+    with signed_in() as visit:
+        page = open_import(visit, address)
         choose(page, json.dumps({"links": links}), "bitly.json")
         expect(status(page)).to_contain_text("3 rows: 3 can be imported")
         page.get_by_role("button", name="Import 3 links").click()
@@ -144,11 +138,10 @@ def test_json_of_another_service_is_imported_as_a_whole(
     ],
 )
 def test_unreadable_file_is_explained(
-    browse: Callable[[], Any], address: str, alice: NewAccount, content: bytes, message: str
+    signed_in: Callable[..., Any], address: str, content: bytes, message: str
 ) -> None:
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
-        page = open_import(visit, address, cookie)
+    with signed_in() as visit:
+        page = open_import(visit, address)
         choose(page, content)
         expect(page.get_by_role("alert")).to_contain_text(message)
         # The next file can be chosen at once.

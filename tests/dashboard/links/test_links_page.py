@@ -13,7 +13,6 @@ from playwright.sync_api import Page, expect
 from accounts.services import NewAccount
 from links.models import Link
 from testing.domains.domains import active_domain
-from testing.pages.dashboard import session_cookie, sign_in
 from tests.dashboard.links_page import links as links
 from tests.dashboard.links_page import rows, status
 
@@ -31,12 +30,10 @@ def titles(page: Page) -> list[str]:
 
 
 def test_the_list_shows_the_newest_links_page_by_page(
-    browse: Callable[[], Any], address: str, alice: NewAccount, links: None
+    signed_in: Callable[..., Any], address: str, links: None
 ) -> None:
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
+    with signed_in() as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.goto(f"{address}/dashboard/")
         expect(status(page)).to_have_text("60 links")
         expect(rows(page)).to_have_count(50)
@@ -53,15 +50,13 @@ def test_the_list_shows_the_newest_links_page_by_page(
 
 
 def test_search_filters_while_one_types(
-    browse: Callable[[], Any], address: str, alice: NewAccount, links: None
+    signed_in: Callable[..., Any], address: str, alice: NewAccount, links: None
 ) -> None:
-    cookie = session_cookie(alice.user)
     domain = active_domain(alice.workspace)
     Link.objects.filter(title__in=["Title 11", "Title 25"]).update(domain=domain)
     Link.objects.filter(title__startswith="Title 1").update(created_at=datetime(2026, 3, 31, 12, tzinfo=UTC))
-    with browse() as visit:
+    with signed_in() as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.goto(f"{address}/dashboard/")
         expect(rows(page)).to_have_count(50)
         # By keyboard: the slash goes to the search.
@@ -106,12 +101,10 @@ def test_search_filters_while_one_types(
 
 
 def test_the_list_is_sorted_by_a_click_on_a_column(
-    browse: Callable[[], Any], address: str, alice: NewAccount, links: None
+    signed_in: Callable[..., Any], address: str, links: None
 ) -> None:
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
+    with signed_in() as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.goto(f"{address}/dashboard/?tags=even")
         expect(status(page)).to_have_text("30 links")
         column = page.get_by_role("columnheader", name="Title")
@@ -125,12 +118,10 @@ def test_the_list_is_sorted_by_a_click_on_a_column(
 
 
 def test_a_key_copies_the_short_link_of_the_row(
-    browse: Callable[[], Any], address: str, alice: NewAccount, links: None
+    signed_in: Callable[..., Any], address: str, links: None
 ) -> None:
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
+    with signed_in() as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=address)
         page.goto(f"{address}/dashboard/")
         expect(rows(page)).to_have_count(50)
@@ -150,13 +141,9 @@ def test_a_key_copies_the_short_link_of_the_row(
         assert visit.errors() == []
 
 
-def test_the_shown_links_can_be_exported(
-    browse: Callable[[], Any], address: str, alice: NewAccount, links: None
-) -> None:
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
+def test_the_shown_links_can_be_exported(signed_in: Callable[..., Any], address: str, links: None) -> None:
+    with signed_in() as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.goto(f"{address}/dashboard/?search=title+07")
         expect(rows(page)).to_have_count(1)
         with page.expect_download() as saved:
@@ -169,12 +156,10 @@ def test_the_shown_links_can_be_exported(
 
 
 def test_a_stranger_sees_none_of_the_links(
-    browse: Callable[[], Any], address: str, stranger: NewAccount, links: None
+    signed_in: Callable[..., Any], address: str, stranger: NewAccount, links: None
 ) -> None:
-    cookie = session_cookie(stranger.user)
-    with browse() as visit:
+    with signed_in(stranger) as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.goto(f"{address}/dashboard/")
         expect(page.get_by_text("Create your first link")).to_be_visible()
         assert rows(page).count() == 0
@@ -185,14 +170,12 @@ def test_a_stranger_sees_none_of_the_links(
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.usefixtures("long_link")
 def test_the_page_fits_its_window(
-    width: int, scheme: Any, browse: Callable[[], Any], address: str, alice: NewAccount
+    width: int, scheme: Any, signed_in: Callable[..., Any], address: str
 ) -> None:
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
+    with signed_in() as visit:
         page = visit.page
         page.set_viewport_size({"width": width, "height": 800})
         page.emulate_media(color_scheme=scheme)
-        sign_in(visit, address, cookie)
         page.goto(f"{address}/dashboard/")
         expect(rows(page)).to_have_count(1)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -200,12 +183,10 @@ def test_the_page_fits_its_window(
 
 
 def test_german_texts_are_shown_to_a_german_browser(
-    browse: Callable[[], Any], address: str, alice: NewAccount, links: None
+    signed_in: Callable[..., Any], address: str, links: None
 ) -> None:
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
+    with signed_in() as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.set_extra_http_headers({"Accept-Language": "de"})
         page.goto(f"{address}/dashboard/")
         expect(status(page)).to_have_text("60 Links")

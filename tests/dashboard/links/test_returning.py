@@ -9,9 +9,7 @@ import pytest
 from playwright.sync_api import expect
 from rest_framework.test import APIClient
 
-from accounts.services import NewAccount
 from testing.links.many import URL, create_many
-from testing.pages.dashboard import session_cookie, sign_in
 from tests.dashboard.links_page import links as links
 from tests.dashboard.links_page import rows
 
@@ -19,12 +17,10 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_back_returns_to_the_same_place_of_the_list(
-    browse: Callable[[], Any], address: str, alice: NewAccount, links: None
+    signed_in: Callable[..., Any], address: str, links: None
 ) -> None:
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
+    with signed_in() as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.goto(f"{address}/dashboard/")
         expect(rows(page)).to_have_count(50)
         row = page.get_by_role("link", name="Title 25")
@@ -40,13 +36,11 @@ def test_back_returns_to_the_same_place_of_the_list(
 
 
 def test_the_button_that_turns_the_page_keeps_the_focus(
-    browse: Callable[[], Any], address: str, api: APIClient, alice: NewAccount, links: None
+    signed_in: Callable[..., Any], address: str, api: APIClient, links: None
 ) -> None:
     create_many(api, [{"originalUrl": URL}] * 50)
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
+    with signed_in() as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.goto(f"{address}/dashboard/?page=3")
         expect(rows(page)).to_have_count(10)
         previous = page.get_by_role("button", name="Previous")

@@ -15,7 +15,6 @@ from accounts.services import NewAccount
 from links.models import Link
 from testing.accounts.workspaces import team
 from testing.domains.domains import active_domain
-from testing.pages.dashboard import session_cookie, sign_in
 from testing.pages.waiting import wait_until
 from testing.polling import DEADLINE
 from tests.dashboard.links_page import links as links
@@ -32,12 +31,10 @@ def stop_clock(page: Page) -> None:
 
 
 def test_many_links_are_tagged_and_switched_off_at_once(
-    browse: Callable[[], Any], address: str, alice: NewAccount, links: None
+    signed_in: Callable[..., Any], address: str, links: None
 ) -> None:
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
+    with signed_in() as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.goto(f"{address}/dashboard/?search=title+1")
         expect(rows(page)).to_have_count(10)
         page.get_by_label("Select all links of this page").check()
@@ -62,15 +59,14 @@ def test_many_links_are_tagged_and_switched_off_at_once(
 
 
 def test_selected_links_move_to_another_workspace(
-    browse: Callable[[], Any], address: str, alice: NewAccount, make_link: MakeLink
+    signed_in: Callable[..., Any], address: str, alice: NewAccount, make_link: MakeLink
 ) -> None:
-    workspace, cookie = team(alice, "Marketing"), session_cookie(alice.user)
+    workspace = team(alice, "Marketing")
     brand = active_domain(alice.workspace)
     plain = make_link(customCode="plain")
     branded = make_link(customCode="branded", domainId=str(brand.public_id))
-    with browse() as visit:
+    with signed_in() as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.goto(f"{address}/dashboard/")
         expect(rows(page)).to_have_count(2)
         page.get_by_label("Select all links of this page").check()
@@ -93,17 +89,16 @@ def test_selected_links_move_to_another_workspace(
 
 
 def test_the_outcome_of_a_move_is_not_lost(
-    browse: Callable[[], Any], address: str, alice: NewAccount, make_link: MakeLink
+    signed_in: Callable[..., Any], address: str, alice: NewAccount, make_link: MakeLink
 ) -> None:
-    workspace, cookie = team(alice, "Marketing"), session_cookie(alice.user)
+    workspace = team(alice, "Marketing")
     brand = active_domain(alice.workspace)
     make_link(customCode="plain")
     make_link(customCode="branded", domainId=str(brand.public_id))
     held: list[Route] = []
-    with browse() as visit:
+    with signed_in() as visit:
         page = visit.page
         page.route("**/api/urls/move", lambda route: held.append(route))  # noqa: PLW0108 # Playwright reads its signature
-        sign_in(visit, address, cookie)
         page.goto(f"{address}/dashboard/")
         expect(rows(page)).to_have_count(2)
         page.get_by_label("Select all links of this page").check()
@@ -146,13 +141,9 @@ def test_the_outcome_of_a_move_is_not_lost(
     assert owners == {"plain": workspace.pk, "branded": alice.workspace.pk}
 
 
-def test_a_deletion_can_be_undone(
-    browse: Callable[[], Any], address: str, alice: NewAccount, links: None
-) -> None:
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
+def test_a_deletion_can_be_undone(signed_in: Callable[..., Any], address: str, links: None) -> None:
+    with signed_in() as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.goto(f"{address}/dashboard/?search=title+1")
         expect(rows(page)).to_have_count(10)
         stop_clock(page)
@@ -168,12 +159,10 @@ def test_a_deletion_can_be_undone(
 
 
 def test_a_deletion_takes_place_once_it_cannot_be_undone(
-    browse: Callable[[], Any], address: str, alice: NewAccount, links: None
+    signed_in: Callable[..., Any], address: str, links: None
 ) -> None:
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
+    with signed_in() as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.goto(f"{address}/dashboard/?search=title+1")
         expect(rows(page)).to_have_count(10)
         stop_clock(page)

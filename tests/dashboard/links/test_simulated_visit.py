@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from accounts.services import NewAccount
-from testing.pages.dashboard import session_cookie
 from testing.pictures import opened, read
 from tests.dashboard.links.editor_page import DESTINATION, MakeLink, open_link, unfold
 
@@ -34,11 +32,11 @@ GERMAN_STEPS = [
 
 
 def test_qr_codes_are_shown_and_downloaded(
-    browse: Callable[[], Any], address: str, alice: NewAccount, make_link: MakeLink
+    signed_in: Callable[..., Any], address: str, make_link: MakeLink
 ) -> None:
-    link, cookie = make_link(DESTINATION), session_cookie(alice.user)
-    with browse() as visit:
-        page = open_link(visit, address, cookie, link)
+    link = make_link(DESTINATION)
+    with signed_in() as visit:
+        page = open_link(visit, address, link)
         unfold(page, "QR code")
         image = page.get_by_role("img", name="QR code of the link")
         expect(image).to_be_visible()
@@ -56,13 +54,11 @@ def test_qr_codes_are_shown_and_downloaded(
         assert visit.errors() == []
 
 
-def test_a_visit_can_be_simulated(
-    browse: Callable[[], Any], address: str, alice: NewAccount, make_link: MakeLink
-) -> None:
+def test_a_visit_can_be_simulated(signed_in: Callable[..., Any], address: str, make_link: MakeLink) -> None:
     rules = [{"url": "https://example.com/de", "conditions": [{"type": "country", "values": ["DE"]}]}]
-    link, cookie = make_link(DESTINATION, rules=rules), session_cookie(alice.user)
-    with browse() as visit:
-        page = open_link(visit, address, cookie, link)
+    link = make_link(DESTINATION, rules=rules)
+    with signed_in() as visit:
+        page = open_link(visit, address, link)
         unfold(page, "Simulate a visit")
         page.locator(".simulation [name=country]").select_option("DE")
         page.get_by_role("button", name="Simulate", exact=True).click()
@@ -74,13 +70,13 @@ def test_a_visit_can_be_simulated(
 
 
 def test_a_simulated_visit_is_explained_in_the_language_of_the_page(
-    browse: Callable[[], Any], address: str, alice: NewAccount, make_link: MakeLink
+    signed_in: Callable[..., Any], address: str, make_link: MakeLink
 ) -> None:
     rules = [{"url": "https://example.com/de", "conditions": [{"type": "country", "values": ["DE"]}]}]
     fields = {"rules": rules, "restrictions": {"blockedCountries": ["FR"]}}
-    link, cookie = make_link(DESTINATION, **fields), session_cookie(alice.user)
-    with browse() as visit:
-        page = open_link(visit, address, cookie, link)
+    link = make_link(DESTINATION, **fields)
+    with signed_in() as visit:
+        page = open_link(visit, address, link)
         page.evaluate("localStorage.setItem('dashboard.language', 'de')")
         page.reload()
         unfold(page, "Was würde geschehen?")

@@ -15,7 +15,6 @@ from accounts.services import NewAccount
 from analytics.models import Kind
 from testing.analytics.branches import branch, set_branches
 from testing.analytics.facts import Fact, record
-from testing.pages.dashboard import session_cookie, sign_in
 from tests.dashboard.report_page import MARCH, open_steps, rows, table, total, url_of
 from tests.dashboard.report_page import link as link
 
@@ -23,13 +22,9 @@ MakeLink = Callable[..., dict[str, Any]]
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_every_figure_of_the_period_is_shown(
-    browse: Callable[[], Any], address: str, alice: NewAccount, link: str
-) -> None:
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
+def test_every_figure_of_the_period_is_shown(signed_in: Callable[..., Any], address: str, link: str) -> None:
+    with signed_in() as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.goto(url_of(address, link, MARCH))
         expect(page.get_by_role("heading", name="Report: Spring sale")).to_be_visible()
         expect(total(page, "clicks")).to_have_text("6")
@@ -76,13 +71,9 @@ def download(page: Page, title: str) -> tuple[str, list[list[str]]]:
     return saved.value.suggested_filename, list(csv.reader(content.splitlines()))
 
 
-def test_every_table_can_be_downloaded(
-    browse: Callable[[], Any], address: str, alice: NewAccount, link: str
-) -> None:
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
+def test_every_table_can_be_downloaded(signed_in: Callable[..., Any], address: str, link: str) -> None:
+    with signed_in() as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.goto(url_of(address, link, MARCH))
         expect(total(page, "clicks")).to_have_text("6")
         open_steps(page)
@@ -106,15 +97,13 @@ def test_every_table_can_be_downloaded(
 
 
 def test_branches_and_the_links_own_destination_share_the_clicks(
-    browse: Callable[[], Any], address: str, alice: NewAccount, make_link: MakeLink
+    signed_in: Callable[..., Any], address: str, make_link: MakeLink
 ) -> None:
     link = make_link(customCode="spring")["_id"]
     set_branches(link, [branch(1, "=Germany", "de")])
     record(link, [Fact("2026-03-02T10:00Z", branch=1, count=3), Fact("2026-03-02T10:00Z", "FR", "Paris")])
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
+    with signed_in() as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.goto(url_of(address, link, MARCH))
         expect(total(page, "clicks")).to_have_text("4")
         assert [row[:3] + row[4:] for row in rows(page, "Rules and split")] == [
@@ -127,12 +116,10 @@ def test_branches_and_the_links_own_destination_share_the_clicks(
 
 
 def test_the_map_has_the_clicks_of_each_country(
-    browse: Callable[[], Any], address: str, alice: NewAccount, link: str
+    signed_in: Callable[..., Any], address: str, link: str
 ) -> None:
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
+    with signed_in() as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.goto(url_of(address, link, MARCH))
         page.locator(".map").scroll_into_view_if_needed()
         germany = page.locator(".map path[data-country=DE]")
@@ -144,15 +131,13 @@ def test_the_map_has_the_clicks_of_each_country(
 
 
 def test_the_log_has_older_requests_and_one_kind(
-    browse: Callable[[], Any], address: str, alice: NewAccount, make_link: MakeLink
+    signed_in: Callable[..., Any], address: str, make_link: MakeLink
 ) -> None:
     link = make_link(customCode="spring")["_id"]
     facts = [Fact(f"2026-03-02T10:{minute:02}Z", city=f"City {minute}") for minute in range(25)]
     record(link, [*facts, Fact("2026-03-03T10:00Z", kind=Kind.HEAD)])
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
+    with signed_in() as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.goto(url_of(address, link, MARCH))
         log = table(page, "Individual requests").locator("tbody tr")
         expect(log).to_have_count(20)
@@ -167,14 +152,10 @@ def test_the_log_has_older_requests_and_one_kind(
         assert visit.errors() == []
 
 
-def test_the_report_is_in_german(
-    browse: Callable[[], Any], address: str, alice: NewAccount, link: str
-) -> None:
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
+def test_the_report_is_in_german(signed_in: Callable[..., Any], address: str, link: str) -> None:
+    with signed_in() as visit:
         page = visit.page
         page.set_extra_http_headers({"Accept-Language": "de"})
-        sign_in(visit, address, cookie)
         page.goto(url_of(address, link, MARCH))
         expect(page.get_by_role("heading", name="Auswertung: Spring sale")).to_be_visible()
         expect(total(page, "clicks")).to_have_text("6")
@@ -186,13 +167,9 @@ def test_the_report_is_in_german(
         assert visit.errors() == []
 
 
-def test_list_and_editor_lead_to_the_report(
-    browse: Callable[[], Any], address: str, alice: NewAccount, link: str
-) -> None:
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
+def test_list_and_editor_lead_to_the_report(signed_in: Callable[..., Any], address: str, link: str) -> None:
+    with signed_in() as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.goto(f"{address}/dashboard/")
         page.get_by_role("link", name="0 clicks: report of sho.rt/spring").click()
         expect(page.get_by_role("heading", name="Report: Spring sale")).to_be_visible()
@@ -204,12 +181,10 @@ def test_list_and_editor_lead_to_the_report(
 
 
 def test_a_stranger_gets_no_figures(
-    browse: Callable[[], Any], address: str, stranger: NewAccount, link: str
+    signed_in: Callable[..., Any], address: str, stranger: NewAccount, link: str
 ) -> None:
-    cookie = session_cookie(stranger.user)
-    with browse() as visit:
+    with signed_in(stranger) as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.goto(url_of(address, link, MARCH))
         expect(page.get_by_role("alert")).to_be_visible()
         assert page.locator(".totals").count() == 0
@@ -218,13 +193,11 @@ def test_a_stranger_gets_no_figures(
 
 
 def test_a_link_without_clicks_has_an_empty_report(
-    browse: Callable[[], Any], address: str, alice: NewAccount, make_link: MakeLink, api: APIClient
+    signed_in: Callable[..., Any], address: str, make_link: MakeLink, api: APIClient
 ) -> None:
     link = make_link()["_id"]
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
+    with signed_in() as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.goto(url_of(address, link, "range=all"))
         expect(total(page, "clicks")).to_have_text("0")
         expect(page.get_by_text("No data for this period.")).to_have_count(9)

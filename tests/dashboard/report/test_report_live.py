@@ -35,13 +35,9 @@ def set_hidden(value: str) -> str:
     """
 
 
-def test_a_click_appears_without_a_reload(
-    browse: Callable[[], Any], address: str, alice: NewAccount, link: str
-) -> None:
-    cookie = session_cookie(alice.user)
-    with browse() as visit, clicks_are_counted():
+def test_a_click_appears_without_a_reload(signed_in: Callable[..., Any], address: str, link: str) -> None:
+    with signed_in() as visit, clicks_are_counted():
         page = visit.page
-        sign_in(visit, address, cookie)
         page.goto(url_of(address, link))
         expect(total(page, "clicks")).to_have_text("0")
         page.evaluate("window.isSamePage = true")
@@ -64,16 +60,12 @@ def test_a_click_appears_without_a_reload(
         assert visit.errors() == []
 
 
-def test_a_hidden_page_requests_nothing(
-    browse: Callable[[], Any], address: str, alice: NewAccount, link: str
-) -> None:
-    cookie = session_cookie(alice.user)
+def test_a_hidden_page_requests_nothing(signed_in: Callable[..., Any], address: str, link: str) -> None:
     requested: list[str] = []
-    with browse() as visit:
+    with signed_in() as visit:
         page = visit.page
         page.on("request", lambda request: requested.append(request.url))
         page.add_init_script(set_hidden("true"))
-        sign_in(visit, address, cookie)
         page.clock.install(time=datetime(2030, 1, 1, tzinfo=UTC))
         page.goto(url_of(address, link))
         # The figures are loaded once, so that a tab in the background has them when it becomes visible.
@@ -88,15 +80,11 @@ def test_a_hidden_page_requests_nothing(
         assert visit.errors() == []
 
 
-def test_a_past_period_is_read_once(
-    browse: Callable[[], Any], address: str, alice: NewAccount, link: str
-) -> None:
-    cookie = session_cookie(alice.user)
+def test_a_past_period_is_read_once(signed_in: Callable[..., Any], address: str, link: str) -> None:
     requested: list[str] = []
-    with browse() as visit:
+    with signed_in() as visit:
         page = visit.page
         page.on("request", lambda request: requested.append(request.url))
-        sign_in(visit, address, cookie)
         page.clock.install(time=datetime(2030, 1, 1, tzinfo=UTC))
         page.goto(url_of(address, link, "range=custom&start=2029-03-01&end=2029-03-31&zone=UTC"))
         expect(page.locator(".freshness[data-state=still]")).to_be_visible()
@@ -108,12 +96,10 @@ def test_a_past_period_is_read_once(
 
 
 def test_figures_stay_while_the_service_is_away(
-    browse: Callable[[], Any], address: str, alice: NewAccount, link: str
+    signed_in: Callable[..., Any], address: str, link: str
 ) -> None:
-    cookie = session_cookie(alice.user)
-    with browse() as visit, clicks_are_counted():
+    with signed_in() as visit, clicks_are_counted():
         page = visit.page
-        sign_in(visit, address, cookie)
         page.goto(url_of(address, link))
         expect(total(page, "clicks")).to_have_text("0")
         page.route("**/api/**", lambda route: route.abort("connectionrefused"))

@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from accounts.services import NewAccount
-from testing.pages.dashboard import session_cookie, sign_in
 from tests.dashboard.report_page import MARCH, open_steps, rows, table, total, url_of
 from tests.dashboard.report_page import link as link
 
@@ -22,13 +20,9 @@ def steps(page: Page) -> list[list[str]]:
     return rows(page, "Clicks over time")
 
 
-def test_steps_are_hours_days_weeks_or_months(
-    browse: Callable[[], Any], address: str, alice: NewAccount, link: str
-) -> None:
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
+def test_steps_are_hours_days_weeks_or_months(signed_in: Callable[..., Any], address: str, link: str) -> None:
+    with signed_in() as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.goto(url_of(address, link, MARCH))
         expect(page.locator(".chart canvas")).to_be_visible()
         open_steps(page)
@@ -61,12 +55,10 @@ def test_steps_are_hours_days_weeks_or_months(
 
 
 def test_days_are_those_of_the_chosen_time_zone(
-    browse: Callable[[], Any], address: str, alice: NewAccount, link: str
+    signed_in: Callable[..., Any], address: str, link: str
 ) -> None:
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
+    with signed_in() as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.goto(url_of(address, link, MARCH))
         expect(total(page, "clicks")).to_have_text("6")
         open_steps(page)
@@ -81,12 +73,10 @@ def test_days_are_those_of_the_chosen_time_zone(
 
 
 def test_a_period_is_compared_with_the_one_before(
-    browse: Callable[[], Any], address: str, alice: NewAccount, link: str
+    signed_in: Callable[..., Any], address: str, link: str
 ) -> None:
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
+    with signed_in() as visit:
         page = visit.page
-        sign_in(visit, address, cookie)
         page.goto(url_of(address, link, "range=custom&start=2026-03-01&end=2026-03-03&zone=UTC"))
         expect(total(page, "clicks")).to_have_text("2")
         assert page.locator("[data-total=clicks] small").count() == 0
