@@ -53,14 +53,42 @@ PAGES = {
 }
 
 
-def open_page(page: Page, address: str, shown: DashboardPage, **ids: Any) -> None:
-    """Open the page with everything unfolded, and wait until it is complete."""
-    page.goto(address + shown.path.format(**ids))
+def pages(*, is_signed_in: bool) -> dict[str, DashboardPage]:
+    return {name: shown for name, shown in PAGES.items() if shown.is_signed_in is is_signed_in}
+
+
+# Opens the folded parts, and returns their number. These may have folded parts themselves.
+_UNFOLD = """() => {
+    const summaries = [...document.querySelectorAll("main details:not([open]) > summary")];
+    const shown = summaries.filter(summary => summary.checkVisibility());
+    shown.forEach(summary => summary.click());
+    return shown.length;
+}"""
+
+
+# As a link within the dashboard does. The former page is gone once the next frame is drawn.
+_GO_ON = """path => new Promise(done => {
+    history.pushState(null, "", path);
+    dispatchEvent(new PopStateEvent("popstate"));
+    requestAnimationFrame(() => setTimeout(done));
+})"""
+
+
+def open_page(page: Page, address: str, shown: DashboardPage, *, goes_on: bool = False, **ids: Any) -> None:
+    """Open the page with everything unfolded, and wait until it is complete.
+
+    ``goes_on``: from another page of the dashboard, which is not loaded again.
+    """
+    path = shown.path.format(**ids)
+    if goes_on:
+        page.evaluate(_GO_ON, path)
+    else:
+        page.goto(address + path)
     expect(page.locator(shown.ready).first).to_be_visible()
     if shown.key:
         page.keyboard.press(shown.key)
-    while (folded := page.locator("main details:not([open]) > summary:visible")).count():
-        folded.first.click()
+    while page.evaluate(_UNFOLD):
+        pass
     expect(page.locator(shown.unfolded).first).to_be_visible()
     expect(page.locator("main :not(progress)[aria-busy=true]")).to_have_count(0)
 

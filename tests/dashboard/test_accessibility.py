@@ -14,8 +14,7 @@ from accounts.services import NewAccount
 from dashboard import urls
 from links.models import Link
 from testing.nodejs import node_modules
-from testing.pages.dashboard import session_cookie, sign_in
-from tests.dashboard.pages import PAGES, DashboardPage, fill_account, open_page
+from tests.dashboard.pages import PAGES, fill_account, open_page, pages
 
 MakeLink = Callable[..., dict[str, Any]]
 Scheme = Literal["light", "dark"]
@@ -79,41 +78,50 @@ def test_every_page_of_the_dashboard_is_tested() -> None:
     assert {re.sub(r"\{\w+\}", "*", shown.path.partition("?")[0]) for shown in PAGES.values()} == paths
 
 
-def problems_of(page: Page) -> list[str]:
+def load_axe(page: Page) -> None:
     page.evaluate((node_modules() / "axe-core/axe.min.js").read_text())
+
+
+def problems_of(page: Page, scheme: Scheme) -> list[str]:
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     found: list[str] = page.evaluate(RUN)
     return found
 
 
-@pytest.mark.parametrize("shown", PAGES.values(), ids=PAGES)
+@pytest.mark.parametrize("is_signed_in", [True, False], ids=["signed in", "signed out"])
 def test_no_serious_problems(
-    browse: Callable[[], Any], address: str, alice: NewAccount, ids: dict[str, str], shown: DashboardPage
+    browse: Callable[[], Any],
+    signed_in: Callable[..., Any],
+    address: str,
+    ids: dict[str, str],
+    is_signed_in: bool,
 ) -> None:
     """No page scrolls sideways, either."""
-    cookie = session_cookie(alice.user)
     problems = []
-    with browse() as visit:
-        if shown.is_signed_in:
-            sign_in(visit, address, cookie)
-        for width in WIDTHS:
-            visit.page.set_viewport_size({"width": width, "height": 800})
-            visit.page.emulate_media(color_scheme=SCHEMES[0], reduced_motion="reduce")
-            open_page(visit.page, address, shown, **ids)
-            problems += [f"{width} px: too wide: {element}" for element in visit.page.evaluate(WIDER)]
-            for scheme in SCHEMES:
-                visit.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-                problems += [f"{scheme}, {width} px: {problem}" for problem in problems_of(visit.page)]
+    with (signed_in if is_signed_in else browse)() as visit:
+        page = visit.page
+        for name, shown in pages(is_signed_in=is_signed_in).items():
+            page.set_viewport_size({"width": WIDTHS[0], "height": 800})
+            page.emulate_media(color_scheme=SCHEMES[0], reduced_motion="reduce")
+            open_page(page, address, shown, **ids)
+            load_axe(page)
+            for width in WIDTHS:
+                page.set_viewport_size({"width": width, "height": 800})
+                problems += [f"{name}, {width} px: too wide: {element}" for element in page.evaluate(WIDER)]
+                for scheme in SCHEMES:
+                    problems += [
+                        f"{name}, {scheme}, {width} px: {problem}" for problem in problems_of(page, scheme)
+                    ]
     assert problems == []
 
 
 def test_axe_reports_a_missing_label_and_a_low_contrast(
-    browse: Callable[[], Any], address: str, alice: NewAccount, ids: dict[str, str]
+    signed_in: Callable[..., Any], address: str, ids: dict[str, str]
 ) -> None:
     """The tests above could not fail otherwise."""
-    cookie = session_cookie(alice.user)
-    with browse() as visit:
-        sign_in(visit, address, cookie)
+    with signed_in() as visit:
         open_page(visit.page, address, PAGES["list"])
+        load_axe(visit.page)
         visit.page.evaluate(
             """() => {
                 const field = document.createElement("input");
@@ -124,7 +132,7 @@ def test_axe_reports_a_missing_label_and_a_low_contrast(
                 document.querySelector("main").append(field, text);
             }"""
         )
-        assert {problem.partition(":")[0] for problem in problems_of(visit.page)} == {
+        assert {problem.partition(":")[0] for problem in problems_of(visit.page, SCHEMES[0])} == {
             "label",
             "color-contrast",
         }
