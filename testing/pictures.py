@@ -20,9 +20,13 @@ def opened(picture: bytes, image_format: str) -> Image.Image:
 
 
 def read(picture: bytes, image_format: str, *, inverts: bool = False) -> list[str]:
+    return decoded(opened(picture, image_format), inverts=inverts)
+
+
+def decoded(image: Image.Image, *, inverts: bool = False) -> list[str]:
     """The content that a strict reader decodes: it does not rotate the image, and inverts it only with ``inverts``."""
     barcodes = zxingcpp.read_barcodes(
-        opened(picture, image_format).convert("L"),
+        image.convert("L"),
         formats=zxingcpp.BarcodeFormat.QRCode,
         try_rotate=False,
         try_invert=inverts,

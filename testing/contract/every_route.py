@@ -1,7 +1,7 @@
 """Every route of the API."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import pytest
@@ -11,6 +11,7 @@ from rest_framework.test import APIClient
 
 from accounts.models import User
 from accounts.services import NewAccount, rotate_api_key
+from testing.cases import Test, for_each
 
 UNKNOWN_ID = "01890000-0000-7000-8000-000000000000"
 ALL_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"]
@@ -71,14 +72,12 @@ PRIVATE = [route for route in ROUTES if route.path not in FOR_ANYBODY]
 WITH_ID = [route for route in ROUTES if "{" in route.path]
 
 
-def for_every_call(chosen: list[Route], *methods: str) -> pytest.MarkDecorator:
-    """One test for each method of each route, or only for ``methods`` if given."""
+def for_every_call(chosen: list[Route], *methods: str) -> Callable[[Test], Test]:
+    """Each method of each route, or only ``methods`` if given."""
     pairs = [
         (method, route) for route in chosen for method in sorted(route.methods) if method in (methods or ALL_METHODS)
     ]  # fmt: skip
-    return pytest.mark.parametrize(
-        ("method", "route"), pairs, ids=[f"{method} {route.path}" for method, route in pairs]
-    )
+    return for_each(("method", "route"), pairs)
 
 
 def send(client: APIClient, method: str, path: str, body: bytes = b"", **headers: str) -> HttpResponse:

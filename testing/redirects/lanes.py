@@ -29,7 +29,7 @@ from redirects.fast.lookup import lookup
 from shortener_project.wsgi import application
 from testing.redirects.compiled import run_compiled
 from testing.visitors.agents import FIREFOX
-from testing.visitors.forgeries import records
+from testing.visitors.forgeries import records, segment_lengths
 
 CLIENT = "203.0.113.9"
 USUAL = {
@@ -118,7 +118,7 @@ def health_check(data: bytes, client: str = CLIENT) -> Outcome | None:
 
 def django(data: bytes, client: str = CLIENT) -> Outcome:
     """Run the request in this thread, within the transaction of the test."""
-    before, since = len(records(settings.CLICKS_DIR)), time.time()
+    before, since = segment_lengths(settings.CLICKS_DIR), time.time()
     server_end, client_end = socket.socketpair()
     with server_end, client_end:
         client_end.settimeout(10)
@@ -129,7 +129,7 @@ def django(data: bytes, client: str = CLIENT) -> Outcome:
             kept_alive = worker.handle(TConn(worker.cfg, server_end, (client, 40000), ("127.0.0.1", 8000)))
         server_end.close()
         response = b"".join(iter(lambda: client_end.recv(65536), b""))
-    new = records(settings.CLICKS_DIR)[before:]
+    new = records(settings.CLICKS_DIR, before)
     return Outcome(without_date(response), [_timeless(record, since) for record in new], bool(kept_alive))
 
 

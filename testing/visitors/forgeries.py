@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from analytics.journal.records import Record, decode, read_frames
@@ -23,7 +24,13 @@ def forged(form: str, number: int) -> str:
     return form.format(f"198.{number % 250}.{number // 250}.7", number)
 
 
-def records(clicks_dir: Path) -> list[Record]:
-    """All records in the journal."""
-    segments = [path.read_bytes() for path in sorted(clicks_dir.glob(f"*{SUFFIX}"))]
+def records(clicks_dir: Path, since: Mapping[Path, int] | None = None) -> list[Record]:
+    """All records in the journal, or those after the lengths of its segments at an earlier time."""
+    segments = [
+        path.read_bytes()[(since or {}).get(path, 0) :] for path in sorted(clicks_dir.glob(f"*{SUFFIX}"))
+    ]
     return [decode(framed.payload) for data in segments for framed in read_frames(data, 100_000)]
+
+
+def segment_lengths(clicks_dir: Path) -> dict[Path, int]:
+    return {path: path.stat().st_size for path in clicks_dir.glob(f"*{SUFFIX}")}

@@ -9,6 +9,7 @@ from accounts.credentials.keys import is_well_formed
 from accounts.models import ApiKey, User
 from accounts.services import NewAccount
 from testing.accounts.accounts import key_client
+from testing.cases import for_each
 
 
 def create(*arguments: str) -> list[str]:
@@ -126,7 +127,7 @@ def test_second_account_with_the_same_email_is_refused_in_one_line(email: str, a
     assert refusal(email) == f"An account for {email} already exists."
 
 
-@pytest.mark.parametrize(
+@for_each(
     "email",
     ["", " ", "alice", "alice@", "@example.com", "alice@example", "a b@example.com", "alice@example.com\n",
      "alice@exam ple.com", "alice@@example.com", "alice@example..com", "alice@-example.com", "a\0@example.com",

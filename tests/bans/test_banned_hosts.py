@@ -9,6 +9,7 @@ from rest_framework.test import APIClient
 from bans import services as bans
 from bans.models import Ban
 from common.errors import InvalidFields
+from testing.cases import for_each
 from testing.refusals import broken_rules
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -46,7 +47,7 @@ def test_banned_host_accepts_names_and_urls(api: APIClient, text: str, host: str
     assert broken_rules(api.post("/api/urls", {"originalUrl": address})) == [("originalUrl", "banned")]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "code"),
     [
         ("com", "single_label"),

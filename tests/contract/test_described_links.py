@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
+from testing.cases import for_each
 from testing.contract.description import QR_CODE, UNKNOWN_ID, WHOLE, validate
 from testing.contract.description import agrees as agrees
 from testing.contract.description import described as described
@@ -105,8 +106,8 @@ VISIT = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("visit", [{}, VISIT, dict.fromkeys(VISIT)], ids=["least", "whole", "nulls"])
-@pytest.mark.parametrize("fields", [{}, {"password": "secret"}, WHOLE], ids=["plain", "refused", "whole"])
+@for_each("visit", [{}, VISIT, dict.fromkeys(VISIT)])
+@for_each("fields", [{}, {"password": "secret"}, WHOLE])
 def test_simulations_are_as_described(
     api: APIClient,
     agrees: Callable[..., Any],

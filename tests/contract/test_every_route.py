@@ -1,10 +1,11 @@
 """Rules for every route under /api. The routes are read from the service."""
 
 import re
+from collections.abc import Callable
 
-import pytest
 from rest_framework.test import APIClient
 
+from testing.cases import Test, for_each
 from testing.contract.every_route import (
     ALL_METHODS,
     DOCUMENTATION,
@@ -101,8 +102,8 @@ OURS = (
 )
 
 
-def for_every_route(chosen: list[Route]) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("route", chosen, ids=[route.path for route in chosen])
+def for_every_route(chosen: list[Route]) -> Callable[[Test], Test]:
+    return for_each("route", chosen)
 
 
 def test_every_documented_route_exists() -> None:

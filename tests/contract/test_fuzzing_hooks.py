@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from schemathesis.openapi.checks import RejectedPositiveData
 
+from testing.cases import for_each
 from testing.contract.fuzzing_hooks import filter_failure, is_described
 
 
@@ -22,7 +23,7 @@ DESCRIBED = [
 ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("response", "body", "verdict"),
     [
         (refusal("tags.0", "blank_tag", "In other words."), {}, True),

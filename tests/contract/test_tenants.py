@@ -11,6 +11,7 @@ from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
 from testing.accounts.accounts import bearer_client
+from testing.cases import for_each
 from testing.contract.every_route import WITH_A_TOKEN_ONLY, WITH_ID, Route, for_every_call, send
 
 WORDS = ("sesame-street", "brand.example", "her-private-title", "alice", "herCode1")
@@ -65,8 +66,8 @@ def test_an_id_of_another_tenant_is_404(
     assert all_bodies(api, alices) == before
 
 
-@pytest.mark.parametrize("kind", ["url", "domain", "qr"])
-@pytest.mark.parametrize(
+@for_each("kind", ["url", "domain", "qr"])
+@for_each(
     ("method", "path", "body"),
     [
         ("POST", "/api/qr-codes", {"urlId": ID}),
@@ -90,7 +91,7 @@ def test_an_id_in_a_body_or_query_is_404_too(
         assert_nothing_of_alice(response, alices)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "path",
     ["/api/urls", "/api/urls?search=sesame", "/api/urls?limit=100&sortBy=clickCount", "/api/urls/stats",
      "/api/urls/domains/available", "/api/domains", "/api/qr-codes", "/api/audit"],

@@ -7,6 +7,7 @@ from rest_framework.test import APIClient
 from common.errors import InvalidFields
 from domains.models import Domain
 from domains.names import canonical_name, is_apex, registered_domain
+from testing.cases import for_each
 
 LONGEST = ".".join(["a" * 49] * 4 + ["b" * 24, "example"])
 
@@ -120,7 +121,7 @@ _HOSTILE = {
 HOSTILE = [(name, rule) for rule, names in _HOSTILE.items() for name in names]
 
 
-@pytest.mark.parametrize(("domain", "subdomain", "host"), CANONICAL)
+@for_each(("domain", "subdomain", "host"), CANONICAL)
 def test_names_are_canonicalized(domain: str, subdomain: str | None, host: str) -> None:
     assert canonical_name(domain, subdomain).host == host
 

@@ -11,6 +11,7 @@ from accounts.services import NewAccount
 from analytics.models import Click, DayTotal, Kind, UnknownCode
 from domains.models import Domain, DomainStatus
 from testing.analytics.clicks import drain
+from testing.cases import for_each
 
 MakeLink = Callable[..., dict[str, Any]]
 
@@ -60,8 +61,8 @@ def test_settings_change_individually_and_null_removes_one(api: APIClient, path:
     assert settings_of(api, path) == no_urls
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(
+@for_each("name", NAMES)
+@for_each(
     ("value", "code"),
     [
         *((wrong, "invalid") for wrong in (5, True, [], {})),

@@ -9,6 +9,7 @@ from pytest_django import Settings
 from accounts.services import NewAccount
 from common.host.internal_listener import INTERNAL
 from domains.models import Domain, DomainStatus
+from testing.cases import for_each
 
 HOSTS = {
     "active.example": DomainStatus.ACTIVE,
@@ -31,7 +32,7 @@ def status_of(name: str, **meta: str) -> int:
     ).status_code
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "status"),
     [
         ("active.example", 200),

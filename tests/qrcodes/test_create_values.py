@@ -14,6 +14,7 @@ from rest_framework.test import APIClient
 from accounts.services import NewAccount
 from domains.models import Domain
 from qrcodes.models import QrCode
+from testing.cases import for_each
 from testing.pictures import read
 from testing.refusals import broken_rules
 from tests.qrcodes.conftest import GetImage
@@ -30,7 +31,7 @@ def refused(response: HttpResponse) -> list[tuple[str, str]]:
     return broken_rules(response)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("field", "value"),
     [
         *product(
@@ -48,8 +49,8 @@ def test_a_value_that_is_not_a_string_is_refused(
     assert named == field
 
 
-@pytest.mark.parametrize("value", NOT_AN_INTEGER)
-@pytest.mark.parametrize("field", ["size", "margin"])
+@for_each("value", NOT_AN_INTEGER)
+@for_each("field", ["size", "margin"])
 def test_a_value_that_is_not_an_integer_is_refused(
     send: Callable[..., HttpResponse], field: str, value: Any
 ) -> None:
@@ -57,7 +58,7 @@ def test_a_value_that_is_not_an_integer_is_refused(
     assert named == field
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("field", "value", "rule"),
     [
         ("size", 99, "min_value"),

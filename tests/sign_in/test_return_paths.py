@@ -9,6 +9,7 @@ from accounts.models import User
 from accounts.services import NewAccount
 from sign_in.return_paths import is_own_page
 from testing.accounts.accounts import PASSWORD
+from testing.cases import for_each
 
 OWN = [
     *(
@@ -55,13 +56,13 @@ def test_pages_of_the_service_are_accepted(target: str) -> None:
     assert is_own_page(target)
 
 
-@pytest.mark.parametrize("target", FOREIGN)
+@for_each("target", FOREIGN)
 def test_everything_else_is_refused(target: str) -> None:
     assert not is_own_page(target)
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("target", FOREIGN)
+@for_each("target", FOREIGN)
 def test_no_login_leads_elsewhere(target: str, alice: NewAccount) -> None:
     client = Client(headers={"host": "sho.rt"})
     fields = {"login": "alice@example.com", "password": PASSWORD, "next": target}

@@ -3,10 +3,9 @@
 import re
 import string
 
-import pytest
-
 from accounts.credentials import keys
 from accounts.services import NewAccount
+from testing.cases import for_each
 from tests.accounts.credentials.api_keys import alice as alice
 
 
@@ -29,7 +28,7 @@ def test_keys_are_unique_and_use_the_whole_alphabet() -> None:
     assert [key for key in new_keys if not keys.is_well_formed(key)] == []
 
 
-@pytest.mark.parametrize("position", range(46))
+@for_each("position", range(46))
 def test_one_wrong_character_anywhere_breaks_the_checksum(position: int) -> None:
     key = keys.new_key()
     others = set(string.ascii_letters + string.digits + "_- é\0\n") - {key[position]}
@@ -39,7 +38,7 @@ def test_one_wrong_character_anywhere_breaks_the_checksum(position: int) -> None
     assert survivors == []
 
 
-@pytest.mark.parametrize("position", range(8, 39))
+@for_each("position", range(8, 39))
 def test_two_swapped_neighbours_break_the_checksum(position: int) -> None:
     key = keys.new_key()
     swapped = key[:position] + key[position + 1] + key[position] + key[position + 2 :]

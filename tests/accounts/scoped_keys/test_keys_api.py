@@ -18,6 +18,7 @@ from domains.views import DomainViewSet
 from shortener_project.configuration.checks import check_scopes
 from testing.accounts.keys import scoped_client
 from testing.accounts.workspaces import add_member, token_client_in
+from testing.cases import for_each
 from tests.accounts.scoped_keys.keys_api import MINIMAL, UNKNOWN, create, domain, only, refused, works
 from tests.accounts.scoped_keys.keys_api import marketing as marketing
 
@@ -77,7 +78,7 @@ def test_the_contracts_key_is_unchanged(alice: NewAccount, bearer: APIClient) ->
     assert [works(alice.api_key), works(new), works(scoped)] == [401, 200, 403]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fields", "field", "code"),
     [
         ({"name": ""}, "name", "blank"),

@@ -13,6 +13,7 @@ from django.conf import settings
 
 from accounts.models import User
 from common.secrets import derive_key
+from testing.cases import for_each
 
 KEY: bytes = settings.SIMPLE_JWT["SIGNING_KEY"]
 HEADER = {"alg": "HS256", "typ": "JWT"}
@@ -228,4 +229,4 @@ FORGERIES: dict[str, Forgery] = {
 }  # fmt: skip
 
 
-EACH_FORGERY = pytest.mark.parametrize("forge", FORGERIES.values(), ids=FORGERIES)
+EACH_FORGERY = for_each("forge", FORGERIES.values())

@@ -9,6 +9,7 @@ from accounts.credentials.hashers import Argon2
 from accounts.models import Session
 from accounts.services import NewAccount
 from testing.accounts.accounts import PASSWORD, account
+from testing.cases import for_each
 from tests.accounts.sessions.logins import WRONG, disable, log_in, outcome, use
 from tests.accounts.sessions.logins import alice as alice
 
@@ -75,7 +76,7 @@ def test_account_created_with_capitals_logs_in_with_lower_case(db: None, anonymo
     assert log_in(anonymous, "grace.hopper@example.com").status_code == 200
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("email", "password"),
     [
         ("alice@example.com", "wrong"),

@@ -5,11 +5,12 @@ from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
 from testing.accounts.accounts import PASSWORD
+from testing.cases import for_each
 from tests.accounts.sessions.logins import alice as alice
 
 
-@pytest.mark.parametrize("value", [None, 5, 5.0, True, [], {}, ["alice@example.com"], ""])
-@pytest.mark.parametrize("field", ["email", "password"])
+@for_each("value", [None, 5, 5.0, True, [], {}, ["alice@example.com"], ""])
+@for_each("field", ["email", "password"])
 def test_login_field_that_is_not_a_string_is_named(
     field: str, value: object, alice: NewAccount, anonymous: APIClient
 ) -> None:

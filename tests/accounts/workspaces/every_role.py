@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import pytest
@@ -21,6 +20,7 @@ from domains.models import Domain
 from testing.accounts.accounts import account
 from testing.accounts.keys import scoped_key
 from testing.accounts.workspaces import add_member, key_client_in, team, token_client_in
+from testing.cases import for_each
 from testing.contract.every_route import UNKNOWN_ID
 
 LINK = {"originalUrl": "https://example.com/"}
@@ -192,28 +192,7 @@ def join(site: Site, role: Role) -> Site:
     return site._replace(ids=site.ids | {"keys": str(key.public_id)})
 
 
-RowTest = Callable[[str, Site], None]
-
-
-def for_rows(names: list[str]) -> Callable[[RowTest], Callable[..., None]]:
-    """Run the test for each of these rows with the same site: creating it takes longer than the calls of most rows.
-
-    Nothing of a row remains in the database.
-    """
-
-    def decorate(test: RowTest) -> Callable[..., None]:
-        def test_rows(site: Site, subtests: pytest.Subtests) -> None:
-            for name in names:
-                with subtests.test(name), transaction.atomic():
-                    test(name, site._replace(ids=dict(site.ids)))
-                    transaction.set_rollback(True)
-
-        return test_rows
-
-    return decorate
-
-
-FOR_EVERY_ROW = for_rows(sorted(TABLE))
+FOR_EVERY_ROW = for_each("name", sorted(TABLE))
 
 
 def outcome(site: Site, client: APIClient, name: str) -> tuple[int, bytes, list[str]]:

@@ -8,6 +8,7 @@ from accounts.models import EndReason, Member, Session, User
 from accounts.rights.roles import Role
 from accounts.sessions.lifecycle import end
 from testing.accounts.accounts import bearer_client, key_client
+from testing.cases import for_each
 from testing.contract.every_route import ROUTES, UNKNOWN_ID, WITH_A_TOKEN_ONLY
 from tests.accounts.workspaces.every_role import (
     FOR_EVERY_ROW,
@@ -15,7 +16,6 @@ from tests.accounts.workspaces.every_role import (
     TABLE,
     VIEWER,
     Site,
-    for_rows,
     join,
     outcome,
 )
@@ -69,12 +69,13 @@ def test_an_ended_session_gets_401(name: str, site: Site) -> None:
     assert response.status_code == (row.status if row.is_public else 401)
 
 
-@for_rows([name for name in sorted(TABLE) if "{" in name and TABLE[name].role])
+@for_each("name", [name for name in sorted(TABLE) if "{" in name and TABLE[name].role])
 def test_an_object_of_another_workspace_is_unknown(name: str, site: Site) -> None:
     """The same response after the same statements, so that the time is the same, too."""
     unknown = site._replace(ids={})
     if "workspaces" in name:
-        site.ids["{memberId}"] = str(User.objects.get(email="alice@example.com").public_id)
+        owner = User.objects.get(email="alice@example.com")
+        site = site._replace(ids=site.ids | {"{memberId}": str(owner.public_id)})
     else:
         # A member of both, without the header.
         site = join(site, OWNER)
@@ -86,7 +87,7 @@ def test_an_object_of_another_workspace_is_unknown(name: str, site: Site) -> Non
     assert foreign == expected
 
 
-@for_rows(["POST /api/qr-codes", "POST /api/urls/bulk-update", "POST /api/urls/bulk-delete"])
+@for_each("name", ["POST /api/qr-codes", "POST /api/urls/bulk-update", "POST /api/urls/bulk-delete"])
 def test_ids_in_bodies_are_unknown_without_the_header(name: str, site: Site) -> None:
     site = join(site, OWNER)
     client = key_client(site.member.api_key)

@@ -13,6 +13,7 @@ from domains.models import Domain
 from testing.accounts.accounts import key_client
 from testing.accounts.keys import scoped_client, scoped_key
 from testing.accounts.workspaces import key_client_in
+from testing.cases import for_each
 from testing.contract.every_route import WITH_A_TOKEN_ONLY
 from tests.accounts.workspaces.every_role import (
     FOR_EVERY_ROW,
@@ -20,7 +21,6 @@ from tests.accounts.workspaces.every_role import (
     TABLE,
     VIEWER,
     Site,
-    for_rows,
     join,
 )
 from tests.accounts.workspaces.every_role import site as site
@@ -31,7 +31,9 @@ FOR_THE_WHOLE_WORKSPACE = {
     "GET /api/urls/{id}/history",
     "POST /api/urls/{id}/undelete",
 }
-FOR_EVERY_ROW_WITH_A_SCOPE = for_rows([name for name, row in sorted(TABLE.items()) if row.scope is not None])
+FOR_EVERY_ROW_WITH_A_SCOPE = for_each(
+    "name", [name for name, row in sorted(TABLE.items()) if row.scope is not None]
+)
 
 
 @FOR_EVERY_ROW

@@ -18,6 +18,7 @@ from links.models import Link
 from links.services import delete_link
 from testing.analytics.clicks import drain
 from testing.analytics.facts import Fact, record
+from testing.cases import for_each
 
 MakeLink = Callable[..., dict[str, Any]]
 AMERICA, GOOGLEBOT = "8.8.8.8", "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
@@ -76,7 +77,7 @@ def test_clicks_of_a_deleted_link_are_no_difference(pk: int) -> None:
     assert list(differences()) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("tampering", "lines"),
     [
         (

@@ -7,6 +7,7 @@ from rest_framework.test import APIClient
 
 from analytics.models import Kind
 from testing.analytics.facts import Fact, record
+from testing.cases import for_each
 from testing.refusals import broken_rules
 from tests.analytics.reading import report
 
@@ -82,10 +83,8 @@ def test_limit_does_not_change_percentages(api: APIClient, link: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("part", ["/devices", "/geographic"])
-@pytest.mark.parametrize(
-    ("limit", "code"), [("0", "min_value"), ("1001", "max_value"), ("x", "invalid"), ("", "invalid")]
-)
+@for_each("part", ["/devices", "/geographic"])
+@for_each(("limit", "code"), [("0", "min_value"), ("1001", "max_value"), ("x", "invalid"), ("", "invalid")])
 def test_limits(api: APIClient, link: str, part: str, limit: str, code: str) -> None:
     assert broken_rules(api.get(f"/api/analytics/{link}{part}", {"limit": limit})) == [("limit", code)]
     for good in ("1", "1000"):

@@ -4,6 +4,7 @@ import crawleruseragents
 import pytest
 
 from analytics.visitors.useragent import TOOLS, Agent, is_crawler, parse_agent
+from testing.cases import for_each
 from tests.analytics.visitors.user_agents import CRAWLERS, PEOPLE, TOOL_AGENTS
 
 LISTED_AS_CRAWLERS = [
@@ -13,19 +14,19 @@ LISTED_AS_CRAWLERS = [
 LISTED_BUT_PEOPLE = (" MetaIAB Facebook", "Build/AP3A.240617.008")
 
 
-@pytest.mark.parametrize(("user_agent", "form_factor", "browser", "operating_system"), PEOPLE)
+@for_each(("user_agent", "form_factor", "browser", "operating_system"), PEOPLE)
 def test_browsers_of_people(user_agent: str, form_factor: str, browser: str, operating_system: str) -> None:
     assert parse_agent(user_agent) == Agent(form_factor, browser, operating_system, is_crawler=False)
 
 
-@pytest.mark.parametrize(("user_agent", "form_factor", "browser", "operating_system"), TOOL_AGENTS)
+@for_each(("user_agent", "form_factor", "browser", "operating_system"), TOOL_AGENTS)
 def test_tools_are_not_crawlers(
     user_agent: str, form_factor: str, browser: str, operating_system: str
 ) -> None:
     assert parse_agent(user_agent) == Agent(form_factor, browser, operating_system, is_crawler=False)
 
 
-@pytest.mark.parametrize("user_agent", CRAWLERS)
+@for_each("user_agent", CRAWLERS)
 def test_crawlers_previews_and_monitors_are_crawlers(user_agent: str) -> None:
     assert is_crawler(user_agent) is True
     assert parse_agent(user_agent).is_crawler is True
@@ -41,7 +42,7 @@ def test_public_list_is_crawlers_except_tools_and_false_positives() -> None:
     ] == []
 
 
-@pytest.mark.parametrize("tool", TOOLS)
+@for_each("tool", TOOLS)
 def test_no_tool_is_a_crawler(tool: str) -> None:
     assert is_crawler(f"{tool}1.2.3") is False
 

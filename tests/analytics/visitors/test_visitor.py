@@ -3,6 +3,7 @@ from ipaddress import ip_network
 import pytest
 
 from analytics.visitors.visitor import Visitor, visitor_from
+from testing.cases import for_each
 
 CHROME = (
     "Mozilla/5.0 (Windows NT 10.0; Win64; x64) "
@@ -38,7 +39,7 @@ def test_forwarded_address_is_used_only_from_trusted_proxies() -> None:
     assert visitor_from(meta, "GET", [ip_network("10.0.0.0/8")]).address == "9.9.9.9"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("method", "meta", "kind"),
     [
         ("GET", {}, "click"),

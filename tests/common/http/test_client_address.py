@@ -3,6 +3,7 @@ from ipaddress import ip_network
 import pytest
 
 from common.http.client_address import client_address, client_network
+from testing.cases import for_each
 
 PROXIES = [ip_network("10.0.0.0/8"), ip_network("127.0.0.0/8"), ip_network("fd00::/8"), ip_network("::1/128")]
 
@@ -33,13 +34,13 @@ FORGERIES = [
 ]
 
 
-@pytest.mark.parametrize("forwarded_for", FORGERIES)
-@pytest.mark.parametrize("trusted", [[], PROXIES], ids=["no-proxies", "proxies"])
+@for_each("forwarded_for", FORGERIES)
+@for_each("trusted", [[], PROXIES])
 def test_forwarded_addresses_of_an_untrusted_peer_are_ignored(forwarded_for: str, trusted: list) -> None:
     assert client_address("198.51.100.7", forwarded_for, trusted) == "198.51.100.7"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("forwarded_for", "client"),
     [
         ("", "10.0.0.1"),

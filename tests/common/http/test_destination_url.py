@@ -8,6 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from common.http.destination_url import Destination, InvalidDestination, canonical_destination
+from testing.cases import for_each
 
 CANONICAL = [
     # Case, default ports, missing path
@@ -99,12 +100,12 @@ CANONICAL = [
 ]
 
 
-@pytest.mark.parametrize(("raw", "href"), CANONICAL)
+@for_each(("raw", "href"), CANONICAL)
 def test_an_accepted_url_is_canonicalized_as_by_a_browser(raw: str, href: str) -> None:
     assert canonical_destination(raw).href == href
 
 
-@pytest.mark.parametrize("href", sorted({href for _, href in CANONICAL}))
+@for_each("href", sorted({href for _, href in CANONICAL}))
 def test_canonicalization_is_idempotent(href: str) -> None:
     assert canonical_destination(href).href == href
 

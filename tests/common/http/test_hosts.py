@@ -1,11 +1,12 @@
 import pytest
 
 from common.http.hosts import canonical_host, is_address
+from testing.cases import for_each
 
 LONGEST = ".".join(["a" * 63, "b" * 63, "c" * 63, "d" * 61])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("header", "host"),
     [
         ("sho.rt", "sho.rt"),
@@ -44,7 +45,7 @@ def test_host_has_one_spelling(header: str, host: str) -> None:
     assert canonical_host(header) == host
 
 
-@pytest.mark.parametrize(
+@for_each(
     "header",
     [
         "",

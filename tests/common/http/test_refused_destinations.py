@@ -1,11 +1,10 @@
 """Destinations that are refused: hostile, broken and too long URLs."""
 
-import pytest
-
+from testing.cases import for_each
 from tests.common.http.destinations import refusal
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("raw", "code"),
     [
         # Empty or relative

@@ -3,6 +3,7 @@
 import pytest
 
 from common.http.destination_url import InvalidDestination, canonical_destination
+from testing.cases import for_each
 from tests.common.http.destinations import refusal
 
 SCRIPTS = ["javascript", "vbscript", "data", "file", "blob"]
@@ -38,8 +39,8 @@ SPELLINGS = [
 ]
 
 
-@pytest.mark.parametrize("scheme", SCRIPTS)
-@pytest.mark.parametrize(("spelling", "code"), SPELLINGS)
+@for_each("scheme", SCRIPTS)
+@for_each(("spelling", "code"), SPELLINGS)
 def test_a_scheme_that_runs_or_reads_locally_is_refused(spelling: str, code: str, scheme: str) -> None:
     raw = spelling.format(
         scheme=scheme, SCHEME=scheme.upper(), head=scheme[:3], tail=scheme[3:], body=BODIES[scheme]
@@ -47,7 +48,7 @@ def test_a_scheme_that_runs_or_reads_locally_is_refused(spelling: str, code: str
     assert refusal(raw) == code
 
 
-@pytest.mark.parametrize(
+@for_each(
     "raw",
     [
         *["ftp://example.com/", "ws://example.com/", "wss://example.com/", "gopher://example.com/"],
@@ -61,8 +62,8 @@ def test_any_other_scheme_is_refused(raw: str) -> None:
     assert refusal(raw) == "unsupported_scheme"
 
 
-@pytest.mark.parametrize("character", [*map(chr, range(0x20)), "\x7f"])
-@pytest.mark.parametrize(
+@for_each("character", [*map(chr, range(0x20)), "\x7f"])
+@for_each(
     "template",
     ["{}http://a.example/", "http://a{}.example/", "http://a.example/{}", "http://a.example/?a#{}"],
 )

@@ -10,6 +10,7 @@ from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
 from testing.accounts.accounts import PASSWORD
+from testing.cases import for_each
 from tests.common.rest.json_bodies import KB_64, REFUSED, nested, sized
 
 JSON = "application/json"
@@ -43,7 +44,7 @@ LARGE = (413, False, "body_too_large", {"success", "message", "code"})
 UNSUPPORTED = (415, False, "unsupported_media_type", {"success", "message", "code"})
 
 
-@pytest.mark.parametrize("name", [name for name in NAMED_BODIES if name != "empty"])
+@for_each("name", [name for name in NAMED_BODIES if name != "empty"])
 def test_bad_body_returns_400(name: str, api: APIClient) -> None:
     responses = [send(api, path, NAMED_BODIES[name]) for path in ("/api/auth/login", "/api/urls")]
     assert [error(response) for response in responses] == [BAD, BAD]
@@ -104,7 +105,7 @@ def test_json_in_utf8_is_accepted(
 
 
 @ENDPOINTS
-@pytest.mark.parametrize(
+@for_each(
     "content_type",
     [
         "",
@@ -141,9 +142,7 @@ def test_any_other_media_type_returns_415(
 
 
 @ENDPOINTS
-@pytest.mark.parametrize(
-    "encoding", ["gzip", "GZIP", "deflate", "br", "zstd", "compress", "gzip, identity", "x"]
-)
+@for_each("encoding", ["gzip", "GZIP", "deflate", "br", "zstd", "compress", "gzip, identity", "x"])
 def test_compressed_body_returns_415(
     encoding: str, path: str, fields: bytes, success: int, api: APIClient
 ) -> None:

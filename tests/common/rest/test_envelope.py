@@ -9,6 +9,7 @@ from rest_framework.test import APIClient
 
 from common import errors
 from common.rest.envelope import JSONRenderer, error_body, ok
+from testing.cases import for_each
 from tests.common.rest import raising
 from tests.common.rest.raising import BUGS, EXPECTED, SECRET
 
@@ -25,7 +26,7 @@ def shown(response: HttpResponse) -> tuple[int, str, Any]:
     return response.status_code, response.headers["Content-Type"], response.json()
 
 
-@pytest.mark.parametrize("name", EXPECTED)
+@for_each("name", EXPECTED)
 def test_exception_becomes_its_status_and_code_and_nothing_more(
     name: str, db: None, client: APIClient
 ) -> None:

@@ -2,6 +2,7 @@ import pytest
 from rest_framework.exceptions import ValidationError
 
 from common.rest.fields import Boolean, Integer, QueryBoolean, QueryInteger, Text
+from testing.cases import for_each
 from tests.common.rest.field_values import codes
 
 FAMILY = "👩\u200d👩\u200d👧\u200d👦"  # seven code points, one emoji
@@ -135,7 +136,7 @@ def test_number_in_a_query_is_written_in_ascii_digits(text: str, number: int) ->
     assert QueryInteger().run_validation(text) == number
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["", " ", "1_000", " 7", "7 ", "7\n", "+7", "-1", "7.0", "7,0", "1e3", "0x7", "١٢", "\uff17", "²", "x", "None",
      "NaN", "inf", "true", "1000000000", "9" * 5000, "7\0", "7;8"],

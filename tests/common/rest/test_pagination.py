@@ -2,6 +2,7 @@ import pytest
 
 from common.pages import Page
 from common.rest.pagination import MAX_DEPTH, PageQuery, pagination_of
+from testing.cases import for_each
 
 
 @pytest.mark.parametrize(
@@ -51,7 +52,7 @@ def test_page_and_limit_have_defaults_and_bounds(parameters: dict[str, str], pag
     assert query.validated_data == {"page": page, "limit": limit}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("parameters", "refused"),
     [
         ({"page": "0"}, {"page": ["min_value"]}),

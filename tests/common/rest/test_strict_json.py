@@ -5,6 +5,7 @@ import pytest
 
 from common.errors import BadBody, BodyTooLarge
 from common.rest.strict_json import parse_object
+from testing.cases import for_each
 from tests.common.rest.json_bodies import KB_64, REFUSED, nested, nested_objects, sized
 
 ACCEPTED: dict[str, tuple[bytes, dict[str, Any]]] = {
@@ -37,12 +38,12 @@ ACCEPTED: dict[str, tuple[bytes, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize(("body", "value"), ACCEPTED.values(), ids=ACCEPTED)
+@for_each(("body", "value"), ACCEPTED.values())
 def test_plain_object_is_parsed(body: bytes, value: dict[str, Any]) -> None:
     assert parse_object(body) == value
 
 
-@pytest.mark.parametrize(("body", "beginning"), REFUSED.values(), ids=REFUSED)
+@for_each(("body", "beginning"), REFUSED.values())
 def test_everything_else_is_refused_with_a_short_message(body: bytes, beginning: str) -> None:
     with pytest.raises(BadBody) as refused:
         parse_object(body)

@@ -6,10 +6,11 @@ import pytest
 from rest_framework.exceptions import ValidationError
 
 from common.rest.fields import DateTime, iso_utc
+from testing.cases import for_each
 from tests.common.rest.field_values import codes
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "utc"),
     [
         ("2030-12-31T23:59:59Z", "2030-12-31T23:59:59Z"),
@@ -53,7 +54,7 @@ def test_time_is_parsed_and_returned_in_utc(text: str, utc: str) -> None:
     assert DateTime().to_representation(moment) == utc
 
 
-@pytest.mark.parametrize(
+@for_each(
     "value",
     [
         # No such day or time

@@ -6,6 +6,7 @@ from pytest_django import Settings
 
 from links.codes.format import CODE_ALPHABET, generate_code, is_code
 from links.codes.reserved import RESERVED, is_reserved
+from testing.cases import for_each
 
 
 def bytes_of(code: str) -> bytes:
@@ -27,7 +28,7 @@ def test_ascii_letters_and_digits_from_3_to_50_are_a_code(text: str) -> None:
     assert is_code(text) is True
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "",
@@ -86,7 +87,7 @@ def test_a_reserved_word_is_never_generated(monkeypatch: pytest.MonkeyPatch) -> 
     assert generate_code() == "aB3dE6g"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "word",
     [
         *["api", "admin", "static", "healthz", "readyz", "metrics", "internal", "robots", "favicon", "docs"],
@@ -102,7 +103,7 @@ def test_own_routes_and_usual_names_are_reserved_in_any_case(word: str) -> None:
     assert is_reserved(word.title()) is True
 
 
-@pytest.mark.parametrize(
+@for_each(
     "word",
     [
         *["payment", "payments", "pay", "invoice", "invoices", "billing", "refund", "checkout", "wallet"],

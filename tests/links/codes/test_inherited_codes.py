@@ -7,6 +7,7 @@ from pytest_django.fixtures import Settings
 
 from links.codes.format import is_inherited_code
 from links.codes.reserved import FILES, RESERVED, is_reserved, is_route
+from testing.cases import for_each
 
 
 @pytest.mark.parametrize(
@@ -17,7 +18,7 @@ def test_unreserved_characters_from_1_to_255_are_an_inherited_code(text: str) ->
     assert is_inherited_code(text) is True
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         *(
@@ -45,7 +46,7 @@ def test_other_text_is_not_an_inherited_code(text: str) -> None:
     assert is_inherited_code(text) is False
 
 
-@pytest.mark.parametrize(
+@for_each(
     "code",
     [
         *("api", "API", "admin", "qr", "static", "login"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from rest_framework.test import APIClient
 
+from testing.cases import for_each
 from testing.refusals import broken_rules
 from tests.links.creation import RESTRICTION_LISTS, URL, UTM_KEYS, at, refused
 
@@ -49,7 +50,7 @@ WRONG_TYPES = [
 ]
 
 
-@pytest.mark.parametrize("field", sorted({field for field, _, _ in WRONG_TYPES}))
+@for_each("field", sorted({field for field, _, _ in WRONG_TYPES}))
 def test_a_value_of_the_wrong_json_type_is_refused(api: APIClient, field: str) -> None:
     for name, value, code in WRONG_TYPES:
         if name == field:

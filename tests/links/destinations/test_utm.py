@@ -6,11 +6,12 @@ from hypothesis import strategies as st
 
 from common.http.destination_url import canonical_destination
 from links.destinations.utm import UTM_KEYS, with_utm
+from testing.cases import for_each
 
 ALL_FIVE = {"content": "e", "term": "d", "campaign": "c", "medium": "b", "source": "a"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("href", "utm", "expected"),
     [
         # Appended after what is there, the fragment last.

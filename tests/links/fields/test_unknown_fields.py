@@ -11,6 +11,7 @@ from rest_framework.test import APIClient
 
 from links.models import Link
 from links.transfer.exports import COLUMNS
+from testing.cases import for_each
 from testing.links.many import imported
 from testing.refusals import broken_rules
 from tests.links.fields.warnings_of_fields import STRICT, URL, MakeLink
@@ -21,7 +22,7 @@ def ignored(*names: str, noun: str = "field") -> list[dict[str, str]]:
     return [{"field": name, "code": "unknown_field", "message": message} for name in names]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fields", "meant"),
     [
         ({"pasword": "secret"}, "password"),

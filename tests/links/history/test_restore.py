@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
-import pytest
 from django.test import Client
 from rest_framework.test import APIClient
 
 from bans.services import ban_host
 from domains.models import Domain
+from testing.cases import for_each
 from tests.links.history.changes import address, changes_of, put, restore
 from tests.links.history.recorded import CHANGED, FORMER
 
@@ -35,7 +35,7 @@ def test_a_restored_change_is_a_new_change(api: APIClient, make_link: MakeLink, 
     assert (newest[0]["before"], newest[0]["after"]) == (changes[1]["after"], changes[1]["before"])
 
 
-@pytest.mark.parametrize("name", FORMER)
+@for_each("name", FORMER)
 def test_every_field_is_restored(name: str, api: APIClient, make_link: MakeLink) -> None:
     link = make_link(**FORMER)
     former = api.get(address(link)).json()["data"]["url"]
@@ -55,9 +55,7 @@ def without_ids(value: Any) -> Any:
     return {key: part for key, part in value.items() if key != "_id"} if isinstance(value, dict) else value
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in FORMER if name not in {"isActive", "redirectType", "forwardQuery"}]
-)
+@for_each("name", [name for name in FORMER if name not in {"isActive", "redirectType", "forwardQuery"}])
 def test_a_field_that_had_no_value_is_removed(name: str, api: APIClient, make_link: MakeLink) -> None:
     link = make_link()
     former = api.get(address(link)).json()["data"]["url"]

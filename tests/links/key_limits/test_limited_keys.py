@@ -14,6 +14,7 @@ from accounts.models import ScopedKey
 from accounts.services import NewAccount
 from links.models import ClickCounter, Link
 from testing.accounts.keys import scoped_client
+from testing.cases import for_each
 from tests.links.key_limits.limited_keys import OUTSIDE, Site, create, listed
 from tests.links.key_limits.limited_keys import site as site
 
@@ -93,7 +94,7 @@ def test_a_list_takes_the_same_number_of_queries_for_any_number_of_links(site: S
     assert counts == ([4, 4] if is_of_domain else [3, 3])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("method", "path", "body"),
     [
         ("get", "/api/urls/{}", None),

@@ -6,10 +6,11 @@ import pytest
 
 from links.listing.options import list_options
 from links.listing.scans import Slice, slice_of_page
+from testing.cases import for_each
 
 
-@pytest.mark.parametrize("total", range(1, 12))
-@pytest.mark.parametrize("limit", [1, 2, 3, 5, 20])
+@for_each("total", range(1, 12))
+@for_each("limit", [1, 2, 3, 5, 20])
 def test_a_page_has_the_same_rows_from_either_end(total: int, limit: int) -> None:
     forward = list(range(total))
     for page in range(1, (total - 1) // limit + 2):

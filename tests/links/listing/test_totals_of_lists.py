@@ -8,6 +8,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
+from testing.cases import for_each
 from tests.links.listing.listed import listed, naive_order, spread_over_periods, stock
 from tests.links.listing.walking import FILTERS
 
@@ -24,6 +25,13 @@ def walk(api: APIClient, **query: object) -> tuple[list[str], list[dict[str, Any
     return codes, paginations
 
 
+@pytest.fixture
+def stocked(alice: NewAccount) -> NewAccount:
+    stock(alice.user, 41)
+    spread_over_periods()
+    return alice
+
+
 def test_a_client_that_walks_to_pages_gets_each_of_3000_links_with_one_tag_once(
     api: APIClient, alice: NewAccount
 ) -> None:
@@ -35,12 +43,12 @@ def test_a_client_that_walks_to_pages_gets_each_of_3000_links_with_one_tag_once(
     assert paginations == [{"page": page, "limit": 100, "total": 3_000, "pages": 30} for page in range(1, 31)]
 
 
-@pytest.mark.parametrize(("query", "condition"), FILTERS, ids=str)
-@pytest.mark.parametrize("reach", [10, 10_000])
-@pytest.mark.parametrize("sort_by", ["createdAt", "clickCount", "title"])
+@for_each(("query", "condition"), FILTERS)
+@for_each("reach", [10, 10_000])
+@for_each("sort_by", ["createdAt", "clickCount", "title"])
 def test_totals_are_exact_up_to_the_limit_of_counting(
     api: APIClient,
-    alice: NewAccount,
+    stocked: NewAccount,
     monkeypatch: pytest.MonkeyPatch,
     *,
     query: dict[str, str],
@@ -48,9 +56,7 @@ def test_totals_are_exact_up_to_the_limit_of_counting(
     reach: int,
     sort_by: str,
 ) -> None:
-    stock(alice.user, 41)
-    spread_over_periods()
-    expected = naive_order(alice.user, sort_by, "desc", condition)
+    expected = naive_order(stocked.user, sort_by, "desc", condition)
     monkeypatch.setattr("links.listing.searches.REACH", reach)
     monkeypatch.setattr("links.listing.searches.FETCH_LIMIT", 3)
     monkeypatch.setattr("links.listing.counts.COUNT_LIMIT", len(expected))
@@ -62,12 +68,12 @@ def test_totals_are_exact_up_to_the_limit_of_counting(
     ]
 
 
-@pytest.mark.parametrize(("query", "condition"), FILTERS, ids=str)
-@pytest.mark.parametrize("reach", [10, 10_000])
-@pytest.mark.parametrize("limit", [1, 3, 4, 100])
+@for_each(("query", "condition"), FILTERS)
+@for_each("reach", [10, 10_000])
+@for_each("limit", [1, 3, 4, 100])
 def test_a_client_that_walks_to_pages_gets_every_hit_beyond_the_limit_of_counting(
     api: APIClient,
-    alice: NewAccount,
+    stocked: NewAccount,
     monkeypatch: pytest.MonkeyPatch,
     *,
     query: dict[str, str],
@@ -75,9 +81,7 @@ def test_a_client_that_walks_to_pages_gets_every_hit_beyond_the_limit_of_countin
     reach: int,
     limit: int,
 ) -> None:
-    stock(alice.user, 41)
-    spread_over_periods()
-    expected = naive_order(alice.user, "createdAt", "desc", condition)
+    expected = naive_order(stocked.user, "createdAt", "desc", condition)
     monkeypatch.setattr("links.listing.searches.REACH", reach)
     monkeypatch.setattr("links.listing.searches.FETCH_LIMIT", 3)
     monkeypatch.setattr("links.listing.counts.COUNT_LIMIT", 4)

@@ -19,6 +19,7 @@ from links.models import Link, Route
 from links.operators.affected import affected_by_host
 from links.operators.search import find_links, with_bans
 from testing.accounts.admin import Operator
+from testing.cases import for_each
 from testing.links.many import URL, create_many, imported
 from testing.links.routing_fields import RULES, SPLIT, read
 from testing.refusals import broken_rules
@@ -61,8 +62,8 @@ def refused_hosts(stranger: NewAccount) -> None:
     ban_host(host="evil.example")
 
 
-@pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("url", REFUSED)
+@for_each("path", PATHS)
+@for_each("url", REFUSED)
 def test_every_url_is_checked_on_every_way(url: str, path: str, api: APIClient, make_link: MakeLink) -> None:
     fields, broken = fields_to(url)[path], [(path, REFUSED[url])]
     link = make_link()

@@ -8,6 +8,7 @@ import pytest
 from django.db import connection
 from rest_framework.test import APIClient
 
+from testing.cases import for_each
 from testing.links.many import URL
 from testing.links.routing_fields import EVERYTHING, read, routing
 from testing.refusals import broken_rules
@@ -17,7 +18,7 @@ from tests.links.routing.changed_fields import MakeLink, put
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("field", "value", "broken"),
     [
         ("targetUrl", "", ("targetUrl", "blank")),

@@ -10,6 +10,7 @@ from rest_framework.test import APIClient
 
 from common.time_zones import zones
 from links.routing.serializers import TOO_MANY
+from testing.cases import for_each
 from testing.links.many import URL, create_many
 from testing.links.routing_fields import RULES, SPLIT, read
 from testing.refusals import broken_rules
@@ -68,7 +69,7 @@ def test_condition_is_stored_in_normal_form(
     assert stored_condition(api, make_link, type=kind, values=values)["not"] is False
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("kind", "values", "code"),
     [
         ("country", ["DE", "XX"], "country"),
@@ -123,7 +124,7 @@ def test_invalid_values_are_rejected(kind: str, values: Any, code: str, api: API
     assert errors(api, rules=rules) == [("rules.2.conditions.0.values", code)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("rules", "broken"),
     [
         ([rule()] * 11, ("rules", "too_many_rules")),

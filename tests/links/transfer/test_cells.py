@@ -5,10 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from links.transfer.cells import boolean, guard, joined, number, split, unguard
+from testing.cases import for_each
 from tests.links.transfer.formulas import PAYLOADS
 
 
-@pytest.mark.parametrize("payload", PAYLOADS)
+@for_each("payload", PAYLOADS)
 def test_formulas_are_escaped(payload: str) -> None:
     assert guard(payload) == f"'{payload}"
     assert unguard(guard(payload)) == payload
@@ -56,7 +57,7 @@ def test_numbers(value: object, expected: object) -> None:
     assert number(value) is expected or number(value) == expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "expected"),
     [("true", True), ("TRUE", True), ("1", True), ("yes", True), ("false", False), ("0", False), ("No", False),
      (1, True), (0, False), (True, True), ("", ""), ("x", "x"), (2, 2), (None, None), (1.0, 1.0), ([], [])],

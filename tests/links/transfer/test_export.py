@@ -11,6 +11,7 @@ from rest_framework.test import APIClient
 from domains.models import Domain
 from links.transfer import exports
 from links.transfer.cells import unguard
+from testing.cases import for_each
 from testing.links import routing_fields as routing
 from testing.links.many import URL
 from testing.refusals import broken_rules
@@ -101,7 +102,7 @@ def test_csv_cells_of_rules_and_splits_have_the_json_of_the_api(api: APIClient, 
     } | {"forwardQuery": "true"}
 
 
-@pytest.mark.parametrize("payload", PAYLOADS)
+@for_each("payload", PAYLOADS)
 def test_cells_with_formulas_are_escaped(api: APIClient, make_link: MakeLink, payload: str) -> None:
     utm = dict.fromkeys(("source", "medium", "campaign", "term", "content"), payload)
     make_link(title=payload, description=payload, tags=[payload, "x"], utm=utm)

@@ -12,6 +12,7 @@ from domains.models import Domain
 from links.models import Code, Link
 from links.transfer import imports
 from testing.analytics.clicks import drain
+from testing.cases import for_each
 from testing.links.many import UNKNOWN_ID, URL, imported
 from tests.links.creation import everything_written
 from tests.links.exports_of_others import EXPORTS
@@ -27,7 +28,7 @@ def whole(client: APIClient, code: str) -> dict[str, Any]:
 # Exports of other products
 
 
-@pytest.mark.parametrize("name", EXPORTS)
+@for_each("name", EXPORTS)
 def test_imports_from_other_products_keep_codes_dates_and_clicks(
     name: str, api: APIClient, brand: Domain, visitor: Client
 ) -> None:
@@ -63,7 +64,7 @@ def test_imports_from_other_products_keep_codes_dates_and_clicks(
         assert Code.objects.get(code="3abcXYZ").kind == "alias"
 
 
-@pytest.mark.parametrize("name", EXPORTS)
+@for_each("name", EXPORTS)
 def test_a_dry_run_returns_the_same_verdicts_and_writes_nothing(
     name: str, api: APIClient, brand: Domain
 ) -> None:

@@ -11,6 +11,7 @@ from rest_framework.test import APIClient
 
 from links import rules
 from links.models import Code
+from testing.cases import for_each
 from testing.links.many import URL, imported
 from testing.refusals import broken_rules
 from tests.links.transfer.imports import lines, send
@@ -48,7 +49,7 @@ def test_a_refused_row_reserves_no_code(api: APIClient, make_link: Any) -> None:
     assert Code.objects.filter(code="wanted").count() == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "code"),
     [
         ("", "blank"),

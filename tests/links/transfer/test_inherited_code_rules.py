@@ -11,6 +11,7 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from links.models import Code, Link
+from testing.cases import for_each
 from testing.links.many import URL, imported
 from testing.refusals import broken_rules
 from tests.links.exports import export
@@ -20,14 +21,14 @@ from tests.links.transfer.inherited import links as links
 MakeLink = Callable[..., dict[str, Any]]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "code",
     [
         *("api", "Admin", "qr", "login", "favicon.ico", "robots.txt", ".well-known", "apple-touch-icon.png"),
         *("sign-in", "login.php"),
     ],
 )
-@pytest.mark.parametrize("field", ["customCode", "shortCode", "aliases"])
+@for_each("field", ["customCode", "shortCode", "aliases"])
 def test_a_reserved_inherited_code_is_refused_in_its_row(api: APIClient, code: str, field: str) -> None:
     rows = [{"originalUrl": URL, field: [code] if field == "aliases" else code}, {"originalUrl": URL}]
     for dry_run in (True, False):

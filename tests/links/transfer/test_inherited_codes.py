@@ -13,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
 from testing.analytics.clicks import drain
+from testing.cases import for_each
 from testing.links.many import imported
 from testing.redirects.lanes import django, fast, request
 from tests.links.transfer.inherited import CODES, EXPORTS_WITH_HYPHENS, target
@@ -37,8 +38,8 @@ def percent_encoded(code: str) -> str:
     return "".join(f"%{ord(character):02X}" for character in code)
 
 
-@pytest.mark.parametrize("code", CODES)
-@pytest.mark.parametrize("method", ["GET", "HEAD"])
+@for_each("code", CODES)
+@for_each("method", ["GET", "HEAD"])
 def test_both_lanes_follow_an_inherited_code(links: dict[str, Any], code: str, method: str) -> None:
     for path in (f"/{code}", f"/{code}?qr=1", f"/{percent_encoded(code)}", f"/{percent_encoded(code)}?a=b"):
         data = request(path, method=method)

@@ -14,6 +14,7 @@ from accounts.services import NewAccount
 from domains.models import Domain
 from links.models import Link
 from testing.analytics.clicks import drain
+from testing.cases import for_each
 from tests.links.updating.single import URL, read, row_of, update, without
 from tests.links.updating.single import link as link
 
@@ -42,7 +43,7 @@ def test_fields_that_do_not_depend_on_the_link_change_in_one_statement(
     assert read(api, link) == before | updated
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("field", "value", "stored"),
     [
         ("customCode", "summer", "summer"),

@@ -10,6 +10,7 @@ from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
 from domains.models import Domain
+from testing.cases import for_each
 from testing.refusals import broken_rules
 from tests.links.updating.single import URL, address, read, row_of, update, without
 from tests.links.updating.single import link as link
@@ -79,7 +80,7 @@ def test_a_link_stays_on_its_domain(api: APIClient, alice: NewAccount, link: dic
 NOT_A_STRING = (5, 1.5, True, [], {})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("field", "values", "code"),
     [
         ("customCode", NOT_A_STRING, "invalid"),

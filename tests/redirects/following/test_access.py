@@ -6,6 +6,7 @@ import pytest
 from redirects import refusals
 from redirects.checks import decide
 from redirects.refusals import Refusal
+from testing.cases import for_each
 from testing.visitors.addresses import AMERICAN, BRITISH, JAPANESE, NOWHERE
 from testing.visitors.agents import GOOGLEBOT, MOBILE, TABLET
 from tests.redirects.following.decisions import DESKTOP, MOMENT, NOW, target, visitor
@@ -94,7 +95,7 @@ def test_a_capped_link_is_refused_after_max_clicks(
     assert decide(target(clicks=clicks, max_clicks=max_clicks), visitor(), NOW) is refusal
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("allowed", "blocked", "address", "refusal"),
     [
         (("US",), (), AMERICAN, None),
@@ -129,7 +130,7 @@ def test_country_lists(
     assert decide(link, visitor(address), NOW) is refusal
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("allowed", "agent", "refusal"),
     [
         (("desktop",), DESKTOP, None),

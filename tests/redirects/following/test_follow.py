@@ -7,6 +7,7 @@ from pytest_django import DjangoAssertNumQueries
 from rest_framework.test import APIClient
 
 from redirects import refusals
+from testing.cases import for_each
 from testing.pages.html import check_json, check_page
 from testing.redirects.following import DESTINATION, FUTURE, PAST, redirect_headers
 from testing.redirects.following import domain as domain
@@ -48,7 +49,7 @@ def test_a_redirect_has_exactly_these_headers(
     assert response.content == b""
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("original_url", "utm", "location"),
     [
         ("https://example.com", {}, "https://example.com/"),
@@ -158,10 +159,8 @@ def test_an_edit_takes_effect_at_the_next_visit(visitor: Client, api: APIClient,
 # Methods
 
 
-@pytest.mark.parametrize(
-    "method", ["PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "PROPFIND", "EVIL"]
-)
-@pytest.mark.parametrize("known", [True, False])
+@for_each("method", ["PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "PROPFIND", "EVIL"])
+@for_each("known", [True, False])
 def test_other_methods_are_not_allowed(
     visitor: Client, make_link: MakeLink, method: str, known: bool
 ) -> None:

@@ -10,6 +10,7 @@ from rest_framework.test import APIClient
 from redirects import refusals
 from redirects.refusals import Refusal
 from testing.analytics.clicks import drain
+from testing.cases import for_each
 from testing.pages.html import check_json, check_page
 from testing.redirects.following import PAST
 from testing.visitors.addresses import AMERICAN
@@ -102,7 +103,7 @@ def test_the_first_refusing_rule_decides_the_response(
     assert reasons == ["disabled", "expired", "limit_reached", "country", "device", "password"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("accept", "media_type"),
     [
         ("application/json", "application/json"),

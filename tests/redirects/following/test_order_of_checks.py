@@ -9,6 +9,7 @@ from redirects import refusals
 from redirects.checks import CHECKS, ORDER, decide
 from redirects.refusals import Refusal
 from redirects.routing.visit import Visit
+from testing.cases import for_each
 from testing.visitors.agents import GOOGLEBOT
 from tests.redirects.following.decisions import MOMENT, NOW, target, visitor
 
@@ -50,8 +51,8 @@ def test_once_a_rule_is_satisfied_the_next_one_decides(met: int) -> None:
     assert decide(target(**fields), visitor(), NOW) is RULES[met][1]
 
 
-@pytest.mark.parametrize(("violation", "refusal"), RULES)
-@pytest.mark.parametrize(
+@for_each(("violation", "refusal"), RULES)
+@for_each(
     "visit",
     [
         visitor(),
@@ -60,7 +61,6 @@ def test_once_a_rule_is_satisfied_the_next_one_decides(met: int) -> None:
         visitor(agent=GOOGLEBOT),
         visitor(method="POST"),
     ],
-    ids=["click", "head", "prefetch", "crawler", "form"],
 )
 def test_the_rules_are_the_same_for_every_kind_of_visit(
     visit: Visit, violation: dict[str, Any], refusal: Refusal

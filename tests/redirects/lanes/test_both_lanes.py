@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from pytest_django.fixtures import Settings
 
+from testing.cases import for_each
 from testing.redirects.following import CUSTOM_HOST
 from testing.redirects.lanes import CLIENT, django, fast, health_check, request
 from testing.visitors.addresses import AMERICAN, BRITISH
@@ -20,7 +21,7 @@ MakeLink = Callable[..., dict[str, Any]]
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-@pytest.mark.parametrize("fields", PLAIN_LINKS.values(), ids=PLAIN_LINKS)
+@for_each("fields", PLAIN_LINKS.values())
 def test_plain_links_have_the_same_response_and_record_in_both_lanes(
     make_link: MakeLink, fields: dict[str, Any], method: str
 ) -> None:

@@ -15,6 +15,7 @@ from rest_framework.test import APIClient
 from accounts.services import NewAccount
 from domains.models import DomainStatus
 from redirects.fast.lookup import lookup
+from testing.cases import for_each
 from testing.redirects.following import CUSTOM_HOST, custom_domain
 from testing.redirects.lanes import CLIENT, django, fast, lane_for, request
 from testing.visitors.addresses import AMERICAN
@@ -24,8 +25,8 @@ pytestmark = pytest.mark.django_db
 MakeLink = Callable[..., dict[str, Any]]
 
 
-@pytest.mark.parametrize("changed", SIMPLE.values(), ids=SIMPLE)
-@pytest.mark.parametrize("path", ["unknown code", "refused link"])
+@for_each("changed", SIMPLE.values())
+@for_each("path", ["unknown code", "refused link"])
 def test_simple_requests_have_the_same_refusal_and_record_in_both_lanes(
     make_link: MakeLink, changed: dict[str, str | None], path: str
 ) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from testing.cases import for_each
 from testing.redirects.lanes import CLIENT, fast, request
 from tests.redirects.lanes.links_of_lanes import NOT_SIMPLE, SIMPLE, check_same, path_of
 
@@ -14,7 +15,7 @@ pytestmark = pytest.mark.django_db
 MakeLink = Callable[..., dict[str, Any]]
 
 
-@pytest.mark.parametrize("changed", SIMPLE.values(), ids=SIMPLE)
+@for_each("changed", SIMPLE.values())
 def test_simple_requests_have_the_same_response_and_record_in_both_lanes(
     make_link: MakeLink, changed: dict[str, str | None]
 ) -> None:
@@ -24,7 +25,7 @@ def test_simple_requests_have_the_same_response_and_record_in_both_lanes(
         check_same(request(path_of(link), changed), client)
 
 
-@pytest.mark.parametrize("changed", NOT_SIMPLE.values(), ids=NOT_SIMPLE)
+@for_each("changed", NOT_SIMPLE.values())
 def test_the_fast_lane_declines_requests_that_are_not_simple(
     make_link: MakeLink, changed: dict[str, str | None]
 ) -> None:

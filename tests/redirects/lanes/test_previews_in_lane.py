@@ -15,6 +15,7 @@ from rest_framework.test import APIClient
 from accounts.services import NewAccount
 from common.host.metrics import REGISTRY
 from redirects.fast.counts import Counts
+from testing.cases import for_each
 from testing.clock import Clock
 from testing.redirects.following import CUSTOM_HOST, custom_domain
 from testing.redirects.lanes import CLIENT, django, fast, lane_for, request
@@ -50,9 +51,8 @@ ROUTED_LINKS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-@pytest.mark.parametrize(
+@for_each(
     "fields", [*PLAIN_LINKS.values(), *REFUSED_LINKS.values(), *ROUTED_LINKS.values()],
-    ids=[*PLAIN_LINKS, *REFUSED_LINKS, *ROUTED_LINKS],
 )  # fmt: skip
 def test_previews_are_the_same_in_both_lanes(
     make_link: MakeLink, fields: dict[str, Any], method: str
@@ -65,7 +65,7 @@ def test_previews_are_the_same_in_both_lanes(
         assert django(data, AMERICAN).records == []
 
 
-@pytest.mark.parametrize("changed", SIMPLE.values(), ids=SIMPLE)
+@for_each("changed", SIMPLE.values())
 def test_simple_requests_have_the_same_preview_in_both_lanes(
     make_link: MakeLink, changed: dict[str, str | None]
 ) -> None:
@@ -75,7 +75,7 @@ def test_simple_requests_have_the_same_preview_in_both_lanes(
         check_same(request(path, changed), client)
 
 
-@pytest.mark.parametrize("changed", NOT_SIMPLE.values(), ids=NOT_SIMPLE)
+@for_each("changed", NOT_SIMPLE.values())
 def test_the_fast_lane_declines_previews_that_are_not_simple(
     make_link: MakeLink, changed: dict[str, str | None]
 ) -> None:

@@ -14,6 +14,7 @@ from accounts.services import NewAccount
 from links.codes.reserved import ROUTES
 from redirects import refusals
 from testing.analytics.clicks import drain
+from testing.cases import for_each
 from testing.clock import Clock
 from testing.pages.html import check_page, parse
 from testing.redirects.following import CUSTOM_HOST, DESTINATION, custom_domain, redirect_headers
@@ -56,9 +57,9 @@ def test_each_visit_counts_once(visitor: Client, api: APIClient, make_link: Make
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("query", ["", "?qr=1", "?", "?/", "?a=/"])
-@pytest.mark.parametrize("host", ["sho.rt", CUSTOM_HOST])
-@pytest.mark.parametrize("method", ["GET", "HEAD"])
+@for_each("query", ["", "?qr=1", "?", "?/", "?a=/"])
+@for_each("host", ["sho.rt", CUSTOM_HOST])
+@for_each("method", ["GET", "HEAD"])
 def test_both_lanes_serve_it_alike(
     alice: NewAccount, make_link: MakeLink, method: str, host: str, query: str
 ) -> None:
@@ -92,8 +93,8 @@ def test_a_preview_has_no_form_with_a_slash(visitor: Client, make_link: MakeLink
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("host", ["sho.rt", CUSTOM_HOST, "10.1.2.3"])
-@pytest.mark.parametrize("word", sorted(ROUTES))
+@for_each("host", ["sho.rt", CUSTOM_HOST, "10.1.2.3"])
+@for_each("word", sorted(ROUTES))
 def test_the_services_own_paths_with_a_slash_are_no_codes(alice: NewAccount, word: str, host: str) -> None:
     """They are neither looked up as links nor counted as unknown codes. Only those in `PAGES` are pages."""
     custom_domain(alice)

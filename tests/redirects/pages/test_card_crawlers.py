@@ -9,6 +9,7 @@ import pytest
 from django.test import Client
 
 from redirects.card_crawlers import TOKENS
+from testing.cases import for_each
 from testing.visitors.agents import FIREFOX
 
 pytestmark = pytest.mark.django_db
@@ -79,8 +80,8 @@ def test_each_token_has_an_example() -> None:
     assert [token for token, agent in CRAWLERS.items() if token not in agent.lower()] == []
 
 
-@pytest.mark.parametrize("method", ["get", "head"])
-@pytest.mark.parametrize("agent", CRAWLERS.values(), ids=CRAWLERS)
+@for_each("method", ["get", "head"])
+@for_each("agent", CRAWLERS.values())
 def test_crawlers_of_messengers_get_the_card(path: str, visitor: Client, agent: str, method: str) -> None:
     response = getattr(visitor, method)(path, headers={"user-agent": agent})
 

@@ -14,6 +14,7 @@ from limits.models import AttemptLog
 from redirects import refusals
 from redirects.refusals import Refusal
 from testing.analytics.clicks import drain
+from testing.cases import for_each
 from tests.redirects.conftest import PASSWORD
 from tests.redirects.passwords.json_passwords import MakeLink, check_refusal, counts, post
 from tests.redirects.passwords.protected_links import DESTINATION, browser
@@ -78,7 +79,7 @@ def test_a_program_gets_json_whatever_it_accepts(path: str, accept: str) -> None
     check_refusal(post(path, {}, accept=accept), refusals.PASSWORD)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "body",
     [
         b" ", b"{", b"null", b"[]", b'"open sesame"', b"5", b"\xff", b'{"password": 5}',

@@ -2,10 +2,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from redirects.routing.conditions import TYPES, compile_condition
 from redirects.routing.visit import Visit
+from testing.cases import for_each
 from testing.visitors.addresses import AMERICAN, BRITISH, NOWHERE
 from testing.visitors.agents import FIREFOX, MOBILE, TABLET
 
@@ -84,7 +83,7 @@ CASES: list[tuple[str, list[Any], dict[str, Any], bool]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("kind", "values", "fields", "holds"), CASES)
+@for_each(("kind", "values", "fields", "holds"), CASES)
 def test_a_condition_holds_for_one_of_its_values(
     kind: str, values: list[Any], fields: dict[str, Any], holds: bool
 ) -> None:

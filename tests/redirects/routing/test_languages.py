@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-import pytest
-
 from redirects.routing.languages import MAX_RANGE, preferred_language, prefixes
+from testing.cases import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("header", "language"),
     [
         ("", None),

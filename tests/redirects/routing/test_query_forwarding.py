@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redirects.routing.query_forwarding import MAX_QUERY, with_forwarded
+from testing.cases import for_each
 
 PAGE = "https://example.com/page"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("location", "query", "result"),
     [
         (PAGE, "", PAGE),

@@ -16,6 +16,7 @@ from pytest_django.fixtures import Settings
 
 from links.destinations import lookup as destinations
 from redirects.sockets.responses.busy import BUSY, HEAD_TOO_LONG
+from testing.cases import for_each
 from testing.clock import Clock
 from testing.redirects.lanes import django, fast, lane_for, request
 from testing.visitors.addresses import AMERICAN
@@ -80,9 +81,9 @@ ROUTED: dict[str, tuple[dict[str, Any], str, dict[str, str | None], str, int]] =
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("method", ["GET", "HEAD"])
-@pytest.mark.parametrize(
-    ("fields", "query", "changed", "location", "branch"), ROUTED.values(), ids=ROUTED
+@for_each("method", ["GET", "HEAD"])
+@for_each(
+    ("fields", "query", "changed", "location", "branch"), ROUTED.values()
 )  # fmt: skip
 def test_both_lanes_lead_to_the_same_branch(
     make_routed: MakeRouted,
@@ -130,9 +131,9 @@ REFUSALS: dict[str, tuple[dict[str, Any], dict[str, str | None], int, str, str]]
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("accept", ["text/html", "application/json"])
-@pytest.mark.parametrize(
-    ("fields", "changed", "status", "reason", "location"), REFUSALS.values(), ids=REFUSALS
+@for_each("accept", ["text/html", "application/json"])
+@for_each(
+    ("fields", "changed", "status", "reason", "location"), REFUSALS.values()
 )  # fmt: skip
 def test_a_refusal_names_its_reason(
     make_routed: MakeRouted,

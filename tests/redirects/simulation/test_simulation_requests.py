@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import pytest
 import time_machine
 from django.conf import settings as django_settings
 from django.test import Client
@@ -14,6 +13,7 @@ from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
 from links.models import ClickCounter
+from testing.cases import for_each
 from testing.visitors.addresses import AMERICAN
 from testing.visitors.agents import GOOGLEBOT
 from testing.visitors.forgeries import records
@@ -114,7 +114,7 @@ def test_simulations_count_towards_the_rate_limit(
     assert [response["RateLimit-Remaining"] for response in responses] == ["1", "0", "0"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("visit", "field", "code"),
     [
         ({"country": "XX"}, "country", "country"),

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any
 
 import gunicorn
-import pytest
 from gunicorn.arbiter import Arbiter
 from gunicorn.http.body import ChunkedReader
 from gunicorn.http.message import Message, Request
@@ -19,6 +18,8 @@ from gunicorn.sock import close_sockets
 from gunicorn.workers import gthread
 from gunicorn.workers.base import Worker
 from gunicorn.workers.gthread import TConn, ThreadWorker
+
+from testing.cases import for_each
 
 DIGESTS: dict[str, tuple[Any, str]] = {
     "TConn.__init__": (TConn.__init__, "c8763d7c65974e1b"),
@@ -70,6 +71,6 @@ def test_the_gunicorn_release_is_the_pinned_one() -> None:
     assert gthread.STOP_KEEPALIVE_LINGER == 2.0
 
 
-@pytest.mark.parametrize(("function", "digest"), DIGESTS.values(), ids=DIGESTS)
+@for_each(("function", "digest"), DIGESTS.values())
 def test_the_gunicorn_internals_are_unchanged(function: Callable[..., Any], digest: str) -> None:
     assert hashlib.sha256(inspect.getsource(function).encode()).hexdigest()[:16] == digest

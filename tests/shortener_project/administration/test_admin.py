@@ -23,6 +23,7 @@ from links.models import Link, LinkBan
 from testing.accounts.accounts import PASSWORD, account
 from testing.accounts.admin import Operator
 from testing.analytics.facts import Fact, record
+from testing.cases import for_each
 
 MakeLink = Callable[..., dict[str, Any]]
 HOST = {"host": "sho.rt"}
@@ -45,7 +46,7 @@ def test_an_operator_logs_in(db: None) -> None:
     assert client.get("/admin/").status_code == 200
 
 
-@pytest.mark.parametrize("page", ["", *LISTS, "links/link/1/change/", "accounts/user/add/", "jsi18n/"])
+@for_each("page", ["", *LISTS, "links/link/1/change/", "accounts/user/add/", "jsi18n/"])
 def test_non_staff_account_sees_nothing(alice: NewAccount, page: str) -> None:
     client = Client(headers=HOST)
     assert log_in(client, login="alice@example.com", password=PASSWORD).status_code == 302

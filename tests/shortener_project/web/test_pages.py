@@ -14,6 +14,7 @@ from pytest_django import Settings
 
 from accounts.services import NewAccount
 from analytics.journal.writer import journal
+from testing.cases import for_each
 from testing.polling import DEADLINE
 from testing.visitors.browsers import FOREIGN_HOSTS
 from testing.visitors.browsers import browser as browser
@@ -163,8 +164,8 @@ def test_favicon_returns_204(browser: Client) -> None:
 # Methods
 
 
-@pytest.mark.parametrize("path", OWN_PAGES)
-@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"])
+@for_each("path", OWN_PAGES)
+@for_each("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"])
 def test_pages_reject_other_methods(method: str, path: str, browser: Client) -> None:
     response = browser.generic(method, path)
     assert (response.status_code, response.headers["Allow"]) == (405, "GET, HEAD")

@@ -6,6 +6,7 @@ from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
 from domains.models import Domain
+from testing.cases import for_each
 from testing.visitors.browsers import FOREIGN_HOSTS
 from testing.visitors.browsers import browser as browser
 
@@ -57,8 +58,8 @@ def test_api_returns_404_on_a_custom_domain(customers_domain: Domain, api: APICl
     assert api.get("/api/urls").json()["data"]["urls"] == []
 
 
-@pytest.mark.parametrize("host", FOREIGN_HOSTS)
-@pytest.mark.parametrize(
+@for_each("host", FOREIGN_HOSTS)
+@for_each(
     "path",
     [
         *(

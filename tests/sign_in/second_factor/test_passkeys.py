@@ -12,6 +12,7 @@ from pytest_django import Settings
 from accounts.services import NewAccount, create_account, set_active
 from sign_in.passkey_forms import MAX_PASSKEYS
 from testing.accounts.accounts import PASSWORD
+from testing.cases import for_each
 from testing.sign_in.passkeys import Passkey
 
 pytestmark = pytest.mark.django_db
@@ -108,11 +109,11 @@ def test_the_challenge_of_another_account_s_second_factor_does_not_replace_the_p
     assert not logged_in(thief)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "origin",
     ["https://evil.example", "https://customer.sho.rt", "http://sho.rt", "https://sho.rt:8443", "null", ""],
 )
-@pytest.mark.parametrize("page", ["login", "add"])
+@for_each("page", ["login", "add"])
 def test_responses_of_another_site_are_refused(
     page: str, origin: str, key: Passkey, alice: NewAccount
 ) -> None:
@@ -148,8 +149,8 @@ MALFORMED = [
 ]
 
 
-@pytest.mark.parametrize("path", [ADD, LOGIN, AUTHENTICATE, REAUTHENTICATE])
-@pytest.mark.parametrize("credential", MALFORMED, ids=range(len(MALFORMED)))
+@for_each("path", [ADD, LOGIN, AUTHENTICATE, REAUTHENTICATE])
+@for_each("credential", MALFORMED)
 def test_malformed_responses_are_refused(path: str, credential: str, key: Passkey, alice: NewAccount) -> None:
     if path == LOGIN:
         client = browser()
@@ -166,7 +167,7 @@ def test_malformed_responses_are_refused(path: str, credential: str, key: Passke
     assert path not in {LOGIN, AUTHENTICATE} or not logged_in(client)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "changes",
     [
         {"authenticatorData": ""},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from rest_framework.test import APIClient
 
+from testing.cases import for_each
 from testing.refusals import broken_rules
 from tests.analytics.reading import report
 from tests.analytics.reports.ranges.ranges import dated
@@ -26,9 +27,9 @@ def test_invalid_dates_are_refused(api: APIClient, link: str, part: str, field: 
         assert [name for name, _ in broken_rules(response)] == [field], date
 
 
-@pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize("zone", ["UTC", "Asia/Tokyo", "America/New_York"])
-@pytest.mark.parametrize(
+@for_each("part", PARTS)
+@for_each("zone", ["UTC", "Asia/Tokyo", "America/New_York"])
+@for_each(
     "date", ["0001-01-01", "0001-01-01T00:00:00Z", "1969-12-31", "1969-12-31T00:00Z", "9999-12-31T23:59:59Z"]
 )
 def test_dates_out_of_range_are_refused(api: APIClient, link: str, part: str, zone: str, date: str) -> None:
@@ -37,11 +38,9 @@ def test_dates_out_of_range_are_refused(api: APIClient, link: str, part: str, zo
     assert broken_rules(api.get(f"/api/analytics/{link}{part}", query)) == rules
 
 
-@pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize(
-    "zone", ["UTC", "Asia/Tokyo", "America/New_York", "Pacific/Kiritimati", "Etc/GMT+12"]
-)
-@pytest.mark.parametrize("date", ["1970-01-01", "9999-12-30"])
+@for_each("part", PARTS)
+@for_each("zone", ["UTC", "Asia/Tokyo", "America/New_York", "Pacific/Kiritimati", "Etc/GMT+12"])
+@for_each("date", ["1970-01-01", "9999-12-30"])
 def test_first_and_last_supported_day(api: APIClient, link: str, part: str, zone: str, date: str) -> None:
     for interval in ({"interval": name} for name in ("hour", "day", "month")) if part == "" else ({},):
         report(api, link, part, startDate=date, endDate=date, timezone=zone, **interval)
