@@ -74,7 +74,8 @@ def _add_segments(archive: tarfile.TarFile) -> int:
 
 
 def _for_owner(member: tarfile.TarInfo) -> tarfile.TarInfo:
-    return member.replace(mode=_OWNER_ONLY, deep=False)
+    member.mode = _OWNER_ONLY
+    return member
 
 
 def _add(archive: tarfile.TarFile, name: str, content: bytes) -> None:

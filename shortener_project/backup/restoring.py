@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from django.conf import settings
 from django.core.management.base import CommandError
@@ -62,8 +62,10 @@ def restore_backup(file: Path, *, replace: bool = False) -> int:
         folder = Path(name)
         try:
             with tarfile.open(file, "r:") as archive:
-                _check_manifest(json.loads(_read(archive, MANIFEST)))
-                archive.extract(DUMP, folder, filter="data")
+                _check_manifest(json.load(_open(archive, MANIFEST)))
+                # Not `extract` with a filter, which Python has since 3.11.4 only.
+                with _open(archive, DUMP) as source, (folder / DUMP).open("wb") as target:
+                    shutil.copyfileobj(source, target)
                 segments = _extract_segments(archive, folder)
         except _NOT_A_BACKUP as error:
             raise CommandError(f"{file} is not a complete backup: {error}") from None
@@ -164,8 +166,8 @@ def _write_segments(segments: Sequence[Path]) -> None:
     sync_folder(folder)
 
 
-def _read(archive: tarfile.TarFile, name: str) -> bytes:
+def _open(archive: tarfile.TarFile, name: str) -> IO[bytes]:
     content = archive.extractfile(name)
     if content is None:
         raise KeyError(name)
-    return content.read()
+    return content
