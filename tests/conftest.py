@@ -29,6 +29,7 @@ from testing.accounts.admin import Operator
 from testing.analytics.clicks import close_journal
 from testing.polling import DEADLINE
 from testing.service.postgresql.databases import template_on
+from testing.service.running import Service
 from testing.visitors.agents import FIREFOX
 from tests import emptying
 
@@ -43,6 +44,7 @@ def pytest_configure() -> None:
     # Otherwise each test client's handler would read all static files before its first request.
     django_settings.WHITENOISE_AUTOREFRESH = True
     emptying.install()
+    Service.may_fork = True
     # The service gives up after two seconds, and on a busy machine a hundred threads of a test connect at once.
     django_settings.DATABASES["default"]["OPTIONS"]["connect_timeout"] = DEADLINE
     # The service responds with 503 if an image takes longer than five seconds.

@@ -61,13 +61,7 @@ def fuzz(
 
 
 def _credentials(service: Service) -> tuple[str, str]:
-    subprocess.run(
-        [sys.executable, "manage.py", "create_account", EMAIL, "--plan", "pro", "--password", PASSWORD],
-        cwd=REPOSITORY,
-        env=service.environment,
-        stdout=subprocess.DEVNULL,
-        check=True,
-    )
+    service.manage("create_account", EMAIL, "--plan", "pro", "--password", PASSWORD).check_returncode()
     entered = service.call("POST", "/api/auth/login", {"email": EMAIL, "password": PASSWORD})
     return service.owner.api_key, entered.json()["token"]
 

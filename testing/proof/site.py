@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import uuid
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,7 +18,6 @@ from django.db import connection
 from common.http.destination_url import canonical_destination
 from testing.proof.children import result_of
 
-PROJECT_DIR = Path(__file__).resolve().parents[2]
 # The rules of each link. Clicks take one of them, or none.
 BRANCHES = 3
 
@@ -57,20 +54,11 @@ class Site:
 
     def audit(self) -> str:
         """The output of `manage.py audit_counters`, without the clicks that a restore has lost."""
-        environment = {
-            "PATH": os.environ["PATH"],
-            "VAR_DIR": str(self.var_dir),
-            "DATABASE_URL": self.url,
-            "SECRET_KEY": self.secret,
-        }
-        command = [sys.executable, "manage.py", "audit_counters"]
-        completed = subprocess.run(
-            command, cwd=PROJECT_DIR, env=environment, capture_output=True, text=True, check=False
-        )
-        lines = completed.stdout.splitlines(keepends=True)
+        status, output = result_of(_audit, self)
+        lines = output.splitlines(keepends=True)
         printed = "".join(line for line in lines if not line.startswith("segment "))
-        if not printed or (completed.returncode == 0) != (printed == "0 differences.\n"):
-            return f"exit status {completed.returncode}: {completed.stdout}{completed.stderr}"
+        if not printed or (status == 0) != (printed == "0 differences.\n"):
+            return f"exit status {status}: {output}"
         return printed
 
     def backlog(self) -> int:
@@ -83,6 +71,17 @@ class Site:
             except FileNotFoundError:
                 continue
         return waiting
+
+
+def _audit(site: Site) -> tuple[int, str]:
+    """The exit status and the output, from a child process: a new one would import everything again."""
+    site.enter()
+    output = StringIO()
+    try:
+        call_command("audit_counters", stdout=output)
+    except SystemExit as end:
+        return int(end.code or 0), output.getvalue()
+    return 0, output.getvalue()
 
 
 @dataclass(frozen=True)

@@ -15,18 +15,19 @@ from local_postgres.layout import Layout
 from testing.polling import DEADLINE, eventually
 from testing.service import processes
 from testing.service.connection import Connection
+from testing.service.forks import Fork
 
 
 class Installation:
     """``folder`` contains all files, unless the database server needs others. ``process`` is the latest start."""
 
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | Fork
 
     def __init__(self, folder: Path, port: int) -> None:
         self.folder = folder
         self.var_dir = folder / "var"
         self.port = port
-        self._started: list[subprocess.Popen[bytes]] = []
+        self._started: list[subprocess.Popen[bytes] | Fork] = []
         # The pid of the start, and the inode of the socket on which it listens.
         self._listener: tuple[int, str] | None = None
         # Each with the time of its start.

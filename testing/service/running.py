@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from testing.polling import DEADLINE, eventually
-from testing.service import processes
+from testing.service import forks, processes
 from testing.service.connection import Connection, Response
 from testing.service.installation import Installation
 from testing.service.limits import LIMITS_OFF
@@ -45,7 +45,12 @@ class Owner(NamedTuple):
 
 
 class Service(Installation):
-    """One installation with its VAR_DIR and its port, and the processes of its latest start."""
+    """One installation with its VAR_DIR and its port, and the processes of its latest start.
+
+    ``may_fork``: let `launch` and `manage` fork a process that has imported the libraries. Tests set it.
+    """
+
+    may_fork = False
 
     def __init__(
         self,
@@ -105,27 +110,33 @@ class Service(Installation):
             # The processes of the previous start may still be closing their sockets.
             eventually(lambda: processes.listening_socket(self.port) is None)
         with (self.folder / "stdout").open("wb") as stdout, (self.folder / "stderr").open("wb") as stderr:
-            self.process = subprocess.Popen(
-                command or [*self._python, "manage.py", "serve"],
-                cwd=REPOSITORY,
-                env=self.environment,
-                stdin=subprocess.DEVNULL,
-                stdout=stdout,
-                stderr=stderr,
-                start_new_session=True,
-                user=self._account,
-                group=self._account,
-                extra_groups=None if self._account is None else [],
-                preexec_fn=_restore_sigint,  # noqa: PLW1509 # takes no lock that a thread could hold
-            )
+            if not command and self._forks(self.environment):
+                self.process = forks.fork(["serve"], self.environment, stdout.fileno(), stderr.fileno())
+            else:
+                self.process = subprocess.Popen(
+                    command or [*self._python, "manage.py", "serve"],
+                    cwd=REPOSITORY,
+                    env=self.environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=stdout,
+                    stderr=stderr,
+                    start_new_session=True,
+                    user=self._account,
+                    group=self._account,
+                    extra_groups=None if self._account is None else [],
+                    preexec_fn=forks.restore_sigint,  # noqa: PLW1509 # takes no lock that a thread could hold
+                )
         self._started.append(self.process)
 
     def manage(self, *arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
         """Run a command of manage.py with the service's environment."""
+        variables = self.environment | environment
+        if self._forks(variables):
+            return forks.run([str(argument) for argument in arguments], variables, DEADLINE)
         return subprocess.run(
             [*self._python, "manage.py", *arguments],
             cwd=REPOSITORY,
-            env=self.environment | environment,
+            env=variables,
             capture_output=True,
             text=True,
             check=False,
@@ -197,7 +208,10 @@ class Service(Installation):
         except ConnectionError:
             return False
 
-
-def _restore_sigint() -> None:
-    """Background jobs of a shell ignore SIGINT, and their children inherit that."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    def _forks(self, environment: dict[str, str]) -> bool:
+        return (
+            self.may_fork
+            and tuple(self._python) == (sys.executable,)
+            and self._account is None
+            and forks.can_fork(environment)
+        )
