@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import json
 import os
@@ -59,7 +60,6 @@ class _Forker:
         self._channel, its_end = socket.socketpair(type=socket.SOCK_SEQPACKET)
         self._lock = threading.Lock()
         with its_end:
-            # It ends with this process, which closes the channel.
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "testing.service.forker", str(its_end.fileno()), _PADDING],
                 cwd=_REPOSITORY,
@@ -70,6 +70,7 @@ class _Forker:
                 start_new_session=True,
                 preexec_fn=restore_sigint,  # noqa: PLW1509 # takes no lock that a thread could hold
             )
+        atexit.register(self._end)
 
     def fork(self, request: bytes, descriptors: Sequence[int]) -> Fork:
         with self._lock:
@@ -81,6 +82,11 @@ class _Forker:
             finally:
                 _set_reaper(0)
         return Fork(pid)
+
+    def _end(self) -> None:
+        # Also what a killed test process does.
+        self._channel.close()
+        self._process.wait()
 
 
 @cache

@@ -11,15 +11,21 @@ from pathlib import Path
 import pytest
 
 from testing.service import forks, processes
+from testing.service.hosts import SECRET_KEY
 from testing.service.running import DEADLINE, REPOSITORY, eventually
 
-# Nothing listens there: `serve` waits for a database.
+# Nothing listens there, and `serve` waits for it.
 NO_DATABASE = "postgres://nobody@127.0.0.1:1/none"
 
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    return {"PATH": os.environ["PATH"], "VAR_DIR": str(tmp_path), "DATABASE_URL": NO_DATABASE}
+    return {
+        "PATH": os.environ["PATH"],
+        "VAR_DIR": str(tmp_path),
+        "DATABASE_URL": NO_DATABASE,
+        "SECRET_KEY": SECRET_KEY,
+    }
 
 
 @pytest.mark.parametrize("arguments", [["help", "serve"], ["backup", "/nowhere/file"], ["nothing"]])
