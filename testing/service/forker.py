@@ -6,7 +6,6 @@ setting or the environment, so a fork with another environment acts like a new p
 
 from __future__ import annotations
 
-import array
 import ctypes
 import gc
 import json
@@ -22,16 +21,11 @@ from typing import Any
 
 # Together with what these import, almost all libraries. Not prometheus_client, which reads the environment.
 MODULES = (
-    *(
-        "drf_spectacular.utils",
-        "corsheaders.middleware",
-        "whitenoise.middleware",
-        "rest_framework.negotiation",
-    ),
-    *("gunicorn.app.wsgiapp", "gunicorn.workers.gthread", "django.db.backends.postgresql.base"),
-    *("django.contrib.admindocs.views", "django.contrib.messages.middleware", "django.db.migrations.loader"),
-    *("allauth.decorators", "fido2.server", "ua_parser_builtins.lazy", "crawleruseragents", "maxminddb"),
-    *("dns.resolver", "qrcode", "PIL.PngImagePlugin", "ada_url", "google_crc32c", "orjson", "sqlite3"),
+    *("drf_spectacular.utils", "rest_framework.negotiation", "corsheaders.middleware", "allauth.decorators"),
+    *("django.contrib.admindocs.views", "django.contrib.messages.middleware", "whitenoise.middleware"),
+    *("django.db.backends.postgresql.base", "django.db.migrations.loader", "gunicorn.app.wsgiapp"),
+    *("gunicorn.workers.gthread", "ua_parser_builtins.lazy", "crawleruseragents", "maxminddb", "qrcode"),
+    *("PIL.PngImagePlugin", "dns.resolver", "fido2.server", "ada_url", "google_crc32c", "orjson", "sqlite3"),
 )
 # Fields of /proc/self/stat, counted from the one after the process name: where its arguments and its environment are.
 _ARGUMENTS, _ENVIRONMENT = slice(45, 47), slice(47, 49)
@@ -45,7 +39,8 @@ def main(channel: socket.socket) -> None:
             import_module(name)
     gc.freeze()
     while True:
-        request, descriptors = _receive(channel)
+        # The descriptors are its standard input, output and error.
+        request, descriptors, _, _ = socket.recv_fds(channel, _MAX_REQUEST, 3)
         if not request:
             sys.exit()
         reader, writer = os.pipe()
@@ -62,15 +57,6 @@ def main(channel: socket.socket) -> None:
         channel.send(os.read(reader, 32))
         for descriptor in (reader, writer, *descriptors):
             os.close(descriptor)
-
-
-def _receive(channel: socket.socket) -> tuple[bytes, list[int]]:
-    """A request, and its descriptors for the standard input, output and error."""
-    descriptors = array.array("i")
-    request, ancillary, _, _ = channel.recvmsg(_MAX_REQUEST, socket.CMSG_SPACE(3 * descriptors.itemsize))
-    for _, _, data in ancillary:
-        descriptors.frombytes(data)
-    return request, list(descriptors)
 
 
 def _become(request: dict[str, Any], descriptors: Sequence[int]) -> None:

@@ -84,8 +84,9 @@ class _Forker:
         return Fork(pid)
 
     def _end(self) -> None:
-        # Also what a killed test process does.
+        # If this process is killed, the end of the channel ends the forker.
         self._channel.close()
+        self._process.terminate()
         self._process.wait()
 
 
