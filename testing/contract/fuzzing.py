@@ -53,6 +53,8 @@ def fuzz(
         *("--request-timeout", "60"),
         *("--report", "json,ndjson", "--report-json-path", report, "--report-ndjson-path", events),
     ]
+    # schemathesis waits for the description for ten seconds, and a busy machine may need longer to make it.
+    assert service.call("GET", "/api/schema").status == 200
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), "SCHEMATHESIS_HOOKS": HOOKS}
     run = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     output = run.stdout + run.stderr
