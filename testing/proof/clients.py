@@ -18,20 +18,12 @@ PAUSE_SECONDS = 0.004
 
 
 @contextmanager
-def visitors(port: int, links: Mapping[str, int], pause: float = PAUSE_SECONDS) -> Iterator[Log]:
-    """Inside the context, visitors follow these links (ids by code). Half of them use keep-alive connections.
-
-    ``pause``: the seconds between the visits of each.
-    """
+def visitors(port: int, links: Mapping[str, int]) -> Iterator[Log]:
+    """Inside the context, visitors follow these links (ids by code). Half of them use keep-alive connections."""
     log = Log()
     stop = threading.Event()
     threads = [
-        threading.Thread(
-            target=_visit,
-            args=(port, links, log, stop),
-            kwargs={"keep": number % 2 == 0, "pause": pause},
-            daemon=True,
-        )
+        threading.Thread(target=_visit, args=(port, links, log, stop, number % 2 == 0), daemon=True)
         for number in range(VISITORS)
     ]
     for thread in threads:
@@ -44,9 +36,7 @@ def visitors(port: int, links: Mapping[str, int], pause: float = PAUSE_SECONDS) 
             thread.join()
 
 
-def _visit(
-    port: int, links: Mapping[str, int], log: Log, stop: threading.Event, *, keep: bool, pause: float
-) -> None:
+def _visit(port: int, links: Mapping[str, int], log: Log, stop: threading.Event, keep: bool) -> None:
     codes = list(links)
     with closing(Connection(port)) as connection:
         while not stop.is_set():
@@ -70,4 +60,4 @@ def _visit(
                     log.problems.append(f"unexpected status {status}")
             if not keep:
                 connection.close()
-            time.sleep(pause)
+            time.sleep(PAUSE_SECONDS)

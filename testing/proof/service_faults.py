@@ -15,7 +15,7 @@ from local_postgres.layout import Layout
 from local_postgres.lease import exclusive
 from testing.polling import DEADLINE, happens
 from testing.proof import children
-from testing.proof.clients import PAUSE_SECONDS, visitors
+from testing.proof.clients import visitors
 from testing.proof.drainers import drain
 from testing.proof.site import Site
 from testing.proof.verdict import Log, Verdict, judge
@@ -28,19 +28,18 @@ SMALLEST_CAP = 40
 
 @dataclass(frozen=True)
 class Target:
-    """A running service and its link ids by code. ``visit_pause``: the seconds between the visits of a visitor."""
+    """A running service and its link ids by code."""
 
     service: Service
     site: Site
     links: dict[str, int]
     random: random.Random
-    visit_pause: float
 
     def pause(self, least: float, most: float) -> None:
         time.sleep(self.random.uniform(least, most))
 
 
-def target(service: Service, api_key: str, seed: int, visit_pause: float = PAUSE_SECONDS) -> Target:
+def target(service: Service, api_key: str, seed: int) -> Target:
     """Create the links. Some capped links reach their cap soon, some never do."""
     for _ in range(FREE_LINKS):
         service.create_link(api_key)
@@ -52,7 +51,7 @@ def target(service: Service, api_key: str, seed: int, visit_pause: float = PAUSE
         (service.var_dir / "secret_key").read_text().strip(),
     )
     links = dict(site.rows("SELECT short_code, id FROM links_link"))
-    return Target(service, site, links, random.Random(seed), visit_pause)
+    return Target(service, site, links, random.Random(seed))
 
 
 def workers_killed(to: Target, kills: int, least: float = 0.2, most: float = 0.6) -> Verdict:
@@ -132,7 +131,7 @@ def _kill_everything(service: Service) -> None:
 @contextmanager
 def _visitors(to: Target) -> Iterator[Log]:
     """Visitors who stay until they have received 100 more responses after the last fault."""
-    with visitors(to.service.port, to.links, to.visit_pause) as log:
+    with visitors(to.service.port, to.links) as log:
         yield log
         _wait_for_responses(log, 100)
 

@@ -15,8 +15,7 @@ from testing.service.hosts import started
 @pytest.fixture(scope="module")
 def target() -> Iterator[Target]:
     with started() as service:
-        # Fewer visits than in the proof, which has the machine for itself.
-        yield service_faults.target(service, service.owner.api_key, seed=7, visit_pause=0.01)
+        yield service_faults.target(service, service.owner.api_key, seed=7)
 
 
 @pytest.mark.parametrize(
