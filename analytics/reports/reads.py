@@ -164,7 +164,6 @@ def _counts(link: Link, values: _Query) -> Counts:
 
 
 def _row(text: str, parameters: Mapping[str, Any] | None = None) -> tuple[Any, ...]:
-    """``text`` is a constant, so planning it each time would take longer than reading the row."""
     with prepared_cursor() as cursor:
         cursor.execute(text, parameters)
         row: tuple[Any, ...] = cursor.fetchone()
@@ -176,6 +175,7 @@ def _fetch(link: Link, *parts: _Query) -> list[tuple[int, str, int, int]]:
     for part in parts:
         parameters |= part.parameters
     text = queries.ORDERED.format(parts=" UNION ALL ".join(part.text for part in parts))
+    # Not prepared: there are many texts, and the plan depends on the dates.
     with connection.cursor() as cursor:
         cursor.execute(text, parameters)
         rows: list[tuple[int, str, int, int]] = cursor.fetchall()

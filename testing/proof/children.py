@@ -30,13 +30,16 @@ def end_of(process: BaseProcess) -> int:
     return process.exitcode
 
 
-def result_of(target: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+def result_of(
+    target: Callable[..., Any], *arguments: Any, within: float = TIMEOUT_SECONDS, **options: Any
+) -> Any:
+    """Return what ``target`` returns in a child process. Raises TimeoutError after ``within`` seconds."""
     receiver, sender = _context.Pipe(duplex=False)
     process = start(_send, sender, target, arguments, options)
     sender.close()
     try:
-        if not receiver.poll(TIMEOUT_SECONDS):
-            raise TimeoutError(f"A child process returned no result within {TIMEOUT_SECONDS} s.")
+        if not receiver.poll(within):
+            raise TimeoutError(f"A child process returned no result within {within} s.")
         return receiver.recv()
     finally:
         receiver.close()

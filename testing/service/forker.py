@@ -1,7 +1,8 @@
 """A process that has imported the libraries of the service, and becomes `manage.py` in a fork for each request.
 
 A program: `python -m testing.service.forker DESCRIPTOR PADDING`, started by `forks`. It imports nothing that reads a
-setting or the environment, so a fork with another environment acts like a new process.
+setting. gunicorn's defaults read the environment; `shortener_project.gunicorn_conf` replaces them. So a fork with
+another environment acts like a new process.
 """
 
 from __future__ import annotations
@@ -46,17 +47,19 @@ def main(channel: socket.socket) -> None:
         reader, writer = os.pipe()
         if not (between := os.fork()):
             # The process between ends at once. The kernel then makes the reaper of orphans the parent of its fork.
-            if pid := os.fork():
-                os.write(writer, str(pid).encode())
+            if os.fork():
                 os._exit(0)
+            _become(json.loads(request), descriptors)
+            os.write(writer, str(os.getpid()).encode())
             for descriptor in (reader, writer, channel.detach()):
                 os.close(descriptor)
-            _become(json.loads(request), descriptors)
             return
-        os.waitpid(between, 0)
-        channel.send(os.read(reader, 32))
-        for descriptor in (reader, writer, *descriptors):
+        for descriptor in (writer, *descriptors):
             os.close(descriptor)
+        os.waitpid(between, 0)
+        # Nothing, if there is no fork or it has failed.
+        channel.send(os.read(reader, 32) or b"0")
+        os.close(reader)
 
 
 def _become(request: dict[str, Any], descriptors: Sequence[int]) -> None:

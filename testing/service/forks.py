@@ -24,6 +24,8 @@ _PR_SET_CHILD_SUBREAPER = 36
 _POLL_SECONDS = 0.01
 # These variables take effect before a program runs.
 _OF_THE_INTERPRETER = ("PYTHON", "LD_", "LC_", "LANG")
+# Whether orphans come to this process is a property of the process, so one thread forks at a time.
+_lock = threading.Lock()
 
 
 class Fork:
@@ -58,7 +60,6 @@ class Fork:
 class _Forker:
     def __init__(self) -> None:
         self._channel, its_end = socket.socketpair(type=socket.SOCK_SEQPACKET)
-        self._lock = threading.Lock()
         with its_end:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "testing.service.forker", str(its_end.fileno()), _PADDING],
@@ -73,14 +74,16 @@ class _Forker:
         atexit.register(self._end)
 
     def fork(self, request: bytes, descriptors: Sequence[int]) -> Fork:
-        with self._lock:
-            # The fork of its fork is an orphan: let it become a child of this process.
-            _set_reaper(1)
-            try:
-                socket.send_fds(self._channel, [request], descriptors)
-                pid = int(self._channel.recv(32))
-            finally:
-                _set_reaper(0)
+        """Called with `_lock`. Returns once the fork shows its own arguments."""
+        # The fork of its fork is an orphan: let it become a child of this process.
+        _set_reaper(1)
+        try:
+            socket.send_fds(self._channel, [request], descriptors)
+            pid = int(self._channel.recv(32) or 0)
+        finally:
+            _set_reaper(0)
+        if not pid:
+            raise RuntimeError("The forker failed, see its traceback.")
         return Fork(pid)
 
     def _end(self) -> None:
@@ -103,7 +106,7 @@ def can_fork(environment: Mapping[str, str]) -> bool:
 def fork(arguments: Sequence[str], environment: Mapping[str, str], stdout: int, stderr: int) -> Fork:
     """Start `manage.py` in a new session, with these descriptors and no input."""
     request = json.dumps({"arguments": arguments, "environment": dict(environment)}).encode()
-    with Path(os.devnull).open("rb") as nothing:
+    with Path(os.devnull).open("rb") as nothing, _lock:
         return _forker().fork(request, [nothing.fileno(), stdout, stderr])
 
 

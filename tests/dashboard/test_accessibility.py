@@ -101,12 +101,11 @@ def test_no_serious_problems(
     with (signed_in if is_signed_in else browse)() as visit:
         page = visit.page
         for name, shown in pages(is_signed_in=is_signed_in).items():
-            page.set_viewport_size({"width": WIDTHS[0], "height": 800})
-            page.emulate_media(color_scheme=SCHEMES[0], reduced_motion="reduce")
-            open_page(page, address, shown, **ids)
-            load_axe(page)
             for width in WIDTHS:
                 page.set_viewport_size({"width": width, "height": 800})
+                page.emulate_media(color_scheme=SCHEMES[0], reduced_motion="reduce")
+                open_page(page, address, shown, **ids)
+                load_axe(page)
                 problems += [f"{name}, {width} px: too wide: {element}" for element in page.evaluate(WIDER)]
                 for scheme in SCHEMES:
                     problems += [

@@ -30,6 +30,8 @@ PAYLOADS = [
     "\u202egnp.exe",
     "a" * 50,
 ]
+# The beginnings of those that could leave the element or the attribute in which they stand.
+LEAVING = ('"', "'", "</")
 # The console reports violations of the policy, too, but not of every kind and not at once.
 WATCH = """
 window.violations = [];
@@ -96,10 +98,10 @@ def test_hostile_texts_change_no_page(
         visit.page.add_init_script(WATCH)
         for name, shown in pages(is_signed_in=is_signed_in).items():
             for link in hostile_links if "{link}" in shown.path else hostile_links[:1]:
-                # A page that is loaded with any of the links shows the others in the same way.
-                goes_on = link is not hostile_links[0] and "?" not in shown.path
+                # Loading each page with each payload would take long: those that could leave their element suffice.
+                is_loaded = link is hostile_links[0] or "?" in shown.path or link["title"].startswith(LEAVING)
                 ids = {"link": link["_id"], "workspace": workspace}
-                open_page(visit.page, address, shown, goes_on=goes_on, **ids)
+                open_page(visit.page, address, shown, goes_on=not is_loaded, **ids)
                 assert visit.page.evaluate(DAMAGE) == NO_DAMAGE, (name, link["title"])
             assert visit.errors(*expected) == [], name
 

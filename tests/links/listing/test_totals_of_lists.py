@@ -8,6 +8,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
+from links.listing.counts import kept_counts
 from testing.cases import for_each
 from tests.links.listing.listed import listed, naive_order, spread_over_periods, stock
 from tests.links.listing.walking import FILTERS
@@ -56,6 +57,7 @@ def test_totals_are_exact_up_to_the_limit_of_counting(
     reach: int,
     sort_by: str,
 ) -> None:
+    kept_counts.clear()
     expected = naive_order(stocked.user, sort_by, "desc", condition)
     monkeypatch.setattr("links.listing.searches.REACH", reach)
     monkeypatch.setattr("links.listing.searches.FETCH_LIMIT", 3)
@@ -81,6 +83,7 @@ def test_a_client_that_walks_to_pages_gets_every_hit_beyond_the_limit_of_countin
     reach: int,
     limit: int,
 ) -> None:
+    kept_counts.clear()
     expected = naive_order(stocked.user, "createdAt", "desc", condition)
     monkeypatch.setattr("links.listing.searches.REACH", reach)
     monkeypatch.setattr("links.listing.searches.FETCH_LIMIT", 3)
