@@ -63,8 +63,8 @@ def _rolled_back() -> Iterator[None]:
     try:
         with transaction.atomic():
             yield
-            if not connection.needs_rollback:
-                # As at the end of a test: the rollback discards deferred checks.
+            # As at the end of a test: the rollback discards deferred checks.
+            if not connection.needs_rollback and connection.is_usable():
                 connection.check_constraints()
             transaction.set_rollback(True)
     finally:
