@@ -1,4 +1,4 @@
-/** Short messages that disappear after some time. A message can have an action, such as "Undo". */
+/** Short messages. A message about success disappears after some time. It can have an action, such as "Undo". */
 import { signal } from "./html.js";
 
 /** @typedef {{id: number, text: string, kind: "done" | "failed", action?: {label: string, run: () => void}}} Toast */
@@ -9,13 +9,15 @@ export const TOAST_MILLISECONDS = 8_000;
 let last = 0;
 
 /**
+ * A failure stays until the user dismisses it, who may look elsewhere for longer than some seconds (WCAG 2.2.1).
  * @param {string} text
  * @param {{kind?: "done" | "failed", action?: {label: string, run: () => void}}} [options]
  */
 export function toast(text, { kind = "done", action } = {}) {
     const id = ++last;
-    toasts.value = [...toasts.value, { id, text, kind, action }];
-    setTimeout(() => dismiss(id), TOAST_MILLISECONDS);
+    const others = toasts.value.filter(shown => kind === "done" || shown.kind === "done" || shown.text !== text);
+    toasts.value = [...others, { id, text, kind, action }];
+    if (kind === "done") setTimeout(() => dismiss(id), TOAST_MILLISECONDS);
 }
 
 /** @param {number} id */

@@ -78,7 +78,7 @@ def test_a_deleted_link_is_brought_back(
     assert Link.objects.get().custom_code == "spring"
 
 
-def test_a_taken_code_is_reported(
+def test_a_taken_code_is_reported_until_the_message_is_dismissed(
     signed_in: Callable[..., Any], address: str, api: APIClient, make_link: MakeLink
 ) -> None:
     link = make_link(customCode="spring")
@@ -86,10 +86,15 @@ def test_a_taken_code_is_reported(
     assert api.delete(f"/api/urls/{link['_id']}").status_code == 200
     make_link(customCode="summer")
     with signed_in() as visit:
-        page = visit.page
+        page, failed = visit.page, visit.page.locator(".toast[data-kind=failed]")
+        page.clock.install()
         page.goto(f"{address}/dashboard/links/{link['_id']}/history")
         page.get_by_role("button", name="Bring back").click()
-        expect(page.locator(".toast[data-kind=failed]")).to_contain_text("summer")
+        expect(failed).to_contain_text("summer")
+        page.clock.fast_forward("01:00:00")
+        expect(failed).to_have_count(1)
+        failed.get_by_role("button").click()
+        expect(failed).to_have_count(0)
         assert visit.errors(409) == []
     assert Link.objects.count() == 1
 
