@@ -19,9 +19,9 @@ from testing.programs import program
 _STARTED = pytest.StashKey[Chromium]()
 
 
-@pytest.fixture(scope="session")
-def chromium(pytestconfig: pytest.Config, django_db_setup: None) -> Iterator[Chromium]:
-    """One process for all tests: starting one takes longer than most of them. They share its cache.
+@pytest.fixture(scope="module")
+def chromium(pytestconfig: pytest.Config) -> Iterator[Chromium]:
+    """One process for all tests: starting one takes longer than most of them. The tests of a module share its cache.
 
     The shell without windows opens a page in a quarter of the time.
     """
@@ -31,7 +31,7 @@ def chromium(pytestconfig: pytest.Config, django_db_setup: None) -> Iterator[Chr
         pytestconfig.add_cleanup(started.stop)
     chromium = pytestconfig.stash[_STARTED]
     yield chromium
-    # Its open connections would keep sessions of the database open, which is deleted after the last test.
+    # Its open connections would keep sessions of the database open, which is deleted after the last module.
     chromium.disconnect()
 
 

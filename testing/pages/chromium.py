@@ -57,7 +57,7 @@ class Chromium:
     def page(self, *, fresh: bool = False) -> Iterator[Page]:
         """A page without the cookies, storage, permissions and routes of earlier pages. All pages close at the end.
 
-        The pages of all tests share the HTTP cache (with permanent redirects), the cache of CORS preflights and
+        The pages of a module share the HTTP cache (with permanent redirects), the cache of CORS preflights and
         keep-alive connections. A `fresh` page shares none of them. All pages of the process share the clipboard.
         """
         with self.in_use():
