@@ -229,4 +229,4 @@ FORGERIES: dict[str, Forgery] = {
 }  # fmt: skip
 
 
-EACH_FORGERY = for_each("forge", FORGERIES.values())
+EACH_FORGERY = for_each("forge", FORGERIES.values(), ids=FORGERIES)

@@ -38,12 +38,12 @@ ACCEPTED: dict[str, tuple[bytes, dict[str, Any]]] = {
 }
 
 
-@for_each(("body", "value"), ACCEPTED.values())
+@for_each(("body", "value"), ACCEPTED.values(), ids=ACCEPTED)
 def test_plain_object_is_parsed(body: bytes, value: dict[str, Any]) -> None:
     assert parse_object(body) == value
 
 
-@for_each(("body", "beginning"), REFUSED.values())
+@for_each(("body", "beginning"), REFUSED.values(), ids=REFUSED)
 def test_everything_else_is_refused_with_a_short_message(body: bytes, beginning: str) -> None:
     with pytest.raises(BadBody) as refused:
         parse_object(body)

@@ -21,7 +21,7 @@ MakeLink = Callable[..., dict[str, Any]]
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-@for_each("fields", PLAIN_LINKS.values())
+@for_each("fields", PLAIN_LINKS.values(), ids=PLAIN_LINKS)
 def test_plain_links_have_the_same_response_and_record_in_both_lanes(
     make_link: MakeLink, fields: dict[str, Any], method: str
 ) -> None:

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db
 MakeLink = Callable[..., dict[str, Any]]
 
 
-@for_each("changed", SIMPLE.values())
+@for_each("changed", SIMPLE.values(), ids=SIMPLE)
 @for_each("path", ["unknown code", "refused link"])
 def test_simple_requests_have_the_same_refusal_and_record_in_both_lanes(
     make_link: MakeLink, changed: dict[str, str | None], path: str

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 MakeLink = Callable[..., dict[str, Any]]
 
 
-@for_each("changed", SIMPLE.values())
+@for_each("changed", SIMPLE.values(), ids=SIMPLE)
 def test_simple_requests_have_the_same_response_and_record_in_both_lanes(
     make_link: MakeLink, changed: dict[str, str | None]
 ) -> None:
@@ -25,7 +25,7 @@ def test_simple_requests_have_the_same_response_and_record_in_both_lanes(
         check_same(request(path_of(link), changed), client)
 
 
-@for_each("changed", NOT_SIMPLE.values())
+@for_each("changed", NOT_SIMPLE.values(), ids=NOT_SIMPLE)
 def test_the_fast_lane_declines_requests_that_are_not_simple(
     make_link: MakeLink, changed: dict[str, str | None]
 ) -> None:

@@ -65,7 +65,7 @@ def test_previews_are_the_same_in_both_lanes(
         assert django(data, AMERICAN).records == []
 
 
-@for_each("changed", SIMPLE.values())
+@for_each("changed", SIMPLE.values(), ids=SIMPLE)
 def test_simple_requests_have_the_same_preview_in_both_lanes(
     make_link: MakeLink, changed: dict[str, str | None]
 ) -> None:
@@ -75,7 +75,7 @@ def test_simple_requests_have_the_same_preview_in_both_lanes(
         check_same(request(path, changed), client)
 
 
-@for_each("changed", NOT_SIMPLE.values())
+@for_each("changed", NOT_SIMPLE.values(), ids=NOT_SIMPLE)
 def test_the_fast_lane_declines_previews_that_are_not_simple(
     make_link: MakeLink, changed: dict[str, str | None]
 ) -> None:

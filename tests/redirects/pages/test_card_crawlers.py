@@ -81,7 +81,7 @@ def test_each_token_has_an_example() -> None:
 
 
 @for_each("method", ["get", "head"])
-@for_each("agent", CRAWLERS.values())
+@for_each("agent", CRAWLERS.values(), ids=CRAWLERS)
 def test_crawlers_of_messengers_get_the_card(path: str, visitor: Client, agent: str, method: str) -> None:
     response = getattr(visitor, method)(path, headers={"user-agent": agent})
 

@@ -83,7 +83,7 @@ ROUTED: dict[str, tuple[dict[str, Any], str, dict[str, str | None], str, int]] =
 
 @for_each("method", ["GET", "HEAD"])
 @for_each(
-    ("fields", "query", "changed", "location", "branch"), ROUTED.values()
+    ("fields", "query", "changed", "location", "branch"), ROUTED.values(), ids=ROUTED
 )  # fmt: skip
 def test_both_lanes_lead_to_the_same_branch(
     make_routed: MakeRouted,
@@ -133,7 +133,7 @@ REFUSALS: dict[str, tuple[dict[str, Any], dict[str, str | None], int, str, str]]
 
 @for_each("accept", ["text/html", "application/json"])
 @for_each(
-    ("fields", "changed", "status", "reason", "location"), REFUSALS.values()
+    ("fields", "changed", "status", "reason", "location"), REFUSALS.values(), ids=REFUSALS
 )  # fmt: skip
 def test_a_refusal_names_its_reason(
     make_routed: MakeRouted,

@@ -71,6 +71,6 @@ def test_the_gunicorn_release_is_the_pinned_one() -> None:
     assert gthread.STOP_KEEPALIVE_LINGER == 2.0
 
 
-@for_each(("function", "digest"), DIGESTS.values())
+@for_each(("function", "digest"), DIGESTS.values(), ids=DIGESTS)
 def test_the_gunicorn_internals_are_unchanged(function: Callable[..., Any], digest: str) -> None:
     assert hashlib.sha256(inspect.getsource(function).encode()).hexdigest()[:16] == digest
