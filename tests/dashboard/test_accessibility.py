@@ -114,6 +114,23 @@ def test_no_serious_problems(
     assert problems == []
 
 
+def test_a_button_under_the_pointer_has_enough_contrast(
+    signed_in: Callable[..., Any], address: str, ids: dict[str, str]
+) -> None:
+    problems = []
+    with signed_in() as visit:
+        page = visit.page
+        page.emulate_media(color_scheme=SCHEMES[0], reduced_motion="reduce")
+        open_page(page, address, PAGES["edit"], **ids)
+        load_axe(page)
+        for kind in ("button:not([class])", "button.secondary:not(.outline)", "button.outline.secondary"):
+            button = page.locator("main").locator(kind).locator("visible=true").first
+            button.hover()
+            for scheme in SCHEMES:
+                problems += [f"{kind}, {scheme}: {problem}" for problem in problems_of(page, scheme)]
+    assert problems == []
+
+
 def test_axe_reports_a_missing_label_and_a_low_contrast(
     signed_in: Callable[..., Any], address: str, ids: dict[str, str]
 ) -> None:
