@@ -7,7 +7,7 @@ of arrival.
 
 Every build checks the index of each single byte of the input. The calls with pointers (`memchr`, `memcmp`, `recv`) stay
 within the input by the comparisons before them. Only `Buffer` and `_end_frame` write to memory that can move; both compare
-with its size. Only `wait` releases the interpreter lock. The sockets never block; the journal's write, which is in Python, can
+with its size. Only `_wait` releases the interpreter lock. The sockets never block; the journal's write, which is in Python, can
 wait for the disk.
 """
 
@@ -100,35 +100,20 @@ cdef class PlainLinks:
         """
         cdef list batches = []
         self.batches = batches
-        cdef int number = self.wait(timeout)
+        cdef int number = _wait(self.epoll, self.events, timeout)
         cdef double now = time.monotonic(), end = now + REPEAT_SECONDS
         while True:
             self.run_once(number, now, time.time())
             if timeout <= 0.0 or not self.is_undisturbed or now >= end or len(batches) >= REPEAT_BATCHES:
                 return batches
             # A signal that arrived before this call does not end the waiting, so it is short.
-            number = self.wait(min(timeout, REPEAT_SECONDS))
+            number = _wait(self.epoll, self.events, min(timeout, REPEAT_SECONDS))
             if number == 0:
                 return batches
             now = time.monotonic()
 
-    cdef int wait(self, double timeout) except -1:
-        """Return the number of events for `run_once`.
-
-        A signal ends the waiting. Its handler runs before this method returns.
-        """
-        cdef int milliseconds = <int>ceil(timeout * 1000), number
-        with nogil:
-            number = epoll_wait(self.epoll, self.events, EVENTS, milliseconds)
-        if number < 0:
-            if errno != EINTR:
-                raise OSError(errno, "epoll_wait")
-            PyErr_CheckSignals()
-            return 0
-        return number
-
     cdef int run_once(self, int number, double now, double clock) except -1:
-        """Process the events of `wait`. ``now`` in monotonic seconds, ``clock`` in seconds since 1970."""
+        """Process this many of the events. ``now`` in monotonic seconds, ``clock`` in seconds since 1970."""
         self.is_watched_ready = self.is_undisturbed = False
         if not 0 < number <= EVENTS:
             return 0

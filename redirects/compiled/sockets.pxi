@@ -1,4 +1,20 @@
-"""Sockets that never block."""
+"""Waiting for events of sockets, and calls of sockets that never block."""
+
+cdef int _wait(int epoll, epoll_event *events, double timeout) except -1:
+    """Fill in up to `EVENTS` events. Return their number.
+
+    A signal ends the waiting. Its handler runs before this function returns.
+    """
+    cdef int milliseconds = <int>ceil(timeout * 1000), number
+    with nogil:
+        number = epoll_wait(epoll, events, EVENTS, milliseconds)
+    if number < 0:
+        if errno != EINTR:
+            raise OSError(errno, "epoll_wait")
+        PyErr_CheckSignals()
+        return 0
+    return number
+
 
 cdef Py_ssize_t _receive(int descriptor, uint8_t *place) noexcept:
     """Return the bytes received, 0 if there will be none, or -1 if there are none now."""
