@@ -6,7 +6,7 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent import futures
 from contextlib import contextmanager
 from importlib import import_module
 from typing import NoReturn
@@ -35,17 +35,21 @@ def preloading() -> Iterator[Callable[[], object]]:
     The caller starts the embedded database meanwhile, which takes as long.
     """
     with _shared_metrics():
-        executor = ThreadPoolExecutor(1)
+        executor = futures.ThreadPoolExecutor(1)
         imports = executor.submit(import_apps, _MODULES)
 
         def wait() -> None:
+            imports.result()
             # End the thread, too: afterwards this process forks.
             executor.shutdown()
-            imports.result()
 
         try:
             yield wait
         finally:
+            # If the interpreter ends while the thread imports, both can wait forever, for logging's locks. So wait for
+            # the imports first: before Python 3.13, a signal that interrupts the wait for a thread makes Python
+            # believe that the thread has ended (bpo-45274).
+            futures.wait([imports])
             executor.shutdown()
 
 

@@ -15,8 +15,8 @@ def end_on_sigterm() -> None:
     """Make SIGTERM raise SystemExit in the main thread. Call it in the main thread.
 
     In finalizers and weak reference callbacks (for example during imports), the interpreter cannot propagate an
-    exception: it reports the exception and continues. A SIGALRM then raises it again shortly afterwards. While a class
-    is created, Python 3.11 turns it into a RuntimeError.
+    exception: it reports the exception and continues. A SIGALRM then raises it again shortly afterwards; likewise the
+    KeyboardInterrupt of a SIGINT. While a class is created, Python 3.11 turns SystemExit into a RuntimeError.
     """
     sys.unraisablehook = _raise_again
     sys.excepthook = _unwrap
@@ -43,7 +43,9 @@ def _unwrap(kind: type[BaseException], error: BaseException, trace: TracebackTyp
 
 
 def _raise_again(ignored: sys.UnraisableHookArgs) -> None:
-    if ignored.exc_type is SystemExit:
+    # Handlers of signals raise both, in the main thread.
+    if ignored.exc_type in (SystemExit, KeyboardInterrupt):
+        signal.signal(signal.SIGALRM, _end if ignored.exc_type is SystemExit else signal.default_int_handler)
         signal.setitimer(signal.ITIMER_REAL, _RETRY_SECONDS)
     else:
         sys.__unraisablehook__(ignored)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 
@@ -9,12 +10,13 @@ from testing.service.running import DEADLINE, REPOSITORY
 
 BEGINNING = """
 import os, signal, sys, time, weakref
+number = signal.SIGTERM
 from shortener_project.running.termination import end_on_sigterm
 end_on_sigterm()
 class Leaf:
     pass
 def ask_for_the_end(*_):
-    os.kill(os.getpid(), signal.SIGTERM)
+    os.kill(os.getpid(), number)
 """
 PLACES = {
     "anywhere": "ask_for_the_end()",
@@ -46,6 +48,20 @@ finally:
 """
     ended = run(BEGINNING + tidies)
     assert (ended.returncode, ended.stdout, ended.stderr) == (143, "tidied\n", "")
+
+
+@pytest.mark.parametrize("place", ["anywhere", "in a finalizer", "in a callback of a weak reference"])
+def test_sigint_interrupts_a_command_anywhere_and_runs_its_cleanup(place: str) -> None:
+    tidies = f"""
+number = signal.SIGINT
+try:
+    {PLACES[place]}
+    time.sleep({2 * DEADLINE})
+finally:
+    print("tidied")
+"""
+    ended = run(BEGINNING + tidies)
+    assert (ended.returncode, ended.stdout) == (-signal.SIGINT, "tidied\n")
 
 
 def test_sigterm_while_the_interpreter_ends_does_not_look_like_a_crash() -> None:
