@@ -23,6 +23,7 @@ class Case(NamedTuple):
 
 
 class Tested(NamedTuple):
+    decorated: Test
     function: Test
     cases: list[Case]
 
@@ -46,7 +47,9 @@ def for_each(
 
     def decorate(test: Test) -> Test:
         # Two decorators of one test are combined, because nested subtests would report only the inner arguments.
-        tested: Tested = getattr(test, "tested", Tested(test, [Case((), {})]))
+        tested: Tested = getattr(test, "tested", Tested(test, test, [Case((), {})]))
+        assert tested.decorated is test, "Another decorator is between two `for_each`."
+        assert not {*parameters} & {*tested.cases[0].arguments}
         combined = [
             Case(outer.labels + inner.labels, outer.arguments | inner.arguments)
             for outer in rows
@@ -67,7 +70,7 @@ def for_each(
 
         update_wrapper(run, test)
         decorated: Any = run
-        decorated.tested = Tested(tested.function, combined)
+        decorated.tested = Tested(run, tested.function, combined)
         # pytest passes the fixtures that the signature names.
         decorated.__signature__ = Signature(
             [

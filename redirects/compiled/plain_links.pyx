@@ -113,7 +113,7 @@ cdef class PlainLinks:
             now = time.monotonic()
 
     cdef int run_once(self, int number, double now, double clock) except -1:
-        """Process this many of the events. ``now`` in monotonic seconds, ``clock`` in seconds since 1970."""
+        """Process the first ``number`` events. ``now`` in monotonic seconds, ``clock`` in seconds since 1970."""
         self.is_watched_ready = self.is_undisturbed = False
         if not 0 < number <= EVENTS:
             return 0

@@ -1,4 +1,4 @@
-"""Waiting for events of sockets, and calls of sockets that never block."""
+"""Waits for events of sockets, and calls sockets without blocking."""
 
 cdef int _wait(int epoll, epoll_event *events, double timeout) except -1:
     """Fill in up to `EVENTS` events. Return their number.

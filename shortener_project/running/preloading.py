@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent import futures
@@ -46,10 +47,14 @@ def preloading() -> Iterator[Callable[[], object]]:
         try:
             yield wait
         finally:
-            # If the interpreter ends while the thread imports, both can wait forever, for logging's locks. So wait for
-            # the imports first: before Python 3.13, a signal that interrupts the wait for a thread makes Python
-            # believe that the thread has ended (bpo-45274).
-            futures.wait([imports])
+            # If the interpreter ends while the thread imports, each can wait forever for a lock of logging that the
+            # other holds. So wait for the imports first: before Python 3.13, a signal that interrupts the wait for a
+            # thread makes Python believe that the thread has ended (bpo-45274). Further signals act after the imports.
+            mask = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGTERM, signal.SIGINT))
+            try:
+                futures.wait([imports])
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, mask)
             executor.shutdown()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import signal
 import sys
+import threading
 from types import FrameType, TracebackType
 
 # Seconds until the next attempt if the exception could not propagate.
@@ -15,8 +16,8 @@ def end_on_sigterm() -> None:
     """Make SIGTERM raise SystemExit in the main thread. Call it in the main thread.
 
     In finalizers and weak reference callbacks (for example during imports), the interpreter cannot propagate an
-    exception: it reports the exception and continues. A SIGALRM then raises it again shortly afterwards; likewise the
-    KeyboardInterrupt of a SIGINT. While a class is created, Python 3.11 turns SystemExit into a RuntimeError.
+    exception: it reports the exception and continues. A SIGALRM then raises it again shortly afterwards. While a class
+    is created, Python 3.11 turns it into a RuntimeError. Both apply to the KeyboardInterrupt of a SIGINT, too.
     """
     sys.unraisablehook = _raise_again
     sys.excepthook = _unwrap
@@ -39,12 +40,15 @@ def _end(number: int, frame: FrameType | None) -> None:
 def _unwrap(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     if isinstance(error.__cause__, SystemExit):
         raise error.__cause__
+    if isinstance(error.__cause__, KeyboardInterrupt):
+        sys.exit(128 + signal.SIGINT)
     sys.__excepthook__(kind, error, trace)
 
 
 def _raise_again(ignored: sys.UnraisableHookArgs) -> None:
-    # Handlers of signals raise both, in the main thread.
-    if ignored.exc_type in (SystemExit, KeyboardInterrupt):
+    is_main = threading.current_thread() is threading.main_thread()
+    if is_main and ignored.exc_type in (SystemExit, KeyboardInterrupt):
+        # `serve` may have replaced the handler.
         signal.signal(signal.SIGALRM, _end if ignored.exc_type is SystemExit else signal.default_int_handler)
         signal.setitimer(signal.ITIMER_REAL, _RETRY_SECONDS)
     else:

@@ -128,6 +128,7 @@ def test_a_button_under_the_pointer_has_enough_contrast(
             button.hover()
             for scheme in SCHEMES:
                 problems += [f"{kind}, {scheme}: {problem}" for problem in problems_of(page, scheme)]
+            assert button.evaluate("element => element.matches(':hover')")
     assert problems == []
 
 

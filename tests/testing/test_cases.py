@@ -11,8 +11,8 @@ import pytest
 
 from accounts.models import User
 from testing.cases import for_each
+from testing.service.running import DEADLINE, REPOSITORY
 
-REPOSITORY = Path(__file__).parents[2]
 TESTS = """
 from itertools import count
 
@@ -50,7 +50,7 @@ def output(tmp_path: Path) -> list[str]:
     (tmp_path / "test_some.py").write_text(TESTS)
     (tmp_path / "pytest.ini").write_text(INI)
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "--no-header"],
+        [sys.executable, "-m", "pytest", "-q", "--color=no"],
         cwd=tmp_path,
         # The other plugins take longer to load than these tests take.
         env={
@@ -62,6 +62,7 @@ def output(tmp_path: Path) -> list[str]:
         capture_output=True,
         text=True,
         check=False,
+        timeout=DEADLINE,
     ).stdout.splitlines()
 
 

@@ -95,7 +95,7 @@ def test_a_taken_code_is_reported_until_the_message_is_dismissed(
         expect(failed).to_have_count(1)
         earlier = failed.element_handle()
         page.get_by_role("button", name="Bring back").click()
-        # The same message again replaces the earlier one.
+        # A new element: screen readers announce the same message again.
         earlier.wait_for_element_state("hidden")
         expect(failed).to_have_count(1)
         failed.get_by_role("button").click()

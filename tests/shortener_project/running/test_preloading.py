@@ -1,27 +1,32 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from testing.service.running import DEADLINE, REPOSITORY
 
-# The thread interrupts the main thread in the middle of its imports, and then waits whether that leaves them alone.
+# The thread sends both signals in the middle of its imports. Then it gives the main thread half a second to leave too
+# early.
 PROGRAM = """
 import os, signal, sys, threading
 from shortener_project.running.preloading import preloading
 from shortener_project.running.termination import end_on_sigterm
 
 end_on_sigterm()
-interrupted, has_left = threading.Event(), threading.Event()
+waits, is_interrupted, has_left = threading.Event(), threading.Event(), threading.Event()
 
 class Interruption:
     @staticmethod
     def find_spec(name, path=None, target=None):
         if name == "shortener_project.wsgi":
+            waits.wait()
             os.kill(os.getpid(), signal.{name})
-            interrupted.wait()
+            is_interrupted.wait()
+            os.kill(os.getpid(), signal.{name})
             has_left.wait(0.5)
             print("imported", flush=True)
 
@@ -29,22 +34,29 @@ sys.meta_path.insert(0, Interruption)
 try:
     with preloading() as wait_for_imports:
         try:
+            waits.set()
             wait_for_imports()
         finally:
-            interrupted.set()
+            is_interrupted.set()
 finally:
-    has_left.set()
     print("left", flush=True)
+    has_left.set()
 """
 
 
 @pytest.mark.parametrize(("name", "status"), [("SIGTERM", 143), ("SIGINT", -2)])
-def test_a_signal_during_the_imports_ends_the_process_after_them(name: str, status: int) -> None:
+def test_signals_during_the_imports_end_the_process_after_them(
+    name: str, status: int, tmp_path: Path
+) -> None:
     """Otherwise, the end of the interpreter and the imports could wait for each other forever."""
     ended = subprocess.run(
         [sys.executable, "-c", PROGRAM.replace("{name}", name)],
         cwd=REPOSITORY,
-        env={"DJANGO_SETTINGS_MODULE": "shortener_project.settings"},
+        env={
+            **os.environ,
+            "DJANGO_SETTINGS_MODULE": "shortener_project.settings",
+            "VAR_DIR": str(tmp_path),
+        },
         capture_output=True,
         text=True,
         check=False,

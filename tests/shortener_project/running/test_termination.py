@@ -50,7 +50,7 @@ finally:
     assert (ended.returncode, ended.stdout, ended.stderr) == (143, "tidied\n", "")
 
 
-@pytest.mark.parametrize("place", ["anywhere", "in a finalizer", "in a callback of a weak reference"])
+@pytest.mark.parametrize("place", PLACES)
 def test_sigint_interrupts_a_command_anywhere_and_runs_its_cleanup(place: str) -> None:
     tidies = f"""
 number = signal.SIGINT
@@ -61,7 +61,9 @@ finally:
     print("tidied")
 """
     ended = run(BEGINNING + tidies)
-    assert (ended.returncode, ended.stdout) == (-signal.SIGINT, "tidied\n")
+    # While a class is created, Python 3.11 hides that it was a signal.
+    assert ended.returncode in (-signal.SIGINT, 128 + signal.SIGINT)
+    assert ended.stdout == "tidied\n"
 
 
 def test_sigterm_while_the_interpreter_ends_does_not_look_like_a_crash() -> None:
