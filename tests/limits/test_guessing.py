@@ -34,6 +34,9 @@ def test_a_network_stays_known_for_the_given_time(db: None) -> None:
 
 
 def test_an_attack_is_a_hundred_failures_within_an_hour(slow_clock: None) -> None:
+    for number in range(3):
+        begin_guess("s", f"11.{number}.0.1")
+    pass_time(seconds=3600)
     begin_guess("s", "10.0.0.1")
     pass_time(seconds=10)
     for number in range(1, 97):
