@@ -12,9 +12,19 @@ from django.db import connection
 from common.errors import TooManyAttempts
 from limits.guessing import begin_guess, delete_expired_networks
 from limits.models import KnownNetwork
+from testing.attempts import pass_time
+from testing.cases import for_each
 from testing.polling import DEADLINE
 
 OFFICE, CAFE = "198.51.100.5", "203.0.113.9"
+
+
+def refusal(address: str) -> tuple[int, int | None, int | None] | None:
+    try:
+        begin_guess("s", address)
+    except TooManyAttempts as refused:
+        return refused.retry_after, refused.limit, refused.window
+    return None
 
 
 def test_a_network_stays_known_for_the_given_time(db: None) -> None:
@@ -22,6 +32,29 @@ def test_a_network_stays_known_for_the_given_time(db: None) -> None:
     begin_guess("t", OFFICE).succeeded(known_for=timedelta(0))
     assert KnownNetwork.objects.count() == 2
     assert (delete_expired_networks(), KnownNetwork.objects.count()) == (1, 1)
+
+
+@for_each("older", [0, 3])
+def test_an_attack_is_a_hundred_failures_within_an_hour(older: int, slow_clock: None) -> None:
+    for number in range(older):
+        begin_guess("s", f"11.{number}.0.1")
+    pass_time(seconds=3600)
+    begin_guess("s", "10.0.0.1")
+    pass_time(seconds=10)
+    for number in range(1, 97):
+        begin_guess("s", f"10.{number}.0.1")
+    pass_time(seconds=3580)
+    assert [refusal(CAFE) for _ in range(4)] == [None, None, None, (900, 2, 900)]
+    pass_time(seconds=9)
+    assert refusal(CAFE) == (891, 2, 900)
+    # The first failure is an hour old.
+    pass_time(seconds=1)
+    assert refusal(CAFE) is None
+
+
+def test_thirty_failures_of_a_site_within_an_hour_are_its_limit(slow_clock: None) -> None:
+    refusals = [refusal(f"2001:db8:7:{number:x}00::1") for number in range(31)]
+    assert refusals == [None] * 30 + [(3600, 30, 3600)]
 
 
 @pytest.mark.django_db(transaction=True)

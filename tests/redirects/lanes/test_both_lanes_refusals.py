@@ -74,6 +74,19 @@ def test_refusals_over_tls_have_hsts_in_both_lanes(
         assert (b"Strict-Transport-Security" in expected) == ((client, scheme) == (PROXY, "https"))
 
 
+def test_an_answer_that_ends_the_connection_is_the_same_whoever_decided_that(make_link: MakeLink) -> None:
+    make_link(customCode="spring")
+    make_link(customCode="refused", **REFUSED_LINKS["not allowed here"])
+    for path in ("/spring", "/spring+", "/refused", "/refused+", "/unknown"):
+        data, asking = request(path), request(path, {"Connection": "close"})
+        with time_machine.travel(time.time(), tick=False):
+            lane, now = lane_for(data), time.time()
+            answer = lane.answer(data, AMERICAN, now, closes=True)
+            assert answer == lane.answer(asking, AMERICAN, now)
+        assert answer is not None
+        assert (answer[2], answer[1].count(b"\r\nConnection: close\r\n")) == (True, 1)
+
+
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 @pytest.mark.parametrize("url", ["https://example.com/lost?x=1", None])
 def test_unknown_codes_of_a_domain_have_the_same_response_and_record_in_both_lanes(

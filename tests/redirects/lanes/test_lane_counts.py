@@ -65,3 +65,17 @@ def test_both_lanes_count_the_same_outcome(
     counts.report()
 
     assert difference(before_lane, measured("fast", outcome)) == by_view == [1, 1]
+
+
+def test_a_preview_in_the_lane_is_one_lookup(make_link: MakeLink) -> None:
+    make_link(customCode="plain")
+    data = request("/plain+")
+
+    def hits() -> float:
+        return REGISTRY.get_sample_value("shortener_destination_lookups_total", {"result": "hit"}) or 0.0
+
+    with time_machine.travel(time.time(), tick=False):
+        lane, before = lane_for(data), hits()
+        assert lane.answer(data, AMERICAN, time.time()) is not None
+
+    assert hits() == before + 1
