@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
@@ -9,10 +10,15 @@ from typing import Any
 
 import orjson
 import pytest
+from django.conf import settings
 
+from common.host.cache_versions import versions_of
 from links.destinations import lookup as destinations
 from links.destinations.lookup import Target, read_target
-from redirects.fast.prepared import fits_fast_lane
+from redirects.fast.capped import CappedLane
+from redirects.fast.lane import FastLane
+from redirects.fast.prepared import fits_fast_lane, prepare
+from testing.cases import for_each
 from testing.redirects.lanes import django, fast, request
 from testing.visitors.addresses import AMERICAN
 
@@ -55,6 +61,8 @@ FAST = {
 }
 
 
+# With maxClicks, the Django view decides about the first two, and all visits of the others are refused.
+NOT_CLAIMABLE = {"password", "max_clicks_per_visitor", "is_active", "ban_reason", "expires_at", "starts_at"}
 # The fast lane refuses the visit.
 REFUSED = {"allowed_countries", "blocked_countries", "allowed_devices"}
 
@@ -100,3 +108,20 @@ def test_the_fast_lane_does_not_serve_a_link_with_an_unknown_restriction() -> No
     assert fits_fast_lane(LaterTarget(**plain))
     assert not fits_fast_lane(LaterTarget(**plain, until_tomorrow=True))
     assert LaterTarget(**plain, until_tomorrow=True).is_guarded
+
+
+@pytest.mark.django_db
+@for_each("name", set(CHANGED) - {"link_id", "max_clicks"})
+def test_the_fast_lane_claims_no_click_of_a_link_with_another_restriction(
+    make_link: MakeLink, name: str
+) -> None:
+    link = make_link(restrictions={"maxClicks": 9})
+    target = read_target("sho.rt", link["shortCode"])
+    assert isinstance(target, Target)
+    data = request(f"/{link['shortCode']}?a=1")
+    lane = FastLane(settings.BASE_HOSTS, settings.TRUSTED_PROXIES)
+    key = lane.lookup_key(data, time.time())
+    assert key is not None
+    lane.store(*key, prepare(versions_of(*key), replace(target, **{name: CHANGED[name]})))
+    claimable = CappedLane(lane).find(data, AMERICAN, time.time())
+    assert (claimable is None) == (name in NOT_CLAIMABLE | REFUSED)
