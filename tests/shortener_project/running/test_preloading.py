@@ -56,6 +56,7 @@ def test_signals_during_the_imports_end_the_process_after_them(
             **os.environ,
             "DJANGO_SETTINGS_MODULE": "shortener_project.settings",
             "VAR_DIR": str(tmp_path),
+            "PROMETHEUS_MULTIPROC_DIR": str(tmp_path / "metrics"),
         },
         capture_output=True,
         text=True,
