@@ -9,8 +9,8 @@ import pytest
 
 from testing.service.running import DEADLINE, REPOSITORY
 
-# The thread sends both signals in the middle of its imports. Then it gives the main thread half a second to leave too
-# early.
+# The thread sends the signal twice in the middle of its imports: before and while the block waits for them at its end.
+# Then it gives the main thread half a second to leave too early.
 PROGRAM = """
 import os, signal, sys, threading
 from shortener_project.running.preloading import preloading
