@@ -41,7 +41,7 @@ class Batch:
     even if this one has room for more.
     """
 
-    pending: list[bytes] = field(default_factory=list)
+    pending: list[bytes]
     payloads: list[bytes] = field(default_factory=list)
     offsets: dict[uuid.UUID, int] = field(default_factory=dict)
     read_to_end: set[uuid.UUID] = field(default_factory=set)

@@ -9,6 +9,7 @@ import time_machine
 from common.host.cache_versions import bump, versions_of
 from links.destinations.lookup import Target, UnknownCode
 from redirects.fast.prepared import is_current, prepare, prepared_answers, valid_for_waiting
+from redirects.fast.refusing import pack_unknown_code
 
 
 def test_an_entrys_size_is_its_key_its_bytes_and_an_overhead() -> None:
@@ -38,11 +39,18 @@ def test_an_entry_of_an_unknown_host_expires_soon() -> None:
 
 
 def test_an_unknown_code_expires_when_the_clock_is_set_back() -> None:
-    now = time.time()
-    with time_machine.travel(now, tick=False):
+    with time_machine.travel(time.time(), tick=False):
+        now = time.time()
         prepared = prepare(versions_of("go.example.com", "spring"), None)
 
-    assert not is_current(prepared, now - 3600)
+    # It is valid for 0.05 s. The lane keeps an entry that would be valid for at most twice that.
+    assert [is_current(prepared, now - seconds) for seconds in (0.04, 0.06, 3600)] == [True, False, False]
+
+
+def test_only_an_ascii_url_fits_the_answer_to_an_unknown_code() -> None:
+    urls = ("https://example.com/lost", "https://b\N{LATIN SMALL LETTER U WITH DIAERESIS}cher.example/")
+
+    assert [bool(pack_unknown_code(UnknownCode(1, url))) for url in urls] == [True, False]
 
 
 def test_an_unknown_code_that_has_expired_answers_the_requests_that_waited_for_it_and_no_others() -> None:

@@ -12,6 +12,7 @@ import pytest
 import time_machine
 from pytest_django.fixtures import DjangoAssertNumQueries, Settings
 
+from common.host.guess_counts import guesses
 from domains.models import Domain
 from redirects import refusals
 from testing.clock import Clock
@@ -192,6 +193,17 @@ def test_a_refusal_that_another_process_caused_meanwhile_is_the_same_response(
     assert outcome == django(data, ELSEWHERE)
     assert outcome is not None
     assert (outcome.response.split(b" ")[1], outcome.records) == (b"429", [])
+
+
+def test_both_lanes_name_the_same_seconds_of_a_long_refusal(make_link: MakeLink, clock: Clock) -> None:
+    data = request(f"/{make_link()['shortCode']}")
+    guesses().spend(HERE, 240)
+
+    with time_machine.travel(time.time(), tick=False):
+        outcome = fast(data, HERE)
+        assert outcome == django(data, HERE)
+    assert outcome is not None
+    assert b"\r\nRetry-After: 181\r\n" in outcome.response
 
 
 def test_reserved_paths_are_not_refused() -> None:
