@@ -131,9 +131,7 @@ def undelete_link(*, owner: Workspace, public_id: str) -> Link:
 def _insert(link: Link, addresses: Sequence[Address]) -> None:
     custom_code, is_hold_released = link.custom_code, False
     while True:
-        link.short_code = generate_code()
-        if link.short_code == custom_code:
-            continue
+        link.short_code = generate_code((custom_code,))
         try:
             with constraint_savepoint():
                 refusal = insert_link(link, addresses)

@@ -6,6 +6,7 @@ The service creates codes of letters and digits. Imported links keep the codes t
 
 import re
 import string
+from collections.abc import Collection
 from os import urandom
 
 from links.codes.reserved import is_reserved
@@ -42,10 +43,13 @@ def is_inherited_code(text: str) -> bool:
     return _INHERITED.fullmatch(text) is not None and text not in _DOT_SEGMENTS
 
 
-def generate_code() -> str:
-    """Seven characters from the operating system's CSPRNG, each of 62 equally likely: 41.7 bits."""
+def generate_code(chosen_codes: Collection[str | None] = ()) -> str:
+    """Seven characters from the operating system's CSPRNG, each of 62 equally likely: 41.7 bits.
+
+    The code differs from the ones that the client chose for the same link.
+    """
     code = ""
-    while len(code) < _GENERATED_LENGTH or is_reserved(code):
+    while len(code) < _GENERATED_LENGTH or is_reserved(code) or code in chosen_codes:
         # With twice as many bytes as characters, a second draw is almost never necessary.
         drawn = urandom(2 * _GENERATED_LENGTH).translate(_CHARACTER_OF_BYTE, _REJECTED)
         code = drawn[:_GENERATED_LENGTH].decode("ascii")

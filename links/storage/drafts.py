@@ -41,9 +41,7 @@ class Draft:
 
     def set_short_code(self) -> None:
         """Give the link its chosen short code, or a newly generated one."""
-        self.link.short_code = self.short_code or generate_code()
-        while self.short_code is None and self.link.short_code in self.chosen_codes:
-            self.link.short_code = generate_code()
+        self.link.short_code = self.short_code or generate_code(self.chosen_codes)
 
     def claims(self) -> list[CodeClaim]:
         domain_id = self.link.domain_id

@@ -19,6 +19,7 @@ from links.bulk.drafting import Drafting
 from links.bulk.services import create_links, store_drafts
 from links.models import Code, Link
 from testing.accounts.accounts import key_client
+from testing.links.drawn_codes import draw_codes
 from testing.links.many import UNKNOWN_ID, URL, create_many
 from testing.refusals import broken_rules
 from testing.threads import at_once
@@ -146,8 +147,7 @@ def test_only_the_former_owner_can_reuse_a_held_code(api: APIClient, strange_api
 
 
 def test_a_taken_generated_code_is_regenerated(api: APIClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    draws = iter(["Aaaaaaa", "Bbbbbbb", "Bbbbbbb", "Bbbbbbb", "custom1", "Ccccccc"])
-    monkeypatch.setattr("links.storage.drafts.generate_code", lambda: next(draws))
+    draw_codes(monkeypatch, "Aaaaaaa", "Bbbbbbb", "Bbbbbbb", "Bbbbbbb", "custom1", "Ccccccc")
     api.post("/api/urls/bulk", {"urls": [{"originalUrl": URL}, {"originalUrl": URL}]})
     verdicts = create_many(api, [{"originalUrl": URL, "customCode": "custom1"}])
     assert verdicts[0]["url"]["shortCode"] == "Ccccccc"

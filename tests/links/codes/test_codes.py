@@ -7,15 +7,7 @@ from pytest_django import Settings
 from links.codes.format import CODE_ALPHABET, generate_code, is_code
 from links.codes.reserved import RESERVED, is_reserved
 from testing.cases import for_each
-
-
-def bytes_of(code: str) -> bytes:
-    return bytes(CODE_ALPHABET.index(character) for character in code)
-
-
-def feed(monkeypatch: pytest.MonkeyPatch, *draws: bytes) -> None:
-    source = iter(draws)
-    monkeypatch.setattr("links.codes.format.urandom", lambda _size: next(source))
+from testing.links.drawn_codes import bytes_of, draw_codes, feed
 
 
 def test_alphabet_is_base62() -> None:
@@ -83,8 +75,13 @@ def test_bytes_beyond_the_largest_multiple_of_62_are_discarded(monkeypatch: pyte
 
 
 def test_a_reserved_word_is_never_generated(monkeypatch: pytest.MonkeyPatch) -> None:
-    feed(monkeypatch, bytes_of("Account"), bytes_of("SUPPORT"), bytes_of("aB3dE6g"))
+    draw_codes(monkeypatch, "Account", "SUPPORT", "aB3dE6g")
     assert generate_code() == "aB3dE6g"
+
+
+def test_a_code_that_the_client_chose_is_not_generated(monkeypatch: pytest.MonkeyPatch) -> None:
+    draw_codes(monkeypatch, "Same001", "Same002", "Fresh01")
+    assert generate_code(("Same002", "Same001", None)) == "Fresh01"
 
 
 @for_each(

@@ -9,9 +9,8 @@ from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
 from domains.models import Domain
-from links import services
-from links.codes.format import generate_code
 from links.models import Code, Link
+from testing.links.drawn_codes import draw_codes
 from testing.threads import at_once
 from tests.links.codes.claims import (
     URL,
@@ -123,10 +122,8 @@ def test_a_taken_short_code_is_generated_again(
     on_domain = created(api, domainId=str(brand.public_id))["shortCode"]
     retired = created(strange_api)
     delete(strange_api, retired)
-    draws = iter(
-        ["Taken01", custom["shortCode"], on_domain, retired["shortCode"], "Fresh01", "Taken01", "Fresh02"]
-    )
-    monkeypatch.setattr("links.services.generate_code", lambda: next(draws))
+    taken = ("Taken01", custom["shortCode"], on_domain, retired["shortCode"])
+    draw_codes(monkeypatch, *taken, "Fresh01", "Taken01", "Fresh02")
     assert created(api, "spring")["shortCode"] == "Fresh01"
     assert created(api, domainId=str(brand.public_id))["shortCode"] == "Fresh02"
     assert Link.objects.count() == 4
@@ -135,14 +132,9 @@ def test_a_taken_short_code_is_generated_again(
 def test_a_short_code_equal_to_the_custom_code_is_generated_again(
     api: APIClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    draws = iter(["Same001", "Fresh01"])
-    monkeypatch.setattr("links.services.generate_code", lambda: next(draws))
+    draw_codes(monkeypatch, "Same001", "Fresh01")
     link = created(api, "Same001")
     assert (link["customCode"], link["shortCode"]) == ("Same001", "Fresh01")
-
-
-def test_short_codes_come_from_the_code_generator() -> None:
-    assert services.generate_code is generate_code
 
 
 # Concurrency
