@@ -47,14 +47,20 @@ def addresses_of(fields: Mapping[str, Any]) -> list[Address]:
     return addresses
 
 
-def new_addresses_of(link: Link, fields: Mapping[str, Any]) -> list[Address]:
-    """The URLs in the fields of an update to which the link cannot lead yet.
+def restored_destination(link: Link, fields: Mapping[str, Any]) -> Destination | None:
+    """The destination of the link's ``originalUrl`` if the update removes its target, else None."""
+    removes_target = "target" in fields and fields["target"] is None and link.target_url is not None
+    return canonical_destination(link.original_url) if removes_target else None
+
+
+def new_addresses_of(link: Link, fields: Mapping[str, Any], restored: Destination | None) -> list[Address]:
+    """The URLs in the fields of an update to which the link cannot lead yet. ``restored``: see above.
 
     Clients may send back unchanged fields of a link with a URL that was banned later. The ban already stops the link.
     """
     addresses = addresses_of(fields)
-    if "target" in fields and fields["target"] is None and link.target_url is not None:
-        addresses.append(Address(_SINGLE["target"], canonical_destination(link.original_url)))
+    if restored is not None:
+        addresses.append(Address(_SINGLE["target"], restored))
     known = {link.destination, *link.other_destinations}
     return [address for address in addresses if address.destination.href not in known]
 

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from common.errors import FieldError, InvalidFields
-from common.http.destination_url import Destination, canonical_destination
+from common.http.destination_url import Destination
 from links.models import Link
 from links.routing.branches import merge_branches
 
@@ -33,9 +33,14 @@ def has_new_branches(link: Link, fields: Mapping[str, Any]) -> bool:
 
 
 def columns_of(
-    link: Link, fields: Mapping[str, Any], freed_numbers: Mapping[int, datetime]
+    link: Link,
+    fields: Mapping[str, Any],
+    freed_numbers: Mapping[int, datetime],
+    restored: Destination | None = None,
 ) -> dict[str, Any]:
-    """The columns to change and their values. ``freed_numbers`` are those of `merge_branches`.
+    """The columns to change and their values.
+
+    ``freed_numbers`` are those of `merge_branches`, ``restored`` that of `addresses.restored_destination`.
 
     Raises InvalidFields for a start that is not before the expiry, and for rules that are too long.
     """
@@ -45,7 +50,7 @@ def columns_of(
         return {}
     values = _simple(fields)
     if "target" in fields:
-        values |= _target(link, fields["target"])
+        values |= _target(link, fields["target"], restored)
     if not _BRANCHES.isdisjoint(fields):
         values |= _branches(link, fields, freed_numbers)
     if "starts_at" in fields or "expires_at" in fields:
@@ -82,12 +87,12 @@ def _preview(card: Mapping[str, Any]) -> dict[str, str | None] | None:
     return preview if any(preview.values()) else None
 
 
-def _target(link: Link, target: Destination | None) -> dict[str, Any]:
+def _target(link: Link, target: Destination | None, restored: Destination | None) -> dict[str, Any]:
+    if restored is not None:
+        return {"target_url": None, "destination": restored.href}
     # The canonical form of a URL may differ in a later release, but only with a new target may the destination change.
-    if (None if target is None else target.text) == link.target_url:
+    if target is None or target.text == link.target_url:
         return {}
-    if target is None:
-        return {"target_url": None, "destination": canonical_destination(link.original_url).href}
     return {"target_url": target.text, "destination": target.href}
 
 

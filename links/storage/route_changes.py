@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from common.errors import InvalidFields
 from links.models import Link
-from links.routing.addresses import new_addresses_of, refuse_own_addresses
+from links.routing.addresses import new_addresses_of, refuse_own_addresses, restored_destination
 from links.routing.branches import NUMBERS
 from links.routing.columns import columns_of, has_new_branches
 from links.selectors import fetch
@@ -45,7 +45,8 @@ def changed_columns(link: Link, sent: Mapping[str, Any]) -> Columns:
 
 def changed_columns_of_each(changes: Mapping[int, RouteChange]) -> dict[int, Columns | InvalidFields]:
     """The changed columns of each link, or its error. At most two queries, and none if no URL is new."""
-    addresses = {key: new_addresses_of(change.link, change.sent) for key, change in changes.items()}
+    restored = {key: restored_destination(*change) for key, change in changes.items()}
+    addresses = {key: new_addresses_of(*change, restored[key]) for key, change in changes.items()}
     refused: dict[int, InvalidFields] = {}
     for key, group in addresses.items():
         try:
@@ -62,7 +63,7 @@ def changed_columns_of_each(changes: Mapping[int, RouteChange]) -> dict[int, Col
     for key, (link, sent) in changes.items():
         if key not in refused:
             try:
-                results[key] = columns_of(link, sent, freed[link.pk])
+                results[key] = columns_of(link, sent, freed[link.pk], restored[key])
             except InvalidFields as refusal:
                 results[key] = refusal
     return results
