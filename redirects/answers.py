@@ -9,14 +9,7 @@ from links.destinations.lookup import Target
 
 def redirect_headers(target: Target, location: str) -> dict[str, str]:
     """Return the headers in the order in which they are sent. ``location``: that of the visit's route."""
-    headers = {
-        "Location": location,
-        "Cache-Control": _cache_control(target),
-        "X-Robots-Tag": "noindex",
-    }
-    if target.referrer_policy is not None:
-        headers["Referrer-Policy"] = target.referrer_policy
-    return headers
+    return _headers(location, _cache_control(target), target.referrer_policy)
 
 
 def encoded_headers(target: Target, location: str) -> bytes:
@@ -24,9 +17,16 @@ def encoded_headers(target: Target, location: str) -> bytes:
     return encode_headers(redirect_headers(target, location))
 
 
-def elsewhere_headers(url: str) -> dict[str, str]:
+def elsewhere_headers(url: str, referrer_policy: str | None = None) -> dict[str, str]:
     """Return the headers of a redirect to the fallback URL of a domain or link, in their order. Not cacheable."""
-    return {"Location": url, "Cache-Control": "no-store", "X-Robots-Tag": "noindex"}
+    return _headers(url, "no-store", referrer_policy)
+
+
+def _headers(location: str, cache_control: str, referrer_policy: str | None) -> dict[str, str]:
+    headers = {"Location": location, "Cache-Control": cache_control, "X-Robots-Tag": "noindex"}
+    if referrer_policy is not None:
+        headers["Referrer-Policy"] = referrer_policy
+    return headers
 
 
 def encode_headers(headers: Mapping[str, str]) -> bytes:

@@ -102,10 +102,7 @@ def _refuse(
 ) -> HttpResponse:
     capture.record_refusal(visitor, target.link_id, refusal.reason)
     if url := checks.elsewhere(target, refusal):
-        response = _redirect_elsewhere(request, url)
-        if target.referrer_policy is not None:
-            response["Referrer-Policy"] = target.referrer_policy
-        return response
+        return _redirect_elsewhere(request, url, target.referrer_policy)
     return refuse(request, refusal, **options)
 
 
@@ -122,11 +119,11 @@ def root(request: HttpRequest) -> HttpResponse:
     return _redirect_elsewhere(request, url)
 
 
-def _redirect_elsewhere(request: HttpRequest, url: str) -> HttpResponse:
+def _redirect_elsewhere(request: HttpRequest, url: str, referrer_policy: str | None = None) -> HttpResponse:
     """Redirect to the fallback of a domain or link. Not a click."""
     response = HttpResponse(status=_status(request, 302))
     del response["Content-Type"]
-    for name, value in elsewhere_headers(url).items():
+    for name, value in elsewhere_headers(url, referrer_policy).items():
         response[name] = value
     return set_outcome(response, "elsewhere")
 

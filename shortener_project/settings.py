@@ -131,7 +131,7 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 
 SENDS_MAIL = bool(variables.EMAIL_URL.read().scheme)
-PASSWORD_LOGIN = {"on": True, "off": False}[variables.PASSWORD_LOGIN.read()]
+PASSWORD_LOGIN = variables.PASSWORD_LOGIN.read() == "on"
 SIGNUP = variables.SIGNUP.read()
 OIDC_ISSUER = variables.OIDC_ISSUER.read()
 OIDC_CREATE_ACCOUNTS = variables.OIDC_CREATE_ACCOUNTS.read()
