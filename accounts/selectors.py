@@ -1,3 +1,9 @@
+"""Reads of accounts, and of the caller that an API key identifies.
+
+Trades clarity for speed: one statement finds the account of a key, its workspace and role, and counts the request.
+docs/adr/0029-api-reads-and-keys.md has the measurements.
+"""
+
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -23,7 +23,7 @@ from testing.service.resident import peak_memory
 from testing.service.running import Service, eventually
 
 LINKS_PER_CALL = 500
-# wrk waits for a response before it pauses, so its rate stays a little below what it is told.
+# wrk waits for a response before it pauses, so its rate stays a little below the requested rate.
 PACE_MARGIN = 1.05
 SMALL = {"SMALL": "yes", "WEB_CONCURRENCY": "1", "API_CONCURRENCY": "1", "LOG_LEVEL": "WARNING"}
 

@@ -1,4 +1,8 @@
-"""Instances of models for hot paths."""
+"""Instances of models for hot paths.
+
+Trades clarity for speed: writes the attributes of a model directly, because its constructor calls a function for each
+column and sends two signals. docs/adr/0029-api-reads-and-keys.md has the measurement.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Links without the ORM, which takes longer to write a statement than the database to execute it."""
+"""Links without the ORM, which takes longer to write a statement than the database to execute it.
+
+Trades clarity for speed: models are made from rows by the positions of their columns, without the ORM's converters.
+docs/adr/0029-api-reads-and-keys.md has the measurements.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The queries that read a link for a redirect."""
+"""The queries that read a link for a redirect.
+
+Trades clarity for speed: ``IS_BANNED`` skips a function where it can, and the queries for many codes are written so
+that the server cannot choose a slow plan. docs/adr/0028-links-that-are-not-in-memory.md has the measurements.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Updates a link in one statement that also returns it, if the new values do not depend on the present ones."""
+"""Updates a link in one statement that also returns it, if the new values do not depend on the present ones.
+
+Trades clarity for speed: a second way to update a link, beside the one that locks it first.
+docs/adr/0029-api-reads-and-keys.md has the measurement.
+"""
 
 from __future__ import annotations
 

@@ -9,6 +9,9 @@ Every build checks the index of each single byte of the input. The calls with po
 within the input by the comparisons before them. Only `Buffer` and `_end_frame` write to memory that can move; both compare
 with its size. Only `_wait` releases the interpreter lock. The sockets never block; the journal's write, which is in Python, can
 wait for the disk.
+
+All its files trade clarity for speed: offsets and structs instead of objects, and a second version of the Python code.
+docs/benchmarks.md, "Redirects", has the rates of both loops.
 """
 
 import time

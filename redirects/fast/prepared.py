@@ -1,8 +1,9 @@
 """Prepared answers of links, as the fast lane caches them.
 
-Each answer is one contiguous piece of memory. Entries that were not used for thousands of requests have left the CPU
-caches. Fetching them costs by the number of memory locations, not by their length: with Python objects, a random link
-took 1.5 times as long to answer as the previous one (`python -m bench.redirects`).
+Trades clarity for speed: each answer is one contiguous piece of memory instead of objects. Entries that were not used
+for thousands of requests have left the CPU caches. Fetching them costs by the number of memory locations, not by their
+length: with Python objects, a random link took 1.5 times as long to answer as the previous one.
+docs/adr/0015-destination-cache.md has the measurement.
 """
 
 from __future__ import annotations
@@ -42,11 +43,12 @@ _ENTRY_BYTES = 120
 # LINK_CHECKS do not read the visit.
 _NO_VISIT = Visit("", "")
 
-# Fields on the first line say where an active link without a limit leads. The checks of the link cover the second,
-# and the visitor rules the third.
+# Fields on the first two lines restrict nothing: they say what a link answers, and where a refused visit may lead. The
+# checks of the link cover the third line, and the visitor rules the fourth.
 _FAST_LANE_FIELDS = frozenset((
-    *("link_id", "public_id", "location", "redirect_type", "clicks", "expired_url", "not_started_url"),
-    *("starts_at", "expires_at", "referrer_policy"),
+    *("link_id", "public_id", "location", "redirect_type", "referrer_policy", "clicks"),
+    *("expired_url", "not_started_url"),
+    *("starts_at", "expires_at"),
     *("allowed_countries", "blocked_countries", "allowed_devices", "routing", "preview"),
 ))  # fmt: skip
 

@@ -1,4 +1,8 @@
-"""The SQL that writes a batch of clicks to the tables. Every statement writes its rows in the order of their keys."""
+"""The SQL that writes a batch of clicks to the tables. Every statement writes its rows in the order of their keys.
+
+Trades clarity for speed: groups by numbers of days and quarters of an hour, and counts all dimensions in one sort.
+docs/performance.md, "Counting clicks", has the measurements.
+"""
 
 # ruff: noqa: S608 # built from constants
 
