@@ -104,7 +104,7 @@ def running(
 ) -> Iterator[Running]:
     # However long this process stops, a claim stays in the queue, and a pause lasts until the end of the test.
     settings.API_QUEUE_SECONDS = DEADLINE
-    monkeypatch.setattr(claims, "_PAUSE_SECONDS", DEADLINE)
+    monkeypatch.setattr(claims, "PAUSE_SECONDS", DEADLINE)
     with ExitStack() as opened:
         running = Running(opened)
         yield running
