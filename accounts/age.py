@@ -1,3 +1,5 @@
+"""The age of an account, in words."""
+
 from __future__ import annotations
 
 from datetime import datetime

@@ -47,9 +47,9 @@ def _run(seed: int, count: int) -> int:
     print(f"The seed is {seed}.", flush=True)
     wrong = 0
     for number, conversation in enumerate(conversations(seed, count)):
-        if found := difference(compiled, conversation):
+        if mismatch := difference(compiled, conversation):
             wrong += 1
-            print(f"{number}: {conversation!r}\n{found}", flush=True)
+            print(f"{number}: {conversation!r}\n{mismatch}", flush=True)
     record("proof-loops", f"{count:,} conversations: {wrong} differences")
     print(f"{count:,} conversations, {wrong} with a difference")
     return wrong

@@ -11,7 +11,7 @@ from typing import Any, Self
 # The shell's status of a command that SIGINT has ended.
 STATUS = 130
 _NOTICE = b"\nStopping after the current batch. Press Ctrl-C again to stop at once.\n"
-_STANDARD_ERROR = 2
+STANDARD_ERROR = 2
 
 
 class Interruption:
@@ -35,4 +35,4 @@ class Interruption:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         # A signal handler must not use the buffered streams, which the main program may be writing to.
         with suppress(OSError):
-            os.write(_STANDARD_ERROR, _NOTICE)
+            os.write(STANDARD_ERROR, _NOTICE)

@@ -50,8 +50,8 @@ def version() -> str:
 @cache
 def languages() -> tuple[str, ...]:
     """The languages that have a file of texts; English first, because it is the default."""
-    found = {Path(name).stem for name in names() if name.startswith("texts/")}
-    return ("en", *sorted(found - {"en"}))
+    languages_with_texts = {Path(name).stem for name in names() if name.startswith("texts/")}
+    return ("en", *sorted(languages_with_texts - {"en"}))
 
 
 def read(name: str) -> File | None:

@@ -50,10 +50,10 @@ def page(request: HttpRequest, module: str, **parameters: Any) -> HttpResponse:
 @require_safe
 def file(request: HttpRequest, version: str, name: str) -> HttpResponse:
     """While several versions run, any host may get the request. It answers with its own file, which is not kept."""
-    found = files.read(name)
-    if found is None:
+    asset = files.read(name)
+    if asset is None:
         raise Http404
-    response = _compressed(request, found.content, found.content_type)
+    response = _compressed(request, asset.content, asset.content_type)
     is_current = version == files.version()
     response["Cache-Control"] = f"public, max-age={_YEAR}, immutable" if is_current else "no-store"
     response["X-Content-Type-Options"] = "nosniff"

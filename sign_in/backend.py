@@ -1,3 +1,5 @@
+"""Authentication with an email address and a password."""
+
 from __future__ import annotations
 
 from typing import Any

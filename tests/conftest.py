@@ -48,7 +48,7 @@ def pytest_configure() -> None:
     # The service gives up after two seconds, and on a busy machine a hundred threads of a test connect at once.
     django_settings.DATABASES["default"]["OPTIONS"]["connect_timeout"] = DEADLINE
     # The service responds with 503 if an image takes longer than five seconds.
-    drawing_queue._timeout = DEADLINE
+    drawing_queue.timeout = DEADLINE
     # A shell ignores SIGINT in background commands, and everything that the tests start would inherit that.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -137,7 +137,7 @@ def hear_for_an_hour() -> None:
     """The host keeps in contact with the database, however long this process stops. Without contact, caches expire
     after seconds.
     """
-    state.mapped().header[state._HEARD] = state.microseconds() + 3_600_000_000
+    state.mapped().header[state.HEARD] = state.microseconds() + 3_600_000_000
 
 
 @pytest.fixture

@@ -16,9 +16,9 @@ from accounts.models import User
 from common.errors import TooManyAttempts
 
 KEPT_HOURS = 24
-_MB = 1_000_000
+MB = 1_000_000
 # A process queries an account's total this often, and before every refusal. In between it adds its own responses.
-_REFRESH_SECONDS = 60.0
+REFRESH_SECONDS = 60.0
 _MAX_ACCOUNTS = 10_000
 
 _KEPT = f"""
@@ -59,7 +59,7 @@ def require_space(owner: User) -> None:
         return
     now = time.monotonic()
     total = _sums.get(owner.pk)
-    if total is not None and total.bytes < limit * _MB and now - total.queried_at < _REFRESH_SECONDS:
+    if total is not None and total.bytes < limit * MB and now - total.queried_at < REFRESH_SECONDS:
         return
     with connection.cursor() as cursor:
         cursor.execute(_KEPT, [owner.pk])
@@ -68,7 +68,7 @@ def require_space(owner: User) -> None:
         if len(_sums) >= _MAX_ACCOUNTS:
             _sums.clear()
         _sums[owner.pk] = _Sum(now, stored_bytes)
-    if stored_bytes >= limit * _MB:
+    if stored_bytes >= limit * MB:
         raise StoredResponsesFull(oldest_expires_in, limit=limit)
 
 

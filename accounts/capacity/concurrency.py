@@ -19,7 +19,7 @@ PER_PROCESS = 3
 LEASE_SECONDS = 120
 _RETRY_SECONDS = 2
 
-_process = BoundedSemaphore(PER_PROCESS)
+PROCESS_SLOTS = BoundedSemaphore(PER_PROCESS)
 
 
 class TooManyAtOnce(TooManyAttempts):
@@ -37,7 +37,7 @@ REFUSAL = TooManyAtOnce(PER_ACCOUNT)
 @contextmanager
 def costly_call(user: User) -> Iterator[None]:
     """Raises TooManyAtOnce without waiting. Enter it outside any transaction."""
-    if not _process.acquire(blocking=False):
+    if not PROCESS_SLOTS.acquire(blocking=False):
         raise TooManyAtOnce(PER_PROCESS)
     try:
         lease = acquire_lease(f"costly calls of {user.pk}", limit=PER_ACCOUNT, seconds=LEASE_SECONDS)
@@ -50,4 +50,4 @@ def costly_call(user: User) -> Iterator[None]:
             with suppress(Error):
                 release_lease(lease)
     finally:
-        _process.release()
+        PROCESS_SLOTS.release()

@@ -65,8 +65,8 @@ def caller_of_access_token(raw: str, workspace: str | None = None) -> Caller | N
     def read() -> tuple[Any, ...] | None:
         with prepared_cursor() as cursor:
             cursor.execute(_AUTHENTICATE if workspace is None else _AUTHENTICATE_IN_WORKSPACE, values)
-            found: tuple[Any, ...] | None = cursor.fetchone()
-            return found
+            row: tuple[Any, ...] | None = cursor.fetchone()
+            return row
 
     row = read_first(read)
     if row is None:

@@ -34,8 +34,8 @@ def _url_at_time(routes: str) -> str:
     ) urls LIMIT 1"""  # noqa: S608 # composed of constants
 
 
-# The result includes the last row read, whatever its kind, because the next page starts after it.
-_PAGE = f"""
+# Reads one page. The result includes the last row read, whatever its kind, because the next page starts after it.
+PAGE = f"""
 SELECT id, time, kind, reason, country, city, device, browser, operating_system, referrer, scanned, branch, (
         SELECT name FROM links_route r WHERE r.link_id = page.link_id AND r.branch = page.branch
         ORDER BY since DESC LIMIT 1
@@ -112,7 +112,7 @@ def click_log(
         "rows": limit + 1,
     }
     with connection.cursor() as database:
-        database.execute(_PAGE, parameters)
+        database.execute(PAGE, parameters)
         clicks = [LoggedClick(*row) for row in database.fetchall()]
     page = clicks[:limit]
     has_more = len(clicks) > limit or (bool(page) and page[-1].place == REACH)

@@ -7,7 +7,7 @@ from collections import Counter
 from django.db import connection
 
 # The end of the raw clicks that is read, in pages of the database: about 64 MB, or half a million clicks.
-_PAGES = 8_192
+PAGES = 8_192
 _PARTITIONS = """
 SELECT inhrelid::regclass::text, pg_relation_size(inhrelid) / current_setting('block_size')::bigint
 FROM pg_inherits WHERE inhparent = 'analytics_click'::regclass ORDER BY 1 DESC
@@ -18,7 +18,7 @@ _LAST_CLICKS = "SELECT link_id, count(*) FROM ONLY {table} WHERE ctid >= '({page
 
 def recently_followed(limit: int) -> list[int]:
     """Return ids of links, those with the most recent clicks first. Reads a bounded part of the clicks."""
-    clicks, pages = Counter[int](), _PAGES
+    clicks, pages = Counter[int](), PAGES
     with connection.cursor() as cursor:
         cursor.execute(_PARTITIONS)
         for table, size in cursor.fetchall():

@@ -36,8 +36,9 @@ _HEADER_BYTES = 64
 # Slots for gaps in the notifications, see `common.host.missed_changes`.
 GAPS = 64
 _GAPS_BYTES = (2 * GAPS + 1) * 8
-_BOOT, _HEARD, _SILENT_SINCE, _SERVER, _UNPREPARED, _EVERYTHING, _SYSTEM = range(7)
-_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+# Positions in the header.
+_BOOT, HEARD, _SILENT_SINCE, _SERVER, _UNPREPARED, _EVERYTHING, _SYSTEM = range(7)
+BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
@@ -73,12 +74,12 @@ def note_change_of_everything() -> None:
 
 def note_heard() -> None:
     """Record a contact: every change that was committed before this call has reached the version slots."""
-    mapped().header[_HEARD] = microseconds()
+    mapped().header[HEARD] = microseconds()
 
 
 def last_heard() -> int:
     """The time of the last contact, as of `microseconds`; 0 if there was none since the machine booted."""
-    return mapped().header[_HEARD]
+    return mapped().header[HEARD]
 
 
 def unheard_seconds() -> float:
@@ -97,7 +98,7 @@ def has_fallen_silent() -> bool:
         return False
     header = mapped().header
     # "Never heard" is an outage too, and needs a non-zero number.
-    since = header[_HEARD] or 1
+    since = header[HEARD] or 1
     if header[_SILENT_SINCE] == since:
         return False
     header[_SILENT_SINCE] = since
@@ -171,7 +172,7 @@ def _write_header(descriptor: int, boot: int) -> None:
 
 def _boot_id() -> str:
     try:
-        return _BOOT_ID.read_text()
+        return BOOT_ID.read_text()
     except OSError:
         return secrets.token_hex()
 

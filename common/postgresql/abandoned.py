@@ -14,7 +14,8 @@ import threading
 # Per process. At the limit, new connections are refused until the server finishes with earlier ones.
 MAX_ABANDONED = 8
 
-_sockets: list[socket.socket] = []
+# Duplicates of the connections with which the server has not finished.
+sockets: list[socket.socket] = []
 _lock = threading.Lock()
 
 
@@ -22,18 +23,18 @@ def track(descriptor: int) -> None:
     """Track a connection that is about to be closed. A duplicate stays open until the server responds or closes it."""
     copy = socket.socket(fileno=os.dup(descriptor))
     with _lock:
-        _sockets.append(copy)
+        sockets.append(copy)
 
 
 def limit_reached() -> bool:
     """Whether the limit is reached, after dropping connections that the server has finished with."""
     with _lock:
-        if _sockets:
+        if sockets:
             poll = select.poll()
-            for sock in _sockets:
+            for sock in sockets:
                 poll.register(sock, select.POLLIN)
             finished = {descriptor for descriptor, _ in poll.poll(0)}
-            for sock in [sock for sock in _sockets if sock.fileno() in finished]:
-                _sockets.remove(sock)
+            for sock in [sock for sock in sockets if sock.fileno() in finished]:
+                sockets.remove(sock)
                 sock.close()
-        return len(_sockets) >= MAX_ABANDONED
+        return len(sockets) >= MAX_ABANDONED

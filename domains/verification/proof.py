@@ -21,7 +21,8 @@ from domains.verification.resolver import DEADLINE_SECONDS, Answer, Lookup, Outc
 # At most this many of a worker's threads wait for DNS, so that the others keep serving requests.
 MAX_CONCURRENT_CHECKS = 2
 CHECK_SLOTS = BoundedSemaphore(MAX_CONCURRENT_CHECKS)
-_SLOT_SECONDS = 0.5
+# How long a check waits for a slot.
+SLOT_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ def examine(domain: Domain) -> list[Check]:
 
     It takes up to three seconds, so no transaction may be open.
     """
-    if not CHECK_SLOTS.acquire(timeout=_SLOT_SECONDS):
+    if not CHECK_SLOTS.acquire(timeout=SLOT_SECONDS):
         seconds = ceil(DEADLINE_SECONDS)
         raise TooManyAttempts(seconds, limit=MAX_CONCURRENT_CHECKS, window=seconds)
     try:

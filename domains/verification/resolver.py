@@ -76,7 +76,7 @@ class Lookup:
         self._awake_at = self._now()
         self._deadline = self._awake_at + DEADLINE_SECONDS
         self._bytes_left = MAX_BYTES
-        self._resolvers = settings.DNS_RESOLVERS or _system_resolvers()
+        self._resolvers = settings.DNS_RESOLVERS or system_resolvers()
 
     async def query(self, name: str, kind: str) -> Answer:
         """Query the resolvers in turn. Never raises."""
@@ -214,7 +214,7 @@ def _texts(names: list[dns.name.Name]) -> tuple[str, ...]:
     return tuple(name.to_text(omit_final_dot=True).lower() for name in names)
 
 
-def _system_resolvers() -> list[tuple[str, int]]:
+def system_resolvers() -> list[tuple[str, int]]:
     try:
         configuration = dns.resolver.Resolver()
     except dns.exception.DNSException:

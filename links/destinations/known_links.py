@@ -36,8 +36,9 @@ _PREPARE = (
 )
 _LATEST = "SELECT name, sealed FROM link ORDER BY number DESC LIMIT ?"
 _PAGE_BYTES = 4096
-_BUSY_TIMEOUT_SECONDS = 0.5
-_TRIM_EVERY = 10_000
+BUSY_TIMEOUT_SECONDS = 0.5
+# The file is trimmed after so many updates.
+TRIM_EVERY = 10_000
 
 log = logging.getLogger(__name__)
 
@@ -152,7 +153,7 @@ class KnownLinks:
                 database = database or when_unlocked(self._open, is_closing=self._is_closing)
                 when_unlocked(partial(self._store, database, updates), is_closing=self._is_closing)
                 written += len(updates)
-                if written >= _TRIM_EVERY:
+                if written >= TRIM_EVERY:
                     written = 0
                     self._trim(database, self._entries)
             except (sqlite3.Error, OSError) as error:
@@ -205,7 +206,7 @@ class KnownLinks:
         # SQLite gives the -wal and -shm files the mode of the main file.
         os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
         database = sqlite3.connect(
-            self._path, timeout=_BUSY_TIMEOUT_SECONDS, isolation_level=None, check_same_thread=False
+            self._path, timeout=BUSY_TIMEOUT_SECONDS, isolation_level=None, check_same_thread=False
         )
         try:
             for statement in _PREPARE:

@@ -77,8 +77,8 @@ ON_CUSTOM_HOST = _on_custom_host(_OF_DOMAIN, "%(host)s", "%(code)s")
 # the tables, it would choose a join that reads all links. The server does not estimate a JSON array by its length.
 # With arrays of its own, it would plan the statement again for each short one.
 _MANY = """
-    SELECT place, found.* FROM ROWS FROM ({codes}) WITH ORDINALITY wanted ({names}, place)
-    LEFT JOIN LATERAL ({query} LIMIT 1) found ON true
+    SELECT place, target.* FROM ROWS FROM ({codes}) WITH ORDINALITY wanted ({names}, place)
+    LEFT JOIN LATERAL ({query} LIMIT 1) target ON true
 """
 MANY_ON_OWN_HOST = _MANY.format(
     codes="json_array_elements_text(%(codes)s::json)",

@@ -34,9 +34,9 @@ def list_limited_links(owner: Workspace, options: ListOptions) -> Page[LinkRow]:
     matching = "" if search is None else f" AND {search.match}"
     where = f"WHERE l.owner_id = %(owner)s{condition}{matching}"
     links = f"FROM links_link l{searched} {where}"
-    [[found]] = fetch(_COUNT.format(links=links, limit=COUNT_LIMIT + 1), values)
-    total, is_capped = min(found, COUNT_LIMIT), found > COUNT_LIMIT
-    if options.offset >= found:
+    [[matches]] = fetch(_COUNT.format(links=links, limit=COUNT_LIMIT + 1), values)
+    total, is_capped = min(matches, COUNT_LIMIT), matches > COUNT_LIMIT
+    if options.offset >= matches:
         return Page([], total, is_capped)
     page = slice_of_page(options, total, is_capped=is_capped)
     clicks = _CLICKS if options.sort_by == "clickCount" else ""
@@ -44,10 +44,10 @@ def list_limited_links(owner: Workspace, options: ListOptions) -> Page[LinkRow]:
         f"SELECT l.id AS id, {_KEYS[options.sort_by]} AS key FROM links_link l{clicks}{searched} {where}"  # noqa: S608 # constants
     )
     candidates = everything
-    if search is None and 2 * page.end < found:
+    if search is None and 2 * page.end < matches:
         # Twice as far as needed if the links are spread evenly, unless sorting all of them is cheaper.
-        steps = 2 * page.end * totals(owner).links // found
-        if steps < found:
+        steps = 2 * page.end * totals(owner).links // matches
+        if steps < matches:
             within = f"(SELECT true{condition} FROM links_link l WHERE l.id = s.id)"  # noqa: S608 # constants
             first = scan(SORTS[options.sort_by], "true")
             candidates = near_or_all(

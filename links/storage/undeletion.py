@@ -72,17 +72,17 @@ def undelete(public_id: UUID, *, owner_id: int) -> list[str] | None:
     link: dict[str, Any] = orjson.loads(link_text)
     codes = [_Code(**code) for code in orjson.loads(codes_text)]
     domain_id, custom_code, creator_id = link["domain_id"], link["custom_code"], link.get("creator_id")
-    homeless: list[_Code] = []
+    codes_of_deleted_domain: list[_Code] = []
     if domain_id is not None and not fetch(_LOCK_DOMAIN, {"domain": domain_id}):
-        homeless = [code for code in codes if code.domain_id is not None]
+        codes_of_deleted_domain = [code for code in codes if code.domain_id is not None]
         codes = [code._replace(kind=CodeKind.SHORT.value) for code in codes if code.domain_id is None]
         domain_id = None
     if creator_id is not None and not fetch(_LOCK_CREATOR, {"creator": creator_id}):
         creator_id = None
     _restore_codes(link_id, codes, owner_id)
     restored = [code.code for code in codes]
-    if homeless:
-        restored += (claimed := _claim(link_id, homeless, owner_id))
+    if codes_of_deleted_domain:
+        restored += (claimed := _claim(link_id, codes_of_deleted_domain, owner_id))
         custom_code = custom_code if custom_code in {*claimed, link["short_code"]} else None
     # A column that was added after the deletion gets its default.
     columns = [name for name in _COLUMNS if name in link]

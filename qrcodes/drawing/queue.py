@@ -30,7 +30,7 @@ class DrawingQueue:
         self._slots = threading.BoundedSemaphore(capacity)
         # One fixed thread, because each thread keeps the memory it has used. It starts with the first image.
         self._executor = ThreadPoolExecutor(1, "drawing")
-        self._timeout = timeout
+        self.timeout = timeout
 
     @contextmanager
     def slot(self) -> Iterator[None]:
@@ -46,7 +46,7 @@ class DrawingQueue:
         """Run ``render`` on the drawing thread. Raises Busy after the timeout."""
         drawing = self._executor.submit(render)
         try:
-            return drawing.result(self._timeout)
+            return drawing.result(self.timeout)
         except TimeoutError:
             drawing.cancel()
             raise Busy from None

@@ -28,10 +28,10 @@ def preview_page(code: bytes, headers: bytes, *, in_json: bool, hsts: int) -> Pa
     """``headers``: those of a redirect, which begin with its location."""
     destination = headers[len(_LOCATION) : headers.index(b"\r\n")].decode("ascii")
     body = preview_body(f"/{code.decode('ascii')}", destination, in_json=in_json).encode()
-    return Page(200, b"%s%d\r\n\r\n" % (_headers(in_json, hsts), len(body)), body)
+    return Page(200, b"%s%d\r\n\r\n" % (preview_headers(in_json, hsts), len(body)), body)
 
 
 @lru_cache(maxsize=64)
-def _headers(in_json: bool, hsts: int) -> bytes:
+def preview_headers(in_json: bool, hsts: int) -> bytes:
     """The lines after the first ones, without the value of the last one, Content-Length."""
     return encode_page(preview_response("", in_json=in_json), hsts).headers.removesuffix(b"0\r\n\r\n")

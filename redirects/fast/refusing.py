@@ -74,11 +74,11 @@ def _record(subject: int, kind: int, request: Request, reason: str = "") -> byte
 
 
 def refusal_page(refusal: Refusal, request: Request) -> Page:
-    return _refusal_page(refusal, request.fields.accepts_json, request.hsts)
+    return cached_refusal_page(refusal, request.fields.accepts_json, request.hsts)
 
 
 @lru_cache(maxsize=64)
-def _refusal_page(refusal: Refusal, in_json: bool, hsts: int) -> Page:
+def cached_refusal_page(refusal: Refusal, in_json: bool, hsts: int) -> Page:
     return encode_page(refuse(_request(in_json), refusal), hsts)
 
 

@@ -25,7 +25,7 @@ from redirects.sockets.event_loop import EventLoop
 
 _GROUP = 500
 # After a group that the database rejected, for example because it waited for a lock, claims are made one by one.
-_PAUSE_SECONDS = 1.0
+PAUSE_SECONDS = 1.0
 
 
 class _Claim(NamedTuple):
@@ -90,7 +90,7 @@ class Claims:
             results = future.result()
         except NotClaimed as error:
             self._log.warning("A group of %d claims was rejected: %s", len(group), error.__cause__)
-            self._paused_until = time.monotonic() + _PAUSE_SECONDS
+            self._paused_until = time.monotonic() + PAUSE_SECONDS
             for claim in group:
                 self._pending_handoffs.add(claim.handoff)
             self._submit()

@@ -55,10 +55,10 @@ def compile_condition(raw: Mapping[str, Any]) -> Condition:
     """
     # As text: the bytes of orjson keep their buffer of several KB.
     text = orjson.dumps(raw).decode()
-    condition = _conditions.get(text)
+    condition = compiled_conditions.get(text)
     if condition is None:
         condition = _compile(raw)
-        _conditions.put(text, condition)
+        compiled_conditions.put(text, condition)
     return condition
 
 
@@ -71,7 +71,7 @@ def _compile(raw: Mapping[str, Any]) -> Condition:
     return Condition(kind, is_negated, size, (lambda visit: not test(visit)) if is_negated else test)
 
 
-_conditions = BoundedCache[str, Condition](
+compiled_conditions = BoundedCache[str, Condition](
     8192, 8 * 1024 * 1024, lambda text, condition: condition.size + len(text.encode())
 )
 

@@ -163,16 +163,18 @@ def compile_router(routing: str, link_id: int, location: str) -> Router:
     Returns the same router for the same arguments as long as it is in the cache.
     """
     key = (routing, link_id, location)
-    router = _routers.get(key)
+    router = compiled_routers.get(key)
     if router is None:
         router = _compile(
             orjson.loads(routing), link_id, location, _BYTES + _BYTES_PER_BYTE * len(routing.encode())
         )
-        _routers.put(key, router)
+        compiled_routers.put(key, router)
     return router
 
 
-_routers = BoundedCache[tuple[str, int, str], Router](_MAX_ROUTERS, _MAX_BYTES, lambda _, router: router.size)
+compiled_routers = BoundedCache[tuple[str, int, str], Router](
+    _MAX_ROUTERS, _MAX_BYTES, lambda _, router: router.size
+)
 
 
 def _compile(routing: Mapping[str, Any], link_id: int, location: str, size: int) -> Router:

@@ -25,10 +25,12 @@ def start_reading(lane: FastLane, loader: int | None) -> None:
     """Return at once. Call it once in each redirect worker. ``loader``: the worker's child process, if any."""
     shared = loaders().current
     if shared is not None:
-        threading.Thread(target=_read, args=[lane, shared, loader], name="warm start", daemon=True).start()
+        threading.Thread(
+            target=read_entries, args=[lane, shared, loader], name="warm start", daemon=True
+        ).start()
 
 
-def _read(lane: FastLane, shared: SharedEntries, loader: int | None) -> None:
+def read_entries(lane: FastLane, shared: SharedEntries, loader: int | None) -> None:
     position, number, deadline = 0, 0, time.monotonic() + LOAD_SECONDS
     while time.monotonic() < deadline:
         entries, position, is_last = shared.read(position, _PART_BYTES)

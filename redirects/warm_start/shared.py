@@ -17,7 +17,7 @@ Entry = tuple[bytes, bytes]
 _FRAME = Struct("<HI")
 _END = _FRAME.pack(0, 0)
 # Redirect workers that start within this time of the first one share its loader.
-_INTERVAL_SECONDS = 10.0
+INTERVAL_SECONDS = 10.0
 
 log = logging.getLogger(__name__)
 
@@ -96,7 +96,7 @@ class Loaders:
         """
         now = time.monotonic()
         has_ended = self.current is None or self.current.is_discarded
-        self.is_due = has_ended or now - self._prepared_at >= _INTERVAL_SECONDS
+        self.is_due = has_ended or now - self._prepared_at >= INTERVAL_SECONDS
         if not self.is_due:
             return
         self._prepared_at = now

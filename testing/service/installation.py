@@ -30,8 +30,8 @@ class Installation:
         self._started: list[subprocess.Popen[bytes] | Fork] = []
         # The pid of the start, and the inode of the socket on which it listens.
         self._listener: tuple[int, str] | None = None
-        # Each with the time of its start.
-        self._found: set[tuple[int, str]] = set()
+        # By the last call, each with the time of its start.
+        self._listed_processes: set[tuple[int, str]] = set()
 
     def serve(self) -> int:
         """The pid of `manage.py serve`, which may run below make or below a sandbox."""
@@ -82,7 +82,7 @@ class Installation:
         variable = f"VAR_DIR={self.var_dir}".encode()
         data = os.fsencode(layout.data)
         title = f"postgres: {layout.cluster_name}: ".encode()
-        pids = {pid for pid, start in self._found if processes.started_at(pid) == start}
+        pids = {pid for pid, start in self._listed_processes if processes.started_at(pid) == start}
         for pid in processes.existing():
             words = processes.command_line(pid) or [b""]
             if (
@@ -92,7 +92,7 @@ class Installation:
                 or (b"initdb" in words[0] and any(str(self.var_dir).encode() in word for word in words))
             ):
                 pids.add(pid)
-        self._found = {(pid, start) for pid in pids if (start := processes.started_at(pid))}
+        self._listed_processes = {(pid, start) for pid in pids if (start := processes.started_at(pid))}
         return sorted(filter(processes.is_alive, pids))
 
     def kill_everything(self) -> None:

@@ -12,7 +12,7 @@ from common.interruption import Interruption
 def test_ctrl_c_is_noted_even_if_standard_error_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    monkeypatch.setattr(interruption, "_STANDARD_ERROR", writer)
+    monkeypatch.setattr(interruption, "STANDARD_ERROR", writer)
     try:
         with Interruption() as requested:
             signal.raise_signal(signal.SIGINT)

@@ -84,8 +84,8 @@ def load_axe(page: Page) -> None:
 
 def problems_of(page: Page, scheme: Scheme) -> list[str]:
     page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-    found: list[str] = page.evaluate(RUN)
-    return found
+    violations: list[str] = page.evaluate(RUN)
+    return violations
 
 
 @pytest.mark.parametrize("is_signed_in", [True, False], ids=["signed in", "signed out"])

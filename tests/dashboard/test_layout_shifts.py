@@ -25,7 +25,8 @@ MakeLink = Callable[..., dict[str, Any]]
 pytestmark = pytest.mark.django_db(transaction=True)
 
 PHONE, DESKTOP = (412, 823), (1280, 800)
-# A busy machine may be too slow for the patience of the page, whose banner about that moves everything.
+# On a busy machine, a call may exceed the three seconds after which the page shows its banner about slow calls. The
+# banner shifts the layout.
 _WATCH = """
     const set = window.setTimeout;
     window.setTimeout = (run, delay, ...rest) => set(run, delay === 3000 ? 600000 : delay, ...rest);
@@ -72,9 +73,9 @@ class Held:
         def matching() -> list[Route]:
             return [one for one in self._waiting if one.request.url.partition("?")[0].endswith(end)]
 
-        found, *_ = wait_until(self._page, matching, lambda: [route.request.url for route in self._waiting])
-        self._waiting.remove(found)
-        return found
+        route, *_ = wait_until(self._page, matching, lambda: [route.request.url for route in self._waiting])
+        self._waiting.remove(route)
+        return route
 
 
 def shifts(page: Page) -> list[str]:

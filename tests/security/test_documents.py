@@ -137,9 +137,9 @@ def test_the_documented_bounds_are_those_of_the_code() -> None:
     assert f"{open_files.CONNECTIONS:,} connections and {buffered} MB in a worker" in SECURITY
     assert connection.FIRST_BYTE_SECONDS == connection.HEAD_SECONDS
     assert f"{connection.HEAD_SECONDS:g} s for the first byte and for a head" in SECURITY
-    per_second = connection._BODY_BYTES_A_SECOND // 1024
-    assert f"{connection._BODY_SECONDS:g} s for a body, and a second for each {per_second} KB" in SECURITY
-    write_seconds, bytes_per_second = connection._WRITE_SECONDS, connection._WRITTEN_BYTES_A_SECOND // 1024
+    per_second = connection.BODY_BYTES_A_SECOND // 1024
+    assert f"{connection.BODY_SECONDS:g} s for a body, and a second for each {per_second} KB" in SECURITY
+    write_seconds, bytes_per_second = connection.WRITE_SECONDS, connection.WRITTEN_BYTES_A_SECOND // 1024
     assert (
         f"{write_seconds:g} s to accept a part of the response, and {write_seconds:g} s for all of it plus a second"
         in SECURITY

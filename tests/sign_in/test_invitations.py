@@ -48,9 +48,9 @@ def invite_as_owner(alice: NewAccount, workspace: Workspace) -> str:
 
 
 def path_in_mail() -> str:
-    found = re.search(r"http://sho\.rt(/accounts/invitations/\S+)", str(mail.outbox[0].body))
-    assert found is not None
-    return found[1]
+    match = re.search(r"http://sho\.rt(/accounts/invitations/\S+)", str(mail.outbox[0].body))
+    assert match is not None
+    return match[1]
 
 
 def browser(user: User | None = None) -> Client:

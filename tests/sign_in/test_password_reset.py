@@ -32,9 +32,9 @@ def request_reset(client: Client, email: str = "alice@example.com") -> Any:
 
 def link_in_mail() -> str:
     (message,) = mail.outbox
-    found = re.search(r"https?://\S+", str(message.body))
-    assert found is not None
-    return found[0]
+    match = re.search(r"https?://\S+", str(message.body))
+    assert match is not None
+    return match[0]
 
 
 def test_a_mail_leads_to_a_new_password(sends_mail: None, alice: NewAccount) -> None:
@@ -119,7 +119,7 @@ def test_a_mail_server_that_does_not_respond_gets_503(
     monkeypatch.setattr("django.core.mail.backends.locmem.EmailBackend.send_messages", refuse)
     response = request_reset(browser())
     assert (response.status_code, parse(response).texts["h1"]) == (503, refusals.MAIL_FAILED.title)
-    # A change is made even if nobody can be told.
+    # A change is made even if the notification cannot be sent.
     client = browser()
     log_in(client)
     with django_capture_on_commit_callbacks(execute=True) as callbacks:

@@ -48,9 +48,9 @@ def request_link(client: Client, email: str = EMAIL, **fields: str) -> Any:
 
 
 def link() -> str:
-    found = re.search(r"http://sho\.rt(/accounts/signup/confirm/\S+)", str(mail.outbox[-1].body))
-    assert found is not None, mail.outbox[-1].body
-    return found[1]
+    match = re.search(r"http://sho\.rt(/accounts/signup/confirm/\S+)", str(mail.outbox[-1].body))
+    assert match is not None, mail.outbox[-1].body
+    return match[1]
 
 
 def confirm(client: Client, path: str, password: str = PASSWORD, repeated: str | None = None) -> Any:

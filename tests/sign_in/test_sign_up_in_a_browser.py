@@ -46,9 +46,9 @@ def site(address: str, settings: Settings) -> str:
 def link_in(mails: MailServer) -> str:
     message = mails.next_mail()
     assert message["To"] == GRACE
-    found = re.search(r"http://\S+", message.get_content())
-    assert found is not None
-    return found[0]
+    match = re.search(r"http://\S+", message.get_content())
+    assert match is not None
+    return match[0]
 
 
 def send_address(page: Page, site: str) -> None:

@@ -19,7 +19,8 @@ OPEN_DAYS = 3
 # With fewer clicks in a month, reports read its days quickly enough, and each click would pay for more bytes of the
 # month's rows.
 BUSY_CLICKS = 50_000
-_LOCK = 5_823_140_977
+# The advisory lock of closing days: exclusive while days are closed, shared while they must stay open.
+LOCK = 5_823_140_977
 
 _CLOSE = """
 INSERT INTO analytics_lifecount AS t (link_id, dimension, slot, value, clicks)
@@ -40,7 +41,7 @@ def closed_day(first: int) -> date | None:
         [(today,)] = cursor.fetchall()
         if first > (today - EPOCH).days - OPEN_DAYS + 1:
             return None
-        cursor.execute("SELECT pg_advisory_xact_lock_shared(%s)", [_LOCK])
+        cursor.execute("SELECT pg_advisory_xact_lock_shared(%s)", [LOCK])
         return _closed(cursor)
 
 
@@ -51,7 +52,7 @@ def close_days(busy: int = BUSY_CLICKS) -> None:
     and imported clicks of an earlier month do not make it busy.
     """
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
         closed = _closed(cursor)
         cursor.execute("SELECT (now() AT TIME ZONE 'UTC')::date - %s", [OPEN_DAYS])
         (last,) = cursor.fetchone() or (closed,)
@@ -67,7 +68,7 @@ def wait_for_closing_days() -> None:
     Call it outside a transaction, after deleting days: whoever closes days later does not find them.
     """
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock_shared(%s)", [_LOCK])
+        cursor.execute("SELECT pg_advisory_xact_lock_shared(%s)", [LOCK])
 
 
 def _closed(cursor: CursorWrapper) -> date:

@@ -12,14 +12,14 @@ from redirects.sockets.responses.outbox import Outbox
 # Timeouts for the first byte of a new connection, and from there for the complete head.
 FIRST_BYTE_SECONDS = 10.0
 HEAD_SECONDS = 10.0
-# A body must be complete within this time plus one second for each _BODY_BYTES_A_SECOND received. Occasional single
+# A body must be complete within this time plus one second for each BODY_BYTES_A_SECOND received. Occasional single
 # bytes do not extend the deadline.
-_BODY_SECONDS = 30.0
-_BODY_BYTES_A_SECOND = 64 * 1024
-# A client must read at least one byte of its response within _WRITE_SECONDS, and all of it within that time plus one
-# second for each _WRITTEN_BYTES_A_SECOND sent.
-_WRITE_SECONDS = 30.0
-_WRITTEN_BYTES_A_SECOND = 4 * 1024
+BODY_SECONDS = 30.0
+BODY_BYTES_A_SECOND = 64 * 1024
+# A client must read at least one byte of its response within WRITE_SECONDS, and all of it within that time plus one
+# second for each WRITTEN_BYTES_A_SECOND sent.
+WRITE_SECONDS = 30.0
+WRITTEN_BYTES_A_SECOND = 4 * 1024
 # How long the loop waits for the client to close after the last response (RFC 9112, section 9.6).
 CLOSING_SECONDS = 2.0
 
@@ -95,10 +95,10 @@ class Connection:
 
 
 def body_deadline(partial_request: PartialRequest) -> float:
-    return partial_request.started_at + _BODY_SECONDS + partial_request.size / _BODY_BYTES_A_SECOND
+    return partial_request.started_at + BODY_SECONDS + partial_request.size / BODY_BYTES_A_SECOND
 
 
 def write_deadline(connection: Connection, now: float) -> float:
     """Occasional single bytes do not extend it."""
-    overall = connection.sending_since + _WRITE_SECONDS + connection.sent / _WRITTEN_BYTES_A_SECOND
-    return min(now + _WRITE_SECONDS, overall)
+    overall = connection.sending_since + WRITE_SECONDS + connection.sent / WRITTEN_BYTES_A_SECOND
+    return min(now + WRITE_SECONDS, overall)

@@ -78,7 +78,7 @@ def test_a_call_whose_worker_was_killed_counts_until_its_lease_ends(
 def test_of_twenty_concurrent_hosts_two_get_a_slot(
     alice: NewAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(concurrency, "_process", threading.BoundedSemaphore(20))
+    monkeypatch.setattr(concurrency, "PROCESS_SLOTS", threading.BoundedSemaphore(20))
     start, finish = threading.Barrier(20), threading.Barrier(20)
 
     def call(_: int) -> bool:

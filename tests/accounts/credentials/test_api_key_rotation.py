@@ -28,7 +28,9 @@ def test_a_key_cannot_read_or_replace_itself(
 
 
 @pytest.mark.parametrize("key", ["", "wrong", keys.new_key()], ids=["empty", "malformed", "unknown"])
-def test_an_invalid_key_is_not_told_what_the_endpoint_takes(key: str, db: None, anonymous: APIClient) -> None:
+def test_the_refusal_of_an_invalid_key_does_not_say_that_a_token_is_required(
+    key: str, db: None, anonymous: APIClient
+) -> None:
     response = anonymous.get("/api/auth/api-key", headers={"x-api-key": key})
     assert (response.status_code, response.json()) == (401, NOT_GIVEN)
 

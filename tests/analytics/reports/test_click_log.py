@@ -229,7 +229,7 @@ def test_page_is_read_in_index_order_without_sorting(api: APIClient, link: str) 
     Click.objects.bulk_create(
         [click(number + n % 3, Fact(f"2026-03-01T10:{n % 60:02}:00Z")) for n in range(600)]
     )
-    page = click_log._PAGE % {
+    page = click_log.PAGE % {
         "link": number, "since": "'2026-01-01'", "until": "'infinity'", "time": "'2026-03-01T10:30Z'", "id": 100,
         "kinds": "'{0,4}'", "reach": 10_000, "rows": 21, "destination": "'https://example.com/'",
     }  # fmt: skip

@@ -111,7 +111,7 @@ def test_after_a_reboot_the_file_is_not_used(
     assert state.is_hearing()
 
     (tmp_path / "boot_id").write_text("another")
-    monkeypatch.setattr(state, "_BOOT_ID", tmp_path / "boot_id")
+    monkeypatch.setattr(state, "BOOT_ID", tmp_path / "boot_id")
     state.mapped.cache_clear()
 
     assert state.unheard_seconds() == float("inf")

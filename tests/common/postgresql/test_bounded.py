@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 def abandoned_sockets(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Those of one test only: the server may still be working for others."""
     sockets: list[socket.socket] = []
-    monkeypatch.setattr(abandoned, "_sockets", sockets)
+    monkeypatch.setattr(abandoned, "sockets", sockets)
     yield
     for sock in sockets:
         sock.close()

@@ -81,9 +81,9 @@ def test_the_report_is_accessible(signed_in: Callable[..., Any], address: str, l
             for scheme in schemes:
                 page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
                 wait_for_drawings(page)
-                violations = page.evaluate("axe.run().then(result => result.violations)")
-                found = [(rule["id"], [node["html"] for node in rule["nodes"]]) for rule in violations]
-                assert found == [], (width, scheme)
+                broken_rules = page.evaluate("axe.run().then(result => result.violations)")
+                violations = [(rule["id"], [node["html"] for node in rule["nodes"]]) for rule in broken_rules]
+                assert violations == [], (width, scheme)
         assert visit.errors() == []
 
 

@@ -101,7 +101,7 @@ def test_verification_without_a_resolver_fails(
 ) -> None:
     domain = claim()
     settings.DNS_RESOLVERS = []
-    monkeypatch.setattr("domains.verification.resolver._system_resolvers", list)
+    monkeypatch.setattr("domains.verification.resolver.system_resolvers", list)
     for check in checks(api, domain):
         assert (check["reason"], check["resolver"]) == ("resolver_failed", "none")
 
@@ -131,7 +131,7 @@ def test_number_of_concurrent_verifications_is_limited(
 ) -> None:
     domain = claim()
     publish(dns, domain)
-    monkeypatch.setattr(proof, "_SLOT_SECONDS", 0)
+    monkeypatch.setattr(proof, "SLOT_SECONDS", 0)
     assert proof.CHECK_SLOTS.acquire(timeout=0)
     assert proof.CHECK_SLOTS.acquire(timeout=0)
     try:

@@ -83,7 +83,7 @@ def test_an_uncacheable_link_deletes_its_entry(known: KnownLinks) -> None:
 
 
 def test_the_oldest_entries_are_evicted(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("links.destinations.known_links._TRIM_EVERY", 1)
+    monkeypatch.setattr("links.destinations.known_links.TRIM_EVERY", 1)
     known = opened(path, entries=10)
     for number in range(25):
         known.remember(
@@ -165,7 +165,7 @@ def test_an_entry_is_written_once_a_frozen_writer_continues(
     known: KnownLinks, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     has_failed = threading.Event()
-    monkeypatch.setattr("links.destinations.known_links._BUSY_TIMEOUT_SECONDS", 0.01)
+    monkeypatch.setattr("links.destinations.known_links.BUSY_TIMEOUT_SECONDS", 0.01)
     monkeypatch.setattr("links.destinations.file_lock.sleep", lambda _: has_failed.set())
     with sqlite3.connect(path, isolation_level=None) as frozen:
         frozen.execute("BEGIN IMMEDIATE")

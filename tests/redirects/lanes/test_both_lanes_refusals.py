@@ -78,11 +78,11 @@ def test_an_answer_that_ends_the_connection_is_the_same_whoever_decided_that(mak
     make_link(customCode="spring")
     make_link(customCode="refused", **REFUSED_LINKS["not allowed here"])
     for path in ("/spring", "/spring+", "/refused", "/refused+", "/unknown"):
-        data, asking = request(path), request(path, {"Connection": "close"})
+        data, closing_request = request(path), request(path, {"Connection": "close"})
         with time_machine.travel(time.time(), tick=False):
             lane, now = lane_for(data), time.time()
             answer = lane.answer(data, AMERICAN, now, closes=True)
-            assert answer == lane.answer(asking, AMERICAN, now)
+            assert answer == lane.answer(closing_request, AMERICAN, now)
         assert answer is not None
         assert (answer[2], answer[1].count(b"\r\nConnection: close\r\n")) == (True, 1)
 

@@ -73,7 +73,7 @@ class Running:
         self.claims = Claims(loop, pending, self.deferred, logging.getLogger(__name__))
         self._opened = opened
 
-    def look_up(self, code: str) -> None:
+    def lookup(self, code: str) -> None:
         data = request(f"/{code}")
         if key := self.lane.lookup_key(data, time.time()):
             prepared = lookup(*key)
@@ -81,7 +81,7 @@ class Running:
             self.lane.store(*key, prepared)
 
     def visit(self, code: str) -> tuple[Handoff, socket.socket]:
-        self.look_up(code)
+        self.lookup(code)
         served, client = socket.socketpair()
         self._opened.callback(served.close)
         self._opened.enter_context(client)
@@ -104,7 +104,7 @@ def running(
 ) -> Iterator[Running]:
     # However long this process stops, a claim stays in the queue, and a pause lasts until the end of the test.
     settings.API_QUEUE_SECONDS = DEADLINE
-    monkeypatch.setattr(claims, "_PAUSE_SECONDS", DEADLINE)
+    monkeypatch.setattr(claims, "PAUSE_SECONDS", DEADLINE)
     with ExitStack() as opened:
         running = Running(opened)
         yield running
@@ -127,7 +127,7 @@ def has_followed(link: Link) -> bool:
 
 def test_only_a_granted_visit_follows_the_link(link: Link, running: Running, settings: Settings) -> None:
     settings.UNKNOWN_CODE_LIMIT = 100
-    running.look_up(link.short_code)
+    running.lookup(link.short_code)
     ClickCounter.objects.filter(pk=link.pk).update(clicks=1)
     refused, _ = running.visit(link.short_code)
     running.deferred.run_one()

@@ -19,7 +19,7 @@ MakeLink = Callable[..., dict[str, Any]]
 def brand(settings: Settings) -> Iterator[None]:
     settings.BRAND_NAME, settings.BRAND_LOGO, settings.BRAND_COLOR = "Example <b>", b"\x89PNG", "#0B5FFF"
     # The settings of a running service do not change.
-    caches = (refusing._refusal_page, previews._headers)
+    caches = (refusing.cached_refusal_page, previews.preview_headers)
     for cache in caches:
         cache.cache_clear()
     yield

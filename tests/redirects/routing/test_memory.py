@@ -60,8 +60,8 @@ def largest_rules(kind: str, value: Values, in_condition: int) -> list[dict[str,
 
 def compiled_bytes(routing: str) -> int:
     """Return the bytes that stay allocated after compiling and preparing the rules."""
-    conditions._conditions.clear()
-    router._routers.clear()
+    conditions.compiled_conditions.clear()
+    router.compiled_routers.clear()
     tracemalloc.start()
     try:
         compiled = compile_router(routing, 1, LOCATION)

@@ -190,7 +190,7 @@ def test_only_the_last_pages_of_the_clicks_are_read(
     make_link: MakeLink, follow: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old, new = (Link.objects.get(short_code=make_link()["shortCode"]) for _ in range(2))
-    monkeypatch.setattr(recent_links, "_PAGES", 1)
+    monkeypatch.setattr(recent_links, "PAGES", 1)
     with connection.cursor() as cursor:
         # The deleted clicks of other tests may leave free space before the last page.
         cursor.execute("TRUNCATE analytics_click")

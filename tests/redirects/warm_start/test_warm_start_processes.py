@@ -104,7 +104,7 @@ def test_readers_stop_when_the_loader_is_killed(shared: SharedEntries) -> None:
     other = SharedEntries.__new__(SharedEntries)
     other._descriptor = os.dup(shared._descriptor)
 
-    reader._read(FastLane(frozenset({"sho.rt"}), ()), other, child.pid)
+    reader.read_entries(FastLane(frozenset({"sho.rt"}), ()), other, child.pid)
 
     assert shared.is_discarded
     child.wait()
@@ -149,7 +149,7 @@ def test_a_worker_that_starts_after_a_loader_was_killed_starts_another(
     loaders: Loaders, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # However long this process stops, the workers start together.
-    monkeypatch.setattr(warm_start_shared, "_INTERVAL_SECONDS", inf)
+    monkeypatch.setattr(warm_start_shared, "INTERVAL_SECONDS", inf)
     loaders.prepare()
     assert (loaders.is_due, loaders.current is not None) == (True, True)
     loaders.prepare()

@@ -15,8 +15,8 @@ _MISSES = re.compile(r'^shortener_destination_lookups_total\{result="miss"\} (\S
 
 
 def misses(service: Service) -> float:
-    found = _MISSES.search(service.call_internal("/metrics").body.decode())
-    return float(found[1]) if found else 0.0
+    match = _MISSES.search(service.call_internal("/metrics").body.decode())
+    return float(match[1]) if match else 0.0
 
 
 def test_a_restarted_service_looks_up_no_link_that_was_followed_before(

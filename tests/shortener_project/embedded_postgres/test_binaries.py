@@ -20,8 +20,8 @@ from pathlib import Path
 from local_postgres import EmbeddedPostgresError
 from local_postgres.binaries import find_binaries
 try:
-    found = find_binaries(debian=Path(sys.argv[1]))
-    print(found.folder, found.version, found.wheel)
+    binaries = find_binaries(debian=Path(sys.argv[1]))
+    print(binaries.folder, binaries.version, binaries.wheel)
 except EmbeddedPostgresError as error:
     print(error)
 """

@@ -38,9 +38,8 @@ for command in ("drain_clicks", "gunicorn", "prepare_database"):
     pid = os.fork()
     if not pid:
         become(command)
-        options = connection.get_connection_params()["options"]
-        found = [option.removeprefix("-c ") for option in options.split(" -c ")]
-        named = dict(option.split("=", 1) for option in (word.removeprefix("-c ") for word in found))
+        options = connection.get_connection_params()["options"].split(" -c ")
+        named = dict(option.removeprefix("-c ").split("=", 1) for option in options)
         print(json.dumps([command, connection.settings_dict.get("RESPONSE_SECONDS"), *(named.get(name) for name in
             ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"))]), flush=True)
         os._exit(0)

@@ -47,9 +47,9 @@ def browser() -> Client:
 def provider_url(response: Any) -> str:
     """The URL of the provider that the page links to."""
     assert response.status_code == 200
-    found = re.search(r'<meta http-equiv="refresh" content="0; url=([^"]+)">', response.content.decode())
-    assert found is not None
-    return unescape(found[1])
+    match = re.search(r'<meta http-equiv="refresh" content="0; url=([^"]+)">', response.content.decode())
+    assert match is not None
+    return unescape(match[1])
 
 
 def at_provider(response: Any) -> str:

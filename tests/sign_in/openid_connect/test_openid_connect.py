@@ -71,14 +71,16 @@ def test_another_issuer_behind_the_address_is_refused(issuer: Provider, settings
     assert response.status_code == 503
 
 
-def test_an_answer_works_only_in_the_browser_that_asked(issuer: Provider, settings: Settings) -> None:
+def test_an_answer_works_only_in_the_browser_that_started_the_login(
+    issuer: Provider, settings: Settings
+) -> None:
     settings.OIDC_CREATE_ACCOUNTS = True
-    asked, other = browser(), browser()
-    path = at_provider(asked.post("/accounts/oidc/login/"))
+    initiator, other = browser(), browser()
+    path = at_provider(initiator.post("/accounts/oidc/login/"))
     assert other.get(path).status_code == 403
     assert logged_in_as(other) is None
-    assert asked.get(path).status_code == 302
-    assert asked.get(path).status_code == 403
+    assert initiator.get(path).status_code == 302
+    assert initiator.get(path).status_code == 403
 
 
 def test_a_token_for_another_login_is_refused(issuer: Provider, settings: Settings) -> None:
@@ -194,12 +196,12 @@ def test_without_password_login_a_second_factor_confirms(
     client = browser()
     client.force_login(alice.user)
     codes = "/accounts/2fa/recovery-codes/"
-    asked = client.get(codes)["Location"]
-    assert asked.startswith("/accounts/2fa/reauthenticate/")
+    reauthentication_path = client.get(codes)["Location"]
+    assert reauthentication_path.startswith("/accounts/2fa/reauthenticate/")
     refused = client.post("/accounts/reauthenticate/", {"password": PASSWORD})
     assert refused["Location"] == "/accounts/2fa/reauthenticate/"
     assert client.get(codes).status_code == 302
-    assert client.post(asked, {"code": recovery_code})["Location"] == codes
+    assert client.post(reauthentication_path, {"code": recovery_code})["Location"] == codes
     assert client.get(codes).status_code == 200
 
 

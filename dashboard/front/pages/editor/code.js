@@ -18,7 +18,7 @@ export function Code({ editing }) {
     const isUnchanged = customCode === editing.before.customCode && domainId === editing.before.domainId;
     const address = domains.value.find(domain => domain.id === domainId)?.shortUrl;
     useEffect(() => {
-        availableDomains().then(found => (domains.value = found), report);
+        availableDomains().then(available => (domains.value = available), report);
     }, []);
     useEffect(() => {
         verdict.value = null;

@@ -89,6 +89,6 @@ export function Rows({ rows, onChange, show, label }) {
  * @param {number} position
  */
 function handle(list, position) {
-    const found = list?.querySelectorAll(":scope > li > .handle")[position];
-    return found instanceof HTMLElement ? found : null;
+    const element = list?.querySelectorAll(":scope > li > .handle")[position];
+    return element instanceof HTMLElement ? element : null;
 }

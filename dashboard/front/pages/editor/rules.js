@@ -72,6 +72,6 @@ export function Rules({ editing }) {
  * @param {number} position
  */
 function errorOf(editing, position) {
-    const found = Object.entries(editing.errors.value).find(([name]) => name.startsWith(`rules.${position}.`));
-    return found?.[1];
+    const entry = Object.entries(editing.errors.value).find(([name]) => name.startsWith(`rules.${position}.`));
+    return entry?.[1];
 }

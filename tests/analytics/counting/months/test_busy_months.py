@@ -150,13 +150,13 @@ def test_two_hosts_that_close_days_at_once_close_each_once(make_link: MakeLink) 
 
     def release() -> None:
         eventually(waiting(observer, 2))
-        observer.execute("SELECT pg_advisory_unlock(%s)", [lifetime_counts._LOCK])
+        observer.execute("SELECT pg_advisory_unlock(%s)", [lifetime_counts.LOCK])
 
     def close() -> None:
         close_days(busy=1)
 
     with connect_elsewhere() as observer:
-        observer.execute("SELECT pg_advisory_lock(%s)", [lifetime_counts._LOCK])
+        observer.execute("SELECT pg_advisory_lock(%s)", [lifetime_counts.LOCK])
         at_once([close, close, release])
     assert stored(link) == summed_days(link)
     assert stored(link)[Dimension.COUNTRY, LATE_MONTH, "US"] == 3
