@@ -5,12 +5,13 @@ In `bench`, each module is a command.
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter
+from configparser import ConfigParser
 from pathlib import Path
 
 PROJECT = Path(__file__).parents[2]
-PYPROJECT = tomllib.loads((PROJECT / "pyproject.toml").read_text())
+IMPORT_LINTER = ConfigParser()
+IMPORT_LINTER.read_string((PROJECT / ".importlinter").read_text())
 LINES = 250
 MODULES = 16
 # Beside subfolders. Every app also has modules that Django requires, such as `apps` and `admin`.
@@ -22,7 +23,7 @@ OF_COMMANDS = PROJECT / "bench"
 def modules() -> list[Path]:
     return [
         path
-        for package in PYPROJECT["tool"]["importlinter"]["root_packages"]
+        for package in IMPORT_LINTER["importlinter"]["root_packages"].split()
         for path in (PROJECT / package).rglob("*.py")
         if path.parent.name != "migrations"
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-import tomllib
+from configparser import ConfigParser
 from pathlib import Path
 
 import pytest
@@ -67,8 +67,9 @@ def test_every_module_of_the_tree_exists() -> None:
 
 
 def root_packages() -> set[str]:
-    pyproject = tomllib.loads((PROJECT / "pyproject.toml").read_text())
-    return set(pyproject["tool"]["importlinter"]["root_packages"])
+    config = ConfigParser()
+    config.read_string((PROJECT / ".importlinter").read_text())
+    return set(config["importlinter"]["root_packages"].split())
 
 
 def test_every_folder_of_a_package_is_in_the_tree() -> None:
