@@ -66,9 +66,12 @@ def test_impossible_time_counts_today(make_link: MakeLink, time: int) -> None:
     assert DeadLetter.objects.count() == 0
 
 
-def test_undecryptable_pending_record_becomes_a_dead_letter(make_link: MakeLink) -> None:
+def test_undecryptable_pending_record_becomes_a_dead_letter(
+    make_link: MakeLink, caplog: pytest.LogCaptureFixture
+) -> None:
     PendingRecord.objects.create(record=b"x" * 60)
     journaled(pk(make_link()))
     assert drain() == 2
     assert totals() == [(1, 1)]
     assert [bytes(letter.record) for letter in DeadLetter.objects.all()] == [b"x" * 60]
+    assert caplog.text.count("A record could not be counted; stored as a dead letter: ") == 1
