@@ -30,7 +30,7 @@ class Installation:
         self._started: list[subprocess.Popen[bytes] | Fork] = []
         # The pid of the start, and the inode of the socket on which it listens.
         self._listener: tuple[int, str] | None = None
-        # By the last call, each with the time of its start.
+        # The processes in the last list, each with the time of its start.
         self._listed_processes: set[tuple[int, str]] = set()
 
     def serve(self) -> int:
