@@ -12,18 +12,9 @@ from domains.models import Domain
 from links import services
 from links.codes.format import generate_code
 from links.models import Code, Link
+from testing.links.calls import rename
 from testing.threads import at_once
-from tests.links.codes.claims import (
-    URL,
-    codes,
-    create,
-    created,
-    days_pass,
-    delete,
-    destination_of,
-    is_taken,
-    rename,
-)
+from tests.links.codes.claims import URL, codes, create, created, days_pass, delete, destination_of, is_taken
 from tests.links.codes.claims import brand as brand
 
 ROUNDS = 20
