@@ -1,8 +1,12 @@
-"""Other connections to the database of a test."""
+"""The connection of a test to its database, and other connections to it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import psycopg
+import pytest
 from django.db import connection
 
 
@@ -27,3 +31,25 @@ def is_a_connection_blocked() -> bool:
             "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
         )
         return cursor.fetchone() is not None
+
+
+def rows(query: str) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(query)
+        return cursor.fetchall()
+
+
+def force_nested_loops() -> None:
+    """Until the end of the transaction, allow only nested loop joins, which evaluate the inner query once per outer
+    row.
+    """
+    with connection.cursor() as cursor:
+        for kind in ("hashjoin", "mergejoin", "hashagg", "sort", "material", "memoize"):
+            cursor.execute(f"SET LOCAL enable_{kind} = off")
+
+
+@pytest.fixture(autouse=True)
+def closed_connection(transactional_db: None) -> Iterator[None]:
+    """Closed after each test: the test leaves it broken or with the short timeouts of the service."""
+    yield
+    connection.close()

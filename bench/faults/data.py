@@ -16,10 +16,10 @@ from local_postgres import EmbeddedPostgres
 from testing.proof import restore_faults
 from testing.proof.journal_faults import Stage
 from testing.proof.site import Site, prepare
-from testing.service.frozen import audit, clicks_of, follow
+from testing.service.frozen import audit, follow
 from testing.service.hosts import make_folder, started
 from testing.service.housekeeping import housekeeping_at, housekeeping_once
-from testing.service.running import eventually
+from testing.service.running import clicks_of, eventually
 
 RESTORES, CLICKS, AHEAD_DAYS = 5, 50, 400
 RETENTION = {"CLICK_RETENTION_DAYS": "90"}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 
 from bench.faults.result import Result
-from testing.service.frozen import audit, clicks_of, follow, frozen_in_a_transaction
+from testing.service.frozen import audit, follow, frozen_in_a_transaction
 from testing.service.hosts import started
-from testing.service.running import eventually
+from testing.service.running import clicks_of, eventually
 
 REPEATS, CLICKS = 3, 20
 # The database gives a silent transaction 10 seconds; the machine may be busy.

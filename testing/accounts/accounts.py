@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import jwt
 from rest_framework.test import APIClient
 
 from accounts.credentials.tokens import TokenPair
@@ -35,3 +38,20 @@ def token_client(access_token: str) -> APIClient:
 
 def bearer_client(user: User) -> APIClient:
     return token_client(log_in(user).access)
+
+
+def key_status(api_key: str) -> int:
+    """The status of a request with this key."""
+    status: int = key_client(api_key).get("/api/urls").status_code
+    return status
+
+
+def works(access_token: str) -> bool:
+    status = token_client(access_token).get("/api/urls").status_code
+    assert status in {200, 401}, status
+    return status == 200
+
+
+def claims_of(token: str) -> dict[str, Any]:
+    """What the token says, whoever signed it."""
+    return dict(jwt.decode(token, options={"verify_signature": False}))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from django.conf import settings
+from rest_framework.test import APIClient
 
 from analytics.counting.pipeline import Drainer
 from analytics.journal.writer import journal
@@ -17,6 +19,12 @@ def drain() -> int:
     while batch_size := drainer.drain_batch():
         total += batch_size
     return total
+
+
+def clicks(api: APIClient, link: dict[str, Any]) -> int:
+    """The clicks of the link, after every record in the journal is counted."""
+    drain()
+    return api.get(f"/api/urls/{link['_id']}").json()["data"]["url"]["clickCount"]
 
 
 def close_journal() -> None:

@@ -4,13 +4,10 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-import pytest
 from django.http import HttpResponse
 from django.urls import URLPattern, URLResolver, get_resolver
 from rest_framework.test import APIClient
 
-from accounts.models import User
-from accounts.services import NewAccount, rotate_api_key
 from testing.cases import Test, for_each
 
 UNKNOWN_ID = "01890000-0000-7000-8000-000000000000"
@@ -58,13 +55,6 @@ def routes() -> list[Route]:
                 )
             )
     return sorted(routes)
-
-
-@pytest.fixture
-def alice(db: None) -> NewAccount:
-    """Has no usable password: no test here logs in, and hashing one takes time."""
-    user = User.objects.create(email="alice@example.com", password="!")
-    return NewAccount(user, "", rotate_api_key(user=user))
 
 
 ROUTES = routes()

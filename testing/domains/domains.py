@@ -36,3 +36,9 @@ def status_of(client: APIClient, domain: dict[str, Any]) -> str:
     response = client.get(f"/api/domains/{domain['_id']}")
     assert response.status_code == 200, response.content
     return response.json()["data"]["domain"]["status"]
+
+
+def state() -> tuple[str, int]:
+    """The status of the only domain, and how many checks of its DNS failed in a row."""
+    domain = Domain.objects.get()
+    return domain.status, domain.failed_checks

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from rest_framework.test import APIClient
-
 RULES = [
     {
         "name": "Germany",
@@ -47,13 +45,6 @@ EVERYTHING: dict[str, Any] = {
     "split": SPLIT,
     "preview": {"title": "Sale", "description": "Shoes, 20 %", "imageUrl": "https://example.com/card.png"},
 }
-
-
-def read(client: APIClient, link: dict[str, Any]) -> dict[str, Any]:
-    response = client.get(f"/api/urls/{link['_id']}")
-    assert response.status_code == 200, response.content
-    url: dict[str, Any] = response.json()["data"]["url"]
-    return url
 
 
 def routing(url: dict[str, Any]) -> dict[str, Any]:

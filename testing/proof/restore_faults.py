@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
 import tempfile
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -11,13 +10,13 @@ from urllib.parse import urlsplit
 import psycopg
 from psycopg import sql
 
-from local_postgres.binaries import find_binaries
 from testing.proof import children
 from testing.proof.drainers import drain
 from testing.proof.journal_faults import CLICKS, Stage, expect
 from testing.proof.site import Site
 from testing.proof.verdict import Log, Verdict, counted_clicks, judge
 from testing.proof.writers import write
+from testing.service.postgresql.databases import run_program
 
 
 def database_restored(stage: Stage, repeats: int) -> Verdict:
@@ -30,7 +29,7 @@ def database_restored(stage: Stage, repeats: int) -> Verdict:
             _write(stage, log, die=stage.random.random() < 0.5)
             expect(children.end_of(children.start(drain, stage.site)), 0)
             before = counted_clicks(stage.site, log)
-            _run("pg_dump", "--format=custom", f"--file={dump}", stage.site.url)
+            run_program("pg_dump", "--format=custom", f"--file={dump}", stage.site.url)
             redirected_before = set(log.redirected)
             for _ in range(stage.random.randint(0, 2)):
                 _write(stage, log, die=stage.random.random() < 0.5)
@@ -81,13 +80,9 @@ def _lose_and_restore(site: Site, dump: Path) -> None:
     with psycopg.connect(address._replace(path="/postgres").geturl(), autocommit=True) as server:
         server.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(name))
         server.execute(sql.SQL("CREATE DATABASE {}").format(name))
-    _run("pg_restore", "--exit-on-error", "--no-owner", f"--dbname={site.url}", str(dump))
+    run_program("pg_restore", "--exit-on-error", "--no-owner", f"--dbname={site.url}", str(dump))
 
 
 def _lost_bytes(site: Site) -> int:
     total: int = site.rows("SELECT coalesce(sum(size), 0)::bigint FROM analytics_journalloss")[0][0]
     return total
-
-
-def _run(program: str, *arguments: str) -> None:
-    subprocess.run([find_binaries().folder / program, *arguments], check=True)

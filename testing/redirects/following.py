@@ -1,6 +1,10 @@
 """Links that tests follow, and what they expect of a redirect."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
+from django.test import Client
 
 from accounts.services import NewAccount
 from domains.models import Domain, DomainStatus
@@ -13,6 +17,17 @@ CUSTOM_HOST = "go.example.net"
 @pytest.fixture
 def domain(alice: NewAccount) -> Domain:
     return custom_domain(alice)
+
+
+@pytest.fixture
+def follow(visitor: Client) -> Callable[[dict[str, Any]], tuple[int, str | None]]:
+    """Returns the status and, of a refusal, its reason."""
+
+    def status(link: dict[str, Any]) -> tuple[int, str | None]:
+        response = visitor.get(f"/{link['shortCode']}", headers={"accept": "application/json"})
+        return response.status_code, response.json()["reason"] if response.content else None
+
+    return status
 
 
 def custom_domain(

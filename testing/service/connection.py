@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
 import time
 from math import inf
 from typing import Any, NamedTuple
@@ -81,3 +82,8 @@ class ReusedConnection(Connection):
             return self.follow(path)
         self._idle_since = time.monotonic()
         return response
+
+
+def read_to_end(connection: socket.socket) -> bytes:
+    """All bytes until the peer closes the connection."""
+    return b"".join(iter(lambda: connection.recv(65_536), b""))

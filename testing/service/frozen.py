@@ -22,12 +22,6 @@ def _database(service: Service) -> psycopg.Connection[Any]:
     return psycopg.connect(url, autocommit=True)
 
 
-def clicks_of(service: Service, api_key: str, link: dict[str, Any]) -> int:
-    response = service.call("GET", f"/api/urls/{link['_id']}", X_API_Key=api_key)
-    clicks: int = response.json()["data"]["url"]["clickCount"]
-    return clicks
-
-
 def follow(service: Service, link: dict[str, Any], times: int) -> None:
     for _ in range(times):
         assert service.call("GET", f"/{link['shortCode']}").status == 302

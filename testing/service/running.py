@@ -30,6 +30,7 @@ __all__ = [
     "Owner",
     "Response",
     "Service",
+    "clicks_of",
     "eventually",
     "free_port",
     "listens",
@@ -215,3 +216,10 @@ class Service(Installation):
             and self._account is None
             and forks.can_fork(environment)
         )
+
+
+def clicks_of(service: Service, api_key: str, link: dict[str, Any]) -> int:
+    """How many clicks the service has counted."""
+    response = service.call("GET", f"/api/urls/{link['_id']}", X_API_Key=api_key)
+    clicks: int = response.json()["data"]["url"]["clickCount"]
+    return clicks

@@ -6,7 +6,11 @@ import base64
 import hashlib
 import hmac
 import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
 
+import pytest
+import time_machine
 from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.totp.internal.auth import TOTP
@@ -15,6 +19,13 @@ from accounts.models import User
 
 SECRET = base64.b32encode(b"12345678901234567890").decode()
 STEP_SECONDS = 30
+
+
+@pytest.fixture(autouse=True)
+def clock() -> Iterator[time_machine.Traveller]:
+    """A stopped clock: otherwise a code could expire between its computation and its use."""
+    with time_machine.travel(datetime.now(UTC), tick=False) as traveller:
+        yield traveller
 
 
 def code(secret: str = SECRET, *, steps_later: int = 0) -> str:

@@ -17,20 +17,12 @@ from domains.models import Domain
 from links.models import Link
 from testing.links.many import create_many
 from testing.polling import DEADLINE
+from testing.redirects.following import follow as follow
 from testing.refusals import broken_rules
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 MakeLink = Callable[..., dict[str, Any]]
-
-
-@pytest.fixture
-def follow(visitor: Client) -> Callable[[dict[str, Any]], tuple[int, str | None]]:
-    def status(link: dict[str, Any]) -> tuple[int, str | None]:
-        response = visitor.get(f"/{link['shortCode']}", headers={"accept": "application/json"})
-        return response.status_code, response.json()["reason"] if response.content else None
-
-    return status
 
 
 BANNED = (410, "disabled")

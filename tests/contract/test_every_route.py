@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from rest_framework.test import APIClient
 
+from testing.accounts.fixtures import alice as alice
 from testing.cases import Test, for_each
 from testing.contract.every_route import (
     ALL_METHODS,
@@ -20,7 +21,6 @@ from testing.contract.every_route import (
     for_every_call,
     send,
 )
-from testing.contract.every_route import alice as alice
 
 DOCUMENTED = {
     ("POST", "/api/auth/login"),

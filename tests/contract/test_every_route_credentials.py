@@ -4,6 +4,7 @@ from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
 from testing.accounts.accounts import bearer_client
+from testing.accounts.fixtures import alice as alice
 from testing.contract.every_route import (
     NOT_GIVEN,
     PRIVATE,
@@ -13,7 +14,6 @@ from testing.contract.every_route import (
     for_every_call,
     send,
 )
-from testing.contract.every_route import alice as alice
 
 BAD_KEY = "The API key is not valid."
 BAD_TOKEN = "The token is not valid or has expired."

@@ -3,6 +3,7 @@
 import pytest
 from rest_framework.test import APIClient
 
+from testing.accounts.fixtures import alice as alice
 from testing.contract.every_route import (
     ALL_METHODS,
     DOCUMENTATION,
@@ -15,7 +16,6 @@ from testing.contract.every_route import (
     for_every_call,
     send,
 )
-from testing.contract.every_route import alice as alice
 
 TOP_LEVEL_KEYS = {
     *("success", "message", "data", "warnings"),

@@ -8,18 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
 from rest_framework.test import APIClient
 
+from testing.contract.description import described as described
 from testing.nodejs import node, node_modules
 
 REPOSITORY = Path(__file__).parents[2]
 CALLS = Path(__file__).parent / "first_calls.ts"
-
-
-@pytest.fixture
-def description(anonymous: APIClient) -> dict[str, Any]:
-    return anonymous.get("/api/schema").json()
 
 
 def first_body_of_the_readme() -> str:
@@ -54,10 +49,10 @@ def test_the_first_call_of_the_readme_compiles_with_default_options(
     assert (compiled.returncode, compiled.stdout) == (0, "")
 
 
-def test_request_fields_have_no_default_that_makes_them_required(description: dict[str, Any]) -> None:
+def test_request_fields_have_no_default_that_makes_them_required(described: dict[str, Any]) -> None:
     defaults = [
         f"{component}.{name}"
-        for component, schema in description["components"]["schemas"].items()
+        for component, schema in described["components"]["schemas"].items()
         for name, field in schema.get("properties", {}).items()
         if "default" in field
     ]
@@ -80,18 +75,18 @@ def inline_types(schema: Any, path: str, *, is_component: bool = False) -> Itera
             yield from inline_types(schema.get(key), f"{path}.{key}")
 
 
-def test_every_type_of_the_components_has_a_name_of_its_own(description: dict[str, Any]) -> None:
+def test_every_type_of_the_components_has_a_name_of_its_own(described: dict[str, Any]) -> None:
     unnamed = [
         path
-        for component, schema in description["components"]["schemas"].items()
+        for component, schema in described["components"]["schemas"].items()
         for path in inline_types(schema, component, is_component=True)
     ]
     # Fields of any object in the history, and details of an error: objects without described keys.
     assert unnamed == ["Change.before", "Change.after", "Error.data"]
 
 
-def test_names_of_requests_read_well(description: dict[str, Any]) -> None:
-    assert {name for name in description["components"]["schemas"] if name.endswith("Request")} == {
+def test_names_of_requests_read_well(described: dict[str, Any]) -> None:
+    assert {name for name in described["components"]["schemas"] if name.endswith("Request")} == {
         *("LoginRequest", "RefreshTokenRequest", "AddDomainRequest", "DomainSettingsRequest"),
         *("CreateLinkRequest", "UpdateLinkRequest", "RestrictionsRequest", "UtmRequest", "ImportRequest"),
         *("BulkCreateRequest", "BulkUpdateRequest", "BulkDeleteRequest", "CreateQrCodeRequest"),
@@ -103,8 +98,8 @@ def test_names_of_requests_read_well(description: dict[str, Any]) -> None:
     }
 
 
-def test_names_of_enumerations_read_well(description: dict[str, Any]) -> None:
-    schemas = description["components"]["schemas"]
+def test_names_of_enumerations_read_well(described: dict[str, Any]) -> None:
+    schemas = described["components"]["schemas"]
     assert {name for name, schema in schemas.items() if "enum" in schema} == {
         *("ClickKind", "DetectedImportFormat", "DeviceType", "DnsRecordType", "DomainStatus"),
         *(

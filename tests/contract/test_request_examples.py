@@ -14,6 +14,7 @@ from accounts.services import NewAccount
 from testing.accounts.accounts import PASSWORD, account
 from testing.accounts.keys import scoped_key
 from testing.accounts.workspaces import add_member, team
+from testing.contract.description import described as described
 
 # Values that only the reader knows, by the name of the field or path parameter.
 Placeholders = dict[str, Any]
@@ -33,13 +34,8 @@ class Example(NamedTuple):
         return re.findall(r"Replace `(\w+)`", self.description)
 
 
-@pytest.fixture
-def description(anonymous: APIClient) -> dict[str, Any]:
-    return anonymous.get("/api/schema").json()
-
-
-def request_examples(description: dict[str, Any]) -> Iterator[Example]:
-    for path, methods in description["paths"].items():
+def request_examples(described: dict[str, Any]) -> Iterator[Example]:
+    for path, methods in described["paths"].items():
         for method, operation in methods.items():
             for content in operation.get("requestBody", {}).get("content", {}).values():
                 for example in content["examples"].values():
@@ -111,13 +107,13 @@ def send(
 
 
 def test_every_request_example_succeeds(
-    description: dict[str, Any],
+    described: dict[str, Any],
     own_values: Callable[[Example], Placeholders],
     send: Callable[[Example, Any, Placeholders], Any],
 ) -> None:
     refused = []
     # The others need the password and the tokens that this one replaces.
-    examples = sorted(request_examples(description), key=lambda each: each.operation == "changePassword")
+    examples = sorted(request_examples(described), key=lambda each: each.operation == "changePassword")
     for example in examples:
         values = own_values(example)
         placeholders = {name: values[name] for name in example.placeholders}
@@ -135,9 +131,9 @@ def test_every_request_example_succeeds(
     assert len(examples) >= 12
 
 
-def test_only_the_readers_own_objects_and_credentials_are_placeholders(description: dict[str, Any]) -> None:
+def test_only_the_readers_own_objects_and_credentials_are_placeholders(described: dict[str, Any]) -> None:
     placeholders: dict[str, set[str]] = {}
-    for example in request_examples(description):
+    for example in request_examples(described):
         if example.placeholders:
             placeholders.setdefault(example.operation, set()).update(example.placeholders)
     assert placeholders == {
@@ -152,8 +148,8 @@ def test_only_the_readers_own_objects_and_credentials_are_placeholders(descripti
     }
 
 
-def test_no_request_example_has_a_code_a_domain_id_or_a_date_that_passes(description: dict[str, Any]) -> None:
-    for example in request_examples(description):
+def test_no_request_example_has_a_code_a_domain_id_or_a_date_that_passes(described: dict[str, Any]) -> None:
+    for example in request_examples(described):
         for name in ("customCode", "shortCode", "domainId", "expiresAt"):
             assert name not in str(example.body), example
 
@@ -161,7 +157,7 @@ def test_no_request_example_has_a_code_a_domain_id_or_a_date_that_passes(descrip
 def test_every_query_example_succeeds(
     alice: NewAccount,
     api: APIClient,
-    description: dict[str, Any],
+    described: dict[str, Any],
     make_link: Callable[..., dict[str, Any]],
 ) -> None:
     link = make_link()["_id"]
@@ -174,7 +170,7 @@ def test_every_query_example_succeeds(
         "/api/workspaces": str(team(alice).public_id),
     }
     sent = 0
-    for path, methods in description["paths"].items():
+    for path, methods in described["paths"].items():
         operation = methods.get("get")
         if operation is None or operation["security"] == [{"bearerAuth": []}]:
             continue

@@ -11,20 +11,16 @@ from playwright.sync_api import expect
 from pytest_django import Settings
 
 from accounts.models import User
-from accounts.services import NewAccount, create_account
+from accounts.services import NewAccount
 from links.models import Link
 from testing.accounts.accounts import PASSWORD
+from testing.accounts.fixtures import operator as operator
 from testing.pages.dashboard import session_cookie, sign_in, wait_for_account
 from testing.pages.waiting import wait_until
 from testing.polling import DEADLINE
 
 pytestmark = pytest.mark.django_db(transaction=True)
 DESTINATION = "https://example.com/typed"
-
-
-@pytest.fixture
-def operator(transactional_db: None) -> User:
-    return create_account(email="operator@example.com", password=PASSWORD, superuser=True).user
 
 
 def test_somebody_signs_in_and_out(browse: Callable[[], Any], address: str, operator: User) -> None:

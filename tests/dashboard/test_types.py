@@ -8,20 +8,13 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import pytest
-from rest_framework.test import APIClient
-
 from dashboard.files import FRONT
+from testing.contract.description import described as described
 from testing.nodejs import node, node_modules
 
 
-@pytest.fixture
-def description(anonymous: APIClient) -> dict[str, Any]:
-    return anonymous.get("/api/schema").json()
-
-
 def check_types(
-    description: dict[str, Any], folder: Path, only: str | None = None
+    described: dict[str, Any], folder: Path, only: str | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Compile a copy of the front end with the types of this description. ``only``: this module and its imports."""
     modules, front = node_modules(), folder / "front"
@@ -31,7 +24,7 @@ def check_types(
         (front / "tsconfig.json").write_text(json.dumps(options | {"include": [only]}))
     (front / "node_modules").symlink_to(modules)
     (front / "types").mkdir()
-    (front / "schema.json").write_text(json.dumps(description))
+    (front / "schema.json").write_text(json.dumps(described))
     generated = node(
         modules / "openapi-typescript/bin/cli.js", "schema.json", "--output", "types/api.d.ts", cwd=front
     )
@@ -42,15 +35,15 @@ def check_types(
     )
 
 
-def test_the_front_end_has_no_type_error(description: dict[str, Any], tmp_path: Path) -> None:
-    checked = check_types(description, tmp_path)
+def test_the_front_end_has_no_type_error(described: dict[str, Any], tmp_path: Path) -> None:
+    checked = check_types(described, tmp_path)
     assert (checked.stdout, checked.returncode) == ("", 0)
 
 
-def test_a_field_that_the_api_loses_is_an_error(description: dict[str, Any], tmp_path: Path) -> None:
-    listed = description["components"]["schemas"]["ListedUrl"]
+def test_a_field_that_the_api_loses_is_an_error(described: dict[str, Any], tmp_path: Path) -> None:
+    listed = described["components"]["schemas"]["ListedUrl"]
     del listed["properties"]["clickCount"]
     listed["required"].remove("clickCount")
-    checked = check_types(description, tmp_path, only="pages/links/table.js")
+    checked = check_types(described, tmp_path, only="pages/links/table.js")
     assert checked.returncode != 0
     assert "clickCount" in checked.stdout

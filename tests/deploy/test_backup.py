@@ -15,16 +15,9 @@ import pytest
 from testing.background import running
 from testing.service.hosts import SECRET_KEY
 from testing.service.limits import LONG_TIMEOUTS
-from testing.service.running import Service, eventually
+from testing.service.running import Service, clicks_of, eventually
 
 MakeService = Callable[..., Service]
-
-
-def clicks_of(service: Service, api_key: str, link: dict[str, str]) -> int:
-    clicks: int = service.call("GET", f"/api/urls/{link['_id']}", X_API_Key=api_key).json()["data"]["url"][
-        "clickCount"
-    ]
-    return clicks
 
 
 def follow(service: Service, code: str, times: int) -> None:

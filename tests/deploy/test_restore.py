@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,20 +11,16 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from local_postgres.binaries import find_binaries
 from testing.service.hosts import SECRET_KEY
 from testing.service.limits import LONG_TIMEOUTS
-from testing.service.running import Service, eventually
+from testing.service.postgresql.databases import run_program
+from testing.service.running import Service, clicks_of, eventually
 from testing.visitors.agents import FIREFOX
 
 
 @pytest.fixture
 def dump(tmp_path: Path) -> Path:
     return tmp_path / "shortener.dump"
-
-
-def run(program: str, *arguments: str | Path) -> None:
-    subprocess.run([find_binaries().folder / program, *arguments], check=True)
 
 
 def contents(connection: psycopg.Connection) -> dict[str, str]:
@@ -48,7 +43,7 @@ def dump_with_contents(url: str, dump: Path) -> dict[str, str]:
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         row = connection.execute("SELECT pg_export_snapshot()").fetchone()
         assert row is not None
-        run("pg_dump", "--format=custom", f"--snapshot={row[0]}", f"--file={dump}", url)
+        run_program("pg_dump", "--format=custom", f"--snapshot={row[0]}", f"--file={dump}", url)
         return contents(connection)
 
 
@@ -64,12 +59,6 @@ def lost_bytes(url: str) -> int:
         ).fetchone()
     assert row is not None
     return int(row[0])
-
-
-def clicks_of(service: Service, api_key: str, link: dict[str, str]) -> int:
-    response = service.call("GET", f"/api/urls/{link['_id']}", X_API_Key=api_key)
-    clicks: int = response.json()["data"]["url"]["clickCount"]
-    return clicks
 
 
 def test_a_restored_database_equals_the_dump_and_serves(
@@ -93,7 +82,7 @@ def test_a_restored_database_equals_the_dump_and_serves(
 
     before = dump_with_contents(lost, dump)
     service.stop()
-    run("pg_restore", "--exit-on-error", "--no-owner", f"--dbname={restored}", dump)
+    run_program("pg_restore", "--exit-on-error", "--no-owner", f"--dbname={restored}", dump)
     with psycopg.connect(restored) as connection:
         assert contents(connection) == before
 
@@ -134,7 +123,7 @@ def test_an_older_dump_loses_only_the_clicks_counted_since(
 
     follow(10)
     eventually(lambda: clicks_of(service, owner.api_key, link) == 10)
-    run("pg_dump", "--format=custom", f"--file={dump}", lost)
+    run_program("pg_dump", "--format=custom", f"--file={dump}", lost)
     # Counted and overwritten after the dump, in the same segment and in a deleted one: these are lost.
     follow(7)
     eventually(lambda: clicks_of(service, owner.api_key, link) == 17)
@@ -151,7 +140,7 @@ def test_an_older_dump_loses_only_the_clicks_counted_since(
     follow(20)
     assert holds_records(service)
     service.kill_everything()
-    run("pg_restore", "--exit-on-error", "--no-owner", f"--dbname={restored}", dump)
+    run_program("pg_restore", "--exit-on-error", "--no-owner", f"--dbname={restored}", dump)
 
     service.environment["DATABASE_URL"] = restored
     service.start()

@@ -32,14 +32,6 @@ def created(client: APIClient, code: str | None = None, domain: Domain | None = 
     return response.json()["data"]["url"]
 
 
-def rename(client: APIClient, link: dict[str, Any], code: str | None) -> Any:
-    return client.put(f"/api/urls/{link['_id']}", {"customCode": code})
-
-
-def whole(client: APIClient, link: dict[str, Any]) -> dict[str, Any]:
-    return client.get(f"/api/urls/{link['_id']}").json()["data"]["url"]
-
-
 def delete(client: APIClient, domain: Domain) -> Any:
     return client.delete(f"/api/domains/{domain.public_id}")
 

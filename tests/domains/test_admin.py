@@ -12,7 +12,7 @@ from rest_framework.test import APIClient
 from domains.models import Domain
 from testing.accounts.admin import Operator, audit, messages_of
 from testing.domains.dns_server import DnsServer
-from testing.domains.domains import publish
+from testing.domains.domains import publish, state
 
 DOMAINS = "domains/domain/"
 HOST = "go.brand.example"
@@ -24,11 +24,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def recheck(operator: Operator) -> list[str]:
     return messages_of(operator.act(DOMAINS, "recheck", Domain.objects.all()))
-
-
-def state() -> tuple[str, int]:
-    domain = Domain.objects.get()
-    return domain.status, domain.failed_checks
 
 
 @pytest.mark.parametrize("domains", [1, 3])

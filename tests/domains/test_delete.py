@@ -10,17 +10,8 @@ from accounts.services import NewAccount
 from domains.models import Domain
 from links.models import Code, Link
 from testing.domains.domains import active_domain
-from tests.domains.deletions import (
-    HOST,
-    URL,
-    create,
-    created,
-    delete,
-    deleted,
-    rename,
-    totals_are_consistent,
-    whole,
-)
+from testing.links.calls import rename, whole
+from tests.domains.deletions import HOST, URL, create, created, delete, deleted, totals_are_consistent
 from tests.domains.deletions import brand as brand
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -10,16 +10,9 @@ from rest_framework.test import APIClient
 from accounts.services import NewAccount
 from links.models import Code, Link
 from testing.domains.domains import active_domain
+from testing.links.calls import rename, whole
 from testing.threads import at_once
-from tests.domains.deletions import (
-    HOST,
-    create,
-    created,
-    delete,
-    rename,
-    totals_are_consistent,
-    whole,
-)
+from tests.domains.deletions import HOST, create, created, delete, totals_are_consistent
 from tests.domains.deletions import brand as brand
 
 pytestmark = pytest.mark.django_db(transaction=True)

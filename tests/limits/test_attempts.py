@@ -12,16 +12,11 @@ from pytest_django import Settings
 from common.errors import TooManyAttempts
 from limits.attempts import Limit, delete_expired_attempts, spend_attempt, uncount_attempts
 from testing.attempts import pass_time
+from testing.connections import rows
 from testing.polling import DEADLINE
 
 SUBJECT = "login:alice@example.com"
 FIVE_IN_A_MINUTE = Limit(attempts=5, seconds=60)
-
-
-def rows(query: str) -> list[tuple[object, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(query)
-        return cursor.fetchall()
 
 
 def attempts_stored() -> list[int]:

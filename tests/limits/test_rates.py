@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-from django.db import connection
 from pytest_django.fixtures import Settings
 
 from common.errors import TooManyRequests
 from limits.models import RequestCount
 from limits.rates import delete_expired_requests, spend_request
 from testing.attempts import age_minutes
+from testing.connections import rows
 from testing.threads import at_once
 
 SUBJECT = "network 203.0.113.0/24"
-
-
-def rows(query: str) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(query)
-        return cursor.fetchall()
 
 
 def test_the_first_request_starts_a_minute(slow_clock: None) -> None:

@@ -34,12 +34,6 @@ def refused(api: APIClient, body: dict[str, Any], status: int) -> HttpResponse:
     return response
 
 
-def whole(api: APIClient, link: dict[str, Any]) -> dict[str, Any]:
-    response = api.get(f"/api/urls/{link['_id']}")
-    assert response.status_code == 200
-    return response.json()["data"]["url"]
-
-
 def at(path: str, value: Any) -> dict[str, Any]:
     """``at("utm.source", 5)`` is a body whose ``utm`` is ``{"source": 5}``; a final number stands for a list item."""
     *outer, last = path.split(".")

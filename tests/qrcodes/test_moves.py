@@ -15,16 +15,12 @@ from accounts.models import Workspace
 from accounts.services import NewAccount
 from links.models import Link
 from qrcodes.models import QrCode
-from testing.accounts.workspaces import key_client_in, team
+from testing.accounts.fixtures import marketing as marketing
+from testing.accounts.workspaces import key_client_in
 from testing.connections import is_a_connection_blocked
 from testing.polling import eventually
 
 MakeQrCode = Callable[..., dict[str, Any]]
-
-
-@pytest.fixture
-def marketing(alice: NewAccount) -> Workspace:
-    return team(alice, "Marketing")
 
 
 def move(api: APIClient, target: Workspace, *links: str) -> Any:

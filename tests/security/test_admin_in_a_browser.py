@@ -10,9 +10,10 @@ from django.contrib import admin
 from playwright.sync_api import Page
 
 from accounts.models import User
-from accounts.services import NewAccount, create_account
+from accounts.services import NewAccount
 from domains.models import Domain, DomainStatus
 from testing.accounts.accounts import PASSWORD, key_client
+from testing.accounts.fixtures import operator as operator
 from testing.pages.browser import Visit
 from testing.pages.browser import address as address
 from testing.pages.browser import browse as browse
@@ -30,11 +31,6 @@ def log_in(page: Page, address: str) -> None:
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Log in", exact=True).click()
     page.wait_for_url(f"{address}/admin/")
-
-
-@pytest.fixture
-def operator(transactional_db: None) -> User:
-    return create_account(email="operator@example.com", password=PASSWORD, superuser=True).user
 
 
 def test_every_page_of_the_admin_works_under_its_policy(

@@ -10,18 +10,13 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from accounts.models import User
-from accounts.services import create_account
 from links.models import Link
 from testing.accounts.accounts import PASSWORD
+from testing.accounts.fixtures import operator as operator
 from testing.pages.html import parse
 from testing.visitors.agents import FIREFOX
 
 MakeLink = Callable[..., dict[str, Any]]
-
-
-@pytest.fixture
-def operator(db: None) -> User:
-    return create_account(email="operator@example.com", password=PASSWORD, superuser=True).user
 
 
 @pytest.fixture

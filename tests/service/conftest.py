@@ -60,6 +60,12 @@ def api_key(installation: Installation) -> str:
 
 
 @pytest.fixture(scope="module")
+def database(make_database: Callable[[], str]) -> str:
+    """The URL of a migrated database of the module."""
+    return make_database()
+
+
+@pytest.fixture(scope="module")
 def make_unfinished_database(make_database: Callable[[], str]) -> Callable[[], str]:
     """Factory of databases that lack what Django adds after the last migration, as after an interrupted start."""
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 from django.apps import apps
 from django.conf import settings
-from django.db import connection
 
 from analytics.models import Click, DayCount, Dimension, Kind, LifeCount, MonthCount
+from testing.connections import rows
 
 pytestmark = pytest.mark.django_db
 
@@ -26,18 +25,12 @@ SELECT relname::text, obj_description(oid, 'pg_class') FROM pg_class WHERE relki
 """
 
 
-def query(sql: str) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(sql)
-        return cursor.fetchall()
-
-
 def our_comments() -> dict[tuple[str, str], tuple[str | None, str | None]]:
     """The comments of the column and the table, by the names of both, in tables of this project."""
     ours = {label for label in apps.app_configs if label in settings.INSTALLED_APPS and "." not in label}
     return {
         (table, column): (comment, table_comment)
-        for table, column, comment, table_comment in query(COMMENTS)
+        for table, column, comment, table_comment in rows(COMMENTS)
         if table.partition("_")[0] in ours
     }
 
@@ -64,7 +57,7 @@ def test_comments_in_the_database_are_those_of_the_models() -> None:
 
 
 def test_views_have_comments() -> None:
-    views = dict(query(VIEWS))
+    views = dict(rows(VIEWS))
     assert views.keys() == {
         *("analytics_readable_click", "analytics_readable_daycount", "analytics_readable_lifecount"),
         "analytics_readable_monthcount",
@@ -78,10 +71,10 @@ def test_a_view_names_the_kinds_of_requests() -> None:
     )
     for kind in Kind:
         Click.objects.create(time=datetime(2026, 1, 1, tzinfo=UTC), link_id=kind, kind=kind, **texts)
-    rows = query("SELECT link_id, kind FROM analytics_readable_click")
-    assert sorted(rows) == [(kind.value, kind.name.lower()) for kind in Kind]
+    kinds = rows("SELECT link_id, kind FROM analytics_readable_click")
+    assert sorted(kinds) == [(kind.value, kind.name.lower()) for kind in Kind]
     columns = [field.column for field in Click._meta.local_concrete_fields]
-    names = query(
+    names = rows(
         "SELECT attname::text FROM pg_attribute WHERE attrelid = 'analytics_readable_click'::regclass AND attnum > 0"
     )
     assert sorted(name for (name,) in names) == sorted(columns)
@@ -96,11 +89,11 @@ def test_views_name_the_dimensions_and_add_up_the_slots() -> None:
             LifeCount.objects.create(**count)
             MonthCount.objects.create(month=day, **count)
     names = sorted(dimension.name.lower() for dimension in Dimension)
-    by_day = query("SELECT dimension, link_id, day, value, clicks FROM analytics_readable_daycount")
+    by_day = rows("SELECT dimension, link_id, day, value, clicks FROM analytics_readable_daycount")
     assert sorted(by_day) == [(name, 1, day, "DE", 6) for name in names]
-    in_all = query("SELECT dimension, link_id, value, clicks FROM analytics_readable_lifecount")
+    in_all = rows("SELECT dimension, link_id, value, clicks FROM analytics_readable_lifecount")
     assert sorted(in_all) == [(name, 1, "DE", 6) for name in names]
-    by_month = query("SELECT dimension, link_id, month, value, clicks FROM analytics_readable_monthcount")
+    by_month = rows("SELECT dimension, link_id, month, value, clicks FROM analytics_readable_monthcount")
     assert sorted(by_month) == [(name, 1, day, "DE", 6) for name in names]
 
 

@@ -11,10 +11,6 @@ from testing.accounts.accounts import PASSWORD
 NEW = "another good password"
 
 
-def browser(address: str = "203.0.113.5", **headers: str) -> Client:
-    return Client(enforce_csrf_checks=True, headers={"host": "sho.rt", **headers}, REMOTE_ADDR=address)
-
-
 def submit(client: Client, path: str, **fields: str) -> Any:
     if "csrftoken" not in client.cookies:
         client.get("/accounts/login/")

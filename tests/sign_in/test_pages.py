@@ -7,24 +7,20 @@ from typing import Any
 
 import pytest
 from django.contrib.sessions.models import Session as PageSession
-from django.test import Client
 from pytest_django import Settings
 
 from accounts.models import Change, EndReason, Session, User
 from accounts.services import NewAccount, set_active
 from testing.accounts.accounts import PASSWORD, bearer_client
 from testing.pages.html import parse
-from tests.sign_in.login_pages import NEW, browser, change, log_in, submit
+from testing.sign_in.pages import logged_in, strict_browser
+from tests.sign_in.login_pages import NEW, change, log_in, submit
 
 pytestmark = pytest.mark.django_db
 
 
-def logged_in(client: Client) -> bool:
-    return client.get("/accounts/").status_code == 200
-
-
 def test_login_and_logout(alice: NewAccount) -> None:
-    client = browser()
+    client = strict_browser()
     assert client.get("/accounts/")["Location"] == "/accounts/login/?next=/accounts/"
     response = log_in(client)
     assert (response.status_code, response["Location"]) == (302, "/dashboard/")
@@ -35,23 +31,23 @@ def test_login_and_logout(alice: NewAccount) -> None:
 
 
 def test_a_get_request_does_not_log_out(alice: NewAccount) -> None:
-    client = browser()
+    client = strict_browser()
     log_in(client)
     assert client.get("/accounts/logout/").status_code == 200
     assert logged_in(client)
 
 
 def test_a_disabled_account_gets_the_answer_to_a_wrong_password(alice: NewAccount) -> None:
-    wrong = parse(log_in(browser(), password="wrong")).texts
+    wrong = parse(log_in(strict_browser(), password="wrong")).texts
     set_active(user=alice.user, is_active=False)
-    assert parse(log_in(browser())).texts == wrong
-    assert parse(log_in(browser(), "nobody@example.com")).texts == wrong
+    assert parse(log_in(strict_browser())).texts == wrong
+    assert parse(log_in(strict_browser(), "nobody@example.com")).texts == wrong
 
 
 def test_a_request_for_a_short_link_or_the_api_has_no_session(
     alice: NewAccount, make_link: Callable[..., dict[str, Any]]
 ) -> None:
-    client = browser()
+    client = strict_browser()
     log_in(client)
     response = client.get(f"/{make_link()['shortCode']}")
     assert not hasattr(response.wsgi_request, "session")
@@ -62,7 +58,7 @@ def test_a_request_for_a_short_link_or_the_api_has_no_session(
 
 
 def test_a_change_of_password_keeps_this_session_and_ends_all_others(alice: NewAccount) -> None:
-    here, other, api = browser(), browser(), bearer_client(alice.user)
+    here, other, api = strict_browser(), strict_browser(), bearer_client(alice.user)
     log_in(here)
     log_in(other)
     assert api.get("/api/auth/me").status_code == 200
@@ -74,13 +70,13 @@ def test_a_change_of_password_keeps_this_session_and_ends_all_others(alice: NewA
     ended = Session.objects.exclude(ended_at=None)
     assert set(ended.values_list("end_reason", flat=True)) == {EndReason.PASSWORD}
     assert (ended.count(), Session.objects.count()) == (2, 3)
-    assert log_in(browser(), password=NEW).status_code == 302
-    assert log_in(browser()).status_code == 200
+    assert log_in(strict_browser(), password=NEW).status_code == 302
+    assert log_in(strict_browser()).status_code == 200
 
 
 @pytest.mark.parametrize("fields", [{"old": "wrong"}, {"again": "other"}, {"new": "short", "again": "short"}])
 def test_an_invalid_change_of_password_changes_nothing(fields: dict[str, str], alice: NewAccount) -> None:
-    client = browser()
+    client = strict_browser()
     log_in(client)
     assert change(client, **fields).status_code == 200
     alice.user.refresh_from_db()
@@ -88,17 +84,17 @@ def test_an_invalid_change_of_password_changes_nothing(fields: dict[str, str], a
 
 
 def test_a_password_is_no_longer_than_the_api_takes(alice: NewAccount) -> None:
-    client = browser()
+    client = strict_browser()
     log_in(client)
     for characters, status in ((129, 200), (128, 302)):
         new = "x2 " * 42 + "x" * (characters - 126)
         assert change(client, new=new, again=new).status_code == status
     body = {"email": "alice@example.com", "password": new}
-    assert browser().post("/api/auth/login", body, "application/json").status_code == 200
+    assert strict_browser().post("/api/auth/login", body, "application/json").status_code == 200
 
 
 def test_the_history_names_the_person_who_changed_the_password(alice: NewAccount) -> None:
-    client = browser()
+    client = strict_browser()
     log_in(client)
     response = change(client)
     recorded = Change.objects.get(action="account.updated", via="page")
@@ -109,7 +105,7 @@ def test_the_history_names_the_person_who_changed_the_password(alice: NewAccount
 def test_the_admin_s_page_for_passwords_is_that_of_accounts(alice: NewAccount) -> None:
     """Django's own counts no wrong passwords."""
     User.objects.update(is_staff=True, is_superuser=True)
-    client = browser()
+    client = strict_browser()
     log_in(client)
     assert client.get("/admin/password_change/")["Location"] == "/accounts/password/change/"
     sent = {"old_password": PASSWORD, "new_password1": NEW, "new_password2": NEW}
@@ -119,28 +115,27 @@ def test_the_admin_s_page_for_passwords_is_that_of_accounts(alice: NewAccount) -
 
 
 def test_wrong_current_passwords_count_as_failed_logins(alice: NewAccount) -> None:
-    client = browser()
+    client = strict_browser()
     log_in(client)
     assert [change(client, old="wrong").status_code for _ in range(6)] == [200] * 5 + [429]
-    assert log_in(browser()).status_code == 429
+    assert log_in(strict_browser()).status_code == 429
 
 
 def test_requests_of_a_network_are_limited(settings: Settings, db: None) -> None:
     settings.RATE_LIMIT_ANONYMOUS = 3
-    assert [browser().get("/accounts/login/").status_code for _ in range(4)] == [200] * 3 + [429]
-    assert browser("198.51.100.5").get("/accounts/login/").status_code == 200
+    assert [strict_browser().get("/accounts/login/").status_code for _ in range(4)] == [200] * 3 + [429]
+    assert strict_browser("198.51.100.5").get("/accounts/login/").status_code == 200
 
 
 def test_nobody_can_sign_up(db: None) -> None:
-    assert browser().get("/accounts/signup/").status_code == 200
-    assert (
-        submit(browser(), "signup/", email="x@example.com", password1=NEW, password2=NEW).status_code == 405
-    )
+    assert strict_browser().get("/accounts/signup/").status_code == 200
+    response = submit(strict_browser(), "signup/", email="x@example.com", password1=NEW, password2=NEW)
+    assert response.status_code == 405
     assert User.objects.count() == 0
 
 
 def test_a_session_in_the_database_is_sealed(alice: NewAccount) -> None:
-    client = browser()
+    client = strict_browser()
     log_in(client)
     assert logged_in(client)
     stored = PageSession.objects.get()

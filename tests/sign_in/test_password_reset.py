@@ -16,7 +16,8 @@ from accounts.services import NewAccount, create_account, set_active
 from redirects import refusals
 from testing.accounts.accounts import PASSWORD, bearer_client
 from testing.pages.html import parse
-from tests.sign_in.login_pages import NEW, browser, change, log_in, submit
+from testing.sign_in.pages import strict_browser
+from tests.sign_in.login_pages import NEW, change, log_in, submit
 
 pytestmark = pytest.mark.django_db
 
@@ -38,7 +39,7 @@ def link_in_mail() -> str:
 
 
 def test_a_mail_leads_to_a_new_password(sends_mail: None, alice: NewAccount) -> None:
-    client, api = browser(), bearer_client(alice.user)
+    client, api = strict_browser(), bearer_client(alice.user)
     assert request_reset(client)["Location"] == "/accounts/password/reset/done/"
     assert mail.outbox[0].to == ["alice@example.com"]
     link = link_in_mail()
@@ -51,9 +52,9 @@ def test_a_mail_leads_to_a_new_password(sends_mail: None, alice: NewAccount) -> 
     response = submit(client, path, password1=NEW, password2=NEW)
     assert response["Location"] == "/accounts/password/reset/key/done/"
     assert api.get("/api/auth/me").status_code == 401
-    assert log_in(browser(), password=NEW).status_code == 302
+    assert log_in(strict_browser(), password=NEW).status_code == 302
 
-    again = browser().get(link.removeprefix("http://sho.rt"))
+    again = strict_browser().get(link.removeprefix("http://sho.rt"))
     assert (again.status_code, parse(again).texts["h1"].strip()) == (200, "Bad Token")
 
 
@@ -62,7 +63,7 @@ def test_the_address_in_a_mail_is_never_that_of_the_request(
     host: str, sends_mail: None, alice: NewAccount
 ) -> None:
     """A stranger chooses the Host header of the request that sends the mail."""
-    client = browser(host=host)
+    client = strict_browser(host=host)
     request_reset(client)
     assert link_in_mail().startswith("http://sho.rt/accounts/")
     message = mail.outbox[0]
@@ -76,7 +77,7 @@ def test_page_and_mails_do_not_reveal_who_has_an_account(sends_mail: None, alice
     without_password.set_unusable_password()
     without_password.save()
     emails = ("alice@example.com", "nobody@example.com", "dormant@example.com", "external@example.com")
-    responses = [request_reset(browser(), email) for email in emails]
+    responses = [request_reset(strict_browser(), email) for email in emails]
     assert {(response.status_code, response["Location"]) for response in responses} == {
         (302, "/accounts/password/reset/done/")
     }
@@ -88,20 +89,20 @@ def test_page_and_mails_do_not_reveal_who_has_an_account(sends_mail: None, alice
 
 def test_mails_to_one_address_are_limited(sends_mail: None, alice: NewAccount) -> None:
     addresses = [f"203.0.{number}.5" for number in range(6)]
-    statuses = [request_reset(browser(address)).status_code for address in addresses]
+    statuses = [request_reset(strict_browser(address)).status_code for address in addresses]
     assert statuses == [302] * 5 + [429]
     assert len(mail.outbox) == 5
 
 
 def test_mails_caused_by_one_network_are_limited(sends_mail: None) -> None:
-    client = browser()
+    client = strict_browser()
     statuses = [request_reset(client, f"user{number}@example.com").status_code for number in range(21)]
     assert statuses == [302] * 20 + [429]
     assert len(mail.outbox) == 20
 
 
 def test_without_a_mail_server_the_page_says_so(alice: NewAccount) -> None:
-    for response in (browser().get("/accounts/password/reset/"), request_reset(browser())):
+    for response in (strict_browser().get("/accounts/password/reset/"), request_reset(strict_browser())):
         assert response.status_code == 200
         assert "This service sends no mail" in response.content.decode()
     assert mail.outbox == []
@@ -117,10 +118,10 @@ def test_a_mail_server_that_does_not_respond_gets_503(
         raise SMTPServerDisconnected
 
     monkeypatch.setattr("django.core.mail.backends.locmem.EmailBackend.send_messages", refuse)
-    response = request_reset(browser())
+    response = request_reset(strict_browser())
     assert (response.status_code, parse(response).texts["h1"]) == (503, refusals.MAIL_FAILED.title)
     # A change is made even if the notification cannot be sent.
-    client = browser()
+    client = strict_browser()
     log_in(client)
     with django_capture_on_commit_callbacks(execute=True) as callbacks:
         assert change(client).status_code == 302
@@ -134,7 +135,7 @@ def test_the_owner_gets_a_mail_about_a_new_password(
     django_capture_on_commit_callbacks: Callable[..., Any],
 ) -> None:
     settings.BRAND_NAME = "Müller & Söhne"
-    client = browser()
+    client = strict_browser()
     log_in(client)
     with django_capture_on_commit_callbacks(execute=True):
         change(client)

@@ -17,20 +17,13 @@ from accounts.models import EndReason, Session, User
 from accounts.services import NewAccount
 from testing.accounts.accounts import PASSWORD, bearer_client
 from testing.settings_process import settings_with
+from testing.sign_in.pages import browser, logged_in
 
 pytestmark = pytest.mark.django_db
 
 
-def browser() -> Client:
-    return Client(headers={"host": "sho.rt"})
-
-
 def log_in(client: Client, email: str = "alice@example.com") -> Any:
     return client.post("/accounts/login/", {"login": email, "password": PASSWORD})
-
-
-def logged_in(client: Client) -> bool:
-    return client.get("/accounts/").status_code == 200
 
 
 def test_one_cookie_serves_all_pages(alice: NewAccount) -> None:

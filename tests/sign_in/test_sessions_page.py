@@ -9,6 +9,7 @@ from accounts.models import EndReason, Session
 from accounts.services import NewAccount
 from testing.accounts.accounts import PASSWORD, bearer_client
 from testing.pages.html import parse
+from testing.sign_in.pages import logged_in
 
 pytestmark = pytest.mark.django_db
 PAGE = "/accounts/sessions/"
@@ -18,10 +19,6 @@ def signed_in(account: NewAccount, agent: str = "Firefox/150") -> Client:
     client = Client(headers={"host": "sho.rt", "user-agent": agent})
     client.post("/accounts/login/", {"login": account.user.email, "password": PASSWORD})
     return client
-
-
-def logged_in(client: Client) -> bool:
-    return client.get("/accounts/").status_code == 200
 
 
 def text_of(client: Client) -> str:

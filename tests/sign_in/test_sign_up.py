@@ -26,6 +26,7 @@ from sign_in.sign_up.confirmation import LINK_SECONDS
 from testing.accounts.accounts import PASSWORD
 from testing.accounts.workspaces import team
 from testing.pages.html import parse
+from testing.sign_in.pages import logged_in_as
 from testing.threads import at_once
 
 pytestmark = pytest.mark.django_db
@@ -56,11 +57,6 @@ def link() -> str:
 def confirm(client: Client, path: str, password: str = PASSWORD, repeated: str | None = None) -> Any:
     fields = {"first_name": "Grace", "last_name": "Hopper", "password": password}
     return client.post(path, {**fields, "repeated": password if repeated is None else repeated})
-
-
-def logged_in_as(client: Client) -> str | None:
-    response = client.get("/accounts/")
-    return response.context["user"].email if response.status_code == 200 else None
 
 
 def test_the_account_exists_once_the_mailed_link_was_used() -> None:

@@ -9,17 +9,25 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
+import subprocess
 from functools import cache
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import psycopg
 from psycopg import sql
 
+from local_postgres.binaries import find_binaries
 from shortener_project.recorded_schema import SCHEMA
 from shortener_project.recorded_schema.recording import sources_digest
 
 # An arbitrary advisory lock id. The workers of pytest-xdist share the server, and one of them makes the template.
 _TEMPLATE_LOCK = 2_906_114_873
+
+
+def run_program(program: str, *arguments: str | Path) -> None:
+    """Run a program of PostgreSQL, such as ``pg_dump``, of the server's own version."""
+    subprocess.run([find_binaries().folder / program, *arguments], check=True)
 
 
 def create_database(server: str, *, migrated: bool) -> str:

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.db import connection
 from pytest_django.fixtures import DjangoAssertNumQueries, Settings
 from rest_framework.test import APIClient
 
 from accounts.services import NewAccount, rotate_api_key
 from testing.accounts.accounts import account, bearer_client, key_client
 from testing.attempts import age_minutes
+from testing.connections import rows
 from tests.accounts.api_requests.rate_limits import ELSEWHERE, HERE, from_address, statuses
 from tests.accounts.api_requests.rate_limits import limits as limits
 
@@ -23,12 +23,6 @@ NAMES = ("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "RateLimit
 def age(db: None) -> Callable[[float], None]:
     """Makes every minute start this many seconds earlier."""
     return lambda seconds: age_minutes(seconds=seconds)
-
-
-def rows(query: str) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(query)
-        return cursor.fetchall()
 
 
 def limit_headers(response: Any) -> dict[str, str]:

@@ -5,7 +5,7 @@ from rest_framework.test import APIClient
 
 from accounts.models import User
 from accounts.services import NewAccount, rotate_api_key
-from testing.accounts.accounts import PASSWORD, key_client
+from testing.accounts.accounts import PASSWORD
 
 NOT_GIVEN = {
     "success": False,
@@ -20,10 +20,6 @@ def alice(db: None) -> NewAccount:
     """Has no usable password: no test here logs in, and hashing one takes time."""
     user = User.objects.create(email="alice@example.com", password="!")
     return NewAccount(user, PASSWORD, rotate_api_key(user=user))
-
-
-def status(key: str) -> int:
-    return key_client(key).get("/api/urls").status_code
 
 
 def rotate(client: APIClient) -> str:

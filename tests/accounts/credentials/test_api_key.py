@@ -8,8 +8,8 @@ from rest_framework.test import APIClient
 from accounts.credentials import keys
 from accounts.models import ApiKey
 from accounts.services import NewAccount
-from testing.accounts.accounts import bearer_client
-from tests.accounts.credentials.api_keys import NOT_GIVEN, TOKEN_ONLY, read, rotate, status
+from testing.accounts.accounts import bearer_client, key_status
+from tests.accounts.credentials.api_keys import NOT_GIVEN, TOKEN_ONLY, read, rotate
 from tests.accounts.credentials.api_keys import alice as alice
 
 REFUSED = {"success": False, "message": "The API key is not valid.", "code": "not_authenticated"}
@@ -58,7 +58,7 @@ def test_an_almost_correct_key_is_refused(alice: NewAccount, anonymous: APIClien
         response = anonymous.get("/api/urls", headers={"x-api-key": forged})
         responses[name] = (response.status_code, response.json(), response.headers["WWW-Authenticate"])
     assert responses == dict.fromkeys(nearly, (401, REFUSED, 'Bearer realm="api"'))
-    assert status(key) == 200
+    assert key_status(key) == 200
 
 
 def test_a_wrong_key_is_refused_even_with_a_valid_token(bearer: APIClient) -> None:
@@ -108,22 +108,22 @@ def test_a_key_in_the_wrong_header_is_neither_returned_nor_logged(
 def test_key_of_a_disabled_account_is_invalid_until_it_is_enabled(alice: NewAccount) -> None:
     alice.user.is_active = False
     alice.user.save()
-    assert status(alice.api_key) == 401
+    assert key_status(alice.api_key) == 401
     alice.user.is_active = True
     alice.user.save()
-    assert status(alice.api_key) == 200
+    assert key_status(alice.api_key) == 200
 
 
 def test_key_of_a_deleted_account_is_invalid(alice: NewAccount) -> None:
     alice.user.delete()
-    assert status(alice.api_key) == 401
+    assert key_status(alice.api_key) == 401
     assert ApiKey.objects.count() == 0
 
 
 def test_key_stays_valid_after_a_change_of_password(alice: NewAccount) -> None:
     alice.user.set_password("another good password")
     alice.user.save()
-    assert status(alice.api_key) == 200
+    assert key_status(alice.api_key) == 200
 
 
 # How it is stored
@@ -198,7 +198,7 @@ def test_a_fallback_secret_still_decrypts(alice: NewAccount, bearer: APIClient, 
     settings.SECRET_KEY = "the-new-secret-" + "y" * 50
     settings.SECRET_KEY_FALLBACKS = ["an-older-one", former]
     assert read(bearer) == {"success": True, "apiKey": alice.api_key}
-    assert status(alice.api_key) == 200
+    assert key_status(alice.api_key) == 200
 
 
 def test_after_losing_the_secret_the_copy_is_unreadable_but_the_key_works(
@@ -206,7 +206,7 @@ def test_after_losing_the_secret_the_copy_is_unreadable_but_the_key_works(
 ) -> None:
     settings.SECRET_KEY = "the-new-secret-" + "y" * 50
     assert read(bearer) == {"success": True, "apiKey": None}
-    assert status(alice.api_key) == 200
+    assert key_status(alice.api_key) == 200
 
 
 def test_new_key_is_encrypted_with_the_current_secret(

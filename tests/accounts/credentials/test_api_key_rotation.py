@@ -9,8 +9,8 @@ from rest_framework.test import APIClient
 from accounts.credentials import keys
 from accounts.models import ApiKey
 from accounts.services import NewAccount, read_api_key
-from testing.accounts.accounts import account, bearer_client
-from tests.accounts.credentials.api_keys import NOT_GIVEN, TOKEN_ONLY, read, rotate, status
+from testing.accounts.accounts import account, bearer_client, key_status
+from tests.accounts.credentials.api_keys import NOT_GIVEN, TOKEN_ONLY, read, rotate
 from tests.accounts.credentials.api_keys import alice as alice
 
 
@@ -24,7 +24,7 @@ def test_a_key_cannot_read_or_replace_itself(
         {**NOT_GIVEN, "message": TOKEN_ONLY},
         'Bearer realm="api"',
     )
-    assert status(alice.api_key) == 200
+    assert key_status(alice.api_key) == 200
 
 
 @pytest.mark.parametrize("key", ["", "wrong", keys.new_key()], ids=["empty", "malformed", "unknown"])
@@ -54,7 +54,7 @@ def test_account_without_a_key_reads_null_and_can_create_one(alice: NewAccount, 
     ApiKey.objects.all().delete()
     assert read(bearer) == {"success": True, "apiKey": None}
     key = rotate(bearer)
-    assert status(key) == 200
+    assert key_status(key) == 200
     assert read(bearer) == {"success": True, "apiKey": key}
 
 
@@ -71,13 +71,13 @@ def test_each_of_twenty_rotations_leaves_one_valid_key(alice: NewAccount, bearer
     dead: list[str] = []
     living = alice.api_key
     for _ in range(20):
-        assert status(living) == 200
+        assert key_status(living) == 200
         dead.append(living)
         living = rotate(bearer)
         assert read(bearer) == {"success": True, "apiKey": living}
-        assert status(dead[-1]) == 401
+        assert key_status(dead[-1]) == 401
     assert len({living, *dead}) == 21
-    assert [status(key) for key in [*dead, living]] == [*[401] * 20, 200]
+    assert [key_status(key) for key in [*dead, living]] == [*[401] * 20, 200]
 
 
 def test_rotation_does_not_affect_other_accounts(
@@ -96,7 +96,7 @@ def test_old_key_is_invalid_on_every_connection_before_the_response() -> None:
 
     def statuses(*api_keys: str) -> list[int]:
         try:
-            return [status(key) for key in api_keys]
+            return [key_status(key) for key in api_keys]
         finally:
             connection.close()
 
@@ -123,4 +123,4 @@ def test_concurrent_rotations_leave_one_valid_key_which_is_the_one_read() -> Non
         new_keys = list(pool.map(turn, range(16)))
     assert len(set(new_keys)) == 16
     assert ApiKey.objects.count() == 1
-    assert [key for key in new_keys if status(key) == 200] == [read_api_key(user=alice.user)]
+    assert [key for key in new_keys if key_status(key) == 200] == [read_api_key(user=alice.user)]

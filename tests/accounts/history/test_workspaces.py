@@ -11,6 +11,7 @@ from accounts.models import Change, Member, Workspace
 from accounts.rights.roles import Role
 from accounts.services import NewAccount
 from testing.accounts.accounts import account, bearer_client
+from testing.accounts.fixtures import mallory as mallory
 from testing.accounts.workspaces import add_member, key_client_in, team, token_client_in
 
 INVITATIONS = "/api/workspaces/{}/invitations"
@@ -21,12 +22,6 @@ def marketing(alice: NewAccount) -> Workspace:
     workspace = team(alice, "Marketing")
     Change.objects.all().delete()
     return workspace
-
-
-@pytest.fixture
-def mallory(stranger: NewAccount) -> APIClient:
-    """The stranger's, with a token."""
-    return bearer_client(stranger.user)
 
 
 def changes_of(workspace: Workspace) -> list[tuple[str, str, dict[str, Any], dict[str, Any]]]:

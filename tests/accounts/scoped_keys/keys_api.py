@@ -4,22 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from rest_framework.test import APIClient
 
 from accounts.models import Workspace
-from accounts.services import NewAccount
 from domains.models import Domain
-from testing.accounts.accounts import key_client
-from testing.accounts.workspaces import team
 
 MINIMAL: dict[str, Any] = {"name": "Import", "scopes": ["urls:write"]}
 UNKNOWN = "01890000-0000-7000-8000-000000000000"
-
-
-@pytest.fixture
-def marketing(alice: NewAccount) -> Workspace:
-    return team(alice, "Marketing")
 
 
 def domain(owner: Workspace, host: str = "go.example") -> Domain:
@@ -31,11 +22,6 @@ def create(client: APIClient, **fields: Any) -> dict[str, Any]:
     assert response.status_code == 201, response.content
     key: dict[str, Any] = response.json()["data"]["key"]
     return key
-
-
-def works(text: str) -> int:
-    status: int = key_client(text).get("/api/urls").status_code
-    return status
 
 
 def changes(client: APIClient) -> list[tuple[str, Any, Any]]:

@@ -8,11 +8,11 @@ from accounts.models import Workspace
 from accounts.rights.roles import Role
 from accounts.rights.scopes import Scope
 from accounts.services import NewAccount
-from testing.accounts.accounts import bearer_client, key_client
+from testing.accounts.accounts import bearer_client, key_client, key_status
+from testing.accounts.fixtures import marketing as marketing
 from testing.accounts.keys import scoped_key
 from testing.accounts.workspaces import add_member, token_client_in
-from tests.accounts.scoped_keys.keys_api import changes, create, domain, works
-from tests.accounts.scoped_keys.keys_api import marketing as marketing
+from tests.accounts.scoped_keys.keys_api import changes, create, domain
 
 
 def test_the_history_has_each_change_of_a_key(alice: NewAccount, bearer: APIClient) -> None:
@@ -20,7 +20,7 @@ def test_the_history_has_each_change_of_a_key(alice: NewAccount, bearer: APIClie
     before = changes(bearer)
     key = create(bearer, domainId=str(of_key.public_id), expiresAt="2090-01-01")
     path = f"/api/keys/{key['_id']}"
-    works(key["apiKey"])
+    key_status(key["apiKey"])
     bearer.patch(path, {"name": "Other", "scopes": ["urls:read"], "domainId": None})
     bearer.patch(path, {"name": "Other"})
     bearer.post(f"{path}/rotate")

@@ -11,11 +11,11 @@ from accounts.models import Member, ScopedKey, User, Workspace
 from accounts.rights.roles import Role
 from accounts.rights.scopes import Scope
 from accounts.services import NewAccount
-from testing.accounts.accounts import bearer_client
+from testing.accounts.accounts import bearer_client, key_status
+from testing.accounts.fixtures import marketing as marketing
 from testing.accounts.keys import scoped_client, scoped_key
 from testing.accounts.workspaces import add_member, token_client_in
-from tests.accounts.scoped_keys.keys_api import UNKNOWN, create, domain, only, refused, works
-from tests.accounts.scoped_keys.keys_api import marketing as marketing
+from tests.accounts.scoped_keys.keys_api import UNKNOWN, create, domain, only, refused
 
 
 def test_a_stranger_reaches_no_key(alice: NewAccount, bearer: APIClient, stranger: NewAccount) -> None:
@@ -26,7 +26,7 @@ def test_a_stranger_reaches_no_key(alice: NewAccount, bearer: APIClient, strange
         path = f"/api/keys/{identifier}"
         calls = [client.patch(path, {"name": "x"}), client.delete(path), client.post(f"{path}/rotate")]
         assert [response.status_code for response in calls] == [404, 404, 404]
-    assert works(key["apiKey"]) == 200
+    assert key_status(key["apiKey"]) == 200
 
 
 def test_the_keys_of_a_team_are_those_of_its_workspace(
@@ -103,27 +103,27 @@ def test_the_end_of_a_membership_deletes_the_keys(
     add_member(marketing, stranger, Role.EDITOR)
     text = scoped_key(marketing, stranger.user, Scope.URLS_READ).text
     own = scoped_key(stranger.workspace, stranger.user, Scope.URLS_READ).text
-    assert [works(text), works(own)] == [200, 200]
+    assert [key_status(text), key_status(own)] == [200, 200]
     path = f"/api/workspaces/{marketing.public_id}/members/{stranger.user.public_id}"
     assert bearer_client(alice.user).delete(path).status_code == 200
-    assert [works(text), works(own)] == [401, 200]
+    assert [key_status(text), key_status(own)] == [401, 200]
     # A new membership does not bring the key back.
     add_member(marketing, stranger, Role.OWNER)
-    assert works(text) == 401
+    assert key_status(text) == 401
 
 
 def test_a_disabled_account_has_no_key(alice: NewAccount) -> None:
     text = scoped_key(alice.workspace, alice.user, Scope.URLS_READ).text
     User.objects.filter(pk=alice.user.pk).update(is_active=False)
-    assert works(text) == 401
+    assert key_status(text) == 401
 
 
 def test_the_deletion_of_a_domain_deletes_its_keys(alice: NewAccount, bearer: APIClient) -> None:
     of_key = domain(alice.workspace)
     text = scoped_key(alice.workspace, alice.user, Scope.URLS_READ, domain_id=of_key.pk).text
-    assert works(text) == 200
+    assert key_status(text) == 200
     assert bearer.delete(f"/api/domains/{of_key.public_id}").status_code == 200
-    assert works(text) == 401
+    assert key_status(text) == 401
     assert ScopedKey.objects.count() == 0
 
 

@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import Any
 
-import pytest
-import time_machine
 from rest_framework.test import APIClient
 
 from testing.accounts.accounts import PASSWORD
-
-
-@pytest.fixture(autouse=True)
-def clock() -> Iterator[time_machine.Traveller]:
-    """A stopped clock: otherwise a code could expire between its computation and its use."""
-    with time_machine.travel(datetime.now(UTC), tick=False) as traveller:
-        yield traveller
 
 
 def log_in(client: APIClient, email: str = "alice@example.com", **fields: Any) -> Any:

@@ -14,7 +14,7 @@ from accounts.second_factor.policy import remove_second_factors
 from accounts.services import NewAccount, create_account
 from testing.accounts.accounts import PASSWORD
 from testing.sign_in.totp import SECRET, STEP_SECONDS, add_totp, code
-from tests.accounts.second_factor.codes import clock as clock
+from testing.sign_in.totp import clock as clock
 from tests.accounts.second_factor.codes import log_in, outcome
 
 pytestmark = pytest.mark.django_db

@@ -19,7 +19,7 @@ from accounts.services import NewAccount
 from testing.accounts.accounts import bearer_client
 from testing.attempts import pass_time
 from testing.sign_in.totp import STEP_SECONDS, add_passkey, add_totp, code, wrong_code
-from tests.accounts.second_factor.codes import clock as clock
+from testing.sign_in.totp import clock as clock
 from tests.accounts.second_factor.codes import log_in, outcome
 
 pytestmark = pytest.mark.django_db

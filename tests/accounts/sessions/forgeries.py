@@ -8,10 +8,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import pytest
 from django.conf import settings
 
-from accounts.models import User
 from common.secrets import derive_key
 from testing.cases import for_each
 
@@ -22,12 +20,6 @@ Forgery = Callable[[Claims], str]
 NOW = int(time.time())
 # After the end of all tests, however long they take.
 FUTURE = NOW + 10 * 365 * 86_400
-
-
-@pytest.fixture
-def user(db: None) -> User:
-    """Has an unusable password, so creating a hundred accounts takes less than a second."""
-    return User.objects.create(email="alice@example.com", password="!")
 
 
 def b64(data: bytes) -> str:

@@ -10,14 +10,6 @@ from rest_framework.test import APIClient
 
 from accounts.models import User
 from accounts.services import NewAccount, rotate_api_key
-from testing.accounts.accounts import token_client
-
-
-@pytest.fixture
-def alice(db: None) -> NewAccount:
-    """Has no usable password: few tests here log in, and hashing one takes time."""
-    user = User.objects.create(email="alice@example.com", password="!")
-    return NewAccount(user, "", rotate_api_key(user=user))
 
 
 @pytest.fixture
@@ -36,12 +28,6 @@ def sessions(client: APIClient) -> list[dict[str, Any]]:
 
 def id_of(access: str) -> str:
     return jwt.decode(access, options={"verify_signature": False})["sid"]
-
-
-def works(access: str) -> bool:
-    status = token_client(access).get("/api/urls").status_code
-    assert status in {200, 401}
-    return status == 200
 
 
 def change_password_elsewhere(user: User) -> None:

@@ -10,9 +10,7 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from accounts.models import User
 from accounts.sessions import rotation
-from testing.accounts.accounts import token_client
 
 BAD_REFRESH = {
     "success": False,
@@ -20,12 +18,6 @@ BAD_REFRESH = {
     "code": "not_authenticated",
 }
 LOGGER = "accounts.sessions.rotation"
-
-
-@pytest.fixture
-def user(db: None) -> User:
-    """Has no usable password: no test here sends one, and hashing takes time."""
-    return User.objects.create(email="alice@example.com", password="!")
 
 
 def refresh(token: str) -> Any:
@@ -37,12 +29,6 @@ def pair(token: str) -> tuple[str, str]:
     body = response.json()
     assert response.status_code == 200, body
     return body["token"], body["refreshToken"]
-
-
-def works(access: str) -> bool:
-    status = token_client(access).get("/api/urls").status_code
-    assert status in {200, 401}
-    return status == 200
 
 
 def is_refused(token: str) -> bool:

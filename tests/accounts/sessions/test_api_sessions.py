@@ -14,10 +14,10 @@ from accounts.credentials.tokens import ACCESS_LIFETIME
 from accounts.models import EndReason, Session, User
 from accounts.services import NewAccount
 from accounts.sessions import lifecycle
-from testing.accounts.accounts import PASSWORD, bearer_client, log_in, token_client
+from testing.accounts.accounts import PASSWORD, bearer_client, log_in, token_client, works
+from testing.accounts.fixtures import alice as alice
 from testing.threads import at_once
-from tests.accounts.sessions.listed_sessions import alice as alice
-from tests.accounts.sessions.listed_sessions import change_password_elsewhere, id_of, sessions, works
+from tests.accounts.sessions.listed_sessions import change_password_elsewhere, id_of, sessions
 from tests.accounts.sessions.listed_sessions import stranger as stranger
 
 NOT_FOUND = {"success": False, "message": "Session not found.", "code": "not_found"}

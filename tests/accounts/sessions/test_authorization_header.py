@@ -5,7 +5,7 @@ from rest_framework.test import APIClient
 
 from accounts.models import User
 from testing.accounts.accounts import log_in
-from tests.accounts.sessions.forgeries import user as user
+from testing.accounts.fixtures import user as user
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ import pytest
 
 from accounts.models import EndReason, Session, User
 from accounts.sessions import rotation
-from testing.accounts.accounts import log_in, token_client
+from testing.accounts.accounts import log_in, token_client, works
+from testing.accounts.fixtures import user as user
 from testing.threads import at_once
-from tests.accounts.sessions.refreshing import LOGGER, is_refused, pair, refresh, unending_grace, works
-from tests.accounts.sessions.refreshing import user as user
+from tests.accounts.sessions.refreshing import LOGGER, is_refused, pair, refresh, unending_grace
 
 
 @pytest.mark.django_db(transaction=True)

@@ -13,9 +13,9 @@ from django.db.models import F
 
 from accounts.models import EndReason, Session, User
 from accounts.sessions import rotation
-from testing.accounts.accounts import log_in, token_client
-from tests.accounts.sessions.refreshing import LOGGER, is_refused, pair, unending_grace, works
-from tests.accounts.sessions.refreshing import user as user
+from testing.accounts.accounts import claims_of, log_in, token_client, works
+from testing.accounts.fixtures import user as user
+from tests.accounts.sessions.refreshing import LOGGER, is_refused, pair, unending_grace
 
 REUSED = "A refresh token was used twice, so it may have been stolen. Its session was ended."
 
@@ -28,10 +28,6 @@ def stranger_user(db: None) -> User:
 def pass_grace() -> None:
     """The time of the database cannot be changed, so the rotations move into the past."""
     Session.objects.update(rotated_at=F("rotated_at") - rotation.GRACE)
-
-
-def claims_of(token: str) -> dict[str, Any]:
-    return dict(jwt.decode(token, options={"verify_signature": False}))
 
 
 def sign(claims: dict[str, Any]) -> str:

@@ -18,10 +18,10 @@ from accounts.credentials.tokens import ACCESS_LIFETIME
 from accounts.models import EndReason, Session, User
 from accounts.services import NewAccount
 from accounts.sessions import lifecycle, queries
-from testing.accounts.accounts import bearer_client, log_in, token_client
+from testing.accounts.accounts import bearer_client, log_in, token_client, works
+from testing.accounts.fixtures import alice as alice
 from testing.polling import DEADLINE, eventually
-from tests.accounts.sessions.listed_sessions import alice as alice
-from tests.accounts.sessions.listed_sessions import change_password_elsewhere, id_of, sessions, works
+from tests.accounts.sessions.listed_sessions import change_password_elsewhere, id_of, sessions
 from tests.accounts.sessions.listed_sessions import stranger as stranger
 
 

@@ -11,16 +11,11 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
-from accounts.services import create_account
 from testing.accounts.accounts import PASSWORD
+from testing.accounts.fixtures import operator as operator
 
 pytestmark = pytest.mark.django_db
 LOGIN = "/admin/login/?next=/admin/"
-
-
-@pytest.fixture
-def operator() -> User:
-    return create_account(email="operator@example.com", password=PASSWORD, superuser=True).user
 
 
 @pytest.fixture

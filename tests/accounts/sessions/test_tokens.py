@@ -1,25 +1,19 @@
 """Forged tokens. Each differs from an accepted one in exactly one respect."""
 
-import jwt
 import pytest
 from rest_framework.test import APIClient
 
 from accounts.models import User
-from testing.accounts.accounts import log_in
+from testing.accounts.accounts import claims_of, log_in
+from testing.accounts.fixtures import user as user
 from tests.accounts.sessions.forgeries import (
     EACH_FORGERY,
     HEADER,
-    Claims,
     Forgery,
     sign,
     with_claims,
     with_header,
 )
-from tests.accounts.sessions.forgeries import user as user
-
-
-def claims_of(token: str) -> Claims:
-    return dict(jwt.decode(token, options={"verify_signature": False}))
 
 
 def test_the_unmodified_token_is_accepted(user: User, anonymous: APIClient) -> None:

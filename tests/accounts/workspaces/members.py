@@ -4,24 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from rest_framework.test import APIClient
 
 from accounts.models import Workspace
 from accounts.services import NewAccount
-from testing.accounts.accounts import bearer_client
-from testing.accounts.workspaces import team
-
-
-@pytest.fixture
-def marketing(alice: NewAccount) -> Workspace:
-    return team(alice, "Marketing")
-
-
-@pytest.fixture
-def mallory(stranger: NewAccount) -> APIClient:
-    """The stranger's, with a token."""
-    return bearer_client(stranger.user)
 
 
 def path_of(workspace: Workspace, below: str = "") -> str:

@@ -18,7 +18,8 @@ from links.models import Link
 from links.views import LinkViewSet
 from shortener_project.configuration.checks import check_roles
 from testing.accounts.accounts import bearer_client, key_client
-from testing.accounts.workspaces import add_member, key_client_in, team, token_client_in
+from testing.accounts.fixtures import marketing as marketing
+from testing.accounts.workspaces import add_member, key_client_in, token_client_in
 
 UNKNOWN = "01890000-0000-7000-8000-000000000000"
 Clients = Callable[[Workspace, NewAccount], APIClient]
@@ -29,11 +30,6 @@ def client_in(request: pytest.FixtureRequest) -> Clients:
     if request.param == "key":
         return lambda workspace, member: key_client_in(workspace, member.api_key)
     return lambda workspace, member: token_client_in(workspace, member.user)
-
-
-@pytest.fixture
-def marketing(alice: NewAccount) -> Workspace:
-    return team(alice, "Marketing")
 
 
 def titles(client: APIClient) -> list[str]:

@@ -14,10 +14,10 @@ from accounts.rights.roles import Role
 from accounts.services import NewAccount, set_active
 from accounts.workspaces import invitations
 from testing.accounts.accounts import account, bearer_client
+from testing.accounts.fixtures import mallory as mallory
+from testing.accounts.fixtures import marketing as marketing
 from testing.accounts.workspaces import add_member
 from tests.accounts.workspaces.members import accept, assert_refused, invitation_of, path_of, path_of_member
-from tests.accounts.workspaces.members import mallory as mallory
-from tests.accounts.workspaces.members import marketing as marketing
 
 
 def test_an_invitation_lets_an_account_join_once(

@@ -19,11 +19,11 @@ from accounts.services import NewAccount
 from accounts.workspaces import services
 from common.errors import ServiceError
 from testing.accounts.accounts import account
+from testing.accounts.fixtures import mallory as mallory
+from testing.accounts.fixtures import marketing as marketing
 from testing.accounts.workspaces import add_member, key_client_in, team
 from testing.threads import at_once
 from tests.accounts.workspaces.members import assert_refused, invitation_of, path_of, path_of_member
-from tests.accounts.workspaces.members import mallory as mallory
-from tests.accounts.workspaces.members import marketing as marketing
 
 
 def test_a_workspace_is_created_read_renamed_and_deleted(alice: NewAccount, bearer: APIClient) -> None:

@@ -20,17 +20,13 @@ from accounts.workspaces.ownership import TooManyWorkspaces
 from common.errors import NotFound, RoleRequired, ServiceError
 from domains.models import Domain
 from links.models import Link
+from testing.accounts.fixtures import marketing as marketing
 from testing.accounts.workspaces import add_member, key_client_in, team
 from testing.connections import is_a_connection_blocked
 from testing.polling import eventually
 from testing.threads import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def marketing(alice: NewAccount) -> Workspace:
-    return team(alice, "Marketing")
 
 
 def in_background(call: Callable[[], Any]) -> Callable[[], Any]:

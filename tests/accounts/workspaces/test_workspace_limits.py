@@ -16,11 +16,11 @@ from accounts.services import NewAccount
 from accounts.workspaces import invitations, ownership
 from common.errors import NotFound
 from testing.accounts.accounts import account
+from testing.accounts.fixtures import mallory as mallory
+from testing.accounts.fixtures import marketing as marketing
 from testing.accounts.workspaces import add_member, team
 from testing.threads import at_once
 from tests.accounts.workspaces.members import accept, assert_refused, invitation_of, path_of, path_of_member
-from tests.accounts.workspaces.members import mallory as mallory
-from tests.accounts.workspaces.members import marketing as marketing
 
 
 def test_promotion_beyond_the_limit_of_owned_workspaces_is_403(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from django.db import connection
 
 from analytics.counting import pipeline
 from analytics.journal.pending import add_pending, take_pending
@@ -15,6 +14,7 @@ from analytics.models import Click, Kind
 from analytics.pipeline_models import DeadLetter, PendingRecord
 from links.models import Link
 from testing.analytics.clicks import close_journal, drain
+from testing.connections import force_nested_loops
 from tests.analytics.counting.journaled import MakeLink, pk
 
 LIMIT = 40
@@ -22,10 +22,7 @@ LIMIT = 40
 
 @pytest.fixture(autouse=True)
 def nested_loops(db: None) -> None:
-    """Allow only nested loop joins, which evaluate the inner query once per outer row."""
-    with connection.cursor() as cursor:
-        for kind in ("hashjoin", "mergejoin", "hashagg", "sort", "material", "memoize"):
-            cursor.execute(f"SET LOCAL enable_{kind} = off")
+    force_nested_loops()
 
 
 @pytest.fixture

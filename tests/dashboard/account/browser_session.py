@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import jwt
 import pytest
 from django.http import HttpResponse
 from django.test import Client
 
 from accounts.services import NewAccount
-from testing.accounts.accounts import token_client
 
 TOKEN, END = "/dashboard/session/token", "/dashboard/session/end"
 OWN = {"origin": "http://sho.rt", "sec-fetch-site": "same-origin"}
@@ -36,13 +32,3 @@ def token_of(browser: Client) -> str:
     response = request_token(browser)
     assert response.status_code == 200, response.content
     return response.json()["token"]
-
-
-def works(token: str) -> bool:
-    status = token_client(token).get("/api/urls").status_code
-    assert status in {200, 401}
-    return status == 200
-
-
-def claims(token: str) -> dict[str, Any]:
-    return jwt.decode(token, options={"verify_signature": False})

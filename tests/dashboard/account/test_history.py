@@ -13,21 +13,18 @@ from accounts.rights.roles import Role
 from accounts.services import NewAccount
 from links.models import Link
 from testing.accounts.workspaces import add_member, key_client_in, team
+from testing.links.calls import put
 
 MakeLink = Callable[..., dict[str, Any]]
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-def changed(api: APIClient, link: dict[str, Any], **fields: Any) -> None:
-    assert api.put(f"/api/urls/{link['_id']}", fields).status_code == 200
 
 
 def test_former_values_are_restored(
     signed_in: Callable[..., Any], address: str, api: APIClient, make_link: MakeLink
 ) -> None:
     link = make_link(title="Sale", tags=["spring"])
-    changed(api, link, title="Spring sale", tags=[])
-    changed(api, link, isActive=False)
+    put(api, link, title="Spring sale", tags=[])
+    put(api, link, isActive=False)
     with signed_in() as visit:
         page = visit.page
         page.goto(f"{address}/dashboard/links/{link['_id']}")
@@ -82,7 +79,7 @@ def test_a_taken_code_is_reported_until_the_message_is_dismissed(
     signed_in: Callable[..., Any], address: str, api: APIClient, make_link: MakeLink
 ) -> None:
     link = make_link(customCode="spring")
-    changed(api, link, customCode="summer")
+    put(api, link, customCode="summer")
     assert api.delete(f"/api/urls/{link['_id']}").status_code == 200
     make_link(customCode="summer")
     with signed_in() as visit:
@@ -109,7 +106,7 @@ def test_more_changes_are_loaded_on_request(
 ) -> None:
     link = make_link()
     for number in range(25):
-        changed(api, link, title=f"Title {number}")
+        put(api, link, title=f"Title {number}")
     with signed_in() as visit:
         page = visit.page
         page.goto(f"{address}/dashboard/links/{link['_id']}/history")
@@ -129,7 +126,7 @@ def test_a_viewer_reads_the_history_of_a_link_and_restores_nothing(
     add_member(workspace, stranger, Role.VIEWER)
     team_api = key_client_in(workspace, alice.api_key)
     link = team_api.post("/api/urls", {"originalUrl": "https://example.com/"}).json()["data"]["url"]
-    changed(team_api, link, title="Spring sale")
+    put(team_api, link, title="Spring sale")
     with signed_in(stranger) as visit:
         page = visit.page
         page.goto(f"{address}/dashboard/links/{link['_id']}/history?workspace={workspace.public_id}")
@@ -150,7 +147,7 @@ def test_a_stranger_reads_no_history(
     make_link: MakeLink,
 ) -> None:
     link = make_link(title="Secret")
-    changed(api, link, title="Secret plans")
+    put(api, link, title="Secret plans")
     with signed_in(stranger) as visit:
         page = visit.page
         page.goto(f"{address}/dashboard/links/{link['_id']}/history")

@@ -12,7 +12,7 @@ from accounts.models import ScopedKey
 from accounts.rights.roles import Role
 from accounts.rights.scopes import Scope
 from accounts.services import NewAccount
-from testing.accounts.accounts import key_client
+from testing.accounts.accounts import key_status
 from testing.accounts.keys import scoped_key
 from testing.accounts.workspaces import add_member, team
 from testing.domains.domains import active_domain
@@ -29,10 +29,6 @@ def open_keys(visit: Visit, address: str) -> Page:
 
 def confirm(page: Page, name: str) -> None:
     page.get_by_role("dialog").get_by_role("button", name=name, exact=True).click()
-
-
-def status_of(key: str) -> int:
-    return key_client(key).get("/api/urls").status_code
 
 
 def test_a_key_is_created_with_scopes_and_shown_once(
@@ -62,7 +58,7 @@ def test_a_key_is_created_with_scopes_and_shown_once(
     assert key.scope_list == [Scope.URLS_READ, Scope.URLS_WRITE]
     assert (key.name, key.domain_id, key.only_own) == ("Nightly import", domain.pk, True)
     assert key.expires_at is not None
-    assert status_of(text) == 200
+    assert key_status(text) == 200
 
 
 def test_a_refused_combination_names_its_reason(signed_in: Callable[..., Any], address: str) -> None:
@@ -105,14 +101,14 @@ def test_a_key_is_changed_replaced_and_deleted(
         expect(page.locator("output.secret")).not_to_have_text(second)
         third = page.locator("output.secret").inner_text()
         assert visit.errors() == []
-    assert [status_of(key) for key in (first, second, third)] == [401, 401, 200]
+    assert [key_status(key) for key in (first, second, third)] == [401, 401, 200]
     with signed_in() as visit:
         page = open_keys(visit, address)
         page.get_by_role("button", name="Delete the key Reports").click()
         confirm(page, "Delete")
         expect(page.get_by_text("No keys yet.")).to_be_visible()
         assert visit.errors() == []
-    assert status_of(third) == 401
+    assert key_status(third) == 401
 
 
 def test_an_admin_sees_and_deletes_the_keys_of_others_but_changes_none(
@@ -149,4 +145,4 @@ def test_an_admin_sees_and_deletes_the_keys_of_others_but_changes_none(
         confirm(page, "Delete")
         expect(row).to_have_count(0)
         assert visit.errors() == []
-    assert status_of(key) == 401
+    assert key_status(key) == 401

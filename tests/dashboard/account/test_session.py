@@ -11,18 +11,9 @@ from rest_framework.test import APIClient
 from accounts.models import Session, User
 from accounts.services import NewAccount
 from accounts.sessions.browser import TOKEN_LIFETIME
-from testing.accounts.accounts import PASSWORD, token_client
+from testing.accounts.accounts import PASSWORD, claims_of, token_client, works
 from testing.threads import at_once
-from tests.dashboard.account.browser_session import (
-    END,
-    OWN,
-    TOKEN,
-    browser_of,
-    claims,
-    request_token,
-    token_of,
-    works,
-)
+from tests.dashboard.account.browser_session import END, OWN, TOKEN, browser_of, request_token, token_of
 from tests.dashboard.account.browser_session import browser as browser
 
 
@@ -32,7 +23,7 @@ def test_a_signed_in_browser_gets_a_short_token_of_the_api(browser: Client, alic
     body = response.json()
     assert body == {"success": True, "token": body["token"], "expiresIn": TOKEN_LIFETIME.total_seconds()}
     assert works(body["token"])
-    issued = claims(body["token"])
+    issued = claims_of(body["token"])
     assert issued["exp"] - issued["iat"] == TOKEN_LIFETIME.total_seconds()
     assert issued["sub"] == str(alice.user.public_id)
 
@@ -51,7 +42,7 @@ def test_a_token_of_a_browser_does_not_change_the_password(browser: Client, alic
 
 def test_no_refresh_token_reaches_the_browser(browser: Client) -> None:
     response = request_token(browser)
-    assert claims(response.json()["token"])["token_type"] == "access"
+    assert claims_of(response.json()["token"])["token_type"] == "access"
     assert set(response.json()) == {"success", "token", "expiresIn"}
     refused = APIClient(headers={"host": "sho.rt"}).post(
         "/api/auth/refresh", {"refreshToken": response.json()["token"]}
@@ -61,7 +52,7 @@ def test_no_refresh_token_reaches_the_browser(browser: Client) -> None:
 
 def test_all_tokens_of_a_browser_belong_to_one_session(browser: Client) -> None:
     first, second = token_of(browser), token_of(browser)
-    assert claims(first)["sid"] == claims(second)["sid"]
+    assert claims_of(first)["sid"] == claims_of(second)["sid"]
     assert Session.objects.count() == 1
 
 
@@ -72,7 +63,7 @@ def test_tabs_that_ask_at_once_share_a_session(browser: Client) -> None:
     def ask() -> str:
         tab = browser_of(None)
         tab.cookies["sessionid"] = cookie
-        return claims(token_of(tab))["sid"]
+        return claims_of(token_of(tab))["sid"]
 
     assert len(set(at_once([ask] * 8))) == Session.objects.count() == 1
 
@@ -163,8 +154,8 @@ def test_a_session_without_its_row_in_the_register_gets_no_token(browser: Client
 
 def test_a_stranger_gets_a_token_of_their_own_account(alice: NewAccount, stranger: NewAccount) -> None:
     mine, theirs = token_of(browser_of(alice)), token_of(browser_of(stranger))
-    assert claims(theirs)["sub"] == str(stranger.user.public_id)
-    assert claims(mine)["sid"] != claims(theirs)["sid"]
+    assert claims_of(theirs)["sub"] == str(stranger.user.public_id)
+    assert claims_of(mine)["sid"] != claims_of(theirs)["sid"]
 
 
 def test_a_token_takes_three_statements(

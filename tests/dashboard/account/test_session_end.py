@@ -11,16 +11,8 @@ from accounts.models import EndReason, Session
 from accounts.services import NewAccount, set_active
 from accounts.sessions.browser import TOKEN_LIFETIME
 from accounts.sessions.lifecycle import MAX_SESSIONS, delete_expired_api_sessions
-from testing.accounts.accounts import PASSWORD, log_in, token_client
-from tests.dashboard.account.browser_session import (
-    END,
-    OWN,
-    browser_of,
-    claims,
-    request_token,
-    token_of,
-    works,
-)
+from testing.accounts.accounts import PASSWORD, claims_of, log_in, token_client, works
+from tests.dashboard.account.browser_session import END, OWN, browser_of, request_token, token_of
 from tests.dashboard.account.browser_session import browser as browser
 
 
@@ -48,7 +40,7 @@ def test_signing_out_of_the_admin_ends_the_tokens(alice: NewAccount) -> None:
 def test_ending_the_session_over_the_api_signs_the_browser_out(browser: Client, alice: NewAccount) -> None:
     token = token_of(browser)
     other = token_client(log_in(alice.user).access)
-    assert other.delete(f"/api/auth/sessions/{claims(token)['sid']}").status_code == 200
+    assert other.delete(f"/api/auth/sessions/{claims_of(token)['sid']}").status_code == 200
     assert not works(token)
     # The browser's own session has ended, too.
     assert browser.get("/accounts/").status_code == 302
@@ -95,7 +87,7 @@ def test_a_token_does_not_outlive_the_session_of_the_browser(browser: Client) ->
     session.save()
     response = request_token(browser)
     assert 0 < response.json()["expiresIn"] <= TOKEN_LIFETIME.total_seconds() / 2
-    assert claims(response.json()["token"])["exp"] <= end.timestamp()
+    assert claims_of(response.json()["token"])["exp"] <= end.timestamp()
 
 
 def test_an_expired_session_of_the_browser_gets_no_token(browser: Client) -> None:

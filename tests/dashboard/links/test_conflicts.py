@@ -10,9 +10,9 @@ from playwright.sync_api import Locator, Page, expect
 
 from accounts.services import NewAccount
 from links.models import Link
-from testing.pages.browser import Visit
 from testing.pages.waiting import wait_until
 from testing.polling import DEADLINE
+from tests.dashboard.links.editor_page import open_link
 
 MakeLink = Callable[..., dict[str, Any]]
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -22,12 +22,6 @@ DESTINATION = "https://example.com/page"
 @pytest.fixture
 def link(make_link: MakeLink) -> dict[str, Any]:
     return make_link(DESTINATION, title="Old", description="Old")
-
-
-def open_link(visit: Visit, address: str, link: dict[str, Any]) -> Page:
-    visit.page.goto(f"{address}/dashboard/links/{link['_id']}")
-    expect(visit.page.get_by_role("heading", name="Edit link")).to_be_visible()
-    return visit.page
 
 
 def somebody_saves(page: Page, address: str, alice: NewAccount, link: dict[str, Any], **fields: Any) -> None:

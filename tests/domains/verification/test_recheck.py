@@ -15,7 +15,7 @@ from rest_framework.test import APIClient
 from domains.models import Domain
 from domains.verification import recheck
 from testing.domains.dns_server import DnsServer
-from testing.domains.domains import publish, status_of, verify
+from testing.domains.domains import publish, state, status_of, verify
 from testing.threads import at_once
 
 HOST = "go.brand.example"
@@ -33,11 +33,6 @@ def pass_hours(hours: int) -> None:
 def next_day() -> None:
     pass_hours(24)
     call_command("recheck_domains", "--once")
-
-
-def state() -> tuple[str, int]:
-    domain = Domain.objects.get()
-    return domain.status, domain.failed_checks
 
 
 def test_an_active_domain_is_checked_once_a_day(active: dict[str, Any], dns: DnsServer) -> None:

@@ -16,5 +16,9 @@ def delete(client: APIClient, *ids: str) -> list[dict[str, Any]]:
     return results(client.post("/api/urls/bulk-delete", {"ids": ids}), "deleted")
 
 
+def update(client: APIClient, *urls: dict[str, Any]) -> list[dict[str, Any]]:
+    return results(client.post("/api/urls/bulk-update", {"urls": urls}), "updated")
+
+
 def update_all(client: APIClient, ids: list[str], data: dict[str, Any]) -> list[dict[str, Any]]:
     return results(client.post("/api/urls/bulk-update", {"ids": ids, "data": data}), "updated")

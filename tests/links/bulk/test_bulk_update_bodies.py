@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
+from testing.links.calls import whole
 from testing.links.many import UNKNOWN_ID
 from testing.refusals import broken_rules
 from tests.links.bulk.many_changes import MakeLink, update_all
-from tests.links.creation import whole
 
 BODIES: list[tuple[dict[str, Any], list[tuple[str, str]]]] = [
     ({}, [("urls", "ambiguous")]),

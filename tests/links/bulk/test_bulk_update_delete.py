@@ -15,14 +15,10 @@ from accounts.services import NewAccount
 from domains.models import Domain
 from links.bulk.services import update_links
 from links.models import Code, Link
-from testing.links.many import UNKNOWN_ID, URL, results
+from testing.links.calls import whole
+from testing.links.many import UNKNOWN_ID, URL
 from testing.threads import at_once
-from tests.links.bulk.many_changes import MakeLink, delete, update_all
-from tests.links.creation import whole
-
-
-def update(client: APIClient, *urls: dict[str, Any]) -> list[dict[str, Any]]:
-    return results(client.post("/api/urls/bulk-update", {"urls": urls}), "updated")
+from tests.links.bulk.many_changes import MakeLink, delete, update, update_all
 
 
 def codes(link: dict[str, Any]) -> dict[str, str]:

@@ -12,7 +12,8 @@ from links.bulk.services import MAX_ITEMS
 from links.models import Link, Route
 from links.routing.serializers import MAX_RULES
 from links.storage.statement_groups import ROUTED_LINKS_PER_STATEMENT
-from testing.links.many import URL, create_many, results
+from testing.links.many import URL, create_many
+from tests.links.bulk.many_changes import update
 
 _LOG = """
 CREATE TEMPORARY TABLE written (operation text, links integer) ON COMMIT DROP;
@@ -48,10 +49,6 @@ def rules(link: int) -> list[dict[str, Any]]:
     ]
 
 
-def update(client: APIClient, urls: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return results(client.post("/api/urls/bulk-update", {"urls": urls}), "updated")
-
-
 @pytest.mark.usefixtures("log")
 def test_no_statement_writes_many_links_with_rules(api: APIClient) -> None:
     created = create_many(api, [{"originalUrl": URL, "rules": rules(link)} for link in range(MAX_ITEMS)])
@@ -61,7 +58,7 @@ def test_no_statement_writes_many_links_with_rules(api: APIClient) -> None:
     assert Route.objects.count() == MAX_ITEMS * MAX_RULES
 
     ids = [verdict["url"]["_id"] for verdict in created]
-    assert all(verdict["success"] for verdict in update(api, [{"_id": name, "title": "x"} for name in ids]))
+    assert all(verdict["success"] for verdict in update(api, *({"_id": name, "title": "x"} for name in ids)))
     assert links_per_statement("UPDATE") == groups
     assert Link.objects.filter(title="x").count() == MAX_ITEMS
     assert Route.objects.count() == MAX_ITEMS * MAX_RULES
@@ -77,5 +74,5 @@ def test_plain_links_are_written_in_one_statement(api: APIClient) -> None:
     ids = [verdict["url"]["_id"] for verdict in created]
     changes: list[dict[str, Any]] = [{"_id": name, "title": "x"} for name in ids]
     changes[0]["rules"] = rules(0)
-    update(api, changes)
+    update(api, *changes)
     assert links_per_statement("UPDATE") == [count - 1, 2]

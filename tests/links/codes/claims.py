@@ -13,6 +13,8 @@ from rest_framework.test import APIClient
 from accounts.services import NewAccount
 from domains.models import Domain
 from links.models import Code
+from testing.domains.domains import active_domain
+from testing.links.calls import rename
 
 URL = "https://example.com/page"
 
@@ -25,10 +27,6 @@ def created(client: APIClient, code: str | None = None, **fields: Any) -> dict[s
     response = create(client, code, **fields)
     assert response.status_code == 201, response.content
     return response.json()["data"]["url"]
-
-
-def rename(client: APIClient, link: dict[str, Any], code: str | None) -> HttpResponse:
-    return client.put(f"/api/urls/{link['_id']}", {"customCode": code})
 
 
 def renamed(client: APIClient, link: dict[str, Any], code: str | None) -> None:
@@ -71,6 +69,4 @@ def days_pass(days: int) -> None:
 
 @pytest.fixture
 def brand(alice: NewAccount) -> Domain:
-    return Domain.objects.create(
-        owner=alice.workspace, domain="brand.example", host="brand.example", status="active"
-    )
+    return active_domain(alice.workspace, "brand.example")

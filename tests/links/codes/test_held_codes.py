@@ -11,6 +11,7 @@ from accounts.models import User
 from accounts.services import NewAccount
 from domains.models import Domain
 from links.codes.namespace import own_codes
+from testing.links.calls import rename
 from tests.links.codes.claims import brand as brand
 from tests.links.codes.claims import (
     codes,
@@ -20,7 +21,6 @@ from tests.links.codes.claims import (
     delete,
     destination_of,
     is_taken,
-    rename,
     renamed,
 )
 

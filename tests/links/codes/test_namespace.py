@@ -10,19 +10,10 @@ from rest_framework.test import APIClient
 from accounts.services import NewAccount
 from domains.models import Domain
 from links.models import Code, Link
+from testing.links.calls import rename
 from testing.links.drawn_codes import draw_codes
 from testing.threads import at_once
-from tests.links.codes.claims import (
-    URL,
-    codes,
-    create,
-    created,
-    days_pass,
-    delete,
-    destination_of,
-    is_taken,
-    rename,
-)
+from tests.links.codes.claims import URL, codes, create, created, days_pass, delete, destination_of, is_taken
 from tests.links.codes.claims import brand as brand
 
 ROUNDS = 20

@@ -7,7 +7,8 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from domains.models import Domain
-from tests.links.codes.claims import URL, codes, create, created, destination_of, is_taken, rename, renamed
+from testing.links.calls import rename
+from tests.links.codes.claims import URL, codes, create, created, destination_of, is_taken, renamed
 from tests.links.codes.claims import brand as brand
 
 # A taken code makes a statement fail, which would break the transaction of an ordinary test.

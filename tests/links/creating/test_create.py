@@ -13,8 +13,9 @@ from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
 from common.http import destination_url
+from testing.links.calls import whole
 from testing.links.routing_fields import DEFAULTS
-from tests.links.creation import URL, UTM_KEYS, at, everything_written, whole
+from tests.links.creation import URL, UTM_KEYS, at, everything_written
 
 UUID_V7 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?Z")

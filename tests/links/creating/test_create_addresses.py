@@ -12,8 +12,9 @@ from rest_framework.test import APIClient
 from accounts.services import NewAccount
 from domains.models import Domain
 from links.models import Link
+from testing.links.calls import whole
 from testing.refusals import broken_rules
-from tests.links.creation import FAMILY, URL, UTM_KEYS, refused, whole
+from tests.links.creation import FAMILY, URL, UTM_KEYS, refused
 
 VERBATIM = [
     "\N{GRINNING FACE} \N{REGIONAL INDICATOR SYMBOL LETTER D}\N{REGIONAL INDICATOR SYMBOL LETTER E}",

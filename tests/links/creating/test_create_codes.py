@@ -16,8 +16,9 @@ from common.errors import Conflict
 from links.codes.format import is_code
 from links.codes.reserved import RESERVED, is_route
 from links.rules import refuse_reserved
+from testing.links.calls import whole
 from testing.refusals import broken_rules
-from tests.links.creation import URL, refused, whole
+from tests.links.creation import URL, refused
 
 
 @pytest.mark.parametrize(

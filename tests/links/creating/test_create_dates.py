@@ -8,8 +8,9 @@ from typing import Any
 from django.test import Client
 from rest_framework.test import APIClient
 
+from testing.links.calls import whole
 from testing.refusals import broken_rules
-from tests.links.creation import URL, refused, whole
+from tests.links.creation import URL, refused
 
 DATES = {
     "2030-12-31T23:59:59Z": "2030-12-31T23:59:59Z",

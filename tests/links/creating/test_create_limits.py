@@ -10,8 +10,9 @@ import pytest
 from django.test import Client
 from rest_framework.test import APIClient
 
+from testing.links.calls import whole
 from testing.refusals import broken_rules
-from tests.links.creation import FAMILY, RESTRICTION_LISTS, URL, UTM_KEYS, at, refused, whole
+from tests.links.creation import FAMILY, RESTRICTION_LISTS, URL, UTM_KEYS, at, refused
 
 FOUR_CODE_POINTS = unicodedata.normalize("NFD", "\u1f82")  # alpha with three marks: one character after NFC
 TEXT_WITHIN_LIMITS = [

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from tests.links.creation import RESTRICTION_LISTS, UTM_KEYS, whole
+from testing.links.calls import whole
+from tests.links.creation import RESTRICTION_LISTS, UTM_KEYS
 
 
 def test_null_is_the_default(api: APIClient, make_link: Callable[..., Any]) -> None:

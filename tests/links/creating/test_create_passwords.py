@@ -13,7 +13,8 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from links.models import Link
-from tests.links.creation import URL, refused, whole
+from testing.links.calls import whole
+from tests.links.creation import URL, refused
 
 
 @pytest.mark.parametrize("password", ["x", "x" * 128, " ", "\N{GRINNING FACE}" * 128, "p\u00e4ss w\u00f6rd"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -23,6 +23,7 @@ from links.destinations.group_claims import NotClaimed
 from links.models import ClickCounter, Link
 from links.operators.bans import ban_link
 from testing.analytics.clicks import drain
+from testing.connections import closed_connection as closed_connection
 from testing.polling import DEADLINE
 
 MakeLink = Callable[..., dict[str, Any]]
@@ -35,13 +36,6 @@ def visit(link: Link, number: int = 0) -> bytes:
     return encode(
         Record(1_700_000_000_000_000 + number, link.pk, KINDS["click"], 0, "192.0.2.1", "", "Firefox", "")
     )
-
-
-@pytest.fixture(autouse=True)
-def closed_connection(transactional_db: None) -> Iterator[None]:
-    """Later tests must not run with the lock timeout of the claims."""
-    yield
-    connection.close()
 
 
 def claim_until_unlocked(records: Sequence[bytes]) -> list[bool]:

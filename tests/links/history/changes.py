@@ -6,15 +6,7 @@ from typing import Any
 
 from rest_framework.test import APIClient
 
-
-def address(link: dict[str, Any]) -> str:
-    return f"/api/urls/{link['_id']}"
-
-
-def put(api: APIClient, link: dict[str, Any], **body: Any) -> Any:
-    response = api.put(address(link), body)
-    assert response.status_code == 200, response.json()
-    return response
+from testing.links.calls import address
 
 
 def page_of(api: APIClient, link: dict[str, Any], **query: Any) -> dict[str, Any]:

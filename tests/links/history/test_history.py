@@ -13,7 +13,8 @@ from accounts.models import Change
 from accounts.services import NewAccount
 from domains.models import Domain
 from testing.accounts.accounts import bearer_client
-from tests.links.history.changes import address, changes_of, page_of, put, restore
+from testing.links.calls import address, put
+from tests.links.history.changes import changes_of, page_of, restore
 
 MakeLink = Callable[..., dict[str, Any]]
 

@@ -13,14 +13,11 @@ from accounts.models import Change
 from accounts.services import NewAccount
 from domains.models import Domain
 from links.models import Link
+from testing.links.calls import whole
 from testing.links.routing_fields import EVERYTHING
 from tests.links.history.recorded import CHANGED, FORMER
 
 MakeLink = Callable[..., dict[str, Any]]
-
-
-def read(api: APIClient, link: dict[str, Any]) -> dict[str, Any]:
-    return api.get(f"/api/urls/{link['_id']}").json()["data"]["url"]
 
 
 def changes_of(api: APIClient, link: dict[str, Any]) -> list[dict[str, Any]]:
@@ -57,9 +54,9 @@ def test_creating_a_link_calls_no_function_of_the_history(alice: NewAccount) -> 
 @pytest.mark.parametrize("name", FORMER)
 def test_a_change_has_the_values_of_the_api(name: str, make_link: MakeLink, api: APIClient) -> None:
     link = make_link(**FORMER)
-    before = read(api, link)[name]
+    before = whole(api, link)[name]
     assert api.put(f"/api/urls/{link['_id']}", {name: CHANGED[name]}).status_code == 200
-    after = read(api, link)[name]
+    after = whole(api, link)[name]
     assert before != after
     assert list(map(values, changes_of(api, link))) == [("link.updated", {name: before}, {name: after})]
 
@@ -73,7 +70,7 @@ def test_the_test_covers_every_field_that_can_change(make_link: MakeLink, api: A
     # Recorded apart, or no settings of the link.
     others = {"hasPassword", "domainId", "shortUrl", "clickCount", "updatedAt"}
     assert recorded == FORMER.keys() == CHANGED.keys()
-    assert recorded == read(api, {"_id": str(Link.objects.get().public_id)}).keys() - fixed - others
+    assert recorded == whole(api, {"_id": str(Link.objects.get().public_id)}).keys() - fixed - others
 
 
 @pytest.mark.parametrize(
@@ -101,7 +98,7 @@ def test_passwords_appear_as_set_or_removed(
 
 def test_an_update_without_any_difference_writes_no_row(make_link: MakeLink, api: APIClient) -> None:
     link = make_link(**FORMER)
-    assert api.put(f"/api/urls/{link['_id']}", read(api, link)).status_code == 200
+    assert api.put(f"/api/urls/{link['_id']}", whole(api, link)).status_code == 200
     assert changes_of(api, link) == []
 
 
@@ -129,7 +126,7 @@ def test_a_deletion_has_every_field(
     path: str, alice: NewAccount, make_link: MakeLink, api: APIClient, brand: Domain
 ) -> None:
     link = make_link(**FORMER, password="secret", domainId=str(brand.public_id))
-    shown = read(api, link)
+    shown = whole(api, link)
     if path == "single":
         assert api.delete(f"/api/urls/{link['_id']}").status_code == 200
     else:

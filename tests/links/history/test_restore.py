@@ -12,7 +12,8 @@ from rest_framework.test import APIClient
 from bans.services import ban_host
 from domains.models import Domain
 from testing.cases import for_each
-from tests.links.history.changes import address, changes_of, put, restore
+from testing.links.calls import address, put
+from tests.links.history.changes import changes_of, restore
 from tests.links.history.recorded import CHANGED, FORMER
 
 MakeLink = Callable[..., dict[str, Any]]

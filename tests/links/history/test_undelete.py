@@ -20,8 +20,9 @@ from links.operators.bans import ban_link
 from qrcodes.models import DeletedQrCode
 from testing.accounts.workspaces import add_member, key_client_in, team
 from testing.analytics.clicks import drain
+from testing.links.calls import address, whole
 from tests.links.history.recorded import FORMER
-from tests.links.history.undeletion import address, delete, pass_days, read, rows_of, undelete
+from tests.links.history.undeletion import delete, pass_days, rows_of, undelete
 
 MakeLink = Callable[..., dict[str, Any]]
 
@@ -32,14 +33,14 @@ def test_a_link_comes_back_with_every_field_and_its_totals(
     others = [make_link(), make_link(tags=["one"])]
     link = make_link(**FORMER, password="secret", domainId=str(brand.public_id))
     tables = ("links_code", "links_clickcounter", "links_searchable", "links_tagtotals", "links_route")
-    shown, before = read(api, link), {table: rows_of(table) for table in tables}
+    shown, before = whole(api, link), {table: rows_of(table) for table in tables}
     stored = Link.objects.values().get(public_id=link["_id"])
     stats = api.get("/api/urls/stats").json()
     delete(api, link)
     assert api.get(address(link)).status_code == 404
     response = undelete(api, link)
     assert response.status_code == 200, response.json()
-    back = read(api, link)
+    back = whole(api, link)
     assert response.json()["data"]["url"] == back
     assert response["ETag"] == api.get(address(link))["ETag"]
     assert back["updatedAt"] > shown["updatedAt"]
@@ -80,11 +81,11 @@ def test_a_link_comes_back_with_its_clicks_and_reports(
     retention.delete_clicks_of_deleted_links()
     after = api.get(f"/api/analytics/{link['_id']}").json()
     assert (report["data"]["totalClicks"], after["data"]["totalClicks"]) == (2, 3)
-    assert read(api, link)["clickCount"] == 3
+    assert whole(api, link)["clickCount"] == 3
     assert api.get("/api/urls/stats").json()["totalClicks"] == 4
     visitor.get(f"/{link['shortCode']}")
     drain()
-    assert read(api, link)["clickCount"] == 4
+    assert whole(api, link)["clickCount"] == 4
 
 
 def test_a_link_comes_back_with_its_qr_codes(
@@ -153,7 +154,7 @@ def test_a_link_of_a_team_comes_back_without_its_deleted_creator(
     assert [creator and creator["email"] for creator in restored] == ["alice@example.com", None]
     creators = Link.objects.filter(owner=workspace).order_by("pk").values_list("creator", flat=True)
     assert list(creators) == [alice.user.pk, None]
-    shown = [read(own, link)["creator"] for link in links]
+    shown = [whole(own, link)["creator"] for link in links]
     assert shown == [shown[0], None]
     assert shown[0]["_id"] == str(alice.user.public_id)
 
@@ -166,7 +167,7 @@ def test_a_link_that_was_deleted_before_a_column_was_added_has_its_default(
     with connection.cursor() as cursor:
         cursor.execute("UPDATE links_deletedlink SET link = link - '{creator_id,forward_query}'::text[]")
     assert undelete(api, link).status_code == 200
-    assert (read(api, link)["title"], read(api, link)["forwardQuery"]) == ("a", False)
+    assert (whole(api, link)["title"], whole(api, link)["forwardQuery"]) == ("a", False)
 
 
 def test_quotas_and_caps_do_not_refuse_what_existed(
@@ -194,7 +195,7 @@ def test_a_link_comes_back_expired_banned_or_on_an_inactive_domain(
     Domain.objects.update(status="inactive")
     assert [undelete(api, link).status_code for link in (expired, banned, branded)] == [200] * 3
     assert [visitor.get(f"/{link['shortCode']}").status_code for link in (expired, banned)] == [410, 410]
-    assert read(api, branded)["domainId"] == str(brand.public_id)
+    assert whole(api, branded)["domainId"] == str(brand.public_id)
 
 
 def test_a_domain_that_was_added_again_is_another_one(
@@ -205,4 +206,4 @@ def test_a_domain_that_was_added_again_is_another_one(
     assert api.delete(f"/api/domains/{brand.public_id}").status_code == 200
     Domain.objects.create(owner_id=brand.owner_id, domain="brand.example", host=brand.host, status="active")
     assert undelete(api, link).status_code == 200
-    assert (read(api, link)["domainId"], read(api, link)["customCode"]) == ("base", "spring")
+    assert (whole(api, link)["domainId"], whole(api, link)["customCode"]) == ("base", "spring")

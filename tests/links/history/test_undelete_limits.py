@@ -20,9 +20,10 @@ from links.storage.deletion import purge_deleted_links
 from qrcodes.models import DeletedQrCode, QrCode
 from testing.accounts.accounts import bearer_client
 from testing.analytics.clicks import drain
+from testing.links.calls import address, whole
 from testing.threads import at_once
 from tests.links.history.recorded import FORMER
-from tests.links.history.undeletion import address, delete, pass_days, read, rows_of, undelete
+from tests.links.history.undeletion import delete, pass_days, rows_of, undelete
 
 MakeLink = Callable[..., dict[str, Any]]
 
@@ -35,7 +36,7 @@ def test_a_code_that_the_owner_has_used_again_is_409_until_it_is_free(
     api: APIClient, make_link: MakeLink
 ) -> None:
     link = make_link(customCode="spring")
-    shown = read(api, link)
+    shown = whole(api, link)
     delete(api, link)
     other = make_link("https://example.com/other", customCode="spring")
     before = rows_of("links_code")
@@ -45,7 +46,7 @@ def test_a_code_that_the_owner_has_used_again_is_409_until_it_is_free(
     assert api.get(address(link)).status_code == 404
     delete(api, other)
     assert undelete(api, link).status_code == 200
-    assert {**read(api, link), "updatedAt": None} == {**shown, "updatedAt": None}
+    assert {**whole(api, link), "updatedAt": None} == {**shown, "updatedAt": None}
 
 
 def test_a_link_of_a_deleted_domain_moves_to_the_default_domain(
@@ -58,7 +59,7 @@ def test_a_link_of_a_deleted_domain_moves_to_the_default_domain(
     delete(api, *links)
     assert api.delete(f"/api/domains/{brand.public_id}").status_code == 200
     assert [undelete(api, link).status_code for link in links] == [200, 200]
-    shown = [read(api, link) for link in links]
+    shown = [whole(api, link) for link in links]
     assert [(url["domainId"], url["customCode"]) for url in shown] == [("base", "free"), ("base", None)]
     codes = (links[0]["shortCode"], "free", links[1]["shortCode"], "other")
     assert [visitor.get(f"/{code}").status_code for code in codes] == [302] * 4

@@ -10,16 +10,7 @@ from django.db.models import F
 from rest_framework.test import APIClient
 
 from links.models import DeletedLink
-
-
-def address(link: dict[str, Any]) -> str:
-    return f"/api/urls/{link['_id']}"
-
-
-def read(api: APIClient, link: dict[str, Any]) -> dict[str, Any]:
-    response = api.get(address(link))
-    assert response.status_code == 200
-    return response.json()["data"]["url"]
+from testing.links.calls import address
 
 
 def delete(api: APIClient, *links: dict[str, Any]) -> None:

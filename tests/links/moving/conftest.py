@@ -5,13 +5,8 @@ from rest_framework.test import APIClient
 
 from accounts.models import Workspace
 from accounts.services import NewAccount
-from testing.accounts.workspaces import key_client_in, team
-
-
-@pytest.fixture
-def marketing(alice: NewAccount) -> Workspace:
-    """A workspace of a team, which alice owns."""
-    return team(alice, "Marketing")
+from testing.accounts.fixtures import marketing as marketing
+from testing.accounts.workspaces import key_client_in
 
 
 @pytest.fixture

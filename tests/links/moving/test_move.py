@@ -18,8 +18,8 @@ from links.models import Code, Link
 from links.selectors import totals
 from testing.accounts.workspaces import add_member, key_client_in
 from testing.analytics.clicks import drain
+from testing.links.calls import whole
 from testing.links.many import UNKNOWN_ID, URL
-from tests.links.creation import whole
 from tests.links.moving.moves import inconsistencies, move, reasons
 
 MakeLink = Callable[..., dict[str, Any]]

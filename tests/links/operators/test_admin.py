@@ -18,14 +18,13 @@ from domains.models import Domain
 from links.models import Code, Link
 from testing.accounts.admin import Operator
 from testing.accounts.workspaces import add_member, key_client_in, team
+from testing.domains.domains import active_domain
 from tests.links.operators.admin_pages import LINK_BANS, LINKS, MakeLink, codes
 
 
 @pytest.fixture
 def domain(alice: NewAccount) -> Domain:
-    return Domain.objects.create(
-        owner=alice.workspace, domain="brand.example", host="brand.example", status="active"
-    )
+    return active_domain(alice.workspace, "brand.example")
 
 
 @pytest.mark.parametrize("links", [1, 3])

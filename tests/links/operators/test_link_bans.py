@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from django.db import connection
-from django.test import Client
 from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
@@ -15,6 +14,7 @@ from links.models import Link, LinkBan
 from links.operators.bans import ban_link, lift_ban
 from testing.links.deletion import delete_finally
 from testing.polling import DEADLINE
+from testing.redirects.following import follow as follow
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -22,15 +22,6 @@ MakeLink = Callable[..., dict[str, Any]]
 
 BANNED = (410, "disabled")
 FOLLOWED = (302, None)
-
-
-@pytest.fixture
-def follow(visitor: Client) -> Callable[[dict[str, Any]], tuple[int, str | None]]:
-    def status(link: dict[str, Any]) -> tuple[int, str | None]:
-        response = visitor.get(f"/{link['shortCode']}", headers={"accept": "application/json"})
-        return response.status_code, response.json()["reason"] if response.content else None
-
-    return status
 
 
 def test_a_link_ban_affects_no_other_link(make_link: MakeLink, follow: Callable[..., object]) -> None:

@@ -20,8 +20,9 @@ from links.operators.affected import affected_by_host
 from links.operators.search import find_links, with_bans
 from testing.accounts.admin import Operator
 from testing.cases import for_each
+from testing.links.calls import whole
 from testing.links.many import URL, create_many, imported
-from testing.links.routing_fields import RULES, SPLIT, read
+from testing.links.routing_fields import RULES, SPLIT
 from testing.refusals import broken_rules
 from tests.links.creation import everything_written
 
@@ -115,9 +116,9 @@ def test_unchanged_url_that_was_banned_later_can_be_sent_back(
     path: str, api: APIClient, make_link: MakeLink
 ) -> None:
     link = make_link(**fields_to("https://later.example/a")[path])
-    whole = read(api, link)
+    body = whole(api, link)
     ban_host(host="later.example")
-    assert api.put(f"/api/urls/{link['_id']}", {**whole, "title": "x"}).status_code == 200
+    assert api.put(f"/api/urls/{link['_id']}", {**body, "title": "x"}).status_code == 200
     # Another URL on the host is new.
     changes = fields_to("https://later.example/b")[path]
     assert broken_rules(api.put(f"/api/urls/{link['_id']}", changes)) == [(path, "banned_destination")]

@@ -14,18 +14,15 @@ from accounts.services import NewAccount
 from common.http.destination_url import canonical_destination
 from links.models import Link, Route
 from links.routing.branches import NUMBERS, merge_branches
+from testing.links.calls import put, whole
 from testing.links.deletion import delete_finally
 from testing.links.many import URL, create_many
-from testing.links.routing_fields import RULES, SPLIT, read
+from testing.links.routing_fields import RULES, SPLIT
 from testing.threads import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 MakeLink = Callable[..., dict[str, Any]]
-
-
-def put(client: APIClient, link: dict[str, Any], **changes: Any) -> None:
-    assert client.put(f"/api/urls/{link['_id']}", changes).status_code == 200
 
 
 def numbers(link: dict[str, Any]) -> dict[str, int]:
@@ -45,10 +42,10 @@ def history(link: dict[str, Any]) -> list[tuple[int, str, str, bool]]:
 def test_entry_keeps_its_id_and_number_if_the_id_is_sent_back(api: APIClient, make_link: MakeLink) -> None:
     link = make_link(rules=RULES, split=SPLIT)
     before = numbers(link)
-    first, second = read(api, link)["rules"]
+    first, second = whole(api, link)["rules"]
     put(api, link, rules=[{**second, "name": "renamed"}, {**RULES[0], "name": "new"}, first])
     after = numbers(link)
-    assert [(rule["_id"], rule["name"]) for rule in read(api, link)["rules"]][::2] == [
+    assert [(rule["_id"], rule["name"]) for rule in whole(api, link)["rules"]][::2] == [
         (second["_id"], "renamed"),
         (first["_id"], "Germany"),
     ]
@@ -69,11 +66,11 @@ def test_lists_sent_again_without_ids_keep_ids_and_numbers(api: APIClient, make_
     ]
     rules = [{**RULES[0], "conditions": conditions}, *[RULES[1]] * 9]
     link = make_link(rules=rules, split=SPLIT)
-    before, periods = read(api, link), history(link)
+    before, periods = whole(api, link), history(link)
     put(api, link, rules=rules, split=SPLIT)
     put(api, link, rules=rules)
     put(api, link, split=[{**SPLIT[1], "weight": 30}, {**SPLIT[0], "weight": 60}])
-    after = read(api, link)
+    after = whole(api, link)
     assert after["rules"] == before["rules"]
     assert [entry["_id"] for entry in after["split"]] == [entry["_id"] for entry in before["split"]][::-1]
     assert history(link) == periods
@@ -92,30 +89,30 @@ def test_entry_without_the_id_that_differs_is_new(
     api: APIClient, make_link: MakeLink, changed: dict[str, Any]
 ) -> None:
     link = make_link(rules=RULES)
-    before = [rule["_id"] for rule in read(api, link)["rules"]]
+    before = [rule["_id"] for rule in whole(api, link)["rules"]]
     put(api, link, rules=[{**RULES[0], **changed}, RULES[1]])
-    after = [rule["_id"] for rule in read(api, link)["rules"]]
+    after = [rule["_id"] for rule in whole(api, link)["rules"]]
     assert after[0] not in before
     assert after[1] == before[1]
 
 
 def test_an_id_has_priority_over_an_equal_entry(api: APIClient, make_link: MakeLink) -> None:
     link = make_link(rules=[RULES[0]])
-    [rule] = read(api, link)["rules"]
+    [rule] = whole(api, link)["rules"]
     put(api, link, rules=[RULES[0], {**rule, "name": "renamed"}])
-    equal, renamed = read(api, link)["rules"]
+    equal, renamed = whole(api, link)["rules"]
     assert (renamed["_id"], renamed["name"]) == (rule["_id"], "renamed")
     assert equal["_id"] != rule["_id"]
 
 
 def test_unknown_id_is_replaced(api: APIClient, make_link: MakeLink) -> None:
-    other = read(api, make_link(rules=RULES))["rules"][0]["_id"]
+    other = whole(api, make_link(rules=RULES))["rules"][0]["_id"]
     link = make_link(rules=[{**RULES[0], "_id": other}, {**RULES[1], "_id": "mine"}])
-    ids = [rule["_id"] for rule in read(api, link)["rules"]]
+    ids = [rule["_id"] for rule in whole(api, link)["rules"]]
     assert other not in ids
     assert "mine" not in ids
     put(api, link, rules=[{**RULES[0], "_id": ids[0]}, {**RULES[1], "_id": ids[0]}])
-    again = [rule["_id"] for rule in read(api, link)["rules"]]
+    again = [rule["_id"] for rule in whole(api, link)["rules"]]
     assert again[0] == ids[0]
     assert again[1] not in ids
 
@@ -123,11 +120,11 @@ def test_unknown_id_is_replaced(api: APIClient, make_link: MakeLink) -> None:
 def test_an_entry_can_move_from_the_rules_to_the_split(api: APIClient, make_link: MakeLink) -> None:
     link = make_link(rules=RULES)
     before = numbers(link)
-    rule = read(api, link)["rules"][0]
+    rule = whole(api, link)["rules"][0]
     split = [{"_id": rule["_id"], "name": "moved", "url": rule["url"], "weight": 1}, SPLIT[0]]
     put(api, link, split=split)
     # The rules, which were not sent, keep their ids.
-    assert rule["_id"] not in {variant["_id"] for variant in read(api, link)["split"]}
+    assert rule["_id"] not in {variant["_id"] for variant in whole(api, link)["split"]}
     put(api, link, rules=None, split=split)
     assert numbers(link)[rule["_id"]] == before[rule["_id"]]
 
@@ -171,7 +168,7 @@ def test_history_of_branches(api: APIClient, make_link: MakeLink) -> None:
         (1, "A", "https://a.example.com/", True),
         (2, "B", "https://b.example.com/", True),
     ]
-    a, b = read(api, link)["split"]
+    a, b = whole(api, link)["split"]
     put(api, link, split=[{**a, "weight": 1}, b])
     assert len(history(link)) == 2
     put(api, link, split=[{**a, "url": "https://c.example.com"}, {**b, "name": "B2"}])

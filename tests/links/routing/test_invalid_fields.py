@@ -9,8 +9,9 @@ from django.db import connection
 from rest_framework.test import APIClient
 
 from testing.cases import for_each
+from testing.links.calls import whole
 from testing.links.many import URL
-from testing.links.routing_fields import EVERYTHING, read, routing
+from testing.links.routing_fields import EVERYTHING, routing
 from testing.refusals import broken_rules
 from tests.links.creation import everything_written
 from tests.links.routing.changed_fields import MakeLink, put
@@ -48,13 +49,13 @@ def test_invalid_value_is_rejected(
     assert broken_rules(api.post("/api/urls", {"originalUrl": URL, field: value})) == [broken]
     assert broken_rules(api.put(f"/api/urls/{link['_id']}", {field: value})) == [broken]
     assert everything_written() == written
-    assert routing(read(api, link)) == EVERYTHING
+    assert routing(whole(api, link)) == EVERYTHING
 
 
 def test_empty_preview_is_none(api: APIClient, make_link: MakeLink) -> None:
-    assert read(api, make_link(preview={"title": "", "imageUrl": None}))["preview"] is None
+    assert whole(api, make_link(preview={"title": "", "imageUrl": None}))["preview"] is None
     card = {"title": "Sale", "description": None, "imageUrl": None}
-    assert read(api, make_link(preview={"title": "Sale"}))["preview"] == card
+    assert whole(api, make_link(preview={"title": "Sale"}))["preview"] == card
 
 
 def test_start_must_be_before_expiry(api: APIClient, make_link: MakeLink) -> None:
@@ -82,8 +83,8 @@ def test_moved_link_leads_to_its_target_and_back(api: APIClient, make_link: Make
     assert location() == "https://example.com/first?a=1"
     put(api, link, targetUrl="HTTPS://Example.com/ä", utm={"source": "mail"})
     assert location() == "https://example.com/%C3%A4?utm_source=mail"
-    assert read(api, link)["targetUrl"] == "HTTPS://Example.com/ä"
-    assert read(api, link)["originalUrl"] == "https://example.com/first?a=1"
+    assert whole(api, link)["targetUrl"] == "HTTPS://Example.com/ä"
+    assert whole(api, link)["originalUrl"] == "https://example.com/first?a=1"
     put(api, link, targetUrl=None, utm=None)
     assert location() == "https://example.com/first?a=1"
 

@@ -11,8 +11,9 @@ from rest_framework.test import APIClient
 from common.time_zones import zones
 from links.routing.serializers import TOO_MANY
 from testing.cases import for_each
+from testing.links.calls import whole
 from testing.links.many import URL, create_many
-from testing.links.routing_fields import RULES, SPLIT, read
+from testing.links.routing_fields import RULES, SPLIT
 from testing.refusals import broken_rules
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -32,7 +33,7 @@ def errors(api: APIClient, **fields: Any) -> list[tuple[str, str]]:
 
 
 def stored_condition(api: APIClient, make_link: MakeLink, **condition: Any) -> dict[str, Any]:
-    [stored] = read(api, make_link(rules=[rule(condition)]))["rules"][0]["conditions"]
+    [stored] = whole(api, make_link(rules=[rule(condition)]))["rules"][0]["conditions"]
     assert isinstance(stored, dict)
     return stored
 
@@ -227,9 +228,9 @@ def test_invalid_split_is_rejected(split: Any, broken: tuple[str, str], api: API
 
 def test_weights_may_add_up_to_one_hundred(api: APIClient, make_link: MakeLink) -> None:
     split = [{**SPLIT[0], "weight": 50}, {**SPLIT[1], "weight": 50}]
-    assert [variant["weight"] for variant in read(api, make_link(split=split))["split"]] == [50, 50]
+    assert [variant["weight"] for variant in whole(api, make_link(split=split))["split"]] == [50, 50]
 
 
 def test_ten_rules_with_eight_conditions_are_accepted(api: APIClient, make_link: MakeLink) -> None:
     rules = [rule(*[COUNTRY] * 8, name="x" * 50)] * 10
-    assert [len(stored["conditions"]) for stored in read(api, make_link(rules=rules))["rules"]] == [8] * 10
+    assert [len(stored["conditions"]) for stored in whole(api, make_link(rules=rules))["rules"]] == [8] * 10

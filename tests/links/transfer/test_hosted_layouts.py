@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 from django.test import Client
 from rest_framework.test import APIClient
 
-from links.models import Link
 from testing.links.many import URL, imported
-
-
-def whole(api: APIClient, code: str) -> dict[str, Any]:
-    link = Link.objects.get(codes__code=code)
-    fields: dict[str, Any] = api.get(f"/api/urls/{link.public_id}").json()["data"]["url"]
-    return fields
+from tests.links.transfer.imports import whole
 
 
 def test_limits_passwords_and_times_of_short_io_are_kept(api: APIClient, visitor: Client) -> None:

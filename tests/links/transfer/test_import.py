@@ -9,21 +9,14 @@ from rest_framework.test import APIClient
 from accounts.services import NewAccount
 from analytics.counting.audit import differences
 from domains.models import Domain
-from links.models import Code, Link
+from links.models import Code
 from links.transfer import imports
 from testing.analytics.clicks import drain
 from testing.cases import for_each
 from testing.links.many import UNKNOWN_ID, URL, imported
 from tests.links.creation import everything_written
 from tests.links.exports_of_others import EXPORTS
-from tests.links.transfer.imports import lines, send
-
-
-def whole(client: APIClient, code: str) -> dict[str, Any]:
-    link = Link.objects.get(codes__code=code)
-    link_data: dict[str, Any] = client.get(f"/api/urls/{link.public_id}").json()["data"]["url"]
-    return link_data
-
+from tests.links.transfer.imports import lines, send, whole
 
 # Exports of other products
 

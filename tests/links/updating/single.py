@@ -9,6 +9,8 @@ import pytest
 from django.db import connection
 from rest_framework.test import APIClient
 
+from testing.links.calls import address
+
 URL = "https://example.com/page"
 MakeLink = Callable[..., dict[str, Any]]
 FULL = {
@@ -26,10 +28,6 @@ FULL = {
     },
     "redirectType": 301,
 }
-
-
-def address(link: dict[str, Any]) -> str:
-    return f"/api/urls/{link['_id']}"
 
 
 def read(api: APIClient, link: dict[str, Any]) -> dict[str, Any]:

@@ -14,8 +14,9 @@ from accounts.services import NewAccount
 from domains.models import Domain
 from links.models import Link
 from testing.analytics.clicks import drain
+from testing.links.calls import address
 from testing.links.routing_fields import DEFAULTS
-from tests.links.updating.single import FULL, URL, address, read, row_of, update
+from tests.links.updating.single import FULL, URL, read, row_of, update
 from tests.links.updating.single import link as link
 
 MakeLink = Callable[..., dict[str, Any]]

@@ -11,8 +11,9 @@ from rest_framework.test import APIClient
 from accounts.services import NewAccount
 from domains.models import Domain
 from testing.cases import for_each
+from testing.links.calls import address
 from testing.refusals import broken_rules
-from tests.links.updating.single import URL, address, read, row_of, update, without
+from tests.links.updating.single import URL, read, row_of, update, without
 from tests.links.updating.single import link as link
 
 MakeLink = Callable[..., dict[str, Any]]

@@ -15,15 +15,12 @@ from common.rest.fields import iso_utc
 from domains.models import Domain
 from links.models import Link
 from testing.analytics.clicks import drain
+from testing.links.calls import address
 from testing.threads import at_once
 
 MakeLink = Callable[..., dict[str, Any]]
 # One that the database changes in a single statement, and one for which it locks the link first.
 CHANGES = [{"title": "new"}, {"customCode": "summer"}]
-
-
-def address(link: dict[str, Any]) -> str:
-    return f"/api/urls/{link['_id']}"
 
 
 def etag_of(api: APIClient, link: dict[str, Any]) -> str:

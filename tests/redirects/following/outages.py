@@ -1,24 +1,15 @@
 """Outages of the database and lost connections, as visitors notice them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
-import pytest
 from django.db import close_old_connections, connection
 from django.http import HttpResponse
-from rest_framework.test import APIClient
 
-from testing.analytics.clicks import drain
 from testing.polling import DEADLINE
 
 MakeLink = Callable[..., dict[str, Any]]
 Visit = Callable[[], HttpResponse]
-
-
-@pytest.fixture(autouse=True)
-def connected_again(transactional_db: None) -> Iterator[None]:
-    yield
-    connection.close()
 
 
 def serve(visit: Visit) -> HttpResponse:
@@ -42,8 +33,3 @@ def kill_backend() -> None:
             assert cursor.fetchall() == []
     finally:
         other.close()
-
-
-def clicks(api: APIClient, link: dict[str, Any]) -> int:
-    drain()
-    return api.get(f"/api/urls/{link['_id']}").json()["data"]["url"]["clickCount"]

@@ -7,7 +7,7 @@ from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
 from domains.models import Domain, DomainStatus
-from testing.analytics.clicks import drain
+from testing.analytics.clicks import clicks, drain
 from testing.pages.html import parse
 
 MakeLink = Callable[..., dict[str, Any]]
@@ -17,11 +17,6 @@ IPHONE = (
     "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) "
     "Version/18.5 Mobile/15E148 Safari/604.1"
 )
-
-
-def clicks(api: APIClient, link: dict[str, Any]) -> int:
-    drain()
-    return api.get(f"/api/urls/{link['_id']}").json()["data"]["url"]["clickCount"]
 
 
 def test_a_new_link_has_no_clicks(api: APIClient, make_link: MakeLink) -> None:

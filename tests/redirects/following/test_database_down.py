@@ -10,9 +10,10 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from redirects import refusals
+from testing.analytics.clicks import clicks
+from testing.connections import closed_connection as closed_connection
 from testing.pages.html import check_json, check_page
-from tests.redirects.following.outages import MakeLink, clicks, kill_backend, serve
-from tests.redirects.following.outages import connected_again as connected_again
+from tests.redirects.following.outages import MakeLink, kill_backend, serve
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -8,9 +8,10 @@ from django.db import connection
 from django.test import Client
 from rest_framework.test import APIClient
 
+from testing.analytics.clicks import clicks
+from testing.connections import closed_connection as closed_connection
 from testing.pages.html import parse
-from tests.redirects.following.outages import MakeLink, clicks, kill_backend, serve
-from tests.redirects.following.outages import connected_again as connected_again
+from tests.redirects.following.outages import MakeLink, kill_backend, serve
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

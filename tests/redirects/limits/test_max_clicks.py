@@ -8,17 +8,12 @@ import pytest
 from django.test import Client
 from rest_framework.test import APIClient
 
-from testing.analytics.clicks import drain
+from testing.analytics.clicks import clicks, drain
 from testing.visitors.agents import FIREFOX, GOOGLEBOT
 
 MakeLink = Callable[..., dict[str, Any]]
 
 VISITORS, MAX_CLICKS, ROUNDS = 200, 25, 20
-
-
-def clicks(api: APIClient, link: dict[str, Any]) -> int:
-    drain()
-    return api.get(f"/api/urls/{link['_id']}").json()["data"]["url"]["clickCount"]
 
 
 @pytest.mark.parametrize("max_clicks", [1, 2, 7])

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from rest_framework.test import APIClient
 
 from redirects import refusals
-from testing.analytics.clicks import drain
+from testing.analytics.clicks import clicks
 from testing.pages.browser import address as address
 from testing.pages.browser import another_site
 from testing.pages.browser import browse as browse
@@ -29,11 +29,6 @@ def destination() -> Iterator[str]:
     """The destination of the links, on another origin."""
     with another_site("Destination") as site:
         yield f"{site}/page"
-
-
-def clicks(api: APIClient, link: dict[str, Any]) -> int:
-    drain()
-    return api.get(f"/api/urls/{link['_id']}").json()["data"]["url"]["clickCount"]
 
 
 def test_a_link_redirects_to_its_destination(

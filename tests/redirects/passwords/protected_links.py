@@ -7,10 +7,8 @@ import pytest
 from django.contrib.auth.hashers import check_password
 from django.http import HttpResponse
 from django.test import Client
-from rest_framework.test import APIClient
 
 from redirects import password as password_module
-from testing.analytics.clicks import drain
 from testing.pages.html import parse
 from testing.visitors.agents import FIREFOX
 
@@ -46,11 +44,6 @@ def send(browser: Client, path: str, password: str, **extra: Any) -> HttpRespons
 def tokens(count: int, path: str, address: str = HERE) -> tuple[Client, str]:
     visitor = browser(address)
     return visitor, parse(visitor.get(path)).value_of("csrfmiddlewaretoken")
-
-
-def clicks(api: APIClient, link: dict[str, Any]) -> int:
-    drain()
-    return api.get(f"/api/urls/{link['_id']}").json()["data"]["url"]["clickCount"]
 
 
 def fail(path: str, times: int, address: str = HERE) -> list[int]:

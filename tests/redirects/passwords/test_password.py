@@ -6,10 +6,10 @@ import pytest
 from rest_framework.test import APIClient
 
 from redirects import refusals
-from testing.analytics.clicks import drain
+from testing.analytics.clicks import clicks, drain
 from testing.pages.html import check_json, check_page, parse
 from tests.redirects.conftest import PASSWORD
-from tests.redirects.passwords.protected_links import DESTINATION, browser, clicks, send, tokens
+from tests.redirects.passwords.protected_links import DESTINATION, browser, send, tokens
 from tests.redirects.passwords.protected_links import hashes as hashes
 
 MakeLink = Callable[..., dict[str, Any]]

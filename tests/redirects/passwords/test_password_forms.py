@@ -8,9 +8,10 @@ from rest_framework.test import APIClient
 
 from limits.models import AttemptLog
 from redirects import refusals
+from testing.analytics.clicks import clicks
 from testing.pages.html import check_json, check_page, parse
 from tests.redirects.conftest import PASSWORD
-from tests.redirects.passwords.protected_links import browser, clicks, tokens
+from tests.redirects.passwords.protected_links import browser, tokens
 from tests.redirects.passwords.protected_links import hashes as hashes
 
 

@@ -16,14 +16,11 @@ from analytics.journal.writer import Journal
 from redirects.fast.counts import Counts
 from redirects.sockets.event_loop import EventLoop
 from testing.adversary.journals import journal_sizes, records_since
+from testing.service.connection import read_to_end
 from tests.redirects.sockets.accepting import CLOSING, KEPT, PER_ADDRESS, Accepting, is_readable
 
 LIMITED = KEPT.replace(b"/plain01", b"/limited")
 NOW = 1_900_000_000
-
-
-def _received(client: socket.socket) -> bytes:
-    return b"".join(iter(lambda: client.recv(65_536), b""))
 
 
 def _answered(accepting: Accepting) -> socket.socket:
@@ -48,7 +45,7 @@ def test_a_connection_that_is_answered_and_closed_is_counted_until_then(acceptin
     accepting.run_until(lambda: len(accepting.admitted) == PER_ADDRESS and not accepting.open)
 
     for client in clients:
-        assert _received(client).startswith(b"HTTP/1.1 302 Found\r\n")
+        assert read_to_end(client).startswith(b"HTTP/1.1 302 Found\r\n")
     assert accepting.admitted == [client.getsockname() for client in clients]
     assert accepting.connections.by_descriptor == {}
 
@@ -65,7 +62,7 @@ def test_an_address_at_its_limit_is_refused_until_a_connection_closes(accepting:
     third = accepting.connect(CLOSING)
     accepting.run_until(lambda: len(accepting.admitted) == PER_ADDRESS + 1 and len(accepting.open) == 1)
 
-    assert _received(third).startswith(b"HTTP/1.1 302 Found\r\n")
+    assert read_to_end(third).startswith(b"HTTP/1.1 302 Found\r\n")
     assert second.recv(65_536).startswith(b"HTTP/1.1 302 Found\r\n")
 
 

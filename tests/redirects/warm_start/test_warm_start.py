@@ -25,7 +25,7 @@ from redirects.fast.prepared import is_current
 from redirects.warm_start import loading
 from redirects.warm_start.loading import load
 from redirects.warm_start.shared import Entry, SharedEntries
-from tests.redirects.warm_start.warm_links import closed_connection as closed_connection
+from testing.connections import closed_connection as closed_connection
 from tests.redirects.warm_start.warm_links import shared as shared
 
 MakeLink = Callable[..., dict[str, Any]]

@@ -5,16 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from django.db import connection
 
 from redirects.warm_start.shared import SharedEntries
-
-
-@pytest.fixture(autouse=True)
-def closed_connection(transactional_db: None) -> Iterator[None]:
-    """Later tests must not run with the statement timeout of the loader."""
-    yield
-    connection.close()
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ The other host has accepted the key before, and its change listener is stopped m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import psycopg
@@ -29,11 +29,6 @@ class Account(NamedTuple):
     email: str
     key: str
     token: str
-
-
-@pytest.fixture(scope="module")
-def database(make_database: Callable[[], str]) -> str:
-    return make_database()
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ import pytest
 
 from testing.service.hosts import two_hosts
 from testing.service.limits import LONG_TIMEOUTS
-from testing.service.running import Connection, Response, Service, eventually
+from testing.service.running import Connection, Response, Service, clicks_of, eventually
 from testing.visitors.agents import FIREFOX
 
 DESTINATION = "https://example.com/capped"
@@ -34,12 +34,6 @@ def api_key(hosts: list[Service]) -> str:
 
 def make_link(service: Service, api_key: str, **restrictions: Any) -> dict[str, Any]:
     return service.create_link(api_key, originalUrl=DESTINATION, restrictions=restrictions)
-
-
-def click_count(service: Service, api_key: str, link: dict[str, Any]) -> int:
-    return service.call("GET", f"/api/urls/{link['_id']}", X_API_Key=api_key).json()["data"]["url"][
-        "clickCount"
-    ]
 
 
 def get(connection: Connection, link: dict[str, Any], **headers: str) -> Response:
@@ -69,7 +63,7 @@ def test_concurrent_visitors_of_two_hosts_get_exactly_the_clicks_of_each_link(
     expected |= {(number, 410): visits - cap for number, cap in enumerate(CAPS) if cap < visits}
     assert statuses == expected
     for cap, link in zip(CAPS, links, strict=True):
-        assert click_count(hosts[0], api_key, link) == min(cap, visits)
+        assert clicks_of(hosts[0], api_key, link) == min(cap, visits)
     eventually(lambda: clicks_reported(hosts[0], api_key, links) == [min(cap, visits) for cap in CAPS])
 
 
@@ -103,7 +97,7 @@ def test_only_clicks_are_claimed_and_learn_the_destination(hosts: list[Service],
         for _ in range(2):
             response = get(connection, link, Sec_Purpose="prefetch")
             assert (response.status, response.headers["Location"]) == (200, None)
-        assert click_count(hosts[0], api_key, link) == 0
+        assert clicks_of(hosts[0], api_key, link) == 0
         response = get(connection, link)
         assert (response.status, response.headers["Location"]) == (302, DESTINATION)
         assert response.headers["Cache-Control"] == "no-store"
@@ -117,6 +111,6 @@ def test_links_that_also_restrict_their_visitors_refuse_without_a_claim(
     with closing(Connection(hosts[0].port)) as connection:
         for _ in range(3):
             assert get(connection, link).status == 403
-        assert click_count(hosts[0], api_key, link) == 0
+        assert clicks_of(hosts[0], api_key, link) == 0
         mobile = "Mozilla/5.0 (Android 15; Mobile; rv:145.0) Gecko/145.0 Firefox/145.0"
         assert [get(connection, link, User_Agent=mobile).status for _ in range(2)] == [302, 410]

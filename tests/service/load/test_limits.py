@@ -21,11 +21,6 @@ PER_MINUTE = 250
 
 
 @pytest.fixture(scope="module")
-def database(make_database: Callable[[], str]) -> str:
-    return make_database()
-
-
-@pytest.fixture(scope="module")
 def hosts(database: str) -> Iterator[list[Service]]:
     limits = {"RATE_LIMIT_ENTERPRISE": "0", "RATE_LIMIT_FREE": str(PER_MINUTE), "RATE_LIMIT_ANONYMOUS": "0"}
     with two_hosts(

@@ -22,11 +22,6 @@ DESTINATION = "https://example.com/page"
 
 
 @pytest.fixture(scope="module")
-def database(make_database: Callable[[], str]) -> str:
-    return make_database()
-
-
-@pytest.fixture(scope="module")
 def hosts(database: str) -> Iterator[list[Service]]:
     options = {"WEB_CONCURRENCY": str(WORKERS), "API_CONCURRENCY": "1", **LONG_TIMEOUTS}
     with two_hosts(database, **options) as services:

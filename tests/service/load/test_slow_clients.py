@@ -13,6 +13,7 @@ import pytest
 
 from testing.adversary.conversation import AGENT, followed_codes
 from testing.adversary.slow import KINDS, SlowClients, held
+from testing.service.connection import read_to_end
 from testing.service.hosts import one_host
 from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import DEADLINE, Connection, Service, eventually
@@ -59,10 +60,6 @@ def is_readable(connection: socket.socket) -> bool:
     poll = select.poll()
     poll.register(connection, select.POLLIN)
     return bool(poll.poll(0))
-
-
-def read_to_end(connection: socket.socket) -> bytes:
-    return b"".join(iter(lambda: connection.recv(65_536), b""))
 
 
 def test_slow_clients_delay_no_other_client_and_are_disconnected_in_time(service: Service, code: str) -> None:

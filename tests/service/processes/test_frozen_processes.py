@@ -7,16 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
-from testing.service.frozen import (
-    audit,
-    clicks_of,
-    follow,
-    frozen_in_a_transaction,
-    host_frozen_in_transactions,
-)
+from testing.service.frozen import audit, follow, frozen_in_a_transaction, host_frozen_in_transactions
 from testing.service.hosts import two_hosts
 from testing.service.limits import LONG_TIMEOUTS
-from testing.service.running import Service, eventually
+from testing.service.running import Service, clicks_of, eventually
 
 ALL = ["drain_clicks", "housekeeping", "follow_changes", "recheck_domains"]
 # The database ends an idle transaction after 10 seconds; the machine may be busy. Without that limit, the delay would

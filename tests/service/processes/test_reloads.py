@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from testing.service.clients.visitors import Visitors
+from testing.service.connection import read_to_end
 from testing.service.hosts import one_host, two_hosts
 from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Service, eventually, free_port, listens
@@ -114,5 +115,5 @@ def servers_up(stats: Path) -> int:
     with socket.socket(socket.AF_UNIX) as haproxy:
         haproxy.connect(str(stats))
         haproxy.sendall(b"show stat\n")
-        reply = b"".join(iter(lambda: haproxy.recv(65536), b""))
+        reply = read_to_end(haproxy)
     return sum(row.startswith(b"hosts,host") and b",UP," in row for row in reply.splitlines())

@@ -40,10 +40,6 @@ def issuer(running: Provider, settings: Settings) -> Provider:
     return running
 
 
-def browser() -> Client:
-    return Client(headers={"host": "sho.rt"})
-
-
 def provider_url(response: Any) -> str:
     """The URL of the provider that the page links to."""
     assert response.status_code == 200
@@ -72,8 +68,3 @@ def at_provider(response: Any) -> str:
 
 def log_in(client: Client, **fields: str) -> Any:
     return client.get(at_provider(client.post("/accounts/oidc/login/", fields)))
-
-
-def logged_in_as(client: Client) -> str | None:
-    response = client.get("/accounts/")
-    return response.context["user"].email if response.status_code == 200 else None

@@ -25,16 +25,9 @@ from testing.pages.browser import chromium as chromium
 from testing.pages.html import parse
 from testing.sign_in.oidc import server
 from testing.sign_in.oidc.running import Provider, provider
+from testing.sign_in.pages import browser, logged_in_as
 from testing.sign_in.totp import add_totp
-from tests.sign_in.openid_connect.openid import (
-    ADA,
-    at_provider,
-    browser,
-    log_in,
-    logged_in_as,
-    provider_url,
-    use,
-)
+from tests.sign_in.openid_connect.openid import ADA, at_provider, log_in, provider_url, use
 from tests.sign_in.openid_connect.openid import issuer as issuer
 from tests.sign_in.openid_connect.openid import running as running
 

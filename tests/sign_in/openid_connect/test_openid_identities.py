@@ -16,7 +16,8 @@ from sign_in.openid_connect.identities import IdentityAdapter
 from testing.accounts.accounts import PASSWORD
 from testing.pages.html import parse
 from testing.sign_in.oidc.running import Provider
-from tests.sign_in.openid_connect.openid import ADA, at_provider, browser, log_in, logged_in_as
+from testing.sign_in.pages import browser, logged_in_as
+from tests.sign_in.openid_connect.openid import ADA, at_provider, log_in
 from tests.sign_in.openid_connect.openid import issuer as issuer
 from tests.sign_in.openid_connect.openid import running as running
 

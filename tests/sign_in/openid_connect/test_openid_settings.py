@@ -11,7 +11,8 @@ from shortener_project.configuration.django_settings.sign_in import provider_set
 from shortener_project.configuration.mail import MailServer
 from testing.accounts.accounts import PASSWORD
 from testing.sign_in.oidc.running import provider
-from tests.sign_in.openid_connect.openid import ADA, browser, log_in, logged_in_as, use
+from testing.sign_in.pages import browser, logged_in_as
+from tests.sign_in.openid_connect.openid import ADA, log_in, use
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -2,26 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import Any
 
-import pytest
-import time_machine
 from django.test import Client
 
 from testing.accounts.accounts import PASSWORD
 from testing.sign_in.totp import code
-
-
-@pytest.fixture(autouse=True)
-def clock() -> Iterator[time_machine.Traveller]:
-    with time_machine.travel(datetime.now(UTC), tick=False) as traveller:
-        yield traveller
-
-
-def browser() -> Client:
-    return Client(headers={"host": "sho.rt"})
 
 
 def log_in(client: Client) -> Any:

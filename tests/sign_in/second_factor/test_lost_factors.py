@@ -11,9 +11,10 @@ from accounts.models import Change, User
 from accounts.services import NewAccount, create_account
 from testing.accounts.accounts import PASSWORD
 from testing.accounts.admin import Operator, audit, messages_of
+from testing.sign_in.pages import browser
 from testing.sign_in.totp import add_totp
-from tests.sign_in.second_factor.factors import browser, set_up
-from tests.sign_in.second_factor.factors import clock as clock
+from testing.sign_in.totp import clock as clock
+from tests.sign_in.second_factor.factors import set_up
 
 # Recovery codes are created after the commit of an authenticator app.
 pytestmark = pytest.mark.django_db(transaction=True)

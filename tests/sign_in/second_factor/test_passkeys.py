@@ -13,6 +13,7 @@ from accounts.services import NewAccount, create_account, set_active
 from sign_in.passkey_forms import MAX_PASSKEYS
 from testing.accounts.accounts import PASSWORD
 from testing.cases import for_each
+from testing.sign_in.pages import browser, logged_in
 from testing.sign_in.passkeys import Passkey
 
 pytestmark = pytest.mark.django_db
@@ -25,10 +26,6 @@ ORIGIN = "https://sho.rt"
 def behind_tls(settings: Settings) -> None:
     """A proxy ends TLS: requests arrive without it."""
     settings.BASE_URL = ORIGIN
-
-
-def browser() -> Client:
-    return Client(headers={"host": "sho.rt"})
 
 
 def signed_in(account: NewAccount) -> Client:
@@ -45,10 +42,6 @@ def log_in_with_password(client: Client, email: str = "alice@example.com") -> No
 
 def begin(client: Client) -> None:
     client.get(LOGIN, headers={"x-requested-with": "XMLHttpRequest"})
-
-
-def logged_in(client: Client) -> bool:
-    return client.get("/accounts/").status_code == 200
 
 
 def add(client: Client, key: Passkey, **fields: str) -> Any:

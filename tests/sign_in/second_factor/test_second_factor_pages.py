@@ -15,9 +15,10 @@ from accounts.models import User
 from accounts.services import NewAccount
 from testing.accounts.accounts import PASSWORD
 from testing.accounts.accounts import log_in as api_log_in
+from testing.sign_in.pages import browser, logged_in
 from testing.sign_in.totp import STEP_SECONDS, add_passkey, add_totp, code, wrong_code
-from tests.sign_in.second_factor.factors import browser, confirm, log_in, set_up
-from tests.sign_in.second_factor.factors import clock as clock
+from testing.sign_in.totp import clock as clock
+from tests.sign_in.second_factor.factors import confirm, log_in, set_up
 
 # Recovery codes are created after the commit of an authenticator app.
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -25,10 +26,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def send_code(client: Client, text: str) -> Any:
     return client.post("/accounts/2fa/authenticate/", {"code": text})
-
-
-def logged_in(client: Client) -> bool:
-    return client.get("/accounts/").status_code == 200
 
 
 def test_setting_up_requires_the_password_again(alice: NewAccount) -> None:

@@ -6,11 +6,12 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from django.db import connection, transaction
+from django.db import transaction
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from analytics.pipeline_models import JournalLoss
+from testing.connections import force_nested_loops
 from tests.analytics.counting.journals.hosts import Host, shared_fixtures, steps
 from tests.analytics.counting.journals.hosts import link as link
 from tests.analytics.counting.journals.hosts import short_chunks as short_chunks
@@ -46,9 +47,3 @@ def test_every_acknowledged_record_is_pending_or_counted_once(
         assert list(Path(folder).glob("*.segment")) == []
         assert JournalLoss.objects.count() == 0
         transaction.set_rollback(True)
-
-
-def force_nested_loops() -> None:
-    with connection.cursor() as cursor:
-        for kind in ("hashjoin", "mergejoin", "hashagg", "sort", "material", "memoize"):
-            cursor.execute(f"SET LOCAL enable_{kind} = off")
