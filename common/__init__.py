@@ -1,6 +1,11 @@
 """Code that all apps share and that knows none of them.
 
-`http` reads addresses, hosts and URLs, `rest` and `openapi` are for API views, `host` is the state that the processes
-of a host share, `postgresql` and `database` are for connections. The other modules are single functions or types, such
-as `ids` and `errors`.
+`http` reads addresses, hosts and URLs, `rest` and `openapi` are for API views, `admin` is for pages of operators, and
+`host` is the state that the processes of a host share. `postgresql` and `database` are for connections, `ddl` changes
+tables in use, and `instances` creates objects of models on hot paths.
+
+The other modules are single functions or types. `errors`, `ids`, `pages` and `time_zones` are for services and their
+API. `secrets` derives keys and seals content, `bounded_cache` caches in memory, and `clock` compares this host's clock
+with the database's. `brand`, `colors` and `countries` are for what people see. `progress` and `interruption` are for
+long commands.
 """

@@ -131,7 +131,7 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 
 SENDS_MAIL = bool(variables.EMAIL_URL.read().scheme)
-PASSWORD_LOGIN = variables.PASSWORD_LOGIN.read() == "on"
+PASSWORD_LOGIN = variables.PASSWORD_LOGIN.read()
 SIGNUP = variables.SIGNUP.read()
 OIDC_ISSUER = variables.OIDC_ISSUER.read()
 OIDC_CREATE_ACCOUNTS = variables.OIDC_CREATE_ACCOUNTS.read()

@@ -1,5 +1,8 @@
 """The pages under /accounts/, served by django-allauth: login, passwords, second factors.
 
 `adapters` connect allauth with accounts, sessions and limits. `forms` and `views` replace some of its own.
-`middleware` restricts allauth to these paths.
+`middleware` restricts allauth to these paths. `openid_connect` and `sign_up` are for users who come from an OpenID
+provider or are new.
+
+`return_paths` checks where a browser may go after a login, and `provider_urls` the URLs of the OpenID provider.
 """

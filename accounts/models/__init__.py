@@ -1,4 +1,6 @@
-"""The tables of `accounts`, by subject. Import the models from here."""
+"""The tables of `accounts`, by subject. Import the models from here, and the limits on their values from `keys` and
+`workspaces`.
+"""
 
 from accounts.models.accounts import ApiKey, EndReason, Session, StoredResponse, User
 from accounts.models.changes import Change

@@ -1,1 +1,3 @@
-"""Keys with scopes: `lookup` authenticates with them, and `services` changes them. `domains.keys` is their API."""
+"""Keys with scopes: `lookup` authenticates with them, `services` changes them, and `selectors` lists them.
+`domains.keys` is their API.
+"""

@@ -1,1 +1,1 @@
-"""The history of single links: reading it, and restoring former values."""
+"""The history of single links. `services` reads it and restores former values, and `views` is its API."""

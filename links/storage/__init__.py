@@ -2,5 +2,9 @@
 
 `columns` is the table of a link's columns, from which every statement is built. `insert.insert_link` inserts one link;
 `insert_many.insert_links` inserts `drafts.Draft` objects with COPY. Both claim codes with `code_claims` and reject
-destinations with `refused_destinations`. `deletion` deletes links, and `quotas` charges new links to the owner's plan.
+destinations with `refused_destinations`. `quotas` charges new links to the owner's plan.
+
+`update` changes a link, and `route_changes` records that it leads elsewhere. `deletion` deletes links, `undeletion`
+restores one, `moves` changes their workspace, and `imported_clicks` stores the part of their clicks that an import
+brought. `row_arrays` and `statement_groups` are for statements about many links.
 """

@@ -1,1 +1,1 @@
-"""The admin site: its front page and its login."""
+"""The admin site: `admin_site.OperatorSite` has its front page, and `login` redirects operators to /accounts/."""

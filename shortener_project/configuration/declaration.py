@@ -107,6 +107,12 @@ class Group:
             Variable(name, "`no`, `yes`", "no", meaning, lambda: env.choice(name, ("no", "yes")) == "yes")
         )
 
+    def switch(self, name: str, meaning: str) -> Variable[bool]:
+        """The default is on."""
+        return self._add(
+            Variable(name, "`on`, `off`", "on", meaning, lambda: env.choice(name, ("on", "off")) == "on")
+        )
+
     def words(self, name: str, meaning: str, *, values: str, shown: str = "") -> Variable[list[str]]:
         return self._add(
             Variable(name, f"{values}, comma-separated", shown, meaning, lambda: env.words(name))

@@ -159,9 +159,8 @@ OIDC_STAFF_GROUP = sign_in.text(
     "Value of the provider's claim `groups` that makes people staff. Each login with the provider grants or revokes "
     "it.",
 )
-PASSWORD_LOGIN = sign_in.choice(
+PASSWORD_LOGIN = sign_in.switch(
     "PASSWORD_LOGIN",
-    ("on", "off"),
     "Whether people can log in with a password, on pages and through the API. `off` needs `OIDC_ISSUER`.",
 )
 REQUIRE_2FA = sign_in.choice(

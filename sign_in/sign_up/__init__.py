@@ -1,1 +1,3 @@
-"""How people become users: sign-up with a confirmed address, and invitations to workspaces. Entry point: `views`."""
+"""How people become users: sign-up with a confirmed address (`views`), and invitations to workspaces
+(`invitation_views`).
+"""
