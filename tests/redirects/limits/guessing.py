@@ -6,6 +6,8 @@ import pytest
 from django.test import Client
 from pytest_django.fixtures import Settings
 
+from accounts.models import Workspace
+from domains.models import Domain
 from testing.clock import Clock
 from testing.visitors.agents import FIREFOX
 
@@ -31,3 +33,14 @@ def browser(address: str = HERE, **headers: str) -> Client:
 def guess(count: int, visitor: Client | None = None) -> list[int]:
     visitor = visitor or browser()
     return [visitor.get(f"/guess{number}").status_code for number in range(count)]
+
+
+def domain_with_fallback(owner: Workspace) -> Domain:
+    """``go.brand.example``, which redirects the visitors of unknown codes."""
+    return Domain.objects.create(
+        owner=owner,
+        domain="go.brand.example",
+        host="go.brand.example",
+        status="active",
+        not_found_url="https://brand.example/lost",
+    )

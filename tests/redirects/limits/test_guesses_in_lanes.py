@@ -13,10 +13,16 @@ import time_machine
 from pytest_django.fixtures import Settings
 
 from common.host.guess_counts import guesses
-from domains.models import Domain
 from testing.clock import Clock
 from testing.redirects.lanes import django, fast, lane_for, request, without_date
-from tests.redirects.limits.guessing import ELSEWHERE, HERE, SAME_NETWORK, browser, guess
+from tests.redirects.limits.guessing import (
+    ELSEWHERE,
+    HERE,
+    SAME_NETWORK,
+    browser,
+    domain_with_fallback,
+    guess,
+)
 from tests.redirects.limits.guessing import clock as clock
 from tests.redirects.limits.guessing import limit as limit
 
@@ -111,13 +117,7 @@ def test_the_fast_lane_refuses_the_sixty_first_miss(clock: Clock) -> None:
 
 
 def test_a_fallback_url_in_the_fast_lane_does_not_exempt_guesses(alice: Any) -> None:
-    Domain.objects.create(
-        owner=alice.workspace,
-        domain="go.brand.example",
-        host="go.brand.example",
-        status="active",
-        not_found_url="https://brand.example/lost",
-    )
+    domain_with_fallback(alice.workspace)
     data = request("/guess", {"Host": "go.brand.example"})
     outcomes = [fast(data, HERE) for _ in range(61)]
 

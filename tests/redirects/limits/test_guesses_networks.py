@@ -15,11 +15,17 @@ from pytest_django.fixtures import DjangoAssertNumQueries, Settings
 from rest_framework.test import APIClient
 
 from analytics.visitors.visitor import visitor_from
-from domains.models import Domain
 from testing.clock import Clock
 from testing.redirects.lanes import django, lane_for, request, without_date
 from testing.visitors.forgeries import FORGERIES, forged, records
-from tests.redirects.limits.guessing import ELSEWHERE, HERE, SAME_NETWORK, browser, guess
+from tests.redirects.limits.guessing import (
+    ELSEWHERE,
+    HERE,
+    SAME_NETWORK,
+    browser,
+    domain_with_fallback,
+    guess,
+)
 from tests.redirects.limits.guessing import clock as clock
 from tests.redirects.limits.guessing import limit as limit
 
@@ -77,13 +83,7 @@ def test_every_kind_of_request_counts_as_a_guess(method: str, headers: dict[str,
 
 
 def test_a_fallback_url_does_not_exempt_guesses(settings: Settings, api: APIClient, alice: Any) -> None:
-    Domain.objects.create(
-        owner=alice.workspace,
-        domain="go.brand.example",
-        host="go.brand.example",
-        status="active",
-        not_found_url="https://brand.example/lost",
-    )
+    domain_with_fallback(alice.workspace)
     visitor = browser(host="go.brand.example")
 
     assert guess(62, visitor) == [302] * 60 + [429] * 2
