@@ -4,7 +4,7 @@
 `insert_many.insert_links` inserts `drafts.Draft` objects with COPY. Both claim codes with `code_claims` and reject
 destinations with `refused_destinations`. `quotas` charges new links to the owner's plan.
 
-`update` changes a link, and `route_changes` records that it leads elsewhere. `deletion` deletes links, `undeletion`
-restores one, `moves` changes their workspace, and `imported_clicks` stores the part of their clicks that an import
-brought. `row_arrays` and `statement_groups` are for statements about many links.
+`update` changes a link, and `route_changes` finds the columns that change where it leads. `deletion` deletes links,
+`undeletion` restores one, `moves` changes their workspace, and `imported_clicks` stores the part of their clicks that
+an import brought. `row_arrays` and `statement_groups` are for statements about many links.
 """

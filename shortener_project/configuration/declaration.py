@@ -103,15 +103,11 @@ class Group:
 
     def flag(self, name: str, meaning: str) -> Variable[bool]:
         """The default is no."""
-        return self._add(
-            Variable(name, "`no`, `yes`", "no", meaning, lambda: env.choice(name, ("no", "yes")) == "yes")
-        )
+        return self._boolean(name, ("no", "yes"), meaning, true="yes")
 
     def switch(self, name: str, meaning: str) -> Variable[bool]:
         """The default is on."""
-        return self._add(
-            Variable(name, "`on`, `off`", "on", meaning, lambda: env.choice(name, ("on", "off")) == "on")
-        )
+        return self._boolean(name, ("on", "off"), meaning, true="on")
 
     def words(self, name: str, meaning: str, *, values: str, shown: str = "") -> Variable[list[str]]:
         return self._add(
@@ -176,6 +172,12 @@ class Group:
     def monthly_address(self, name: str, default: str, meaning: str, *, shown: str) -> Variable[str]:
         read = lambda: env.monthly_address(name, default)  # noqa: E731 # as for the other kinds
         return self._add(Variable(name, "URL", shown, meaning, read))
+
+    def _boolean(self, name: str, choices: tuple[str, str], meaning: str, *, true: str) -> Variable[bool]:
+        values = ", ".join(f"`{choice}`" for choice in choices)
+        return self._add(
+            Variable(name, values, choices[0], meaning, lambda: env.choice(name, choices) == true)
+        )
 
     def _add(self, variable: Variable[Any]) -> Variable[Any]:
         self.variables.append(variable)

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
 
+from testing.packages import imported_modules
+
 TESTS = Path(__file__).parents[1]
-IMPORT = re.compile(r"^\s*(?:from (tests\.[\w.]+) import \(?\s*(\w+)|import (tests\.[\w.]+))", re.MULTILINE)
-
-
-def imported_modules(source: str) -> list[str]:
-    """The modules of tests that a module with this source imports."""
-    modules = []
-    for package, name, module in IMPORT.findall(source):
-        is_module = package and (TESTS.parent / package.replace(".", "/") / f"{name}.py").exists()
-        modules.append(module or (f"{package}.{name}" if is_module else package))
-    return modules
 
 
 def is_allowed(importer: str, imported: str) -> bool:
@@ -31,7 +22,7 @@ def test_test_modules_import_only_helpers_of_their_own_folder_or_one_above() -> 
         (importer, imported)
         for path in TESTS.rglob("*.py")
         for importer in [".".join(path.relative_to(TESTS.parent).with_suffix("").parts)]
-        for imported in imported_modules(path.read_text())
+        for imported in imported_modules(path.read_text(), importer.rpartition(".")[0], {"tests"})
         if not is_allowed(importer, imported)
     ]
     assert wrong == []
@@ -48,7 +39,7 @@ def test_test_modules_import_only_helpers_of_their_own_folder_or_one_above() -> 
     ],
 )
 def test_imports_are_found(source: str, modules: list[str]) -> None:
-    assert imported_modules(source) == modules
+    assert list(imported_modules(source, "tests.project", {"tests"})) == modules
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,11 @@ import re
 
 import pytest
 
-from tests.project.packages import (
+from testing.packages import (
     PRODUCTION,
     PROJECT,
     ROOTS,
+    defines,
     docstring_of,
     entered,
     folder_of,
@@ -43,7 +44,7 @@ def is_code(name: str) -> bool:
     if has_module(package, last):
         return True
     module = folder_of(package).with_suffix(".py")
-    return module.is_file() and bool(re.search(rf"^(?:def|class) {last}\b", module.read_text(), re.MULTILINE))
+    return module.is_file() and defines(module, last)
 
 
 def exists(package: str, name: str) -> bool:
@@ -110,7 +111,7 @@ def test_names_are_looked_up(package: str, name: str, expected: bool) -> None:
     ],
 )
 def test_imports_are_found(source: str, modules: list[str]) -> None:
-    assert list(imported_modules(source, "accounts.rights")) == modules
+    assert list(imported_modules(source, "accounts.rights", PRODUCTION)) == modules
 
 
 @pytest.mark.parametrize(

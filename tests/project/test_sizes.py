@@ -6,12 +6,10 @@ In `bench`, each module is a command.
 from __future__ import annotations
 
 from collections import Counter
-from configparser import ConfigParser
 from pathlib import Path
 
-PROJECT = Path(__file__).parents[2]
-IMPORT_LINTER = ConfigParser()
-IMPORT_LINTER.read_string((PROJECT / ".importlinter").read_text())
+from testing.packages import PROJECT, ROOTS
+
 LINES = 250
 MODULES = 16
 # Beside subfolders. Every app also has modules that Django requires, such as `apps` and `admin`.
@@ -23,7 +21,7 @@ OF_COMMANDS = PROJECT / "bench"
 def modules() -> list[Path]:
     return [
         path
-        for package in IMPORT_LINTER["importlinter"]["root_packages"].split()
+        for package in ROOTS
         for path in (PROJECT / package).rglob("*.py")
         if path.parent.name != "migrations"
     ]

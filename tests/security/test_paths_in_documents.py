@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from configparser import ConfigParser
-from pathlib import Path
 
 import pytest
 
-PROJECT = Path(__file__).parents[2]
+from testing.packages import PROJECT, ROOTS, defines
+
 DOCUMENTS = ("docs/architecture.md", "CONTRIBUTING.md")
 ARCHITECTURE = (PROJECT / "docs/architecture.md").read_text()
 _FILE = r"[\w-]+\.(?:py|md|yml|yaml|json|jsonl|toml|txt)"
@@ -37,11 +36,7 @@ def test_every_path_exists(document: str) -> None:
 def test_every_name_beside_a_module_is_defined_in_it() -> None:
     named = re.findall(r"`([\w/]+\.py)`, `(\w+)`", without_fences(ARCHITECTURE))
     assert len(named) >= 10
-    missing = [
-        (path, name)
-        for path, name in named
-        if not re.search(rf"^(?:def|class) {name}\b", (PROJECT / path).read_text(), re.MULTILINE)
-    ]
+    missing = [(path, name) for path, name in named if not defines(PROJECT / path, name)]
     assert missing == []
 
 
@@ -66,12 +61,6 @@ def test_every_module_of_the_tree_exists() -> None:
     ] == []
 
 
-def root_packages() -> set[str]:
-    config = ConfigParser()
-    config.read_string((PROJECT / ".importlinter").read_text())
-    return set(config["importlinter"]["root_packages"].split())
-
-
 def test_every_folder_of_a_package_is_in_the_tree() -> None:
     shown = {module.rpartition("/")[0] for module in modules_of_the_tree()}
     packages = {folder.partition("/")[0] for folder in shown}
@@ -81,5 +70,5 @@ def test_every_folder_of_a_package_is_in_the_tree() -> None:
         for init in (PROJECT / package).glob("*/__init__.py")
         if init.parent.name not in ("management", "migrations")
     }
-    assert packages == root_packages() - {"bench", "tests"}
+    assert packages == ROOTS - {"bench", "tests"}
     assert folders - shown == set()
