@@ -2,40 +2,50 @@
 
 from __future__ import annotations
 
-import re
-from functools import lru_cache
+import json
+from collections.abc import Mapping
+from functools import cache, lru_cache
 
 from django.conf import settings
 from django.template.loader import render_to_string
 
 from common.brand import brand_context
-from dashboard import files, modules
+from dashboard import files
 from dashboard.brand_style import url as brand_style_url
 from qrcodes.drawing.colors import default_foreground
 
-_NAME = re.compile(r'"nav\.name": "([^"]+)"')
+# The name of a service without a brand, by language.
+_NAMES = {"en": "URL shortener", "de": "URL-Verkürzer"}
 
 
-def document(language: str, module: str) -> files.Content:
-    """``module``: the front end's module of the page that the address names."""
-    return _document(language, module, tuple(brand_context().items()), settings.BRAND_COLOR)
+def document(language: str, module: str, pages: Mapping[str, str]) -> files.Content:
+    """The page whose module below ``front/pages`` is ``module``; ``pages``: the module of every path."""
+    return _document(
+        language, module, tuple(pages.items()), tuple(brand_context().items()), settings.BRAND_COLOR
+    )
 
 
 @lru_cache(maxsize=64)
 def _document(
-    language: str, module: str, brand: tuple[tuple[str, str], ...], brand_color: str
+    language: str,
+    module: str,
+    pages: tuple[tuple[str, str], ...],
+    brand: tuple[tuple[str, str], ...],
+    brand_color: str,
 ) -> files.Content:
-    texts = f"texts/{language}.js"
+    first_files = first_view(f"pages/{module}")
     html = render_to_string(
         "dashboard/page.html",
         {
             **dict(brand),
-            "name": dict(brand)["brand_name"] or _name(texts),
+            "name": dict(brand)["brand_name"] or _NAMES[language],
+            "names": {known: dict(brand)["brand_name"] or name for known, name in _NAMES.items()},
             "brand_style": brand_style_url(),
             "qr_color": default_foreground(brand_color),
             "files": f"/dashboard/files/{files.version()}",
-            "modules": [*modules.with_imports("main.js", module), texts],
-            "styles": modules.styles_of(module),
+            "modules": [name for name in first_files if not name.endswith(".css")] + [f"texts/{language}.js"],
+            "styles": [name for name in first_files if name.endswith(".css")],
+            "pages": dict(pages),
             "language": language,
             "languages": ",".join(files.languages()),
             "sign_in": settings.LOGIN_URL,
@@ -44,7 +54,15 @@ def _document(
     return files.compressed(html.encode())
 
 
-def _name(texts: str) -> str:
-    """The name of a service without a brand. The front end shows the same text."""
-    [name] = _NAME.findall(files.names()[texts].read_text())
-    return str(name)
+@cache
+def _first_views() -> dict[str, list[str]]:
+    loaded: dict[str, list[str]] = json.loads((files.FRONT / "first_views.json").read_text())
+    return loaded
+
+
+def first_view(module: str) -> list[str]:
+    """The modules and style sheets that the first view of a page loads, so that browsers fetch all of them at once.
+
+    ``make front`` writes the list, because a parser of JavaScript is a development tool.
+    """
+    return _first_views()[module]

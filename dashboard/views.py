@@ -36,10 +36,10 @@ _YEAR = 365 * 24 * 60 * 60
 
 
 @require_safe
-def page(request: HttpRequest, module: str, **parameters: Any) -> HttpResponse:
+def page(request: HttpRequest, module: str, pages: dict[str, str], **parameters: Any) -> HttpResponse:
     """The same frame for every path: its script shows the page of the path. Needs no session."""
     language = _language(request.headers.get("Accept-Language", ""))
-    response = _compressed(request, document(language, module), "text/html; charset=utf-8")
+    response = _compressed(request, document(language, module, pages), "text/html; charset=utf-8")
     protect_page(response, CONTENT_SECURITY_POLICY)
     response["Cache-Control"] = "no-cache"
     response["X-Robots-Tag"] = "noindex"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import re
 from pathlib import Path
 
@@ -10,7 +11,8 @@ import pytest
 from django.test import Client
 
 from accounts.services import NewAccount
-from dashboard import files, modules, urls
+from dashboard import files, urls
+from dashboard.document import first_view
 from testing.domains.domains import active_domain
 
 ID = "01890000-0000-7000-8000-000000000000"
@@ -57,15 +59,12 @@ def test_pages_differ_only_in_the_files_that_they_load_first(path: str, browser:
     assert response["X-Robots-Tag"] == "noindex"
 
 
-def test_the_server_has_a_page_for_every_route_of_the_front_end(browser: Client) -> None:
-    source = (files.FRONT / "pages/routes.js").read_text()
-    routes = re.findall(r"path: /\^(.*?)\$/, load: \(\) => import\(\"\./(.+?)\"\)", source)
-    modules_of_routes = {
-        re.sub(r"\(\?<id>.+?\)", "<uuid:id>", pattern).replace("\\/", "/"): module
-        for pattern, module in routes
-    }
-    assert modules_of_routes == urls.PAGES
-    assert len(modules_of_routes) > 5
+def test_the_page_lists_the_pages_that_the_server_has(browser: Client) -> None:
+    [listed] = re.findall(
+        r'<script id="pages" type="application/json">(.*?)</script>', html_of(browser, "/dashboard/")
+    )
+    assert json.loads(listed) == urls.PAGES
+    assert len(urls.PAGES) > 5
     paths = [path.replace("<uuid:id>", ID) for path in urls.PAGES]
     assert {path: browser.get(f"/dashboard/{path}").status_code for path in paths} == dict.fromkeys(
         paths, 200
@@ -101,7 +100,8 @@ def test_the_page_contains_no_inline_script_or_style(browser: Client) -> None:
     html = html_of(browser, "/dashboard/")
     assert "<style" not in html
     assert re.findall(r"\s(?:style|on\w+)=", html) == []
-    assert re.findall(r"<script[^>]*>(.*?)</script>", html, re.DOTALL) == ["", ""]
+    scripts = re.findall(r"<script([^>]*)>(.*?)</script>", html, re.DOTALL)
+    assert [text for attributes, text in scripts if "application/json" not in attributes] == ["", ""]
     assert re.findall(r"https?://", html) == []
 
 
@@ -111,7 +111,7 @@ def test_every_file_that_a_module_imports_exists_and_is_preloaded(browser: Clien
         url = f"/dashboard/{path.replace('<uuid:id>', ID)}"
         names = names_of_first_view(browser, url)
         assert names <= set(files.names())
-        assert set(modules.with_imports("main.js", f"pages/{module}")) < names
+        assert set(first_view(f"pages/{module}")) < names
         preloaded.update(urls_of_first_view(browser, url))
     assert {url: browser.get(url).status_code for url in preloaded} == dict.fromkeys(preloaded, 200)
 
@@ -214,3 +214,12 @@ def test_no_file_names_another_site() -> None:
     texts = {name: Path(path).read_text() for name, path in files.names().items()}
     loading = re.compile(r"""(?:@import|url\(|\bfrom|\bimport\(?)\s*["'(]?https?://""")
     assert [name for name, text in texts.items() if loading.search(text)] == []
+
+
+def test_the_report_is_no_part_of_the_first_view_of_others() -> None:
+    first, report = set(first_view("pages/links/page.js")), set(first_view("pages/report/page.js"))
+    assert not any(name.startswith("pages/report/") for name in first)
+    # The chart and the map are loaded when they are shown.
+    large = {f"vendor/{name}.mjs" for name in ("uplot", "d3-geo", "world-atlas", "topojson-client")}
+    assert report & large == set()
+    assert large <= set(files.names())

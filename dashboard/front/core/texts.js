@@ -21,14 +21,16 @@ export async function loadTexts() {
     const chosen = stored();
     language = chosen && languages.includes(chosen) ? chosen : page.lang;
     const loaded = await import(`../texts/${language}.js`);
-    const brand = page.dataset.brandName;
-    texts = brand === undefined ? loaded.texts : { ...loaded.texts, "nav.name": brand };
+    texts = loaded.texts;
     refusals = loaded.refusals ?? {};
     steps = loaded.steps ?? {};
     plurals = new Intl.PluralRules(language);
     page.lang = language;
     page.dir = loaded.direction;
 }
+
+/** The operator's name of the service, or what it is called without one. */
+export const serviceName = () => JSON.parse(document.getElementById("names")?.textContent ?? "{}")[language];
 
 /** @param {string} name */
 export function chooseLanguage(name) {

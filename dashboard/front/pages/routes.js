@@ -1,4 +1,4 @@
-/** The pages of the dashboard. `dashboard/urls.py` lists the same paths and modules. */
+/** The pages of the dashboard and its navigation. */
 import { html } from "../core/html.js";
 import { path, query } from "../core/router.js";
 import { LazyPage, loadOnce } from "../parts/lazy.js";
@@ -8,28 +8,19 @@ import { LazyPage, loadOnce } from "../parts/lazy.js";
 /** @typedef {{path: RegExp, load: () => Promise<import("../parts/lazy.js").PageModule>}} Route */
 
 /**
- * Each page, by its path below /dashboard/. Named groups of the path become properties of the component `Page` that the
- * module exports.
+ * A path as Django writes it, `links/<uuid:id>`, as an expression whose named groups become properties of the page.
+ * @param {string} pattern
+ */
+export const expressionOf = pattern => new RegExp(`^${pattern.replace(/<\w+:(\w+)>/g, "(?<$1>[^/]+)")}$`);
+
+/**
+ * Each page by its path below /dashboard/, as the server lists them in the document (`dashboard/urls.py`). A module of a
+ * page exports the component `Page`.
  * @type {Route[]}
  */
-const routes = [
-    { path: /^$/, load: () => import("./links/page.js") },
-    { path: /^new$/, load: () => import("./editor/page.js") },
-    { path: /^links\/(?<id>[^/]+)$/, load: () => import("./editor/page.js") },
-    // Report.
-    { path: /^links\/(?<id>[^/]+)\/report$/, load: () => import("./report/page.js") },
-    // Domains, import, first steps.
-    { path: /^domains$/, load: () => import("./domains/page.js") },
-    { path: /^import$/, load: () => import("./import/page.js") },
-    { path: /^start$/, load: () => import("./start/page.js") },
-    // Account.
-    { path: /^account$/, load: () => import("./account/page.js") },
-    { path: /^workspaces$/, load: () => import("./workspaces/page.js") },
-    { path: /^workspaces\/(?<id>[^/]+)$/, load: () => import("./workspaces/workspace_page.js") },
-    { path: /^keys$/, load: () => import("./keys/page.js") },
-    { path: /^history$/, load: () => import("./history/page.js") },
-    { path: /^links\/(?<id>[^/]+)\/history$/, load: () => import("./history/link_page.js") },
-];
+const routes = Object.entries(
+    /** @type {Record<string, string>} */ (JSON.parse(document.getElementById("pages")?.textContent ?? "{}")),
+).map(([pattern, module]) => ({ path: expressionOf(pattern), load: () => import(`./${module}`) }));
 
 /** @type {{address: string, label: Key, role?: Role}[]} the entries of the navigation, for accounts with the role */
 export const navigation = [

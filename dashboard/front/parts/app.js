@@ -5,7 +5,7 @@ import { html, signal, useEffect, useSignalEffect } from "../core/html.js";
 import { useShortcuts } from "../core/keys.js";
 import { navigate, path } from "../core/router.js";
 import { accessToken, signIn } from "../core/session.js";
-import { t } from "../core/texts.js";
+import { serviceName, t } from "../core/texts.js";
 import { currentPage, navigation } from "../pages/routes.js";
 import { Banners, recoveries } from "./banners.js";
 import { Footer } from "./footer.js";
@@ -41,7 +41,7 @@ export function App() {
         <header class="container">
             <nav aria-label=${t("nav.label")}>
                 <ul>
-                    <li><strong><a href="/dashboard/">${t("nav.name")}</a></strong></li>
+                    <li><strong><a href="/dashboard/">${serviceName()}</a></strong></li>
                 </ul>
                 ${!isGreeting && html`<${WorkspaceSwitch} />`}
                 ${!isGreeting && html`<${Navigation} />`}

@@ -3,7 +3,6 @@ export const direction = "ltr";
 
 /** @type {typeof import("./en.js").texts} */
 export const texts = {
-    "nav.name": "URL-Verkürzer",
     "nav.label": "Hauptmenü",
     "nav.links": "Links",
     "nav.new": "Neuer Link",
@@ -228,6 +227,7 @@ export const texts = {
     "section.limits": "Passwort, Grenzen, Länder und Geräte",
     "section.rules": "Regeln",
     "section.split": "Aufteilung",
+    "section.preview": "Vorschau in Messengern",
     "section.redirect": "Weiterleitung",
     "section.qr": "QR-Code",
     "section.simulation": "Was würde geschehen?",
@@ -253,6 +253,15 @@ export const texts = {
     "field.allowedDevices": "Nur diese Geräte",
     "field.redirectType": "Art",
     "field.forwardQuery": "Parameter des Besuchers weitergeben",
+    "field.referrerPolicy": "Was das Ziel über die verweisende Seite erfährt",
+    "referrerPolicy.none": "Was der Browser üblicherweise sendet",
+    "referrerPolicy.no-referrer": "Nichts",
+    "referrerPolicy.origin": "Die Website, ohne die Seite",
+    "referrerPolicy.strict-origin-when-cross-origin": "Auf derselben Website die Seite, sonst die Website",
+    "preview.text": "Messenger und soziale Netzwerke zeigen diese Karte statt der des Ziels.",
+    "preview.title": "Überschrift der Karte",
+    "preview.description": "Text der Karte",
+    "preview.imageUrl": "Adresse des Bildes",
     "hint.targetUrl": "Leer: zur ursprünglichen Adresse, {address}",
     "hint.tags": "Durch Kommas getrennt",
     "code.hint": "3 bis 50 Buchstaben und Ziffern. Leer: ein Code wird erzeugt.",

@@ -2,7 +2,6 @@
 export const direction = "ltr";
 
 export const texts = {
-    "nav.name": "URL shortener",
     "nav.label": "Main",
     "nav.links": "Links",
     "nav.new": "New link",
@@ -222,6 +221,7 @@ export const texts = {
     "section.limits": "Password, limits, countries and devices",
     "section.rules": "Rules",
     "section.split": "Split",
+    "section.preview": "Card in messengers",
     "section.redirect": "Redirect",
     "section.qr": "QR code",
     "section.simulation": "Simulate a visit",
@@ -247,6 +247,15 @@ export const texts = {
     "field.allowedDevices": "Allowed devices",
     "field.redirectType": "Type",
     "field.forwardQuery": "Forward the visitor's query",
+    "field.referrerPolicy": "What the destination learns about the referring page",
+    "referrerPolicy.none": "What the browser usually sends",
+    "referrerPolicy.no-referrer": "Nothing",
+    "referrerPolicy.origin": "The site, without the page",
+    "referrerPolicy.strict-origin-when-cross-origin": "The page on the same site, else the site",
+    "preview.text": "Messengers and social networks show this card instead of the destination's own.",
+    "preview.title": "Headline of the card",
+    "preview.description": "Text of the card",
+    "preview.imageUrl": "Address of the image",
     "hint.targetUrl": "Empty: the original address, {address}",
     "hint.tags": "Separated by commas",
     "code.hint": "3 to 50 letters and digits. Empty: a code is generated.",

@@ -73,6 +73,10 @@ def test_every_simple_field_is_saved(
         page.get_by_role("checkbox", name="Mobile").check()
         unfold(page, "Redirect")
         page.locator("[name=redirectType]").select_option("301")
+        page.get_by_label("What the destination learns").select_option("no-referrer")
+        unfold(page, "Card in messengers")
+        page.get_by_label("Headline of the card").fill("Spring sale")
+        page.get_by_label("Address of the image").fill("https://example.com/card.png")
         expect(page.locator("output[name=final]")).to_have_text("https://example.com/moved?utm_source=letter")
         zone = page.evaluate("new Date('2040-06-01T12:30').toISOString()")
         save(page)
@@ -86,6 +90,12 @@ def test_every_simple_field_is_saved(
     assert stored.has_password
     assert (stored.max_clicks, stored.allowed_countries, stored.blocked_countries) == (25, ["DE"], ["FR"])
     assert (stored.allowed_devices, stored.redirect_type) == (["mobile"], 301)
+    assert stored.referrer_policy == "no-referrer"
+    assert stored.preview == {
+        "title": "Spring sale",
+        "description": None,
+        "imageUrl": "https://example.com/card.png",
+    }
 
 
 def test_the_code_is_checked_while_one_types(

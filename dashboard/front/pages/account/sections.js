@@ -1,7 +1,7 @@
 /** The heading of the pages about the account, with links to the others. */
 import { html, useEffect } from "../../core/html.js";
 import { path } from "../../core/router.js";
-import { t } from "../../core/texts.js";
+import { serviceName, t } from "../../core/texts.js";
 
 /** @typedef {import("../../core/texts.js").Key} Key */
 
@@ -16,7 +16,7 @@ const SECTIONS = [
 /** @param {{title: string}} properties */
 export function AccountHeading({ title }) {
     useEffect(() => {
-        document.title = `${title} · ${t("nav.name")}`;
+        document.title = `${title} · ${serviceName()}`;
     }, [title]);
     return html`
         <nav aria-label=${t("account.sections")} class="sections">

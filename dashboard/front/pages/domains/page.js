@@ -1,7 +1,7 @@
 /** The custom domains: add one, publish its DNS records, verify it, and choose its fallback addresses. */
 import { lacks } from "../../core/account.js";
 import { html, useEffect } from "../../core/html.js";
-import { t } from "../../core/texts.js";
+import { serviceName, t } from "../../core/texts.js";
 import { recoveries } from "../../parts/banners.js";
 import { Adding } from "./adding.js";
 import { Card } from "./card.js";
@@ -13,7 +13,7 @@ export function Page() {
         load();
     }, [isReachable]);
     useEffect(() => {
-        document.title = `${t("domains.title")} · ${t("nav.name")}`;
+        document.title = `${t("domains.title")} · ${serviceName()}`;
     }, []);
     return html`
         <h1>${t("domains.title")}</h1>

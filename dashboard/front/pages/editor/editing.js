@@ -34,7 +34,8 @@ export class Editing {
         /** @type {import("../../core/html.js").Signal<Fields>} */
         this.fields = signal({ ...this.before, ...draft?.typed });
         if (read !== null && draft?.before !== undefined && draft.version !== undefined && draft.version !== this.version) {
-            this.before = draft.before;
+            // A draft of an earlier version of this page lacks the fields that it did not know.
+            this.before = { ...this.before, ...draft.before };
             this.version = draft.version;
             this.fields.value = { ...this.before, ...draft.typed };
             this.#compare(read);

@@ -5,9 +5,9 @@ import { toast } from "../../core/toasts.js";
 import { Bookmarklet } from "../../parts/bookmarklet.js";
 import { Code } from "./code.js";
 import { Conflict } from "./conflict.js";
-import { Field, Section, Switch } from "./inputs.js";
+import { Field, Input, Section, Switch } from "./inputs.js";
 import { Limits } from "./limits.js";
-import { finalAddress } from "./model.js";
+import { finalAddress, REFERRER_POLICIES } from "./model.js";
 import { QrCodes } from "./qr.js";
 import { Rules } from "./rules.js";
 import { Simulation } from "./simulation.js";
@@ -45,6 +45,7 @@ export function Form({ editing }) {
             <${Limits} editing=${editing} />
             <${Rules} editing=${editing} />
             <${Split} editing=${editing} />
+            <${Card} editing=${editing} />
             <${Redirect} editing=${editing} />
             <${Errors} editing=${editing} />
             <div class="actions">
@@ -117,12 +118,41 @@ function Times({ editing }) {
     `;
 }
 
+/**
+ * The card that messengers show instead of that of the destination.
+ * @param {{editing: Editing}} properties
+ */
+function Card({ editing }) {
+    const { preview } = editing.fields.value;
+    const lengths = { title: 200, description: 500, imageUrl: 2048 };
+    return html`
+        <${Section} title=${t("section.preview")} isOpen=${Object.values(preview).some(Boolean)}>
+            <p>${t("preview.text")}</p>
+            ${(/** @type {(keyof typeof lengths)[]} */ (Object.keys(lengths))).map(
+                name => html`
+                    <${Input}
+                        key=${name}
+                        name=${`preview.${name}`}
+                        type=${name === "imageUrl" ? "url" : "text"}
+                        maxlength=${lengths[name]}
+                        dir=${name === "imageUrl" ? "ltr" : "auto"}
+                        label=${t(`preview.${name}`)}
+                        value=${preview[name]}
+                        error=${editing.errors.value[`preview.${name}`]}
+                        onValue=${(/** @type {string} */ value) => editing.change({ preview: { ...preview, [name]: value } })}
+                    />
+                `,
+            )}
+        <//>
+    `;
+}
+
 /** @param {{editing: Editing}} properties */
 function Redirect({ editing }) {
-    const { redirectType, forwardQuery } = editing.fields.value;
+    const { redirectType, forwardQuery, referrerPolicy } = editing.fields.value;
     const address = finalAddress(editing.fields.value);
     return html`
-        <${Section} title=${t("section.redirect")} isOpen=${redirectType !== "302" || forwardQuery}>
+        <${Section} title=${t("section.redirect")} isOpen=${redirectType !== "302" || forwardQuery || referrerPolicy !== ""}>
             <label>
                 ${t("field.redirectType")}
                 <select
@@ -135,6 +165,17 @@ function Redirect({ editing }) {
                 </select>
             </label>
             <${Switch} editing=${editing} name="forwardQuery" label=${t("field.forwardQuery")} />
+            <label>
+                ${t("field.referrerPolicy")}
+                <select
+                    name="referrerPolicy"
+                    value=${referrerPolicy}
+                    onChange=${(/** @type {any} */ event) => editing.change({ referrerPolicy: event.target.value })}
+                >
+                    <option value="">${t("referrerPolicy.none")}</option>
+                    ${REFERRER_POLICIES.map(policy => html`<option key=${policy} value=${policy}>${t(`referrerPolicy.${policy}`)}</option>`)}
+                </select>
+            </label>
         <//>
         ${address !== null &&
         html`<p class="final">${t("editor.final")} <output name="final" dir="ltr">${address}</output></p>`}
@@ -146,7 +187,8 @@ function Redirect({ editing }) {
  * @param {{editing: Editing}} properties
  */
 function Errors({ editing }) {
-    const own = Object.keys(editing.fields.value);
+    const { preview, ...fields } = editing.fields.value;
+    const own = [...Object.keys(fields), ...Object.keys(preview).map(name => `preview.${name}`)];
     const rest = Object.entries(editing.errors.value).filter(([name]) => !own.includes(name));
     if (rest.length === 0) return null;
     return html`

@@ -3,9 +3,22 @@ import { html, useRef } from "../../core/html.js";
 
 /** @typedef {import("./editing.js").Editing} Editing */
 
+/**
+ * An input of a field that has one text.
+ * @param {Record<string, any>} properties
+ */
+export const Field = ({ editing, name, path = name, ...more }) => html`
+    <${Input}
+        name=${name}
+        value=${editing.fields.value[name]}
+        error=${editing.errors.value[path]}
+        onValue=${(/** @type {string} */ value) => editing.change({ [name]: value })}
+        ...${more}
+    />
+`;
+
 /** @param {Record<string, any>} properties */
-export function Field({ editing, name, path = name, label, hint, type = "text", ...more }) {
-    const error = editing.errors.value[path];
+export function Input({ name, label, hint, error, onValue, type = "text", ...more }) {
     const about = `${name}-about`;
     return html`
         <div>
@@ -14,10 +27,9 @@ export function Field({ editing, name, path = name, label, hint, type = "text", 
                 <input
                     name=${name}
                     type=${type}
-                    value=${editing.fields.value[name]}
                     aria-invalid=${error === undefined ? undefined : "true"}
                     aria-describedby=${error || hint ? about : undefined}
-                    onInput=${(/** @type {any} */ event) => editing.change({ [name]: event.target.value })}
+                    onInput=${(/** @type {any} */ event) => onValue(event.target.value)}
                     ...${more}
                 />
             </label>

@@ -9,73 +9,7 @@ import { fromLocalInput, toLocalInput } from "../../core/format.js";
 
 export const UTM_KEYS = /** @type {const} */ (["source", "medium", "campaign", "term", "content"]);
 export const DEVICES = /** @type {const} */ (["desktop", "mobile", "tablet"]);
-
-/** The fields of an empty editor, as texts, because inputs have texts. */
-export const emptyFields = () => ({
-    originalUrl: "",
-    targetUrl: "",
-    domainId: "base",
-    customCode: "",
-    title: "",
-    description: "",
-    tags: "",
-    isActive: true,
-    startsAt: "",
-    notStartedUrl: "",
-    expiresAt: "",
-    expiredUrl: "",
-    password: "",
-    removesPassword: false,
-    maxClicks: "",
-    maxClicksPerVisitor: "",
-    allowedCountries: /** @type {string[]} */ ([]),
-    blockedCountries: /** @type {string[]} */ ([]),
-    allowedDevices: /** @type {string[]} */ ([]),
-    utm: /** @type {Record<typeof UTM_KEYS[number], string>} */ ({
-        source: "",
-        medium: "",
-        campaign: "",
-        term: "",
-        content: "",
-    }),
-    redirectType: "302",
-    forwardQuery: false,
-    rules: /** @type {Rule[]} */ ([]),
-    split: /** @type {Variant[]} */ ([]),
-});
-
-/** @typedef {ReturnType<typeof emptyFields>} Fields */
-
-/**
- * @param {Url} link
- * @returns {Fields}
- */
-export const fieldsOf = link => ({
-    originalUrl: link.originalUrl,
-    targetUrl: link.targetUrl ?? "",
-    domainId: link.domainId,
-    customCode: link.customCode ?? "",
-    title: link.title ?? "",
-    description: link.description ?? "",
-    tags: link.tags.join(", "),
-    isActive: link.isActive,
-    startsAt: toLocalInput(link.startsAt),
-    notStartedUrl: link.notStartedUrl ?? "",
-    expiresAt: toLocalInput(link.expiresAt),
-    expiredUrl: link.expiredUrl ?? "",
-    password: "",
-    removesPassword: false,
-    maxClicks: String(link.restrictions.maxClicks ?? ""),
-    maxClicksPerVisitor: String(link.restrictions.maxClicksPerVisitor ?? ""),
-    allowedCountries: link.restrictions.allowedCountries ?? [],
-    blockedCountries: link.restrictions.blockedCountries ?? [],
-    allowedDevices: link.restrictions.allowedDevices ?? [],
-    utm: { ...emptyFields().utm, ...link.utm },
-    redirectType: String(link.redirectType),
-    forwardQuery: link.forwardQuery,
-    rules: link.rules,
-    split: link.split,
-});
+export const REFERRER_POLICIES = /** @type {const} */ (["no-referrer", "origin", "strict-origin-when-cross-origin"]);
 
 /** @param {string} text */
 const orNull = text => (text.trim() === "" ? null : text.trim());
@@ -83,38 +17,114 @@ const orNull = text => (text.trim() === "" ? null : text.trim());
 const countOrNull = text => (text.trim() === "" ? null : Number(text));
 /** @param {string} text separated by commas */
 export const listOf = text => text.split(",").map(part => part.trim()).filter(part => part !== "");
+/** @template T @param {T} value */
+const asItIs = value => value;
 
 /**
- * Every field as the API takes it.
+ * A field of the editor: its value in an empty editor, its value for a link, and what the API gets for it.
+ * @template Input
+ * @typedef {{empty: Input, read: (link: Url) => Input, send: (input: Input) => unknown}} EditorField
+ */
+
+/**
+ * @template Input
+ * @param {Input} empty
+ * @param {(link: Url) => Input} read
+ * @param {(input: Input) => unknown} [send]
+ * @returns {EditorField<Input>}
+ */
+const field = (empty, read, send = asItIs) => ({ empty, read, send });
+
+/** A text that may be missing. @param {(link: Url) => string | null | undefined} read */
+const text = read => field("", link => read(link) ?? "", orNull);
+/** A moment in the browser's time zone. @param {(link: Url) => string | null | undefined} read */
+const moment = read => field("", link => toLocalInput(read(link)), fromLocalInput);
+/** A number that may be missing, as the text of its input. @param {(link: Url) => number | null | undefined} read */
+const count = read => field("", link => String(read(link) ?? ""), countOrNull);
+/** @param {(link: Url) => string[] | null | undefined} read */
+const list = read => field(/** @type {string[]} */ ([]), link => read(link) ?? []);
+
+/** @type {Record<typeof UTM_KEYS[number], string>} */
+const NO_UTM = { source: "", medium: "", campaign: "", term: "", content: "" };
+
+/** Every field of a link but its password. */
+const FIELDS = {
+    originalUrl: field("", link => link.originalUrl, input => input.trim()),
+    targetUrl: text(link => link.targetUrl),
+    domainId: field("base", link => link.domainId),
+    customCode: text(link => link.customCode),
+    title: text(link => link.title),
+    description: text(link => link.description),
+    tags: field("", link => link.tags.join(", "), listOf),
+    isActive: field(true, link => link.isActive),
+    startsAt: moment(link => link.startsAt),
+    notStartedUrl: text(link => link.notStartedUrl),
+    expiresAt: moment(link => link.expiresAt),
+    expiredUrl: text(link => link.expiredUrl),
+    maxClicks: count(link => link.restrictions.maxClicks),
+    maxClicksPerVisitor: count(link => link.restrictions.maxClicksPerVisitor),
+    allowedCountries: list(link => link.restrictions.allowedCountries),
+    blockedCountries: list(link => link.restrictions.blockedCountries),
+    allowedDevices: list(link => link.restrictions.allowedDevices),
+    utm: field(
+        NO_UTM,
+        link => ({ ...NO_UTM, ...link.utm }),
+        input => Object.fromEntries(UTM_KEYS.map(key => [key, orNull(input[key])])),
+    ),
+    redirectType: field("302", link => String(link.redirectType), Number),
+    forwardQuery: field(false, link => link.forwardQuery),
+    referrerPolicy: text(link => link.referrerPolicy),
+    preview: field(
+        { title: "", description: "", imageUrl: "" },
+        ({ preview }) => ({
+            title: preview?.title ?? "",
+            description: preview?.description ?? "",
+            imageUrl: preview?.imageUrl ?? "",
+        }),
+        input =>
+            Object.values(input).every(part => part.trim() === "")
+                ? null
+                : Object.fromEntries(Object.entries(input).map(([key, part]) => [key, orNull(part)])),
+    ),
+    rules: field(/** @type {Rule[]} */ ([]), link => link.rules),
+    split: field(/** @type {Variant[]} */ ([]), link => link.split),
+};
+const RESTRICTIONS = ["maxClicks", "maxClicksPerVisitor", "allowedCountries", "blockedCountries", "allowedDevices"];
+
+/** @typedef {{[Name in keyof typeof FIELDS]: typeof FIELDS[Name]["empty"]} & {password: string, removesPassword: boolean}} Fields */
+
+// The API never returns a password.
+const NO_PASSWORD = { password: "", removesPassword: false };
+
+/**
+ * A value for each field.
+ * @param {(field: EditorField<any>, name: string) => unknown} valueOf
+ * @returns {any}
+ */
+const ofEach = valueOf => Object.fromEntries(Object.entries(FIELDS).map(([name, each]) => [name, valueOf(each, name)]));
+
+/**
+ * The fields of an empty editor, most of them as texts, because inputs have texts.
+ * @returns {Fields}
+ */
+export const emptyFields = () => ({ ...structuredClone(ofEach(({ empty }) => empty)), ...NO_PASSWORD });
+
+/**
+ * @param {Url} link
+ * @returns {Fields}
+ */
+export const fieldsOf = link => ({ ...ofEach(({ read }) => read(link)), ...NO_PASSWORD });
+
+/**
+ * Every field as the API takes it, without the password.
  * @param {Fields} fields
+ * @returns {Record<string, unknown>}
  */
 function asSent(fields) {
-    return {
-        originalUrl: fields.originalUrl.trim(),
-        domainId: fields.domainId,
-        targetUrl: orNull(fields.targetUrl),
-        customCode: orNull(fields.customCode),
-        title: orNull(fields.title),
-        description: orNull(fields.description),
-        tags: listOf(fields.tags),
-        isActive: fields.isActive,
-        startsAt: fromLocalInput(fields.startsAt),
-        notStartedUrl: orNull(fields.notStartedUrl),
-        expiresAt: fromLocalInput(fields.expiresAt),
-        expiredUrl: orNull(fields.expiredUrl),
-        restrictions: {
-            maxClicks: countOrNull(fields.maxClicks),
-            maxClicksPerVisitor: countOrNull(fields.maxClicksPerVisitor),
-            allowedCountries: fields.allowedCountries,
-            blockedCountries: fields.blockedCountries,
-            allowedDevices: fields.allowedDevices,
-        },
-        utm: Object.fromEntries(UTM_KEYS.map(key => [key, orNull(fields.utm[key])])),
-        redirectType: Number(fields.redirectType),
-        forwardQuery: fields.forwardQuery,
-        rules: fields.rules,
-        split: fields.split,
-    };
+    const sent = ofEach(({ send }, name) => send(Reflect.get(fields, name)));
+    const restrictions = Object.fromEntries(RESTRICTIONS.map(name => [name, sent[name]]));
+    for (const name of RESTRICTIONS) delete sent[name];
+    return { ...sent, restrictions };
 }
 
 /**
@@ -148,9 +158,9 @@ export const typedFields = (fields, before) =>
  * @param {Fields} fields
  */
 export function finalAddress(fields) {
-    const text = fields.targetUrl.trim() || fields.originalUrl.trim();
-    if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return null;
-    const address = new URL(text);
+    const destination = fields.targetUrl.trim() || fields.originalUrl.trim();
+    if (!/^https?:\/\//i.test(destination) || !URL.canParse(destination)) return null;
+    const address = new URL(destination);
     for (const key of UTM_KEYS) {
         const value = fields.utm[key].trim();
         if (value !== "") address.searchParams.set(`utm_${key}`, value);

@@ -3,7 +3,7 @@ import { readLinkVersion } from "../../core/endpoints.js";
 import { messageOf } from "../../core/failures.js";
 import { html, useEffect, useSignal } from "../../core/html.js";
 import { query } from "../../core/router.js";
-import { t } from "../../core/texts.js";
+import { serviceName, t } from "../../core/texts.js";
 import { recoveries } from "../../parts/banners.js";
 import { Editing } from "./editing.js";
 import { Form } from "./form.js";
@@ -14,7 +14,7 @@ export function Page({ id }) {
     const failure = useSignal(/** @type {string | null} */ (null));
     const isReachable = recoveries.value;
     useEffect(() => {
-        document.title = `${t(id === undefined ? "editor.new" : "editor.edit")} · ${t("nav.name")}`;
+        document.title = `${t(id === undefined ? "editor.new" : "editor.edit")} · ${serviceName()}`;
         if (editing.value !== null) return;
         if (id === undefined) {
             editing.value = new Editing(null, query.value.get("url") ?? "");

@@ -1,13 +1,13 @@
 /** The history of one link, which may be deleted. */
 import { html, useEffect } from "../../core/html.js";
-import { t } from "../../core/texts.js";
+import { serviceName, t } from "../../core/texts.js";
 import { Changes } from "./changes.js";
 import { listLinkChanges } from "./endpoints.js";
 
 /** @param {{id: string}} properties */
 export function Page({ id }) {
     useEffect(() => {
-        document.title = `${t("history.ofLink")} · ${t("nav.name")}`;
+        document.title = `${t("history.ofLink")} · ${serviceName()}`;
     }, []);
     return html`
         <h1>${t("history.ofLink")}</h1>

@@ -14,6 +14,6 @@ export async function textOf(file) {
         // Without `fatal`, replacement characters would be imported.
         return new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
     } catch (error) {
-        throw new Error(t(error instanceof TypeError ? "import.notUtf8" : "import.unreadable"));
+        throw new Error(t(error instanceof TypeError ? "import.notUtf8" : "import.unreadable"), { cause: error });
     }
 }

@@ -1,6 +1,6 @@
 /** Import: choose a file, check the result of each row in a dry run, and import it. */
 import { html, signal, useEffect, useSignal } from "../../core/html.js";
-import { t } from "../../core/texts.js";
+import { serviceName, t } from "../../core/texts.js";
 import { Choosing } from "./choosing.js";
 import { textOf } from "./file.js";
 import { Progress } from "./progress.js";
@@ -19,7 +19,7 @@ addEventListener("beforeunload", warn);
 export function Page() {
     const problem = useSignal("");
     useEffect(() => {
-        document.title = `${t("import.title")} · ${t("nav.name")}`;
+        document.title = `${t("import.title")} · ${serviceName()}`;
     }, []);
     /** @param {File} file */
     const open = async file => {

@@ -119,11 +119,11 @@ export function MovingDialog() {
 }
 
 /** @param {{of: Refusal[]}} properties */
-const Refusals = ({ of: refusals }) => html`
+const Refusals = ({ of: refused }) => html`
     <div role="alert">
-        <p>${t("move.refused", { count: refusals.length })}</p>
+        <p>${t("move.refused", { count: refused.length })}</p>
         <ul>
-            ${refusals.map(
+            ${refused.map(
                 ({ link, message }) => html`
                     <li key=${link._id}><bdi>${nameOf(link)}</bdi>: ${message}</li>
                 `,

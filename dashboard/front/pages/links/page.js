@@ -2,7 +2,7 @@
 import { html, useEffect, useMemo, useRef, useSignalEffect } from "../../core/html.js";
 import { useShortcuts } from "../../core/keys.js";
 import { path, query } from "../../core/router.js";
-import { t } from "../../core/texts.js";
+import { serviceName, t } from "../../core/texts.js";
 import { recoveries } from "../../parts/banners.js";
 import { useGrowing } from "../../parts/gradual.js";
 import { Empty } from "./empty.js";
@@ -27,7 +27,7 @@ export function Page() {
         if (path.value === "/dashboard/") load();
     });
     useEffect(() => {
-        document.title = `${t("links.title")} · ${t("nav.name")}`;
+        document.title = `${t("links.title")} · ${serviceName()}`;
     }, []);
     useShortcuts([
         { key: "/", label: () => t("keys.search"), run: focusSearch },

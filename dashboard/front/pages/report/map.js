@@ -40,16 +40,16 @@ export function WorldMap({ countries }) {
 
 /** @param {{drawing: Drawing, countries: Countries}} properties */
 function Drawn({ drawing, countries }) {
-    const clicks = new Map(countries.map(country => [country.code, country.clicks]));
-    const most = Math.max(1, ...clicks.values());
+    const clicksOf = new Map(countries.map(country => [country.code, country.clicks]));
+    const most = Math.max(1, ...clicksOf.values());
     const drawn = new Set(drawing.countries.map(country => country.code));
     const absent = countries.filter(({ code }) => code !== "unknown" && !drawn.has(code));
     return html`
         <svg viewBox="0 0 ${drawing.WIDTH} ${drawing.HEIGHT}" role="img" aria-label=${t("report.map")}>
             ${drawing.countries.map(
                 ({ code, outline }) => html`
-                    <path d=${outline} data-country=${code} data-level=${levelOf(clicks.get(code) ?? 0, most)}>
-                        ${code !== "" && html`<title>${titleOf(code, clicks.get(code) ?? 0)}</title>`}
+                    <path d=${outline} data-country=${code} data-level=${levelOf(clicksOf.get(code) ?? 0, most)}>
+                        ${code !== "" && html`<title>${titleOf(code, clicksOf.get(code) ?? 0)}</title>`}
                     </path>
                 `,
             )}

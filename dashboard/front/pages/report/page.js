@@ -3,7 +3,7 @@ import { copy } from "../../core/clipboard.js";
 import { html, useEffect, useMemo, useSignalEffect } from "../../core/html.js";
 import { query } from "../../core/router.js";
 import { loadStyle } from "../../core/styles.js";
-import { t } from "../../core/texts.js";
+import { serviceName, t } from "../../core/texts.js";
 import { recoveries } from "../../parts/banners.js";
 import { Controls } from "./controls.js";
 import { Figures } from "./figures.js";
@@ -18,7 +18,7 @@ export function Page({ id }) {
     const report = useMemo(() => new Report(id), []);
     const repeating = useMemo(() => ({ now: () => {}, stop: () => {} }), []);
     useEffect(() => {
-        document.title = `${t("report.title")} · ${t("nav.name")}`;
+        document.title = `${t("report.title")} · ${serviceName()}`;
         Object.assign(repeating, repeatWhileVisible(aborted => report.refresh(aborted)));
         return () => repeating.stop();
     }, []);

@@ -3,7 +3,7 @@ import { readLink } from "../../core/endpoints.js";
 import { messageOf } from "../../core/failures.js";
 import { html, useEffect, useSignal } from "../../core/html.js";
 import { query } from "../../core/router.js";
-import { t } from "../../core/texts.js";
+import { serviceName, t } from "../../core/texts.js";
 import { recoveries } from "../../parts/banners.js";
 import { FirstLink } from "./first_link.js";
 import { Steps } from "./steps.js";
@@ -11,7 +11,7 @@ import { Steps } from "./steps.js";
 export function Page() {
     const id = query.value.get("link");
     useEffect(() => {
-        document.title = `${t("start.title")} · ${t("nav.name")}`;
+        document.title = `${t("start.title")} · ${serviceName()}`;
     }, []);
     return html`
         <h1>${t("start.title")}</h1>

@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { before, describe, mock, test } from "node:test";
+import { countries } from "../../../dashboard/front/core/countries.js";
+import { toCsv } from "../../../dashboard/front/pages/report/csv.js";
+import { today } from "../../../dashboard/front/pages/report/days.js";
+import { codeOf } from "../../../dashboard/front/pages/report/map_codes.js";
+import { periodOf } from "../../../dashboard/front/pages/report/period.js";
+import { stepsOf } from "../../../dashboard/front/pages/report/steps.js";
+import world from "../../../dashboard/front/vendor/world-atlas.mjs";
+
+// A Friday.
+before(() => mock.timers.enable({ apis: ["Date"], now: Date.UTC(2030, 2, 15, 23, 30) }));
+
+const queried = (/** @type {string} */ text) => periodOf(new URLSearchParams(`zone=UTC&compare&${text}`));
+
+describe("the period of a report", () => {
+    /** @type {[string, string[] | null, string[] | null, string][]} */
+    const cases = [
+        ["range=today", ["2030-03-15", "2030-03-15"], ["2030-03-14", "2030-03-14"], "hour"],
+        ["range=7d", ["2030-03-09", "2030-03-15"], ["2030-03-02", "2030-03-08"], "day"],
+        ["range=30d", ["2030-02-14", "2030-03-15"], ["2030-01-15", "2030-02-13"], "day"],
+        ["range=90d", ["2029-12-16", "2030-03-15"], ["2029-09-17", "2029-12-15"], "day"],
+        ["range=12m", ["2029-04-01", "2030-03-15"], ["2028-04-01", "2029-03-31"], "month"],
+        ["range=all", null, null, "day"],
+        ["range=custom&start=2028-02-29&end=2028-03-01", ["2028-02-29", "2028-03-01"], ["2028-02-27", "2028-02-28"], "day"],
+        ["range=custom&start=2028-02-30", ["2030-02-14", "2030-03-15"], ["2030-01-15", "2030-02-13"], "day"],
+        ["range=7d&interval=week", ["2030-03-09", "2030-03-15"], ["2030-03-02", "2030-03-08"], "week"],
+        // The API has hours for 31 days only.
+        ["range=90d&interval=hour", ["2029-12-16", "2030-03-15"], ["2029-09-17", "2029-12-15"], "day"],
+    ];
+    for (const [text, days, earlier, interval] of cases) {
+        test(`of ${text}`, () => {
+            const period = queried(text);
+            assert.deepEqual(period.days, days && { start: days[0], end: days[1] });
+            assert.deepEqual(period.before, earlier && { start: earlier[0], end: earlier[1] });
+            assert.equal(period.interval, interval);
+        });
+    }
+
+    test("changes only if it includes today", () => {
+        const texts = ["range=all", "range=7d", ...[14, 15, 16].map(day => `range=custom&end=2030-03-${day}`)];
+        assert.deepEqual(texts.map(text => queried(text).isLive), [true, true, false, true, true]);
+    });
+});
+
+test("the current day is that of the zone", () => {
+    const zones = ["UTC", "Asia/Kathmandu", "America/Los_Angeles", "Pacific/Kiritimati"];
+    assert.deepEqual(zones.map(today), ["2030-03-15", "2030-03-16", "2030-03-15", "2030-03-16"]);
+});
+
+test("weeks begin on Mondays and can be partial", () => {
+    // From a Saturday to a Monday.
+    const days = Array.from({ length: 10 }, (_, index) => index + 9).map(day => ({
+        date: `2030-03-${String(day).padStart(2, "0")}`,
+        clicks: day,
+        uniqueClicks: 1,
+    }));
+    assert.deepEqual(stepsOf(days, "week"), [
+        { date: "2030-03-09", clicks: 9 + 10, uniqueClicks: 2 },
+        { date: "2030-03-11", clicks: 11 + 12 + 13 + 14 + 15 + 16 + 17, uniqueClicks: 7 },
+        { date: "2030-03-18", clicks: 18, uniqueClicks: 1 },
+    ]);
+});
+
+test("files keep every text and run none", () => {
+    const cells = ["plain", 'a "quoted", text', "two\nlines", "=1+1", " @SUM(1)", "'=1", "-1", "\uff1d1", null, 12, 0.5];
+    assert.equal(
+        toCsv([cells, ["next"]]),
+        'plain,"a ""quoted"", text","two\nlines",\'=1+1,\' @SUM(1),\'\'=1,\'-1,\'\uff1d1,,12,0.5\r\nnext\r\n',
+    );
+});
+
+test("the map has countries of the API, each once", () => {
+    /** @type {{id?: string, properties: {name: string}}[]} */
+    const areas = /** @type {any} */ (world).objects.countries.geometries;
+    const codes = new Map(areas.map(({ id, properties }) => [properties.name, codeOf(id, properties.name)]));
+    assert.deepEqual([...codes].filter(([, code]) => code === "").map(([name]) => name).sort(), ["N. Cyprus", "Somaliland"]);
+    const named = [...codes.values()].filter(code => code !== "");
+    assert.equal(new Set(named).size, 175);
+    assert.equal(named.length, 175);
+    assert.deepEqual(named.filter(code => !countries.includes(code)), []);
+    // A wrong number would give a country the name of another.
+    const names = new Intl.DisplayNames(["en"], { type: "region" });
+    const same = [...codes].filter(([name, code]) => code !== "" && names.of(code) === name).length;
+    assert.equal(same, 156);
+});
