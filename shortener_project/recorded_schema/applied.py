@@ -71,8 +71,8 @@ def refuse_foreign_migrations() -> None:
 
 def other_schema(reason: str) -> CommandError:
     return CommandError(
-        f"The database has the schema of another version: {reason}. Run the version that it belongs to, or give this one an "
-        "empty database and move the links with an export and an import (docs/deployment.md, Upgrades)."
+        f"The database has the schema of another version: {reason}. Run the version that it belongs to, or give "
+        "this one an empty database and move the links with an export and an import."
     )
 
 

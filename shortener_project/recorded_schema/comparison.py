@@ -87,7 +87,9 @@ def _differences(cursor: CursorWrapper) -> list[str]:
 
 
 def _objects(cursor: CursorWrapper, schema: str) -> dict[str, str]:
-    cursor.execute("SELECT set_config('search_path', quote_ident(%s), true), quote_ident(%s)", [schema, schema])
+    cursor.execute(
+        "SELECT set_config('search_path', quote_ident(%s), true), quote_ident(%s)", [schema, schema]
+    )
     [(_, quoted)] = cursor.fetchall()
     cursor.execute(_OBJECTS, {"schema": quoted})
     return {

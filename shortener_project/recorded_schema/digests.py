@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 
 _PROJECT = Path(__file__).parents[2]
-# The functions of these modules make statements of the migration. Those of `common` only execute them, and a module that
-# is imported as a whole provides a default or a validator for Django's state.
+# The functions of these modules make statements of the migration. Those of `common` only execute them, and a module
+# that is imported as a whole provides a default or a validator for Django's state.
 _HELPER = re.compile(rb"^from (?!common\b|django\b)([a-z_.]+) import ", re.MULTILINE)
 
 # The label of an app and the name of a migration.
@@ -39,9 +39,7 @@ def number(name: str) -> str:
 def _digest(migration: Path, project: Path) -> str:
     """Of the module, the SQL files of its number, and the modules that have functions for it."""
     text = migration.read_bytes()
-    modules = [
-        project / (name.decode().replace(".", "/") + ".py") for name in sorted(_HELPER.findall(text))
-    ]
+    modules = [project / (name.decode().replace(".", "/") + ".py") for name in sorted(_HELPER.findall(text))]
     files = [
         *sorted(migration.parent.glob(f"sql/{number(migration.name)}_*.sql")),
         *(module for module in modules if module.exists()),

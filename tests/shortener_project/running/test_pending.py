@@ -104,8 +104,14 @@ def test_a_database_without_digests_is_used_after_a_start_has_compared_it(change
         ("ALTER TABLE links_link ALTER COLUMN title TYPE text", "links_link.title"),
         ("ALTER TABLE links_link ADD COLUMN former integer", "links_link.former"),
         ("DROP INDEX link_key", "index link_key"),
-        ("DROP TRIGGER accounts_delete_history ON accounts_workspace", "trigger accounts_workspace.accounts_delete_history"),
-        ("ALTER TABLE bans_ban DROP CONSTRAINT ban_of_host_or_owner", "constraint bans_ban.ban_of_host_or_owner"),
+        (
+            "DROP TRIGGER accounts_delete_history ON accounts_workspace",
+            "trigger accounts_workspace.accounts_delete_history",
+        ),
+        (
+            "ALTER TABLE bans_ban DROP CONSTRAINT ban_of_host_or_owner",
+            "constraint bans_ban.ban_of_host_or_owner",
+        ),
         (
             "CREATE OR REPLACE FUNCTION bans_is_host_banned(url text) RETURNS boolean STABLE STRICT PARALLEL SAFE"
             " LANGUAGE sql AS 'SELECT false'",
