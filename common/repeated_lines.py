@@ -77,6 +77,5 @@ class RepeatedLines(logging.Filter):
 
 
 def _is_repeated(record: logging.LogRecord) -> bool:
-    if record.name == "django.request":
-        return getattr(record, "status_code", None) == 503
-    return getattr(record, "is_repeated", False)
+    is_503 = record.name == "django.request" and getattr(record, "status_code", None) == 503
+    return is_503 or getattr(record, "is_repeated", False)

@@ -156,6 +156,12 @@ def welcome_message(owner: NewAccount | None, *, is_terminal: bool) -> str:
     key = '"$API_KEY"'
     if owner is None:
         lines += ["API_KEY is the key of your account; manage.py create_account creates accounts.", ""]
+        if settings.FIRST_ACCOUNT_FILE.exists():
+            lines += [
+                f"{settings.FIRST_ACCOUNT_FILE} still has the password and the API key of the first account. Keep them "
+                "elsewhere, and delete the file.",
+                "",
+            ]
     elif is_terminal:
         key = owner.api_key
         lines += [
