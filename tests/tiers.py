@@ -24,7 +24,6 @@ TESTS = Path(__file__).parent
 SLOW = (
     "analytics/journal/test_journal.py",
     "analytics/counting/journals/test_pipeline_faults.py",
-    "common/host/test_after_boot.py",
     "contract/test_lint.py",
     "contract/naughty_strings/test_naughty_strings.py",
     "contract/naughty_strings/test_naughty_strings_on_pages.py",

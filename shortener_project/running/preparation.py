@@ -158,8 +158,8 @@ def welcome_message(owner: NewAccount | None, *, is_terminal: bool) -> str:
         lines += ["API_KEY is the key of your account; manage.py create_account creates accounts.", ""]
         if settings.FIRST_ACCOUNT_FILE.exists():
             lines += [
-                f"{settings.FIRST_ACCOUNT_FILE} still has the password and the API key of the first account. Keep them "
-                "elsewhere, and delete the file.",
+                f"{settings.FIRST_ACCOUNT_FILE} still has the password and the API key of the first account. "
+                "Keep them elsewhere, and delete the file.",
                 "",
             ]
     elif is_terminal:

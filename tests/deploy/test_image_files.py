@@ -77,7 +77,7 @@ def test_the_image_has_no_pip(tmp_path: Path) -> None:
     for _ in range(2):
         subprocess.run(
             [
-                *(program("bwrap"), "--ro-bind", "/", "/", "--dev", "/dev"),
+                *(program("bwrap"), "--ro-bind", "/", "/", "--dev", "/dev", "--tmpfs", "/tmp"),
                 *("--bind", str(tmp_path), str(tmp_path)),
                 *("--setenv", "PATH", f"{tmp_path}/python/bin:/usr/bin:/bin"),
                 *("--setenv", "PYTHONPATH", str(tmp_path / "library")),

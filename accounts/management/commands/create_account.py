@@ -20,8 +20,7 @@ class Command(BaseCommand):
         parser.add_argument("--plan", choices=Plan.values, default=Plan.FREE)
         parser.add_argument(
             "--password",
-            help="generated and printed if omitted; - reads the first line of standard input, because other users of the"
-            " machine can see the command line",
+            help="generated and printed if omitted; - reads a line of standard input, which other users cannot see",
         )
         parser.add_argument("--first-name", default="")
         parser.add_argument("--last-name", default="")

@@ -1,4 +1,4 @@
-"""Tests of code that reads the clocks of the machine, run seconds after it booted: in a time namespace of their own."""
+"""The tests of code that reads the machine's clocks pass seconds after it booted: they run in a time namespace."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 from testing.service.fixtures import make_empty_database as make_empty_database
 
-TESTS = Path(__file__).parents[2]
+TESTS = Path(__file__).parents[1]
 READERS = ("common/host", "links/destinations", "links/test_gaps_in_notifications.py", "redirects/warm_start")
 UPTIME_SECONDS = 2
 
