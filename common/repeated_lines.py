@@ -49,12 +49,16 @@ class RepeatedLines(logging.Filter):
             if window is None or (not window.count and now - window.began_at >= SECONDS):
                 self._windows[line] = _Window(now)
                 return True
-            window.count += 1
-            window.message = record.getMessage()
-            if window.count == 1:
+            if not window.count:
                 timer = threading.Timer(window.began_at + SECONDS - now, self._report, [line])
                 timer.daemon = True
-                timer.start()
+                try:
+                    timer.start()
+                except RuntimeError:
+                    # The process may have no further thread.
+                    return True
+            window.count += 1
+            window.message = record.getMessage()
         return False
 
     def _report(self, line: _Line) -> None:
