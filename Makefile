@@ -7,7 +7,7 @@ export PORT VAR_DIR
 
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: run accelerate test test-all ci check fmt front schema docs bench bench-report prove attack lock vendor screenshots clean help
+.PHONY: run accelerate test test-all ci check fmt front schema freeze docs bench bench-report prove attack lock vendor screenshots clean help
 
 ##@ Run
 run: $(VENV)/.run ## Install, prepare the database and serve on 127.0.0.1:$PORT
@@ -63,6 +63,9 @@ front: $(VENV)/.npm ## List what each page of the dashboard loads first, after a
 
 schema: $(VENV)/.run ## Record the schema of new databases after a change of the migrations
 	$(BIN)/python -m shortener_project.recorded_schema.recording
+
+freeze: $(VENV)/.dev ## Before a release: record its migrations, which never change from then on
+	@$(BIN)/python -m testing.releases
 
 docs: $(VENV)/.dev ## Generate docs/configuration.md and docs/benchmarks.md
 	$(BIN)/python -m shortener_project.configuration.page

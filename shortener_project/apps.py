@@ -3,6 +3,8 @@ from importlib import import_module
 from django.apps import AppConfig
 from django.contrib.admin import apps as admin
 
+from shortener_project.recorded_schema.applied import connect_signals
+
 
 class ProjectConfig(AppConfig):
     name = "shortener_project"
@@ -10,6 +12,7 @@ class ProjectConfig(AppConfig):
 
     def ready(self) -> None:
         import_module("shortener_project.configuration.checks")
+        connect_signals()
 
 
 class OperatorsAdminConfig(admin.AdminConfig):

@@ -28,6 +28,7 @@ from analytics.models import Kind
 from analytics.visitors.visitor import Visitor
 from common.host.metrics import count_database_error
 from common.http.client_address import client_site
+from common.repeated_lines import REPEATED
 from common.secrets import derive_key
 from links.clicks.claims import Claim, claim_click
 from links.destinations.group_claims import claim_clicks
@@ -93,7 +94,9 @@ def _record(visitor: Visitor, subject: int, kind: int, *, reason: str = "", flag
         journal().append(payload)
         return
     except OSError as error:
-        log.error("Write to the click journal failed; storing the click in the database: %s", error)
+        log.error(
+            "Write to the click journal failed; storing the click in the database: %s", error, extra=REPEATED
+        )
     try:
         add_pending(payload)
     except Error:

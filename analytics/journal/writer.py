@@ -23,6 +23,7 @@ from django.conf import settings
 
 from analytics.journal.records import Origin, frame, frame_with_origin, read_frames
 from common.ids import new_public_id
+from common.repeated_lines import REPEATED
 
 SUFFIX = ".segment"
 SEGMENT_BYTES = 16 * 1024 * 1024
@@ -115,7 +116,9 @@ class Journal:
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise
-            log.error("Write to segment %s failed: %s. Starting another segment.", segment.id, error)
+            log.error(
+                "Write to segment %s failed: %s. Starting another segment.", segment.id, error, extra=REPEATED
+            )
             self._retire(segment)
             segment = self._open()
             self._write_to(segment, framed)

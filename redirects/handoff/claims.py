@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from django.conf import settings
 
 from analytics.journal.capture import record_claimed_clicks
+from common.repeated_lines import REPEATED
 from links.destinations.group_claims import NotClaimed
 from redirects.fast.capped import CappedLane, Claimable
 from redirects.handoff.channel import Handoff
@@ -89,14 +90,16 @@ class Claims:
         try:
             results = future.result()
         except NotClaimed as error:
-            self._log.warning("A group of %d claims was rejected: %s", len(group), error.__cause__)
+            self._log.warning(
+                "A group of %d claims was rejected: %s", len(group), error.__cause__, extra=REPEATED
+            )
             self._paused_until = time.monotonic() + PAUSE_SECONDS
             for claim in group:
                 self._pending_handoffs.add(claim.handoff)
             self._submit()
         except Exception:
             # The clicks may be claimed, so another attempt could claim them twice.
-            self._log.exception("The outcome of %d claims is unknown", len(group))
+            self._log.exception("The outcome of %d claims is unknown", len(group), extra=REPEATED)
             for claim in group:
                 self._pending_handoffs.refuse(claim.handoff)
             self._submit()

@@ -16,6 +16,7 @@ from typing import Any
 
 from django.conf import settings
 
+from common.repeated_lines import REPEATED
 from redirects.fast.lookup import lookup_many
 from redirects.fast.prepared import valid_for_waiting
 from redirects.handoff.channel import Handoff
@@ -84,7 +85,7 @@ class Lookups:
         try:
             results = future.result()
         except Exception:
-            self._log.exception("Lookup of %d codes failed", len(keys))
+            self._log.exception("Lookup of %d codes failed", len(keys), extra=REPEATED)
             results = [None] * len(keys)
         now = time.time()
         handoffs: list[Handoff] = []

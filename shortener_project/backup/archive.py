@@ -2,20 +2,23 @@
 
 The segments are copied before the dump is made. A click that was answered before the backup is then in a copied
 segment or in the dump, and the stored offsets of the dump tell which copied records it contains: each is counted once.
+
+The manifest, its last member, names the digest of every other one and is signed: a restore runs the dump's statements.
 """
 
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
 import json
 import os
 import tarfile
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.utils import timezone
@@ -29,6 +32,7 @@ from shortener_project.backup.postgres_programs import connection_arguments, run
 DUMP = "database.dump"
 MANIFEST = "manifest.json"
 JOURNAL = "clicks/"
+DIGEST = "sha256"
 _OWNER_ONLY = 0o600
 
 
@@ -43,34 +47,48 @@ def write_backup(file: Path) -> Backup:
     Raises OSError, and CommandError if the database cannot be dumped.
     """
     with _draft(file) as draft, tarfile.open(draft, "w") as archive:
-        number = _add_segments(archive)
+        contents = _add_segments(archive)
+        number = len(contents)
         with tempfile.TemporaryDirectory(dir=file.parent, prefix=f".{file.name}-") as folder:
             dump = Path(folder, DUMP)
             run_program("pg_dump", *connection_arguments(), "--format=custom", f"--file={dump}")
+            with dump.open("rb") as file_of_dump:
+                contents[DUMP] = hashlib.file_digest(file_of_dump, DIGEST).hexdigest()
             archive.add(dump, DUMP, filter=_for_owner)
-        manifest = {
+        manifest: dict[str, Any] = {
             "version": __version__,
             "createdAt": timezone.now().isoformat(),
             "secretKeyDigest": secret_digest(settings.SECRET_KEY),
+            "contents": contents,
         }
+        manifest["signature"] = signature(manifest, settings.SECRET_KEY)
         _add(archive, MANIFEST, json.dumps(manifest).encode())
     return Backup(file.stat().st_size, number)
 
 
 def secret_digest(secret: str) -> str:
     """Identifies the secret that sealed the API keys in a backup, and does not reveal it."""
-    return salted_hmac("backup", "secret key", secret=secret, algorithm="sha256").hexdigest()
+    return salted_hmac("backup", "secret key", secret=secret, algorithm=DIGEST).hexdigest()
 
 
-def _add_segments(archive: tarfile.TarFile) -> int:
-    number = 0
+def signature(manifest: Mapping[str, Any], secret: str) -> str:
+    """An HMAC over all fields, with a key that is derived from the secret."""
+    signed = {name: value for name, value in manifest.items() if name != "signature"}
+    text = json.dumps(signed, sort_keys=True)
+    return salted_hmac("backup contents", text, secret=secret, algorithm=DIGEST).hexdigest()
+
+
+def _add_segments(archive: tarfile.TarFile) -> dict[str, str]:
+    """Returns the digest of each member."""
+    contents = {}
     for segment in segments(settings.CLICKS_DIR):
         # Counted completely since the folder was listed.
         with suppress(FileNotFoundError):
             # Mostly zeros: counted records are overwritten.
-            _add(archive, f"{JOURNAL}{segment.path.name}", gzip.compress(segment.path.read_bytes(), 1))
-            number += 1
-    return number
+            name, content = f"{JOURNAL}{segment.path.name}", gzip.compress(segment.path.read_bytes(), 1)
+            _add(archive, name, content)
+            contents[name] = hashlib.new(DIGEST, content).hexdigest()
+    return contents
 
 
 def _for_owner(member: tarfile.TarInfo) -> tarfile.TarInfo:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 import os
 import shutil
@@ -22,7 +23,7 @@ from django.utils.crypto import constant_time_compare
 
 from analytics.journal.writer import SUFFIX, sync_folder
 from shortener_project import __version__
-from shortener_project.backup.archive import DUMP, JOURNAL, MANIFEST, secret_digest
+from shortener_project.backup.archive import DIGEST, DUMP, JOURNAL, MANIFEST, secret_digest, signature
 from shortener_project.backup.postgres_programs import connection_arguments, run_program
 from shortener_project.running.preparation import PREPARATION_LOCK
 
@@ -54,19 +55,16 @@ def restore_backup(file: Path, *, replace: bool = False) -> int:
     """Returns the number of restored segments. ``replace``: delete what the database contains.
 
     One transaction replaces the content of the database. Raises CommandError, with nothing changed, if the file is not
-    a complete backup of this or an older version, if it was made with another SECRET_KEY, or if the database is in use
-    or not empty.
+    a complete backup of this or an older version, if it was changed or made with another SECRET_KEY, or if the
+    database is in use or not empty. Checks the signature before it runs anything of the file.
     """
     settings.VAR_DIR.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=settings.VAR_DIR, prefix="restore-") as name:
         folder = Path(name)
         try:
             with tarfile.open(file, "r:") as archive:
-                _check_manifest(json.load(_open(archive, MANIFEST)))
-                # Not `extract` with a filter, which Python has since 3.11.4 only.
-                with _open(archive, DUMP) as source, (folder / DUMP).open("wb") as target:
-                    shutil.copyfileobj(source, target)
-                segments = _extract_segments(archive, folder)
+                contents = _checked_contents(json.load(_open(archive, MANIFEST)))
+                segments = _extract(archive, contents, folder)
         except _NOT_A_BACKUP as error:
             raise CommandError(f"{file} is not a complete backup: {error}") from None
         script = _script(folder)
@@ -76,33 +74,56 @@ def restore_backup(file: Path, *, replace: bool = False) -> int:
     return len(segments)
 
 
-def _check_manifest(manifest: Mapping[str, Any]) -> None:
+def _checked_contents(manifest: Mapping[str, Any]) -> Mapping[str, str]:
+    """The digest of each member of the archive. Raises CommandError if the manifest is not that of this service."""
     version, digest = str(manifest["version"]), str(manifest["secretKeyDigest"])
     if _parts(version) > _parts(__version__):
         raise CommandError(f"The backup was made by version {version}, and this is {__version__}.")
-    for secret in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS):
-        if constant_time_compare(digest, secret_digest(secret)):
-            return
-    raise CommandError(
-        "The backup was made with another SECRET_KEY, without which clicks and API keys in it cannot be read. "
-        f"Set SECRET_KEY to that value, or store it in {settings.VAR_DIR / 'secret_key'}."
-    )
+    secrets = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+    secret = next((known for known in secrets if constant_time_compare(digest, secret_digest(known))), None)
+    if secret is None:
+        raise CommandError(
+            "The backup was made with another SECRET_KEY, without which clicks and API keys in it cannot be read. "
+            f"Set SECRET_KEY to that value, or store it in {settings.VAR_DIR / 'secret_key'}."
+        )
+    if not constant_time_compare(str(manifest.get("signature")), signature(manifest, secret)):
+        raise CommandError(
+            "The backup has no valid signature: it was changed, or made before backups were signed. "
+            "In the second case, restore it with the version that made it, and then upgrade."
+        )
+    return dict(manifest["contents"])
 
 
 def _parts(version: str) -> list[int]:
     return [int(part) for part in version.split(".")]
 
 
-def _extract_segments(archive: tarfile.TarFile, folder: Path) -> list[Path]:
-    paths = []
-    for member in archive.getmembers():
-        content = archive.extractfile(member)
-        if member.name.startswith(JOURNAL) and content is not None:
-            identifier = uuid.UUID(member.name.removeprefix(JOURNAL).removesuffix(SUFFIX))
-            paths.append(folder / f"{identifier}{SUFFIX}")
-            with gzip.open(content) as source, paths[-1].open("wb") as target:
-                shutil.copyfileobj(source, target)
-    return paths
+def _extract(archive: tarfile.TarFile, contents: Mapping[str, str], folder: Path) -> list[Path]:
+    """Returns the segments. Raises CommandError unless the archive has exactly these members."""
+    changed = CommandError("The backup was changed: its contents are not those that were signed.")
+    if sorted(member.name for member in archive.getmembers()) != sorted([*contents, MANIFEST]):
+        raise changed
+    segments = []
+    for name, digest in contents.items():
+        # Not `extract` with a filter, which Python has since 3.11.4 only.
+        copy = folder / Path(name).name
+        with _open(archive, name) as source, copy.open("w+b") as target:
+            shutil.copyfileobj(source, target)
+            # Of the copy, because whoever can write to the archive could replace it meanwhile.
+            target.seek(0)
+            if hashlib.file_digest(target, DIGEST).hexdigest() != digest:
+                raise changed
+        if name.startswith(JOURNAL):
+            segments.append(_unpacked(copy))
+    return segments
+
+
+def _unpacked(copy: Path) -> Path:
+    identifier = uuid.UUID(copy.name.removesuffix(SUFFIX))
+    segment = copy.with_name(f"unpacked-{identifier}")
+    with gzip.open(copy) as source, segment.open("wb") as target:
+        shutil.copyfileobj(source, target)
+    return segment.replace(copy.with_name(f"{identifier}{SUFFIX}"))
 
 
 def _script(folder: Path) -> Path:

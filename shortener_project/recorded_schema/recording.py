@@ -14,6 +14,7 @@ from pathlib import Path
 from local_postgres import EmbeddedPostgres
 from local_postgres.binaries import find_binaries
 from shortener_project.recorded_schema import SCHEMA
+from shortener_project.recorded_schema.digests import own_digests
 
 _REPOSITORY = Path(__file__).parents[2]
 # Bodies of functions. The other parts contain comments and settings of pg_dump.
@@ -28,11 +29,8 @@ _MOMENT = re.compile(r"'\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?\+00'")
 
 def sources_digest() -> str:
     """A digest of our migrations. A test compares the recorded schema with all of them, and with what they import."""
-    digest = hashlib.sha256()
-    for pattern in ("*/migrations/*.py", "*/migrations/sql/*.sql"):
-        for source in sorted(_REPOSITORY.glob(pattern)):
-            digest.update(source.read_bytes())
-    return digest.hexdigest()
+    texts = "".join(f"{app}.{name} {digest}\n" for (app, name), digest in own_digests().items())
+    return hashlib.sha256(texts.encode()).hexdigest()
 
 
 def migrate(url: str) -> None:

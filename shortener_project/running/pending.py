@@ -9,9 +9,13 @@ from importlib.util import find_spec
 from django.apps import apps
 from django.contrib.auth import get_permission_codename
 from django.contrib.auth.models import Permission
-from django.db import connection
 from django.db.migrations.loader import MigrationLoader
-from django.db.migrations.recorder import MigrationRecorder
+
+from shortener_project.recorded_schema.applied import (
+    applied_migrations,
+    foreign_migrations,
+    unverified_migrations,
+)
 
 
 def is_incomplete() -> bool:
@@ -21,7 +25,17 @@ def is_incomplete() -> bool:
 
 def missing_migrations() -> frozenset[tuple[str, str]]:
     """The app and the name of each."""
-    return known_migrations() - MigrationRecorder(connection).applied_migrations().keys()
+    return known_migrations() - applied_migrations().keys()
+
+
+def schema_problem() -> str | None:
+    """Why this version must not use the database. A database may have the migrations of later versions, too."""
+    applied = applied_migrations()
+    if known_migrations() - applied.keys():
+        return "migrations are missing"
+    if foreign_migrations(applied) or unverified_migrations(applied):
+        return "its migrations are not those of this version"
+    return None
 
 
 def missing_permissions() -> frozenset[tuple[str, str, str]]:

@@ -20,6 +20,8 @@ from accounts.models import User
 from accounts.rights.plans import Plan
 from accounts.services import NewAccount, create_account
 from common.database import is_outage
+from shortener_project.recorded_schema.applied import refuse_foreign_migrations
+from shortener_project.recorded_schema.comparison import verify_unverified
 from shortener_project.recorded_schema.installing import install_if_empty
 from shortener_project.running import first_account
 from shortener_project.running.pending import is_incomplete
@@ -50,12 +52,12 @@ def prepare_database(
     if run_migrations is not None:
         with _turn() as cursor:
             if not _is_migration_due(cursor):
-                return _first_account(before_first_account)
+                return _finish(before_first_account)
         connection.close()
         run_migrations()
     with _turn() as cursor:
         _migrate(cursor)
-        return _first_account(before_first_account)
+        return _finish(before_first_account)
 
 
 def migrate() -> None:
@@ -71,10 +73,12 @@ def _migrate(cursor: CursorWrapper) -> None:
 
 def _is_migration_due(cursor: CursorWrapper) -> bool:
     install_if_empty(cursor)
+    refuse_foreign_migrations()
     return is_incomplete()
 
 
-def _first_account(before: Callable[[], None]) -> NewAccount | None:
+def _finish(before: Callable[[], None]) -> NewAccount | None:
+    verify_unverified()
     # Two services that start at the same time can bind the same port, but only one can listen. Fail before creating
     # the owner: otherwise the service that exits could be the only one that knows the secrets.
     before()
@@ -152,6 +156,12 @@ def welcome_message(owner: NewAccount | None, *, is_terminal: bool) -> str:
     key = '"$API_KEY"'
     if owner is None:
         lines += ["API_KEY is the key of your account; manage.py create_account creates accounts.", ""]
+        if settings.FIRST_ACCOUNT_FILE.exists():
+            lines += [
+                f"{settings.FIRST_ACCOUNT_FILE} still has the password and the API key of the first account. "
+                "Keep them elsewhere, and delete the file.",
+                "",
+            ]
     elif is_terminal:
         key = owner.api_key
         lines += [

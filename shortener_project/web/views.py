@@ -17,7 +17,7 @@ from common.host.metrics import count_database_error
 from common.http.hosts import canonical_host
 from redirects.unknown_hosts import is_unknown_host
 from redirects.views import root
-from shortener_project.running.pending import missing_migrations
+from shortener_project.running.pending import schema_problem
 from shortener_project.web.middleware import is_on_system_host
 
 
@@ -36,18 +36,18 @@ def healthz(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def readyz(request: HttpRequest) -> HttpResponse:
-    """Whether this instance is ready: the database responds, no migration is missing, the change listener is
-    connected, clicks are being counted, and the clock is close to the database's.
+    """Whether this instance is ready: the database responds and has this version's schema, the change
+    listener is connected, clicks are being counted, and the clock is close to the database's.
     """
     try:
-        pending = read_first(missing_migrations)
-        waiting = 0 if pending else backlog(settings.CLICKS_DIR).waiting
+        problem = read_first(schema_problem)
+        waiting = 0 if problem else backlog(settings.CLICKS_DIR).waiting
         ahead = seconds_ahead()
     except Error:
         count_database_error("page")
         return _status(503, status="unavailable", database="unreachable")
-    if pending:
-        return _status(503, status="unavailable", database="migrations are missing")
+    if problem:
+        return _status(503, status="unavailable", database=problem)
     if (seconds := state.unheard_seconds()) > state.HEARING_SECONDS:
         changes = "none heard" if seconds == inf else f"none heard for {seconds:.0f} s"
         return _status(503, status="unavailable", database="ok", changes=changes)

@@ -60,9 +60,11 @@ class Service(Installation):
         port: int | None = None,
         python: Sequence[str] = (sys.executable,),
         account: int | None = None,
+        code: Path = REPOSITORY,
         **environment: str,
     ) -> None:
-        """`account`: the user id that runs the service, by default the tests' own."""
+        """`account`: the user id that runs the service, by default the tests' own. `code`: of the next start."""
+        self.code = code
         super().__init__(folder, port or free_port())
         self.environment = {
             "PATH": os.environ["PATH"],
@@ -116,7 +118,7 @@ class Service(Installation):
             else:
                 self.process = subprocess.Popen(
                     command or [*self._python, "manage.py", "serve"],
-                    cwd=REPOSITORY,
+                    cwd=self.code,
                     env=self.environment,
                     stdin=subprocess.DEVNULL,
                     stdout=stdout,
@@ -136,7 +138,7 @@ class Service(Installation):
             return forks.run([str(argument) for argument in arguments], variables, DEADLINE)
         return subprocess.run(
             [*self._python, "manage.py", *arguments],
-            cwd=REPOSITORY,
+            cwd=self.code,
             env=variables,
             capture_output=True,
             text=True,
@@ -214,6 +216,7 @@ class Service(Installation):
             self.may_fork
             and tuple(self._python) == (sys.executable,)
             and self._account is None
+            and self.code == REPOSITORY
             and forks.can_fork(environment)
         )
 

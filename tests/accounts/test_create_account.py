@@ -57,6 +57,33 @@ def test_chosen_password_logs_in_and_is_not_printed(db: None, anonymous: APIClie
     assert logs_in(anonymous, "grace@example.com", "a long pass phrase")
 
 
+def test_password_from_standard_input_is_not_on_the_command_line(
+    db: None, anonymous: APIClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", StringIO("a long pass phrase \nanother line\n"))
+    out, errors = StringIO(), StringIO()
+    call_command("create_account", "grace@example.com", "--password", "-", stdout=out, stderr=errors)
+    assert [line.split(":")[0] for line in out.getvalue().splitlines()] == ["E-mail", "API key"]
+    assert errors.getvalue() == ""
+    assert logs_in(anonymous, "grace@example.com", "a long pass phrase ")
+
+
+def test_password_on_the_command_line_works_with_a_warning(db: None) -> None:
+    out, errors = StringIO(), StringIO()
+    call_command(
+        "create_account", "grace@example.com", "--password", "a long pass phrase", stdout=out, stderr=errors
+    )
+    assert out.getvalue().startswith("E-mail:   grace@example.com\n")
+    assert errors.getvalue() == (
+        "Other users and the shell's history may have the password. --password - reads standard input.\n"
+    )
+
+
+def test_no_password_on_standard_input_is_refused(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", StringIO(""))
+    assert "password" in refusal("grace@example.com", "--password", "-").lower()
+
+
 @pytest.mark.parametrize("password", ["", "x" * 129])
 def test_password_that_cannot_log_in_is_refused(password: str, db: None) -> None:
     """The login accepts 1 to 128 characters."""

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import io
+import json
 import os
 import shutil
 import signal
 import stat
-from collections.abc import Callable
+import tarfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from threading import Event, Thread
+from types import MappingProxyType
+from typing import Any
 
 import pytest
 
@@ -18,6 +23,11 @@ from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Service, clicks_of, eventually
 
 MakeService = Callable[..., Service]
+CHANGED = "The backup was changed: its contents are not those that were signed."
+UNSIGNED = (
+    "The backup has no valid signature: it was changed, or made before backups were signed. "
+    "In the second case, restore it with the version that made it, and then upgrade."
+)
 
 
 def follow(service: Service, code: str, times: int) -> None:
@@ -166,12 +176,49 @@ def test_restore_refuses_other_secrets_and_damaged_files(
         done = service.manage("restore", damaged, "--replace")
         assert done.returncode == 1
         assert f"CommandError: {damaged} is not a complete backup: " in done.stderr
-    assert service.manage("restore", flipped, "--replace").returncode == 1
+    for changed, message in (
+        (flipped, CHANGED),
+        (rewritten(file, "unsigned", manifest=lambda manifest: manifest.pop("signature")), UNSIGNED),
+        (rewritten(file, "later", manifest=lambda manifest: manifest.update(createdAt="2100")), UNSIGNED),
+        (rewritten(file, "replaced", dump=b"-- any statement"), CHANGED),
+        (rewritten(file, "added", added={"clicks/another.segment": b""}), CHANGED),
+        (rewritten(file, "twice", added={"database.dump": b"-- any statement"}), CHANGED),
+    ):
+        done = service.manage("restore", changed, "--replace")
+        assert (done.returncode, done.stderr.splitlines()[-1]) == (1, f"CommandError: {message}"), changed
     missing = service.manage("restore", tmp_path / "missing", "--replace")
     assert f"CommandError: Cannot restore {tmp_path / 'missing'}: No such file" in missing.stderr
     # Nothing was changed.
     service.start()
     assert service.call("GET", "/api/urls", X_API_Key=service.owner.api_key).status == 200
+
+
+def rewritten(
+    file: Path,
+    name: str,
+    *,
+    manifest: Callable[[dict[str, Any]], object] = lambda manifest: None,
+    dump: bytes | None = None,
+    added: Mapping[str, bytes] = MappingProxyType({}),
+) -> Path:
+    """A copy of a backup, changed by somebody who can write to its folder."""
+    with tarfile.open(file) as source:
+        members = [(member.name, source.extractfile(member)) for member in source]
+        contents = [(name, content.read()) for name, content in members if content is not None]
+    copy = file.with_name(f"{name}.backup")
+    with tarfile.open(copy, "w") as target:
+        for member, former in (*contents, *added.items()):
+            content = former
+            if member == "manifest.json":
+                fields = json.loads(former)
+                manifest(fields)
+                content = json.dumps(fields).encode()
+            elif member == "database.dump" and former.startswith(b"PGDMP") and dump is not None:
+                content = dump
+            information = tarfile.TarInfo(member)
+            information.size = len(content)
+            target.addfile(information, io.BytesIO(content))
+    return copy
 
 
 def test_backup_that_fails_keeps_the_former_file(make_service: MakeService, tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from links.models import Link
+from testing import releases
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -24,6 +27,38 @@ def test_every_sql_file_is_part_of_a_migration() -> None:
     migration = import_module("links.migrations.0002_functions_and_triggers")
     files = sorted(path.name for path in (REPOSITORY / "links/migrations/sql").iterdir())
     assert files == sorted(f"0002_{subject}.sql" for subject in migration.SUBJECTS)
+
+
+def test_released_migrations_have_not_changed() -> None:
+    """Before the first release, `make freeze` records changed ones. From then on, add a migration instead."""
+    frozen = releases.frozen_digests((REPOSITORY / releases.FROZEN).read_text())
+    assert releases.changed(frozen, releases.current_digests()) == []
+    assert releases.changed(releases.released_digests(), frozen) == []
+
+
+def test_a_released_migration_cannot_be_frozen_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def git(*arguments: str) -> None:
+        identity = ("-c", "user.name=test", "-c", "user.email=test@example.com")
+        subprocess.run(["git", *identity, *arguments], cwd=tmp_path, check=True, capture_output=True)
+
+    file = tmp_path / releases.FROZEN
+    file.parent.mkdir(parents=True)
+    monkeypatch.setattr(releases, "REPOSITORY", tmp_path)
+    git("init")
+    file.write_text("links.0001_initial former\n")
+    git("add", ".")
+    git("commit", "--message", "Release")
+    monkeypatch.setattr(releases, "released_digests", partial(releases.released_digests, tmp_path))
+    releases.main()
+    assert releases.frozen_digests(file.read_text()) == releases.current_digests()
+
+    git("tag", "v1.0.0")
+    written = file.read_text()
+    with pytest.raises(
+        SystemExit, match=r"^Add a migration instead of changing a released one: links\.0001_initial"
+    ):
+        releases.main()
+    assert file.read_text() == written
 
 
 @pytest.mark.django_db(transaction=True)

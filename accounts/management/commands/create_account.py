@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser
 from typing import Any
 
@@ -17,16 +18,26 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("email")
         parser.add_argument("--plan", choices=Plan.values, default=Plan.FREE)
-        parser.add_argument("--password", help="generated and printed if omitted")
+        parser.add_argument(
+            "--password",
+            help="generated and printed if omitted; - reads a line of standard input, which other users cannot see",
+        )
         parser.add_argument("--first-name", default="")
         parser.add_argument("--last-name", default="")
         parser.add_argument("--superuser", action="store_true", help="allow the account to use the admin")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        password: str | None = options["password"]
+        if password == "-":  # noqa: S105 # no password
+            password = sys.stdin.readline().removesuffix("\n")
+        elif password is not None:
+            self.stderr.write(
+                "Other users and the shell's history may have the password. --password - reads standard input."
+            )
         try:
             account = create_account(
                 email=options["email"],
-                password=options["password"],
+                password=password,
                 plan=options["plan"],
                 superuser=options["superuser"],
                 first_name=options["first_name"],
@@ -35,6 +46,6 @@ class Command(BaseCommand):
         except ServiceError as error:
             raise CommandError(error.message) from None
         self.stdout.write(f"E-mail:   {account.user.email}")
-        if options["password"] is None:
+        if password is None:
             self.stdout.write(f"Password: {account.password}")
         self.stdout.write(f"API key:  {account.api_key}")

@@ -13,10 +13,15 @@ def logging_settings(*, level: str, form: str, addresses: bool) -> dict[str, Any
             "json": {"()": "shortener_project.running.logs.JSONFormatter"},
         },
         "filters": {
-            "redacting": {"()": "shortener_project.running.logs.RedactingFilter", "addresses": addresses}
+            "redacting": {"()": "shortener_project.running.logs.RedactingFilter", "addresses": addresses},
+            "repeated": {"()": "common.repeated_lines.RepeatedLines"},
         },
         "handlers": {
-            "stderr": {"class": "logging.StreamHandler", "formatter": form, "filters": ["redacting"]}
+            "stderr": {
+                "class": "logging.StreamHandler",
+                "formatter": form,
+                "filters": ["redacting", "repeated"],
+            }
         },
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {

@@ -143,10 +143,15 @@ def test_a_link_that_changes_during_the_load_is_not_used(
 
 
 def test_nothing_is_loaded_while_no_notifications_arrive(
-    make_link: MakeLink, follow: Callable[..., None], shared: SharedEntries
+    make_link: MakeLink,
+    follow: Callable[..., None],
+    shared: SharedEntries,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     follow(make_link()["shortCode"])
-    state.mapped().header[1] = state.microseconds() - int(1_000_000 * (state.HEARING_SECONDS + 1))
+    # One microsecond after the machine booted, however long ago that is.
+    state.mapped().header[state.HEARD] = 1
+    monkeypatch.setattr(state, "HEARING_SECONDS", 0.0)
 
     assert load(shared) == 0
 

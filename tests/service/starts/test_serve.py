@@ -125,6 +125,22 @@ def test_a_second_start_prints_no_secret_and_finds_the_links_again(
     assert paste_curl_line(output, API_KEY=installation.owner.api_key)["success"] is True
 
 
+def test_each_start_says_that_the_file_with_secrets_still_exists(service: Service) -> None:
+    path = service.var_dir / "first_account.txt"
+    reminder = (
+        f"{path} still has the password and the API key of the first account. Keep them elsewhere, and delete the"
+        " file."
+    )
+    service.stop()
+    service.start()
+    assert reminder in service.stdout.splitlines()
+    hidden = path.rename(path.with_suffix(".hidden"))
+    service.stop()
+    service.start()
+    assert "still has the password" not in service.stdout
+    hidden.rename(path)
+
+
 def test_health_is_public(service: Service) -> None:
     alive = service.call("GET", "/healthz")
     assert (alive.status, alive.json()) == (200, {"status": "ok"})

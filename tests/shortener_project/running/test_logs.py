@@ -1,12 +1,21 @@
 from __future__ import annotations
 
+import io
 import json
 import logging
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from django.db import IntegrityError, connection
 
+from common.repeated_lines import REPEATED, RepeatedLines
 from shortener_project.running.logs import JSONFormatter, RedactingFilter, TextFormatter, request_id
+from testing.polling import eventually
+
+REPOSITORY = Path(__file__).parents[3]
 
 HOSTILE = (
     "a\nb\r\n2026-11-21 12:00:00,000 ERROR root: forged \x1b[31mred\x1b[0m \x00 \x7f \x9b31m \u2028 \u202e"
@@ -67,3 +76,69 @@ def test_gunicorn_error_message_omits_the_request() -> None:
     entry = record("Error handling request %s %s", "GET", "/api/urls?key=sl_live_abc")
     RedactingFilter(addresses=True).filter(entry)
     assert entry.getMessage() == "Error handling a request"
+
+
+@pytest.fixture
+def repeating() -> Iterator[tuple[logging.Logger, io.StringIO]]:
+    """A logger with the service's filter and formatter, and what it has written."""
+    written = io.StringIO()
+    handler = logging.StreamHandler(written)
+    handler.setFormatter(logging.Formatter("%(levelname)s %(message)s %(fields)s", defaults={"fields": ""}))
+    handler.addFilter(RepeatedLines())
+    logger = logging.getLogger("django.request")
+    logger.addHandler(handler)
+    # The handler of the settings has a filter of its own.
+    logger.propagate = False
+    yield logger, written
+    logger.propagate = True
+    logger.removeHandler(handler)
+
+
+def test_a_line_of_each_503_is_logged_once_and_then_counted(
+    repeating: tuple[logging.Logger, io.StringIO],
+) -> None:
+    logger, written = repeating
+    for number in range(1000):
+        logger.error("%s: %s", "Service Unavailable", f"/{number}", extra={"status_code": 503})
+    assert written.getvalue() == "ERROR Service Unavailable: /0 \n"
+    eventually(lambda: written.getvalue().count("\n") == 2)
+    assert written.getvalue().splitlines()[1] == "ERROR Service Unavailable: /999 {'count': 999}"
+
+
+def test_other_errors_of_requests_are_logged_each(repeating: tuple[logging.Logger, io.StringIO]) -> None:
+    logger, written = repeating
+    for number in range(10):
+        logger.error("%s: %s", "Internal Server Error", f"/{number}", extra={"status_code": 500})
+    assert written.getvalue().count("\n") == 10
+
+
+def test_marked_lines_are_counted_separately_for_each_exception(
+    repeating: tuple[logging.Logger, io.StringIO],
+) -> None:
+    logger, written = repeating
+    for error in (ValueError("a"), KeyError("b"), ValueError("c")):
+        try:
+            raise error
+        except Exception:
+            logger.exception("Failed", extra=REPEATED)
+    assert [line for line in written.getvalue().splitlines() if "Error: " in line] == [
+        "ValueError: a",
+        "KeyError: 'b'",
+    ]
+    eventually(lambda: written.getvalue().endswith("ERROR Failed {'count': 1}\n"))
+
+
+def test_a_process_that_ends_logs_what_it_has_counted() -> None:
+    program = """
+import logging
+from common.repeated_lines import REPEATED, RepeatedLines
+handler = logging.StreamHandler()
+handler.addFilter(RepeatedLines())
+logging.getLogger().addHandler(handler)
+for _ in range(3):
+    logging.error("Failed", extra=REPEATED)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
+    assert done.stderr == "Failed\nFailed\n"
