@@ -1,4 +1,4 @@
-"""python -m bench.report [--new]: write docs/benchmarks.md from the committed results.
+"""python -m bench.report [--new]: write bench/results.md from the committed results.
 
 ``--new`` first adds the results that benchmarks on this machine have recorded since the last report.
 """
@@ -11,19 +11,14 @@ from collections.abc import Mapping
 from bench.catalog import SUBJECTS, TITLES, WANTED
 from bench.harness.results import COMMITTED, NEW, PROJECT_DIR, Result, read, write
 
-PAGE = PROJECT_DIR / "docs" / "benchmarks.md"
+PAGE = PROJECT_DIR / "bench" / "results.md"
 
 _INTRODUCTION = """\
-# Benchmarks
+# Results of the benchmarks
 
-Every figure is a measurement; each row names its command, machine and date. On shared cores, ratios within one run and
-processor time are more reliable than elapsed time. Three values separated by slashes are the minimum, median and
-maximum of the rounds. [Performance](performance.md) compares the figures with their targets and explains those that
-were not reached.
-
-`make bench` runs every benchmark, `make bench NAME=redirects` one of them, and `make prove NAME=clicks` a proof
-([bench/README.md](../bench/README.md) describes them). Each run records its figures; `make bench-report` adds
-them and writes this page from `docs/benchmarks.jsonl`.
+Generated from `results.jsonl` by `make bench-report`; [README.md](README.md) describes the benchmarks. On shared
+cores, ratios within one run and processor time are more reliable than elapsed time. Three values separated by slashes
+are the minimum, median and maximum of the rounds.
 """
 
 

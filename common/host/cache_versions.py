@@ -11,7 +11,7 @@ Until a transaction commits, other processes read and cache the old state. So a 
 number twice: at once, for later reads in the same transaction, and again after the commit.
 
 Trades clarity for speed: the fast lane compares the mapped words itself, without an object or a lock, on each
-redirect. docs/benchmarks.md, "Redirects" and "Changes and outages", has the measurements.
+redirect. bench/results.md, "Redirects" and "Changes and outages", has the measurements.
 """
 
 from __future__ import annotations
