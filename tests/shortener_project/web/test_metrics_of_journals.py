@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,8 +20,8 @@ from analytics.journal.drops import count_drop
 from common.host import state
 from testing.analytics.clicks import drain
 from testing.polling import DEADLINE
+from tests.shortener_project.web.scraping import out_of_reach, scrape, value
 from tests.shortener_project.web.scraping import prometheus as prometheus
-from tests.shortener_project.web.scraping import scrape, value
 
 MakeLink = Callable[..., dict[str, Any]]
 
@@ -115,18 +114,6 @@ def end_current_session() -> None:
     with psycopg.connect(address, autocommit=True) as other:
         end = "SELECT pg_terminate_backend(%s, %s)"
         assert other.execute(end, [pid, DEADLINE * 1000]).fetchone() == (True,)
-
-
-@contextmanager
-def out_of_reach() -> Iterator[None]:
-    """Inside, the database's address refuses connections."""
-    address = {name: connection.settings_dict[name] for name in ("HOST", "PORT")}
-    connection.close()
-    connection.settings_dict |= {"HOST": "127.0.0.1", "PORT": "1"}
-    try:
-        yield
-    finally:
-        connection.settings_dict |= address
 
 
 def test_damaged_segments_are_reported(prometheus: Client, settings: Settings, db: None) -> None:
