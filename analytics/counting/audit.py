@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -12,7 +13,9 @@ from django.db import connection
 from django.db.backends.utils import CursorWrapper
 
 from analytics.counting.audit_checks import CHECKS, DAY, Check
+from analytics.counting.segments.segment_rows import offset_of
 from analytics.journal.pending import open_record
+from analytics.journal.reader import DAMAGED_SUFFIX, segments
 from analytics.journal.records import COUNTED, decode
 from analytics.models import Dimension, Kind
 from analytics.pipeline_models import JournalLoss
@@ -32,12 +35,25 @@ def differences() -> Iterator[str]:
 
 
 def losses() -> Iterator[str]:
-    """Clicks missing from both a restored database and the journals. They do not count as differences."""
+    """Clicks missing from both a restored database and the journals, and damaged clicks. They are no differences."""
     for loss in JournalLoss.objects.filter(size__gt=0).order_by("segment_id"):
+        last = "the last of them " if loss.size > loss.end - loss.start else ""
         yield (
-            f"segment {loss.segment_id}: {loss.size} bytes of clicks are lost, between byte {loss.start}"
+            f"segment {loss.segment_id}: {loss.size} bytes of clicks are lost, {last}between byte {loss.start}"
             f" and {loss.end}"
         )
+
+
+def damaged_segments(folder: Path) -> Iterator[str]:
+    """The segments of this host that were set aside, and how much of them is not counted."""
+    for segment in segments(folder, DAMAGED_SUFFIX):
+        with segment.open() as file:
+            if file is not None:
+                offset = offset_of(segment.id)
+                yield (
+                    f"segment {segment.id}: damaged; {max(0, file.size - offset)} bytes from byte {offset} on are not"
+                    f" counted. `manage.py drain_clicks --damaged` counts what is intact of {segment.path}"
+                )
 
 
 def _differences(cursor: CursorWrapper, check: Check, values: Mapping[str, Any]) -> Iterator[str]:

@@ -21,8 +21,8 @@ from django.conf import settings
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from analytics.journal.reader import segments
-from analytics.journal.writer import sync_folder
+from analytics.journal.reader import DAMAGED_SUFFIX, segments
+from analytics.journal.writer import SUFFIX, sync_folder
 from shortener_project import __version__
 from shortener_project.backup.postgres_programs import connection_arguments, run_program
 
@@ -64,12 +64,15 @@ def secret_digest(secret: str) -> str:
 
 def _add_segments(archive: tarfile.TarFile) -> int:
     number = 0
-    for segment in segments(settings.CLICKS_DIR):
-        # Counted completely since the folder was listed.
-        with suppress(FileNotFoundError):
-            # Mostly zeros: counted records are overwritten.
-            _add(archive, f"{JOURNAL}{segment.path.name}", gzip.compress(segment.path.read_bytes(), 1))
-            number += 1
+    # Segments that are set aside meanwhile are listed last.
+    for suffix in (SUFFIX, DAMAGED_SUFFIX):
+        for segment in segments(settings.CLICKS_DIR, suffix):
+            # Counted completely since the folder was listed.
+            with suppress(FileNotFoundError):
+                # Mostly zeros: counted records are overwritten.
+                content = gzip.compress(segment.path.read_bytes(), 1)
+                _add(archive, f"{JOURNAL}{segment.id}{SUFFIX}", content)
+                number += 1
     return number
 
 

@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db import Error
 
 from analytics.journal.backlog import backlog
+from analytics.journal.writer import writing_error
 from common.clock import UNREADY_SECONDS, seconds_ahead
 from common.database import check_connection
 from common.host import state
@@ -44,6 +45,11 @@ def _silence() -> str | None:
     return "none heard" if seconds == inf else f"none heard for {seconds:.0f} s"
 
 
+def _unwritable_journal() -> str | None:
+    error = writing_error(settings.CLICKS_DIR)
+    return f"it cannot be written: {error.strerror}" if error else None
+
+
 def _long_backlog() -> str | None:
     is_long = backlog(settings.CLICKS_DIR).waiting > settings.CLICK_BACKLOG_MB * 1024 * 1024
     return "the backlog is above its limit" if is_long else None
@@ -58,6 +64,7 @@ PARTS = (
     Part(_DATABASE, check_connection),
     Part("migrations", _unfinished_migrations, needs_database=True),
     Part("changes", _silence),
+    Part("journal", _unwritable_journal),
     Part("clicks", _long_backlog, needs_database=True),
     Part("clock", _wrong_clock, needs_database=True),
 )

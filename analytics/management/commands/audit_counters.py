@@ -3,10 +3,11 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand
 from django.db import connection, transaction
 
-from analytics.counting.audit import differences, losses
+from analytics.counting.audit import damaged_segments, differences, losses
 
 
 class Command(BaseCommand):
@@ -26,8 +27,8 @@ class Command(BaseCommand):
             for difference in differences():
                 self.stdout.write(difference)
                 count += 1
-            for loss in losses():
-                self.stdout.write(loss)
+            for line in (*losses(), *damaged_segments(settings.CLICKS_DIR)):
+                self.stdout.write(line)
         self.stdout.write(f"{count} differences.")
         if count:
             sys.exit(1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -104,7 +105,7 @@ def test_without_the_database_the_parts_that_need_it_are_unknown(operator: Clien
     assert response.status_code == 503
     assert states.pop("database").startswith("the database does not respond: connection ")
     unknown = {part.name: "unknown without the database" for part in readiness.PARTS if part.needs_database}
-    assert states == {"status": "unavailable"} | {"changes": "ok"} | unknown
+    assert states == {"status": "unavailable", "changes": "ok", "journal": "ok"} | unknown
 
 
 def test_a_part_that_raises_an_unexpected_error_is_not_well(
@@ -115,3 +116,14 @@ def test_a_part_that_raises_an_unexpected_error_is_not_well(
     assert response.status_code == 503
     assert response.json()["clicks"].startswith("unknown: TypeError(")
     assert "The state of the clicks is unknown" in caplog.text
+
+
+def test_it_is_503_while_the_journal_cannot_be_written(
+    operator: Client, browser: Client, settings: Settings, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    settings.CLICKS_DIR = tmp_path / "file" / "clicks"
+    reason = {"journal": "it cannot be written: Not a directory"}
+    status, states, _ = shown(operator.get("/readyz"))
+    assert (status, {name: states[name] for name in reason}) == (503, reason)
+    assert shown(browser.get("/readyz")) == (503, {"status": "unavailable"}, "2")
