@@ -37,13 +37,13 @@ class Command(BaseCommand):
             help="count the backlog and the intact clicks behind damage, print what is skipped, and exit",
         )
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: Any, once: bool, damaged: bool = False, **options: Any) -> None:
         allocate_drop_counter()
         # The objects of a batch live until its end: default garbage collection costs a tenth of the throughput.
         gc.freeze()
         gc.set_threshold(200_000)
-        drainer = Drainer(settings.CLICKS_DIR, skips_damage=options["damaged"])
-        once, counted = options["once"] or options["damaged"], 0
+        drainer = Drainer(settings.CLICKS_DIR, skips_damage=damaged)
+        once, counted = once or damaged, 0
         while True:
             began = time.monotonic()
             try:
@@ -70,7 +70,7 @@ class Command(BaseCommand):
             elif drainer.has_caught_up:
                 # Clicks that arrived during the batch have waited already.
                 time.sleep(max(0, began + PAUSE_SECONDS - time.monotonic()))
-        if options["damaged"]:
+        if damaged:
             self.stdout.write(f"{counted} records counted.")
         if drainer.has_damage:
             raise CommandError("A segment of the journal is damaged; see the log.")
