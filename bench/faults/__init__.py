@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bench.faults import data, failover, frozen, outage, process
+from bench.faults import data, failover, frozen, journal, outage, process
 from bench.faults.result import Result
 
 FAULTS: dict[str, Callable[[], Result]] = {
@@ -18,6 +18,10 @@ FAULTS: dict[str, Callable[[], Result]] = {
     "database-restored": data.database_restored,
     "clock-ahead": data.clock_ahead,
     "partition-locked": data.partition_locked,
+    "journal-read-only": journal.journal_read_only,
+    "journal-full": journal.journal_full,
+    "bits-flipped": journal.bits_flipped,
+    "database-clock-ahead": journal.database_clock_ahead,
     "few-open-files": process.few_open_files,
     "signals-without-meaning": process.signals_without_meaning,
 }

@@ -18,6 +18,8 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 from common.host.metric_files import share
 
+# Part of another metric, see `shortener_project.web.metrics`.
+UNSTORED_DROPS = "shortener_clicks_dropped_unstored"
 FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 # Upper bounds in seconds.
 REDIRECT_BUCKETS = (
@@ -74,6 +76,12 @@ _API_SECONDS = Histogram(
     buckets=API_BUCKETS,
 )
 _DRAINED = Counter("shortener_click_records_drained", "Records read from the journal", registry=REGISTRY)
+_TO_DATABASE = Counter(
+    "shortener_clicks_to_database",
+    "Visits that the database recorded because the journal could not be written",
+    registry=REGISTRY,
+)
+_UNSTORED_DROPS = Counter(UNSTORED_DROPS, "Dropped clicks that no file counts", registry=REGISTRY)
 _DATABASE_ERRORS = Counter(
     "shortener_database_errors",
     "Requests and iterations that failed because of the database",
@@ -150,6 +158,17 @@ def observe_api_request(route: str, status: int, seconds: float) -> None:
 @_never_raises
 def count_drained(records: int) -> None:
     _DRAINED.inc(records)
+
+
+@_never_raises
+def count_click_to_database() -> None:
+    _TO_DATABASE.inc()
+
+
+@_never_raises
+def count_unstored_drop() -> None:
+    """Count a lost click that the file of lost clicks does not count, because it cannot be written either."""
+    _UNSTORED_DROPS.inc()
 
 
 @_never_raises

@@ -30,8 +30,8 @@ VAR_DIR = addresses.folder("VAR_DIR", "var", "Folder for everything written at r
 INTERNAL_LISTEN = addresses.listener(
     "INTERNAL_LISTEN",
     lambda: str(VAR_DIR.read() / "run" / "internal.sock"),
-    "Where `/metrics` and `/internal` are served: an address with a port, or a Unix socket for this account and, "
-    "outside `VAR_DIR`, its group.",
+    "Where `/metrics`, `/internal` and the parts of `/readyz` are served: an address with a port, or a Unix socket "
+    "for this account and, outside `VAR_DIR`, its group.",
     used_port=PORT,
     used_host=HOST,
     shown="`$VAR_DIR/run/internal.sock`",

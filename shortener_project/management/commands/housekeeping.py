@@ -14,6 +14,7 @@ from accounts.api_requests.idempotency import delete_expired_responses
 from accounts.history.retention import delete_old_changes
 from accounts.sessions.lifecycle import delete_expired_api_sessions
 from accounts.sessions.store import delete_expired_sessions
+from analytics.counting.host_clocks import report_date
 from analytics.counting.retention.deletion import (
     delete_clicks_of_deleted_links,
     delete_finished_segments,
@@ -95,8 +96,10 @@ def run_all_steps() -> Error | None:
 
 
 def report_clock() -> None:
+    """Log a wrong clock, and tell the other hosts the date."""
     try:
         ahead = seconds_ahead()
+        report_date()
     except Error:
         return
     if abs(ahead) > TOLERATED_SECONDS:
