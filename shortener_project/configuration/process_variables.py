@@ -37,7 +37,8 @@ WEB_CONCURRENCY = processes.integer(
 API_CONCURRENCY = processes.integer(
     "API_CONCURRENCY",
     _one_per_processor,
-    "Processes that serve everything else, with as many threads. 0: the redirect processes serve everything.",
+    "Processes that serve everything else, with as many threads and one more for `/readyz` and the internal listener. "
+    "0: the redirect processes serve everything.",
     maximum=256,
     shown="one per processor, at most 16",
 )
