@@ -39,6 +39,8 @@ _SERVER = ("127.0.0.1", 8000)
 _MAX_ITERATIONS = 10_000
 # The shortest time that epoll waits is a millisecond.
 _WAIT_SECONDS = 0.001
+# Creating one takes longer than most conversations.
+_CONFIG = Config()
 
 MakeLoop = Callable[..., EventLoop]
 
@@ -95,7 +97,7 @@ class _Run:
         self._connections.ending = conversation.is_ending
         self.admitted = 0
         self._loop = make_loop(
-            self._connections, lane_of_known_links(), config=Config(), on_deferred=self._on_deferred
+            self._connections, lane_of_known_links(), config=_CONFIG, on_deferred=self._on_deferred
         )
         # The clients' numbers by their addresses.
         self._numbers: dict[Any, int] = {}
