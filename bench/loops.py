@@ -3,7 +3,7 @@
 Compares what clients receive, the records of the journal, and what the compiled and the Python event loop keep and
 defer. The exit status is 1 if anything differs. Needs the compiled loop (`make accelerate`).
 
---sanitize: build the compiled loop once more, with AddressSanitizer and UndefinedBehaviorSanitizer, and use this build.
+--sanitize: build the compiled loop once more, with AddressSanitizer and UndefinedBehaviorSanitizer, and use that.
 They end the program at the first invalid access to memory. Needs gcc. Each conversation takes several times as long.
 """
 
@@ -24,7 +24,13 @@ from bench.harness.results import PROJECT_DIR, record
 COUNT = 20_000
 REPORTED = 1_000
 # Without the frame pointer, the reports would lack callers. Checks that only warn would pass.
-_SANITIZED = ("-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer")
+_SANITIZED = (
+    "-g",
+    "-O1",
+    "-fsanitize=address,undefined",
+    "-fno-sanitize-recover=all",
+    "-fno-omit-frame-pointer",
+)
 _SANITIZER = {
     # Python frees little at its exit. A long quarantine costs more time than the conversations.
     "ASAN_OPTIONS": "detect_leaks=0:quarantine_size_mb=16",
@@ -38,7 +44,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=COUNT)
     parser.add_argument("--seed", type=int, default=secrets.randbelow(1_000_000))
-    parser.add_argument("--sanitize", action="store_true", help="check every access of the compiled loop to memory")
+    parser.add_argument(
+        "--sanitize", action="store_true", help="check every access of the compiled loop to memory"
+    )
     parser.add_argument("--module", type=Path, help="use the compiled loop in this folder")
     options = parser.parse_args()
     if options.sanitize:
@@ -66,7 +74,17 @@ def _run_sanitized(seed: int, count: int) -> int:
 
     with tempfile.TemporaryDirectory() as folder:
         build(Path(folder), *_SANITIZED)
-        command = [sys.executable, "-m", "bench.loops", "--seed", str(seed), "--count", str(count), "--module", folder]
+        command = [
+            sys.executable,
+            "-m",
+            "bench.loops",
+            "--seed",
+            str(seed),
+            "--count",
+            str(count),
+            "--module",
+            folder,
+        ]
         # The interpreter has no sanitizer of its own, so the library must be there before everything else.
         preloaded = {"LD_PRELOAD": f"{_runtime('libasan.so')} {_runtime('libubsan.so')}"}
         environment = os.environ | _SANITIZER | preloaded

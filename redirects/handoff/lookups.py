@@ -30,8 +30,8 @@ _BATCH = 100
 
 
 class Lookups:
-    """Calls ``on_unresolved`` with connections that the fast lane cannot answer after the lookup, or at once if they have
-    waited for too long. Main thread only.
+    """Calls ``on_unresolved`` with connections that the fast lane cannot answer after the lookup, or that have waited
+    for it for too long. Main thread only.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Lookups:
     def expire(self) -> None:
         """Give up waiting for a thread after the queue timeout. The lookup itself goes on."""
         oldest = time.monotonic() - settings.API_QUEUE_SECONDS
-        for key, waiting in self._waiting.items():
+        for waiting in self._waiting.values():
             # In the order of their arrival.
             while waiting and waiting[0].incoming.since < oldest:
                 self._on_unresolved(waiting.pop(0))

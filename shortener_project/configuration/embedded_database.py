@@ -6,8 +6,8 @@ from local_postgres import EmbeddedPostgres
 from local_postgres.sizing import settings_for
 from shortener_project.configuration import process_variables, variables
 
-# Each thread of a worker keeps a connection. A redirect worker has a fifth thread for claims of clicks, and an API worker
-# one for probes. Without API workers, a redirect worker has both.
+# Each thread of a worker keeps a connection. A redirect worker has a fifth thread for claims of clicks, and an API
+# worker one for probes. Without API workers, a redirect worker has both.
 _PER_WORKER = 5
 # The process that loads links when redirect workers start.
 _LOADER = 1

@@ -51,6 +51,12 @@ API_QUEUE_SECONDS = processes.integer(
     "Longest time in seconds that a request waits for a thread; it then gets 503 with `Retry-After`.",
     minimum=1,
 )
+SILENCE_SECONDS = processes.integer(
+    "SILENCE_SECONDS",
+    60,
+    "Restart a process of this host that has shown no sign of life for so many seconds beyond the time limit of its "
+    "SQL statements. 0: never, for a debugger.",
+)
 CONNECTIONS_PER_ADDRESS = processes.integer(
     "CONNECTIONS_PER_ADDRESS",
     1_000,

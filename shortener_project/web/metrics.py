@@ -23,7 +23,7 @@ from analytics.journal.backlog import Backlog, backlog, backlog_without_database
 from analytics.journal.drops import dropped_clicks
 from common.clock import seconds_ahead
 from common.database import read_first
-from common.host import state
+from common.host import state, vitals
 from common.host.internal_listener import is_internal_client
 from common.host.metrics import collect_counted, count_database_error
 
@@ -52,7 +52,7 @@ class _OfThisHost(Collector):
     """Values that are looked up instead of counted."""
 
     def collect(self) -> Iterator[Metric]:
-        for group in (_journal_and_database, _changes, _drops):
+        for group in (_journal_and_database, _changes, _drops, _processes):
             try:
                 metrics_of_group = list(group())
             except OSError as error:
@@ -124,3 +124,14 @@ def _drops() -> Iterator[Metric]:
         "Answered clicks that could not be stored, since the installation began",
         value=dropped_clicks(),
     )
+
+
+def _processes() -> Iterator[Metric]:
+    silent = GaugeMetricFamily(
+        "shortener_process_silent_seconds",
+        "For how long a process of the service has shown no sign of life",
+        labels=["process"],
+    )
+    for name, signs in vitals.of_all():
+        silent.add_metric([name], signs.silent_seconds)
+    yield silent

@@ -14,6 +14,7 @@ from common.clock import UNREADY_SECONDS, seconds_ahead
 from common.database import read_first
 from common.host import state
 from common.host.metrics import count_database_error
+from common.host.vitals import counting_problem
 from common.http.hosts import canonical_host
 from redirects.unknown_hosts import is_unknown_host
 from redirects.views import root
@@ -41,18 +42,20 @@ def readyz(request: HttpRequest) -> HttpResponse:
     """
     try:
         pending = read_first(missing_migrations)
-        waiting = 0 if pending else backlog(settings.CLICKS_DIR).waiting
+        clicks = None if pending else backlog(settings.CLICKS_DIR)
         ahead = seconds_ahead()
     except Error:
         count_database_error("page")
         return _status(503, status="unavailable", database="unreachable")
-    if pending:
+    if clicks is None:
         return _status(503, status="unavailable", database="migrations are missing")
     if (seconds := state.unheard_seconds()) > state.HEARING_SECONDS:
         changes = "none heard" if seconds == inf else f"none heard for {seconds:.0f} s"
         return _status(503, status="unavailable", database="ok", changes=changes)
-    if waiting > settings.CLICK_BACKLOG_MB * 1024 * 1024:
+    if clicks.waiting > settings.CLICK_BACKLOG_MB * 1024 * 1024:
         return _status(503, status="unavailable", database="ok", clicks="the backlog is above its limit")
+    if problem := counting_problem(clicks.oldest):
+        return _status(503, status="unavailable", database="ok", clicks=problem)
     if abs(ahead) >= UNREADY_SECONDS:
         return _status(503, status="unavailable", database="ok", clock=f"{ahead:+.0f} s from the database's")
     return _status(200, status="ok", database="ok", clicks="ok")

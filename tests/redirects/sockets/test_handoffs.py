@@ -10,6 +10,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -174,10 +175,10 @@ def test_the_queue_tells_since_when_the_next_request_waits_and_opens_no_descript
     for since in (12.5, 99.0):
         handoff, _ = make_handoff(b"x")
         queue.put(handoff._replace(incoming=handoff.incoming._replace(since=since)))
-    before = os.listdir("/dev/fd")
+    before = _open_descriptors()
 
     assert [queue.waiting_since(), queue.waiting_since()] == [12.5, 12.5]
-    assert os.listdir("/dev/fd") == before
+    assert _open_descriptors() == before
     empty(queue)
     assert queue.waiting_since() is None
 
@@ -206,3 +207,7 @@ def test_a_worker_without_an_idle_thread_refuses_what_is_overdue_and_nothing_els
         assert [client.recv(65_536) for client in clients[:2]] == [BUSY, BUSY]
         assert queue.waiting_since() == now
     assert received == []
+
+
+def _open_descriptors() -> list[str]:
+    return sorted(path.name for path in Path("/dev/fd").iterdir())
