@@ -300,13 +300,16 @@ supervise(
     )
     ticks = it.folder / "ticks"
     eventually(lambda: it.ready() and ticks.exists())
-    pids = [it.process.pid, *it.ready()]
+    pids = [*it.ready(), it.process.pid]
     for pid in pids:
+        before = ticks.stat().st_size
         os.kill(pid, signal.SIGSTOP)
+        # The supervisor has seen the child's last sign of life when it is stopped, too.
+        eventually(lambda pid=pid, before=before: pid == it.process.pid or ticks.stat().st_size > before + 2)
     stopped = time.monotonic()
     eventually(lambda: time.monotonic() > stopped + 6)
     before = ticks.stat().st_size
-    for pid in pids:
+    for pid in reversed(pids):
         os.kill(pid, signal.SIGCONT)
     eventually(lambda: ticks.stat().st_size > before + 20)
     it.send_signal(signal.SIGTERM)
