@@ -311,6 +311,8 @@ supervise(
     before = ticks.stat().st_size
     for pid in reversed(pids):
         os.kill(pid, signal.SIGCONT)
+        # The supervisor runs first.
+        eventually(lambda before=before: ticks.stat().st_size > before)
     eventually(lambda: ticks.stat().st_size > before + 20)
     it.send_signal(signal.SIGTERM)
     assert it.outcome() == "stopped\n"
