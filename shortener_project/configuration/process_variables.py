@@ -55,7 +55,8 @@ SILENCE_SECONDS = processes.integer(
     "SILENCE_SECONDS",
     60,
     "Restart a process of this host that has shown no sign of life for so many seconds beyond the time limit of its "
-    "SQL statements. 0: never, for a debugger.",
+    "SQL statements.",
+    minimum=5,
 )
 CONNECTIONS_PER_ADDRESS = processes.integer(
     "CONNECTIONS_PER_ADDRESS",

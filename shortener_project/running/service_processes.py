@@ -61,7 +61,7 @@ def service_processes(
             web,
             failures_allowed=4,
             reloads=True,
-            silence_allowed=settings.SILENCE_SECONDS or None,
+            silence_allowed=settings.SILENCE_SECONDS,
         ),
         command("listener", preloading.FOLLOW_CHANGES),
         background(CLICK_DRAINER, preloading.DRAIN_CLICKS),
@@ -73,4 +73,4 @@ def service_processes(
 def _silence_allowed(module: str) -> float | None:
     """A process that waits for a statement shows no sign of life until the statement's time limit."""
     statement = statement_seconds(command_of(module))
-    return settings.SILENCE_SECONDS + statement if settings.SILENCE_SECONDS and statement else None
+    return settings.SILENCE_SECONDS + statement if statement else None

@@ -22,7 +22,16 @@ def test_no_conversation_makes_the_compiled_loop_access_foreign_memory() -> None
         if os.environ.get("CI"):
             pytest.fail(f"CI has what the sanitizers need, but: {missing}.")
         pytest.skip(f"NOT TESTED: {missing}.")
-    command = [sys.executable, "-m", "bench.loops", "--sanitize", "--count", str(CONVERSATIONS), "--seed", "1"]
+    command = [
+        sys.executable,
+        "-m",
+        "bench.loops",
+        "--sanitize",
+        "--count",
+        str(CONVERSATIONS),
+        "--seed",
+        "1",
+    ]
     done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
 
     assert done.returncode == 0, done.stdout + done.stderr

@@ -17,7 +17,7 @@ from shortener_project.running.service_processes import service_processes
         (60, None, {"web server": 60, "listener": 120, "click drainer": 120, "housekeeping": 660}),
         (60, "5000", {"web server": 60, "listener": 65, "click drainer": 65, "housekeeping": 65}),
         (60, "0", {"web server": 60, "listener": None, "click drainer": None, "housekeeping": None}),
-        (0, None, {"web server": None, "listener": None, "click drainer": None, "housekeeping": None}),
+        (5, None, {"web server": 5, "listener": 65, "click drainer": 65, "housekeeping": 605}),
     ],
 )
 def test_a_process_may_be_silent_for_as_long_as_a_statement_and_the_setting(
