@@ -24,8 +24,8 @@ def watch(arbiter: Any) -> None:
 
 
 class _WorkerTimeouts:
-    """After a standstill, of the whole host or of this process, workers get as much time as after their start: gunicorn
-    would kill those that had not run yet.
+    """After a standstill of the host or of this process, workers get as much time as after their start: gunicorn would
+    kill those that had not run yet.
     """
 
     def __init__(self, arbiter: Any) -> None:
