@@ -81,10 +81,10 @@ def test_a_frozen_host_delays_the_others_for_seconds_and_loses_no_click(
 
 @pytest.fixture
 def watchful(make_database: Callable[[], str]) -> Iterator[Service]:
-    """A host whose processes may be silent for ten seconds, half of it in a statement."""
+    """A host whose processes may be silent for 15 seconds, five of them in a statement."""
     with one_host(
         make_database(),
-        **LONG_TIMEOUTS | {"SILENCE_SECONDS": "5", "STATEMENT_TIMEOUT_MS": "5000", "API_CONCURRENCY": "1"},
+        **LONG_TIMEOUTS | {"SILENCE_SECONDS": "10", "STATEMENT_TIMEOUT_MS": "5000", "API_CONCURRENCY": "1"},
     ) as service:
         yield service
 
@@ -114,7 +114,7 @@ def test_processes_that_wait_or_work_are_not_replaced(watchful: Service) -> None
     """The periods of housekeeping and the re-check are longer than they may be silent."""
     pids = [watchful.child(command) for command in [*ALL, "gunicorn"]]
     started = time.monotonic()
-    eventually(lambda: time.monotonic() > started + 12)
+    eventually(lambda: time.monotonic() > started + 18)
 
     assert [watchful.child(command) for command in [*ALL, "gunicorn"]] == pids
     assert "sign of life" not in watchful.stderr
@@ -130,7 +130,7 @@ def test_a_host_that_stood_still_replaces_no_process(watchful: Service) -> None:
     # The supervisor stands still a little later, when it has seen the others' last signs of life.
     eventually(lambda: time.monotonic() > started + 2)
     os.kill(supervisor, signal.SIGSTOP)
-    eventually(lambda: time.monotonic() > started + 14)
+    eventually(lambda: time.monotonic() > started + 20)
     for pid in [supervisor, *others]:
         os.kill(pid, signal.SIGCONT)
 
