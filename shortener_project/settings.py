@@ -25,6 +25,7 @@ PORT = variables.PORT.read()
 LISTEN = HOST if HOST.startswith("/") else f"{HOST}:{PORT}"
 INTERNAL_LISTEN, INTERNAL_HOST, INTERNAL_PORT = variables.INTERNAL_LISTEN.read()
 API_QUEUE_SECONDS = process_variables.API_QUEUE_SECONDS.read()
+SILENCE_SECONDS = process_variables.SILENCE_SECONDS.read()
 CONNECTIONS_PER_ADDRESS = process_variables.CONNECTIONS_PER_ADDRESS.read()
 WEB_CONCURRENCY = process_variables.WEB_CONCURRENCY.read()
 API_CONCURRENCY = process_variables.API_CONCURRENCY.read()

@@ -15,6 +15,8 @@ FAULTS: dict[str, Callable[[], Result]] = {
     "standby-takes-over": failover.standby_takes_over,
     "standby-lost": failover.standby_lost,
     "drainer-frozen": frozen.drainer_frozen,
+    "children-frozen": frozen.children_frozen,
+    "child-dies-in-a-loop": frozen.child_dies_in_a_loop,
     "database-restored": data.database_restored,
     "clock-ahead": data.clock_ahead,
     "partition-locked": data.partition_locked,

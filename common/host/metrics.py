@@ -88,6 +88,12 @@ _DATABASE_ERRORS = Counter(
     ["where"],
     registry=REGISTRY,
 )
+_RESTARTS = Counter(
+    "shortener_process_restarts",
+    "Processes of the service that were started again",
+    ["process", "reason"],
+    registry=REGISTRY,
+)
 
 
 def _never_raises(function: Callable[P, None]) -> Callable[P, None]:
@@ -177,6 +183,12 @@ def count_database_error(operation: str) -> None:
     process.
     """
     _database_errors(operation).inc()
+
+
+@_never_raises
+def count_restart(process: str, reason: str, number: int = 1) -> None:
+    """``reason`` is ``died``, or ``silent`` if the supervisor ended it."""
+    _RESTARTS.labels(process, reason).inc(number)
 
 
 @cache

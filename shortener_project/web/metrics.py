@@ -25,7 +25,7 @@ from analytics.journal.drops import dropped_clicks
 from analytics.journal.writer import writing_error
 from common.clock import seconds_ahead
 from common.database import check_connection, read_first
-from common.host import state
+from common.host import state, vitals
 from common.host.internal_listener import is_internal_client
 from common.host.metrics import UNSTORED_DROPS, collect_counted, count_database_error
 
@@ -52,7 +52,7 @@ class _OfThisHost(Collector):
         yield from (metric for metric in counted if metric not in unstored)
         is_up = _is_database_up()
         yield GaugeMetricFamily("shortener_database_up", "Whether the database responds", value=is_up)
-        groups = (_journal, _writable, _changes, partial(_drops, unstored))
+        groups = (_journal, _writable, _changes, _processes, partial(_drops, unstored))
         for group in (*groups, _losses, _clock) if is_up else groups:
             yield from _metrics_of(group)
 
@@ -141,3 +141,14 @@ def _drops(unstored: Iterable[Metric]) -> Iterator[Metric]:
         " without a response may have succeeded",
         value=dropped_clicks() + sum(sample.value for sample in samples),
     )
+
+
+def _processes() -> Iterator[Metric]:
+    silent = GaugeMetricFamily(
+        "shortener_process_silent_seconds",
+        "For how long a process of the service has shown no sign of life",
+        labels=["process"],
+    )
+    for name, signs in vitals.of_all():
+        silent.add_metric([name], signs.silent_seconds)
+    yield silent

@@ -16,6 +16,7 @@ from common.clock import UNREADY_SECONDS, seconds_ahead
 from common.database import check_connection
 from common.host import state
 from common.host.metrics import count_database_error
+from common.host.vitals import counting_problem
 from shortener_project.running.pending import schema_problem
 
 OK = "ok"
@@ -46,9 +47,11 @@ def _unwritable_journal() -> str | None:
     return f"it cannot be written: {error.strerror}" if error else None
 
 
-def _long_backlog() -> str | None:
-    is_long = backlog(settings.CLICKS_DIR).waiting > settings.CLICK_BACKLOG_MB * 1024 * 1024
-    return "the backlog is above its limit" if is_long else None
+def _uncounted_clicks() -> str | None:
+    clicks = backlog(settings.CLICKS_DIR)
+    if clicks.waiting > settings.CLICK_BACKLOG_MB * 1024 * 1024:
+        return "the backlog is above its limit"
+    return counting_problem(clicks.oldest)
 
 
 def _wrong_clock() -> str | None:
@@ -61,7 +64,7 @@ PARTS = (
     Part("migrations", schema_problem, needs_database=True),
     Part("changes", _silence),
     Part("journal", _unwritable_journal),
-    Part("clicks", _long_backlog, needs_database=True),
+    Part("clicks", _uncounted_clicks, needs_database=True),
     Part("clock", _wrong_clock, needs_database=True),
 )
 

@@ -14,6 +14,7 @@ from analytics.counting.pipeline import Drainer
 from analytics.counting.retention.partitions import has_missed_partition
 from analytics.journal.drops import allocate_drop_counter
 from common.database import is_conflict, is_outage
+from common.host import vitals
 from common.host.metrics import count_database_error, count_drained
 
 # From the beginning of a batch to that of the next, unless a backlog waits. A transaction has a fixed cost, so a batch
@@ -45,6 +46,7 @@ class Command(BaseCommand):
         drainer = Drainer(settings.CLICKS_DIR, skips_damage=damaged)
         once, counted = once or damaged, 0
         while True:
+            vitals.beat()
             began = time.monotonic()
             try:
                 taken = drainer.drain_batch()
@@ -61,6 +63,7 @@ class Command(BaseCommand):
                 time.sleep(OUTAGE_SECONDS)
                 continue
             count_drained(taken)
+            vitals.note_counted()
             counted += taken
             for path, start, end in drainer.take_skipped():
                 self.stdout.write(f"{path}: skipped {end - start} damaged bytes, from byte {start} to {end}")

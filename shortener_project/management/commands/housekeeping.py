@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from argparse import ArgumentParser
 from functools import partial
 from typing import Any
@@ -25,6 +24,7 @@ from analytics.counting.retention.partitions import ensure_partitions
 from analytics.counting.tables.lifetime_counts import close_days
 from analytics.counting.tables.salts import delete_old_visitors
 from common.clock import TOLERATED_SECONDS, seconds_ahead
+from common.host import vitals
 from common.host.metrics import count_database_error
 from limits.attempts import delete_expired_attempts
 from limits.guessing import delete_expired_networks
@@ -57,7 +57,7 @@ class Command(BaseCommand):
             for _ in range(PERIOD_SECONDS // CLOCK_SECONDS):
                 # The next step is a minute away: release the connection.
                 connection.close()
-                time.sleep(CLOCK_SECONDS)
+                vitals.sleep(CLOCK_SECONDS)
                 report_clock()
                 if failure is not None:
                     break

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +18,7 @@ from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from analytics.journal.drops import count_drop
-from common.host import state
+from common.host import state, vitals
 from testing.analytics.clicks import close_journal, drain
 from testing.polling import DEADLINE
 from tests.shortener_project.web.scraping import out_of_reach, scrape, value
@@ -179,3 +180,32 @@ def test_a_journal_folder_that_cannot_be_made_hides_no_other_metric(
     assert whole - {name for name, _ in scrape(prometheus)} == missing
     assert value(prometheus, "database_up") == 1
     assert value(prometheus, "journal_writable") == 0
+
+
+def test_a_host_is_not_ready_while_a_click_waits_and_no_batch_is_counted(
+    visitor: Client, prometheus: Client, make_link: MakeLink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vitals, "_of_all", {})
+    drainer = vitals.create(vitals.CLICK_DRAINER)
+    state.note_heard()
+    with time_machine.travel(datetime.now(UTC), tick=False) as clock:
+        visitor.get(f"/{make_link()['shortCode']}")
+        # Less than the tolerance of the clock.
+        clock.shift(55)
+        assert prometheus.get("/readyz").status_code == 200
+        late = time.monotonic_ns() + 61_000_000_000
+        monkeypatch.setattr(time, "monotonic_ns", lambda: late)
+        monkeypatch.setattr(vitals, "_WAITING_SECONDS", 50.0)
+        response = prometheus.get("/readyz")
+        assert response.status_code == 503
+        assert response.json()["clicks"] == "the oldest has not been counted for 55 s"
+        drainer.note_counted()
+        assert prometheus.get("/readyz").status_code == 200
+
+
+def test_the_silence_of_each_process_is_reported(
+    prometheus: Client, monkeypatch: pytest.MonkeyPatch, db: None
+) -> None:
+    monkeypatch.setattr(vitals, "_of_all", {})
+    vitals.create("listener").report(silent_seconds=12.5, failures=0)
+    assert value(prometheus, "process_silent_seconds", process="listener") == 12.5
