@@ -15,7 +15,6 @@ from accounts.second_factor import policy
 from accounts.workspaces.admin import WorkspaceAdmin  # noqa: F401 # Django finds admin pages in this module
 from common.admin import OperatorAdmin
 
-
 PRIVILEGES = ("is_staff", "is_staff_by_provider", "is_superuser", "user_permissions")
 
 
@@ -25,7 +24,8 @@ class UserAdmin(OperatorAdmin, DjangoUserAdmin):  # type: ignore[type-arg] # gen
 
     Accounts are disabled, not deleted: deleting one would release the codes of its printed links. Staff
     without superuser rights cannot give anyone more permissions, cannot change superusers, and cannot remove
-    second factors or identities of staff. Nobody removes their own here: the pages under /accounts/ ask for the password first.
+    second factors or identities of staff. Nobody removes their own here: the pages under /accounts/ ask for the
+    password first.
     """
 
     has_form = True

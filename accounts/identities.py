@@ -77,7 +77,7 @@ def describe(identity: SocialAccount) -> str:
 
 
 def mail_after_new_password(user: User) -> None:
-    """Tell the owner which identities still log in, after the commit of a new password that does not disconnect them."""
+    """After the commit, tell the owner which identities still log in: a new password does not disconnect them."""
     if identities := [*identities_of(user).select_related("user")]:
         lines = "\n".join(f"- {describe(identity)}" for identity in identities)
         text = (

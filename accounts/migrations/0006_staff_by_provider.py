@@ -13,6 +13,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='user',
             name='is_staff_by_provider',
-            field=models.BooleanField(db_comment='Whether is_staff holds only in sessions that were opened with the OpenID provider.', db_default=False, default=False, help_text='The provider granted the staff status: it holds only in sessions that were opened with the provider.', verbose_name='staff by single sign-on'),
+            field=models.BooleanField(db_comment='Whether is_staff holds only in sessions that were opened with the OpenID provider.', db_default=False, default=False, help_text='The provider granted the staff status. It holds only in sessions that the provider opened.', verbose_name='staff by single sign-on'),
         ),
     ]

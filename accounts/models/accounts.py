@@ -47,7 +47,7 @@ class User(AbstractBaseUser, PermissionsMixin):
         "staff by single sign-on",
         default=False,
         db_default=False,
-        help_text="The provider granted the staff status: it holds only in sessions that were opened with the provider.",
+        help_text="The provider granted the staff status. It holds only in sessions that the provider opened.",
         db_comment="Whether is_staff holds only in sessions that were opened with the OpenID provider.",
     )
     created_at = models.DateTimeField(db_default=Now(), editable=False, db_comment="Creation time.")

@@ -1,4 +1,4 @@
--- Written by `make schema`. Digest of the migrations: a7e0c9c077e88ec40aa89d8068a7821b77fd383cb22b6b038aa74864e18eb38e
+-- Written by `make schema`. Digest of the migrations: a82ef416c71f3004a1fd2f48789f78799f9e0ce015a8ca90913100c70fe023e1
 SET LOCAL check_function_bodies = false;
 CREATE FUNCTION accounts_create_personal_workspace() RETURNS trigger
     LANGUAGE plpgsql

@@ -115,6 +115,8 @@ class Conversation:
                 _check_status(subject, response.status_code)
                 return Answer(response.status_code, _parse(subject, _read(subject, response)))
         except (requests.RequestException, HTTPError, OSError, ValueError) as error:
+            if self._is_over:
+                raise _too_late() from None
             raise ProviderUnavailable(
                 f"The identity provider cannot be reached for its {subject}."
             ) from error
@@ -159,14 +161,16 @@ def converse(work: Callable[[Conversation], _T]) -> _T:
     except RuntimeError:
         _slots.release()
         raise
-    seconds = settings.SOCIALACCOUNT_REQUESTS_TIMEOUT
     try:
-        return result.result(seconds)
+        return result.result(settings.SOCIALACCOUNT_REQUESTS_TIMEOUT)
     except TimeoutError:
         conversation.end()
-        raise ProviderUnavailable(
-            f"The identity provider did not answer within {seconds:g} seconds."
-        ) from None
+        raise _too_late() from None
+
+
+def _too_late() -> ProviderUnavailable:
+    seconds = settings.SOCIALACCOUNT_REQUESTS_TIMEOUT
+    return ProviderUnavailable(f"The identity provider did not answer within {seconds:g} seconds.")
 
 
 def _run(work: Callable[[Conversation], _T], conversation: Conversation, result: Future[_T]) -> None:

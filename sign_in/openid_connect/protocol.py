@@ -105,7 +105,7 @@ def _identify(conversation: Conversation, client: Client, response: Response) ->
 
 def _known_description() -> dict[str, Any] | None:
     """None: ask the provider. Raises ProviderFailed if it failed a moment ago."""
-    known: dict[str, Any] | ProviderFailed | None = cache.get(_key("description"))
+    known: dict[str, Any] | ProviderFailed | None = cache.get(cache_key("description"))
     if isinstance(known, ProviderFailed):
         raise known.again()
     return known
@@ -115,9 +115,9 @@ def _describe(conversation: Conversation) -> dict[str, Any]:
     try:
         config = _read_description(conversation)
     except ProviderFailed as failure:
-        cache.set(_key("description"), failure, FAILURE_SECONDS)
+        cache.set(cache_key("description"), failure, FAILURE_SECONDS)
         raise
-    cache.set(_key("description"), config, CACHE_SECONDS)
+    cache.set(cache_key("description"), config, CACHE_SECONDS)
     return config
 
 
@@ -210,12 +210,12 @@ def _verify(
 
 def _key_of(conversation: Conversation, config: dict[str, Any], header: dict[str, Any]) -> jwt.PyJWK:
     """The key that signed. If the known ones lack it, the provider may have replaced them."""
-    known: dict[str, Any] | None = cache.get(_key("keys"))
+    known: dict[str, Any] | None = cache.get(cache_key("keys"))
     if known is not None:
         key = _find_key(known, header)
         if key is not None:
             return key
-        if not cache.add(_key("new keys"), True, NEW_KEYS_SECONDS):
+        if not cache.add(cache_key("new keys"), True, NEW_KEYS_SECONDS):
             raise ProviderFailed(
                 "The identity token was signed with a key that the identity provider does not list."
             )
@@ -223,7 +223,7 @@ def _key_of(conversation: Conversation, config: dict[str, Any], header: dict[str
     if answer.status != HTTPStatus.OK:
         raise ProviderFailed(f"The identity provider refused its keys with status {answer.status}.")
     key = _find_key(answer.body, header)
-    cache.set(_key("keys"), answer.body, CACHE_SECONDS)
+    cache.set(cache_key("keys"), answer.body, CACHE_SECONDS)
     if key is None:
         raise ProviderFailed(
             "The identity token was signed with a key that the identity provider does not list."
@@ -262,6 +262,6 @@ def _logout_address(config: dict[str, Any], client: Client, identity_token: str)
     return f"{endpoint}{'&' if '?' in endpoint else '?'}{query}"
 
 
-def _key(name: str) -> str:
+def cache_key(name: str) -> str:
     """Django's cache is one per process, and safe for threads."""
     return f"identity provider {settings.OIDC_ISSUER!r} {name}".replace(" ", "_")

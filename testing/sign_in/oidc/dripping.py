@@ -15,7 +15,7 @@ _HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 
 
 class DrippingProvider(ThreadingHTTPServer):
-    """``drips_description``: also its first answer, and not only the token. ``in_head``: it does not even end its head.
+    """``drips_description``: also its first answer, not only the token. ``in_head``: even the head never ends.
 
     ``reached`` has the path of each request. Once ``ended`` is set, answers break off.
     """

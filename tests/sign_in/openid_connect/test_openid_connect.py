@@ -8,11 +8,13 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+import requests
 import time_machine
 from allauth.account.app_settings import REAUTHENTICATION_TIMEOUT
 from allauth.account.utils import user_pk_to_url_str
 from allauth.socialaccount.models import SocialAccount
 from django.contrib.auth.tokens import PasswordResetTokenGenerator
+from django.core.cache import cache
 from django.test import Client
 from pytest_django import Settings
 
@@ -23,7 +25,9 @@ from testing.pages.browser import address as address
 from testing.pages.browser import browse as browse
 from testing.pages.browser import chromium as chromium
 from testing.pages.html import parse
+from testing.polling import DEADLINE
 from testing.sign_in.oidc import server
+from testing.sign_in.oidc.manners import ABSENT
 from testing.sign_in.oidc.running import Provider, provider
 from testing.sign_in.pages import browser, logged_in_as
 from testing.sign_in.totp import add_totp
@@ -196,6 +200,48 @@ def test_without_password_login_a_second_factor_confirms(
     assert client.get(codes).status_code == 302
     assert client.post(reauthentication_path, {"code": recovery_code})["Location"] == codes
     assert client.get(codes).status_code == 200
+
+
+def test_a_logout_can_end_the_session_of_the_provider(issuer: Provider, settings: Settings) -> None:
+    """OpenID Connect RP-Initiated Logout 1.0"""
+    settings.OIDC_CREATE_ACCOUNTS = settings.OIDC_LOGOUT = True
+    client = browser()
+    log_in(client)
+    address = provider_url(client.post("/accounts/logout/"))
+    assert logged_in_as(client) is None
+    endpoint, sent = address.partition("?")[0], parse_qs(urlsplit(address).query)
+    assert endpoint == f"{issuer.issuer}/logout/"
+    assert sent["client_id"] == [server.CLIENT_ID]
+    assert sent["post_logout_redirect_uri"] == ["http://sho.rt/accounts/login/"]
+    # The provider takes it without a question, and sends the browser back.
+    answer = requests.get(address, timeout=DEADLINE, allow_redirects=False)
+    assert (answer.status_code, answer.headers["Location"]) == (302, "http://sho.rt/accounts/login/")
+
+
+def test_the_dashboard_learns_the_page_that_ends_the_session_of_the_provider(
+    issuer: Provider, settings: Settings
+) -> None:
+    settings.OIDC_CREATE_ACCOUNTS = settings.OIDC_LOGOUT = True
+    client = browser()
+    log_in(client)
+    ended = client.post("/dashboard/session/end", headers={"origin": "http://sho.rt"})
+    assert ended.json()["next"].startswith(f"{issuer.issuer}/logout/?id_token_hint=")
+    assert logged_in_as(client) is None
+
+
+def test_a_logout_stays_here_otherwise(issuer: Provider, settings: Settings, alice: NewAccount) -> None:
+    """Without the setting, without the provider's endpoint, and in a session that the provider did not open."""
+    settings.OIDC_CREATE_ACCOUNTS = True
+    for logs_out, endpoint in ((False, "https://id.example/"), (True, ABSENT), (True, "http://id.example")):
+        cache.clear()
+        settings.OIDC_LOGOUT = logs_out
+        issuer.behave(configuration={"changes": {"end_session_endpoint": endpoint}})
+        client = browser()
+        log_in(client)
+        assert logged_in_as(client) == "ada@example.com"
+        assert client.post("/accounts/logout/")["Location"] == "/accounts/login/"
+    client.force_login(alice.user)
+    assert client.post("/accounts/logout/")["Location"] == "/accounts/login/"
 
 
 def test_login_in_a_browser(browse: Callable[[], Any], address: str, settings: Settings) -> None:
