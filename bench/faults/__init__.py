@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bench.faults import data, failover, frozen, outage, process
+from bench.faults import data, failover, frozen, outage, process, provider
 from bench.faults.result import Result
 
 FAULTS: dict[str, Callable[[], Result]] = {
@@ -18,6 +18,7 @@ FAULTS: dict[str, Callable[[], Result]] = {
     "database-restored": data.database_restored,
     "clock-ahead": data.clock_ahead,
     "partition-locked": data.partition_locked,
+    "identity-provider-drips": provider.identity_provider_drips,
     "few-open-files": process.few_open_files,
     "signals-without-meaning": process.signals_without_meaning,
 }
