@@ -248,6 +248,7 @@ def test_login_in_a_browser(browse: Callable[[], Any], address: str, settings: S
     settings.BASE_URL, settings.BASE_HOST = address, "localhost"
     settings.OIDC_CREATE_ACCOUNTS = True
     settings.OIDC_STAFF_GROUP = "operators"
+    settings.OIDC_LOGOUT = True
     with provider(f"{address}/accounts/oidc/callback/") as running, browse() as visit:
         use(settings, running.issuer)
         running.say(**ADA, groups=["operators"])
@@ -258,6 +259,14 @@ def test_login_in_a_browser(browse: Callable[[], Any], address: str, settings: S
         page.get_by_label("Password").fill(server.PASSWORD)
         page.get_by_role("button", name="Sign in here").click()
         page.wait_for_url(f"{address}/admin/")
+        page.goto(f"{address}/accounts/")
+        page.get_by_text("ada@example.com, connected").wait_for()
+        page.goto(f"{address}/accounts/logout/")
+        page.get_by_role("button", name="Sign Out").click()
+        page.wait_for_url(f"{address}/accounts/login/")
+        # The provider has forgotten the browser, too.
+        page.get_by_role("button", name="Log in with single sign-on").click()
+        page.get_by_label("Username").wait_for()
         # The provider has no icon.
         assert visit.errors(404) == []
     assert User.objects.get().email == "ada@example.com"
