@@ -28,7 +28,8 @@ class LastWayIn(Conflict):
 
 def identities_of(user: User) -> QuerySet[SocialAccount]:
     """Oldest first."""
-    return SocialAccount.objects.filter(user=user).order_by("pk")
+    identities: QuerySet[SocialAccount] = SocialAccount.objects.filter(user=user).order_by("pk")
+    return identities
 
 
 def connect(user: User, identity: SocialAccount) -> None:

@@ -142,6 +142,8 @@ OIDC_CREATE_ACCOUNTS = variables.OIDC_CREATE_ACCOUNTS.read()
 OIDC_ALLOWED_DOMAINS = variables.OIDC_ALLOWED_DOMAINS.read()
 OIDC_STAFF_GROUP = variables.OIDC_STAFF_GROUP.read()
 OIDC_LOGOUT = variables.OIDC_LOGOUT.read()
+# For all requests of one login together.
+OIDC_SECONDS = 5
 REQUIRE_2FA = variables.REQUIRE_2FA.read()
 check_provider_options(
     OIDC_ISSUER,

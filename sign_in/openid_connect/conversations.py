@@ -14,7 +14,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from http import HTTPStatus
 from threading import BoundedSemaphore, Lock, Thread
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import requests
 from allauth.socialaccount.providers.base import ProviderException
@@ -50,12 +50,11 @@ class ProviderUnavailable(ProviderFailed):
     status = HTTPStatus.SERVICE_UNAVAILABLE
 
 
-class Answer:
+class Answer(NamedTuple):
     """``body`` is a JSON object."""
 
-    def __init__(self, status: int, body: dict[str, Any]) -> None:
-        self.status = status
-        self.body = body
+    status: int
+    body: dict[str, Any]
 
 
 class Conversation:
@@ -65,7 +64,7 @@ class Conversation:
         self._lock = Lock()
         self._is_over = False
         self._connections: list[socket.socket] = []
-        self._session = requests.Session()
+        self._session = _Session()
         # Without compression, so that the bound holds for the text.
         self._session.headers.update({"Accept": "application/json", "Accept-Encoding": "identity"})
         for scheme in ("https://", "http://"):
@@ -107,9 +106,8 @@ class Conversation:
             with self._session.request(
                 method,
                 url,
-                allow_redirects=False,
                 stream=True,
-                timeout=settings.SOCIALACCOUNT_REQUESTS_TIMEOUT,
+                timeout=settings.OIDC_SECONDS,
                 **options,
             ) as response:
                 _check_status(subject, response.status_code)
@@ -120,6 +118,11 @@ class Conversation:
             raise ProviderUnavailable(
                 f"The identity provider cannot be reached for its {subject}."
             ) from error
+
+
+class _Session(requests.Session):
+    def get_redirect_target(self, resp: requests.Response) -> None:
+        """Follow none. With ``allow_redirects=False`` instead, requests reads the whole body of a redirect."""
 
 
 class _Adapter(HTTPAdapter):
@@ -148,7 +151,7 @@ class _Followed:
 def converse(work: Callable[[Conversation], _T]) -> _T:
     """What ``work`` returns in a thread of its own. Raises its errors, or ProviderUnavailable.
 
-    At once if AT_ONCE conversations are under way, and at the deadline, SOCIALACCOUNT_REQUESTS_TIMEOUT. A conversation
+    At once if AT_ONCE conversations are under way, and at the deadline, OIDC_SECONDS. A conversation
     that was interrupted is under way until its thread has noticed.
     """
     if not _slots.acquire(blocking=False):
@@ -162,14 +165,14 @@ def converse(work: Callable[[Conversation], _T]) -> _T:
         _slots.release()
         raise
     try:
-        return result.result(settings.SOCIALACCOUNT_REQUESTS_TIMEOUT)
+        return result.result(settings.OIDC_SECONDS)
     except TimeoutError:
         conversation.end()
         raise _too_late() from None
 
 
 def _too_late() -> ProviderUnavailable:
-    seconds = settings.SOCIALACCOUNT_REQUESTS_TIMEOUT
+    seconds = settings.OIDC_SECONDS
     return ProviderUnavailable(f"The identity provider did not answer within {seconds:g} seconds.")
 
 
@@ -201,12 +204,12 @@ def _check_status(subject: str, status: int) -> None:
 
 
 def _read(subject: str, response: requests.Response) -> bytes:
-    content = b""
+    content = bytearray()
     for chunk in response.raw.stream(_CHUNK_BYTES, decode_content=False):
         content += chunk
         if len(content) > MAX_BYTES:
             raise ProviderFailed(f"The identity provider's {subject} has more than {MAX_BYTES:,} bytes.")
-    return content
+    return bytes(content)
 
 
 def _parse(subject: str, content: bytes) -> dict[str, Any]:

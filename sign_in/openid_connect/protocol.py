@@ -16,6 +16,7 @@ import jwt
 from allauth.socialaccount.providers.base import ProviderException
 from django.conf import settings
 from django.core.cache import cache
+from django.urls import reverse
 
 from sign_in.openid_connect.conversations import Conversation, ProviderFailed, converse
 from sign_in.provider_urls import is_secure_url
@@ -256,7 +257,7 @@ def _logout_address(config: dict[str, Any], client: Client, identity_token: str)
         {
             "id_token_hint": identity_token,
             "client_id": client.id,
-            "post_logout_redirect_uri": settings.BASE_URL + settings.LOGOUT_REDIRECT_URL,
+            "post_logout_redirect_uri": settings.BASE_URL + reverse("account_login"),
         }
     )
     return f"{endpoint}{'&' if '?' in endpoint else '?'}{query}"

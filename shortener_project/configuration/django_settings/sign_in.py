@@ -69,8 +69,6 @@ def sign_in_settings(
         **mail.settings,
         "SOCIALACCOUNT_ADAPTER": "sign_in.openid_connect.identities.IdentityAdapter",
         "SOCIALACCOUNT_PROVIDERS": provider,
-        # Seconds for all requests of one login together: `sign_in.openid_connect.conversations`.
-        "SOCIALACCOUNT_REQUESTS_TIMEOUT": 5,
         # An e-mail address of the provider never opens an account that exists.
         "SOCIALACCOUNT_EMAIL_AUTHENTICATION": False,
         "SOCIALACCOUNT_STORE_TOKENS": False,

@@ -30,7 +30,7 @@ def running() -> Iterator[Provider]:
 
 def use(settings: Settings, issuer: str) -> None:
     cache.clear()
-    settings.SOCIALACCOUNT_REQUESTS_TIMEOUT = DEADLINE
+    settings.OIDC_SECONDS = DEADLINE
     settings.OIDC_ISSUER = issuer
     settings.SOCIALACCOUNT_PROVIDERS = provider_settings(issuer, server.CLIENT_ID, server.CLIENT_SECRET)
 

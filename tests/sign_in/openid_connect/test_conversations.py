@@ -36,7 +36,7 @@ BUSY = "Too many people are logging in with single sign-on. Try again in a momen
 def dripping(settings: Settings) -> Iterator[DrippingProvider]:
     with dripping_provider() as provider:
         use(settings, provider.issuer)
-        settings.SOCIALACCOUNT_REQUESTS_TIMEOUT = SECONDS
+        settings.OIDC_SECONDS = SECONDS
         yield provider
 
 
@@ -85,7 +85,7 @@ def test_all_requests_of_a_login_share_one_deadline(dripping: DrippingProvider) 
 def test_conversations_beyond_the_cap_are_refused_at_once(
     dripping: DrippingProvider, settings: Settings
 ) -> None:
-    settings.SOCIALACCOUNT_REQUESTS_TIMEOUT = DEADLINE
+    settings.OIDC_SECONDS = DEADLINE
     with ThreadPoolExecutor(AT_ONCE) as pool:
         waiting = [pool.submit(ask, dripping) for _ in range(AT_ONCE)]
         for _ in waiting:
@@ -115,7 +115,7 @@ def test_after_a_failure_the_next_logins_do_not_ask_again(
 
 
 def test_the_description_is_read_once(dripping: DrippingProvider, settings: Settings) -> None:
-    settings.SOCIALACCOUNT_REQUESTS_TIMEOUT = DEADLINE
+    settings.OIDC_SECONDS = DEADLINE
     dripping.drips_description = False
     for _ in range(3):
         assert begin_login().status_code == 200
