@@ -33,6 +33,7 @@ NEW_KEYS_SECONDS = 30
 _CLOCK_SECONDS = 60
 
 _ENDPOINTS = ("authorization_endpoint", "token_endpoint", "userinfo_endpoint", "jwks_uri")
+_IN_FORM = "client_secret_post"
 _TEXTS = ("email", "given_name", "family_name")
 # RFC 6749, A.12
 _ACCESS_TOKEN = re.compile(r"[\x20-\x7e]+", re.ASCII)
@@ -136,8 +137,9 @@ def _read_description(conversation: Conversation) -> dict[str, Any]:
         raise ProviderFailed(
             f"The identity provider's configuration has no https URL as {', '.join(unusable)}."
         )
-    _sends_secret_in_form(config)
-    return config
+    # The other members may be nested too deeply for the cache.
+    kept = {name: value for name, value in config.items() if isinstance(value, str | bool)}
+    return {**kept, _IN_FORM: _sends_secret_in_form(config)}
 
 
 def _sends_secret_in_form(config: dict[str, Any]) -> bool:
@@ -162,7 +164,7 @@ def _redeem(
         "code_verifier": response.verifier,
     }
     auth = None
-    if _sends_secret_in_form(config):
+    if config[_IN_FORM]:
         form |= {"client_id": client.id, "client_secret": client.secret}
     else:
         # RFC 6749, 2.3.1: both are form-encoded before they are joined by a colon.
@@ -211,7 +213,7 @@ def _verify(
 
 def _key_of(conversation: Conversation, config: dict[str, Any], header: dict[str, Any]) -> jwt.PyJWK:
     """The key that signed. If the known ones lack it, the provider may have replaced them."""
-    known: dict[str, Any] | None = cache.get(cache_key("keys"))
+    known: list[dict[str, str]] | None = cache.get(cache_key("keys"))
     if known is not None:
         key = _find_key(known, header)
         if key is not None:
@@ -223,8 +225,9 @@ def _key_of(conversation: Conversation, config: dict[str, Any], header: dict[str
     answer = conversation.get("keys", config["jwks_uri"])
     if answer.status != HTTPStatus.OK:
         raise ProviderFailed(f"The identity provider refused its keys with status {answer.status}.")
-    key = _find_key(answer.body, header)
-    cache.set(cache_key("keys"), answer.body, CACHE_SECONDS)
+    keys = _read_keys(answer.body)
+    key = _find_key(keys, header)
+    cache.set(cache_key("keys"), keys, CACHE_SECONDS)
     if key is None:
         raise ProviderFailed(
             "The identity token was signed with a key that the identity provider does not list."
@@ -232,14 +235,19 @@ def _key_of(conversation: Conversation, config: dict[str, Any], header: dict[str
     return key
 
 
-def _find_key(keys: dict[str, Any], header: dict[str, Any]) -> jwt.PyJWK | None:
-    """By its id. A token without one was signed with the only key of its kind (Core, 10.1)."""
-    listed = keys.get("keys")
+def _read_keys(body: dict[str, Any]) -> list[dict[str, str]]:
+    """Their texts: no key that is accepted has other members, and these may be nested too deeply for the cache."""
+    listed = body.get("keys")
     if not isinstance(listed, list) or not all(isinstance(key, dict) for key in listed):
         raise ProviderFailed("The identity provider's list of keys is malformed.")
+    return [{name: value for name, value in key.items() if isinstance(value, str)} for key in listed]
+
+
+def _find_key(keys: list[dict[str, str]], header: dict[str, Any]) -> jwt.PyJWK | None:
+    """By its id. A token without one was signed with the only key of its kind (Core, 10.1)."""
     fitting = [
         key
-        for key in listed
+        for key in keys
         if key.get("use", "sig") == "sig"
         and key.get("alg", header["alg"]) == header["alg"]
         and ("kid" not in header or key.get("kid") == header["kid"])

@@ -6,7 +6,8 @@
 - ``changes`` replace members of its JSON object. A member that becomes "(absent)" is removed.
 
 ``identity_token`` changes the token in the answer ``token``: ``claims`` and ``header`` as above, and ``signature`` is
-"rogue", "none" or "secret" instead of that of the provider's key. ``new_key`` replaces the key itself.
+"rogue", "none" or "secret" instead of that of the provider's key. ``new_key`` replaces the key itself, and
+``more_of_key``, of ``keys``, is a further member of each key.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class Misbehaving:
         body = b"".join(self._application(environ, lambda *answer: honest.extend(answer)))
         status, headers = honest[0], dict(honest[1])
         if status.startswith("200"):
-            body = _changed(name, body, manners.get("changes", {}))
+            body = _changed(name, body, manners)
         if "huge" in manners:
             body = b" " * manners["huge"]
         if "body" in manners:
@@ -67,14 +68,16 @@ class Misbehaving:
         return [body]
 
 
-def _changed(name: str, body: bytes, changes: dict[str, Any]) -> bytes:
+def _changed(name: str, body: bytes, manners: dict[str, Any]) -> bytes:
     answer = json.loads(body)
     if name == "token" and "identity_token" in MANNERS:
         answer["id_token"] = _forged(answer["id_token"], **MANNERS["identity_token"])
     if name == "keys" and "new_key" in MANNERS:
         key = jwt.algorithms.RSAAlgorithm.to_jwk(_new_key.public_key(), as_dict=True)
         answer = {"keys": [{**key, "kid": _NEW_KEY_ID, "use": "sig"}]}
-    return json.dumps(_apply(answer, changes)).encode()
+    if name == "keys" and "more_of_key" in manners:
+        answer["keys"] = [{**key, "more": manners["more_of_key"]} for key in answer["keys"]]
+    return json.dumps(_apply(answer, manners.get("changes", {}))).encode()
 
 
 def _apply(values: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:

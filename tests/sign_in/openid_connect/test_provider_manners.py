@@ -138,6 +138,7 @@ CONFIGURATION = [
     ({"token_endpoint": "http://id.example/token"}, "has no https URL as token_endpoint."),
     ({"jwks_uri": None, "userinfo_endpoint": []}, "has no https URL as userinfo_endpoint, jwks_uri."),
     ({"authorization_endpoint": 3}, "has no https URL as authorization_endpoint."),
+    ({"authorization_endpoint": "https://id.example/\ud800"}, "has no https URL as authorization_endpoint."),
     ({"token_endpoint": "https://[::1/token"}, "has no https URL as token_endpoint."),
     ({"token_endpoint_auth_methods_supported": None}, "allows no client secret."),
     ({"token_endpoint_auth_methods_supported": 7}, "allows no client secret."),
@@ -229,6 +230,21 @@ def test_identity_tokens_that_do_not_hold_are_refused(
     ]
     actual = [(token, *refused(issuer, caplog, identity_token=token)) for token, _ in cases]
     assert actual == [(token, 502, reason) for token, reason in cases]
+
+
+def nested(depth: int) -> list[Any]:
+    value: list[Any] = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+def test_members_that_the_service_does_not_use_may_be_nested(issuer: Provider) -> None:
+    """The cache could not store them."""
+    issuer.behave(configuration={"changes": {"more": nested(600)}}, keys={"more_of_key": nested(600)})
+    client = browser()
+    assert log_in(client).status_code == 302
+    assert logged_in_as(client) == "ada@example.com"
 
 
 @for_each("header", [{}, {"kid": ABSENT}])
