@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bench.faults import data, failover, frozen, journal, outage, process
+from bench.faults import data, failover, frozen, journal, outage, process, provider
 from bench.faults.result import Result
 
 FAULTS: dict[str, Callable[[], Result]] = {
@@ -24,6 +24,7 @@ FAULTS: dict[str, Callable[[], Result]] = {
     "journal-full": journal.journal_full,
     "bits-flipped": journal.bits_flipped,
     "database-clock-ahead": journal.database_clock_ahead,
+    "identity-provider-drips": provider.identity_provider_drips,
     "few-open-files": process.few_open_files,
     "signals-without-meaning": process.signals_without_meaning,
 }

@@ -151,13 +151,18 @@ OIDC_CREATE_ACCOUNTS = sign_in.flag(
 )
 OIDC_ALLOWED_DOMAINS = sign_in.lower_case_words(
     "OIDC_ALLOWED_DOMAINS",
-    "Domains of verified e-mail addresses that may log in with the provider. Empty: all.",
+    "Domains of verified e-mail addresses that may log in with the provider, such as `corp.example`. Empty: all.",
 )
 OIDC_STAFF_GROUP = sign_in.text(
     "OIDC_STAFF_GROUP",
     "",
     "Value of the provider's claim `groups` that makes people staff. Each login with the provider grants or revokes "
-    "it.",
+    "it, except for superusers. It holds only in sessions that were opened with the provider.",
+)
+OIDC_LOGOUT = sign_in.flag(
+    "OIDC_LOGOUT",
+    "Whether logging out here also logs out at the provider. Register `/accounts/login/` of `BASE_URL` there as "
+    "redirect URI after a logout.",
 )
 PASSWORD_LOGIN = sign_in.switch(
     "PASSWORD_LOGIN",
