@@ -9,10 +9,13 @@ from django.http import HttpRequest
 
 from accounts import services
 from accounts.forms import PasswordForm
+from accounts.identities import disconnect_all
 from accounts.models import User
 from accounts.second_factor import policy
 from accounts.workspaces.admin import WorkspaceAdmin  # noqa: F401 # Django finds admin pages in this module
 from common.admin import OperatorAdmin
+
+PRIVILEGES = ("is_staff", "is_staff_by_provider", "is_superuser", "user_permissions")
 
 
 @admin.register(User)
@@ -21,7 +24,8 @@ class UserAdmin(OperatorAdmin, DjangoUserAdmin):  # type: ignore[type-arg] # gen
 
     Accounts are disabled, not deleted: deleting one would release the codes of its printed links. Staff
     without superuser rights cannot give anyone more permissions, cannot change superusers, and cannot remove
-    second factors of staff. Nobody removes their own here: the pages under /accounts/ ask for the password first.
+    second factors or identities of staff. Nobody removes their own here: the pages under /accounts/ ask for the
+    password first.
     """
 
     has_form = True
@@ -35,11 +39,11 @@ class UserAdmin(OperatorAdmin, DjangoUserAdmin):  # type: ignore[type-arg] # gen
     fieldsets = [
         (None, {"fields": ["public_id", "email", "password"]}),
         ("Person", {"fields": ["first_name", "last_name"]}),
-        ("Access", {"fields": ["plan", "is_active", "is_staff", "is_superuser", "user_permissions"]}),
+        ("Access", {"fields": ["plan", "is_active", *PRIVILEGES]}),
         ("Dates", {"fields": ["created_at", "last_login", "key_of"]}),
     ]
     add_fieldsets = [(None, {"fields": ["email", "password1", "password2", "plan"]})]
-    actions = ["disable", "enable", "rotate_keys", "remove_second_factors"]
+    actions = ["disable", "enable", "rotate_keys", "remove_second_factors", "remove_identities"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
         users: QuerySet[User] = super().get_queryset(request)
@@ -51,8 +55,7 @@ class UserAdmin(OperatorAdmin, DjangoUserAdmin):  # type: ignore[type-arg] # gen
 
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> list[str]:
         read_only = ["public_id", "is_active", "created_at", "last_login", "key_of"]
-        privileges = ["is_staff", "is_superuser", "user_permissions"]
-        return read_only if request.user.is_superuser else read_only + privileges
+        return read_only if request.user.is_superuser else [*read_only, *PRIVILEGES]
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return DjangoUserAdmin.has_add_permission(self, request)
@@ -100,11 +103,22 @@ class UserAdmin(OperatorAdmin, DjangoUserAdmin):  # type: ignore[type-arg] # gen
         description="Remove the second factors of selected accounts, whose owners have lost them",
     )
     def remove_second_factors(self, request: HttpRequest, users: QuerySet[User]) -> None:
-        others = users.exclude(email=request.user.get_username())
-        allowed = others if request.user.is_superuser else others.filter(is_staff=False)
-        for user in self._changeable(request, allowed):
+        for user in self._changeable(request, self._removable(request, users)):
             policy.remove_second_factors(user)
             self.log_change(request, user, "Second factors removed.")
+
+    @admin.action(
+        permissions=["change"],
+        description="Disconnect selected accounts from single sign-on, and end their sessions",
+    )
+    def remove_identities(self, request: HttpRequest, users: QuerySet[User]) -> None:
+        for user in self._changeable(request, self._removable(request, users)):
+            disconnect_all(user)
+            self.log_change(request, user, "Disconnected from single sign-on.")
+
+    def _removable(self, request: HttpRequest, users: QuerySet[User]) -> QuerySet[User]:
+        others = users.exclude(email=request.user.get_username())
+        return others if request.user.is_superuser else others.filter(is_staff=False)
 
     def _changeable(self, request: HttpRequest, users: QuerySet[User]) -> list[User]:
         allowed = [user for user in users if self.has_change_permission(request, user)]

@@ -19,6 +19,7 @@ from accounts.credentials import keys
 from accounts.credentials.hashing import hashing
 from accounts.credentials.tokens import TokenPair
 from accounts.history.recording import authored_transaction, record_change
+from accounts.identities import mail_after_new_password
 from accounts.models import ApiKey, User, Workspace
 from accounts.rights.plans import Plan
 from accounts.second_factor.codes import check_second_factor
@@ -56,7 +57,10 @@ LOGIN_KNOWN_FOR = timedelta(days=30)
 MAX_PASSWORD_CHARACTERS = 128
 
 
-_CHANGEABLE = ("email", "first_name", "last_name", "plan", "is_staff", "is_superuser")
+_CHANGEABLE = (
+    *("email", "first_name", "last_name", "plan"),
+    *("is_staff", "is_staff_by_provider", "is_superuser"),
+)
 
 
 class NewAccount(NamedTuple):
@@ -217,7 +221,10 @@ def set_active(*, user: User, is_active: bool) -> None:
 
 
 def record_new_password(user: User) -> None:
-    """Record the change of the password to that of ``user``, in the caller's transaction."""
+    """Record the change of the password to that of ``user``, in the caller's transaction.
+
+    Identities stay connected: for many owners they are the usual way to log in. A mail names them.
+    """
     record_change(
         owner_id=user.pk,
         object_id=user.public_id,
@@ -225,3 +232,4 @@ def record_new_password(user: User) -> None:
         before={"password": "set"},
         after={"password": "set" if user.has_usable_password() else "removed"},
     )
+    mail_after_new_password(user)

@@ -15,6 +15,7 @@ from django.db import models
 from analytics.pipeline_models import (  # noqa: F401 # Django finds models in this module
     DeadLetter,
     DeletedLink,
+    HostClock,
     JournalLoss,
     PendingRecord,
     Segment,

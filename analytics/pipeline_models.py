@@ -42,6 +42,22 @@ class JournalLoss(models.Model):
         return f"{self.size} bytes of segment {self.segment_id}"
 
 
+class HostClock(models.Model):
+    """The date of a host's clock, see `analytics.counting.host_clocks`."""
+
+    host = models.TextField(primary_key=True, db_comment="Name of the host, and its VAR_DIR.")
+    day = models.DateField(db_comment="Date of its clock (UTC).")
+    report = models.BigIntegerField(db_comment="Number of the report, counted over all hosts.")
+
+    class Meta:
+        db_table_comment = (
+            "Dates of the hosts' clocks. A day is closed once all of them confirm that it is over."
+        )
+
+    def __str__(self) -> str:
+        return f"{self.host}: {self.day}"
+
+
 class PendingRecord(models.Model):
     """A record stored in the database instead of the journal, encrypted because it contains the visitor's address."""
 

@@ -52,7 +52,8 @@ PROOFS = {
         "bench.prove_clicks", "Kill, cut and fill everything: no click of a redirect is lost"
     ),
     "prove-faults": Program(
-        "bench.prove_faults", "Outages, failovers, restores, frozen processes, wrong clocks: nothing is lost"
+        "bench.prove_faults",
+        "Outages, failovers, restores, frozen and dying processes, wrong clocks: nothing is lost",
     ),
     "prove-keys": Program("bench.rotations", "200,000 calls with replaced API keys: none is accepted"),
     "attack": Program(

@@ -66,6 +66,7 @@ def _options() -> Namespace:
         ("cuts", 100, 1_000),
         ("outage-seconds", 60, 3_600),
         ("disk-faults", 50, 1_000),
+        ("flips", 50, 1_000),
         ("restores", 20, 1_000),
     ):
         parser.add_argument(

@@ -13,6 +13,7 @@ from django.utils.cache import patch_vary_headers
 from django.utils.translation.trans_real import parse_accept_lang_header
 from django.views.decorators.http import require_POST, require_safe
 
+from accounts.identities import PROVIDER_LOGOUT
 from accounts.models import User
 from accounts.second_factor.codes import SecondFactorRequired
 from accounts.second_factor.policy import lacks_second_factor
@@ -109,8 +110,11 @@ def token(request: HttpRequest) -> HttpResponse:
 
 @_for_own_page
 def sign_out(request: HttpRequest) -> HttpResponse:
+    """``next`` is the page of the OpenID provider that ends its own session, too."""
+    address = request.session.get(PROVIDER_LOGOUT)
     logout(request)
-    return _respond(200, {"success": True, "message": "Signed out successfully."})
+    body = {"success": True, "message": "Signed out successfully."}
+    return _respond(200, body if address is None else {**body, "next": address})
 
 
 def _compressed(request: HttpRequest, content: files.Content, content_type: str) -> HttpResponse:

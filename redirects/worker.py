@@ -78,9 +78,10 @@ class Worker(ConnectionOwner):
                 listener.close()
             self.sockets = []
             lower_priority(_API_NICENESS)
-            # Count the handoff queue as a connection, so that a stopping worker drains it.
-            self.nr_conns += 1
-            self._handoff_receiver.start()
+            for receiver in self._handoff_receivers:
+                # Count the handoff queue as a connection, so that a stopping worker drains it.
+                self.nr_conns += 1
+                receiver.start()
         elif self.role == "redirect":
             self._return_receiver.start()
         # With the default of 5 ms, the loop would wait for a thread for longer than many of its iterations take.
@@ -107,11 +108,12 @@ class Worker(ConnectionOwner):
         if not force and not self._is_upkeep_due():
             return
         super().murder_keepalived(force)
-        self._pending_handoffs.expire()
+        self._expire_handoffs()
         self._loop.reap()
-        self._handoff_receiver.update_polling()
-        if self._is_idle() and self._handoff_receiver.stop_if_due():
-            self.nr_conns -= 1
+        self._update_polling()
+        for receiver in self._handoff_receivers:
+            if self._is_idle() and receiver.stop_if_due():
+                self.nr_conns -= 1
 
     def notify(self) -> None:
         """Report to gunicorn's arbiter, which waits for ``timeout`` seconds: once a second is enough."""
@@ -154,8 +156,10 @@ class Worker(ConnectionOwner):
         self.alive = False
         self._connections.begin_shutdown(deadline, min(self.cfg.keepalive, STOP_KEEPALIVE_LINGER))
         self._pending_handoffs.end()
+        self._pending_probes.end()
         if self.role == "api":
-            self._handoff_receiver.schedule_stop()
+            for receiver in self._handoff_receivers:
+                receiver.schedule_stop()
         elif self.role == "redirect":
             self._return_receiver.stop()
         self._acceptor.close(self.sockets)

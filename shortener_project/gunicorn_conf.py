@@ -21,6 +21,7 @@ from common.host.process_names import rename
 from redirects.handoff.channel import handoff_queues
 from redirects.warm_start.shared import loaders
 from shortener_project import settings
+from shortener_project.running.gunicorn_main import watch
 from shortener_project.running.open_files import connections_within, raise_limit
 from shortener_project.running.preloading import freeze
 
@@ -93,6 +94,7 @@ def post_fork(server: Any, worker: Any) -> None:
 def when_ready(server: Any) -> None:
     # `manage.py serve` owns the sockets, so gunicorn must not delete them. It has this rule for systemd's sockets.
     server.systemd = "SERVE_BIND" in os.environ
+    watch(server)
     # Before the first fork, create what all workers share.
     handoff_queues()
     slots()

@@ -12,7 +12,11 @@ from shortener_project.configuration.django_settings.cors import cors_settings
 from shortener_project.configuration.django_settings.logging import logging_settings
 from shortener_project.configuration.django_settings.openapi import openapi_settings
 from shortener_project.configuration.django_settings.rest_framework import rest_framework_settings
-from shortener_project.configuration.django_settings.sign_in import provider_settings, sign_in_settings
+from shortener_project.configuration.django_settings.sign_in import (
+    check_provider_options,
+    provider_settings,
+    sign_in_settings,
+)
 from shortener_project.configuration.django_settings.templates import template_settings
 from shortener_project.configuration.generated import installation_secret, metrics_folder
 from shortener_project.web.static_headers import protect_static_file
@@ -25,6 +29,7 @@ PORT = variables.PORT.read()
 LISTEN = HOST if HOST.startswith("/") else f"{HOST}:{PORT}"
 INTERNAL_LISTEN, INTERNAL_HOST, INTERNAL_PORT = variables.INTERNAL_LISTEN.read()
 API_QUEUE_SECONDS = process_variables.API_QUEUE_SECONDS.read()
+SILENCE_SECONDS = process_variables.SILENCE_SECONDS.read()
 CONNECTIONS_PER_ADDRESS = process_variables.CONNECTIONS_PER_ADDRESS.read()
 WEB_CONCURRENCY = process_variables.WEB_CONCURRENCY.read()
 API_CONCURRENCY = process_variables.API_CONCURRENCY.read()
@@ -137,7 +142,17 @@ OIDC_ISSUER = variables.OIDC_ISSUER.read()
 OIDC_CREATE_ACCOUNTS = variables.OIDC_CREATE_ACCOUNTS.read()
 OIDC_ALLOWED_DOMAINS = variables.OIDC_ALLOWED_DOMAINS.read()
 OIDC_STAFF_GROUP = variables.OIDC_STAFF_GROUP.read()
+OIDC_LOGOUT = variables.OIDC_LOGOUT.read()
+# For all requests of one login together.
+OIDC_SECONDS = 5
 REQUIRE_2FA = variables.REQUIRE_2FA.read()
+check_provider_options(
+    OIDC_ISSUER,
+    OIDC_ALLOWED_DOMAINS=OIDC_ALLOWED_DOMAINS,
+    OIDC_CREATE_ACCOUNTS=OIDC_CREATE_ACCOUNTS,
+    OIDC_LOGOUT=OIDC_LOGOUT,
+    OIDC_STAFF_GROUP=OIDC_STAFF_GROUP,
+)
 globals().update(
     sign_in_settings(
         mail=variables.EMAIL_URL.read(),

@@ -8,36 +8,51 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from allauth.socialaccount.providers.base import ProviderException
+from allauth.socialaccount.models import SocialToken
 from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider
 from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
 from django.conf import settings
 from django.http import HttpRequest
 from django.urls import reverse
 
-from sign_in.provider_urls import is_secure_url
+from sign_in.openid_connect.conversations import ProviderFailed
+from sign_in.openid_connect.protocol import Client, Person, Response, description, identify
 
 PROVIDER = "oidc"
-_ENDPOINTS = ("authorization_endpoint", "token_endpoint", "userinfo_endpoint", "jwks_uri")
 
 
 class ProviderAdapter(OpenIDConnectOAuth2Adapter):
+    """Runs the login of allauth with the requests of `protocol`.
+
+    Those of allauth follow redirects, have no deadline, and trust the types and the signature of what they receive.
+    """
+
+    basic_auth = False
+
     @property
     def openid_config(self) -> dict[str, Any]:
-        """Raises ProviderException if the configuration names another issuer (OpenID Connect Discovery 1.0, 4.3).
+        return description()
 
-        Also if an endpoint is missing, or would receive the client's secret or a code without TLS.
-        """
-        config: Any = super().openid_config
-        if not isinstance(config, dict) or config.get("issuer") != settings.OIDC_ISSUER:
-            raise ProviderException("The provider's configuration names another issuer.")
-        unusable = [name for name in _ENDPOINTS if not is_secure_url(config.get(name))]
-        if unusable:
-            raise ProviderException(f"The provider has no https URL as {', '.join(unusable)}.")
-        return config
+    @property
+    def access_token_url(self) -> str:
+        """Unused: `get_access_token_data` sends the request, and reads the configuration in its own conversation."""
+        return ""
 
     def get_callback_url(self, request: HttpRequest, app: Any) -> str:
         return settings.BASE_URL + reverse("oidc_callback")
+
+    def get_access_token_data(
+        self, request: HttpRequest, app: Any, client: Any, pkce_code_verifier: str | None = None
+    ) -> Person:
+        response = Response(request.GET["code"], pkce_code_verifier or "", request.GET.get("iss"))
+        return identify(Client(app.client_id, app.secret, self.get_callback_url(request, app)), response)
+
+    def parse_token(self, data: Person) -> SocialToken:
+        """An empty one: no token is stored."""
+        return SocialToken()
+
+    def complete_login(self, request: HttpRequest, app: Any, token: SocialToken, **others: Any) -> Any:
+        return self.get_provider().sociallogin_from_response(request, others["response"])
 
 
 class Provider(OpenIDConnectProvider):
@@ -51,31 +66,35 @@ class Provider(OpenIDConnectProvider):
     def get_callback_url(self) -> str:
         return reverse("oidc_callback")
 
-    def extract_uid(self, data: dict[str, Any]) -> str:
-        """A digest, because both texts together are longer than the column. Raises ProviderException."""
-        token, user = data.get("id_token"), data.get("userinfo")
-        if not token or not isinstance(subject := token.get("sub"), str) or not subject:
-            raise ProviderException("The provider sent no identity.")
-        if user is not None and not (isinstance(user, dict) and user.get("sub") == subject):
-            # OpenID Connect Core 1.0, 5.3.2
-            raise ProviderException("The identity token and the user information disagree.")
+    def extract_uid(self, data: Person) -> str:
+        """A digest, because both texts together are longer than the column. Raises ProviderFailed."""
+        subject = data.token["sub"]
+        if not subject:
+            raise ProviderFailed("The identity provider sent an empty subject.")
         try:
-            identity = f"{token['iss']}\n{subject}".encode()
+            identity = f"{data.token['iss']}\n{subject}".encode()
         except UnicodeEncodeError:
             # JSON can escape half of a surrogate pair, which is no character.
-            raise ProviderException("The provider sent an identity that is not Unicode.") from None
+            raise ProviderFailed("The identity provider sent a subject that is not Unicode.") from None
         return hashlib.sha256(identity).hexdigest()
 
-    def sociallogin_from_response(self, request: HttpRequest, response: dict[str, Any]) -> Any:
-        """Adds the user's ``claims`` and the ``nonce`` of the identity token, for `identities`."""
+    def sociallogin_from_response(self, request: HttpRequest, response: Person) -> Any:
+        """Adds the ``person``, for `identities`."""
         login = super().sociallogin_from_response(request, response)
-        login.claims = {**response["id_token"], **(response.get("userinfo") or {})}
-        login.nonce = response["id_token"].get("nonce")
+        login.person = response
         return login
 
-    def extract_extra_data(self, data: dict[str, Any]) -> dict[str, Any]:
-        """Store nothing else about the user."""
+    def extract_extra_data(self, data: Person) -> dict[str, Any]:
+        """The address by which the owner recognises the identity on the page of the account, and nothing else."""
+        email = "".join(filter(str.isprintable, data.claims.get("email") or ""))[:254]
+        return {"email": email} if email else {}
+
+    def extract_common_fields(self, data: Person) -> dict[str, Any]:
+        """None: `identities` creates accounts."""
         return {}
+
+    def extract_email_addresses(self, data: Person) -> list[Any]:
+        return []
 
 
 provider_classes = [Provider]

@@ -9,7 +9,7 @@ _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 def is_secure_url(url: object) -> bool:
     """Whether it is an https URL. On a loopback host, http is secure enough."""
-    if not isinstance(url, str):
+    if not isinstance(url, str) or not (url.isascii() and url.isprintable()):
         return False
     try:
         parts = urlsplit(url)

@@ -16,6 +16,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
+from accounts.identities import identities_of
 from accounts.second_factor.codes import accepts
 from sign_in.adapters import SecondFactorAdapter
 
@@ -25,7 +26,8 @@ View = Callable[..., HttpResponse]
 @require_safe
 @login_required
 def home(request: HttpRequest) -> HttpResponse:
-    return render(request, "sign_in/home.html")
+    identities = identities_of(request.user)  # type: ignore[arg-type] # logged in
+    return render(request, "sign_in/home.html", {"identities": identities})
 
 
 def password_reset(request: HttpRequest) -> HttpResponse:

@@ -24,6 +24,7 @@ TESTS = Path(__file__).parent
 SLOW = (
     "analytics/journal/test_journal.py",
     "analytics/counting/journals/test_pipeline_faults.py",
+    "bench/test_sanitized_loop.py",
     "contract/test_lint.py",
     "contract/naughty_strings/test_naughty_strings.py",
     "contract/naughty_strings/test_naughty_strings_on_pages.py",

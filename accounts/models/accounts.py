@@ -43,6 +43,13 @@ class User(AbstractBaseUser, PermissionsMixin):
     )
     is_active = models.BooleanField(default=True, db_comment="False: no key, token or session works.")
     is_staff = models.BooleanField(default=False, db_comment="Whether the account may open the admin.")
+    is_staff_by_provider = models.BooleanField(
+        "staff by single sign-on",
+        default=False,
+        db_default=False,
+        help_text="The provider granted the staff status. It holds only in sessions that the provider opened.",
+        db_comment="Whether is_staff holds only in sessions that were opened with the OpenID provider.",
+    )
     created_at = models.DateTimeField(db_default=Now(), editable=False, db_comment="Creation time.")
 
     class Meta:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -12,7 +13,9 @@ from django.db import connection
 from django.db.backends.utils import CursorWrapper
 
 from analytics.counting.audit_checks import CHECKS, DAY, Check
+from analytics.counting.segments.segment_rows import offset_of
 from analytics.journal.pending import open_record
+from analytics.journal.reader import DAMAGED_SUFFIX, segments
 from analytics.journal.records import COUNTED, decode
 from analytics.models import Dimension, Kind
 from analytics.pipeline_models import JournalLoss
@@ -21,39 +24,58 @@ from analytics.pipeline_models import JournalLoss
 def differences() -> Iterator[str]:
     """The caller's transaction must provide one consistent snapshot. Clicks of deleted links are not compared."""
     with connection.cursor() as cursor:
-        claimed = _claimed(cursor)
-        values = {
-            "claimed_links": list(claimed),
-            "claimed": list(claimed.values()),
-            "first": _first_day(cursor),
-        }
+        values = checked_values(cursor)
         for check in CHECKS:
-            yield from _differences(cursor, check, values)
+            cursor.execute(f"{differences_query(check)} ORDER BY {', '.join(check.keys)}", values)
+            for *subject, left, right in cursor.fetchall():
+                yield f"{describe(check, subject)}: {check.left_name} {left}, {check.right_name} {right}"
 
 
 def losses() -> Iterator[str]:
-    """Clicks missing from both a restored database and the journals. They do not count as differences."""
+    """Clicks missing from both a restored database and the journals, and damaged clicks. They are no differences."""
     for loss in JournalLoss.objects.filter(size__gt=0).order_by("segment_id"):
+        last = "the last of them " if loss.size > loss.end - loss.start else ""
         yield (
-            f"segment {loss.segment_id}: {loss.size} bytes of clicks are lost, between byte {loss.start}"
+            f"segment {loss.segment_id}: {loss.size} bytes of clicks are lost, {last}between byte {loss.start}"
             f" and {loss.end}"
         )
 
 
-def _differences(cursor: CursorWrapper, check: Check, values: Mapping[str, Any]) -> Iterator[str]:
-    keys = ", ".join(check.keys)
+def damaged_segments(folder: Path) -> Iterator[str]:
+    """The segments of this host that were set aside, and how much of them is not counted."""
+    for segment in segments(folder, DAMAGED_SUFFIX):
+        with segment.open() as file:
+            if file is not None:
+                offset = offset_of(segment.id)
+                yield (
+                    f"segment {segment.id}: damaged; {max(0, file.size - offset)} bytes from byte {offset} on are not"
+                    f" counted. `manage.py drain_clicks --damaged` counts what is intact of {segment.path}"
+                )
+
+
+def checked_values(cursor: CursorWrapper) -> dict[str, Any]:
+    """The parameters of the queries."""
+    claimed = _claimed(cursor)
+    return {
+        "claimed_links": list(claimed),
+        "claimed": list(claimed.values()),
+        "first": _first_day(cursor),
+    }
+
+
+def differences_query(check: Check) -> str:
+    """Its rows: the keys, and the two figures ``left`` and ``right``."""
     existing = "AND link_id IN (SELECT link_id FROM links_clickcounter)" if check.keys[0] == "link_id" else ""
-    cursor.execute(
-        f"""
-        SELECT {keys}, coalesce(l.n, 0), coalesce(r.n, 0)
-        FROM ({check.left}) l FULL JOIN ({check.right}) r USING ({keys})
-        WHERE coalesce(l.n, 0) {check.differ} coalesce(r.n, 0) {existing} ORDER BY {keys}
-        """,  # noqa: S608 # built from constants
-        values,
-    )
-    for *subject, left, right in cursor.fetchall():
-        names = [_display_name(key, value) for key, value in zip(check.keys, subject, strict=True)]
-        yield f"{' '.join(names)}: {check.left_name} {left}, {check.right_name} {right}"
+    return f"""
+    SELECT {", ".join(check.keys)}, coalesce(l.n, 0) AS "left", coalesce(r.n, 0) AS "right"
+    FROM ({check.left}) l FULL JOIN ({check.right}) r USING ({", ".join(check.keys)})
+    WHERE coalesce(l.n, 0) {check.differ} coalesce(r.n, 0) {existing}
+    """  # noqa: S608 # built from constants
+
+
+def describe(check: Check, subject: Sequence[Any]) -> str:
+    """``subject``: the values of the check's keys."""
+    return " ".join(_display_name(key, value) for key, value in zip(check.keys, subject, strict=True))
 
 
 def _display_name(key: str, value: Any) -> str:

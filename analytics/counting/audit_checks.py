@@ -36,6 +36,35 @@ def _numbers(dimensions: list[Dimension]) -> str:
     return ", ".join(str(int(dimension)) for dimension in dimensions)
 
 
+# `analytics.counting.repair` rebuilds the left sides of these from the right ones.
+OWNERS = Check(
+    ("owner_id",),
+    "owner's total", "SELECT owner_id, sum(clicks) AS n FROM links_ownertotals GROUP BY 1",
+    "counters", "SELECT owner_id, sum(clicks) AS n FROM links_clickcounter GROUP BY 1",
+)  # fmt: skip
+LIFETIMES = Check(
+    ("link_id", "dimension", "value"),
+    "lifetime value", """
+        SELECT link_id, dimension, value, sum(clicks) AS n FROM analytics_lifecount GROUP BY 1, 2, 3
+    """,
+    "closed days", """
+        SELECT link_id, dimension, value, sum(clicks) AS n FROM analytics_daycount
+        WHERE day <= (SELECT day FROM analytics_closedday) GROUP BY 1, 2, 3
+    """,
+)  # fmt: skip
+MONTHS = Check(
+    ("link_id", "month", "dimension", "value"),
+    "value of the month", """
+        SELECT link_id, month, dimension, value, sum(clicks) AS n FROM analytics_monthcount GROUP BY 1, 2, 3, 4
+    """,
+    "closed days", f"""
+        SELECT link_id, month, dimension, value, sum(clicks) AS n
+        FROM analytics_daycount JOIN analytics_busymonth USING (link_id)
+        WHERE month = {month_of("day")} AND dimension <> {Dimension.OUTCOME}
+        AND day <= (SELECT day FROM analytics_closedday) GROUP BY 1, 2, 3, 4
+    """,
+)  # fmt: skip
+
 CHECKS = [
     Check(
         ("link_id",),
@@ -57,11 +86,7 @@ CHECKS = [
         """,
         "<",
     ),
-    Check(
-        ("owner_id",),
-        "owner's total", "SELECT owner_id, sum(clicks) AS n FROM links_ownertotals GROUP BY 1",
-        "counters", "SELECT owner_id, sum(clicks) AS n FROM links_clickcounter GROUP BY 1",
-    ),
+    OWNERS,
     Check(
         ("link_id", "day"),
         "day", _DAYS.format(column="clicks"),
@@ -142,26 +167,6 @@ CHECKS = [
             WHERE value IS NOT NULL AND {DAY} >= %(first)s GROUP BY 1, 2, 3, 4
         """,
     ),
-    Check(
-        ("link_id", "dimension", "value"),
-        "lifetime value", """
-            SELECT link_id, dimension, value, sum(clicks) AS n FROM analytics_lifecount GROUP BY 1, 2, 3
-        """,
-        "closed days", """
-            SELECT link_id, dimension, value, sum(clicks) AS n FROM analytics_daycount
-            WHERE day <= (SELECT day FROM analytics_closedday) GROUP BY 1, 2, 3
-        """,
-    ),
-    Check(
-        ("link_id", "month", "dimension", "value"),
-        "value of the month", """
-            SELECT link_id, month, dimension, value, sum(clicks) AS n FROM analytics_monthcount GROUP BY 1, 2, 3, 4
-        """,
-        "closed days", f"""
-            SELECT link_id, month, dimension, value, sum(clicks) AS n
-            FROM analytics_daycount JOIN analytics_busymonth USING (link_id)
-            WHERE month = {month_of("day")} AND dimension <> {Dimension.OUTCOME}
-            AND day <= (SELECT day FROM analytics_closedday) GROUP BY 1, 2, 3, 4
-        """,
-    ),
+    LIFETIMES,
+    MONTHS,
 ]  # fmt: skip

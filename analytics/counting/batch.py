@@ -38,7 +38,7 @@ class Batch:
     """``pending`` holds encrypted records, ``payloads`` plain ones, ``offsets`` the new offsets by segment.
 
     ``read_to_end``: segments that this batch reads to their end. ``leaves_records``: some wait for the next batch,
-    even if this one has room for more.
+    even if this one has room for more. ``lost`` and ``skipped``: the start and the end of empty and of damaged space.
     """
 
     pending: list[bytes]
@@ -46,6 +46,7 @@ class Batch:
     offsets: dict[uuid.UUID, int] = field(default_factory=dict)
     read_to_end: set[uuid.UUID] = field(default_factory=set)
     lost: dict[uuid.UUID, tuple[int, int]] = field(default_factory=dict)
+    skipped: dict[uuid.UUID, tuple[int, int]] = field(default_factory=dict)
     finished: list[uuid.UUID] = field(default_factory=list)
     damaged: dict[uuid.UUID, Corrupt] = field(default_factory=dict)
     leaves_records: bool = False

@@ -32,10 +32,11 @@ from analytics.counting.segments.segment_rows import (
     advance_segments,
     finish_segments,
     lock_segments,
+    offset_of,
 )
 from analytics.counting.tables.enrichment import Place
 from analytics.journal.pending import take_pending
-from analytics.journal.reader import OpenSegment, Segment, segments
+from analytics.journal.reader import DAMAGED_SUFFIX, OpenSegment, Segment, segments
 from analytics.journal.records import Corrupt, origins
 
 MAX_CACHED_PLACES = 200_000
@@ -46,17 +47,24 @@ log = logging.getLogger(__name__)
 
 
 class Drainer:
-    """Counts the records in a folder's segments and in the table of pending records. Not thread-safe."""
+    """Counts the records in a folder's segments and in the table of pending records. Not thread-safe.
 
-    def __init__(self, folder: Path) -> None:
+    With ``skips_damage``, it reads segments on behind damage, those that were set aside, too.
+    """
+
+    def __init__(self, folder: Path, *, skips_damage: bool = False) -> None:
         self._folder = folder
+        self._skips_damage = skips_damage
         self._limit = BATCH
         self._has_caught_up = False
         # The last offsets that this drainer has seen; another drainer may have advanced them.
         self._offsets: dict[uuid.UUID, int] = {}
         self._wiped: dict[uuid.UUID, int] = {}
-        self._damaged: set[uuid.UUID] = set()
+        # The positions of damage that keeps the rest of a segment from being read.
+        self._damaged: dict[uuid.UUID, int] = {}
+        self._skipped: list[tuple[Path, int, int]] = []
         self._has_checked_losses = False
+        self._is_read_only = False
         # Kept only during a backlog: addresses are personal data, and the city database may change later.
         self._places: dict[str, Place] = {}
 
@@ -69,6 +77,11 @@ class Drainer:
     def has_caught_up(self) -> bool:
         """Whether the last batch left no record that the next one could count at once."""
         return self._has_caught_up
+
+    def take_skipped(self) -> list[tuple[Path, int, int]]:
+        """The damaged space that was skipped since the last call: file, start and end."""
+        skipped, self._skipped = self._skipped, []
+        return skipped
 
     def drain_batch(self) -> int:
         """Count one batch and return its number of records; 0 if no record is left that no other drainer has locked.
@@ -93,7 +106,7 @@ class Drainer:
             if not is_full or len(self._places) > MAX_CACHED_PLACES:
                 self._places.clear()
             # Finished or damaged segments freed their slots among the open segments: try the next ones.
-            if batch or not (batch.finished or batch.damaged or batch.lost):
+            if batch or not (batch.finished or batch.damaged or batch.lost or batch.skipped):
                 return len(batch)
 
     def _reset_after_error(self) -> None:
@@ -112,27 +125,47 @@ class Drainer:
             with transaction.atomic():
                 batch = self._take(open_segments)
                 record_losses(batch.lost)
+                record_losses(batch.skipped, are_damaged=True)
                 count_batch(batch)
                 advance_segments(batch.offsets)
-            # Before the wipe, which extends a file that was truncated below its offset: the log needs the size.
-            self._delete_finished(batch.finished, open_segments)
-            for identifier, offset in batch.offsets.items():
-                self._offsets[identifier] = offset
-                if identifier in open_segments:
-                    open_segments[identifier][1].wipe(self._wiped.get(identifier, 0), offset)
-                    self._wiped[identifier] = offset
-            for identifier, damage in batch.damaged.items():
-                self._set_aside(*open_segments[identifier], damage)
+            self._offsets |= batch.offsets
+            self._skipped += [(open_segments[name][0].path, *space) for name, space in batch.skipped.items()]
+            self._tidy(batch, open_segments)
             return batch
+
+    def _tidy(self, batch: Batch, open_segments: Mapping[uuid.UUID, tuple[Segment, OpenSegment]]) -> None:
+        """Delete, wipe and set aside what the committed batch has read.
+
+        While the file system is read-only, clicks are counted all the same: the database knows how far.
+        """
+        if not all(file.can_wipe for _, file in open_segments.values()):
+            if not self._is_read_only:
+                log.error(
+                    "The journal is read-only: counted clicks and their addresses stay in %s.", self._folder
+                )
+            self._is_read_only = True
+            batch.finished, batch.damaged = [], {}
+            return
+        if open_segments:
+            self._is_read_only = False
+        # Before the wipe, which extends a file that was truncated below its offset: the log needs the size.
+        self._delete_finished(batch.finished, open_segments)
+        for identifier, offset in batch.offsets.items():
+            if identifier in open_segments:
+                open_segments[identifier][1].wipe(self._wiped.get(identifier, 0), offset)
+                self._wiped[identifier] = offset
+        for identifier, damage in batch.damaged.items():
+            self._set_aside(*open_segments[identifier], damage)
 
     def _open_segments(self, stack: ExitStack) -> dict[uuid.UUID, tuple[Segment, OpenSegment]]:
         """The oldest segments that have work. ``stack`` closes their files."""
         open_segments: dict[uuid.UUID, tuple[Segment, OpenSegment]] = {}
-        for segment in segments(self._folder):
+        damaged = segments(self._folder, DAMAGED_SUFFIX) if self._skips_damage else []
+        for segment in [*damaged, *segments(self._folder)]:
             if len(open_segments) == MAX_OPEN_SEGMENTS:
                 break
             with ExitStack() as opening:
-                file = opening.enter_context(segment.open())
+                file = opening.enter_context(segment.open(to_wipe=True))
                 if file is not None and self._has_work(segment, file):
                     open_segments[segment.id] = segment, file
                     stack.enter_context(opening.pop_all())
@@ -140,7 +173,8 @@ class Drainer:
 
     def _has_work(self, segment: Segment, file: OpenSegment) -> bool:
         if segment.id in self._damaged:
-            return not file.has_writer
+            # Somebody may have counted what is behind the damage, see ``skips_damage``.
+            return not file.has_writer or offset_of(segment.id) > self._damaged[segment.id]
         return file.size > self._offsets.get(segment.id, 0) or not file.has_writer
 
     def _take(self, open_segments: Mapping[uuid.UUID, tuple[Segment, OpenSegment]]) -> Batch:
@@ -167,11 +201,15 @@ class Drainer:
         if len(batch) >= self._limit or file.is_deleted:
             return
         has_writer = file.has_writer
+        passed = batch.lost
         try:
             chunk = file.read(offset, self._limit - len(batch), has_writer=has_writer)
         except Corrupt as damage:
-            batch.damaged[identifier] = damage
-            return
+            rest = file.read_damaged(damage.position, has_writer=has_writer) if self._skips_damage else None
+            if rest is None:
+                batch.damaged[identifier] = damage
+                return
+            chunk, passed = rest, batch.skipped
         # A rewritten record counts only if it was not counted at its origin, so the origin's segment must be read to
         # its end first.
         if any(
@@ -183,10 +221,10 @@ class Drainer:
         batch.offsets[identifier] = max(chunk.end, offset)
         if chunk.reaches_end:
             batch.read_to_end.add(identifier)
-        elif chunk.frames:
+        elif chunk.end > offset:
             batch.leaves_records = True
         if chunk.start > offset:
-            batch.lost[identifier] = offset, chunk.start
+            passed[identifier] = offset, chunk.start
         # Use the stored offset: this batch's progress is not committed yet.
         if not has_writer and file.is_counted(offset):
             batch.finished.append(identifier)
@@ -215,8 +253,8 @@ class Drainer:
             finish_segments(list(finished))
 
     def _set_aside(self, segment: Segment, file: OpenSegment, damage: Corrupt) -> None:
-        if segment.id not in self._damaged:
+        if self._damaged.get(segment.id) != damage.position:
             log.error("Segment %s is %s; the records after it are not counted.", segment.path, damage)
-            self._damaged.add(segment.id)
+        self._damaged[segment.id] = damage.position
         if not file.has_writer:
             log.error("The damaged segment was renamed to %s.", segment.set_aside())

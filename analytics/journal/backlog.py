@@ -13,7 +13,7 @@ from analytics.journal.reader import DAMAGED_SUFFIX, Segment, segments
 
 
 class Backlog(NamedTuple):
-    """``waiting``: uncounted bytes of the journal. ``damaged``: segments set aside for the operator to examine.
+    """``waiting``: uncounted bytes of the journal. ``damaged``: segments whose rest waits for the operator.
 
     ``oldest``: the time of the oldest uncounted record, in seconds since 1970.
     """
@@ -40,13 +40,14 @@ def backlog_without_database(folder: Path) -> Backlog:
 
 
 def _backlog(folder: Path, present: list[Segment], offsets: Mapping[uuid.UUID, int]) -> Backlog:
-    waiting, times = 0, []
+    waiting, times, damaged = 0, [], len(list(folder.glob(f"*{DAMAGED_SUFFIX}")))
     for segment in present:
         with segment.open() as file:
             if file is None:
                 continue
-            start, time = file.first_uncounted(offsets.get(segment.id, 0))
-            waiting += file.size - start
-            if time is not None:
-                times.append(time)
-    return Backlog(waiting, len(list(folder.glob(f"*{DAMAGED_SUFFIX}"))), min(times, default=None))
+            first = file.first_uncounted(offsets.get(segment.id, 0))
+            waiting += file.size - first.start
+            damaged += first.is_damaged
+            if first.time is not None:
+                times.append(first.time)
+    return Backlog(waiting, damaged, min(times, default=None))

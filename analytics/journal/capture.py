@@ -26,7 +26,7 @@ from analytics.journal.records import (
 from analytics.journal.writer import journal
 from analytics.models import Kind
 from analytics.visitors.visitor import Visitor
-from common.host.metrics import count_database_error
+from common.host.metrics import count_click_to_database, count_database_error
 from common.http.client_address import client_site
 from common.repeated_lines import REPEATED
 from common.secrets import derive_key
@@ -100,9 +100,12 @@ def _record(visitor: Visitor, subject: int, kind: int, *, reason: str = "", flag
     try:
         add_pending(payload)
     except Error:
+        # A statement without a response may have stored the click: it is lost at most.
         count_database_error("redirect")
         connection.close()
         count_drop()
+    else:
+        count_click_to_database()
 
 
 def _payload(visitor: Visitor, subject: int, kind: int, *, reason: str = "", flags: int = 0) -> bytes:

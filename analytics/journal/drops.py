@@ -12,6 +12,9 @@ from pathlib import Path
 
 from django.conf import settings
 
+from common.host.metrics import count_unstored_drop
+
+_FILE = "dropped"
 _BYTES = 8
 
 log = logging.getLogger(__name__)
@@ -28,14 +31,18 @@ def count_drop() -> None:
         finally:
             os.close(descriptor)
     except OSError as error:
+        count_unstored_drop()
         log.critical("A click was lost, and the counter of lost clicks could not be updated: %s", error)
     else:
         log.critical("A click was lost: journal and database both failed (total on this host: %d).", total)
 
 
 def dropped_clicks() -> int:
-    """The total on this host since its installation."""
-    descriptor = _open(settings.CLICKS_DIR)
+    """The total on this host since its installation, without those of a time when the file could not be written."""
+    try:
+        descriptor = os.open(settings.CLICKS_DIR / _FILE, os.O_RDONLY)
+    except FileNotFoundError:
+        return 0
     try:
         return _read(descriptor)
     finally:
@@ -43,13 +50,16 @@ def dropped_clicks() -> int:
 
 
 def allocate_drop_counter() -> None:
-    """Create the file while the disk has free space."""
-    dropped_clicks()
+    """Create the file while the disk has free space. Never raises."""
+    try:
+        os.close(_open(settings.CLICKS_DIR))
+    except OSError as error:
+        log.error("The counter of lost clicks cannot be created: %s", error)
 
 
 def _open(folder: Path) -> int:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor = os.open(folder / "dropped", os.O_RDWR | os.O_CREAT, 0o600)
+    descriptor = os.open(folder / _FILE, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         if os.fstat(descriptor).st_size < _BYTES:
             os.pwrite(descriptor, bytes(_BYTES), 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import uuid
@@ -20,6 +21,7 @@ from analytics.journal.records import (
     begins_with_unfinished,
     decode,
     read_frames,
+    recover,
 )
 from analytics.journal.writer import SUFFIX, sync_folder
 
@@ -35,15 +37,19 @@ class Segment:
     path: Path
 
     @contextmanager
-    def open(self) -> Iterator[OpenSegment | None]:
-        """None if the file does not exist."""
+    def open(self, *, to_wipe: bool = False) -> Iterator[OpenSegment | None]:
+        """None if the file does not exist. ``to_wipe``: for writing, too, unless the file system is read-only."""
         try:
-            descriptor = os.open(self.path, os.O_RDWR)
+            descriptor, can_wipe = os.open(self.path, os.O_RDWR if to_wipe else os.O_RDONLY), to_wipe
         except FileNotFoundError:
             yield None
             return
+        except OSError as error:
+            if error.errno != errno.EROFS:
+                raise
+            descriptor, can_wipe = os.open(self.path, os.O_RDONLY), False
         try:
-            yield OpenSegment(descriptor)
+            yield OpenSegment(descriptor, can_wipe)
         finally:
             os.close(descriptor)
 
@@ -69,9 +75,18 @@ class Chunk(NamedTuple):
     reaches_end: bool
 
 
+class FirstUncounted(NamedTuple):
+    """The start of the first record that is not wiped, and its time if it can be read."""
+
+    start: int
+    time: float | None = None
+    is_damaged: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class OpenSegment:
     descriptor: int
+    can_wipe: bool = False
 
     @property
     def size(self) -> int:
@@ -114,20 +129,36 @@ class OpenSegment:
             raise Corrupt(start + damage.position) from None
         if frames:
             end = frames[-1].end
+        elif not has_writer and recover(data.rstrip(b"\0")) is not None:
+            # No record follows one that its writer left incomplete: its length is damaged.
+            raise Corrupt(start)
         else:
             start, end = (offset, offset) if has_writer else (start, max(size, offset))
         return Chunk(frames, start, end, end >= size)
 
-    def first_uncounted(self, offset: int) -> tuple[int, float | None]:
-        """The start of the first record at or after ``offset`` that is not wiped, and its time."""
+    def read_damaged(self, position: int, *, has_writer: bool) -> Chunk | None:
+        """The record at ``position`` if only its length is damaged; otherwise an empty chunk that starts at the next
+        intact record, or at the end of the file. None: the writer has appended no intact record yet.
+        """
+        size = self.size
+        recovered = recover(os.pread(self.descriptor, max(0, size - position), position))
+        if recovered is None:
+            return None if has_writer else Chunk([], size, size, reaches_end=True)
+        payload, length = recovered
+        end = position + length
+        if payload is None:
+            return Chunk([], end, end, end >= size)
+        return Chunk([Framed(payload, end)], position, end, end >= size)
+
+    def first_uncounted(self, offset: int) -> FirstUncounted:
         try:
             start = self._first_frame(offset)
-        except Corrupt as damage:
-            return damage.position, None
-        with suppress(Corrupt, ValueError):
             for payload, _ in read_frames(os.pread(self.descriptor, MAX_FRAME_BYTES, start), 1):
-                return start, decode(payload).time / 1_000_000
-        return start, None
+                with suppress(ValueError):
+                    return FirstUncounted(start, decode(payload).time / 1_000_000)
+        except Corrupt as damage:
+            return FirstUncounted(damage.position, is_damaged=True)
+        return FirstUncounted(start)
 
     def _first_frame(self, offset: int) -> int:
         """The start of the first frame after zeros, or the end of the file. Raises Corrupt."""
@@ -157,17 +188,17 @@ class OpenSegment:
             start += os.pwrite(self.descriptor, _ZEROS[: end - start], start)
 
 
-def segments(folder: Path) -> list[Segment]:
-    """All segments ordered by id, which is their order of creation."""
+def segments(folder: Path, suffix: str = SUFFIX) -> list[Segment]:
+    """All segments ordered by id, which is their order of creation; those set aside have DAMAGED_SUFFIX."""
     try:
-        names = sorted(entry.name for entry in os.scandir(folder) if entry.name.endswith(SUFFIX))
+        names = sorted(entry.name for entry in os.scandir(folder) if entry.name.endswith(suffix))
     except FileNotFoundError:
         return []
     result = []
     for name in names:
         # A foreign file must not stop the pipeline.
         with suppress(ValueError):
-            result.append(Segment(uuid.UUID(name.removesuffix(SUFFIX)), folder / name))
+            result.append(Segment(uuid.UUID(name.removesuffix(suffix)), folder / name))
     return result
 
 

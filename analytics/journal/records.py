@@ -204,3 +204,51 @@ def read_frames(data: bytes, limit: int) -> list[Framed]:
         frames.append(Framed(payload, end))
         start = end
     return frames
+
+
+def recover(data: bytes) -> tuple[bytes | None, int] | None:
+    """How to go on behind damage at the start of ``data``: with the payload of the record there, if only its length is
+    damaged, and at the position of the next one. None: no intact record follows.
+
+    Visitors choose parts of the records, and could write the bytes of a frame into them. So the lengths of the damaged
+    record come first, and a search byte by byte last.
+    """
+    size = len(data)
+    if size < _HEADER.size:
+        return None
+    length, complement, checksum = _HEADER.unpack_from(data)
+    ends = [_HEADER.size + possible for possible in sorted({length, complement ^ 0xFFFF})]
+    # A record whose payload is damaged may be followed by another one.
+    is_length_certain = len(ends) == 1
+    ends = [end for end in ends if end <= size]
+    for end in ends:
+        payload = data[_HEADER.size : end]
+        if crc32c(payload) == checksum and _is_record(payload):
+            return payload, end
+    for end in ends:
+        is_followed = is_length_certain and _has_consistent_length(data, end)
+        if end == size or is_followed or _begins_with_record(data, end):
+            return None, end
+    for start in range(1, size - _HEADER.size):
+        if _has_consistent_length(data, start) and _begins_with_record(data, start):
+            return None, start
+    return None
+
+
+def _has_consistent_length(data: bytes, start: int) -> bool:
+    if start + LENGTH_BYTES > len(data):
+        return False
+    return data[start] ^ data[start + 2] == 0xFF and data[start + 1] ^ data[start + 3] == 0xFF
+
+
+def _begins_with_record(data: bytes, start: int) -> bool:
+    framed = data[start : start + MAX_FRAME_BYTES]
+    return begins_with_frame(framed) and _is_record(read_frames(framed, 1)[0].payload)
+
+
+def _is_record(payload: bytes) -> bool:
+    try:
+        decode(payload)
+    except (ValueError, error):
+        return False
+    return True

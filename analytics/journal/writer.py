@@ -11,6 +11,7 @@ import errno
 import fcntl
 import logging
 import os
+import tempfile
 import threading
 import time
 import uuid
@@ -28,6 +29,7 @@ from common.repeated_lines import REPEATED
 SUFFIX = ".segment"
 SEGMENT_BYTES = 16 * 1024 * 1024
 GROUP_SECONDS = 0.05
+_BLOCK = bytes(4096)
 
 log = logging.getLogger(__name__)
 
@@ -210,6 +212,18 @@ def _close_folder(segment: _Segment) -> None:
     if segment.folder is not None:
         os.close(segment.folder)
         segment.folder = None
+
+
+def writing_error(folder: Path) -> OSError | None:
+    """Why new segments cannot be written, or None. It writes a block, because nothing else finds a full disk."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
+            if file.write(_BLOCK) != len(_BLOCK):
+                return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    except OSError as error:
+        return error
+    return None
 
 
 def sync_folder(folder: Path) -> None:

@@ -21,6 +21,7 @@ MAX_BYTES = 1 << 30
 READ_TIMEOUT_SECONDS = 30
 DOWNLOAD_SECONDS = 3600
 CHUNK_BYTES = 1 << 16
+_REDIRECTS = range(300, 400)
 GZIP = b"\x1f\x8b"
 
 
@@ -91,7 +92,8 @@ def _open(urls: Sequence[str]) -> HTTPResponse:
     opener = request.OpenerDirector()
     for handler in (
         *(request.ProxyHandler, request.HTTPHandler, request.HTTPSHandler, request.UnknownHandler),
-        *(request.HTTPRedirectHandler, request.HTTPErrorProcessor, request.HTTPDefaultErrorHandler),
+        # Without a handler of redirects.
+        *(request.HTTPErrorProcessor, request.HTTPDefaultErrorHandler),
     ):
         opener.add_handler(handler())
     # Some CDNs refuse the default User-Agent of a library.
@@ -101,6 +103,10 @@ def _open(urls: Sequence[str]) -> HTTPResponse:
             response: HTTPResponse = opener.open(url, timeout=READ_TIMEOUT_SECONDS)
         except HTTPError as error:
             error.close()
+            if error.code in _REDIRECTS:
+                raise GeodataError(
+                    f"{url} redirects, which is not followed. Set GEODATA_URL to the address of the file itself."
+                ) from None
             if error.code != 404:
                 raise GeodataError(f"{url} returned status {error.code}.") from None
         else:

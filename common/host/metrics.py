@@ -18,6 +18,8 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 from common.host.metric_files import share
 
+# Part of another metric, see `shortener_project.web.metrics`.
+UNSTORED_DROPS = "shortener_clicks_dropped_unstored"
 FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 # Upper bounds in seconds.
 REDIRECT_BUCKETS = (
@@ -74,10 +76,22 @@ _API_SECONDS = Histogram(
     buckets=API_BUCKETS,
 )
 _DRAINED = Counter("shortener_click_records_drained", "Records read from the journal", registry=REGISTRY)
+_TO_DATABASE = Counter(
+    "shortener_clicks_to_database",
+    "Visits that the database recorded because the journal could not be written",
+    registry=REGISTRY,
+)
+_UNSTORED_DROPS = Counter(UNSTORED_DROPS, "Dropped clicks that no file counts", registry=REGISTRY)
 _DATABASE_ERRORS = Counter(
     "shortener_database_errors",
     "Requests and iterations that failed because of the database",
     ["where"],
+    registry=REGISTRY,
+)
+_RESTARTS = Counter(
+    "shortener_process_restarts",
+    "Processes of the service that were started again",
+    ["process", "reason"],
     registry=REGISTRY,
 )
 
@@ -153,11 +167,28 @@ def count_drained(records: int) -> None:
 
 
 @_never_raises
+def count_click_to_database() -> None:
+    _TO_DATABASE.inc()
+
+
+@_never_raises
+def count_unstored_drop() -> None:
+    """Count a lost click that the file of lost clicks does not count, because it cannot be written either."""
+    _UNSTORED_DROPS.inc()
+
+
+@_never_raises
 def count_database_error(operation: str) -> None:
     """``operation`` is ``redirect``, ``api`` or ``page`` for one response, ``background`` for one iteration of a
     process.
     """
     _database_errors(operation).inc()
+
+
+@_never_raises
+def count_restart(process: str, reason: str, number: int = 1) -> None:
+    """``reason`` is ``died``, or ``silent`` if the supervisor ended it."""
+    _RESTARTS.labels(process, reason).inc(number)
 
 
 @cache

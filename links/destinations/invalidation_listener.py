@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import logging
-import time
 from typing import Any, NoReturn
 
 import psycopg
 from django.db import connection
 
-from common.host import cache_versions, missed_changes, state
+from common.host import cache_versions, missed_changes, state, vitals
 from common.host.state import PreviousServer
 from common.postgresql.bounded import BoundedConnection
 
@@ -104,12 +103,13 @@ class Follower:
         if not self._reported:
             log.warning(reason)
             self._reported = reason
-        time.sleep(self._delay)
+        vitals.sleep(self._delay)
         self._delay = min(2 * self._delay, MAX_RETRY_SECONDS)
 
 
 def _heartbeat(listener: BoundedConnection) -> None:
     """Query the server and apply the pending notifications, which it sends before its response."""
+    vitals.beat()
     listener.execute("SELECT")
     for notification in listener.notifies(timeout=0):
         _apply(notification.payload)

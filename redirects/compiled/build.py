@@ -1,7 +1,6 @@
-"""python -m redirects.compiled.build [OPTIONS]: compile `plain_links.pyx` in place.
+"""python -m redirects.compiled.build: compile `plain_links.pyx` in place.
 
-Needs a C compiler, which $CC may name, the headers of Python, and the package of requirements-accelerate.txt. Passes
-OPTIONS to the compiler: `-g -fsanitize=address,undefined` checks every access to memory, for `make fuzz-loops`.
+Needs a C compiler, which $CC may name, the headers of Python, and the package of requirements-accelerate.txt.
 """
 
 from __future__ import annotations
@@ -19,14 +18,17 @@ from redirects.compiled.source import SOURCE, source_version
 
 
 def main() -> None:
+    print(f"Built {build(SOURCE.parent)}.")  # noqa: T201 # a command
+
+
+def build(target: Path, *options: str) -> Path:
+    """Compile the module into this folder, with these options of the compiler. Returns its path."""
     # In the same folder, so that one rename replaces a module that processes are using.
-    with TemporaryDirectory(dir=SOURCE.parent) as folder:
+    with TemporaryDirectory(dir=target) as folder:
         generated, compiled = Path(folder, "plain_links.c"), Path(folder, "plain_links.so")
         subprocess.run([sys.executable, "-m", "cython", "-3", SOURCE, "-o", generated], check=True)
-        subprocess.run([*compiler_command(), generated, "-o", compiled], check=True)
-        target = SOURCE.with_suffix(str(sysconfig.get_config_var("EXT_SUFFIX")))
-        compiled.replace(target)
-    print(f"Built {target}.")  # noqa: T201 # a command
+        subprocess.run([*compiler_command(), *options, generated, "-o", compiled], check=True)
+        return compiled.replace(target / f"plain_links{sysconfig.get_config_var('EXT_SUFFIX')}")
 
 
 def compiler_command() -> list[str]:
@@ -41,7 +43,7 @@ def compiler_command() -> list[str]:
     return [
         *(*own, *flags, *shared),
         *("-g0", "-O2", "-shared", f"-I{sysconfig.get_path('include')}"),
-        *(f'-DSOURCE_VERSION="{source_version()}"', *sys.argv[1:]),
+        f'-DSOURCE_VERSION="{source_version()}"',
     ]
 
 

@@ -1,4 +1,7 @@
-"""Receives connections in an API worker: only as many as it can process, as another worker may be idle."""
+"""Receives connections in an API worker: only as many as it can process, as another worker may be idle.
+
+Any worker takes those out of the queue that have waited for too long, even if no API worker runs.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,11 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from redirects.handoff.channel import Handoff, handoff_queues
+from django.conf import settings
+
+from redirects.handoff.channel import Handoff, HandoffQueue
 from redirects.sockets.acceptor import OUT_OF_DESCRIPTORS
+from redirects.sockets.responses.busy import refuse
 
 # A stopping worker drains the handoff queue for this long.
 _DRAIN_SECONDS = 0.5
@@ -22,12 +28,14 @@ class HandoffReceiver:
     def __init__(
         self,
         poller: selectors.BaseSelector,
+        queue: HandoffQueue,
         *,
         has_capacity: Callable[[], bool],
         on_received: Callable[[Handoff], None],
         on_out_of_descriptors: Callable[[], object],
     ) -> None:
         self._poller = poller
+        self._queue = queue
         self._has_capacity = has_capacity
         self._on_received = on_received
         self._on_out_of_descriptors = on_out_of_descriptors
@@ -53,17 +61,38 @@ class HandoffReceiver:
     def update_polling(self) -> None:
         should_poll = self._deadline is not None and self._has_capacity()
         if should_poll and not self._is_polling:
-            self._poller.register(handoff_queues().to_api.read_end, selectors.EVENT_READ, self._receive)
+            self._poller.register(self._queue.read_end, selectors.EVENT_READ, self._receive)
         elif self._is_polling and not should_poll:
-            self._poller.unregister(handoff_queues().to_api.read_end)
+            self._poller.unregister(self._queue.read_end)
         self._is_polling = should_poll
 
-    def _receive(self, _: Any) -> None:
-        try:
-            while self._has_capacity() and (handoff := handoff_queues().to_api.take()):
+    def expire(self) -> None:
+        """Reply 503 to requests that exceed the queue timeout, also while no thread is idle."""
+        while not self._is_polling and self._is_next_overdue() and (handoff := self._take()):
+            # Another worker may have been faster, so that this is a later one.
+            if _is_overdue(handoff.incoming.since):
+                refuse(handoff.sock)
+            else:
                 self._on_received(handoff)
+
+    def _is_next_overdue(self) -> bool:
+        since = self._queue.waiting_since()
+        return since is not None and _is_overdue(since)
+
+    def _receive(self, _: Any) -> None:
+        while self._has_capacity() and (handoff := self._take()):
+            self._on_received(handoff)
+        self.update_polling()
+
+    def _take(self) -> Handoff | None:
+        try:
+            return self._queue.take()
         except OSError as error:
             if error.errno not in OUT_OF_DESCRIPTORS:
                 raise
             self._on_out_of_descriptors()
-        self.update_polling()
+            return None
+
+
+def _is_overdue(since: float) -> bool:
+    return time.monotonic() - since > settings.API_QUEUE_SECONDS

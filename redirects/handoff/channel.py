@@ -88,6 +88,16 @@ class HandoffQueue:
         incoming = Incoming(read[:length], read[length:], since, body_omitted, sent_continue)
         return Handoff(socket.socket(fileno=descriptors[0]), _address(client), _address(server), incoming)
 
+    def waiting_since(self) -> float | None:
+        """When the request of the next connection arrived (monotonic seconds). None: the queue is empty."""
+        try:
+            # Without a buffer for its descriptors, peeking does not copy them.
+            message = self.read_end.recv(_MAX_MESSAGE, socket.MSG_PEEK)
+        except BlockingIOError:
+            return None
+        since: float = orjson.loads(message[2 : 2 + int.from_bytes(message[:2])])[3]
+        return since
+
     def _memory_file(self, incoming: Incoming) -> int:
         if self._unsent is None or self._unsent[0] is not incoming:
             self._discard_unsent()
@@ -101,14 +111,17 @@ class HandoffQueue:
 
 
 class HandoffQueues(NamedTuple):
+    """``probes``: the way to the API workers for requests that have a thread of their own."""
+
     to_api: HandoffQueue
+    probes: HandoffQueue
     back: HandoffQueue
 
 
 @cache
 def handoff_queues() -> HandoffQueues:
     """Must be called first before gunicorn forks."""
-    return HandoffQueues(to_api=HandoffQueue(), back=HandoffQueue(_BUFFER_BACK))
+    return HandoffQueues(to_api=HandoffQueue(), probes=HandoffQueue(), back=HandoffQueue(_BUFFER_BACK))
 
 
 def _in_memory(*parts: bytes) -> int:

@@ -14,7 +14,7 @@ from django.conf import settings
 
 from redirects.fast.lane import FastLane
 from redirects.handoff.arrivals import HandoffReceiver
-from redirects.handoff.channel import Handoff
+from redirects.handoff.channel import Handoff, handoff_queues
 from redirects.handoff.claims import Claims
 from redirects.handoff.departures import PendingHandoffs
 from redirects.handoff.lookups import Lookups
@@ -26,6 +26,9 @@ from redirects.sockets.connections.connection import Connection
 from redirects.sockets.connections.open_connections import OpenConnections
 from redirects.sockets.responses.busy import refuse
 from redirects.sockets.responses.client_stream import Incoming
+
+# Besides all requests on the internal listener.
+_PROBES = (b"GET /readyz ", b"HEAD /readyz ")
 
 
 class ConnectionOwner(RequestThreads):
@@ -47,26 +50,41 @@ class ConnectionOwner(RequestThreads):
         # In an API worker, any connection may have a file to send, which takes a second descriptor.
         self._limit = self.cfg.worker_connections
         if self.role == "api":
-            self._limit = max(self._limit // 2, self.cfg.threads + 2)
+            self._limit = max(self._limit // 2, self.cfg.threads + 3)
         self._admission = Admission(
             self._connections, limit=self._limit, per_address=settings.CONNECTIONS_PER_ADDRESS
         )
 
     def _create_handoffs(self) -> None:
         """Runs after gunicorn has created its poller and its threads."""
+        queues, hands_off = handoff_queues(), self.role == "redirect"
         self._pending_handoffs = PendingHandoffs(
             self.poller,
-            hands_off=self.role == "redirect",
+            queues.to_api if hands_off else None,
             has_idle_thread=self._has_idle_thread,
             submit=self._submit,
             on_released=self._on_released,
         )
-        self._handoff_receiver = HandoffReceiver(
+        self._pending_probes = PendingHandoffs(
             self.poller,
-            has_capacity=self._has_capacity,
-            on_received=self._on_handoff,
-            on_out_of_descriptors=self._admission.evict,
+            queues.probes if hands_off else None,
+            has_idle_thread=self._has_idle_probe_thread,
+            submit=self._submit_probe,
+            on_released=self._on_released,
         )
+        self._handoff_receivers = [
+            HandoffReceiver(
+                self.poller,
+                queue,
+                has_capacity=partial(self._has_capacity, has_idle_thread),
+                on_received=partial(self._on_handoff, pending),
+                on_out_of_descriptors=self._admission.evict,
+            )
+            for queue, has_idle_thread, pending in (
+                (queues.to_api, self._has_idle_thread, self._pending_handoffs),
+                (queues.probes, self._has_idle_probe_thread, self._pending_probes),
+            )
+        ]
         self._return_receiver = ReturnReceiver(
             self.poller,
             self._loop,
@@ -80,7 +98,7 @@ class ConnectionOwner(RequestThreads):
 
     def finish_request(self, conn: Exchange, future: Any) -> None:
         """Runs in the main thread after a thread has processed a request."""
-        outcome = self._end_thread(future)
+        outcome = self._end_thread(conn, future)
         stream = conn.stream
         rest = conn.rest if outcome is Outcome.KEEP else b""
         if outcome is Outcome.KEEP and not stream.outbox:
@@ -94,8 +112,20 @@ class ConnectionOwner(RequestThreads):
                 Outcome.PAUSED: partial(self._continue_response, conn),
             }
             self._loop.transmit(connection, stream.outbox, after[outcome])
-        self._pending_handoffs.send()
-        self._handoff_receiver.update_polling()
+        (self._pending_probes if conn.is_probe else self._pending_handoffs).send()
+        self._update_polling()
+
+    def _update_polling(self) -> None:
+        for receiver in self._handoff_receivers:
+            receiver.update_polling()
+
+    def _expire_handoffs(self) -> None:
+        """Reply 503 to requests that have waited for a thread for too long, wherever they wait."""
+        for receiver in self._handoff_receivers:
+            receiver.expire()
+        self._lookups.expire()
+        self._pending_handoffs.expire()
+        self._pending_probes.expire()
 
     def _try_admit(self, client: Any) -> bool:
         """Count a new connection of this process, unless its address is at the limit."""
@@ -114,21 +144,23 @@ class ConnectionOwner(RequestThreads):
         self.nr_conns -= 1
         self._admission.remove(client)
 
-    def _has_capacity(self) -> bool:
+    def _has_capacity(self, has_idle_thread: Callable[[], bool]) -> bool:
         """Whether an API worker can process another connection. Evictions keep the number below the limit."""
-        return self._has_idle_thread() and self.nr_conns < self._limit
+        return has_idle_thread() and self.nr_conns < self._limit
 
     def _on_deferred(self, connection: Connection, incoming: Incoming) -> None:
         handoff = Handoff(connection.sock, connection.client, connection.server, incoming)
-        can_lookup = self.role != "api" and self.alive and not connection.is_internal
-        if not can_lookup:
+        can_lookup = self.role != "api" and self.alive
+        if connection.is_internal or incoming.data.startswith(_PROBES):
+            self._pending_probes.add(handoff)
+        elif not can_lookup:
             self._pending_handoffs.add(handoff)
         elif not self._lookups.start(handoff):
             self._claims.add(handoff)
 
-    def _on_handoff(self, handoff: Handoff) -> None:
+    def _on_handoff(self, pending: PendingHandoffs, handoff: Handoff) -> None:
         if self._try_admit(handoff.client):
-            self._submit(handoff)
+            pending.add(handoff)
         else:
             refuse(handoff.sock)
 
@@ -143,7 +175,7 @@ class ConnectionOwner(RequestThreads):
     def _continue_response(self, conn: Exchange, connection: Connection) -> None:
         self._connections.release(connection)
         self._start_thread(conn)
-        self._handoff_receiver.update_polling()
+        self._update_polling()
 
     def _resume_keepalive(self, connection: Connection) -> None:
         """Reuse the connection after its response was sent."""

@@ -8,14 +8,14 @@ from typing import Any
 
 from django.conf import settings
 
-from redirects.handoff.channel import Handoff, handoff_queues
+from redirects.handoff.channel import Handoff, HandoffQueue
 from redirects.handoff.fair_queue import FairQueue
 from redirects.sockets.connections.memory_bound import MAX_BUFFERED
 from redirects.sockets.responses.busy import refuse
 
 
 class PendingHandoffs:
-    """Dispatches the requests: to an API worker, or with ``submit`` in this process, if ``has_idle_thread``.
+    """Dispatches the requests: to ``queue``, or without one with ``submit`` in this process, if ``has_idle_thread``.
 
     Calls ``on_released`` for each connection that leaves the process.
     """
@@ -23,19 +23,20 @@ class PendingHandoffs:
     def __init__(
         self,
         poller: selectors.BaseSelector,
+        queue: HandoffQueue | None,
         *,
-        hands_off: bool,
         has_idle_thread: Callable[[], bool],
         submit: Callable[[Handoff], None],
         on_released: Callable[[Handoff], None],
     ) -> None:
         self._poller = poller
-        self._hands_off = hands_off
+        self._queue = queue
         self._has_idle_thread = has_idle_thread
         self._submit = submit
         self._on_released = on_released
         self._waiting = FairQueue()
-        self._is_watching = False
+        # The queue whose writability wakes the poller.
+        self._watched: HandoffQueue | None = None
 
     def add(self, handoff: Handoff) -> None:
         # Nobody else waits, so it does not matter whose turn it is.
@@ -50,7 +51,7 @@ class PendingHandoffs:
         """Hand off as many connections as the handoff queue or the threads accept."""
         while self._waiting and self._try_dispatch(self._waiting.first()):
             self._waiting.pop()
-        self._watch(self._hands_off and bool(self._waiting))
+        self._watch(self._queue if self._waiting else None)
 
     def expire(self) -> None:
         """Reply 503 to requests that exceed the queue timeout."""
@@ -60,13 +61,13 @@ class PendingHandoffs:
 
     def end(self) -> None:
         """Stop the handoff: from now on, process requests locally."""
-        self._hands_off = False
+        self._queue = None
         self.send()
 
     def _try_dispatch(self, handoff: Handoff) -> bool:
-        if self._hands_off:
+        if self._queue is not None:
             try:
-                handoff_queues().to_api.put(handoff)
+                self._queue.put(handoff)
             except BlockingIOError:
                 return False
             except OSError:  # the kernel limits the descriptors in flight
@@ -79,15 +80,14 @@ class PendingHandoffs:
             return True
         return False
 
-    def _watch(self, is_blocked: bool) -> None:
-        if is_blocked == self._is_watching:
+    def _watch(self, queue: HandoffQueue | None) -> None:
+        if queue is self._watched:
             return
-        self._is_watching = is_blocked
-        write_end = handoff_queues().to_api.write_end
-        if is_blocked:
-            self._poller.register(write_end, selectors.EVENT_WRITE, self.send)
-        else:
-            self._poller.unregister(write_end)
+        if self._watched is not None:
+            self._poller.unregister(self._watched.write_end)
+        if queue is not None:
+            self._poller.register(queue.write_end, selectors.EVENT_WRITE, self.send)
+        self._watched = queue
 
     def drop(self, handoff: Handoff) -> None:
         """Close the connection of a client that has disconnected."""

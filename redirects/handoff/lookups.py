@@ -31,7 +31,9 @@ _BATCH = 100
 
 
 class Lookups:
-    """Calls ``on_unresolved`` with connections that the fast lane cannot answer after the lookup. Main thread only."""
+    """Calls ``on_unresolved`` with connections that the fast lane cannot answer after the lookup, or that have waited
+    for it for too long. Main thread only.
+    """
 
     def __init__(
         self,
@@ -68,6 +70,14 @@ class Lookups:
                 self._is_scheduled = True
                 self._method_queue.defer(self._submit)
         return True
+
+    def expire(self) -> None:
+        """Give up waiting for a thread after the queue timeout. The lookup itself goes on."""
+        oldest = time.monotonic() - settings.API_QUEUE_SECONDS
+        for waiting in self._waiting.values():
+            # In the order of their arrival.
+            while waiting and waiting[0].incoming.since < oldest:
+                self._on_unresolved(waiting.pop(0))
 
     def _submit(self) -> None:
         self._is_scheduled = False

@@ -1,5 +1,8 @@
 """gunicorn's threads: each gets a complete request and never waits for a client.
 
+One more thread is reserved for `/readyz` and the internal listener, so that an operator sees the state of a process
+whose other threads are all busy.
+
 A streamed response (an export) releases its thread while the client does not read, and later continues in any thread.
 A slow reader occupies at most one piece of the response in memory, and no thread.
 """
@@ -8,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from enum import Enum
 from typing import Any
@@ -43,7 +47,7 @@ class Response(StockResponse):
 
 
 class Exchange(TConn):
-    """One request on a connection, and its response."""
+    """One request on a connection, and its response. ``is_probe``: it has the reserved thread."""
 
     request: Any = None
     is_chunked = False
@@ -51,7 +55,8 @@ class Exchange(TConn):
     pieces: Iterator[bytes] | None = None
     close_pieces: Any = None
 
-    def __init__(self, config: Any, handoff: Handoff) -> None:
+    def __init__(self, config: Any, handoff: Handoff, *, is_probe: bool) -> None:
+        self.is_probe = is_probe
         self.stream = ClientStream(handoff.sock, handoff.incoming)
         super().__init__(config, self.stream, handoff.client, handoff.server)
 
@@ -71,19 +76,29 @@ class Exchange(TConn):
 
 class RequestThreads(ErrorResponses, ThreadWorker):
     alive: bool
-    _busy_threads = 0
+    role: str
+    _busy_threads = _busy_probes = 0
+
+    def get_thread_pool(self) -> ThreadPoolExecutor:
+        # A redirect worker passes probes on.
+        return ThreadPoolExecutor(self.cfg.threads + (self.role != "redirect"))
 
     def _submit(self, handoff: Handoff) -> None:
         """Process the request in a thread."""
-        self._start_thread(Exchange(self.cfg, handoff))
+        self._start_thread(Exchange(self.cfg, handoff, is_probe=False))
+
+    def _submit_probe(self, handoff: Handoff) -> None:
+        self._start_thread(Exchange(self.cfg, handoff, is_probe=True))
 
     def _start_thread(self, conn: Exchange) -> None:
-        self._busy_threads += 1
+        self._busy_threads += not conn.is_probe
+        self._busy_probes += conn.is_probe
         self.enqueue_req(conn)
 
-    def _end_thread(self, future: Any) -> Outcome:
+    def _end_thread(self, conn: Exchange, future: Any) -> Outcome:
         """Runs in the main thread."""
-        self._busy_threads -= 1
+        self._busy_threads -= not conn.is_probe
+        self._busy_probes -= conn.is_probe
         try:
             outcome: Outcome = future.result()
         except BaseException:
@@ -94,9 +109,12 @@ class RequestThreads(ErrorResponses, ThreadWorker):
     def _has_idle_thread(self) -> bool:
         return bool(self._busy_threads < self.cfg.threads)
 
+    def _has_idle_probe_thread(self) -> bool:
+        return not self._busy_probes
+
     def _is_idle(self) -> bool:
         """Whether no thread processes a request."""
-        return not self._busy_threads
+        return not self._busy_threads and not self._busy_probes
 
     def handle(self, conn: Exchange) -> Outcome:
         """Runs in a thread: process a request, or continue its response."""

@@ -25,6 +25,8 @@ from redirects.sockets.sender import Sender
 
 # Requests of one connection that are answered per iteration.
 _MAX_ANSWERS = 64
+# Connections that continue with their next requests per iteration: a new connection waits for at most these.
+_MAX_RESUMED = 64
 
 
 class Reader:
@@ -111,7 +113,7 @@ class Reader:
             self._connections.memory.update(connection)
 
     def resume_ready(self) -> None:
-        for _ in range(len(self.ready)):
+        for _ in range(min(len(self.ready), _MAX_RESUMED)):
             connection = self.ready.popleft()
             if connection.is_ready and connection.sock.fileno() >= 0:
                 self.resume(connection)

@@ -24,8 +24,8 @@ from django.conf import settings
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from analytics.journal.reader import segments
-from analytics.journal.writer import sync_folder
+from analytics.journal.reader import DAMAGED_SUFFIX, segments
+from analytics.journal.writer import SUFFIX, sync_folder
 from shortener_project import __version__
 from shortener_project.backup.postgres_programs import connection_arguments, run_program
 
@@ -81,13 +81,15 @@ def signature(manifest: Mapping[str, Any], secret: str) -> str:
 def _add_segments(archive: tarfile.TarFile) -> dict[str, str]:
     """Returns the digest of each member."""
     contents = {}
-    for segment in segments(settings.CLICKS_DIR):
-        # Counted completely since the folder was listed.
-        with suppress(FileNotFoundError):
-            # Mostly zeros: counted records are overwritten.
-            name, content = f"{JOURNAL}{segment.path.name}", gzip.compress(segment.path.read_bytes(), 1)
-            _add(archive, name, content)
-            contents[name] = hashlib.new(DIGEST, content).hexdigest()
+    # Segments that are set aside meanwhile are listed last.
+    for suffix in (SUFFIX, DAMAGED_SUFFIX):
+        for segment in segments(settings.CLICKS_DIR, suffix):
+            # Counted completely since the folder was listed.
+            with suppress(FileNotFoundError):
+                # Mostly zeros: counted records are overwritten.
+                name, content = f"{JOURNAL}{segment.id}{SUFFIX}", gzip.compress(segment.path.read_bytes(), 1)
+                _add(archive, name, content)
+                contents[name] = hashlib.new(DIGEST, content).hexdigest()
     return contents
 
 

@@ -31,6 +31,7 @@ GEOIP_DATABASE = clicks.files(
 GEODATA_URL = clicks.monthly_address(
     "GEODATA_URL",
     "https://download.db-ip.com/free/dbip-city-lite-{year}-{month:02}.mmdb.gz",
-    "Source of `manage.py update_geodata`: an mmdb file, gzipped or not. `{year}` and `{month:02}` are replaced.",
+    "Source of `manage.py update_geodata`: an mmdb file, gzipped or not, without a redirect. `{year}` and "
+    "`{month:02}` are replaced.",
     shown="DB-IP City Lite",
 )

@@ -66,6 +66,12 @@ def set_command_timeouts(command: str) -> None:
             os.environ.setdefault("STATEMENT_TIMEOUT_MS", timeouts.statement)
 
 
+def statement_seconds(command: str) -> float | None:
+    """The longest time of one statement of a command that `serve` forks. None: there is no limit."""
+    milliseconds = os.environ.get("STATEMENT_TIMEOUT_MS") or _OF_COMMAND[command].statement
+    return int(milliseconds) / 1000 or None
+
+
 def with_timeouts(database: dict[str, Any], *, idle_transaction: int, lock: int) -> dict[str, Any]:
     """``idle_transaction`` and ``lock`` are in milliseconds; 0: no limit. Options in the URL take precedence."""
     parameters = _SERVER | {"idle_in_transaction_session_timeout": idle_transaction, "lock_timeout": lock}

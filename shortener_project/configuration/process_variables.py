@@ -37,7 +37,8 @@ WEB_CONCURRENCY = processes.integer(
 API_CONCURRENCY = processes.integer(
     "API_CONCURRENCY",
     _one_per_processor,
-    "Processes that serve everything else, with as many threads. 0: the redirect processes serve everything.",
+    "Processes that serve everything else, with as many threads and one more for `/readyz` and the internal listener. "
+    "0: the redirect processes serve everything.",
     maximum=256,
     shown="one per processor, at most 16",
 )
@@ -49,6 +50,13 @@ API_QUEUE_SECONDS = processes.integer(
     10,
     "Longest time in seconds that a request waits for a thread; it then gets 503 with `Retry-After`.",
     minimum=1,
+)
+SILENCE_SECONDS = processes.integer(
+    "SILENCE_SECONDS",
+    60,
+    "Restart a process of this host that has shown no sign of life for so many seconds beyond the time limit of its "
+    "SQL statements.",
+    minimum=5,
 )
 CONNECTIONS_PER_ADDRESS = processes.integer(
     "CONNECTIONS_PER_ADDRESS",

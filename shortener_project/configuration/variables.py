@@ -30,8 +30,8 @@ VAR_DIR = addresses.folder("VAR_DIR", "var", "Folder for everything written at r
 INTERNAL_LISTEN = addresses.listener(
     "INTERNAL_LISTEN",
     lambda: str(VAR_DIR.read() / "run" / "internal.sock"),
-    "Where `/metrics` and `/internal` are served: an address with a port, or a Unix socket for this account and, "
-    "outside `VAR_DIR`, its group.",
+    "Where `/metrics`, `/internal` and the parts of `/readyz` are served: an address with a port, or a Unix socket "
+    "for this account and, outside `VAR_DIR`, its group.",
     used_port=PORT,
     used_host=HOST,
     shown="`$VAR_DIR/run/internal.sock`",
@@ -151,13 +151,18 @@ OIDC_CREATE_ACCOUNTS = sign_in.flag(
 )
 OIDC_ALLOWED_DOMAINS = sign_in.lower_case_words(
     "OIDC_ALLOWED_DOMAINS",
-    "Domains of verified e-mail addresses that may log in with the provider. Empty: all.",
+    "Domains of verified e-mail addresses that may log in with the provider, such as `corp.example`. Empty: all.",
 )
 OIDC_STAFF_GROUP = sign_in.text(
     "OIDC_STAFF_GROUP",
     "",
     "Value of the provider's claim `groups` that makes people staff. Each login with the provider grants or revokes "
-    "it.",
+    "it, except for superusers. It holds only in sessions that were opened with the provider.",
+)
+OIDC_LOGOUT = sign_in.flag(
+    "OIDC_LOGOUT",
+    "Whether logging out here also logs out at the provider. Register `/accounts/login/` of `BASE_URL` there as "
+    "redirect URI after a logout.",
 )
 PASSWORD_LOGIN = sign_in.switch(
     "PASSWORD_LOGIN",

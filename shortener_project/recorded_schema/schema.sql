@@ -1,4 +1,4 @@
--- Written by `make schema`. Digest of the migrations: eaa166975cd028d3e9f87a618398c8c72034e33be61085ddb866dc2616546c3d
+-- Written by `make schema`. Digest of the migrations: 4712024bb85c69546d7d368e1484868511904822f60232311b87af9b2e7d5428
 SET LOCAL check_function_bodies = false;
 CREATE FUNCTION accounts_create_personal_workspace() RETURNS trigger
     LANGUAGE plpgsql
@@ -38,7 +38,8 @@ CREATE TABLE accounts_user (
     plan character varying(10) NOT NULL,
     is_active boolean NOT NULL,
     is_staff boolean NOT NULL,
-    created_at timestamp with time zone DEFAULT statement_timestamp() NOT NULL
+    created_at timestamp with time zone DEFAULT statement_timestamp() NOT NULL,
+    is_staff_by_provider boolean DEFAULT false NOT NULL
 );
 COMMENT ON TABLE accounts_user IS 'Accounts. An account signs in with its e-mail address.';
 COMMENT ON COLUMN accounts_user.id IS 'Internal key.';
@@ -53,6 +54,7 @@ COMMENT ON COLUMN accounts_user.plan IS 'free, pro or enterprise.';
 COMMENT ON COLUMN accounts_user.is_active IS 'False: no key, token or session works.';
 COMMENT ON COLUMN accounts_user.is_staff IS 'Whether the account may open the admin.';
 COMMENT ON COLUMN accounts_user.created_at IS 'Creation time.';
+COMMENT ON COLUMN accounts_user.is_staff_by_provider IS 'Whether is_staff holds only in sessions that were opened with the OpenID provider.';
 CREATE FUNCTION accounts_fields(account accounts_user) RETURNS jsonb
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     AS $$
@@ -1381,6 +1383,15 @@ CREATE TABLE analytics_deletedlink (
 );
 COMMENT ON TABLE analytics_deletedlink IS 'Deleted links whose clicks housekeeping will delete.';
 COMMENT ON COLUMN analytics_deletedlink.link_id IS 'The deleted link.';
+CREATE TABLE analytics_hostclock (
+    host text NOT NULL,
+    day date NOT NULL,
+    report bigint NOT NULL
+);
+COMMENT ON TABLE analytics_hostclock IS 'Dates of the hosts'' clocks. A day is closed once all of them confirm that it is over.';
+COMMENT ON COLUMN analytics_hostclock.host IS 'Name of the host, and its VAR_DIR.';
+COMMENT ON COLUMN analytics_hostclock.day IS 'Date of its clock (UTC).';
+COMMENT ON COLUMN analytics_hostclock.report IS 'Number of the report, counted over all hosts.';
 CREATE TABLE analytics_journalloss (
     segment_id uuid NOT NULL,
     start bigint NOT NULL,
@@ -2224,14 +2235,18 @@ INSERT INTO auth_permission VALUES
 	(206, 'Can change click', 52, 'change_click'),
 	(207, 'Can delete click', 52, 'delete_click'),
 	(208, 'Can view click', 52, 'view_click'),
-	(209, 'Can add QR code', 53, 'add_qrcode'),
-	(210, 'Can change QR code', 53, 'change_qrcode'),
-	(211, 'Can delete QR code', 53, 'delete_qrcode'),
-	(212, 'Can view QR code', 53, 'view_qrcode'),
-	(213, 'Can add deleted qr code', 54, 'add_deletedqrcode'),
-	(214, 'Can change deleted qr code', 54, 'change_deletedqrcode'),
-	(215, 'Can delete deleted qr code', 54, 'delete_deletedqrcode'),
-	(216, 'Can view deleted qr code', 54, 'view_deletedqrcode');
+	(209, 'Can add host clock', 53, 'add_hostclock'),
+	(210, 'Can change host clock', 53, 'change_hostclock'),
+	(211, 'Can delete host clock', 53, 'delete_hostclock'),
+	(212, 'Can view host clock', 53, 'view_hostclock'),
+	(213, 'Can add QR code', 54, 'add_qrcode'),
+	(214, 'Can change QR code', 54, 'change_qrcode'),
+	(215, 'Can delete QR code', 54, 'delete_qrcode'),
+	(216, 'Can view QR code', 54, 'view_qrcode'),
+	(217, 'Can add deleted qr code', 55, 'add_deletedqrcode'),
+	(218, 'Can change deleted qr code', 55, 'change_deletedqrcode'),
+	(219, 'Can delete deleted qr code', 55, 'delete_deletedqrcode'),
+	(220, 'Can view deleted qr code', 55, 'view_deletedqrcode');
 INSERT INTO django_content_type VALUES
 	(1, 'admin', 'logentry'),
 	(2, 'auth', 'permission'),
@@ -2285,8 +2300,9 @@ INSERT INTO django_content_type VALUES
 	(50, 'analytics', 'segment'),
 	(51, 'analytics', 'unknowncode'),
 	(52, 'analytics', 'click'),
-	(53, 'qrcodes', 'qrcode'),
-	(54, 'qrcodes', 'deletedqrcode');
+	(53, 'analytics', 'hostclock'),
+	(54, 'qrcodes', 'qrcode'),
+	(55, 'qrcodes', 'deletedqrcode');
 INSERT INTO django_migrations VALUES
 	(1, 'contenttypes', '0001_initial', now(), NULL),
 	(2, 'contenttypes', '0002_remove_content_type_name', now(), NULL),
@@ -2322,26 +2338,28 @@ INSERT INTO django_migrations VALUES
 	(32, 'accounts', '0003_invitation', now(), 'd240cb4d5fd25e9a5153c119f9fe2d56a4f7d12279ed680d38132772ee5cfbcc'),
 	(33, 'accounts', '0004_scoped_keys', now(), '99c91f5f881589f5cc7ca616cfc6c4109d0b91e599666be84dc8958331466212'),
 	(34, 'accounts', '0005_history_of_identities', now(), 'ff515123238a18d0178a22f55f3c618320a348f9d36d5e59c3b4cd4517aa0b76'),
-	(35, 'admin', '0001_initial', now(), NULL),
-	(36, 'admin', '0002_logentry_remove_auto_add', now(), NULL),
-	(37, 'admin', '0003_logentry_add_action_flag_choices', now(), NULL),
-	(38, 'domains', '0001_initial', now(), '78b2acf3821a31fbcdccf493feb091dbd23512192ab4e268010180dde8608fc6'),
-	(39, 'links', '0001_initial', now(), '96e74b7131a64f391f46b41a865c5da2e38c00afe36f9bc4382711f8d438e14a'),
-	(40, 'bans', '0001_initial', now(), '7b883431d3eafc6c9b83a4e0822f79a28c0d8398f12e26d22c5fe554f20b1bc9'),
-	(41, 'links', '0002_functions_and_triggers', now(), '1a43cbd4f333de5025671bc93586031e593805853379eeb0e501c02f6669be60'),
-	(42, 'analytics', '0001_initial', now(), 'b840cec863c532df39b87b33c2480d59cbe63f7c96e4b14edcf2d40d04fe5756'),
-	(43, 'bans', '0002_owned_by_workspaces', now(), '820fd1bf2771483f5fc32629cadf08ad58df6b765645a1aa6631bcdbed6745b2'),
-	(44, 'domains', '0002_owned_by_workspaces', now(), '16e23a1ada7556ec985a02de3a8a22bbf4c77f7d3187a0e001d3d762124dc70d'),
-	(45, 'domains', '0003_domain_of_keys', now(), '4e39167357c5b76e11fb61b57b0812839b56a1f1d63f414c51d0e431b3410af2'),
-	(46, 'limits', '0001_initial', now(), '44aee3597253b1132001afb1d55da4c0cea0e069047bcba902dbd67f391eed2b'),
-	(47, 'links', '0003_owned_by_workspaces', now(), '6e72ea56423094a87af8f34076ef7b6b0e2d67f17b2b55c078bb88bbdb81532a'),
-	(48, 'links', '0004_keys_of_links', now(), '96b45b54dbdc0b759bb12ae960abebaff95733279c3680d7c19327eae256d45b'),
-	(49, 'mfa', '0001_initial', now(), NULL),
-	(50, 'mfa', '0002_authenticator_timestamps', now(), NULL),
-	(51, 'mfa', '0003_authenticator_type_uniq', now(), NULL),
-	(52, 'qrcodes', '0001_initial', now(), 'c7b79afb27316edf05bcea185ca7e21886d27a1f1f397ee7543b5ad6ebfb7af0'),
-	(53, 'qrcodes', '0002_owned_by_workspaces', now(), '66c64a9f3d2ac06ff32e69488dc18bf8937b54951559045561811dcb4b872103'),
-	(54, 'sessions', '0001_initial', now(), NULL);
+	(35, 'accounts', '0006_staff_by_provider', now(), '11ba5e66ac688d4b43d57dacc038ca831441d6d45650eefaace014ad9ad77b7e'),
+	(36, 'admin', '0001_initial', now(), NULL),
+	(37, 'admin', '0002_logentry_remove_auto_add', now(), NULL),
+	(38, 'admin', '0003_logentry_add_action_flag_choices', now(), NULL),
+	(39, 'domains', '0001_initial', now(), '78b2acf3821a31fbcdccf493feb091dbd23512192ab4e268010180dde8608fc6'),
+	(40, 'links', '0001_initial', now(), '96e74b7131a64f391f46b41a865c5da2e38c00afe36f9bc4382711f8d438e14a'),
+	(41, 'bans', '0001_initial', now(), '7b883431d3eafc6c9b83a4e0822f79a28c0d8398f12e26d22c5fe554f20b1bc9'),
+	(42, 'links', '0002_functions_and_triggers', now(), '1a43cbd4f333de5025671bc93586031e593805853379eeb0e501c02f6669be60'),
+	(43, 'analytics', '0001_initial', now(), 'b840cec863c532df39b87b33c2480d59cbe63f7c96e4b14edcf2d40d04fe5756'),
+	(44, 'analytics', '0002_host_clocks', now(), '6595ad53fc9cf9ee550b746e33953c6f828bd43866f8547341a12a9cdf4f18ba'),
+	(45, 'bans', '0002_owned_by_workspaces', now(), '820fd1bf2771483f5fc32629cadf08ad58df6b765645a1aa6631bcdbed6745b2'),
+	(46, 'domains', '0002_owned_by_workspaces', now(), '16e23a1ada7556ec985a02de3a8a22bbf4c77f7d3187a0e001d3d762124dc70d'),
+	(47, 'domains', '0003_domain_of_keys', now(), '4e39167357c5b76e11fb61b57b0812839b56a1f1d63f414c51d0e431b3410af2'),
+	(48, 'limits', '0001_initial', now(), '44aee3597253b1132001afb1d55da4c0cea0e069047bcba902dbd67f391eed2b'),
+	(49, 'links', '0003_owned_by_workspaces', now(), '6e72ea56423094a87af8f34076ef7b6b0e2d67f17b2b55c078bb88bbdb81532a'),
+	(50, 'links', '0004_keys_of_links', now(), '96b45b54dbdc0b759bb12ae960abebaff95733279c3680d7c19327eae256d45b'),
+	(51, 'mfa', '0001_initial', now(), NULL),
+	(52, 'mfa', '0002_authenticator_timestamps', now(), NULL),
+	(53, 'mfa', '0003_authenticator_type_uniq', now(), NULL),
+	(54, 'qrcodes', '0001_initial', now(), 'c7b79afb27316edf05bcea185ca7e21886d27a1f1f397ee7543b5ad6ebfb7af0'),
+	(55, 'qrcodes', '0002_owned_by_workspaces', now(), '66c64a9f3d2ac06ff32e69488dc18bf8937b54951559045561811dcb4b872103'),
+	(56, 'sessions', '0001_initial', now(), NULL);
 SELECT pg_catalog.setval('account_emailaddress_id_seq', 1, false);
 SELECT pg_catalog.setval('account_emailconfirmation_id_seq', 1, false);
 SELECT pg_catalog.setval('accounts_change_id_seq', 1, false);
@@ -2357,11 +2375,11 @@ SELECT pg_catalog.setval('analytics_deadletter_id_seq', 1, false);
 SELECT pg_catalog.setval('analytics_pendingrecord_id_seq', 1, false);
 SELECT pg_catalog.setval('auth_group_id_seq', 1, false);
 SELECT pg_catalog.setval('auth_group_permissions_id_seq', 1, false);
-SELECT pg_catalog.setval('auth_permission_id_seq', 216, true);
+SELECT pg_catalog.setval('auth_permission_id_seq', 220, true);
 SELECT pg_catalog.setval('bans_ban_id_seq', 1, false);
 SELECT pg_catalog.setval('django_admin_log_id_seq', 1, false);
-SELECT pg_catalog.setval('django_content_type_id_seq', 54, true);
-SELECT pg_catalog.setval('django_migrations_id_seq', 54, true);
+SELECT pg_catalog.setval('django_content_type_id_seq', 55, true);
+SELECT pg_catalog.setval('django_migrations_id_seq', 56, true);
 SELECT pg_catalog.setval('domains_domain_id_seq', 1, false);
 SELECT pg_catalog.setval('links_code_id_seq', 1, false);
 SELECT pg_catalog.setval('links_link_id_seq', 1, false);
@@ -2445,6 +2463,8 @@ ALTER TABLE ONLY analytics_deadletter
     ADD CONSTRAINT analytics_deadletter_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY analytics_deletedlink
     ADD CONSTRAINT analytics_deletedlink_pkey PRIMARY KEY (link_id);
+ALTER TABLE ONLY analytics_hostclock
+    ADD CONSTRAINT analytics_hostclock_pkey PRIMARY KEY (host);
 ALTER TABLE ONLY analytics_journalloss
     ADD CONSTRAINT analytics_journalloss_pkey PRIMARY KEY (segment_id);
 ALTER TABLE ONLY analytics_lifecount
@@ -2577,6 +2597,7 @@ CREATE INDEX click_link_time ON ONLY analytics_click USING btree (link_id, "time
 CREATE INDEX analytics_click_default_link_id_time_id_idx ON analytics_click_default USING btree (link_id, "time" DESC, id DESC);
 CREATE INDEX click_time ON ONLY analytics_click USING brin ("time") WITH (autosummarize='on');
 CREATE INDEX analytics_click_default_time_idx ON analytics_click_default USING brin ("time") WITH (autosummarize='on');
+CREATE INDEX analytics_hostclock_host_ccc3c656_like ON analytics_hostclock USING btree (host text_pattern_ops);
 CREATE INDEX auth_group_name_a6ea08ec_like ON auth_group USING btree (name varchar_pattern_ops);
 CREATE INDEX auth_group_permissions_group_id_b120cbf9 ON auth_group_permissions USING btree (group_id);
 CREATE INDEX auth_group_permissions_permission_id_84c5c92e ON auth_group_permissions USING btree (permission_id);

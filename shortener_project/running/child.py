@@ -11,10 +11,12 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
+from common.host import vitals
+from common.host.metrics import count_restart
 from common.host.priority import lower_priority
 from shortener_project.running.termination import reset_hooks
 
@@ -24,6 +26,8 @@ STABLE_SECONDS = 10.0
 MAX_DELAY_SECONDS = 10.0
 # After a failed fork. It does not count as an exit of the process.
 FORK_DELAY_SECONDS = 1.0
+# From SIGTERM to SIGKILL, if the process is silent.
+KILL_SECONDS = 5.0
 _POLL_SECONDS = 0.02
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
@@ -44,12 +48,15 @@ class Child:
     ``once``: exit status 0 means that the process is done, so do not restart it. ``after``: start this process only
     when that ``once`` process is done.
 
+    ``silence_allowed``: restart it after so many seconds without a sign of life (`common.host.vitals`). None: never.
+
     ``reloads``: forward SIGHUP. It would terminate other processes. ``niceness``: priority when the CPU is saturated.
     """
 
     name: str
     run: Callable[[], object]
     failures_allowed: int | None = None
+    silence_allowed: float | None = None
     reloads: bool = False
     niceness: int = 0
     once: bool = False
@@ -59,6 +66,14 @@ class Child:
     failures: int = 0
     started_at: float = 0.0
     start_at: float = 0.0
+    silent_seconds: float = 0.0
+    # The supervisor ends it because it is silent.
+    is_silent: bool = False
+    _beats: int = 0
+    _vitals: vitals.Vitals = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._vitals = vitals.create(self.name)
 
     def start(self) -> None:
         """Raises OSError if the system refuses the fork.
@@ -66,6 +81,7 @@ class Child:
         Call it in the main thread, while no other thread runs and no database connection is open.
         """
         self.started_at = time.monotonic()
+        self.silent_seconds, self.is_silent, self._beats = 0.0, False, self._vitals.beats
         # Until the child has removed the supervisor's handlers, one of them would swallow its signals.
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         before = _open_descriptors()
@@ -89,17 +105,44 @@ class Child:
         # Terminate its orphans as well. On SIGTERM, workers of a killed gunicorn finish running requests and close
         # their keep-alive connections properly.
         self._signal_group(signal.SIGTERM)
+        # An orphan that is stopped would never see it.
+        self._signal_group(signal.SIGCONT)
         self.process = None
         if self.once and status == 0:
             self.is_done = True
             return
         uptime = time.monotonic() - self.started_at
         self.failures = 1 if uptime >= STABLE_SECONDS else self.failures + 1
+        self._vitals.report(silent_seconds=0.0, failures=self.failures)
+        count_restart(self.name, "silent" if self.is_silent else "died")
         if self.failures_allowed is not None and self.failures > self.failures_allowed:
             raise ChildKeepsFailing(f"the {self.name} keeps dying: {_describe(status)}")
         delay = 0.0 if self.failures == 1 else min(0.25 * 2**self.failures, MAX_DELAY_SECONDS)
         self.start_at = time.monotonic() + delay
         logger.error("The %s died: %s. Starting it again in %.1f s.", self.name, _describe(status), delay)
+
+    def watch(self, seconds: float) -> None:
+        """End the process if it has been silent for too long: `handle_exit` then schedules its restart.
+
+        ``seconds``: how long the supervisor has watched it since the last call.
+        """
+        if self.process is None:
+            return
+        beats = self._vitals.beats
+        self.silent_seconds = 0.0 if beats != self._beats else self.silent_seconds + seconds
+        self._beats = beats
+        is_stable = time.monotonic() - self.started_at >= STABLE_SECONDS
+        self._vitals.report(silent_seconds=self.silent_seconds, failures=0 if is_stable else self.failures)
+        if self.silence_allowed is None or self.silent_seconds <= self.silence_allowed:
+            return
+        if not self.is_silent:
+            self.is_silent = True
+            logger.error(
+                "The %s has shown no sign of life for %.0f s. Ending it.", self.name, self.silent_seconds
+            )
+            self.send_signal(signal.SIGTERM)
+        elif self.silent_seconds > self.silence_allowed + KILL_SECONDS:
+            self.send_signal(signal.SIGKILL)
 
     def start_if_due(self) -> None:
         is_blocked = self.is_done or (self.after is not None and not self.after.is_done)
@@ -153,6 +196,7 @@ class Child:
         _remove_signal_handlers()
         reset_hooks()
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        vitals.adopt(self._vitals)
         self.run()
 
 

@@ -10,8 +10,9 @@ from importlib import import_module
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import CommandError
-from django.db import OperationalError, ProgrammingError, connections
+from django.db import OperationalError, ProgrammingError, connection, connections
 
+from common.host import vitals
 from common.host.process_names import rename
 from local_postgres import EmbeddedPostgresError
 from shortener_project.configuration.configured_database import configured_database
@@ -38,8 +39,9 @@ def run_in_fork(module: str) -> None:
 
     Django's own start of a command would write to 3 MB of the memory that the fork shares.
     """
-    become(module.rpartition(".")[2])
+    become(command_of(module))
     end_on_sigterm()
+    connection.execute_wrappers.append(vitals.beat_around)
     with reported_errors():
         try:
             import_module(module).Command().handle(once=False)
@@ -47,6 +49,10 @@ def run_in_fork(module: str) -> None:
             sys.exit(f"CommandError: {error}")
         finally:
             connections.close_all()
+
+
+def command_of(module: str) -> str:
+    return module.rpartition(".")[2]
 
 
 def become(command: str) -> None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from django.conf import settings
 from gunicorn.app.wsgiapp import run as run_gunicorn
 
+from common.host.vitals import CLICK_DRAINER
+from shortener_project.configuration.database_timeouts import statement_seconds
 from shortener_project.running import preloading
 from shortener_project.running.child import Child
-from shortener_project.running.commands import become, run_in_fork
+from shortener_project.running.commands import become, command_of, run_in_fork
 from shortener_project.running.listeners import Listeners
 
 BACKGROUND = 10
@@ -45,13 +48,29 @@ def service_processes(
     preparation = Child(
         "preparation of the database", manage(preloading.PREPARE_DATABASE), failures_allowed=0, once=True
     )
+
+    def command(name: str, module: str, **options: Any) -> Child:
+        return Child(name, manage(module), silence_allowed=_silence_allowed(module), **options)
+
     # Requests take priority over background work; the journal keeps uncounted clicks.
-    background = partial(Child, niceness=BACKGROUND, after=None if is_prepared else preparation)
+    background = partial(command, niceness=BACKGROUND, after=None if is_prepared else preparation)
     return [
         *([] if is_prepared else [preparation]),
-        Child("web server", web, failures_allowed=4, reloads=True),
-        Child("listener", manage(preloading.FOLLOW_CHANGES)),
-        background("click drainer", manage(preloading.DRAIN_CLICKS)),
-        background("housekeeping", manage(preloading.HOUSEKEEPING)),
-        background("re-check of domains", manage(preloading.RECHECK_DOMAINS)),
+        Child(
+            "web server",
+            web,
+            failures_allowed=4,
+            reloads=True,
+            silence_allowed=settings.SILENCE_SECONDS,
+        ),
+        command("listener", preloading.FOLLOW_CHANGES),
+        background(CLICK_DRAINER, preloading.DRAIN_CLICKS),
+        background("housekeeping", preloading.HOUSEKEEPING),
+        background("re-check of domains", preloading.RECHECK_DOMAINS),
     ]
+
+
+def _silence_allowed(module: str) -> float | None:
+    """A process that waits for a statement shows no sign of life until the statement's time limit."""
+    statement = statement_seconds(command_of(module))
+    return settings.SILENCE_SECONDS + statement if statement else None

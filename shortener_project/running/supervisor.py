@@ -10,9 +10,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from common.host.metrics import count_restart
 from shortener_project.running.child import Child
 
 TICK_SECONDS = 1.0
+# If the supervisor was away for longer, so were the other processes, or it cannot know.
+MAX_WATCHED_SECONDS = 2.0
 # Longer than gunicorn's graceful_timeout, so that gunicorn can finish running requests.
 STOP_SECONDS = 25.0
 # The default action of these signals terminates the process. A stray one must not orphan the children.
@@ -50,6 +53,10 @@ class Supervisor:
         ignore_stray_signals()
         for number in (*_STOPPING, signal.SIGHUP, signal.SIGCHLD):
             signal.signal(number, lambda number, _frame: self._signals.append(number))
+        for child in self.children:
+            # Prometheus sees no increase in a metric that begins with it.
+            for reason in ("died", "silent"):
+                count_restart(child.name, reason, 0)
         try:
             self._supervise(reader)
         finally:
@@ -59,9 +66,13 @@ class Supervisor:
             os.close(writer)
 
     def _supervise(self, wakeups: int) -> None:
+        looked_at = time.monotonic()
         while True:
+            now = time.monotonic()
+            watched, looked_at = min(now - looked_at, MAX_WATCHED_SECONDS), now
             for child in self.children:
                 child.handle_exit()
+                child.watch(watched)
                 child.start_if_due()
             self.tick()
             ready, _, _ = select.select([wakeups], [], [], TICK_SECONDS)

@@ -1,13 +1,14 @@
 """``/metrics`` for Prometheus: the totals of all processes of this host, and the state of its journal.
 
-It also responds during a database outage and on a full disk, without the metrics that need them.
+It also responds during a database outage, and on a full or read-only disk: a metric that cannot be had hides no other.
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 from django.conf import settings
 from django.db import Error
@@ -19,13 +20,14 @@ from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamil
 from prometheus_client.registry import Collector
 
 from analytics.counting.segments.losses import lost_bytes
-from analytics.journal.backlog import Backlog, backlog, backlog_without_database
+from analytics.journal.backlog import backlog, backlog_without_database
 from analytics.journal.drops import dropped_clicks
+from analytics.journal.writer import writing_error
 from common.clock import seconds_ahead
-from common.database import read_first
-from common.host import state
+from common.database import check_connection, read_first
+from common.host import state, vitals
 from common.host.internal_listener import is_internal_client
-from common.host.metrics import collect_counted, count_database_error
+from common.host.metrics import UNSTORED_DROPS, collect_counted, count_database_error
 
 log = logging.getLogger(__name__)
 
@@ -36,62 +38,66 @@ def metrics(request: HttpRequest) -> HttpResponse:
     if not is_internal_client(request.META, settings.METRICS_ALLOWED_NETWORKS):
         raise Http404
     registry = CollectorRegistry()
-    registry.register(CountedByAll())
     registry.register(_OfThisHost())
     response = HttpResponse(generate_latest(registry), CONTENT_TYPE_PLAIN_0_0_4)
     response["Cache-Control"] = "no-store"
     return response
 
 
-class CountedByAll(Collector):
-    def collect(self) -> Iterator[Metric]:
-        yield from collect_counted()
-
-
 class _OfThisHost(Collector):
-    """Values that are looked up instead of counted."""
-
     def collect(self) -> Iterator[Metric]:
-        for group in (_journal_and_database, _changes, _drops):
-            try:
-                metrics_of_group = list(group())
-            except OSError as error:
-                log.error("Metrics left out: %s", error)
-            else:
-                yield from metrics_of_group
+        """Each group stands alone: whatever it raises, the others are served."""
+        counted = _metrics_of(collect_counted)
+        unstored = [metric for metric in counted if metric.name == UNSTORED_DROPS]
+        yield from (metric for metric in counted if metric not in unstored)
+        is_up = _is_database_up()
+        yield GaugeMetricFamily("shortener_database_up", "Whether the database responds", value=is_up)
+        groups = (_journal, _writable, _changes, _processes, partial(_drops, unstored))
+        for group in (*groups, _losses, _clock) if is_up else groups:
+            yield from _metrics_of(group)
 
 
-def _journal_and_database() -> Iterator[Metric]:
+def _metrics_of(group: Callable[[], Iterable[Metric]]) -> list[Metric]:
+    try:
+        return list(group())
+    except Exception as error:
+        if isinstance(error, Error):
+            count_database_error("page")
+        log.error("Metrics left out: %s", error)
+        return []
+
+
+def _is_database_up() -> bool:
+    try:
+        check_connection()
+    except Error:
+        count_database_error("page")
+        return False
+    return True
+
+
+def _losses() -> Iterator[Metric]:
+    yield GaugeMetricFamily(
+        "shortener_journal_lost_bytes",
+        "Clicks of all hosts that a restored database lacks and the journals no longer have, in bytes",
+        value=read_first(lost_bytes),
+    )
+
+
+def _clock() -> Iterator[Metric]:
+    yield GaugeMetricFamily(
+        "shortener_clock_ahead_seconds",
+        "By how much this host's clock is ahead of the database's; negative: behind",
+        value=read_first(seconds_ahead),
+    )
+
+
+def _journal() -> Iterator[Metric]:
     folder = settings.CLICKS_DIR
     try:
         state = read_first(lambda: backlog(folder))
-        # Both queries come before the first metric, so that is_up holds for all.
-        of_database, is_up = [_losses(lost_bytes()), _clock(seconds_ahead())], 1
     except Error:
-        count_database_error("page")
-        state, of_database, is_up = backlog_without_database(folder), [], 0
-    yield GaugeMetricFamily("shortener_database_up", "Whether the database responds", value=is_up)
-    yield from of_database
-    yield from _journal(state)
-
-
-def _losses(size: int) -> Metric:
-    return GaugeMetricFamily(
-        "shortener_journal_lost_bytes",
-        "Clicks of all hosts that a restored database lacks and the journals no longer have, in bytes",
-        value=size,
-    )
-
-
-def _clock(ahead: float) -> Metric:
-    return GaugeMetricFamily(
-        "shortener_clock_ahead_seconds",
-        "By how much this host's clock is ahead of the database's; negative: behind",
-        value=ahead,
-    )
-
-
-def _journal(state: Backlog) -> Iterator[Metric]:
+        state = backlog_without_database(folder)
     waited = 0.0 if state.oldest is None else max(0.0, time.time() - state.oldest)
     yield GaugeMetricFamily(
         "shortener_journal_backlog_bytes",
@@ -110,6 +116,14 @@ def _journal(state: Backlog) -> Iterator[Metric]:
     )
 
 
+def _writable() -> Iterator[Metric]:
+    yield GaugeMetricFamily(
+        "shortener_journal_writable",
+        "Whether the journal takes clicks; otherwise the database does",
+        value=writing_error(settings.CLICKS_DIR) is None,
+    )
+
+
 def _changes() -> Iterator[Metric]:
     yield GaugeMetricFamily(
         "shortener_changes_unheard_seconds",
@@ -118,9 +132,23 @@ def _changes() -> Iterator[Metric]:
     )
 
 
-def _drops() -> Iterator[Metric]:
+def _drops(unstored: Iterable[Metric]) -> Iterator[Metric]:
+    """The total of the file, and the clicks that were lost while it could not be written."""
+    samples = [sample for metric in unstored for sample in metric.samples if sample.name.endswith("_total")]
     yield CounterMetricFamily(
         "shortener_clicks_dropped",
-        "Answered clicks that could not be stored, since the installation began",
-        value=dropped_clicks(),
+        "Answered clicks that neither journal nor database accepted, since the installation began. At most: an insert"
+        " without a response may have succeeded",
+        value=dropped_clicks() + sum(sample.value for sample in samples),
     )
+
+
+def _processes() -> Iterator[Metric]:
+    silent = GaugeMetricFamily(
+        "shortener_process_silent_seconds",
+        "For how long a process of the service has shown no sign of life",
+        labels=["process"],
+    )
+    for name, signs in vitals.of_all():
+        silent.add_metric([name], signs.silent_seconds)
+    yield silent

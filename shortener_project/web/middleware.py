@@ -18,6 +18,7 @@ from common.http.browser_headers import protect_page
 from common.http.client_address import client_address, is_within
 from common.http.current_request import Actor, Via, actor
 from common.http.hosts import canonical_host, is_address
+from sign_in.openid_connect.identities import limit_staff
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
@@ -152,6 +153,7 @@ class PageAuthentication(_PagesOnly, AuthenticationMiddleware):
         """A request for a token does not record a use of the session: the API requests that follow do."""
         super().process_request(request)
         if request.path_info.startswith(_PagesOnly.prefixes) and request.user.is_authenticated:
+            limit_staff(request)
             cast(SessionStore, request.session).record_use()
 
 

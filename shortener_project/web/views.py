@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from math import inf
-
 from django.conf import settings
-from django.db import Error
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.views.decorators.http import require_safe
 
-from analytics.journal.backlog import backlog
-from common.clock import UNREADY_SECONDS, seconds_ahead
-from common.database import read_first
-from common.host import state
-from common.host.metrics import count_database_error
+from common.host.internal_listener import is_internal
 from common.http.hosts import canonical_host
 from redirects.unknown_hosts import is_unknown_host
 from redirects.views import root
-from shortener_project.running.pending import schema_problem
 from shortener_project.web.middleware import is_on_system_host
+from shortener_project.web.readiness import OK, examine
 
 
 @require_safe
@@ -36,26 +29,17 @@ def healthz(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def readyz(request: HttpRequest) -> HttpResponse:
-    """Whether this instance is ready: the database responds and has this version's schema, the change
-    listener is connected, clicks are being counted, and the clock is close to the database's.
+    """Whether this instance is ready. The internal listener also shows the parts, and leaves out those that the query
+    excludes: a client of the public port could otherwise find out which of them is not well.
     """
-    try:
-        problem = read_first(schema_problem)
-        waiting = 0 if problem else backlog(settings.CLICKS_DIR).waiting
-        ahead = seconds_ahead()
-    except Error:
-        count_database_error("page")
-        return _status(503, status="unavailable", database="unreachable")
-    if problem:
-        return _status(503, status="unavailable", database=problem)
-    if (seconds := state.unheard_seconds()) > state.HEARING_SECONDS:
-        changes = "none heard" if seconds == inf else f"none heard for {seconds:.0f} s"
-        return _status(503, status="unavailable", database="ok", changes=changes)
-    if waiting > settings.CLICK_BACKLOG_MB * 1024 * 1024:
-        return _status(503, status="unavailable", database="ok", clicks="the backlog is above its limit")
-    if abs(ahead) >= UNREADY_SECONDS:
-        return _status(503, status="unavailable", database="ok", clock=f"{ahead:+.0f} s from the database's")
-    return _status(200, status="ok", database="ok", clicks="ok")
+    shows_parts = is_internal(request.META)
+    states = examine(request.GET.getlist("exclude") if shows_parts else ())
+    is_ready = all(state == OK for state in states.values())
+    return _status(
+        200 if is_ready else 503,
+        status="ok" if is_ready else "unavailable",
+        **(states if shows_parts else {}),
+    )
 
 
 @require_safe

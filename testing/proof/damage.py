@@ -1,15 +1,23 @@
-"""F19: truncated segments and segments with flipped bits, read as the pipeline reads them."""
+"""F19 and F21: truncated segments and segments with flipped bits, read as the pipeline reads them, and repaired."""
 
 from __future__ import annotations
 
 import os
+import random
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from analytics.journal.reader import OpenSegment
-from analytics.journal.records import Corrupt, Record, encode, read_frames
+from analytics.journal.records import Corrupt, Record, decode, encode, read_frames
 from analytics.journal.writer import SUFFIX, Journal
+from testing.proof import children
+from testing.proof.drainers import POINTS, drain
+from testing.proof.journal_faults import CLICKS as RECORDED
+from testing.proof.journal_faults import Stage, expect
+from testing.proof.verdict import ADDRESS, Log, Verdict, counted_clicks, judge
+from testing.proof.writers import write
 
 CLICKS = 3
 
@@ -82,3 +90,47 @@ def _read(descriptor: int) -> tuple[list[bytes], int | None]:
     except Corrupt as damage:
         return read, damage.position
     return read, None
+
+
+def flipped_bits(stage: Stage, repeats: int) -> Verdict:
+    """F21. The drainer sets the segments aside, and `drain_clicks --damaged` is killed while it reads on."""
+    log, damaged = Log(), set()
+    problems = []
+    for _ in range(repeats):
+        path = stage.log()
+        writer = children.start(write, stage.site, stage.links, path, RECORDED, die=True)
+        expect(children.end_of(writer), -signal.SIGKILL)
+        log.read(path)
+        (segment,) = stage.site.clicks_dir.glob(f"*{SUFFIX}")
+        hit = _flip_bits(segment, stage.random)
+        damaged |= hit
+        # It fails if it cannot read on, which is so unless only lengths are damaged.
+        children.end_of(children.start(drain, stage.site))
+        if stage.random.random() < 0.5:
+            # It may have nothing to do and never reach the point.
+            children.end_of(
+                children.start(drain, stage.site, point=stage.random.choice(POINTS), damaged=True)
+            )
+        before = counted_clicks(stage.site, log)
+        expect(children.end_of(children.start(drain, stage.site, damaged=True)), 0)
+        if repeated := before - counted_clicks(stage.site, log):
+            problems.append(f"{len(repeated)} counted clicks disappeared")
+    stage.drain_all()
+    dropped = len((damaged & log.redirected) - counted_clicks(stage.site, log))
+    verdict = judge("F21 bits flipped, then --damaged killed", repeats, stage.site, log, dropped=dropped)
+    verdict.problems += problems
+    return verdict
+
+
+def _flip_bits(segment: Path, choices: random.Random) -> set[str]:
+    """Flip up to four bits. Returns the clicks in whose records they are."""
+    content = bytearray(segment.read_bytes())
+    frames = read_frames(bytes(content), RECORDED)
+    hit = set()
+    for _ in range(choices.randint(1, 4)):
+        place = choices.randrange(len(content))
+        content[place] ^= 1 << choices.randrange(8)
+        payload = next(payload for payload, end in frames if place < end)
+        hit.add(decode(payload).referrer.removeprefix(ADDRESS))
+    segment.write_bytes(content)
+    return hit

@@ -37,7 +37,13 @@ POINTS = [*_STATEMENTS, *_CALLS]
 
 
 def drain(
-    site: Site, *, point: str | None = None, once: bool = True, batch: int = BATCH, files: int | None = None
+    site: Site,
+    *,
+    point: str | None = None,
+    once: bool = True,
+    damaged: bool = False,
+    batch: int = BATCH,
+    files: int | None = None,
 ) -> None:
     from analytics.counting import pipeline
     from analytics.management.commands import drain_clicks
@@ -49,7 +55,7 @@ def drain(
         resource.setrlimit(resource.RLIMIT_NOFILE, (files, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
     if point is not None:
         _die_at(point)
-    call_command("drain_clicks", once=once)
+    call_command("drain_clicks", once=once, damaged=damaged)
 
 
 def _die() -> None:

@@ -50,6 +50,8 @@ def _journal_faults(site: Site, options: Namespace) -> Iterator[Verdict]:
         yield disk_faults.journal_full(stage, CLICKS_WHILE_FULL, reachable=False)
         if options.disk_faults:
             yield disk_faults.disk_fails(stage, options.disk_faults)
+        if options.flips:
+            yield damage.flipped_bits(stage, options.flips)
         yield disk_faults.many_segments(stage, 2_000)
         if options.restores:
             yield restore_faults.database_restored(stage, options.restores)

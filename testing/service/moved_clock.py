@@ -15,7 +15,7 @@ import psycopg
 from psycopg import sql
 
 _PRELOADED = Path(__file__).parent / "preloaded"
-_FUNCTIONS = """
+FUNCTIONS = """
 CREATE SCHEMA moved;
 CREATE TABLE moved.clock (ahead interval NOT NULL);
 INSERT INTO moved.clock VALUES ('0 s');
@@ -35,7 +35,7 @@ class MovedClock:
         self.environment = {"PYTHONPATH": str(_PRELOADED), "MOVED_CLOCK": str(self._file)}
         self._write(0)
         with psycopg.connect(database) as connection:
-            connection.execute(_FUNCTIONS)
+            connection.execute(FUNCTIONS)
             connection.execute(
                 sql.SQL("ALTER DATABASE {} SET search_path = moved, pg_catalog, public").format(
                     sql.Identifier(connection.info.dbname)
@@ -48,10 +48,14 @@ class MovedClock:
         Whoever reads the clock from now on gets the new time.
         """
         ahead = round(moment.timestamp() - time.time())
-        with psycopg.connect(self._database) as connection:
-            connection.execute("UPDATE moved.clock SET ahead = %s * interval '1 s'", [ahead])
+        self.move_database(ahead)
         self._write(ahead)
         return ahead
+
+    def move_database(self, ahead: float) -> None:
+        """Let the database's clock alone be so many seconds ahead of the real one."""
+        with psycopg.connect(self._database) as connection:
+            connection.execute("UPDATE moved.clock SET ahead = %s * interval '1 s'", [ahead])
 
     def _write(self, ahead: int) -> None:
         draft = self._file.with_suffix(".new")

@@ -13,7 +13,7 @@ import pytest
 from django.test import Client
 from prometheus_client.parser import text_string_to_metric_families
 
-from common.host import metrics
+from common.host import metrics, vitals
 from common.host.internal_listener import INTERNAL
 from testing.programs import program
 
@@ -38,12 +38,14 @@ def promtool(*words: str | Path, stdin: bytes = b"") -> str:
 
 
 @pytest.fixture
-def exported(db: None) -> bytes:
+def exported(db: None, monkeypatch: pytest.MonkeyPatch) -> bytes:
     """The metrics of a service after one request of every kind."""
     metrics.observe_redirect("fast", "302", 0.001)
     metrics.count_lookups(hits=1, misses=1)
     metrics.observe_api_request("/api/urls", 200, 0.01)
     metrics.count_database_error("api")
+    metrics.count_restart("listener", "died")
+    monkeypatch.setattr(vitals, "_of_all", {"listener": vitals.Vitals()})
     prometheus = Client(headers={"host": "127.0.0.1"})
     prometheus.defaults[INTERNAL] = True
     return prometheus.get("/metrics").content

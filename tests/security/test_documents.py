@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 
 from accounts import mails, services
 from accounts.capacity import concurrency
@@ -26,6 +27,7 @@ from shortener_project import gunicorn_conf
 from shortener_project.configuration.django_settings.database import database_settings
 from shortener_project.running import open_files
 from sign_in import adapters
+from sign_in.openid_connect import conversations, protocol
 
 PROJECT = Path(__file__).parents[2]
 SECURITY = (PROJECT / "SECURITY.md").read_text()
@@ -115,6 +117,11 @@ def test_the_documented_bounds_are_those_of_the_code() -> None:
     assert "2 s to connect, 2 s for a statement" in SECURITY
     assert f"{words[proof.MAX_CONCURRENT_CHECKS]} verifications at once" in SECURITY
     assert f"{resolver.DEADLINE_SECONDS:g} s over all queries" in SECURITY
+    assert f"{words[conversations.AT_ONCE]} logins at once in a worker; 1 MB for an answer" in SECURITY
+    assert conversations.MAX_BYTES == 1024**2
+    assert gunicorn_conf.threads > conversations.AT_ONCE
+    assert protocol.CACHE_SECONDS == 10 * 60
+    assert f"| {settings.OIDC_SECONDS:g} s over all requests of a login |" in SECURITY
     assert f"one at a time, {words[queue.CAPACITY - 1]} waiting" in SECURITY
     assert f"| {queue.TIMEOUT_SECONDS:g} s |" in SECURITY
     admitted = f"{words[hashing.MAX_CALLERS]} calls, {words[hashing.MAX_PER_CALLER]} of an account or network"

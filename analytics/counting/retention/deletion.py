@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import timedelta
 
 from django.db import connection
 
+from analytics.counting.host_clocks import confirmed_date
 from analytics.counting.retention.partitions import drop_before
 from analytics.counting.tables.lifetime_counts import wait_for_closing_days
 
@@ -15,12 +17,9 @@ _SUMS_OF_DAYS = ("analytics_lifecount", "analytics_monthcount", "analytics_busym
 
 
 def delete_old_clicks(days: int) -> None:
-    """Keep raw clicks for at least ``days`` by the database's clock; 0 keeps them all. Roll-ups never expire."""
+    """Keep raw clicks for at least ``days`` by the clocks of all hosts; 0 keeps them all. Roll-ups never expire."""
     if days:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT (now() AT TIME ZONE 'UTC')::date - %s::integer", [days])
-            [(day,)] = cursor.fetchall()
-        drop_before(day)
+        drop_before(confirmed_date() - timedelta(days=days))
 
 
 def delete_clicks_of_deleted_links() -> None:

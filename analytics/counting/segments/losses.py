@@ -1,7 +1,7 @@
 """Journal space that is wiped although this database never counted it.
 
 After a restore from an older dump, the clicks counted since the dump are lost: the journal no longer has them.
-Only their size in bytes is known, not their number.
+Damaged space that `manage.py drain_clicks --damaged` has skipped is lost, too. Only the size in bytes is known.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class Loss:
     size: int
 
 
-def record_losses(losses: Mapping[uuid.UUID, tuple[int, int]]) -> None:
-    """Store the empty (start, end) of each segment. The caller's transaction holds the segments' row locks."""
+def record_losses(losses: Mapping[uuid.UUID, tuple[int, int]], *, are_damaged: bool = False) -> None:
+    """Store the empty or damaged (start, end) of each segment. The caller's transaction holds their row locks."""
     if not losses:
         return
     with connection.cursor() as cursor:
@@ -55,17 +55,19 @@ def record_losses(losses: Mapping[uuid.UUID, tuple[int, int]]) -> None:
             [list(losses), [start for start, _ in losses.values()], [end for _, end in losses.values()]],
         )
     # A batch that is rolled back and repeated logs its losses once.
-    transaction.on_commit(partial(_log, dict(losses)))
+    transaction.on_commit(partial(_log, _DAMAGED if are_damaged else _EMPTY, dict(losses)))
 
 
-def _log(losses: Mapping[uuid.UUID, tuple[int, int]]) -> None:
+_EMPTY = (
+    "%d bytes of segment %s are empty, and this database has not counted the clicks that were there: "
+    "they were counted before the database was restored, or a power cut took them."
+)
+_DAMAGED = "%d bytes of segment %s are damaged, and the clicks that were there are lost."
+
+
+def _log(message: str, losses: Mapping[uuid.UUID, tuple[int, int]]) -> None:
     for segment, (start, end) in losses.items():
-        log.error(
-            "%d bytes of segment %s are empty, and this database has not counted the clicks that were there: "
-            "they were counted before the database was restored, or a power cut took them.",
-            end - start,
-            segment,
-        )
+        log.error(message, end - start, segment)
 
 
 def lost_bytes() -> int:

@@ -33,6 +33,14 @@ def lock_segments(identifiers: Sequence[uuid.UUID], *, wait: bool = False) -> di
         return dict(cursor.fetchall())
 
 
+def offset_of(identifier: uuid.UUID) -> int:
+    """The committed offset, without a lock; 0 without a row."""
+    with connection.cursor() as cursor:
+        cursor.execute('SELECT "offset" FROM analytics_segment WHERE id = %s', [identifier])
+        rows = cursor.fetchall()
+    return rows[0][0] if rows else 0
+
+
 def advance_segments(offsets: Mapping[uuid.UUID, int]) -> None:
     if not offsets:
         return

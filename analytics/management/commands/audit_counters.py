@@ -1,23 +1,40 @@
 from __future__ import annotations
 
 import sys
+from argparse import ArgumentParser
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand
 from django.db import connection, transaction
 
-from analytics.counting.audit import differences, losses
+from analytics.counting.audit import damaged_segments, differences, losses
+from analytics.counting.repair import repair
 
 
 class Command(BaseCommand):
     help = (
         "Compares clicks, roll-ups and counters and prints every difference, and the clicks that a restore from an"
-        " older dump lost. Changes nothing."
+        " older dump lost. Changes nothing without --repair."
     )
 
     requires_system_checks: list[str] = []
 
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--repair",
+            action="store_true",
+            help="first rebuild counts of lifetimes and months and owners' totals from what they add up, and print"
+            " each change",
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["repair"]:
+            with transaction.atomic():
+                changes = list(repair())
+            for change in changes:
+                self.stdout.write(change)
+            self.stdout.write(f"{len(changes)} repaired.")
         count = 0
         with transaction.atomic():
             with connection.cursor() as cursor:
@@ -26,8 +43,8 @@ class Command(BaseCommand):
             for difference in differences():
                 self.stdout.write(difference)
                 count += 1
-            for loss in losses():
-                self.stdout.write(loss)
+            for line in (*losses(), *damaged_segments(settings.CLICKS_DIR)):
+                self.stdout.write(line)
         self.stdout.write(f"{count} differences.")
         if count:
             sys.exit(1)

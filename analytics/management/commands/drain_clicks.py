@@ -14,6 +14,7 @@ from analytics.counting.pipeline import Drainer
 from analytics.counting.retention.partitions import has_missed_partition
 from analytics.journal.drops import allocate_drop_counter
 from common.database import is_conflict, is_outage
+from common.host import vitals
 from common.host.metrics import count_database_error, count_drained
 
 # From the beginning of a batch to that of the next, unless a backlog waits. A transaction has a fixed cost, so a batch
@@ -31,14 +32,21 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--once", action="store_true", help="count the backlog and exit")
+        parser.add_argument(
+            "--damaged",
+            action="store_true",
+            help="count the backlog and the intact clicks behind damage, print what is skipped, and exit",
+        )
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: Any, once: bool, damaged: bool = False, **options: Any) -> None:
         allocate_drop_counter()
         # The objects of a batch live until its end: default garbage collection costs a tenth of the throughput.
         gc.freeze()
         gc.set_threshold(200_000)
-        drainer = Drainer(settings.CLICKS_DIR)
+        drainer = Drainer(settings.CLICKS_DIR, skips_damage=damaged)
+        once, counted = once or damaged, 0
         while True:
+            vitals.beat()
             began = time.monotonic()
             try:
                 taken = drainer.drain_batch()
@@ -48,18 +56,24 @@ class Command(BaseCommand):
                     time.sleep(PAUSE_SECONDS)
                     continue
                 count_database_error("background")
-                if options["once"] or not is_outage(error):
+                if once or not is_outage(error):
                     raise
                 logger.warning("Clicks stay in the journal until the database is available: %s", error)
                 connection.close()
                 time.sleep(OUTAGE_SECONDS)
                 continue
             count_drained(taken)
-            if options["once"]:
+            vitals.note_counted()
+            counted += taken
+            for path, start, end in drainer.take_skipped():
+                self.stdout.write(f"{path}: skipped {end - start} damaged bytes, from byte {start} to {end}")
+            if once:
                 if not taken:
                     break
             elif drainer.has_caught_up:
                 # Clicks that arrived during the batch have waited already.
                 time.sleep(max(0, began + PAUSE_SECONDS - time.monotonic()))
+        if damaged:
+            self.stdout.write(f"{counted} records counted.")
         if drainer.has_damage:
             raise CommandError("A segment of the journal is damaged; see the log.")

@@ -69,9 +69,11 @@ export async function signOut() {
     for (const finish of beforeSignOut) await finish();
     const response = await fetch("/dashboard/session/end", { method: "POST", credentials: "same-origin" });
     if (!response.ok) throw new Error(t("error.unknown", { status: response.status }));
+    /** @type {{ next?: string }} */
+    const ended = await response.json();
     current = null;
     closeStorage();
-    location.assign("/dashboard/");
+    location.assign(ended.next ?? "/dashboard/");
 }
 
 /** The page to set up a second factor. */

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import logging
-import time
 from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand
 from django.db import Error, connection
 
+from common.host import vitals
 from common.host.metrics import count_database_error
 from domains.verification.recheck import delete_expired_claims, recheck_due
 
@@ -40,4 +40,4 @@ class Command(BaseCommand):
             if options["once"]:
                 return
             connection.close()
-            time.sleep(PERIOD_SECONDS)
+            vitals.sleep(PERIOD_SECONDS)

@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
 from shortener_project.configuration.mail import MailServer
 from sign_in.provider_urls import is_secure_url
+
+# Labels of letters, which may be those of any language, digits and hyphens.
+_DOMAIN = re.compile(r"[\w-]+(\.[\w-]+)*")
 
 
 def provider_settings(issuer: str, client_id: str, client_secret: str) -> dict[str, Any]:
@@ -21,10 +26,26 @@ def provider_settings(issuer: str, client_id: str, client_secret: str) -> dict[s
         "name": "single sign-on",
         "client_id": client_id,
         "secret": client_secret,
-        # OpenID Connect Discovery 1.0, 4.1: without the terminating "/". The issuer itself keeps it.
-        "settings": {"server_url": issuer.rstrip("/"), "oauth_pkce_enabled": True},
+        "settings": {"oauth_pkce_enabled": True},
     }
     return {"oidc": {"APPS": [app]}}
+
+
+def check_provider_options(
+    issuer: str,
+    *,
+    OIDC_ALLOWED_DOMAINS: Collection[str],  # noqa: N803 # named like the variable
+    **options: object,
+) -> None:
+    """Raises ImproperlyConfigured for an option that would have no effect, or let nobody in."""
+    options["OIDC_ALLOWED_DOMAINS"] = OIDC_ALLOWED_DOMAINS
+    if not issuer and (unused := sorted(name for name, value in options.items() if value)):
+        raise ImproperlyConfigured(f"{unused[0]} needs OIDC_ISSUER.")
+    for domain in sorted(OIDC_ALLOWED_DOMAINS):
+        if not _DOMAIN.fullmatch(domain):
+            raise ImproperlyConfigured(
+                f"OIDC_ALLOWED_DOMAINS must be domains such as corp.example, not {domain!r}."
+            )
 
 
 def sign_in_settings(
@@ -48,7 +69,6 @@ def sign_in_settings(
         **mail.settings,
         "SOCIALACCOUNT_ADAPTER": "sign_in.openid_connect.identities.IdentityAdapter",
         "SOCIALACCOUNT_PROVIDERS": provider,
-        "SOCIALACCOUNT_REQUESTS_TIMEOUT": 5,
         # An e-mail address of the provider never opens an account that exists.
         "SOCIALACCOUNT_EMAIL_AUTHENTICATION": False,
         "SOCIALACCOUNT_STORE_TOKENS": False,

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from argparse import ArgumentParser
 from functools import partial
 from typing import Any
@@ -14,6 +13,7 @@ from accounts.api_requests.idempotency import delete_expired_responses
 from accounts.history.retention import delete_old_changes
 from accounts.sessions.lifecycle import delete_expired_api_sessions
 from accounts.sessions.store import delete_expired_sessions
+from analytics.counting.host_clocks import report_date
 from analytics.counting.retention.deletion import (
     delete_clicks_of_deleted_links,
     delete_finished_segments,
@@ -24,6 +24,7 @@ from analytics.counting.retention.partitions import ensure_partitions
 from analytics.counting.tables.lifetime_counts import close_days
 from analytics.counting.tables.salts import delete_old_visitors
 from common.clock import TOLERATED_SECONDS, seconds_ahead
+from common.host import vitals
 from common.host.metrics import count_database_error
 from limits.attempts import delete_expired_attempts
 from limits.guessing import delete_expired_networks
@@ -56,7 +57,7 @@ class Command(BaseCommand):
             for _ in range(PERIOD_SECONDS // CLOCK_SECONDS):
                 # The next step is a minute away: release the connection.
                 connection.close()
-                time.sleep(CLOCK_SECONDS)
+                vitals.sleep(CLOCK_SECONDS)
                 report_clock()
                 if failure is not None:
                     break
@@ -95,8 +96,10 @@ def run_all_steps() -> Error | None:
 
 
 def report_clock() -> None:
+    """Log a wrong clock, and tell the other hosts the date."""
     try:
         ahead = seconds_ahead()
+        report_date()
     except Error:
         return
     if abs(ahead) > TOLERATED_SECONDS:

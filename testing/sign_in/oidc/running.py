@@ -22,8 +22,15 @@ class Provider:
 
     def say(self, **claims: Any) -> None:
         """From now on, these are the provider's claims about the person, besides ``sub``."""
-        body = json.dumps(claims).encode()
-        request = Request(f"{self.issuer.rstrip('/').removesuffix('/o')}/claims", body)  # noqa: S310 # of this machine
+        self._set("claims", claims)
+
+    def behave(self, **manners: Any) -> None:
+        """From now on, the provider's answers are those of `testing.sign_in.oidc.manners`. Without any: honest."""
+        self._set("manners", manners)
+
+    def _set(self, what: str, values: dict[str, Any]) -> None:
+        url = f"{self.issuer.rstrip('/').removesuffix('/o')}/{what}"
+        request = Request(url, json.dumps(values).encode())  # noqa: S310 # of this machine
         urlopen(request, timeout=DEADLINE).close()  # noqa: S310 # likewise
 
 

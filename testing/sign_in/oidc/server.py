@@ -1,7 +1,7 @@
 """Run as ``python -m testing.sign_in.oidc.server REDIRECT_URI ISSUER_PATH``. Prints its issuer and then serves.
 
 It serves until it is killed. It has one account; `testing.sign_in.oidc.running.Provider.say` sets the claims about its
-owner.
+owner, and `Provider.behave` its manners.
 """
 
 from __future__ import annotations
@@ -19,8 +19,11 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from django.conf import settings
 
 from testing.polling import DEADLINE
+from testing.sign_in.oidc import manners
+from testing.sign_in.oidc.manners import Misbehaving
 
-CLIENT_ID, CLIENT_SECRET = "shortener", "a-secret-of-the-client"
+# Some characters differ when they are form-encoded.
+CLIENT_ID, CLIENT_SECRET = "shortener", "a+secret %41 of:the&client"
 NAME, PASSWORD = "ada", "a password of the provider"
 _PAGE = "<form method=post>{% csrf_token %}{{ form.as_p }}<button>Sign in here</button></form>"
 
@@ -41,7 +44,7 @@ def main(redirect_uri: str, path: str) -> None:
     with make_server("127.0.0.1", 0, None, server_class=Server, handler_class=QuietHandler) as server:
         issuer = f"http://localhost:{server.server_port}{path}"
         configure(folder, issuer)
-        server.set_app(application(redirect_uri))
+        server.set_app(Misbehaving(application(redirect_uri)))
         sys.stdout.write(f"{issuer}\n")
         sys.stdout.flush()
         server.serve_forever()
@@ -50,6 +53,7 @@ def main(redirect_uri: str, path: str) -> None:
 def configure(folder: Path, issuer: str) -> None:
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
+    manners.signing_key = pem
     settings.configure(
         SECRET_KEY="only of this provider" * 3,
         ALLOWED_HOSTS=["localhost"],
@@ -96,6 +100,8 @@ def configure(folder: Path, issuer: str) -> None:
             "OAUTH2_VALIDATOR_CLASS": "testing.sign_in.oidc.claims.Validator",
             "SCOPES": {"openid": "", "profile": "", "email": ""},
             "PKCE_REQUIRED": True,
+            "OIDC_RP_INITIATED_LOGOUT_ENABLED": True,
+            "OIDC_RP_INITIATED_LOGOUT_ALWAYS_PROMPT": False,
         },
     )
     django.setup()
@@ -115,6 +121,7 @@ def application(redirect_uri: str) -> Any:
         client_type=Application.CLIENT_CONFIDENTIAL,
         authorization_grant_type=Application.GRANT_AUTHORIZATION_CODE,
         redirect_uris=redirect_uri,
+        post_logout_redirect_uris=redirect_uri.replace("/oidc/callback/", "/login/"),
         skip_authorization=True,
         algorithm=Application.RS256_ALGORITHM,
     )

@@ -51,7 +51,7 @@ def test_wiped_space_of_any_length_is_not_backlog(agent: str, clicks_dir: Path) 
     first = journaled(1000.5)
     second = journaled(2000.25, user_agent=agent)
     (segment,) = segments(clicks_dir)
-    with segment.open() as file:
+    with segment.open(to_wipe=True) as file:
         assert file is not None
         file.wipe(0, first)
         assert backlog_without_database(clicks_dir) == (second, 0, 2000.25)
@@ -62,7 +62,7 @@ def test_wiped_space_of_any_length_is_not_backlog(agent: str, clicks_dir: Path) 
 def test_incomplete_and_damaged_records_are_backlog_without_an_age(clicks_dir: Path) -> None:
     journaled(1000)
     (segment,) = segments(clicks_dir)
-    for content in (b"\x30\x00\xcf\xff", b"\x01" * 100):
+    for content, damaged in ((b"\x30\x00\xcf\xff", 0), (b"\x01" * 100, 1)):
         segment.path.write_bytes(content)
-        assert backlog_without_database(clicks_dir) == (len(content), 0, None)
+        assert backlog_without_database(clicks_dir) == (len(content), damaged, None)
     os.truncate(segment.path, 0)

@@ -101,9 +101,9 @@ def test_error_names_both_missing_months(server: Server, monthly: Path) -> None:
         assert refusal() == f"No file at {server.url('/2026-11.gz')} or {server.url('/2026-10.gz')} (404)."
 
 
-def test_http_redirects_are_followed(server: Server, file: Path, city: bytes) -> None:
+def test_redirects_are_not_followed(server: Server, file: Path, city: bytes) -> None:
     server.handlers["/city.mmdb.gz"] = partial(redirect, to="/elsewhere")
     server.handlers["/elsewhere"] = partial(body, content=gzip.compress(city))
-    update()
 
-    assert GeoDatabase([file]).locate("8.8.8.8") == Location("FR", "Paris")
+    assert "redirects, which is not followed" in refusal()
+    assert server.requests == ["/city.mmdb.gz"]

@@ -65,7 +65,7 @@ class Running:
         poller = opened.enter_context(selectors.DefaultSelector())
         pending = PendingHandoffs(
             poller,
-            hands_off=False,
+            None,
             has_idle_thread=lambda: True,
             submit=self.for_django.append,
             on_released=self.released.append,

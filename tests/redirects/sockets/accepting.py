@@ -78,6 +78,17 @@ class Accepting:
         client.sendall(sent)
         return client
 
+    def add(self, address: str, sent: bytes) -> socket.socket:
+        """A client of another address, whose requests the loop has read already."""
+        ours, theirs = socket.socketpair()
+        self.opened.callback(ours.close)
+        self.opened.enter_context(theirs)
+        theirs.setblocking(False)
+        client = (address, 40_000)
+        assert self._try_admit(client)
+        self.loop.add(ours, client, self.listener.getsockname(), sent)
+        return theirs
+
     def run_until(self, is_reached: Callable[[], bool]) -> None:
         while not is_reached():
             self.loop.run_once(1.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from unittest.mock import patch
 
@@ -141,3 +141,26 @@ def test_accepting_takes_no_time_of_redirects(accepting: Accepting) -> None:
 
     assert [call.args[1:] for call in counted.call_args_list] == [([302], 0.0), ([302], 0.0)]
     assert deadlines == [1_075.0, 1_076.0]
+
+
+def test_a_new_client_is_served_before_others_have_the_answers_to_all_that_they_sent_at_once(
+    accepting: Accepting,
+) -> None:
+    waiting = [accepting.add(f"192.0.2.{number}", KEPT * 300) for number in range(100)]
+    assert [_answers(client) for client in waiting] == [64] * 100
+    newcomer = accepting.connect(KEPT)
+    assert is_readable(accepting.listener, 10_000)
+
+    # One iteration continues with 64 of them, in the order in which they wait, and accepts the new client.
+    accepting.loop.run_once()
+    assert [_answers(client) for client in waiting] == [64] * 64 + [0] * 36
+    accepting.loop.run_once()
+    assert newcomer.recv(65_536).startswith(b"HTTP/1.1 302 Found\r\n")
+    assert [_answers(client) for client in waiting] == [64] * 28 + [0] * 36 + [64] * 36
+
+
+def _answers(client: socket.socket) -> int:
+    """The answers that have arrived since the last call."""
+    with suppress(BlockingIOError):
+        return client.recv(1 << 20).count(b"HTTP/1.1 302 Found\r\n")
+    return 0

@@ -47,7 +47,7 @@ def respond(data: bytes) -> bytes:
         handoff = Handoff(
             served, ("192.0.2.1", 40000), ("127.0.0.1", 8000), Incoming(data, b"", time.monotonic())
         )
-        assert worker.handle(Exchange(config, handoff)) is Outcome.CLOSE
+        assert worker.handle(Exchange(config, handoff, is_probe=False)) is Outcome.CLOSE
         served.shutdown(socket.SHUT_WR)
         client.settimeout(10)
         return b"".join(iter(lambda: client.recv(65_536), b""))

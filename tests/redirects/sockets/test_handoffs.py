@@ -7,12 +7,16 @@ import os
 import resource
 import selectors
 import socket
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
+from pytest_django.fixtures import Settings
 
+from redirects.handoff.arrivals import HandoffReceiver
 from redirects.handoff.channel import Handoff, HandoffQueue
 from redirects.handoff.departures import PendingHandoffs
 from redirects.sockets.connections.memory_bound import MAX_BUFFERED
@@ -92,7 +96,7 @@ def test_requests_over_the_memory_limit_are_refused_to_the_client_that_holds_mos
     with selectors.DefaultSelector() as poller:
         pending = PendingHandoffs(
             poller,
-            hands_off=False,
+            None,
             has_idle_thread=lambda: False,
             submit=lambda handoff: None,
             on_released=released.append,
@@ -118,7 +122,7 @@ def test_one_large_request_displaces_as_many_small_ones_as_necessary(make_handof
     with selectors.DefaultSelector() as poller:
         pending = PendingHandoffs(
             poller,
-            hands_off=False,
+            None,
             has_idle_thread=lambda: False,
             submit=lambda handoff: None,
             on_released=released.append,
@@ -162,3 +166,48 @@ def test_a_process_without_a_free_descriptor_loses_one_connection_and_continues(
     assert handoff.incoming.data == b"next"
     handoff.sock.close()
     assert queue.take() is None
+
+
+def test_the_queue_tells_since_when_the_next_request_waits_and_opens_no_descriptor(
+    queue: HandoffQueue, make_handoff: MakeHandoff
+) -> None:
+    assert queue.waiting_since() is None
+    for since in (12.5, 99.0):
+        handoff, _ = make_handoff(b"x")
+        queue.put(handoff._replace(incoming=handoff.incoming._replace(since=since)))
+    before = _open_descriptors()
+
+    assert [queue.waiting_since(), queue.waiting_since()] == [12.5, 12.5]
+    assert _open_descriptors() == before
+    empty(queue)
+    assert queue.waiting_since() is None
+
+
+def test_a_worker_without_an_idle_thread_refuses_what_is_overdue_and_nothing_else(
+    queue: HandoffQueue, make_handoff: MakeHandoff, settings: Settings
+) -> None:
+    settings.API_QUEUE_SECONDS = 600
+    received: list[Handoff] = []
+    clients, now = [], time.monotonic()
+    with selectors.DefaultSelector() as poller:
+        for waited in (601, 602, 0, 603):
+            handoff, client = make_handoff(b"x")
+            queue.put(handoff._replace(incoming=handoff.incoming._replace(since=now - waited)))
+            client.setblocking(False)
+            clients.append(client)
+        receiver = HandoffReceiver(
+            poller,
+            queue,
+            has_capacity=lambda: False,
+            on_received=received.append,
+            on_out_of_descriptors=lambda: None,
+        )
+        receiver.expire()
+
+        assert [client.recv(65_536) for client in clients[:2]] == [BUSY, BUSY]
+        assert queue.waiting_since() == now
+    assert received == []
+
+
+def _open_descriptors() -> list[str]:
+    return sorted(path.name for path in Path("/dev/fd").iterdir())

@@ -109,3 +109,21 @@ def test_a_late_result_does_not_answer_a_request_that_arrived_after_the_lookup(s
         site.queue.run_next()
 
     assert len(site.unresolved) == 2
+
+
+def test_a_request_gives_up_waiting_for_a_thread_and_a_later_one_still_gets_the_result(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site.request()
+    site.lookups.expire()
+    assert site.unresolved == []
+    monkeypatch.setattr(settings, "API_QUEUE_SECONDS", -1)
+    site.lookups.expire()
+    assert len(site.unresolved) == 1
+    monkeypatch.undo()
+    site.request()
+    site.queue.run_next()
+    site.queue.run_next()
+
+    assert site.clients[1].recv(65_536).startswith(b"HTTP/1.1 404 Not Found\r\n")
+    assert len(site.unresolved) == 1

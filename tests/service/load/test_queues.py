@@ -1,4 +1,4 @@
-"""Requests queued for an API worker time out, and are dropped if the client disconnects."""
+"""Requests queued for an API worker time out, and are dropped if the client disconnects. Probes have a thread."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 
+import psycopg
 import pytest
 
 from testing.adversary.conversation import AGENT
@@ -15,9 +16,11 @@ from testing.adversary.slow import LARGE_FILE, held
 from testing.service.hosts import SECRET_KEY, one_host, stopped
 from testing.service.limits import LONG_TIMEOUTS
 from testing.service.processes import PROC, accepted_socket
-from testing.service.running import DEADLINE, Connection, Service, eventually
+from testing.service.running import DEADLINE, Connection, Response, Service, eventually
 
 WAITING = 30
+THREADS = 4
+BUSY = 503, "2", "unavailable"
 WORKER_CONNECTIONS = 40
 
 MakeDatabase = Callable[[], str]
@@ -38,24 +41,58 @@ def api_stopped(service: Service) -> Iterator[None]:
         yield
 
 
-def test_a_request_that_has_waited_too_long_is_refused(service: Service) -> None:
+def test_a_request_that_has_waited_too_long_is_refused_even_if_no_api_worker_runs(service: Service) -> None:
     connections = [Connection(service.port) for _ in range(WAITING)]
     with api_stopped(service):
         for connection in connections:
             connection.send_request("GET", "/api/domains")
-        # The first ones are in the channel to the stopped API worker, so the redirect worker cannot refuse them.
-        responses = [connection.receive() for connection in connections[-5:]]
+        responses = [connection.receive() for connection in connections]
         assert service.call("GET", "/healthz").status == 200
         assert service.call("GET", "/known").status == 302
-    responses += [connection.receive() for connection in connections[:-5]]
     for connection in connections:
         connection.close()
 
-    assert {response.status for response in responses} == {503}
-    assert {response.headers["Retry-After"] for response in responses} == {"2"}
+    assert {refusal(response) for response in responses} == {BUSY}
     assert {response.headers["Connection"] for response in responses} == {"close"}
-    assert responses[0].json()["code"] == "unavailable"
     assert service.call("GET", "/api/domains").status == 401
+
+
+@contextmanager
+def busy_threads(service: Service) -> Iterator[None]:
+    """All threads of the API worker wait for the database, and their requests succeed after the block."""
+    key = service.owner.api_key
+    with ExitStack() as opened, psycopg.connect(service.environment["DATABASE_URL"]) as holder:
+        holder.execute("LOCK TABLE links_link IN ACCESS EXCLUSIVE MODE")
+        connections = [opened.enter_context(closing(Connection(service.port))) for _ in range(THREADS)]
+        for connection in connections:
+            connection.send_request("GET", "/api/urls", X_API_Key=key)
+        waiting = "SELECT FROM pg_locks WHERE NOT granted AND relation = 'links_link'::regclass"
+        eventually(lambda: len(holder.execute(waiting).fetchall()) == THREADS)
+        yield
+        holder.rollback()
+        assert [connection.receive().status for connection in connections] == [200] * THREADS
+
+
+def test_a_request_is_refused_in_time_while_every_thread_is_busy(service: Service) -> None:
+    with busy_threads(service), ExitStack() as opened:
+        connections = [opened.enter_context(closing(Connection(service.port))) for _ in range(WAITING)]
+        for connection in connections:
+            connection.send_request("GET", "/api/domains")
+
+        assert [refusal(connection.receive()) for connection in connections] == [BUSY] * WAITING
+    assert service.call("GET", "/api/domains").status == 401
+
+
+def test_probes_are_answered_while_every_thread_is_busy(service: Service) -> None:
+    with busy_threads(service):
+        assert service.call("GET", "/readyz").status == 200
+        assert service.call("HEAD", "/readyz").status == 200
+        assert service.call_internal("/metrics").status == 200
+        assert service.call("GET", "/healthz").status == 200
+
+
+def refusal(response: Response) -> tuple[int, str, str]:
+    return response.status, response.headers["Retry-After"], response.json()["code"]
 
 
 def test_queued_request_of_a_disconnected_client_is_not_executed(service: Service) -> None:

@@ -1,14 +1,17 @@
-"""Processes that stop in the middle of a transaction: one, all in the background, or a host, as a paused VM does."""
+"""Processes that freeze: in the middle of a transaction, for good, or with their whole host, as a paused VM does."""
 
 from __future__ import annotations
 
+import os
+import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
+import psycopg
 import pytest
 
 from testing.service.frozen import audit, follow, frozen_in_a_transaction, host_frozen_in_transactions
-from testing.service.hosts import two_hosts
+from testing.service.hosts import one_host, two_hosts
 from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Service, clicks_of, eventually
 
@@ -74,3 +77,79 @@ def test_a_frozen_host_delays_the_others_for_seconds_and_loses_no_click(
         follow(frozen, counted, 1)
         eventually(lambda: clicks_of(other, key, counted) == 13)
         assert audit(other) == "0 differences.\n"
+
+
+@pytest.fixture
+def watchful(make_database: Callable[[], str]) -> Iterator[Service]:
+    """A host whose processes may be silent for 15 seconds, five of them in a statement."""
+    with one_host(
+        make_database(),
+        **LONG_TIMEOUTS | {"SILENCE_SECONDS": "10", "STATEMENT_TIMEOUT_MS": "5000", "API_CONCURRENCY": "1"},
+    ) as service:
+        yield service
+
+
+def test_frozen_processes_are_replaced_and_counted(watchful: Service) -> None:
+    key = watchful.owner.api_key
+    link = watchful.create_link(key)
+    frozen = {command: watchful.child(command) for command in [*ALL, "gunicorn"]}
+    for pid in frozen.values():
+        os.kill(pid, signal.SIGSTOP)
+    follow(watchful, link, 5)
+
+    eventually(lambda: all(watchful.child(command) != pid for command, pid in frozen.items()))
+    eventually(watchful.is_healthy)
+    follow(watchful, link, 2)
+    eventually(lambda: clicks_of(watchful, key, link) == 7)
+    samples = watchful.call_internal("/metrics").body.decode()
+    for process in ("web server", "listener", "click drainer", "housekeeping", "re-check of domains"):
+        silent = f'shortener_process_restarts_total{{process="{process}",reason="silent"}} 1.0'
+        assert silent in samples
+        assert f'shortener_process_silent_seconds{{process="{process}"}}' in samples
+        assert f"The {process} has shown no sign of life for " in watchful.stderr
+    assert audit(watchful) == "0 differences.\n"
+
+
+def test_processes_that_wait_or_work_are_not_replaced(watchful: Service) -> None:
+    """The periods of housekeeping and the re-check are longer than they may be silent."""
+    pids = [watchful.child(command) for command in [*ALL, "gunicorn"]]
+    started = time.monotonic()
+    eventually(lambda: time.monotonic() > started + 18)
+
+    assert [watchful.child(command) for command in [*ALL, "gunicorn"]] == pids
+    assert "sign of life" not in watchful.stderr
+
+
+def test_a_host_that_stood_still_replaces_no_process(watchful: Service) -> None:
+    pids = [watchful.child(command) for command in [*ALL, "gunicorn"]]
+    supervisor = watchful.serve()
+    others = [pid for pid in watchful.processes() if pid != supervisor]
+    for pid in others:
+        os.kill(pid, signal.SIGSTOP)
+    started = time.monotonic()
+    # The supervisor stands still a little later, when it has seen the others' last signs of life.
+    eventually(lambda: time.monotonic() > started + 2)
+    os.kill(supervisor, signal.SIGSTOP)
+    eventually(lambda: time.monotonic() > started + 20)
+    for pid in [supervisor, *others]:
+        os.kill(pid, signal.SIGCONT)
+
+    link = eventually(lambda: watchful.is_healthy() and watchful.create_link(watchful.owner.api_key))
+    follow(watchful, link, 3)
+    eventually(lambda: clicks_of(watchful, watchful.owner.api_key, link) == 3)
+    assert [watchful.child(command) for command in [*ALL, "gunicorn"]] == pids
+    assert "sign of life" not in watchful.stderr
+
+
+def test_a_drainer_that_dies_in_a_loop_makes_the_host_unready_until_it_runs_again(watchful: Service) -> None:
+    key = watchful.owner.api_key
+    link = watchful.create_link(key)
+    with psycopg.connect(watchful.environment["DATABASE_URL"], autocommit=True) as database:
+        database.execute("ALTER TABLE analytics_pendingrecord RENAME TO gone")
+        follow(watchful, link, 3)
+        eventually(lambda: watchful.call("GET", "/readyz").status == 503)
+        assert watchful.call_internal("/readyz").json()["clicks"] == "the click drainer keeps dying"
+        assert watchful.call("GET", f"/{link['shortCode']}").status == 302
+        database.execute("ALTER TABLE gone RENAME TO analytics_pendingrecord")
+    eventually(lambda: watchful.call("GET", "/readyz").status == 200)
+    assert clicks_of(watchful, key, link) == 4

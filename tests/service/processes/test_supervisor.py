@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import time
 from collections.abc import Callable
 
 import pytest
@@ -215,3 +216,104 @@ supervise(Child("web", python({READY + SLEEP!r})), tick=tick)
     assert it.outcome() == "cannot continue: the database is gone\n"
     (child,) = it.ready()
     assert not processes.is_alive(child)
+
+
+# A child that beats when it gets a signal.
+BEATS = f"""
+import os, signal, time
+from common.host import vitals
+signal.signal(signal.SIGUSR1, lambda *_: vitals.beat())
+{READY}
+while True: time.sleep(1000)
+"""
+
+
+def test_a_child_is_ended_once_the_supervisor_has_seen_no_sign_of_life_for_too_long(
+    supervised: Callable[[str], Supervised],
+) -> None:
+    it = supervised(
+        f"""
+a = Child("a", python({BEATS!r}), silence_allowed=60.0)
+a.start()
+while not os.listdir(os.environ["FOLDER"]) or not a._vitals.beats:
+    if any(name.startswith("ready") for name in os.listdir(os.environ["FOLDER"])): a.send_signal(10)
+    time.sleep(0.01)
+a.watch(60.0)
+beats = a._vitals.beats
+a.send_signal(10)
+while a._vitals.beats == beats: time.sleep(0.01)
+# It has shown a sign of life meanwhile.
+a.watch(60.0)
+a.watch(60.0)
+print("runs", a.process.exitcode, a._vitals.silent_seconds)
+a.watch(0.5)
+a.process.join()
+a.handle_exit()
+print("ended", a._vitals.silent_seconds, a.process)
+"""
+    )
+    assert it.outcome() == "runs None 60.0\nended 0.0 None\n"
+    assert it.stderr == (
+        "The a has shown no sign of life for 60 s. Ending it.\n"
+        "The a died: killed by SIGTERM. Starting it again in 0.0 s.\n"
+    )
+
+
+def test_a_stopped_child_is_killed_and_its_stopped_orphans_end(
+    supervised: Callable[[str], Supervised],
+) -> None:
+    it = supervised(
+        f"""
+supervisor.TICK_SECONDS = 0.1
+child.KILL_SECONDS = 1.0
+supervise(Child("a", python({"import os; os.fork();" + READY + SLEEP!r}), silence_allowed=20.0))
+"""
+    )
+    eventually(lambda: len(it.ready()) == 2)
+    before = it.ready()
+    (parent,) = processes.children(it.process.pid)
+    os.killpg(parent, signal.SIGSTOP)
+    eventually(lambda: not any(map(processes.is_alive, before)))
+    eventually(lambda: len(it.ready()) == 4)
+    it.send_signal(signal.SIGTERM)
+    assert it.outcome() == "stopped\n"
+    assert it.stderr == (
+        "The a has shown no sign of life for 20 s. Ending it.\n"
+        "The a died: killed by SIGKILL. Starting it again in 0.0 s.\n"
+    )
+
+
+def test_a_host_that_stood_still_restarts_nothing(supervised: Callable[[str], Supervised]) -> None:
+    beating = (
+        "import time; from common.host import vitals;"
+        + READY
+        + "\nwhile True: vitals.beat(); time.sleep(0.01)"
+    )
+    it = supervised(
+        f"""
+supervisor.TICK_SECONDS = 0.1
+supervise(
+    Child("a", python({beating!r}), silence_allowed=5.0),
+    tick=lambda: open(f"{{os.environ['FOLDER']}}/ticks", "a").write("."),
+)
+"""
+    )
+    ticks = it.folder / "ticks"
+    eventually(lambda: it.ready() and ticks.exists())
+    pids = [*it.ready(), it.process.pid]
+    for pid in pids:
+        before = ticks.stat().st_size
+        os.kill(pid, signal.SIGSTOP)
+        # The supervisor has seen the child's last sign of life when it is stopped, too.
+        eventually(lambda pid=pid, before=before: pid == it.process.pid or ticks.stat().st_size > before + 2)
+    stopped = time.monotonic()
+    eventually(lambda: time.monotonic() > stopped + 6)
+    before = ticks.stat().st_size
+    for pid in reversed(pids):
+        os.kill(pid, signal.SIGCONT)
+        # The supervisor runs first.
+        eventually(lambda before=before: ticks.stat().st_size > before)
+    eventually(lambda: ticks.stat().st_size > before + 20)
+    it.send_signal(signal.SIGTERM)
+    assert it.outcome() == "stopped\n"
+    assert it.stderr == ""

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import pytest
+from django.db import connection
 from django.test import Client
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -35,3 +39,15 @@ def scrape(prometheus: Client) -> dict[tuple[str, frozenset[tuple[str, str]]], f
 
 def value(prometheus: Client, name: str, **labels: str) -> float:
     return scrape(prometheus).get((f"shortener_{name}", frozenset(labels.items())), 0.0)
+
+
+@contextmanager
+def out_of_reach() -> Iterator[None]:
+    """Inside, the database's address refuses connections."""
+    address = {name: connection.settings_dict[name] for name in ("HOST", "PORT")}
+    connection.close()
+    connection.settings_dict |= {"HOST": "127.0.0.1", "PORT": "1"}
+    try:
+        yield
+    finally:
+        connection.settings_dict |= address

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,11 @@ from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from analytics.journal.drops import count_drop
-from common.host import state
-from testing.analytics.clicks import drain
+from common.host import state, vitals
+from testing.analytics.clicks import close_journal, drain
 from testing.polling import DEADLINE
+from tests.shortener_project.web.scraping import out_of_reach, scrape, value
 from tests.shortener_project.web.scraping import prometheus as prometheus
-from tests.shortener_project.web.scraping import scrape, value
 
 MakeLink = Callable[..., dict[str, Any]]
 
@@ -83,7 +83,7 @@ def test_requests_that_the_database_failed_are_counted(api: APIClient, prometheu
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("query", range(3))
+@pytest.mark.parametrize("query", range(4))
 def test_a_connection_that_ends_at_any_query_of_a_scrape_fails_none(prometheus: Client, query: int) -> None:
     # No time in the future, as other tests have it.
     state.note_heard()
@@ -102,9 +102,10 @@ def test_a_connection_that_ends_at_any_query_of_a_scrape_fails_none(prometheus: 
     # As the service does after each request.
     connection.close_if_unusable_or_obsolete()
     assert queries > query
-    # The first query of a request has a second attempt.
-    assert samples["shortener_database_up", frozenset()] == (query == 0)
-    assert ("shortener_clock_ahead_seconds", frozenset()) in samples or query > 0
+    # Each query has a second attempt.
+    assert samples["shortener_database_up", frozenset()] == 1
+    assert {"shortener_clock_ahead_seconds", "shortener_journal_lost_bytes"} <= {name for name, _ in samples}
+    assert samples["shortener_journal_backlog_bytes", frozenset()] == 0
     assert samples["shortener_changes_unheard_seconds", frozenset()] >= 0
 
 
@@ -115,18 +116,6 @@ def end_current_session() -> None:
     with psycopg.connect(address, autocommit=True) as other:
         end = "SELECT pg_terminate_backend(%s, %s)"
         assert other.execute(end, [pid, DEADLINE * 1000]).fetchone() == (True,)
-
-
-@contextmanager
-def out_of_reach() -> Iterator[None]:
-    """Inside, the database's address refuses connections."""
-    address = {name: connection.settings_dict[name] for name in ("HOST", "PORT")}
-    connection.close()
-    connection.settings_dict |= {"HOST": "127.0.0.1", "PORT": "1"}
-    try:
-        yield
-    finally:
-        connection.settings_dict |= address
 
 
 def test_damaged_segments_are_reported(prometheus: Client, settings: Settings, db: None) -> None:
@@ -143,13 +132,80 @@ def test_dropped_clicks_are_reported(prometheus: Client, db: None) -> None:
     assert value(prometheus, "clicks_dropped_total") - before == 2
 
 
+def test_a_drop_that_no_file_counts_is_reported(prometheus: Client, settings: Settings, db: None) -> None:
+    """As on a read-only file system."""
+    count_drop()
+    before = value(prometheus, "clicks_dropped_total")
+    path = settings.CLICKS_DIR / "dropped"
+    content = path.read_bytes()
+    path.unlink()
+    path.mkdir()
+    count_drop()
+    path.rmdir()
+    path.write_bytes(content)
+    assert value(prometheus, "clicks_dropped_total") - before == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_clicks_that_the_database_takes_are_counted(
+    visitor: Client, prometheus: Client, settings: Settings, make_link: MakeLink, tmp_path: Path
+) -> None:
+    path = f"/{make_link()['shortCode']}"
+    visitor.get(path)
+    names = ("clicks_to_database_total", "journal_writable")
+    before = {name: value(prometheus, name) for name in names}
+    close_journal()
+    (tmp_path / "file").write_bytes(b"")
+    settings.CLICKS_DIR = tmp_path / "file" / "clicks"
+    for _ in range(3):
+        assert visitor.get(path).status_code == 302
+    after = {name: value(prometheus, name) for name in names}
+    assert (
+        after["clicks_to_database_total"] - before["clicks_to_database_total"],
+        before["journal_writable"],
+    ) == (3, 1)
+    assert after["journal_writable"] == 0
+
+
 def test_a_journal_folder_that_cannot_be_made_hides_no_other_metric(
     prometheus: Client, settings: Settings, tmp_path: Path, db: None
 ) -> None:
     # No time in the future, as other tests have it.
     state.note_heard()
+    whole = {name for name, _ in scrape(prometheus)}
     (tmp_path / "file").write_bytes(b"")
     settings.CLICKS_DIR = tmp_path / "file" / "clicks"
-    samples = scrape(prometheus)
-    assert samples["shortener_changes_unheard_seconds", frozenset()] >= 0
-    assert ("shortener_clicks_dropped_total", frozenset()) not in samples
+    journal_metrics = ("backlog_bytes", "oldest_seconds", "damaged_segments")
+    missing = {"shortener_clicks_dropped_total", *(f"shortener_journal_{name}" for name in journal_metrics)}
+    assert whole - {name for name, _ in scrape(prometheus)} == missing
+    assert value(prometheus, "database_up") == 1
+    assert value(prometheus, "journal_writable") == 0
+
+
+def test_a_host_is_not_ready_while_a_click_waits_and_no_batch_is_counted(
+    visitor: Client, prometheus: Client, make_link: MakeLink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vitals, "_of_all", {})
+    drainer = vitals.create(vitals.CLICK_DRAINER)
+    state.note_heard()
+    with time_machine.travel(datetime.now(UTC), tick=False) as clock:
+        visitor.get(f"/{make_link()['shortCode']}")
+        # Less than the tolerance of the clock.
+        clock.shift(55)
+        assert prometheus.get("/readyz").status_code == 200
+        late = time.monotonic_ns() + 61_000_000_000
+        monkeypatch.setattr(time, "monotonic_ns", lambda: late)
+        monkeypatch.setattr(vitals, "_WAITING_SECONDS", 50.0)
+        response = prometheus.get("/readyz")
+        assert response.status_code == 503
+        assert response.json()["clicks"] == "the oldest has not been counted for 55 s"
+        drainer.note_counted()
+        assert prometheus.get("/readyz").status_code == 200
+
+
+def test_the_silence_of_each_process_is_reported(
+    prometheus: Client, monkeypatch: pytest.MonkeyPatch, db: None
+) -> None:
+    monkeypatch.setattr(vitals, "_of_all", {})
+    vitals.create("listener").report(silent_seconds=12.5, failures=0)
+    assert value(prometheus, "process_silent_seconds", process="listener") == 12.5

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 import requests
+from django.core.cache import cache
 from django.test import Client
 from pytest_django import Settings
 
@@ -28,7 +29,8 @@ def running() -> Iterator[Provider]:
 
 
 def use(settings: Settings, issuer: str) -> None:
-    settings.SOCIALACCOUNT_REQUESTS_TIMEOUT = DEADLINE
+    cache.clear()
+    settings.OIDC_SECONDS = DEADLINE
     settings.OIDC_ISSUER = issuer
     settings.SOCIALACCOUNT_PROVIDERS = provider_settings(issuer, server.CLIENT_ID, server.CLIENT_SECRET)
 
@@ -37,6 +39,7 @@ def use(settings: Settings, issuer: str) -> None:
 def issuer(running: Provider, settings: Settings) -> Provider:
     use(settings, running.issuer)
     running.say(**ADA)
+    running.behave()
     return running
 
 

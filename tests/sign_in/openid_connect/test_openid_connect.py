@@ -8,11 +8,13 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+import requests
 import time_machine
 from allauth.account.app_settings import REAUTHENTICATION_TIMEOUT
 from allauth.account.utils import user_pk_to_url_str
 from allauth.socialaccount.models import SocialAccount
 from django.contrib.auth.tokens import PasswordResetTokenGenerator
+from django.core.cache import cache
 from django.test import Client
 from pytest_django import Settings
 
@@ -23,7 +25,9 @@ from testing.pages.browser import address as address
 from testing.pages.browser import browse as browse
 from testing.pages.browser import chromium as chromium
 from testing.pages.html import parse
+from testing.polling import DEADLINE
 from testing.sign_in.oidc import server
+from testing.sign_in.oidc.manners import ABSENT
 from testing.sign_in.oidc.running import Provider, provider
 from testing.sign_in.pages import browser, logged_in_as
 from testing.sign_in.totp import add_totp
@@ -61,7 +65,7 @@ def test_no_form_can_be_sent_to_another_host(issuer: Provider) -> None:
 def test_another_issuer_behind_the_address_is_refused(issuer: Provider, settings: Settings) -> None:
     use(settings, issuer.issuer.replace("localhost", "127.0.0.1"))
     response = browser().post("/accounts/oidc/login/")
-    assert response.status_code == 503
+    assert response.status_code == 502
 
 
 def test_an_answer_works_only_in_the_browser_that_started_the_login(
@@ -94,7 +98,7 @@ def test_an_answer_of_another_issuer_is_refused(issuer: Provider, settings: Sett
     settings.OIDC_CREATE_ACCOUNTS = True
     client = browser()
     path = at_provider(client.post("/accounts/oidc/login/"))
-    assert client.get(f"{path}&iss=https%3A%2F%2Fevil.example").status_code == 503
+    assert client.get(f"{path}&iss=https%3A%2F%2Fevil.example").status_code == 403
     assert logged_in_as(client) is None
 
 
@@ -198,22 +202,53 @@ def test_without_password_login_a_second_factor_confirms(
     assert client.get(codes).status_code == 200
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("token_endpoint", "http://id.example/token"), ("jwks_uri", None), ("authorization_endpoint", 3)],
-)
-def test_endpoints_without_tls_are_not_used(
-    name: str, value: object, issuer: Provider, settings: Settings
+def test_a_logout_can_end_the_session_of_the_provider(issuer: Provider, settings: Settings) -> None:
+    """OpenID Connect RP-Initiated Logout 1.0"""
+    settings.OIDC_CREATE_ACCOUNTS = settings.OIDC_LOGOUT = True
+    client = browser()
+    log_in(client)
+    address = provider_url(client.post("/accounts/logout/"))
+    assert logged_in_as(client) is None
+    endpoint, sent = address.partition("?")[0], parse_qs(urlsplit(address).query)
+    assert endpoint == f"{issuer.issuer}/logout/"
+    assert sent["client_id"] == [server.CLIENT_ID]
+    assert sent["post_logout_redirect_uri"] == ["http://sho.rt/accounts/login/"]
+    # The provider takes it without a question, and sends the browser back.
+    answer = requests.get(address, timeout=DEADLINE, allow_redirects=False)
+    assert (answer.status_code, answer.headers["Location"]) == (302, "http://sho.rt/accounts/login/")
+
+
+def test_the_dashboard_learns_the_page_that_ends_the_session_of_the_provider(
+    issuer: Provider, settings: Settings
 ) -> None:
-    [app] = settings.SOCIALACCOUNT_PROVIDERS["oidc"]["APPS"]
-    app["settings"]["openid_configuration_overrides"] = {name: value}
-    assert browser().post("/accounts/oidc/login/").status_code == 503
+    settings.OIDC_CREATE_ACCOUNTS = settings.OIDC_LOGOUT = True
+    client = browser()
+    log_in(client)
+    ended = client.post("/dashboard/session/end", headers={"origin": "http://sho.rt"})
+    assert ended.json()["next"].startswith(f"{issuer.issuer}/logout/?id_token_hint=")
+    assert logged_in_as(client) is None
+
+
+def test_a_logout_stays_here_otherwise(issuer: Provider, settings: Settings, alice: NewAccount) -> None:
+    """Without the setting, without the provider's endpoint, and in a session that the provider did not open."""
+    settings.OIDC_CREATE_ACCOUNTS = True
+    for logs_out, endpoint in ((False, "https://id.example/"), (True, ABSENT), (True, "http://id.example")):
+        cache.clear()
+        settings.OIDC_LOGOUT = logs_out
+        issuer.behave(configuration={"changes": {"end_session_endpoint": endpoint}})
+        client = browser()
+        log_in(client)
+        assert logged_in_as(client) == "ada@example.com"
+        assert client.post("/accounts/logout/")["Location"] == "/accounts/login/"
+    client.force_login(alice.user)
+    assert client.post("/accounts/logout/")["Location"] == "/accounts/login/"
 
 
 def test_login_in_a_browser(browse: Callable[[], Any], address: str, settings: Settings) -> None:
     settings.BASE_URL, settings.BASE_HOST = address, "localhost"
     settings.OIDC_CREATE_ACCOUNTS = True
     settings.OIDC_STAFF_GROUP = "operators"
+    settings.OIDC_LOGOUT = True
     with provider(f"{address}/accounts/oidc/callback/") as running, browse() as visit:
         use(settings, running.issuer)
         running.say(**ADA, groups=["operators"])
@@ -224,6 +259,14 @@ def test_login_in_a_browser(browse: Callable[[], Any], address: str, settings: S
         page.get_by_label("Password").fill(server.PASSWORD)
         page.get_by_role("button", name="Sign in here").click()
         page.wait_for_url(f"{address}/admin/")
+        page.goto(f"{address}/accounts/")
+        page.get_by_text("ada@example.com, connected").wait_for()
+        page.goto(f"{address}/accounts/logout/")
+        page.get_by_role("button", name="Sign Out").click()
+        page.wait_for_url(f"{address}/accounts/login/")
+        # The provider has forgotten the browser, too.
+        page.get_by_role("button", name="Log in with single sign-on").click()
+        page.get_by_label("Username").wait_for()
         # The provider has no icon.
         assert visit.errors(404) == []
     assert User.objects.get().email == "ada@example.com"

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 from pytest_django import Settings
 
 from accounts.services import NewAccount
-from shortener_project.configuration.django_settings.sign_in import provider_settings, sign_in_settings
+from shortener_project.configuration.django_settings.sign_in import (
+    check_provider_options,
+    provider_settings,
+    sign_in_settings,
+)
 from shortener_project.configuration.mail import MailServer
 from testing.accounts.accounts import PASSWORD
+from testing.settings_module import refusal
 from testing.sign_in.oidc.running import provider
 from testing.sign_in.pages import browser, logged_in_as
 from tests.sign_in.openid_connect.openid import ADA, log_in, use
@@ -24,7 +32,7 @@ def test_an_issuer_may_end_in_a_slash(settings: Settings) -> None:
         assert running.issuer.endswith("/o/")
         running.say(**ADA)
         use(settings, running.issuer.rstrip("/"))
-        assert browser().post("/accounts/oidc/login/").status_code == 503
+        assert browser().post("/accounts/oidc/login/").status_code == 502
         use(settings, running.issuer)
         client = browser()
         assert log_in(client).status_code == 302
@@ -74,3 +82,31 @@ def test_incomplete_settings_are_refused() -> None:
             provider_settings(*values)
     with pytest.raises(ImproperlyConfigured, match="PASSWORD_LOGIN"):
         sign_in_settings(mail=MailServer(), sender="x", provider={}, has_password_login=False, signup="off")
+
+
+@pytest.mark.parametrize(
+    "domain", ["@corp.example", "*.corp.example", "a@corp.example", "corp.example.", "corp/"]
+)
+def test_what_is_no_domain_is_refused(domain: str) -> None:
+    """It would match nobody."""
+    with pytest.raises(ImproperlyConfigured, match=f"corp.example, not '{re.escape(domain)}'"):
+        check_provider_options("https://id.example", OIDC_ALLOWED_DOMAINS={domain})
+
+
+def test_domains_are_accepted() -> None:
+    check_provider_options(
+        "https://id.example", OIDC_ALLOWED_DOMAINS={"corp.example", "b\u00fcro.example", "x-1"}
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("OIDC_ALLOWED_DOMAINS", "corp.example"),
+        ("OIDC_CREATE_ACCOUNTS", "yes"),
+        ("OIDC_LOGOUT", "yes"),
+        ("OIDC_STAFF_GROUP", "operators"),
+    ],
+)
+def test_options_without_a_provider_stop_the_start(name: str, value: str, tmp_path: Path) -> None:
+    assert f"{name} needs OIDC_ISSUER." in refusal(tmp_path, **{name: value})

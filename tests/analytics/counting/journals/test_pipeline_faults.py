@@ -15,7 +15,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from testing.proof import children, disk_faults, journal_faults, restore_faults
+from testing.proof import children, damage, disk_faults, journal_faults, restore_faults
 from testing.proof.drainers import POINTS, drain
 from testing.proof.journal_faults import Stage
 from testing.proof.site import Site, prepare
@@ -100,6 +100,10 @@ def test_clicks_without_journal_and_database_are_counted_as_dropped(stage: Stage
 
 def test_failing_disk_loses_no_click_that_another_segment_holds(stage: Stage) -> None:
     check(disk_faults.disk_fails(stage, 6))
+
+
+def test_every_click_behind_flipped_bits_is_counted_once(stage: Stage) -> None:
+    check(damage.flipped_bits(stage, 4))
 
 
 def test_restored_database_counts_the_clicks_left_in_the_journal(stage: Stage) -> None:
