@@ -19,6 +19,7 @@ from accounts.credentials import keys
 from accounts.credentials.hashing import hashing
 from accounts.credentials.tokens import TokenPair
 from accounts.history.recording import authored_transaction, record_change
+from accounts.mails import is_plain
 from accounts.models import ApiKey, User, Workspace
 from accounts.rights.plans import Plan
 from accounts.second_factor.codes import check_second_factor
@@ -54,6 +55,7 @@ class BadToken(ServiceError):
 _LOGINS_FROM_NETWORK = Limit(attempts=100, seconds=60 * 60)
 LOGIN_KNOWN_FOR = timedelta(days=30)
 MAX_PASSWORD_CHARACTERS = 128
+UNUSUAL_ADDRESS = "Before the @, only letters, digits and . + - _ ' are accepted. Use another address."
 
 
 _CHANGEABLE = ("email", "first_name", "last_name", "plan", "is_staff", "is_superuser")
@@ -156,8 +158,12 @@ def create_account(
     superuser: bool = False,
     first_name: str = "",
     last_name: str = "",
+    any_address: bool = False,
 ) -> NewAccount:
-    """Creates an account and its API key. Generates a password if None. Raises InvalidFields or Conflict."""
+    """Creates an account and its API key. Generates a password if None. Raises InvalidFields or Conflict.
+
+    Only operators may choose ``any_address``: mails to others contain a plain one.
+    """
     # Before the checks: some letters are longer in lower case.
     address = email.lower()
     try:
@@ -165,6 +171,8 @@ def create_account(
             # `validate_email` accepts control characters in quotes, and lone surrogates in the domain.
             raise ValidationError(validate_email.message)
         validate_email(address)
+        if not any_address and not is_plain(address):
+            raise ValidationError(UNUSUAL_ADDRESS)
     except ValidationError as error:
         raise InvalidFields([FieldError("email", "invalid", str(error.message))]) from None
     lengths = [

@@ -11,6 +11,7 @@ from common.openapi.enumerations import name_choices
 from common.openapi.operations import Operation, describe
 from common.openapi.pagination import pagination_representation
 from common.openapi.refusals import invalid
+from common.rest.fields import Name
 from common.rest.pagination import TOO_DEEP
 from domains.keys.representations import key_object, new_key_object
 from domains.keys.serializers import CreateKeySerializer, RotateKeySerializer, UpdateKeySerializer
@@ -29,6 +30,7 @@ _PAGINATION = pagination_representation("KeyPagination")
 _SCOPES = "; ".join(f"`{scope.value}`: {scope.label[0].lower()}{scope.label[1:]}" for scope in Scope)
 _REFUSALS = [
     invalid("name", "blank", "This field may not be blank."),
+    invalid("name", "direction", Name.default_error_messages["direction"]),
     invalid("scopes", "limited", "A key with domainId or onlyOwn cannot have the scope domains:write."),
     invalid("scopes", "invalid_choice", '"x" is not a valid choice.'),
     NotFound("Domain not found."),

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.core import signing
 from django.urls import reverse
 
-from accounts.mails import send_mail
+from accounts.mails import MailProblem, send_mail
 from accounts.selectors import user_of_email
 from accounts.workspaces.invitations import is_invited
 from common.secrets import CurrentKeySigner
@@ -29,10 +29,10 @@ class SignUp:
     target: str
 
 
-def mail_answer(sign_up: SignUp) -> bool:
+def mail_answer(sign_up: SignUp) -> MailProblem | None:
     """Mail the link, or the reason for not sending one. Always sends one mail, so that the page reveals nothing.
 
-    Return whether the mail server accepted it.
+    None if the mail server accepted it.
     """
     return send_mail(sign_up.email, "Your account", _text(sign_up))
 

@@ -678,6 +678,7 @@ export const refusals = {
     date: "Geben Sie ein Datum an.",
     day: "Geben Sie Wochentage an.",
     device: "Geben Sie desktop, mobile oder tablet an.",
+    direction: "Zeichen, die die Schreibrichtung ändern, sind hier nicht erlaubt.",
     duplicate: "Dieser Eintrag kommt mehrmals vor.",
     empty: "Die Datei enthält keine Links.",
     host: "Geben Sie einen Hostnamen an, etwa example.com, oder direct.",
