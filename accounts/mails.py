@@ -5,15 +5,22 @@ from __future__ import annotations
 import logging
 import re
 from enum import Enum, auto
+from functools import partial
 from smtplib import SMTPNotSupportedError, SMTPRecipientsRefused, SMTPResponseException
 
 from django.conf import settings
 from django.core.mail import EmailMessage
+from django.db import transaction
+from django.utils import timezone
 
+from accounts.models import User
+from common.errors import TooManyAttempts
 from limits.attempts import Limit, spend_attempt
 
 MAILS_TO_ADDRESS = Limit(attempts=5, seconds=60 * 60)
 MAILS_BY_CAUSE = Limit(attempts=20, seconds=60 * 60)
+# Apart from the others, so that nobody can use up the limit before they cause one.
+NOTICES_TO_OWNER = Limit(attempts=20, seconds=60 * 60)
 
 # Answers of a mail server that requires another login (RFC 4954, 6) or does not know the recipient (RFC 5321, 4.2.3).
 _NO_ACCESS = {530, 534, 535, 538}
@@ -58,6 +65,23 @@ def signature() -> str:
 def send_mail(email: str, subject: str, text: str) -> MailProblem | None:
     """As `deliver`."""
     return deliver(EmailMessage(subject_of_mail(subject), f"{text}\n\n{signature()}\n", to=[email]))
+
+
+def notify(user: User, subject: str, text: str) -> None:
+    """Tell the owner of an account what happened to it, once the caller's transaction is committed.
+
+    Nothing waits for the mail to succeed. Above the limit it is dropped: the owner has received many by then.
+    """
+    if not settings.SENDS_MAIL:
+        return
+    try:
+        spend_attempt(f"notices to {user.pk}", NOTICES_TO_OWNER)
+    except TooManyAttempts:
+        return
+    when = timezone.now().strftime("%Y-%m-%d %H:%M UTC")
+    ending = f"This was on {when}. If it was not you, secure your account at once:"
+    address = f"{settings.BASE_URL}/accounts/"
+    transaction.on_commit(partial(send_mail, user.email, subject, f"{text}\n\n{ending}\n\n{address}"))
 
 
 def deliver(message: EmailMessage) -> MailProblem | None:

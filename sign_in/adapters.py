@@ -26,6 +26,7 @@ from accounts.api_requests.throttling import address_of_client
 from accounts.mails import deliver, is_plain, signature, subject_of_mail
 from accounts.models import User
 from accounts.own_account.services import set_password
+from accounts.second_factor.passkeys import handle_of
 from accounts.second_factor.policy import count_second_factors, lacks_second_factor, needs_second_factor
 from accounts.second_factor.sealing import seal_text, unseal_text
 from accounts.services import LOGIN_KNOWN_FOR, MAX_PASSWORD_CHARACTERS, login_attempt
@@ -155,6 +156,10 @@ class SecondFactorAdapter(DefaultMFAAdapter):
 
     def get_totp_issuer(self) -> str:
         return settings.BASE_HOST
+
+    def get_public_key_credential_user_entity(self, user: User) -> dict[str, Any]:
+        entity: dict[str, Any] = super().get_public_key_credential_user_entity(user)
+        return {**entity, "id": handle_of(user)}
 
     def get_public_key_credential_rp_entity(self) -> dict[str, str]:
         return {"id": settings.BASE_HOST, "name": settings.BASE_HOST}

@@ -77,7 +77,7 @@ urlpatterns = [
     path("2fa/webauthn/login/", passkeys.login_webauthn, name="mfa_login_webauthn"),
     path(
         "2fa/webauthn/reauthenticate/",
-        passkeys.reauthenticate_webauthn,
+        views.ReauthenticateWithPasskey.as_view(),
         name="mfa_reauthenticate_webauthn",
     ),
     path(
@@ -85,5 +85,5 @@ urlpatterns = [
         one_at_a_time(views.RemovePasskey.as_view()),
         name="mfa_remove_webauthn",
     ),
-    path("2fa/webauthn/keys/<int:pk>/edit/", passkeys.edit_webauthn, name="mfa_edit_webauthn"),
+    path("2fa/webauthn/keys/<int:pk>/edit/", one_at_a_time(passkeys.edit_webauthn), name="mfa_edit_webauthn"),
 ]

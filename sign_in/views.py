@@ -7,7 +7,7 @@ from typing import Any
 from allauth.account import views as account
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.views import ActivateTOTPView
-from allauth.mfa.webauthn.views import RemoveWebAuthnView
+from allauth.mfa.webauthn.views import ReauthenticateWebAuthnView, RemoveWebAuthnView
 from django import forms
 from django.conf import settings
 from django.contrib import messages
@@ -79,3 +79,12 @@ class RemovePasskey(RemoveWebAuthnView):
             return redirect(self.get_success_url())
         response: HttpResponse = super().form_valid(form)
         return response
+
+
+class ReauthenticateWithPasskey(ReauthenticateWebAuthnView):
+    """Stays on its page if the passkey is refused. allauth's leads to the login page, which leads elsewhere."""
+
+    def form_invalid(self, form: forms.Form) -> HttpResponse:
+        for message in form.errors.get("credential", []):
+            messages.error(self.request, message)
+        return redirect(self.passthrough_next_url(self.request.path))
