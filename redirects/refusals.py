@@ -96,7 +96,10 @@ MAILS_LIMITED = Refusal(
     "Too many mails were requested from your network or for this address.",
 )
 MAIL_FAILED = Refusal(
-    503, "unavailable", "The mail could not be sent", "The mail server does not respond. Try again in a minute."
+    503,
+    "unavailable",
+    "The mail could not be sent",
+    "The mail server does not respond. Try again in a minute.",
 )
 MAIL_DELAYED = Refusal(
     503,

@@ -90,7 +90,7 @@ class AccountAdapter(DefaultAccountAdapter):
         if not self.get_reauthentication_methods(request.user):
             if _has_just_logged_in(request):
                 return False
-            target = request.path if request.method == "GET" else reverse("account_home")
+            target = request.get_full_path() if request.method == "GET" else reverse("account_home")
             raise ImmediateHttpResponse(render(request, "sign_in/confirm.html", {"next": target}))
         required: bool = super().is_reauthentication_required(app=app, **others)
         return required
@@ -116,7 +116,11 @@ class AccountAdapter(DefaultAccountAdapter):
         return subject_of_mail(subject)
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        shown = {"email": email if is_plain(email) else "", "service": settings.BASE_HOST, "signature": signature()}
+        shown = {
+            "email": email if is_plain(email) else "",
+            "service": settings.BASE_HOST,
+            "signature": signature(),
+        }
         problem = deliver(self.render_mail(template_prefix, email, {**context, **shown}))
         if problem is not None:
             raise ImmediateHttpResponse(refuse_mail(self.request, problem))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from allauth.core.exceptions import ImmediateHttpResponse
 from django.http import HttpRequest, HttpResponse
 
 from accounts.api_requests.throttling import address_of_client
 from accounts.mails import MailProblem, spend_mail
-from allauth.core.exceptions import ImmediateHttpResponse
 from common.errors import TooManyAttempts
 from common.http.client_address import client_network
 from redirects import refusals

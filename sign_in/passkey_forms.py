@@ -17,8 +17,8 @@ from accounts.second_factor.passkeys import count_signature, user_of_handle
 MAX_PASSKEYS = 20
 NOT_ACCEPTED = "This passkey was not accepted. Try again, or use another one."
 COPIED = (
-    "This passkey was not accepted, because a copy of it may exist. Log in another way, remove it from your account and"
-    " add it again."
+    "This passkey was not accepted, because a copy of it may exist. Log in another way, remove it from your account"
+    " and add it again."
 )
 _MAX_NAME = 100
 # Raised for bytes and JSON that no authenticator sends.

@@ -41,6 +41,7 @@ urlpatterns = [
     path("sessions/", session_views.sessions, name="account_sessions"),
     path("sessions/end/", session_views.end_others, name="account_end_other_sessions"),
     path("sessions/<uuid:session>/end/", session_views.end, name="account_end_session"),
+    path("confirm/", views.confirm, name="account_confirm"),
     path("reauthenticate/", account.reauthenticate, name="account_reauthenticate"),
     path("password/change/", views.password_change, name="account_change_password"),
     path("password/set/", views.no_password, name="account_set_password"),

@@ -5,6 +5,8 @@ from functools import wraps
 from typing import Any
 
 from allauth.account import views as account
+from allauth.account.decorators import reauthentication_required
+from allauth.account.utils import get_next_redirect_url
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.views import ActivateTOTPView
 from allauth.mfa.webauthn.views import ReauthenticateWebAuthnView, RemoveWebAuthnView
@@ -26,6 +28,14 @@ View = Callable[..., HttpResponse]
 @login_required
 def home(request: HttpRequest) -> HttpResponse:
     return render(request, "sign_in/home.html")
+
+
+@require_safe
+@login_required
+@reauthentication_required(app="accounts")  # type: ignore[untyped-decorator] # allauth has no types
+def confirm(request: HttpRequest) -> HttpResponse:
+    """For the dashboard: the user confirms who they are, and returns to the page in ``next``."""
+    return redirect(get_next_redirect_url(request) or "account_home")
 
 
 def password_reset(request: HttpRequest) -> HttpResponse:
@@ -86,5 +96,5 @@ class ReauthenticateWithPasskey(ReauthenticateWebAuthnView):
 
     def form_invalid(self, form: forms.Form) -> HttpResponse:
         for message in form.errors.get("credential", []):
-            messages.error(self.request, message)
+            messages.error(self.request, str(message))
         return redirect(self.passthrough_next_url(self.request.path))

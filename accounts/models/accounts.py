@@ -96,7 +96,10 @@ class PasskeyHandle(models.Model):
         db_comment="The account.",
     )
     handle = models.BinaryField(
-        max_length=64, unique=True, default=new_handle, db_comment="Random. Reveals nothing about the account."
+        max_length=64,
+        unique=True,
+        default=new_handle,
+        db_comment="Random. Reveals nothing about the account.",
     )
 
     class Meta:
@@ -152,7 +155,8 @@ class Session(models.Model):
         db_comment="The django_session of the browser that it belongs to; null: it began with a login to the API.",
     )
     confirmed_at = models.DateTimeField(
-        null=True, db_comment="When the user of a browser last logged in or confirmed it again. Null: at the login."
+        null=True,
+        db_comment="When the user of a browser last logged in or confirmed it again. Null: at the login.",
     )
     expires_at = models.DateTimeField(db_index=True, db_comment="When its refresh tokens expire.")
     ended_at = models.DateTimeField(null=True, db_comment="When it ended early. No token works since.")

@@ -36,7 +36,7 @@ def count_signature(authenticator: Authenticator, counter: int) -> bool:
     Others always send 0.
     """
     with transaction.atomic():
-        # As every change of second factors does, so that of concurrent signatures each is compared with the one before.
+        # As every change of second factors does, so that each of concurrent signatures is compared with the last.
         lock_account(authenticator.user_id)
         stored = Authenticator.objects.filter(pk=authenticator.pk).first()
         if stored is None:

@@ -108,9 +108,10 @@ def mail_invitation(invitation: Invitation, token: str) -> None:
     If the mail cannot be sent, the inviter still has the token.
     """
     address = invitation.invited_by.email
+    inviter = address if is_plain(address) else "A member"
     text = (
-        f"{address if is_plain(address) else 'A member'} invites you to a workspace at {settings.BASE_HOST}. Your role will be"
-        f" {invitation.role}. To accept, open this link within {INVITATION_DAYS} days:\n\n"
+        f"{inviter} invites you to a workspace at {settings.BASE_HOST}. Your role will be {invitation.role}."
+        f" To accept, open this link within {INVITATION_DAYS} days:\n\n"
         f"{settings.BASE_URL}{INVITATION_PATH.format(token=token)}\n\n"
         "If you do not know the sender, ignore this mail."
     )

@@ -30,7 +30,7 @@ from common.openapi.operations import Operation, describe
 from common.openapi.refusals import invalid
 from common.openapi.response_fields import text
 from common.openapi.responses import Representation
-from common.rest.fields import Name
+from common.rest.fields import DIRECTION_REFUSED
 
 name_choices("Role", Role.values)
 for _name, _serializer in {
@@ -47,7 +47,7 @@ _ROLES = (
 )
 _WORKSPACE = workspace_object.nested("workspace")
 _BLANK = invalid("name", "blank", "This field may not be blank.")
-_DIRECTION = invalid("name", "direction", Name.default_error_messages["direction"])
+_DIRECTION = invalid("name", "direction", DIRECTION_REFUSED)
 _OWNER_REQUIRED = RoleRequired(Role.OWNER)
 _TOO_MANY_WORKSPACES = TooManyWorkspaces(10)
 _new_invitation = Representation(

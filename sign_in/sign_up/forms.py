@@ -25,7 +25,9 @@ def _require_plain(email: str) -> None:
 class Address(forms.Form):
     email = _LowerCaseEmail(
         validators=[_require_plain],
-        label="Email", max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "email"})
+        label="Email",
+        max_length=254,
+        widget=forms.EmailInput(attrs={"autocomplete": "email"}),
     )
     next = forms.CharField(required=False, widget=forms.HiddenInput)
 

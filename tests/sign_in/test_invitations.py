@@ -187,4 +187,6 @@ def test_a_name_does_not_reorder_the_page(alice: NewAccount, marketing: Workspac
     Workspace.objects.filter(pk=marketing.pk).update(name="Sales \u202eelpmaxe")
     invite(alice, marketing)
     page = browser().get(path_in_mail()).content.decode()
-    assert "<bdi>alice@example.com</bdi> invites you to the workspace “<bdi>Sales \u202eelpmaxe</bdi>”" in page
+    assert (
+        "<bdi>alice@example.com</bdi> invites you to the workspace “<bdi>Sales \u202eelpmaxe</bdi>”" in page
+    )

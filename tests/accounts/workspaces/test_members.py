@@ -51,7 +51,10 @@ def test_a_name_cannot_reorder_the_text_around_it(bearer: APIClient, character: 
     assert_refused(refused, 400, "validation_error")
     assert [(error["field"], error["code"]) for error in refused.json()["errors"]] == [("name", "direction")]
     # Letters of any direction, and what joins them, are not affected.
-    assert bearer.post("/api/workspaces", {"name": "\u05de\u05db\u05d9\u05e8\u05d5\u05ea A\u200dB"}).status_code == 201
+    assert (
+        bearer.post("/api/workspaces", {"name": "\u05de\u05db\u05d9\u05e8\u05d5\u05ea A\u200dB"}).status_code
+        == 201
+    )
 
 
 @pytest.mark.parametrize("name", ["", " ", "x" * 101, None, 1])
