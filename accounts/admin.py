@@ -74,7 +74,9 @@ class UserAdmin(OperatorAdmin, DjangoUserAdmin):  # type: ignore[type-arg] # gen
             )
         else:
             password = form.cleaned_data.get("password1") or None
-            obj.pk = services.create_account(email=obj.email, password=password, plan=obj.plan).user.pk
+            obj.pk = services.create_account(
+                email=obj.email, password=password, plan=obj.plan, any_address=True
+            ).user.pk
             obj.refresh_from_db()
 
     @admin.action(permissions=["change"], description="Disable selected accounts; their links keep working")

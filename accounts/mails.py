@@ -3,23 +3,54 @@
 from __future__ import annotations
 
 import logging
-from smtplib import SMTPException
+import re
+from enum import Enum, auto
+from functools import partial
+from smtplib import SMTPNotSupportedError, SMTPRecipientsRefused, SMTPResponseException
 
 from django.conf import settings
 from django.core.mail import EmailMessage
+from django.db import transaction
+from django.utils import timezone
 
+from accounts.models import User
+from common.errors import TooManyAttempts
 from limits.attempts import Limit, spend_attempt
 
 MAILS_TO_ADDRESS = Limit(attempts=5, seconds=60 * 60)
 MAILS_BY_CAUSE = Limit(attempts=20, seconds=60 * 60)
+# Apart from the others, so that nobody can use up the limit before they cause one.
+NOTICES_TO_OWNER = Limit(attempts=20, seconds=60 * 60)
+
+# Answers of a mail server that requires another login (RFC 4954, 6) or does not know the recipient (RFC 5321, 4.2.3).
+_NO_ACCESS = {530, 534, 535, 538}
+_NO_RECIPIENT = {550, 551, 553}
+
+# In other addresses, which quote the local part or contain "/", whoever chose the address can write a text or a link.
+_PLAIN_ADDRESS = re.compile(r"[\w.+'-]+@[\w.-]+")
 
 log = logging.getLogger(__name__)
+
+
+class MailProblem(Enum):
+    """Why the mail server did not accept a mail."""
+
+    NO_RESPONSE = auto()
+    BUSY = auto()
+    NO_ACCESS = auto()
+    ADDRESS = auto()
+    REFUSED = auto()
 
 
 def spend_mail(*, cause: str, email: str) -> None:
     """Count a mail before it is sent. ``cause`` is a network or an account. Raises TooManyAttempts."""
     spend_attempt(f"mails caused by {cause}", MAILS_BY_CAUSE)
     spend_attempt(f"mails to {email.lower()}", MAILS_TO_ADDRESS)
+
+
+def is_plain(email: str) -> bool:
+    """Whether the address can be part of a text for others: it reads as an address and as nothing else."""
+    return _PLAIN_ADDRESS.fullmatch(email) is not None
 
 
 def subject_of_mail(subject: str) -> str:
@@ -31,12 +62,52 @@ def signature() -> str:
     return "\n".join(filter(None, [settings.BRAND_NAME, settings.BASE_HOST]))
 
 
-def send_mail(email: str, subject: str, text: str) -> bool:
-    """Return whether the server accepted the mail. Waits up to EMAIL_TIMEOUT, so call it outside transactions."""
-    message = EmailMessage(subject_of_mail(subject), f"{text}\n\n{signature()}\n", to=[email])
+def send_mail(email: str, subject: str, text: str) -> MailProblem | None:
+    """As `deliver`."""
+    return deliver(EmailMessage(subject_of_mail(subject), f"{text}\n\n{signature()}\n", to=[email]))
+
+
+def notify(user: User, subject: str, text: str) -> None:
+    """Tell the owner of an account what happened to it, once the caller's transaction is committed.
+
+    Nothing waits for the mail to succeed. Above the limit it is dropped: the owner has received many by then.
+    """
+    if not settings.SENDS_MAIL:
+        return
+    try:
+        spend_attempt(f"notices to {user.pk}", NOTICES_TO_OWNER)
+    except TooManyAttempts:
+        return
+    when = timezone.now().strftime("%Y-%m-%d %H:%M UTC")
+    ending = f"This was on {when}. If it was not you, secure your account at once:"
+    address = f"{settings.BASE_URL}/accounts/"
+    transaction.on_commit(partial(send_mail, user.email, subject, f"{text}\n\n{ending}\n\n{address}"))
+
+
+def deliver(message: EmailMessage) -> MailProblem | None:
+    """None if the server accepted the mail. Waits up to EMAIL_TIMEOUT, so call it outside transactions.
+
+    The header keeps auto-responders from answering (RFC 3834).
+    """
+    message.extra_headers["Auto-Submitted"] = "auto-generated"
     try:
         message.send()
-    except (OSError, SMTPException):
+    except OSError as error:
         log.exception("A mail could not be sent.")
-        return False
-    return True
+        return _problem(error)
+    return None
+
+
+def _problem(error: OSError) -> MailProblem:
+    code = 0
+    if isinstance(error, SMTPRecipientsRefused):
+        [(code, _)] = error.recipients.values()
+        if code in _NO_RECIPIENT:
+            return MailProblem.ADDRESS
+    elif isinstance(error, SMTPResponseException):
+        code = error.smtp_code
+    if code in _NO_ACCESS or isinstance(error, SMTPNotSupportedError):
+        return MailProblem.NO_ACCESS
+    if code < 400:
+        return MailProblem.NO_RESPONSE
+    return MailProblem.BUSY if code < 500 else MailProblem.REFUSED

@@ -12,13 +12,16 @@ from accounts.capacity import concurrency
 from accounts.rights.plans import Plan
 from accounts.second_factor.codes import (
     FAILURES_ALLOWED,
+    FAILURES_IN_A_ROW,
     OtpRequired,
+    SecondFactorLocked,
     SecondFactorRequired,
     UnreadableSecondFactor,
     WrongOtp,
 )
 from accounts.serializers import RefreshSerializer
 from accounts.services import BadCredentials, BadToken, PasswordLoginOff
+from accounts.sessions.browser import CONFIRMED_FOR, ConfirmationRequired
 from accounts.sessions.lifecycle import MAX_SESSIONS
 from accounts.sessions.rotation import GRACE
 from common.errors import TooManyAttempts
@@ -73,7 +76,8 @@ describe_tokens = describe(
         f" gets another one without the password. An account has at most {MAX_SESSIONS} sessions: one more login ends"
         " the oldest. An account with a second factor gets `otp_required` without `otp`: repeat the call with it. A"
         f" code works once. After {FAILURES_ALLOWED.attempts} wrong codes within {FAILURES_ALLOWED.seconds // 60}"
-        " minutes, every code is refused with 429.",
+        f" minutes, every code is refused with 429, and after {FAILURES_IN_A_ROW} in a row all but recovery codes with"
+        " `otp_locked`.",
         beside=[
             ACCESS_TOKEN,
             REFRESH_TOKEN,
@@ -86,6 +90,7 @@ describe_tokens = describe(
             OtpRequired(),
             WrongOtp(),
             UnreadableSecondFactor(),
+            SecondFactorLocked(),
             SecondFactorRequired(),
             PasswordLoginOff(),
             TooManyAttempts(600, limit=10, window=900),
@@ -108,6 +113,10 @@ describe_tokens = describe(
     ),
 )
 
+CONFIRMATION = (
+    f" A token of the dashboard is refused with `confirmation_required` unless its user logged in, or confirmed it at"
+    f" `/accounts/confirm/`, within the last {CONFIRMED_FOR.seconds // 60} minutes."
+)
 _API_KEY = text("apiKey", None, _KEY, "Null if the key cannot be read.", allow_null=True)
 describe_api_key = describe(
     "Authentication",
@@ -115,15 +124,18 @@ describe_api_key = describe(
         "getApiKey",
         "Read the account's API key.",
         "The current API key.",
-        description="Takes an access token only: an API key cannot read itself.",
+        description="Takes an access token only: an API key cannot read itself." + CONFIRMATION,
         component="ApiKey",
         beside=[_API_KEY],
+        refusals=[ConfirmationRequired()],
     ),
     regenerate_api_key=Operation(
         "regenerateApiKey",
         "Replace the account's API key.",
         "The new API key; the former one is invalid.",
-        description="Takes an access token only. All workers and hosts reject the former key before this response.",
+        description="Takes an access token only. All workers and hosts reject the former key before this response."
+        + CONFIRMATION,
         beside=[text("apiKey", None, _KEY)],
+        refusals=[ConfirmationRequired()],
     ),
 )

@@ -79,6 +79,5 @@ def user_of_email(email: str) -> User | None:
     return read_first(User.objects.filter(email=email.lower()).first)
 
 
-def sealed_key_of(user: User) -> bytes | None:
-    sealed = ApiKey.objects.filter(user=user).values_list("sealed", flat=True).first()
-    return None if sealed is None else bytes(sealed)
+def key_of(user: User) -> ApiKey | None:
+    return read_first(ApiKey.objects.filter(user=user).first)

@@ -12,6 +12,7 @@ from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from accounts.callers import personal_workspace
@@ -20,10 +21,11 @@ from accounts.credentials.hashing import hashing
 from accounts.credentials.tokens import TokenPair
 from accounts.history.recording import authored_transaction, record_change
 from accounts.identities import mail_after_new_password
+from accounts.mails import is_plain, notify
 from accounts.models import ApiKey, User, Workspace
 from accounts.rights.plans import Plan
-from accounts.second_factor.codes import check_second_factor
-from accounts.selectors import sealed_key_of, user_of_email
+from accounts.second_factor.codes import check_second_factor, clear_failures
+from accounts.selectors import key_of, user_of_email
 from accounts.sessions.lifecycle import start_session
 from accounts.sessions.rotation import rotate_tokens
 from common.errors import Conflict, FieldError, Forbidden, InvalidFields, ServiceError
@@ -55,6 +57,7 @@ class BadToken(ServiceError):
 _LOGINS_FROM_NETWORK = Limit(attempts=100, seconds=60 * 60)
 LOGIN_KNOWN_FOR = timedelta(days=30)
 MAX_PASSWORD_CHARACTERS = 128
+UNUSUAL_ADDRESS = "Before the @, only letters, digits and . + - _ ' are accepted. Use another address."
 
 
 _CHANGEABLE = (
@@ -123,9 +126,11 @@ def rotate_api_key(*, user: User) -> str:
     """Replaces the API key. Keys are never cached, so every worker rejects the old key once this returns."""
     key = keys.new_key()
     with transaction.atomic():
-        _, is_new = ApiKey.objects.update_or_create(user=user, defaults=_columns_of(key, user))
+        columns = {**_columns_of(key, user), "read_at": None}
+        _, is_new = ApiKey.objects.update_or_create(user=user, defaults=columns)
         action = "key.created" if is_new else "key.replaced"
         record_change(owner_id=user.pk, object_id=user.public_id, action=action)
+        notify(user, "API key replaced", "The API key of your account was replaced.")
     return key
 
 
@@ -146,10 +151,18 @@ def _columns_of(key: str, user: User) -> dict[str, Any]:
 
 
 def read_api_key(*, user: User) -> str | None:
-    sealed = sealed_key_of(user)
-    if sealed is None:
+    """The owner gets a mail about the first time that a key is read."""
+    stored = key_of(user)
+    if stored is None:
         return None
-    return keys.unseal(sealed, str(user.public_id), [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS])
+    secret_keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
+    key = keys.unseal(bytes(stored.sealed), str(user.public_id), secret_keys)
+    if key is not None and stored.read_at is None:
+        with transaction.atomic():
+            # Of concurrent calls, one is the first.
+            if ApiKey.objects.filter(user=user, digest=stored.digest, read_at=None).update(read_at=Now()):
+                notify(user, "API key shown", "The API key of your account was shown for the first time.")
+    return key
 
 
 def create_account(
@@ -160,8 +173,12 @@ def create_account(
     superuser: bool = False,
     first_name: str = "",
     last_name: str = "",
+    any_address: bool = False,
 ) -> NewAccount:
-    """Creates an account and its API key. Generates a password if None. Raises InvalidFields or Conflict."""
+    """Creates an account and its API key. Generates a password if None. Raises InvalidFields or Conflict.
+
+    Only operators may choose ``any_address``: mails to others contain a plain one.
+    """
     # Before the checks: some letters are longer in lower case.
     address = email.lower()
     try:
@@ -169,6 +186,8 @@ def create_account(
             # `validate_email` accepts control characters in quotes, and lone surrogates in the domain.
             raise ValidationError(validate_email.message)
         validate_email(address)
+        if not any_address and not is_plain(address):
+            raise ValidationError(UNUSUAL_ADDRESS)
     except ValidationError as error:
         raise InvalidFields([FieldError("email", "invalid", str(error.message))]) from None
     lengths = [
@@ -223,8 +242,10 @@ def set_active(*, user: User, is_active: bool) -> None:
 def record_new_password(user: User) -> None:
     """Record the change of the password to that of ``user``, in the caller's transaction.
 
-    Identities stay connected: for many owners they are the usual way to log in. A mail names them.
+    Identities stay connected: for many owners they are the usual way to log in. A mail names them. Whoever entered
+    wrong codes with the former password does not know the new one.
     """
+    clear_failures(user)
     record_change(
         owner_id=user.pk,
         object_id=user.public_id,

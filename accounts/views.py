@@ -7,9 +7,10 @@ from rest_framework.response import Response
 from accounts import services
 from accounts.api_requests.throttling import address_of_client
 from accounts.api_requests.token_only import TokenOnlyViewSet
-from accounts.callers import account_of
+from accounts.callers import account_of, session_of
 from accounts.schema import describe_api_key, describe_tokens
 from accounts.serializers import LoginSerializer, RefreshSerializer
+from accounts.sessions.browser import require_recent_login
 from common.rest.api import ApiViewSet
 from common.rest.envelope import ok
 
@@ -43,8 +44,10 @@ class ApiKeyViewSet(TokenOnlyViewSet):
 
     @action(detail=False, methods=["get"], url_path="api-key")
     def api_key(self, request: Request) -> Response:
+        require_recent_login(session_of(request))
         return ok(apiKey=services.read_api_key(user=account_of(request)))
 
     @action(detail=False, methods=["post"], url_path="regenerate-api-key")
     def regenerate_api_key(self, request: Request) -> Response:
+        require_recent_login(session_of(request))
         return ok(apiKey=services.rotate_api_key(user=account_of(request)))

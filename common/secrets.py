@@ -1,16 +1,28 @@
-"""Keys derived from the installation's secret, and content sealed with them."""
+"""Keys derived from the installation's secret, and content that is sealed or signed with it."""
 
 from __future__ import annotations
 
 import os
 from functools import lru_cache
+from typing import Any
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from django.core.signing import TimestampSigner
 
 _NONCE_BYTES = 12
+
+
+class CurrentKeySigner(TimestampSigner):
+    """Accepts no signature of a former secret, which may have been replaced because others know it.
+
+    Also Django's signer of cookies (``SIGNING_BACKEND``), which would pass it the former secrets.
+    """
+
+    def __init__(self, *, fallback_keys: Any = None, **options: Any) -> None:
+        super().__init__(fallback_keys=[], **options)
 
 
 def derive_key(secret: str, purpose: str) -> bytes:

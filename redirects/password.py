@@ -15,6 +15,7 @@ from django.utils.crypto import constant_time_compare
 from accounts.credentials.hashing import hashing
 from common.database import check_connection
 from common.http.client_address import client_network
+from common.secrets import CurrentKeySigner
 from limits.guessing import begin_guess
 from links.destinations.lookup import Target
 
@@ -78,5 +79,5 @@ def _cookie_name(target: Target) -> str:
     return f"unlocked-{target.public_id}"
 
 
-def _signer(target: Target) -> signing.TimestampSigner:
-    return signing.TimestampSigner(salt=f"redirects.password.{target.public_id}")
+def _signer(target: Target) -> CurrentKeySigner:
+    return CurrentKeySigner(salt=f"redirects.password.{target.public_id}")

@@ -178,6 +178,10 @@ SESSION_COOKIE_PATH = CSRF_COOKIE_PATH = "/"
 _cookie_prefix = "__Host-" if _base_url.is_https else ""
 SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = f"{_cookie_prefix}sessionid", f"{_cookie_prefix}csrftoken"
 SESSION_ENGINE = "accounts.sessions.store"
+BROWSER_SESSION_DAYS = variables.BROWSER_SESSION_DAYS.read()
+# Without use. Each change of a session extends it.
+SESSION_COOKIE_AGE = min(14, BROWSER_SESSION_DAYS) * 24 * 60 * 60
+SIGNING_BACKEND = "common.secrets.CurrentKeySigner"
 # Forms on the default domain must work even behind a TLS-terminating proxy that is missing from TRUSTED_PROXIES.
 CSRF_TRUSTED_ORIGINS = [BASE_URL]
 # The API accepts no uploads; discard any file part in memory instead of writing it to disk.

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from contextlib import suppress
 from functools import partial
-from smtplib import SMTPException
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
@@ -25,9 +23,10 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from accounts.api_requests.throttling import address_of_client
-from accounts.mails import signature, subject_of_mail
+from accounts.mails import deliver, is_plain, signature, subject_of_mail
 from accounts.models import User
 from accounts.own_account.services import set_password
+from accounts.second_factor.passkeys import handle_of
 from accounts.second_factor.policy import count_second_factors, lacks_second_factor, needs_second_factor
 from accounts.second_factor.sealing import seal_text, unseal_text
 from accounts.services import LOGIN_KNOWN_FOR, MAX_PASSWORD_CHARACTERS, login_attempt
@@ -35,12 +34,11 @@ from common.errors import TooManyAttempts
 from limits.attempts import Limit
 from limits.guessing import PER_NETWORK
 from redirects import refusals
-from redirects.pages import refuse, refuse_attempts
+from redirects.pages import refuse_attempts
+from sign_in.mails import refuse_mail
 from sign_in.return_paths import is_own_page
 
 FAILURES_ALLOWED = Limit(attempts=5, seconds=PER_NETWORK.seconds)
-
-log = logging.getLogger(__name__)
 
 
 class AccountAdapter(DefaultAccountAdapter):
@@ -92,7 +90,7 @@ class AccountAdapter(DefaultAccountAdapter):
         if not self.get_reauthentication_methods(request.user):
             if _has_just_logged_in(request):
                 return False
-            target = request.path if request.method == "GET" else reverse("account_home")
+            target = request.get_full_path() if request.method == "GET" else reverse("account_home")
             raise ImmediateHttpResponse(render(request, "sign_in/confirm.html", {"next": target}))
         required: bool = super().is_reauthentication_required(app=app, **others)
         return required
@@ -118,12 +116,14 @@ class AccountAdapter(DefaultAccountAdapter):
         return subject_of_mail(subject)
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        context = {**context, "service": settings.BASE_HOST, "signature": signature()}
-        try:
-            self.render_mail(template_prefix, email, context).send()
-        except (OSError, SMTPException):
-            log.exception("A mail could not be sent.")
-            raise ImmediateHttpResponse(refuse(self.request, refusals.MAIL_FAILED)) from None
+        shown = {
+            "email": email if is_plain(email) else "",
+            "service": settings.BASE_HOST,
+            "signature": signature(),
+        }
+        problem = deliver(self.render_mail(template_prefix, email, {**context, **shown}))
+        if problem is not None:
+            raise ImmediateHttpResponse(refuse_mail(self.request, problem))
 
     def send_notification_mail(
         self,
@@ -160,6 +160,10 @@ class SecondFactorAdapter(DefaultMFAAdapter):
 
     def get_totp_issuer(self) -> str:
         return settings.BASE_HOST
+
+    def get_public_key_credential_user_entity(self, user: User) -> dict[str, Any]:
+        entity: dict[str, Any] = super().get_public_key_credential_user_entity(user)
+        return {**entity, "id": handle_of(user)}
 
     def get_public_key_credential_rp_entity(self) -> dict[str, str]:
         return {"id": settings.BASE_HOST, "name": settings.BASE_HOST}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.hashers import make_password
+from django.contrib.auth.tokens import PasswordResetTokenGenerator
 from django.http import HttpRequest
 
 from accounts.models import User
@@ -23,3 +24,9 @@ class PasswordBackend(ModelBackend):
             make_password(password)
             return None
         return user if user.check_password(password) and user.is_active else None
+
+
+class ResetTokens(PasswordResetTokenGenerator):
+    """Accepts no token that was made with a former SECRET_KEY."""
+
+    _secret_fallbacks: ClassVar[list[str]] = []

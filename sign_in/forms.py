@@ -11,27 +11,15 @@ from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
 from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest
 
-from accounts.api_requests.throttling import address_of_client
-from accounts.mails import spend_mail
 from accounts.second_factor.codes import MAX_CHARACTERS, WrongOtp, use_code
 from accounts.selectors import user_of_email
 from accounts.services import PasswordLoginOff
 from common.errors import TooManyAttempts
-from common.http.client_address import client_network
 from redirects import refusals
 from redirects.pages import refuse_attempts
 from sign_in.adapters import AccountAdapter
-
-
-def spend_mail_of_request(request: HttpRequest, email: str) -> None:
-    """Raises ImmediateHttpResponse if the network has caused, or the address received, too many mails."""
-    try:
-        spend_mail(cause=client_network(address_of_client(request)), email=email)
-    except TooManyAttempts as error:
-        refusal = refuse_attempts(request, refusals.PAGES_LIMITED, error)
-        raise ImmediateHttpResponse(refusal) from None
+from sign_in.mails import spend_mail_of_request
 
 
 class Login(LoginForm):

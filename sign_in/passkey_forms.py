@@ -5,7 +5,6 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-from allauth.mfa.adapter import get_adapter
 from allauth.mfa.models import Authenticator
 from allauth.mfa.webauthn import forms as webauthn
 from allauth.mfa.webauthn.internal import auth
@@ -13,7 +12,14 @@ from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
 
+from accounts.second_factor.passkeys import count_signature, user_of_handle
+
 MAX_PASSKEYS = 20
+NOT_ACCEPTED = "This passkey was not accepted. Try again, or use another one."
+COPIED = (
+    "This passkey was not accepted, because a copy of it may exist. Log in another way, remove it from your account"
+    " and add it again."
+)
 _MAX_NAME = 100
 # Raised for bytes and JSON that no authenticator sends.
 _MALFORMED = (
@@ -42,8 +48,7 @@ class Credential(forms.JSONField):
 
 
 def _invalid() -> ValidationError:
-    error: ValidationError = get_adapter().validation_error("incorrect_code")
-    return error
+    return ValidationError(NOT_ACCEPTED)
 
 
 def _check_origin(client_data: Any) -> None:
@@ -66,7 +71,7 @@ class AddPasskey(webauthn.AddWebAuthnForm):
         try:
             _check_origin(auth.parse_registration_response(credential).response.client_data)
             cleaned: dict[str, Any] = super().clean()
-        except _MALFORMED:
+        except (*_MALFORMED, ValidationError):
             raise _invalid() from None
         return cleaned
 
@@ -75,19 +80,21 @@ class _Response(forms.Form):
     """The response of an authenticator."""
 
     credential = Credential(widget=forms.HiddenInput)
-    # A passkey that replaces the password must have verified its user, by a PIN or a fingerprint.
-    needs_verified_user = False
 
     def clean_credential(self) -> Authenticator:
         try:
             response = auth.parse_authentication_response(self.cleaned_data["credential"]).response
             _check_origin(response.client_data)
-            if self.needs_verified_user and not response.authenticator_data.is_user_verified():
-                raise _invalid()
+            self.check(response)
             authenticator: Authenticator = super().clean_credential()  # type: ignore[misc] # of the other base class
-        except _MALFORMED:
+        except (*_MALFORMED, ValidationError):
             raise _invalid() from None
+        if not count_signature(authenticator, response.authenticator_data.counter):
+            raise ValidationError(COPIED)
         return authenticator
+
+    def check(self, response: Any) -> None:
+        """Raises ValidationError."""
 
 
 class AuthenticateWithPasskey(_Response, webauthn.AuthenticateWebAuthnForm):
@@ -104,7 +111,11 @@ class LoginWithPasskey(_Response, webauthn.LoginWebAuthnForm):
     The challenge of a second factor does not require it: with it, a stolen security key could log in without its PIN.
     """
 
-    needs_verified_user = True
+    def check(self, response: Any) -> None:
+        """A passkey that replaces the password must have verified its user, by a PIN or a fingerprint."""
+        self.user = user_of_handle(response.user_handle)
+        if self.user is None or not response.authenticator_data.is_user_verified():
+            raise _invalid()
 
 
 class RenamePasskey(webauthn.EditWebAuthnForm):

@@ -42,6 +42,7 @@ urlpatterns = [
     path("sessions/", session_views.sessions, name="account_sessions"),
     path("sessions/end/", session_views.end_others, name="account_end_other_sessions"),
     path("sessions/<uuid:session>/end/", session_views.end, name="account_end_session"),
+    path("confirm/", views.confirm, name="account_confirm"),
     path("reauthenticate/", account.reauthenticate, name="account_reauthenticate"),
     path("password/change/", views.password_change, name="account_change_password"),
     path("password/set/", views.no_password, name="account_set_password"),
@@ -78,7 +79,7 @@ urlpatterns = [
     path("2fa/webauthn/login/", passkeys.login_webauthn, name="mfa_login_webauthn"),
     path(
         "2fa/webauthn/reauthenticate/",
-        passkeys.reauthenticate_webauthn,
+        views.ReauthenticateWithPasskey.as_view(),
         name="mfa_reauthenticate_webauthn",
     ),
     path(
@@ -86,5 +87,5 @@ urlpatterns = [
         one_at_a_time(views.RemovePasskey.as_view()),
         name="mfa_remove_webauthn",
     ),
-    path("2fa/webauthn/keys/<int:pk>/edit/", passkeys.edit_webauthn, name="mfa_edit_webauthn"),
+    path("2fa/webauthn/keys/<int:pk>/edit/", one_at_a_time(passkeys.edit_webauthn), name="mfa_edit_webauthn"),
 ]

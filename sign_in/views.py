@@ -5,9 +5,11 @@ from functools import wraps
 from typing import Any
 
 from allauth.account import views as account
+from allauth.account.decorators import reauthentication_required
+from allauth.account.utils import get_next_redirect_url
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.views import ActivateTOTPView
-from allauth.mfa.webauthn.views import RemoveWebAuthnView
+from allauth.mfa.webauthn.views import ReauthenticateWebAuthnView, RemoveWebAuthnView
 from django import forms
 from django.conf import settings
 from django.contrib import messages
@@ -28,6 +30,14 @@ View = Callable[..., HttpResponse]
 def home(request: HttpRequest) -> HttpResponse:
     identities = identities_of(request.user)  # type: ignore[arg-type] # logged in
     return render(request, "sign_in/home.html", {"identities": identities})
+
+
+@require_safe
+@login_required
+@reauthentication_required(app="accounts")  # type: ignore[untyped-decorator] # allauth has no types
+def confirm(request: HttpRequest) -> HttpResponse:
+    """For the dashboard: the user confirms who they are, and returns to the page in ``next``."""
+    return redirect(get_next_redirect_url(request) or "account_home")
 
 
 def password_reset(request: HttpRequest) -> HttpResponse:
@@ -81,3 +91,12 @@ class RemovePasskey(RemoveWebAuthnView):
             return redirect(self.get_success_url())
         response: HttpResponse = super().form_valid(form)
         return response
+
+
+class ReauthenticateWithPasskey(ReauthenticateWebAuthnView):
+    """Stays on its page if the passkey is refused. allauth's leads to the login page, which leads elsewhere."""
+
+    def form_invalid(self, form: forms.Form) -> HttpResponse:
+        for message in form.errors.get("credential", []):
+            messages.error(self.request, str(message))
+        return redirect(self.passthrough_next_url(self.request.path))

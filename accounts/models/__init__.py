@@ -2,7 +2,7 @@
 `workspaces`.
 """
 
-from accounts.models.accounts import ApiKey, EndReason, Session, StoredResponse, User
+from accounts.models.accounts import ApiKey, EndReason, PasskeyHandle, Session, StoredResponse, User
 from accounts.models.changes import Change
 from accounts.models.keys import ScopedKey
 from accounts.models.workspaces import Invitation, Member, Workspace
@@ -13,6 +13,7 @@ __all__ = [
     "EndReason",
     "Invitation",
     "Member",
+    "PasskeyHandle",
     "ScopedKey",
     "Session",
     "StoredResponse",

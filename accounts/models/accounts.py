@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Collection
 from typing import Any, ClassVar
 
@@ -80,9 +81,36 @@ class ApiKey(models.Model):
     digest = models.BinaryField(max_length=32, unique=True, db_comment="SHA-256 digest, for lookup.")
     sealed = models.BinaryField(max_length=128, db_comment="The key, encrypted for its owner.")
     created_at = models.DateTimeField(db_default=Now(), db_comment="Creation time.")
+    read_at = models.DateTimeField(null=True, db_comment="When its owner first read it. Null: not yet.")
 
     class Meta:
         db_table_comment = "The API key of each account."
+
+
+def new_handle() -> bytes:
+    """Of the recommended and greatest length (WebAuthn 3, 14.6.1)."""
+    return secrets.token_bytes(64)
+
+
+class PasskeyHandle(models.Model):
+    """The user handle that an account's passkeys carry."""
+
+    user = models.OneToOneField(
+        User,
+        on_delete=models.CASCADE,
+        primary_key=True,
+        related_name="passkey_handle",
+        db_comment="The account.",
+    )
+    handle = models.BinaryField(
+        max_length=64,
+        unique=True,
+        default=new_handle,
+        db_comment="Random. Reveals nothing about the account.",
+    )
+
+    class Meta:
+        db_table_comment = "User handles of passkeys."
 
 
 class EndReason(models.TextChoices):
@@ -132,6 +160,10 @@ class Session(models.Model):
         null=True,
         unique=True,
         db_comment="The django_session of the browser that it belongs to; null: it began with a login to the API.",
+    )
+    confirmed_at = models.DateTimeField(
+        null=True,
+        db_comment="When the user of a browser last logged in or confirmed it again. Null: at the login.",
     )
     expires_at = models.DateTimeField(db_index=True, db_comment="When its refresh tokens expire.")
     ended_at = models.DateTimeField(null=True, db_comment="When it ended early. No token works since.")

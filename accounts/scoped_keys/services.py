@@ -12,6 +12,7 @@ from django.db.models.functions import Now
 from accounts.capacity.caps import lock_count
 from accounts.credentials import keys
 from accounts.history.recording import authored_transaction
+from accounts.mails import notify
 from accounts.models import Member, ScopedKey, User, Workspace
 from accounts.rights.roles import Role
 from accounts.rights.scopes import WORKSPACE_SCOPES, bits_of, scopes_of
@@ -74,6 +75,7 @@ def create_key(
         if ScopedKey.objects.filter(workspace=workspace, user=creator).count() >= MAX_KEYS:
             raise TooManyKeys
         key.save(force_insert=True)
+        notify(creator, "New API key", "A new API key was created in your account.")
     key.refresh_from_db(fields=["created_at"])
     return NewKey(key, text)
 
@@ -114,6 +116,7 @@ def rotate_key(
             previous_until=Now() + timedelta(seconds=grace_seconds) if grace_seconds else None,
         )
         key.refresh_from_db(fields=["previous_until"])
+        notify(account, "API key replaced", "An API key of your account was replaced.")
     return NewKey(key, text)
 
 

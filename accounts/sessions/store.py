@@ -12,7 +12,8 @@ from django.contrib.auth import SESSION_KEY
 from django.contrib.sessions.backends import db
 from django.contrib.sessions.base_session import AbstractBaseSession
 from django.db import connection, transaction
-from django.db.models import Exists, OuterRef, Subquery
+from django.db.models import Exists, OuterRef, Q, Subquery
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from accounts.models import EndReason
@@ -40,6 +41,7 @@ class SessionStore(db.SessionStore):
 
     # Of a session that was read from the database, if it is registered.
     _last_used_at: datetime | None = None
+    _ends_at: datetime | None = None
 
     def encode(self, session_dict: dict[str, Any]) -> str:
         content = self.serializer().dumps(session_dict)
@@ -57,21 +59,33 @@ class SessionStore(db.SessionStore):
         return {} if content is None else self.serializer().loads(content)
 
     def _get_session_from_db(self) -> AbstractBaseSession | None:
-        """None also if the session was ended from another browser or through the API."""
+        """None also if the session was ended from another browser or through the API, or a login lasts no longer."""
         registered = ApiSession.objects.filter(browser_session=OuterRef("session_key"))
+        lifetime = timedelta(days=settings.BROWSER_SESSION_DAYS)
         session = (
             self.model.objects.filter(
                 session_key=_digest(self.session_key or ""), expire_date__gt=timezone.now()
             )
-            .exclude(Exists(registered.filter(ended_at__isnull=False)))
-            .annotate(last_used_at=Subquery(registered.values("last_used_at")))
+            .exclude(
+                Exists(registered.filter(Q(ended_at__isnull=False) | Q(created_at__lte=Now() - lifetime)))
+            )
+            .annotate(
+                last_used_at=Subquery(registered.values("last_used_at")),
+                logged_in_at=Subquery(registered.values("created_at")),
+            )
             .first()
         )
         if session is None:
             self._session_key = None
         else:
             self._last_used_at = session.last_used_at
+            self._ends_at = session.logged_in_at and session.logged_in_at + lifetime
         return session
+
+    def get_expiry_date(self, **kwargs: Any) -> datetime:
+        """Each change extends the session, but not beyond its absolute end."""
+        expiry = super().get_expiry_date(**kwargs)
+        return expiry if self._ends_at is None else min(expiry, self._ends_at)
 
     def record_use(self) -> None:
         """For the account's list of sessions, at most once a minute."""
@@ -88,12 +102,16 @@ class SessionStore(db.SessionStore):
         return session
 
     def save(self, must_create: bool = False) -> None:
-        """Each change extends the session, so the row that can end it must exist for as long."""
+        """A change may extend the session, so the row that can end it must exist for as long."""
         with transaction.atomic():
             super().save(must_create)
             if SESSION_KEY in self:
                 registered = ApiSession.objects.filter(browser_session=self.stored_key)
                 registered.update(expires_at=self.get_expiry_date())
+
+    def flush(self) -> None:
+        super().flush()
+        self._ends_at = None
 
     def cycle_key(self) -> None:
         """Give the browser a new cookie. It remains one entry in the account's list of sessions."""

@@ -16,7 +16,7 @@ from django.db.models.functions import Now
 
 from accounts.capacity.caps import lock_count
 from accounts.history.recording import authored_transaction, record_change
-from accounts.mails import send_mail, spend_mail
+from accounts.mails import is_plain, send_mail, spend_mail
 from accounts.models import Invitation, Member, User, Workspace
 from accounts.models.workspaces import INVITATION_DAYS
 from accounts.rights.roles import Role
@@ -103,13 +103,15 @@ def invite(*, workspace: Workspace, inviter: User, role: Role, email: str = "") 
 
 
 def mail_invitation(invitation: Invitation, token: str) -> None:
-    """The inviter cannot choose any part of the text, so it cannot be used for advertising.
+    """The only part of the text that the inviter can choose is a plain address, so it cannot be used for advertising.
 
     If the mail cannot be sent, the inviter still has the token.
     """
+    address = invitation.invited_by.email
+    inviter = address if is_plain(address) else "A member"
     text = (
-        f"{invitation.invited_by.email} invites you to a workspace at {settings.BASE_HOST}. Your role will be"
-        f" {invitation.role}. To accept, open this link within {INVITATION_DAYS} days:\n\n"
+        f"{inviter} invites you to a workspace at {settings.BASE_HOST}. Your role will be {invitation.role}."
+        f" To accept, open this link within {INVITATION_DAYS} days:\n\n"
         f"{settings.BASE_URL}{INVITATION_PATH.format(token=token)}\n\n"
         "If you do not know the sender, ignore this mail."
     )

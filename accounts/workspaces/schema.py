@@ -30,6 +30,7 @@ from common.openapi.operations import Operation, describe
 from common.openapi.refusals import invalid
 from common.openapi.response_fields import text
 from common.openapi.responses import Representation
+from common.rest.fields import DIRECTION_REFUSED
 
 name_choices("Role", Role.values)
 for _name, _serializer in {
@@ -46,6 +47,7 @@ _ROLES = (
 )
 _WORKSPACE = workspace_object.nested("workspace")
 _BLANK = invalid("name", "blank", "This field may not be blank.")
+_DIRECTION = invalid("name", "direction", DIRECTION_REFUSED)
 _OWNER_REQUIRED = RoleRequired(Role.OWNER)
 _TOO_MANY_WORKSPACES = TooManyWorkspaces(10)
 _new_invitation = Representation(
@@ -76,7 +78,7 @@ describe_workspaces = describe(
         status=201,
         data=[_WORKSPACE],
         examples=[{"name": "Marketing"}],
-        refusals=[_BLANK, _TOO_MANY_WORKSPACES],
+        refusals=[_BLANK, _DIRECTION, _TOO_MANY_WORKSPACES],
     ),
     retrieve=Operation(
         "getWorkspace",
@@ -93,7 +95,7 @@ describe_workspaces = describe(
         message="Workspace updated successfully.",
         data=[_WORKSPACE],
         examples=[{"name": "Marketing"}],
-        refusals=[_BLANK],
+        refusals=[_BLANK, _DIRECTION],
     ),
     destroy=Operation(
         "deleteWorkspace",

@@ -17,6 +17,9 @@ _DATE_TIME = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?(?:[Zz]|[+-]\d\d(?::?[0-5]\d)?)?)?",
     re.ASCII,
 )
+# Unicode's characters that only change the direction of the text around them (Bidi_Control).
+_DIRECTION = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+DIRECTION_REFUSED = "Must not contain characters that change the direction of text."
 _PROHIBITED = (ProhibitNullCharactersValidator(), ProhibitSurrogateCharactersValidator())
 
 
@@ -51,12 +54,16 @@ class Text(serializers.CharField):
 
 
 class Name(Text):
-    """Text without surrounding whitespace, so that no name looks empty."""
+    """Text without surrounding whitespace, so that no name looks empty, and without characters that reorder others."""
+
+    default_error_messages = {"direction": DIRECTION_REFUSED}
 
     def to_internal_value(self, data: Any) -> str:
         name = super().to_internal_value(data).strip()
         if not name:
             self.fail("blank")
+        if _DIRECTION.search(name):
+            self.fail("direction")
         return name
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from drf_spectacular.utils import extend_schema_serializer
 
 from accounts.rights.scopes import WORKSPACE_SCOPES, Scope
+from accounts.schema import CONFIRMATION
 from accounts.scoped_keys.services import MAX_GRACE_SECONDS, MAX_KEYS, KeyOfAnother, TooManyKeys
+from accounts.sessions.browser import ConfirmationRequired
 from common.errors import NotFound
 from common.openapi.enumerations import name_choices
 from common.openapi.operations import Operation, describe
 from common.openapi.pagination import pagination_representation
 from common.openapi.refusals import invalid
+from common.rest.fields import DIRECTION_REFUSED
 from common.rest.pagination import TOO_DEEP
 from domains.keys.representations import key_object, new_key_object
 from domains.keys.serializers import CreateKeySerializer, RotateKeySerializer, UpdateKeySerializer
@@ -29,6 +32,7 @@ _PAGINATION = pagination_representation("KeyPagination")
 _SCOPES = "; ".join(f"`{scope.value}`: {scope.label[0].lower()}{scope.label[1:]}" for scope in Scope)
 _REFUSALS = [
     invalid("name", "blank", "This field may not be blank."),
+    invalid("name", "direction", DIRECTION_REFUSED),
     invalid("scopes", "limited", "A key with domainId or onlyOwn cannot have the scope domains:write."),
     invalid("scopes", "invalid_choice", '"x" is not a valid choice.'),
     NotFound("Domain not found."),
@@ -55,7 +59,7 @@ describe_keys = describe(
         f" {_SCOPES}. No call that takes keys requires `keys:write`. A key with `domainId` works only with that domain"
         " and its links, and one with `onlyOwn` only with the links that it created; neither can have"
         f" {', '.join(f'`{scope.value}`' for scope in Scope if scope in WORKSPACE_SCOPES)}. A member has at most"
-        f" {MAX_KEYS} keys in a workspace.",
+        f" {MAX_KEYS} keys in a workspace.{CONFIRMATION}",
         message="Key created successfully.",
         status=201,
         data=[_NEW_KEY],
@@ -64,6 +68,7 @@ describe_keys = describe(
             *_REFUSALS,
             invalid("expiresAt", "past", "Must be in the future."),
             TooManyKeys(),
+            ConfirmationRequired(),
         ],
     ),
     partial_update=Operation(
@@ -92,7 +97,7 @@ describe_keys = describe(
         "The key. Save `apiKey`: it is not shown again.",
         description="Takes an access token only. The former key keeps working for `graceSeconds`, at most"
         f" {MAX_GRACE_SECONDS}; without it, it stops working before this response. A key that was replaced earlier"
-        " stops working at once. Only the member who created the key can rotate it.",
+        " stops working at once. Only the member who created the key can rotate it." + CONFIRMATION,
         message="Key rotated successfully.",
         data=[_NEW_KEY],
         examples=[{"graceSeconds": 3600}],
@@ -103,6 +108,7 @@ describe_keys = describe(
                 f"Ensure this value is less than or equal to {MAX_GRACE_SECONDS}.",
             ),
             KeyOfAnother(),
+            ConfirmationRequired(),
         ],
     ),
 )

@@ -8,9 +8,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api_requests.token_only import TokenOnlyViewSet
-from accounts.callers import Caller, account_of, workspace_of
+from accounts.callers import Caller, account_of, session_of, workspace_of
 from accounts.rights.roles import Role
 from accounts.scoped_keys import selectors, services
+from accounts.sessions.browser import require_recent_login
 from common.rest.envelope import ok
 from common.rest.pagination import PageQuery, pagination_of
 from domains.keys.domains import locked_domain
@@ -41,6 +42,7 @@ class KeyViewSet(TokenOnlyViewSet):
 
     def create(self, request: Request) -> Response:
         workspace, fields = workspace_of(request), self.read_body()
+        require_recent_login(session_of(request))
         with locked_domain(workspace, fields):
             key, text = services.create_key(workspace=workspace, creator=account_of(request), **fields)
         data = {"key": {**represent_key(key), "apiKey": text}}
@@ -55,6 +57,7 @@ class KeyViewSet(TokenOnlyViewSet):
     @action(detail=True, methods=["post"])
     def rotate(self, request: Request, id: UUID) -> Response:
         grace = self.read_body().get("grace_seconds", 0)
+        require_recent_login(session_of(request))
         key, text = services.rotate_key(**_reader(request), public_id=id, grace_seconds=grace)
         return ok({"key": {**represent_key(key), "apiKey": text}}, "Key rotated successfully.")
 

@@ -182,6 +182,12 @@ ACCESS_TOKEN_MINUTES = accounts.integer(
 REFRESH_TOKEN_DAYS = accounts.integer(
     "REFRESH_TOKEN_DAYS", 30, "Days from a login to the end of its session and refresh tokens.", minimum=1
 )
+BROWSER_SESSION_DAYS = accounts.integer(
+    "BROWSER_SESSION_DAYS",
+    30,
+    "Days from a login on a page to the end of its session, whatever extends it. Unextended, it lasts 14 at most.",
+    minimum=1,
+)
 RATE_LIMIT_FREE = accounts.integer(
     "RATE_LIMIT_FREE", 600, "API requests per minute of an account on the Free plan; 0: no limit."
 )

@@ -11,9 +11,10 @@ from django.conf import settings
 from django.core import signing
 from django.urls import reverse
 
-from accounts.mails import send_mail
+from accounts.mails import MailProblem, send_mail
 from accounts.selectors import user_of_email
 from accounts.workspaces.invitations import is_invited
+from common.secrets import CurrentKeySigner
 from sign_in.return_paths import is_own_page
 
 LINK_SECONDS = 24 * 60 * 60
@@ -28,10 +29,10 @@ class SignUp:
     target: str
 
 
-def mail_answer(sign_up: SignUp) -> bool:
+def mail_answer(sign_up: SignUp) -> MailProblem | None:
     """Mail the link, or the reason for not sending one. Always sends one mail, so that the page reveals nothing.
 
-    Return whether the mail server accepted it.
+    None if the mail server accepted it.
     """
     return send_mail(sign_up.email, "Your account", _text(sign_up))
 
@@ -39,7 +40,7 @@ def mail_answer(sign_up: SignUp) -> bool:
 def read_link(token: str) -> SignUp | None:
     """None if the link is not valid, has expired, or was used."""
     try:
-        email, target = signing.loads(token, salt=_SALT, max_age=LINK_SECONDS)
+        email, target = CurrentKeySigner(salt=_SALT).unsign_object(token, max_age=LINK_SECONDS)
     except signing.BadSignature:
         return None
     return SignUp(email, target) if _can_sign_up(email) else None
@@ -63,7 +64,7 @@ def _text(sign_up: SignUp) -> str:
             f" get one, and nobody has invited this address.\n\n{_NOT_YOU}"
         )
     target = sign_up.target if is_own_page(sign_up.target) else ""
-    token = signing.dumps([sign_up.email, target], salt=_SALT)
+    token = CurrentKeySigner(salt=_SALT).sign_object([sign_up.email, target])
     link = settings.BASE_URL + reverse("account_confirm_signup", kwargs={"token": token})
     return f"To create your account at {settings.BASE_HOST}, open this link within one day:\n\n{link}\n\n{_NOT_YOU}"
 

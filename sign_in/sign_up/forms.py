@@ -4,8 +4,10 @@ from typing import Any
 
 from allauth.account.fields import PasswordField
 from django import forms
+from django.core.exceptions import ValidationError
 
-from accounts.services import MAX_PASSWORD_CHARACTERS
+from accounts.mails import is_plain
+from accounts.services import MAX_PASSWORD_CHARACTERS, UNUSUAL_ADDRESS
 
 
 class _LowerCaseEmail(forms.EmailField):
@@ -15,9 +17,17 @@ class _LowerCaseEmail(forms.EmailField):
         return str(super().to_python(value)).lower()
 
 
+def _require_plain(email: str) -> None:
+    if not is_plain(email):
+        raise ValidationError(UNUSUAL_ADDRESS)
+
+
 class Address(forms.Form):
     email = _LowerCaseEmail(
-        label="Email", max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "email"})
+        validators=[_require_plain],
+        label="Email",
+        max_length=254,
+        widget=forms.EmailInput(attrs={"autocomplete": "email"}),
     )
     next = forms.CharField(required=False, widget=forms.HiddenInput)
 

@@ -14,8 +14,8 @@ from accounts.services import create_account
 from common.errors import Conflict, InvalidFields, TooManyAttempts
 from common.http.client_address import client_network
 from redirects import refusals
-from redirects.pages import refuse, refuse_attempts
-from sign_in.forms import spend_mail_of_request
+from redirects.pages import refuse_attempts
+from sign_in.mails import refuse_mail, spend_mail_of_request
 from sign_in.sign_up.confirmation import SignUp, mail_answer, read_link
 from sign_in.sign_up.forms import Address, NewAccount
 
@@ -37,8 +37,9 @@ def sign_up(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return render(request, "sign_in/sign_up.html", {"form": form})
     spend_mail_of_request(request, form.cleaned_data["email"])
-    if not mail_answer(SignUp(form.cleaned_data["email"], form.cleaned_data["next"])):
-        return refuse(request, refusals.MAIL_FAILED)
+    problem = mail_answer(SignUp(form.cleaned_data["email"], form.cleaned_data["next"]))
+    if problem is not None:
+        return refuse_mail(request, problem)
     return redirect("account_signup_sent")
 
 

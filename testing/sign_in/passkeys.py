@@ -7,7 +7,6 @@ import json
 import os
 from typing import Any
 
-from allauth.account.utils import user_pk_to_url_str
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from django.test import Client
@@ -22,11 +21,14 @@ from fido2.webauthn import (
 )
 
 from accounts.models import User
+from accounts.second_factor.passkeys import handle_of
 
 
 class Passkey:
-    def __init__(self, host: str, origin: str) -> None:
+    def __init__(self, host: str, origin: str, counter: int = 0) -> None:
+        """``counter``: of the registration."""
         self.origin = origin
+        self._counter = counter
         self._host_digest = hashlib.sha256(host.encode()).digest()
         self._key = ec.generate_private_key(ec.SECP256R1())
         self.id = os.urandom(32)
@@ -36,23 +38,25 @@ class Passkey:
         public_key = ES256.from_cryptography_key(self._key.public_key())
         credential = AttestedCredentialData.create(Aaguid.NONE, self.id, public_key)
         flags = AuthenticatorData.FLAG.UP | AuthenticatorData.FLAG.UV | AuthenticatorData.FLAG.AT
-        data = AuthenticatorData.create(self._host_digest, flags, 0, credential)
+        data = AuthenticatorData.create(self._host_digest, flags, self._counter, credential)
         client_data = self._client_data("webauthn.create", client)
         response = {"attestationObject": websafe_encode(AttestationObject.create("none", data, {}))}
         return self._json(client_data, response, {"credProps": {"rk": True}})
 
-    def sign(self, client: Client, user: User, *, verifies_user: bool = True, **changes: Any) -> str:
+    def sign(
+        self, client: Client, user: User, *, verifies_user: bool = True, counter: int = 0, **changes: Any
+    ) -> str:
         """The same for a login. ``changes`` replace parts of the response."""
         flags = AuthenticatorData.FLAG.UP
         if verifies_user:
             flags |= AuthenticatorData.FLAG.UV
-        data = AuthenticatorData.create(self._host_digest, flags, 0)
+        data = AuthenticatorData.create(self._host_digest, flags, counter)
         client_data = self._client_data("webauthn.get", client)
         signature = self._key.sign(bytes(data) + client_data.hash, ec.ECDSA(hashes.SHA256()))
         response = {
             "authenticatorData": websafe_encode(bytes(data)),
             "signature": websafe_encode(signature),
-            "userHandle": websafe_encode(user_pk_to_url_str(user).encode()),
+            "userHandle": websafe_encode(handle_of(user)),
             **changes,
         }
         return self._json(client_data, response, {})

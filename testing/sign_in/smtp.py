@@ -18,9 +18,12 @@ from testing.polling import DEADLINE
 
 
 class MailServer:
-    def __init__(self, port: int, received: Queue[EmailMessage]) -> None:
+    """``answers`` are the replies to commands that it refuses: ``{"RCPT": "550 unknown"}``."""
+
+    def __init__(self, port: int, handler: _Handler) -> None:
         self.url = f"smtp://127.0.0.1:{port}"
-        self._received = received
+        self.answers = handler.answers
+        self._received = handler.received
 
     def next_mail(self) -> EmailMessage:
         """Waits for it."""
@@ -28,13 +31,29 @@ class MailServer:
 
 
 class _Handler:
-    def __init__(self, received: Queue[EmailMessage]) -> None:
-        self._received = received
+    """The names of its methods are those of aiosmtpd."""
 
-    async def handle_DATA(self, server: Any, session: Any, envelope: Envelope) -> str:  # noqa: N802 # a name of aiosmtpd
+    def __init__(self) -> None:
+        self.received: Queue[EmailMessage] = Queue()
+        self.answers: dict[str, str] = {}
+
+    async def handle_MAIL(  # noqa: N802
+        self, server: Any, session: Any, envelope: Envelope, address: str, options: list[str]
+    ) -> str:
+        envelope.mail_from = address
+        return self.answers.get("MAIL", "250 OK")
+
+    async def handle_RCPT(  # noqa: N802
+        self, server: Any, session: Any, envelope: Envelope, address: str, options: list[str]
+    ) -> str:
+        envelope.rcpt_tos.append(address)
+        return self.answers.get("RCPT", "250 OK")
+
+    async def handle_DATA(self, server: Any, session: Any, envelope: Envelope) -> str:  # noqa: N802
         assert isinstance(envelope.content, bytes)
-        self._received.put(message_from_bytes(envelope.content, policy=default))
-        return "250 OK"
+        if "DATA" not in self.answers:
+            self.received.put(message_from_bytes(envelope.content, policy=default))
+        return self.answers.get("DATA", "250 OK")
 
 
 async def _end(server: asyncio.Server) -> None:
@@ -47,15 +66,14 @@ async def _end(server: asyncio.Server) -> None:
 
 @contextmanager
 def mail_server() -> Iterator[MailServer]:
-    received: Queue[EmailMessage] = Queue()
     loop = asyncio.new_event_loop()
-    handler = _Handler(received)
+    handler = _Handler()
     starting = loop.create_server(lambda: SMTP(handler, loop=loop), "127.0.0.1", 0)
     server = loop.run_until_complete(starting)
     thread = Thread(target=loop.run_forever)
     thread.start()
     try:
-        yield MailServer(server.sockets[0].getsockname()[1], received)
+        yield MailServer(server.sockets[0].getsockname()[1], handler)
     finally:
         asyncio.run_coroutine_threadsafe(_end(server), loop).result(DEADLINE)
         loop.call_soon_threadsafe(loop.stop)

@@ -13,7 +13,7 @@ from accounts.capacity import concurrency
 from accounts.credentials import hashers, hashing
 from accounts.scoped_keys import services as scoped_keys
 from accounts.second_factor import codes
-from accounts.sessions import lifecycle, rotation
+from accounts.sessions import browser, lifecycle, rotation
 from accounts.workspaces import invitations, ownership
 from common.errors import MAX_REPORTED
 from domains import services as domain_services
@@ -34,8 +34,9 @@ SECURITY = (PROJECT / "SECURITY.md").read_text()
 UNWRAPPED_SECURITY = " ".join(SECURITY.split())
 LISTED = """
     1.2.2 1.2.9 1.2.10 1.3.6 1.3.12 1.4.2 1.5.3 2.3.3 2.3.4 2.4.1 3.2.1 3.7.2 3.7.3 4.1.3 4.2.1 6.1.1 6.3.1 6.3.4
-    6.3.8 6.5.1 6.5.2 6.6.3 6.7.2 6.8.1 7.2.4 7.4.1 8.2.1 8.2.2 8.3.2 8.4.1 9.1.1 9.1.2 9.1.3 9.2.1 9.2.2 10.1.2
-    10.2.1 10.2.3 10.5.1 10.5.2 10.5.3 11.2.4 11.4.2 11.5.1 13.1.2 13.1.3 13.2.6 14.2.1 14.2.2 15.2.2 15.3.2 15.3.3
+    6.3.8 6.5.1 6.5.2 6.6.3 6.7.2 6.8.1 7.2.4 7.3.2 7.4.1 7.4.3 7.5.3 8.2.1 8.2.2 8.3.2 8.4.1 9.1.1 9.1.2 9.1.3
+    9.2.1 9.2.2 10.1.2 10.2.1 10.2.3 10.5.1 10.5.2 10.5.3 11.2.4 11.4.2 11.5.1 13.1.2 13.1.3 13.2.6 14.2.1 14.2.2
+    15.2.2 15.3.2 15.3.3
     15.3.4 15.3.5 15.4.2 16.2.5 16.4.1 16.5.1 16.5.2 16.5.3 16.5.4
 """
 REQUIREMENTS = LISTED.split()
@@ -47,7 +48,7 @@ ROWS = [
 
 
 def test_every_requirement_has_its_row_in_order() -> None:
-    assert len(REQUIREMENTS) == 61
+    assert len(REQUIREMENTS) == 64
     assert [row[0] for row in ROWS] == REQUIREMENTS
     assert [row[0] for row in ROWS if len(row) != 3 or not row[1]] == []
 
@@ -102,6 +103,11 @@ def test_the_documented_limits_are_those_of_the_code() -> None:
         "at most 5 mails about passwords, sign-ups and invitations to one address in an hour, and 20"
         in UNWRAPPED_SECURITY
     )
+    assert numbers(mails.NOTICES_TO_OWNER) == [(20, 3600)]
+    assert "are limited apart (20 an hour)" in UNWRAPPED_SECURITY
+    assert f"After {codes.FAILURES_IN_A_ROW} in a row, codes of the app are refused" in UNWRAPPED_SECURITY
+    minutes = browser.CONFIRMED_FOR.seconds // 60
+    assert f"replaces keys only within {minutes} minutes of a login or its confirmation" in UNWRAPPED_SECURITY
     assert limits_of("verifications of a domain") == numbers(domain_services.VERIFICATIONS)
 
 

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from allauth.mfa.models import Authenticator
 from django.core.mail import get_connection
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 from pytest_django import Settings
 
 from accounts.services import create_account
 from shortener_project.configuration.mail import parse_mail_url
+from sign_in.passkey_forms import COPIED
 from testing.accounts.accounts import PASSWORD
 from testing.pages.browser import address as address
 from testing.pages.browser import browse as browse
@@ -24,6 +25,7 @@ from testing.sign_in.totp import code
 
 pytestmark = pytest.mark.django_db(transaction=True)
 EMAIL = "operator@example.com"
+Authenticated = Callable[..., dict[str, Any]]
 
 
 @pytest.fixture
@@ -51,6 +53,16 @@ def log_out(page: Page, site: str) -> None:
 def confirm_password(page: Page) -> None:
     page.get_by_label("Password", exact=True).fill(PASSWORD)
     page.get_by_role("button", name="Confirm").click()
+
+
+def add_passkey(page: Page, site: str) -> None:
+    log_in(page, site)
+    page.wait_for_url(f"{site}/admin/")
+    page.goto(f"{site}/accounts/2fa/webauthn/add/")
+    confirm_password(page)
+    page.get_by_label("Passwordless").check()
+    page.get_by_role("button", name="Add").click()
+    page.wait_for_url(f"{site}/accounts/2fa/recovery-codes/")
 
 
 def enter_code(page: Page, text: str) -> None:
@@ -90,7 +102,8 @@ def test_authenticator_app_and_recovery_codes(browse: Callable[[], Any], site: s
         assert visit.errors() == []
 
 
-def add_virtual_authenticator(page: Page) -> None:
+def add_virtual_authenticator(page: Page) -> Authenticated:
+    """Returns a function that calls a method of it."""
     devtools = page.context.new_cdp_session(page)
     devtools.send("WebAuthn.enable")
     options = {
@@ -101,21 +114,15 @@ def add_virtual_authenticator(page: Page) -> None:
         "isUserVerified": True,
         "automaticPresenceSimulation": True,
     }
-    devtools.send("WebAuthn.addVirtualAuthenticator", {"options": options})
+    added = devtools.send("WebAuthn.addVirtualAuthenticator", {"options": options})
+    return lambda method, **values: devtools.send(f"WebAuthn.{method}", {**added, **values})
 
 
 def test_a_passkey_logs_in_with_and_without_the_password(browse: Callable[[], Any], site: str) -> None:
     with browse() as visit:
         page = visit.page
         add_virtual_authenticator(page)
-        log_in(page, site)
-        page.wait_for_url(f"{site}/admin/")
-        page.goto(f"{site}/accounts/2fa/webauthn/add/")
-        confirm_password(page)
-        page.get_by_label("Passwordless").check()
-        page.get_by_role("button", name="Add").click()
-        page.wait_for_url(f"{site}/accounts/2fa/recovery-codes/")
-
+        add_passkey(page, site)
         log_out(page, site)
         log_in(page, site)
         page.get_by_role("button", name="Use a security key").click()
@@ -129,6 +136,46 @@ def test_a_passkey_logs_in_with_and_without_the_password(browse: Callable[[], An
 
     kinds = Authenticator.objects.values_list("type", flat=True)
     assert sorted(kinds) == ["recovery_codes", "webauthn"]
+
+
+def test_a_passkey_that_is_not_used_shows_why(browse: Callable[[], Any], site: str) -> None:
+    with browse() as visit:
+        page = visit.page
+        authenticator = add_virtual_authenticator(page)
+        add_passkey(page, site)
+        # The same device again.
+        page.goto(f"{site}/accounts/2fa/webauthn/add/")
+        page.get_by_role("button", name="Add").click()
+        expect(page.get_by_role("alert")).to_have_text("This device already has a passkey for this account.")
+        log_out(page, site)
+
+        cancelled = re.compile("^No passkey was used: the request was cancelled or took too long")
+        authenticator("setUserVerified", isUserVerified=False)
+        page.get_by_role("button", name="Log in with a passkey").click()
+        expect(page.get_by_role("alert")).to_have_text(cancelled)
+        # Another attempt replaces the message.
+        page.get_by_role("button", name="Log in with a passkey").click()
+        expect(page.get_by_role("alert")).to_have_count(1)
+        [credential] = authenticator("getCredentials")["credentials"]
+        authenticator("clearCredentials")
+        log_in(page, site)
+        page.get_by_role("button", name="Use a security key").click()
+        expect(page.get_by_role("alert")).to_have_text(cancelled)
+
+        # A copy of the key, whose counter begins anew.
+        page.get_by_role("button", name="Cancel").click()
+        page.wait_for_url(f"{site}/accounts/login/")
+        authenticator("setUserVerified", isUserVerified=True)
+        authenticator("addCredential", credential={**credential, "signCount": 100})
+        page.goto(f"{site}/accounts/login/?next=/admin/")
+        page.get_by_role("button", name="Log in with a passkey").click()
+        page.wait_for_url(f"{site}/admin/")
+        log_out(page, site)
+        authenticator("clearCredentials")
+        authenticator("addCredential", credential={**credential, "signCount": 50})
+        page.get_by_role("button", name="Log in with a passkey").click()
+        expect(page.get_by_text(COPIED)).to_be_visible()
+        assert visit.errors() == []
 
 
 def test_a_mailed_link_leads_to_a_new_password(

@@ -180,3 +180,13 @@ def test_the_page_offers_sign_up_where_it_is_possible(
     path = path_in_mail()
     page = browser().get(path).content.decode()
     assert (f"/accounts/signup/?next={path}" in page) is shown
+
+
+def test_a_name_does_not_reorder_the_page(alice: NewAccount, marketing: Workspace) -> None:
+    """Names from before such characters were refused."""
+    Workspace.objects.filter(pk=marketing.pk).update(name="Sales \u202eelpmaxe")
+    invite(alice, marketing)
+    page = browser().get(path_in_mail()).content.decode()
+    assert (
+        "<bdi>alice@example.com</bdi> invites you to the workspace “<bdi>Sales \u202eelpmaxe</bdi>”" in page
+    )

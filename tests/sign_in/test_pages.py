@@ -142,3 +142,13 @@ def test_a_session_in_the_database_is_sealed(alice: NewAccount) -> None:
     assert "_auth_user" not in stored.session_data
     PageSession.objects.update(session_data="x" * 40)
     assert not logged_in(client)
+
+
+def test_a_message_signed_with_a_former_secret_is_not_shown(alice: NewAccount, settings: Settings) -> None:
+    """Messages between two pages are in a signed cookie, and can have markup."""
+    client = strict_browser()
+    log_in(client)
+    assert "Successfully signed in" in client.get("/accounts/").content.decode()
+    log_in(client := strict_browser())
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "new-" + "y" * 50, [settings.SECRET_KEY]
+    assert "Successfully signed in" not in client.get("/accounts/").content.decode()

@@ -142,3 +142,12 @@ def test_the_owner_gets_a_mail_about_a_new_password(
     (message,) = mail.outbox
     assert (message.to, message.subject) == (["alice@example.com"], "[Müller & Söhne] Password Changed")
     assert str(message.body).rstrip().endswith("\n\nMüller & Söhne\nsho.rt")
+
+
+def test_a_link_of_a_former_secret_sets_no_password(
+    sends_mail: None, alice: NewAccount, settings: Settings
+) -> None:
+    request_reset(strict_browser())
+    path = link_in_mail().removeprefix("http://sho.rt")
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "new-" + "y" * 50, [settings.SECRET_KEY]
+    assert parse(strict_browser().get(path)).texts["h1"].strip() == "Bad Token"

@@ -238,3 +238,13 @@ def test_sign_up_needs_mail_and_passwords(signup: str) -> None:
         configured(signup, MailServer("console"), has_password_login=False)
     configured(signup, MailServer("console"))
     configured("off", MailServer(), has_password_login=False)
+
+
+def test_a_link_of_a_former_secret_creates_nothing(settings: Settings) -> None:
+    """Whoever learned that secret could make links for addresses of others."""
+    request_link(browser())
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "new-" + "y" * 50, [settings.SECRET_KEY]
+    assert confirm(browser(), link()).status_code == 410
+    assert User.objects.count() == 0
+    request_link(browser())
+    assert confirm(browser(), link()).status_code == 302

@@ -42,6 +42,7 @@ class Command(BaseCommand):
                 superuser=options["superuser"],
                 first_name=options["first_name"],
                 last_name=options["last_name"],
+                any_address=True,
             )
         except ServiceError as error:
             raise CommandError(error.message) from None

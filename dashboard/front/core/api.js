@@ -1,6 +1,6 @@
 /** Calls of the public API. Everything that the dashboard shows or changes goes through here. */
 import { signal } from "./html.js";
-import { SignedOut, accessToken, dropToken, signIn } from "./session.js";
+import { SignedOut, accessToken, dropToken, needsConfirmation, signIn } from "./session.js";
 import { refusalText, t } from "./texts.js";
 import { workspaceId } from "./workspace.js";
 
@@ -12,6 +12,9 @@ export const isAway = signal(false);
 export const notFound = signal(0);
 /** Whether a call takes unusually long. */
 export const isSlow = signal(false);
+
+/** The code of calls about keys, if the login was some time ago. */
+export const NEEDS_CONFIRMATION = "confirmation_required";
 
 const SLOW_MILLISECONDS = 3_000;
 const TIMEOUT_MILLISECONDS = 60_000;
@@ -177,6 +180,7 @@ async function refusal(response) {
     try {
         const { code, message, errors, data } = await response.json();
         if (code === "rate_limited") return tooMany(response);
+        if (code === NEEDS_CONFIRMATION) needsConfirmation.value = true;
         const broken = inOwnLanguage(errors);
         // As in the API's own message: the first broken rule.
         const text = broken.length > 0 ? `${broken[0].field}: ${broken[0].message}` : refusalText({ code, message });

@@ -1,14 +1,16 @@
-/** Messages of errors, unless a banner already reports them. */
-import { ApiError, isAbort } from "./api.js";
+/** Messages of errors, unless a banner or a dialog already reports them. */
+import { ApiError, NEEDS_CONFIRMATION, isAbort } from "./api.js";
 import { SignedOut } from "./session.js";
 import { toast } from "./toasts.js";
 
 /**
- * The message of an error. Null if a banner of the page reports it: the session has ended, or the call was aborted.
+ * The message of an error. Null if the page reports it already: the session has ended, the user has to confirm who they
+ * are, or the call was aborted.
  * @param {unknown} error
  */
 export function messageOf(error) {
     if (error instanceof SignedOut || isAbort(error)) return null;
+    if (error instanceof ApiError && error.code === NEEDS_CONFIRMATION) return null;
     return error instanceof Error ? error.message : String(error);
 }
 

@@ -76,6 +76,13 @@ export async function signOut() {
     location.assign(ended.next ?? "/dashboard/");
 }
 
+/** Whether a call was refused until the user confirms who they are. */
+export const needsConfirmation = signal(false);
+
+/** The page that asks for the password, a code or a passkey, and then returns here. */
+export const confirmationAddress = () =>
+    `/accounts/confirm/?next=${encodeURIComponent(location.pathname + location.search)}`;
+
 /** The page to set up a second factor. */
 export const SECOND_FACTOR = "/accounts/2fa/";
 

@@ -54,6 +54,12 @@ export function t(key, values = {}) {
 }
 
 /**
+ * A name inside a sentence, whose direction it must not change: as `<bdi>`, for texts without markup.
+ * @param {string} name
+ */
+export const isolated = name => `\u2068${name}\u2069`;
+
+/**
  * The text of a key that depends on a value of the API, which may be newer than this page.
  * @param {string} key
  * @param {string} fallback

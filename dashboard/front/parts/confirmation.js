@@ -1,10 +1,12 @@
-/** A button for an action that cannot be undone: a dialog explains the action and asks for confirmation. */
+/** Dialogs that ask for confirmation: of an action that cannot be undone, or of who the user is. */
 import { html, useMemo, useSignal } from "../core/html.js";
+import { confirmationAddress, needsConfirmation } from "../core/session.js";
 import { t } from "../core/texts.js";
 import { Dialog } from "./dialog.js";
 import { Sending } from "./sending.js";
 
 /**
+ * A button for an action that cannot be undone. A dialog explains the action.
  * @param {object} properties
  * @param {string} properties.label of the button
  * @param {string} [properties.about] the label for screen readers, if several buttons have the same
@@ -36,3 +38,14 @@ export function Confirmation({ label, about, question, action, children }) {
         <//>
     `;
 }
+
+/** A call about keys was refused, because the login was some time ago. The page keeps its input in a draft. */
+export const IdentityConfirmation = () => html`
+    <${Dialog} isOpen=${needsConfirmation} title=${t("identity.title")}>
+        <p>${t("identity.text")}</p>
+        <div class="actions">
+            <a role="button" href=${confirmationAddress()}>${t("identity.confirm")}</a>
+            <button class="secondary" onClick=${() => (needsConfirmation.value = false)}>${t("confirmation.cancel")}</button>
+        </div>
+    <//>
+`;

@@ -31,7 +31,7 @@ export function WorkspaceSwitch() {
                 html`<option value=${workspaceId} selected disabled>${t("workspaces.unknown")}</option>`}
                 ${workspaces.map(
                     one => html`
-                        <option value=${one.isPersonal ? "" : one._id} selected=${one === workspace.value}>
+                        <option dir="auto" value=${one.isPersonal ? "" : one._id} selected=${one === workspace.value}>
                             ${nameOfWorkspace(one)}
                         </option>
                     `,

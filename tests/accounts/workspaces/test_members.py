@@ -45,6 +45,18 @@ def test_a_workspace_is_created_read_renamed_and_deleted(alice: NewAccount, bear
     assert list(Workspace.objects.values_list("pk", flat=True)) == [alice.user.pk]
 
 
+@pytest.mark.parametrize("character", ["\u202e", "\u202a", "\u2066", "\u2069", "\u200f", "\u061c"])
+def test_a_name_cannot_reorder_the_text_around_it(bearer: APIClient, character: str) -> None:
+    refused = bearer.post("/api/workspaces", {"name": f"Sales{character}elpmaxe.live"})
+    assert_refused(refused, 400, "validation_error")
+    assert [(error["field"], error["code"]) for error in refused.json()["errors"]] == [("name", "direction")]
+    # Letters of any direction, and what joins them, are not affected.
+    assert (
+        bearer.post("/api/workspaces", {"name": "\u05de\u05db\u05d9\u05e8\u05d5\u05ea A\u200dB"}).status_code
+        == 201
+    )
+
+
 @pytest.mark.parametrize("name", ["", " ", "x" * 101, None, 1])
 def test_a_bad_name_is_400_and_creates_nothing(bearer: APIClient, name: Any) -> None:
     assert_refused(bearer.post("/api/workspaces", {"name": name}), 400, "validation_error")

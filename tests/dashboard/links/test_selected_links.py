@@ -79,7 +79,7 @@ def test_selected_links_move_to_another_workspace(
             "go.example/branded: The URL is on a custom domain of its workspace. "
             "Only URLs on the default domain can be moved."
         )
-        expect(page.get_by_text("1 link moved to Marketing")).to_be_visible()
+        expect(page.get_by_text("1 link moved to \u2068Marketing\u2069")).to_be_visible()
         page.get_by_role("button", name="Close").click()
         expect(page.get_by_text("1 link selected")).to_be_visible()
         expect(rows(page)).to_have_count(1)

@@ -152,3 +152,11 @@ def test_over_tls_the_cookie_is_secure(
 
     assert opened.status_code == 303
     assert opened.cookies[f"unlocked-{link['_id']}"]["secure"] is True
+
+
+def test_a_cookie_of_a_former_secret_unlocks_nothing(link: dict[str, Any], settings: Settings) -> None:
+    """It may have been replaced because somebody else knows it."""
+    cookie = unlocked_cookie(link)
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "new-" + "y" * 50, [settings.SECRET_KEY]
+    assert visit_with(link, cookie) == 401
+    assert visit_with(link, unlocked_cookie(link)) == 302

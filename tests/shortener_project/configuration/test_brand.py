@@ -173,7 +173,7 @@ def test_header_of_the_admin_has_the_name_the_logo_and_the_color(operator: Opera
 
 @pytest.mark.usefixtures("brand")
 def test_mails_have_the_name(mailoutbox: list[EmailMessage]) -> None:
-    assert send_mail("grace@example.com", "Invitation", "Welcome.")
+    assert send_mail("grace@example.com", "Invitation", "Welcome.") is None
     [message] = mailoutbox
     assert (message.subject, message.body) == (f"[{NAME}] Invitation", f"Welcome.\n\n{NAME}\nsho.rt\n")
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from allauth.mfa.models import Authenticator
+from django.core import mail
 from django.test import Client
+from fido2.utils import websafe_decode, websafe_encode
 from pytest_django import Settings
 
+from accounts.models import User
 from accounts.services import NewAccount, create_account, set_active
-from sign_in.passkey_forms import MAX_PASSKEYS
+from sign_in.passkey_forms import COPIED, MAX_PASSKEYS, NOT_ACCEPTED
 from testing.accounts.accounts import PASSWORD
 from testing.cases import for_each
 from testing.sign_in.pages import browser, logged_in
@@ -61,6 +65,88 @@ def test_a_passkey_logs_in_behind_a_proxy(key: Passkey, alice: NewAccount) -> No
     begin(client)
     client.post(LOGIN, {"credential": key.sign(client, alice.user)})
     assert logged_in(client)
+
+
+def log_in_with(key: Passkey, user: User, counter: int = 0, **changes: Any) -> Client:
+    client = browser()
+    begin(client)
+    client.post(LOGIN, {"credential": key.sign(client, user, counter=counter, **changes)})
+    return client
+
+
+def test_a_passkey_carries_a_random_handle(key: Passkey, alice: NewAccount, stranger: NewAccount) -> None:
+    """Not the number of the account, which tells how many there are."""
+    pages = [signed_in(account).get(ADD) for account in (alice, alice, stranger)]
+    first, again, other = (page.context["js_data"]["creation_options"]["publicKey"]["user"] for page in pages)
+    assert first["id"] == again["id"] != other["id"]
+    assert [len(websafe_decode(user["id"])) for user in (first, other)] == [64, 64]
+    assert logged_in(log_in_with(key, alice.user, userHandle=first["id"]))
+
+
+def test_a_passkey_from_before_such_handles_logs_in(key: Passkey, alice: NewAccount) -> None:
+    former = websafe_encode(str(alice.user.pk).encode())
+    assert logged_in(log_in_with(key, alice.user, userHandle=former))
+
+
+@for_each("counters", [(1, 1), (2, 1), (50, 10), (1, 0)])
+def test_a_copy_whose_counter_falls_behind_is_refused(
+    counters: tuple[int, int],
+    key: Passkey,
+    alice: NewAccount,
+    settings: Settings,
+    django_capture_on_commit_callbacks: Callable[..., Any],
+) -> None:
+    settings.SENDS_MAIL = True
+    mail.outbox.clear()
+    used, behind = counters
+    stored = Authenticator.objects.get(type="webauthn")
+    stored.data.pop("signatures", None)
+    stored.save()
+    assert logged_in(log_in_with(key, alice.user, used))
+    with django_capture_on_commit_callbacks(execute=True):
+        client = log_in_with(key, alice.user, behind)
+    assert not logged_in(client)
+    assert COPIED in client.get("/accounts/login/").content.decode()
+    [message] = mail.outbox
+    assert (message.to, message.subject) == (["alice@example.com"], "[sho.rt] Passkey refused")
+    assert logged_in(log_in_with(key, alice.user, used + 1))
+
+
+def test_the_counter_of_the_registration_is_the_first(alice: NewAccount) -> None:
+    key = Passkey("sho.rt", ORIGIN, counter=7)
+    add(signed_in(alice), key, passwordless="on")
+    assert not logged_in(log_in_with(key, alice.user, 7))
+    assert logged_in(log_in_with(key, alice.user, 8))
+
+
+def test_a_passkey_that_does_not_count_keeps_working(key: Passkey, alice: NewAccount) -> None:
+    assert [logged_in(log_in_with(key, alice.user)) for _ in range(3)] == [True] * 3
+
+
+def test_the_counter_is_checked_in_second_factors_and_confirmations(key: Passkey, alice: NewAccount) -> None:
+    assert logged_in(log_in_with(key, alice.user, 5))
+    client = browser()
+    log_in_with_password(client)
+    client.get(AUTHENTICATE)
+    refused = client.post(AUTHENTICATE, {"credential": key.sign(client, alice.user, counter=5)})
+    assert COPIED in refused.content.decode()
+    assert not logged_in(client)
+    confirming = signed_in(alice)
+    confirming.get(REAUTHENTICATE)
+    path = f"{REAUTHENTICATE}?next=/accounts/2fa/"
+    refused = confirming.post(path, {"credential": key.sign(confirming, alice.user, counter=5)})
+    assert refused["Location"] == f"{REAUTHENTICATE}?next=%2Faccounts%2F2fa%2F"
+    assert COPIED in confirming.get(REAUTHENTICATE).content.decode()
+
+
+def test_a_refused_passkey_shows_a_message(key: Passkey, alice: NewAccount) -> None:
+    client = log_in_with(key, alice.user, signature="AAAA")
+    assert NOT_ACCEPTED in client.get("/accounts/login/").content.decode()
+    client = browser()
+    log_in_with_password(client)
+    client.get(AUTHENTICATE)
+    response = client.post(AUTHENTICATE, {"credential": key.sign(client, alice.user, signature="AAAA")})
+    assert NOT_ACCEPTED in response.content.decode()
 
 
 def test_a_response_works_once(key: Passkey, alice: NewAccount) -> None:

@@ -12,10 +12,12 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts.models import User
+from accounts.second_factor.codes import FAILURES_IN_A_ROW
 from accounts.services import NewAccount
-from testing.accounts.accounts import PASSWORD
+from testing.accounts.accounts import PASSWORD, bearer_client
 from testing.accounts.accounts import log_in as api_log_in
 from testing.sign_in.pages import browser, logged_in
+from testing.sign_in.passkeys import Passkey
 from testing.sign_in.totp import STEP_SECONDS, add_passkey, add_totp, code, wrong_code
 from testing.sign_in.totp import clock as clock
 from tests.sign_in.second_factor.factors import confirm, log_in, set_up
@@ -201,3 +203,47 @@ def test_a_hanging_mail_server_does_not_undo_a_second_factor(
     monkeypatch.setattr("django.core.mail.backends.locmem.EmailBackend.send_messages", send)
     set_up(browser())
     assert set(in_transaction) == {False}
+
+
+def test_the_page_says_that_codes_are_locked(alice: NewAccount) -> None:
+    recovery_code, *_ = add_totp(alice.user)
+    app = Authenticator.objects.get(type="totp")
+    app.data["failures"] = FAILURES_IN_A_ROW
+    app.save()
+    client = browser()
+    log_in(client)
+    response = send_code(client, code())
+    assert "Use a recovery code, or choose a new password." in response.content.decode()
+    assert not logged_in(client)
+    assert send_code(client, recovery_code).status_code == 302
+    assert logged_in(client)
+
+
+def test_the_first_factor_ends_all_other_sessions(alice: NewAccount) -> None:
+    """A thief may have one of them."""
+    own, other, api = browser(), browser(), bearer_client(alice.user)
+    log_in(other)
+    set_up(own)
+    assert "All other sessions of your account were ended." in own.get("/accounts/").content.decode()
+    assert (logged_in(own), logged_in(other)) == (True, False)
+    assert api.get("/api/auth/me").status_code == 401
+
+
+def test_another_factor_ends_no_session(alice: NewAccount, settings: Settings) -> None:
+    settings.BASE_URL = "https://sho.rt"
+    add_totp(alice.user)
+    own, api = browser(), bearer_client(alice.user)
+    own.force_login(alice.user)
+    confirm(own)
+    own.get("/accounts/2fa/webauthn/add/")
+    key = Passkey("sho.rt", "https://sho.rt")
+    own.post("/accounts/2fa/webauthn/add/", {"name": "Key", "credential": key.register(own)})
+    assert Authenticator.objects.filter(type="webauthn").count() == 1
+    assert api.get("/api/auth/me").status_code == 200
+
+
+def test_required_factors_are_set_up_in_the_session_that_asks(alice: NewAccount, settings: Settings) -> None:
+    settings.REQUIRE_2FA = "all"
+    client = browser()
+    set_up(client)
+    assert client.post("/dashboard/session/token", headers={"origin": "http://sho.rt"}).status_code == 200

@@ -92,6 +92,38 @@ def test_concurrent_additions_do_not_exceed_the_limit_of_passkeys(
     assert Authenticator.objects.filter(type="webauthn").count() == MAX_PASSKEYS
 
 
+def counting_passkey(alice: NewAccount) -> Passkey:
+    client, key = signed_in(alice), Passkey("sho.rt", "https://sho.rt")
+    client.get(ADD)
+    client.post(ADD, {"name": "Key", "credential": key.register(client), "passwordless": "on"})
+    return key
+
+
+def login(key: Passkey, alice: NewAccount, counter: int) -> Callable[[], Any]:
+    client = Client(headers={"host": "sho.rt"})
+    path = "/accounts/2fa/webauthn/login/"
+    client.get(path, headers={"x-requested-with": "XMLHttpRequest"})
+    return partial(client.post, path, {"credential": key.sign(client, alice.user, counter=counter)})
+
+
+def test_of_two_copies_that_log_in_at_once_one_is_refused(alice: NewAccount, settings: Settings) -> None:
+    settings.BASE_URL = "https://sho.rt"
+    key = counting_passkey(alice)
+    response = second_waits_for_first(login(key, alice, 5), login(key, alice, 5))
+    assert response["Location"] == "/accounts/login/"
+
+
+def test_a_new_name_does_not_bring_a_former_counter_back(alice: NewAccount, settings: Settings) -> None:
+    settings.BASE_URL = "https://sho.rt"
+    key = counting_passkey(alice)
+    client = signed_in(alice)
+    path = path_of_removal().replace("remove", "edit")
+    response = second_waits_for_first(login(key, alice, 5), partial(client.post, path, {"name": "Blue"}))
+    assert response.status_code == 302
+    stored = Authenticator.objects.get(type="webauthn")
+    assert (stored.data["name"], stored.data["signatures"]) == ("Blue", 5)
+
+
 def test_second_concurrent_activation_of_an_app_is_redirected(alice: NewAccount) -> None:
     activations = []
     for client in (signed_in(alice), signed_in(alice)):

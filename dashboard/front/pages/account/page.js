@@ -1,6 +1,7 @@
 /** The account that is signed in. */
 import { html } from "../../core/html.js";
 import { t } from "../../core/texts.js";
+import { IdentityConfirmation } from "../../parts/confirmation.js";
 import { ApiKey } from "./api_key.js";
 import { Credentials, Profile } from "./profile.js";
 import { AccountHeading } from "./sections.js";
@@ -12,4 +13,5 @@ export const Page = () => html`
     <${Credentials} />
     <${ApiKey} />
     <${Sessions} />
+    <${IdentityConfirmation} />
 `;

@@ -1,4 +1,5 @@
 /** The form of a new key, and of the limits of an existing one. */
+import { dropDraft, keepDraft, readDraft } from "../../core/drafts.js";
 import { availableDomains } from "../../core/endpoints.js";
 import { fromLocalInput, toLocalInput } from "../../core/format.js";
 import { html, useMemo, useSignal } from "../../core/html.js";
@@ -25,6 +26,8 @@ const SCOPES = [
 /** @param {Scope} scope */
 export const nameOfScope = scope => textOr(`scope.${scope.replace(":", ".")}`, scope);
 
+/** The draft of a new key. */
+const DRAFT = "key";
 /** The default domain, with which every key works. */
 const BASE = "base";
 
@@ -35,11 +38,13 @@ const BASE = "base";
  * @param {(fields: KeyFields) => Promise<void>} properties.onSave
  */
 export function KeyForm({ of: key, label, onSave }) {
-    const name = useSignal(key?.name ?? "");
-    const scopes = useSignal(new Set(key?.scopes ?? ["urls:read"]));
-    const domainId = useSignal(key?.domainId ?? "");
-    const onlyOwn = useSignal(key?.onlyOwn ?? false);
-    const expiresAt = useSignal(toLocalInput(key?.expiresAt));
+    /** @type {Key | KeyFields | null} */
+    const initial = useMemo(() => key ?? readDraft(DRAFT), []);
+    const name = useSignal(initial?.name ?? "");
+    const scopes = useSignal(new Set(initial?.scopes ?? ["urls:read"]));
+    const domainId = useSignal(initial?.domainId ?? "");
+    const onlyOwn = useSignal(initial?.onlyOwn ?? false);
+    const expiresAt = useSignal(toLocalInput(initial?.expiresAt));
     const sending = useMemo(() => new Sending(), []);
     const domains = useLoaded(availableDomains).value?.filter(({ id }) => id !== BASE) ?? [];
     /** @param {SubmitEvent} event */
@@ -52,8 +57,12 @@ export function KeyForm({ of: key, label, onSave }) {
             onlyOwn: onlyOwn.value,
             expiresAt: fromLocalInput(expiresAt.value),
         };
+        // The user may have to leave the page, to confirm who they are.
+        if (key === undefined) keepDraft(DRAFT, fields);
         const isSaved = await sending.run(() => onSave(fields));
-        if (isSaved && key === undefined) name.value = "";
+        if (!isSaved || key !== undefined) return;
+        dropDraft(DRAFT);
+        name.value = "";
     };
     return html`
         <form class="narrow" onSubmit=${submit}>

@@ -2,6 +2,7 @@
 import { html, useSignal } from "../../core/html.js";
 import { t } from "../../core/texts.js";
 import { toast } from "../../core/toasts.js";
+import { IdentityConfirmation } from "../../parts/confirmation.js";
 import { Pending, useLoaded } from "../../parts/loaded.js";
 import { Secret } from "../../parts/secret.js";
 import { AccountHeading } from "../account/sections.js";
@@ -44,5 +45,6 @@ export function Page() {
             <h2 id="new-key">${t("apiKeys.new")}</h2>
             <${KeyForm} label=${t("apiKeys.createKey")} onSave=${create} />
         </section>
+        <${IdentityConfirmation} />
     `;
 }

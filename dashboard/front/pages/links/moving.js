@@ -2,7 +2,7 @@
 import { account, mayIn, workspace } from "../../core/account.js";
 import { moveLinks } from "../../core/endpoints.js";
 import { html, signal } from "../../core/html.js";
-import { refusalText, t } from "../../core/texts.js";
+import { isolated, refusalText, t } from "../../core/texts.js";
 import { toast } from "../../core/toasts.js";
 import { Dialog } from "../../parts/dialog.js";
 import { Sending } from "../../parts/sending.js";
@@ -41,7 +41,7 @@ async function moveSelected(target) {
         refusals.value = results.flatMap(result =>
             result.success ? [] : { link: links[result.index], message: refusalText(result) },
         );
-        if (succeeded > 0) toast(t("move.moved", { count: succeeded, workspace: nameOfWorkspace(target) }));
+        if (succeeded > 0) toast(t("move.moved", { count: succeeded, workspace: isolated(nameOfWorkspace(target)) }));
         // An earlier call, whose response was lost, may have moved the links that are not found.
         const gone = results.filter(result => result.success || result.code === "not_found");
         select(gone.map(({ index }) => links[index]), false);
@@ -96,7 +96,7 @@ export function MovingDialog() {
                               <select name="target" onChange=${(/** @type {any} */ event) => (chosen.value = event.target.value)}>
                                   ${workspaces.map(
                                       one => html`
-                                          <option value=${one._id} selected=${one === target}>${nameOfWorkspace(one)}</option>
+                                          <option dir="auto" value=${one._id} selected=${one === target}>${nameOfWorkspace(one)}</option>
                                       `,
                                   )}
                               </select>

@@ -2,7 +2,7 @@
 import { ROLES, loadAccount } from "../../core/account.js";
 import { html, useMemo, useSignal } from "../../core/html.js";
 import { navigate } from "../../core/router.js";
-import { t } from "../../core/texts.js";
+import { isolated, t } from "../../core/texts.js";
 import { toast } from "../../core/toasts.js";
 import { chooseWorkspace, workspaceId } from "../../core/workspace.js";
 import { Confirmation } from "../../parts/confirmation.js";
@@ -86,7 +86,7 @@ function Deletion({ workspace: { _id, name } }) {
             <h2 id="deletion">${t("workspaces.delete")}</h2>
             <${Confirmation}
                 label=${t("workspaces.delete")}
-                question=${t("workspaces.deleteQuestion", { name })}
+                question=${t("workspaces.deleteQuestion", { name: isolated(name) })}
                 action=${remove}
             />
         </section>
