@@ -109,6 +109,7 @@ MIDDLEWARE = [
     "shortener_project.web.middleware.PageSessions",
     "shortener_project.web.middleware.PageCsrf",
     "shortener_project.web.middleware.PageAuthentication",
+    "shortener_project.web.middleware.AdminRequests",
     "shortener_project.web.middleware.PageActor",
     "shortener_project.web.middleware.PageMessages",
     "sign_in.middleware.AccountPages",
@@ -196,6 +197,7 @@ RATE_LIMITS = {
     "enterprise": variables.RATE_LIMIT_ENTERPRISE.read(),
 }
 RATE_LIMIT_ANONYMOUS = variables.RATE_LIMIT_ANONYMOUS.read()
+RATE_LIMIT_PASSWORDS = variables.RATE_LIMIT_PASSWORDS.read()
 IDEMPOTENCY_MB = variables.IDEMPOTENCY_MB.read()
 UNKNOWN_CODE_LIMIT = variables.UNKNOWN_CODE_LIMIT.read()
 # Links per calendar month; 0: no limit.

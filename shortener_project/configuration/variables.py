@@ -187,6 +187,12 @@ RATE_LIMIT_ANONYMOUS = accounts.integer(
     300,
     "API requests per minute of a client network (/24 or /56) without a valid credential; 0: no limit.",
 )
+RATE_LIMIT_PASSWORDS = accounts.integer(
+    "RATE_LIMIT_PASSWORDS",
+    60,
+    "Passwords per minute, right or wrong, that a client network (/24 or /48) can send for accounts, and as many for "
+    "links; 0: no limit.",
+)
 UNKNOWN_CODE_LIMIT = accounts.integer(
     "UNKNOWN_CODE_LIMIT",
     60,
