@@ -17,7 +17,7 @@ WAITING = 2
 TIMEOUT_SECONDS = 5
 # An image of the default size has about a kilobyte, the largest ones with a logo some hundred.
 KEPT_BYTES = 4 * 1024 * 1024
-_LARGEST_KEPT = KEPT_BYTES // 8
+LARGEST_KEPT = KEPT_BYTES // 8
 
 
 class Busy(Unavailable):
@@ -46,7 +46,7 @@ class DrawingQueue:
         with self.admission.admit(caller):
             # Another request may have drawn it meanwhile.
             image = self._drawn.get(digest) or self._draw(render)
-        if len(image) <= _LARGEST_KEPT:
+        if len(image) <= LARGEST_KEPT:
             self._drawn.put(digest, image)
         return image
 

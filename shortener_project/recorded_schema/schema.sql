@@ -1,4 +1,4 @@
--- Written by `make schema`. Digest of the migrations: a5eb2306827399b9bf291d1409a618d7778d055af1e90f79145c0e6f04baf5b7
+-- Written by `make schema`. Digest of the migrations: 886b7b2c617a70d01076402f0f71dfb92018a63be0d4955b1080d59c72302cfa
 SET LOCAL check_function_bodies = false;
 CREATE FUNCTION accounts_create_personal_workspace() RETURNS trigger
     LANGUAGE plpgsql
@@ -61,6 +61,21 @@ BEGIN
         'firstName', account.first_name, 'lastName', account.last_name, 'plan', account.plan,
         'isActive', account.is_active, 'isStaff', account.is_staff, 'isSuperuser', account.is_superuser
     );
+END $$;
+CREATE FUNCTION accounts_limits_owner(workspace bigint) RETURNS bigint
+    LANGUAGE plpgsql STABLE
+    AS $$
+DECLARE
+    team_plan text;
+    first_owner bigint;
+BEGIN
+    SELECT w.plan INTO team_plan FROM accounts_workspace w WHERE w.id = workspace;
+    IF team_plan IS NULL THEN
+        RETURN workspace;
+    END IF;
+    SELECT m.user_id INTO first_owner FROM accounts_member m
+    WHERE m.workspace_id = workspace AND m.role = 'owner' ORDER BY m.created_at, m.user_id LIMIT 1;
+    RETURN coalesce((SELECT u.id FROM accounts_user u WHERE u.id = first_owner AND u.plan = team_plan), workspace);
 END $$;
 CREATE FUNCTION accounts_record_account_change() RETURNS trigger
     LANGUAGE plpgsql
@@ -142,6 +157,22 @@ BEGIN
         );
     END IF;
     RETURN NULL;
+END $$;
+CREATE FUNCTION accounts_sharing(owner bigint) RETURNS bigint[]
+    LANGUAGE plpgsql STABLE
+    AS $$
+BEGIN
+    RETURN ARRAY(
+        SELECT owner UNION
+        SELECT m.workspace_id FROM accounts_member m
+        WHERE m.user_id = owner AND m.role = 'owner' AND accounts_limits_owner(m.workspace_id) = owner
+    );
+END $$;
+CREATE FUNCTION accounts_stored_bytes(workspaces bigint[]) RETURNS bigint
+    LANGUAGE plpgsql STABLE
+    AS $$
+BEGIN
+    RETURN (SELECT coalesce(sum(bytes), 0) FROM links_ownertotals WHERE owner_id = ANY (workspaces));
 END $$;
 CREATE FUNCTION analytics_after_final_deletion() RETURNS trigger
     LANGUAGE plpgsql
@@ -359,7 +390,12 @@ BEGIN
     -- An UPDATE rather than an upsert, because the same transaction may delete the owner. Two such statements lock the
     -- slots in the same order, so they cannot deadlock.
     WITH deleted AS (
-        SELECT owner_id, (id % 8)::smallint AS slot, count(*) AS links, count(*) FILTER (WHERE is_active) AS active
+        SELECT owner_id, (id % 8)::smallint AS slot, count(*) AS links, count(*) FILTER (WHERE is_active) AS active,
+            -- Those of a link that can be undeleted count until it is deleted for good.
+            coalesce(sum(links_size(
+                original_url, target_url, destination, other_destinations, title, description, tags, tag_keys,
+                not_started_url, expired_url, password, utm, rules, split, preview
+            )) FILTER (WHERE id = ANY (gone)), 0) AS bytes
         FROM old_rows GROUP BY 1, 2
     ), locked AS (
         SELECT t.owner_id, t.slot FROM links_ownertotals t JOIN deleted USING (owner_id, slot)
@@ -367,7 +403,7 @@ BEGIN
     )
     UPDATE links_ownertotals t
     SET links = t.links - deleted.links, active_links = t.active_links - deleted.active,
-        changes = t.changes + deleted.links
+        changes = t.changes + deleted.links, bytes = t.bytes - deleted.bytes
     FROM deleted JOIN locked USING (owner_id, slot) WHERE t.owner_id = deleted.owner_id AND t.slot = deleted.slot;
     RETURN NULL;
 END $$;
@@ -394,17 +430,23 @@ BEGIN
             title, original_url, target_url, destination, other_destinations, rules, split, short_code, custom_code
         )
     FROM new_rows;
-    INSERT INTO links_ownertotals AS t (owner_id, slot, links, active_links, clicks, changes)
-    SELECT owner_id, id % 8, count(*), count(*) FILTER (WHERE is_active), 0, count(*)
+    INSERT INTO links_ownertotals AS t (owner_id, slot, links, active_links, clicks, changes, bytes)
+    SELECT owner_id, id % 8, count(*), count(*) FILTER (WHERE is_active), 0, count(*), sum(links_size(
+        original_url, target_url, destination, other_destinations, title, description, tags, tag_keys, not_started_url,
+        expired_url, password, utm, rules, split, preview
+    ))
     FROM new_rows GROUP BY 1, 2 ORDER BY 1, 2
     ON CONFLICT (owner_id, slot) DO UPDATE
         SET links = t.links + EXCLUDED.links, active_links = t.active_links + EXCLUDED.active_links,
-            changes = t.changes + EXCLUDED.changes;
+            changes = t.changes + EXCLUDED.changes, bytes = t.bytes + EXCLUDED.bytes;
+    PERFORM links_check_storage(owner_id) FROM (SELECT DISTINCT owner_id FROM new_rows) owners;
     RETURN NULL;
 END $$;
 CREATE FUNCTION links_after_update() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
+DECLARE
+    grown bigint[];
 BEGIN
     WITH searchable AS (
         INSERT INTO links_searchable AS s (link_id, owner_id, created_at, is_active, tag_keys, domain_id, content)
@@ -421,19 +463,35 @@ BEGIN
                 EXCLUDED.content
             )
         RETURNING s.owner_id, s.link_id
+    ), changed AS (
+        SELECT owner_id, (id % 8)::smallint AS slot, sum(link) AS links, sum(active) AS active, sum(change) AS changes,
+            sum(size) AS bytes
+        FROM (
+            SELECT owner_id, id, 1 AS link, is_active::int AS active, 0 AS change, links_size(
+                original_url, target_url, destination, other_destinations, title, description, tags, tag_keys,
+                not_started_url, expired_url, password, utm, rules, split, preview
+            ) AS size FROM new_rows
+            UNION ALL SELECT owner_id, id, -1, -is_active::int, 0, -links_size(
+                original_url, target_url, destination, other_destinations, title, description, tags, tag_keys,
+                not_started_url, expired_url, password, utm, rules, split, preview
+            ) FROM old_rows
+            UNION ALL SELECT owner_id, link_id, 0, 0, 1, 0 FROM searchable
+        ) rows
+        GROUP BY 1, 2
+    ), written AS (
+        -- A move decreases the former owner's links by one and increases the new owner's.
+        INSERT INTO links_ownertotals AS t (owner_id, slot, links, active_links, clicks, changes, bytes)
+        SELECT owner_id, slot, links, active, 0, changes, bytes FROM changed
+        WHERE links <> 0 OR active <> 0 OR changes <> 0 OR bytes <> 0 ORDER BY 1, 2
+        ON CONFLICT (owner_id, slot) DO UPDATE
+            SET links = t.links + EXCLUDED.links, active_links = t.active_links + EXCLUDED.active_links,
+                changes = t.changes + EXCLUDED.changes, bytes = t.bytes + EXCLUDED.bytes
     )
-    -- A move decreases the former owner's links by one and increases the new owner's.
-    INSERT INTO links_ownertotals AS t (owner_id, slot, links, active_links, clicks, changes)
-    SELECT owner_id, id % 8, sum(link), sum(active), 0, sum(change)
-    FROM (
-        SELECT owner_id, id, 1 AS link, is_active::int AS active, 0 AS change FROM new_rows
-        UNION ALL SELECT owner_id, id, -1, -is_active::int, 0 FROM old_rows
-        UNION ALL SELECT owner_id, link_id, 0, 0, 1 FROM searchable
-    ) changed
-    GROUP BY 1, 2 HAVING sum(link) <> 0 OR sum(active) <> 0 OR sum(change) <> 0 ORDER BY 1, 2
-    ON CONFLICT (owner_id, slot) DO UPDATE
-        SET links = t.links + EXCLUDED.links, active_links = t.active_links + EXCLUDED.active_links,
-            changes = t.changes + EXCLUDED.changes;
+    SELECT array_agg(owner_id ORDER BY owner_id) INTO grown
+    FROM (SELECT owner_id FROM changed GROUP BY 1 HAVING sum(bytes) > 0) owners;
+    IF grown IS NOT NULL THEN
+        PERFORM links_check_storage(owner) FROM unnest(grown) owner;
+    END IF;
     RETURN NULL;
 END $$;
 CREATE TABLE links_link (
@@ -549,6 +607,50 @@ CREATE FUNCTION links_branches(rules jsonb, split jsonb) RETURNS TABLE(number sm
     SELECT (entry ->> 'number')::smallint, (entry ->> '_id')::uuid, entry ->> 'name', entry ->> 'href'
     FROM jsonb_array_elements(rules || split) entry
 $$;
+CREATE FUNCTION links_bytes_after_final_deletion() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    WITH deleted AS (
+        SELECT d.owner_id, (d.link_id % 8)::smallint AS slot, sum(links_size(
+            original_url, target_url, destination, other_destinations, title, description, tags, tag_keys,
+            not_started_url, expired_url, password, utm, rules, split, preview
+        )) AS bytes
+        FROM old_rows d, jsonb_populate_record(NULL::links_link, d.link) l GROUP BY 1, 2
+    ), locked AS (
+        SELECT t.owner_id, t.slot FROM links_ownertotals t JOIN deleted USING (owner_id, slot)
+        ORDER BY 1, 2 FOR UPDATE OF t
+    )
+    UPDATE links_ownertotals t SET bytes = t.bytes - deleted.bytes
+    FROM deleted JOIN locked USING (owner_id, slot) WHERE t.owner_id = deleted.owner_id AND t.slot = deleted.slot;
+    RETURN NULL;
+END $$;
+CREATE FUNCTION links_check_storage(owner bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    most bigint;
+    shared bigint;
+    near CONSTANT bigint := 64 * 1024 * 1024;
+BEGIN
+    SELECT s.bytes INTO most
+    FROM accounts_workspace w LEFT JOIN accounts_user u ON u.id = w.account_id
+    JOIN accounts_storagelimit s ON s.plan = coalesce(w.plan, u.plan)
+    WHERE w.id = owner;
+    -- An undeletion does not change the stored bytes.
+    IF most IS NULL OR current_setting('links.is_undeleting', true) = 'on' THEN
+        RETURN;
+    END IF;
+    shared := accounts_limits_owner(owner);
+    IF accounts_stored_bytes(accounts_sharing(shared)) <= most - near THEN
+        RETURN;
+    END IF;
+    PERFORM FROM accounts_workspace WHERE id = shared FOR NO KEY UPDATE;
+    IF accounts_stored_bytes(accounts_sharing(shared)) > most THEN
+        RAISE EXCEPTION 'The limit of stored bytes is reached.'
+            USING ERRCODE = 'check_violation', CONSTRAINT = 'storage_limit';
+    END IF;
+END $$;
 CREATE FUNCTION links_claim_click(link bigint, visitors bytea[]) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
@@ -928,6 +1030,14 @@ BEGIN
         FROM jsonb_array_elements(branches) WITH ORDINALITY entries (entry, place)
     );
 END $$;
+CREATE FUNCTION links_size(original_url text, target_url text, destination text, other_destinations text[], title text, description text, tags text[], tag_keys text[], not_started_url text, expired_url text, password text, utm jsonb, rules jsonb, split jsonb, preview jsonb) RETURNS bigint
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+    SELECT 500 + octet_length(concat(
+        original_url, target_url, destination, other_destinations, title, description, tags, tag_keys, not_started_url,
+        expired_url, password, utm, rules, split, preview
+    ))::bigint
+$$;
 CREATE FUNCTION links_tags_after_delete() RETURNS trigger
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
@@ -1002,6 +1112,65 @@ BEGIN
     DELETE FROM qrcodes_deletedqrcode WHERE link_id = OLD.link_id;
     RETURN NULL;
 END $$;
+CREATE FUNCTION qrcodes_after_insert() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    INSERT INTO links_ownertotals AS t (owner_id, slot, links, active_links, clicks, bytes)
+    SELECT owner_id, link_id % 8, 0, 0, 0, sum(qrcodes_size(content, logo)) FROM new_rows GROUP BY 1, 2 ORDER BY 1, 2
+    ON CONFLICT (owner_id, slot) DO UPDATE SET bytes = t.bytes + EXCLUDED.bytes;
+    PERFORM links_check_storage(owner_id) FROM (SELECT DISTINCT owner_id FROM new_rows) owners;
+    RETURN NULL;
+END $$;
+CREATE FUNCTION qrcodes_after_update() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    INSERT INTO links_ownertotals AS t (owner_id, slot, links, active_links, clicks, bytes)
+    SELECT owner_id, slot, 0, 0, 0, sum(size)
+    FROM (
+        SELECT owner_id, (link_id % 8)::smallint AS slot, qrcodes_size(content, logo) AS size FROM new_rows
+        UNION ALL SELECT owner_id, (link_id % 8)::smallint, -qrcodes_size(content, logo) FROM old_rows
+    ) changed
+    GROUP BY 1, 2 HAVING sum(size) <> 0 ORDER BY 1, 2
+    ON CONFLICT (owner_id, slot) DO UPDATE SET bytes = t.bytes + EXCLUDED.bytes;
+    PERFORM links_check_storage(owner_id) FROM (
+        SELECT owner_id FROM new_rows EXCEPT SELECT owner_id FROM old_rows
+    ) owners;
+    RETURN NULL;
+END $$;
+CREATE FUNCTION qrcodes_bytes_after_delete() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    -- An UPDATE, because the same transaction may delete the owner. In the order in which others lock the slots.
+    WITH deleted AS (
+        SELECT owner_id, (link_id % 8)::smallint AS slot, sum(qrcodes_size(content, logo)) AS bytes
+        FROM old_rows GROUP BY 1, 2
+    ), locked AS (
+        SELECT t.owner_id, t.slot FROM links_ownertotals t JOIN deleted USING (owner_id, slot)
+        ORDER BY 1, 2 FOR UPDATE OF t
+    )
+    UPDATE links_ownertotals t SET bytes = t.bytes - deleted.bytes
+    FROM deleted JOIN locked USING (owner_id, slot) WHERE t.owner_id = deleted.owner_id AND t.slot = deleted.slot;
+    RETURN NULL;
+END $$;
+CREATE FUNCTION qrcodes_deleted_after_change() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    code qrcodes_qrcode := jsonb_populate_record(NULL::qrcodes_qrcode, CASE TG_OP WHEN 'INSERT' THEN NEW.code ELSE OLD.code END);
+BEGIN
+    UPDATE links_ownertotals SET bytes = bytes
+        + CASE TG_OP WHEN 'INSERT' THEN 1 ELSE -1 END * qrcodes_size(code.content, code.logo)
+    WHERE owner_id = code.owner_id AND slot = code.link_id % 8;
+    RETURN NULL;
+END $$;
+CREATE FUNCTION qrcodes_size(content text, logo bytea) RETURNS bigint
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    SELECT 300 + octet_length(content) + coalesce(octet_length(logo), 0)::bigint
+$$;
 CREATE TABLE account_emailaddress (
     id integer NOT NULL,
     email character varying(254) NOT NULL,
@@ -1078,6 +1247,15 @@ ALTER TABLE accounts_change ALTER COLUMN id ADD GENERATED BY DEFAULT AS IDENTITY
     NO MAXVALUE
     CACHE 1
 );
+CREATE TABLE accounts_historysize (
+    owner_id bigint NOT NULL,
+    bytes bigint NOT NULL,
+    counted_to bigint NOT NULL
+);
+COMMENT ON TABLE accounts_historysize IS 'About the size of the history of each workspace, for housekeeping.';
+COMMENT ON COLUMN accounts_historysize.owner_id IS 'The workspace.';
+COMMENT ON COLUMN accounts_historysize.bytes IS 'At least the bytes of its changes up to counted_to.';
+COMMENT ON COLUMN accounts_historysize.counted_to IS 'The last change that was added to bytes.';
 CREATE TABLE accounts_invitation (
     id bigint NOT NULL,
     public_id uuid NOT NULL,
@@ -1165,6 +1343,13 @@ ALTER TABLE accounts_session ALTER COLUMN id ADD GENERATED BY DEFAULT AS IDENTIT
     NO MAXVALUE
     CACHE 1
 );
+CREATE TABLE accounts_storagelimit (
+    plan character varying(10) NOT NULL,
+    bytes bigint NOT NULL
+);
+COMMENT ON TABLE accounts_storagelimit IS 'STORAGE_MB_* of the host that started last, for triggers. No row: no limit.';
+COMMENT ON COLUMN accounts_storagelimit.plan IS 'free, pro or enterprise.';
+COMMENT ON COLUMN accounts_storagelimit.bytes IS 'Stored bytes that the plan allows.';
 CREATE TABLE accounts_storedresponse (
     id bigint NOT NULL,
     key_digest bytea NOT NULL,
@@ -1796,7 +1981,8 @@ CREATE TABLE links_ownertotals (
     active_links bigint NOT NULL,
     clicks bigint NOT NULL,
     owner_id bigint NOT NULL,
-    changes bigint DEFAULT 0 NOT NULL
+    changes bigint DEFAULT 0 NOT NULL,
+    bytes bigint DEFAULT 0 NOT NULL
 )
 WITH (fillfactor='50');
 COMMENT ON TABLE links_ownertotals IS 'Totals of each owner''s links. Add up the slots.';
@@ -1806,6 +1992,7 @@ COMMENT ON COLUMN links_ownertotals.active_links IS 'Active links, likewise.';
 COMMENT ON COLUMN links_ownertotals.clicks IS 'Clicks, likewise.';
 COMMENT ON COLUMN links_ownertotals.owner_id IS 'The workspace.';
 COMMENT ON COLUMN links_ownertotals.changes IS 'Changes of the rows in links_searchable. Never decreases.';
+COMMENT ON COLUMN links_ownertotals.bytes IS 'Stored bytes of links and QR codes, likewise.';
 CREATE TABLE links_route (
     id bigint NOT NULL,
     link_id bigint NOT NULL,
@@ -2107,130 +2294,138 @@ INSERT INTO auth_permission VALUES
 	(90, 'Can change scoped key', 23, 'change_scopedkey'),
 	(91, 'Can delete scoped key', 23, 'delete_scopedkey'),
 	(92, 'Can view scoped key', 23, 'view_scopedkey'),
-	(93, 'Can add ban', 24, 'add_ban'),
-	(94, 'Can change ban', 24, 'change_ban'),
-	(95, 'Can delete ban', 24, 'delete_ban'),
-	(96, 'Can view ban', 24, 'view_ban'),
-	(97, 'Can add domain', 25, 'add_domain'),
-	(98, 'Can change domain', 25, 'change_domain'),
-	(99, 'Can delete domain', 25, 'delete_domain'),
-	(100, 'Can view domain', 25, 'view_domain'),
-	(101, 'Can add link', 26, 'add_link'),
-	(102, 'Can change link', 26, 'change_link'),
-	(103, 'Can delete link', 26, 'delete_link'),
-	(104, 'Can view link', 26, 'view_link'),
-	(105, 'Can add route', 27, 'add_route'),
-	(106, 'Can change route', 27, 'change_route'),
-	(107, 'Can delete route', 27, 'delete_route'),
-	(108, 'Can view route', 27, 'view_route'),
-	(109, 'Can add owner totals', 28, 'add_ownertotals'),
-	(110, 'Can change owner totals', 28, 'change_ownertotals'),
-	(111, 'Can delete owner totals', 28, 'delete_ownertotals'),
-	(112, 'Can view owner totals', 28, 'view_ownertotals'),
-	(113, 'Can add tag totals', 29, 'add_tagtotals'),
-	(114, 'Can change tag totals', 29, 'change_tagtotals'),
-	(115, 'Can delete tag totals', 29, 'delete_tagtotals'),
-	(116, 'Can view tag totals', 29, 'view_tagtotals'),
-	(117, 'Can add code', 30, 'add_code'),
-	(118, 'Can change code', 30, 'change_code'),
-	(119, 'Can delete code', 30, 'delete_code'),
-	(120, 'Can view code', 30, 'view_code'),
-	(121, 'Can add click counter', 31, 'add_clickcounter'),
-	(122, 'Can change click counter', 31, 'change_clickcounter'),
-	(123, 'Can delete click counter', 31, 'delete_clickcounter'),
-	(124, 'Can view click counter', 31, 'view_clickcounter'),
-	(125, 'Can add link ban', 32, 'add_linkban'),
-	(126, 'Can change link ban', 32, 'change_linkban'),
-	(127, 'Can delete link ban', 32, 'delete_linkban'),
-	(128, 'Can view link ban', 32, 'view_linkban'),
-	(129, 'Can add created links', 33, 'add_createdlinks'),
-	(130, 'Can change created links', 33, 'change_createdlinks'),
-	(131, 'Can delete created links', 33, 'delete_createdlinks'),
-	(132, 'Can view created links', 33, 'view_createdlinks'),
-	(133, 'Can add deleted link', 34, 'add_deletedlink'),
-	(134, 'Can change deleted link', 34, 'change_deletedlink'),
-	(135, 'Can delete deleted link', 34, 'delete_deletedlink'),
-	(136, 'Can view deleted link', 34, 'view_deletedlink'),
-	(137, 'Can add visitor key', 35, 'add_visitorkey'),
-	(138, 'Can change visitor key', 35, 'change_visitorkey'),
-	(139, 'Can delete visitor key', 35, 'delete_visitorkey'),
-	(140, 'Can view visitor key', 35, 'view_visitorkey'),
-	(141, 'Can add visitor clicks', 36, 'add_visitorclicks'),
-	(142, 'Can change visitor clicks', 36, 'change_visitorclicks'),
-	(143, 'Can delete visitor clicks', 36, 'delete_visitorclicks'),
-	(144, 'Can view visitor clicks', 36, 'view_visitorclicks'),
-	(145, 'Can add busy month', 37, 'add_busymonth'),
-	(146, 'Can change busy month', 37, 'change_busymonth'),
-	(147, 'Can delete busy month', 37, 'delete_busymonth'),
-	(148, 'Can view busy month', 37, 'view_busymonth'),
-	(149, 'Can add closed day', 38, 'add_closedday'),
-	(150, 'Can change closed day', 38, 'change_closedday'),
-	(151, 'Can delete closed day', 38, 'delete_closedday'),
-	(152, 'Can view closed day', 38, 'view_closedday'),
-	(153, 'Can add day count', 39, 'add_daycount'),
-	(154, 'Can change day count', 39, 'change_daycount'),
-	(155, 'Can delete day count', 39, 'delete_daycount'),
-	(156, 'Can view day count', 39, 'view_daycount'),
-	(157, 'Can add day salt', 40, 'add_daysalt'),
-	(158, 'Can change day salt', 40, 'change_daysalt'),
-	(159, 'Can delete day salt', 40, 'delete_daysalt'),
-	(160, 'Can view day salt', 40, 'view_daysalt'),
-	(161, 'Can add day total', 41, 'add_daytotal'),
-	(162, 'Can change day total', 41, 'change_daytotal'),
-	(163, 'Can delete day total', 41, 'delete_daytotal'),
-	(164, 'Can view day total', 41, 'view_daytotal'),
-	(165, 'Can add day visitor', 42, 'add_dayvisitor'),
-	(166, 'Can change day visitor', 42, 'change_dayvisitor'),
-	(167, 'Can delete day visitor', 42, 'delete_dayvisitor'),
-	(168, 'Can view day visitor', 42, 'view_dayvisitor'),
-	(169, 'Can add dead letter', 43, 'add_deadletter'),
-	(170, 'Can change dead letter', 43, 'change_deadletter'),
-	(171, 'Can delete dead letter', 43, 'delete_deadletter'),
-	(172, 'Can view dead letter', 43, 'view_deadletter'),
-	(173, 'Can add deleted link', 44, 'add_deletedlink'),
-	(174, 'Can change deleted link', 44, 'change_deletedlink'),
-	(175, 'Can delete deleted link', 44, 'delete_deletedlink'),
-	(176, 'Can view deleted link', 44, 'view_deletedlink'),
-	(177, 'Can add journal loss', 45, 'add_journalloss'),
-	(178, 'Can change journal loss', 45, 'change_journalloss'),
-	(179, 'Can delete journal loss', 45, 'delete_journalloss'),
-	(180, 'Can view journal loss', 45, 'view_journalloss'),
-	(181, 'Can add life count', 46, 'add_lifecount'),
-	(182, 'Can change life count', 46, 'change_lifecount'),
-	(183, 'Can delete life count', 46, 'delete_lifecount'),
-	(184, 'Can view life count', 46, 'view_lifecount'),
-	(185, 'Can add month count', 47, 'add_monthcount'),
-	(186, 'Can change month count', 47, 'change_monthcount'),
-	(187, 'Can delete month count', 47, 'delete_monthcount'),
-	(188, 'Can view month count', 47, 'view_monthcount'),
-	(189, 'Can add pending record', 48, 'add_pendingrecord'),
-	(190, 'Can change pending record', 48, 'change_pendingrecord'),
-	(191, 'Can delete pending record', 48, 'delete_pendingrecord'),
-	(192, 'Can view pending record', 48, 'view_pendingrecord'),
-	(193, 'Can add quarter total', 49, 'add_quartertotal'),
-	(194, 'Can change quarter total', 49, 'change_quartertotal'),
-	(195, 'Can delete quarter total', 49, 'delete_quartertotal'),
-	(196, 'Can view quarter total', 49, 'view_quartertotal'),
-	(197, 'Can add segment', 50, 'add_segment'),
-	(198, 'Can change segment', 50, 'change_segment'),
-	(199, 'Can delete segment', 50, 'delete_segment'),
-	(200, 'Can view segment', 50, 'view_segment'),
-	(201, 'Can add unknown code', 51, 'add_unknowncode'),
-	(202, 'Can change unknown code', 51, 'change_unknowncode'),
-	(203, 'Can delete unknown code', 51, 'delete_unknowncode'),
-	(204, 'Can view unknown code', 51, 'view_unknowncode'),
-	(205, 'Can add click', 52, 'add_click'),
-	(206, 'Can change click', 52, 'change_click'),
-	(207, 'Can delete click', 52, 'delete_click'),
-	(208, 'Can view click', 52, 'view_click'),
-	(209, 'Can add QR code', 53, 'add_qrcode'),
-	(210, 'Can change QR code', 53, 'change_qrcode'),
-	(211, 'Can delete QR code', 53, 'delete_qrcode'),
-	(212, 'Can view QR code', 53, 'view_qrcode'),
-	(213, 'Can add deleted qr code', 54, 'add_deletedqrcode'),
-	(214, 'Can change deleted qr code', 54, 'change_deletedqrcode'),
-	(215, 'Can delete deleted qr code', 54, 'delete_deletedqrcode'),
-	(216, 'Can view deleted qr code', 54, 'view_deletedqrcode');
+	(93, 'Can add storage limit', 24, 'add_storagelimit'),
+	(94, 'Can change storage limit', 24, 'change_storagelimit'),
+	(95, 'Can delete storage limit', 24, 'delete_storagelimit'),
+	(96, 'Can view storage limit', 24, 'view_storagelimit'),
+	(97, 'Can add history size', 25, 'add_historysize'),
+	(98, 'Can change history size', 25, 'change_historysize'),
+	(99, 'Can delete history size', 25, 'delete_historysize'),
+	(100, 'Can view history size', 25, 'view_historysize'),
+	(101, 'Can add ban', 26, 'add_ban'),
+	(102, 'Can change ban', 26, 'change_ban'),
+	(103, 'Can delete ban', 26, 'delete_ban'),
+	(104, 'Can view ban', 26, 'view_ban'),
+	(105, 'Can add domain', 27, 'add_domain'),
+	(106, 'Can change domain', 27, 'change_domain'),
+	(107, 'Can delete domain', 27, 'delete_domain'),
+	(108, 'Can view domain', 27, 'view_domain'),
+	(109, 'Can add link', 28, 'add_link'),
+	(110, 'Can change link', 28, 'change_link'),
+	(111, 'Can delete link', 28, 'delete_link'),
+	(112, 'Can view link', 28, 'view_link'),
+	(113, 'Can add route', 29, 'add_route'),
+	(114, 'Can change route', 29, 'change_route'),
+	(115, 'Can delete route', 29, 'delete_route'),
+	(116, 'Can view route', 29, 'view_route'),
+	(117, 'Can add owner totals', 30, 'add_ownertotals'),
+	(118, 'Can change owner totals', 30, 'change_ownertotals'),
+	(119, 'Can delete owner totals', 30, 'delete_ownertotals'),
+	(120, 'Can view owner totals', 30, 'view_ownertotals'),
+	(121, 'Can add tag totals', 31, 'add_tagtotals'),
+	(122, 'Can change tag totals', 31, 'change_tagtotals'),
+	(123, 'Can delete tag totals', 31, 'delete_tagtotals'),
+	(124, 'Can view tag totals', 31, 'view_tagtotals'),
+	(125, 'Can add code', 32, 'add_code'),
+	(126, 'Can change code', 32, 'change_code'),
+	(127, 'Can delete code', 32, 'delete_code'),
+	(128, 'Can view code', 32, 'view_code'),
+	(129, 'Can add click counter', 33, 'add_clickcounter'),
+	(130, 'Can change click counter', 33, 'change_clickcounter'),
+	(131, 'Can delete click counter', 33, 'delete_clickcounter'),
+	(132, 'Can view click counter', 33, 'view_clickcounter'),
+	(133, 'Can add link ban', 34, 'add_linkban'),
+	(134, 'Can change link ban', 34, 'change_linkban'),
+	(135, 'Can delete link ban', 34, 'delete_linkban'),
+	(136, 'Can view link ban', 34, 'view_linkban'),
+	(137, 'Can add created links', 35, 'add_createdlinks'),
+	(138, 'Can change created links', 35, 'change_createdlinks'),
+	(139, 'Can delete created links', 35, 'delete_createdlinks'),
+	(140, 'Can view created links', 35, 'view_createdlinks'),
+	(141, 'Can add deleted link', 36, 'add_deletedlink'),
+	(142, 'Can change deleted link', 36, 'change_deletedlink'),
+	(143, 'Can delete deleted link', 36, 'delete_deletedlink'),
+	(144, 'Can view deleted link', 36, 'view_deletedlink'),
+	(145, 'Can add visitor key', 37, 'add_visitorkey'),
+	(146, 'Can change visitor key', 37, 'change_visitorkey'),
+	(147, 'Can delete visitor key', 37, 'delete_visitorkey'),
+	(148, 'Can view visitor key', 37, 'view_visitorkey'),
+	(149, 'Can add visitor clicks', 38, 'add_visitorclicks'),
+	(150, 'Can change visitor clicks', 38, 'change_visitorclicks'),
+	(151, 'Can delete visitor clicks', 38, 'delete_visitorclicks'),
+	(152, 'Can view visitor clicks', 38, 'view_visitorclicks'),
+	(153, 'Can add busy month', 39, 'add_busymonth'),
+	(154, 'Can change busy month', 39, 'change_busymonth'),
+	(155, 'Can delete busy month', 39, 'delete_busymonth'),
+	(156, 'Can view busy month', 39, 'view_busymonth'),
+	(157, 'Can add closed day', 40, 'add_closedday'),
+	(158, 'Can change closed day', 40, 'change_closedday'),
+	(159, 'Can delete closed day', 40, 'delete_closedday'),
+	(160, 'Can view closed day', 40, 'view_closedday'),
+	(161, 'Can add day count', 41, 'add_daycount'),
+	(162, 'Can change day count', 41, 'change_daycount'),
+	(163, 'Can delete day count', 41, 'delete_daycount'),
+	(164, 'Can view day count', 41, 'view_daycount'),
+	(165, 'Can add day salt', 42, 'add_daysalt'),
+	(166, 'Can change day salt', 42, 'change_daysalt'),
+	(167, 'Can delete day salt', 42, 'delete_daysalt'),
+	(168, 'Can view day salt', 42, 'view_daysalt'),
+	(169, 'Can add day total', 43, 'add_daytotal'),
+	(170, 'Can change day total', 43, 'change_daytotal'),
+	(171, 'Can delete day total', 43, 'delete_daytotal'),
+	(172, 'Can view day total', 43, 'view_daytotal'),
+	(173, 'Can add day visitor', 44, 'add_dayvisitor'),
+	(174, 'Can change day visitor', 44, 'change_dayvisitor'),
+	(175, 'Can delete day visitor', 44, 'delete_dayvisitor'),
+	(176, 'Can view day visitor', 44, 'view_dayvisitor'),
+	(177, 'Can add dead letter', 45, 'add_deadletter'),
+	(178, 'Can change dead letter', 45, 'change_deadletter'),
+	(179, 'Can delete dead letter', 45, 'delete_deadletter'),
+	(180, 'Can view dead letter', 45, 'view_deadletter'),
+	(181, 'Can add deleted link', 46, 'add_deletedlink'),
+	(182, 'Can change deleted link', 46, 'change_deletedlink'),
+	(183, 'Can delete deleted link', 46, 'delete_deletedlink'),
+	(184, 'Can view deleted link', 46, 'view_deletedlink'),
+	(185, 'Can add journal loss', 47, 'add_journalloss'),
+	(186, 'Can change journal loss', 47, 'change_journalloss'),
+	(187, 'Can delete journal loss', 47, 'delete_journalloss'),
+	(188, 'Can view journal loss', 47, 'view_journalloss'),
+	(189, 'Can add life count', 48, 'add_lifecount'),
+	(190, 'Can change life count', 48, 'change_lifecount'),
+	(191, 'Can delete life count', 48, 'delete_lifecount'),
+	(192, 'Can view life count', 48, 'view_lifecount'),
+	(193, 'Can add month count', 49, 'add_monthcount'),
+	(194, 'Can change month count', 49, 'change_monthcount'),
+	(195, 'Can delete month count', 49, 'delete_monthcount'),
+	(196, 'Can view month count', 49, 'view_monthcount'),
+	(197, 'Can add pending record', 50, 'add_pendingrecord'),
+	(198, 'Can change pending record', 50, 'change_pendingrecord'),
+	(199, 'Can delete pending record', 50, 'delete_pendingrecord'),
+	(200, 'Can view pending record', 50, 'view_pendingrecord'),
+	(201, 'Can add quarter total', 51, 'add_quartertotal'),
+	(202, 'Can change quarter total', 51, 'change_quartertotal'),
+	(203, 'Can delete quarter total', 51, 'delete_quartertotal'),
+	(204, 'Can view quarter total', 51, 'view_quartertotal'),
+	(205, 'Can add segment', 52, 'add_segment'),
+	(206, 'Can change segment', 52, 'change_segment'),
+	(207, 'Can delete segment', 52, 'delete_segment'),
+	(208, 'Can view segment', 52, 'view_segment'),
+	(209, 'Can add unknown code', 53, 'add_unknowncode'),
+	(210, 'Can change unknown code', 53, 'change_unknowncode'),
+	(211, 'Can delete unknown code', 53, 'delete_unknowncode'),
+	(212, 'Can view unknown code', 53, 'view_unknowncode'),
+	(213, 'Can add click', 54, 'add_click'),
+	(214, 'Can change click', 54, 'change_click'),
+	(215, 'Can delete click', 54, 'delete_click'),
+	(216, 'Can view click', 54, 'view_click'),
+	(217, 'Can add QR code', 55, 'add_qrcode'),
+	(218, 'Can change QR code', 55, 'change_qrcode'),
+	(219, 'Can delete QR code', 55, 'delete_qrcode'),
+	(220, 'Can view QR code', 55, 'view_qrcode'),
+	(221, 'Can add deleted qr code', 56, 'add_deletedqrcode'),
+	(222, 'Can change deleted qr code', 56, 'change_deletedqrcode'),
+	(223, 'Can delete deleted qr code', 56, 'delete_deletedqrcode'),
+	(224, 'Can view deleted qr code', 56, 'view_deletedqrcode');
 INSERT INTO django_content_type VALUES
 	(1, 'admin', 'logentry'),
 	(2, 'auth', 'permission'),
@@ -2255,37 +2450,39 @@ INSERT INTO django_content_type VALUES
 	(21, 'accounts', 'member'),
 	(22, 'accounts', 'invitation'),
 	(23, 'accounts', 'scopedkey'),
-	(24, 'bans', 'ban'),
-	(25, 'domains', 'domain'),
-	(26, 'links', 'link'),
-	(27, 'links', 'route'),
-	(28, 'links', 'ownertotals'),
-	(29, 'links', 'tagtotals'),
-	(30, 'links', 'code'),
-	(31, 'links', 'clickcounter'),
-	(32, 'links', 'linkban'),
-	(33, 'links', 'createdlinks'),
-	(34, 'links', 'deletedlink'),
-	(35, 'links', 'visitorkey'),
-	(36, 'links', 'visitorclicks'),
-	(37, 'analytics', 'busymonth'),
-	(38, 'analytics', 'closedday'),
-	(39, 'analytics', 'daycount'),
-	(40, 'analytics', 'daysalt'),
-	(41, 'analytics', 'daytotal'),
-	(42, 'analytics', 'dayvisitor'),
-	(43, 'analytics', 'deadletter'),
-	(44, 'analytics', 'deletedlink'),
-	(45, 'analytics', 'journalloss'),
-	(46, 'analytics', 'lifecount'),
-	(47, 'analytics', 'monthcount'),
-	(48, 'analytics', 'pendingrecord'),
-	(49, 'analytics', 'quartertotal'),
-	(50, 'analytics', 'segment'),
-	(51, 'analytics', 'unknowncode'),
-	(52, 'analytics', 'click'),
-	(53, 'qrcodes', 'qrcode'),
-	(54, 'qrcodes', 'deletedqrcode');
+	(24, 'accounts', 'storagelimit'),
+	(25, 'accounts', 'historysize'),
+	(26, 'bans', 'ban'),
+	(27, 'domains', 'domain'),
+	(28, 'links', 'link'),
+	(29, 'links', 'route'),
+	(30, 'links', 'ownertotals'),
+	(31, 'links', 'tagtotals'),
+	(32, 'links', 'code'),
+	(33, 'links', 'clickcounter'),
+	(34, 'links', 'linkban'),
+	(35, 'links', 'createdlinks'),
+	(36, 'links', 'deletedlink'),
+	(37, 'links', 'visitorkey'),
+	(38, 'links', 'visitorclicks'),
+	(39, 'analytics', 'busymonth'),
+	(40, 'analytics', 'closedday'),
+	(41, 'analytics', 'daycount'),
+	(42, 'analytics', 'daysalt'),
+	(43, 'analytics', 'daytotal'),
+	(44, 'analytics', 'dayvisitor'),
+	(45, 'analytics', 'deadletter'),
+	(46, 'analytics', 'deletedlink'),
+	(47, 'analytics', 'journalloss'),
+	(48, 'analytics', 'lifecount'),
+	(49, 'analytics', 'monthcount'),
+	(50, 'analytics', 'pendingrecord'),
+	(51, 'analytics', 'quartertotal'),
+	(52, 'analytics', 'segment'),
+	(53, 'analytics', 'unknowncode'),
+	(54, 'analytics', 'click'),
+	(55, 'qrcodes', 'qrcode'),
+	(56, 'qrcodes', 'deletedqrcode');
 INSERT INTO django_migrations VALUES
 	(1, 'contenttypes', '0001_initial', now()),
 	(2, 'contenttypes', '0002_remove_content_type_name', now()),
@@ -2321,26 +2518,29 @@ INSERT INTO django_migrations VALUES
 	(32, 'accounts', '0003_invitation', now()),
 	(33, 'accounts', '0004_scoped_keys', now()),
 	(34, 'accounts', '0005_history_of_identities', now()),
-	(35, 'admin', '0001_initial', now()),
-	(36, 'admin', '0002_logentry_remove_auto_add', now()),
-	(37, 'admin', '0003_logentry_add_action_flag_choices', now()),
-	(38, 'domains', '0001_initial', now()),
-	(39, 'links', '0001_initial', now()),
-	(40, 'bans', '0001_initial', now()),
-	(41, 'links', '0002_functions_and_triggers', now()),
-	(42, 'analytics', '0001_initial', now()),
-	(43, 'bans', '0002_owned_by_workspaces', now()),
-	(44, 'domains', '0002_owned_by_workspaces', now()),
-	(45, 'domains', '0003_domain_of_keys', now()),
-	(46, 'limits', '0001_initial', now()),
-	(47, 'links', '0003_owned_by_workspaces', now()),
-	(48, 'links', '0004_keys_of_links', now()),
-	(49, 'mfa', '0001_initial', now()),
-	(50, 'mfa', '0002_authenticator_timestamps', now()),
-	(51, 'mfa', '0003_authenticator_type_uniq', now()),
-	(52, 'qrcodes', '0001_initial', now()),
-	(53, 'qrcodes', '0002_owned_by_workspaces', now()),
-	(54, 'sessions', '0001_initial', now());
+	(35, 'accounts', '0006_shared_limits', now()),
+	(36, 'admin', '0001_initial', now()),
+	(37, 'admin', '0002_logentry_remove_auto_add', now()),
+	(38, 'admin', '0003_logentry_add_action_flag_choices', now()),
+	(39, 'domains', '0001_initial', now()),
+	(40, 'links', '0001_initial', now()),
+	(41, 'bans', '0001_initial', now()),
+	(42, 'links', '0002_functions_and_triggers', now()),
+	(43, 'analytics', '0001_initial', now()),
+	(44, 'bans', '0002_owned_by_workspaces', now()),
+	(45, 'domains', '0002_owned_by_workspaces', now()),
+	(46, 'domains', '0003_domain_of_keys', now()),
+	(47, 'limits', '0001_initial', now()),
+	(48, 'links', '0003_owned_by_workspaces', now()),
+	(49, 'links', '0004_keys_of_links', now()),
+	(50, 'links', '0005_stored_bytes', now()),
+	(51, 'mfa', '0001_initial', now()),
+	(52, 'mfa', '0002_authenticator_timestamps', now()),
+	(53, 'mfa', '0003_authenticator_type_uniq', now()),
+	(54, 'qrcodes', '0001_initial', now()),
+	(55, 'qrcodes', '0002_owned_by_workspaces', now()),
+	(56, 'qrcodes', '0003_stored_bytes', now()),
+	(57, 'sessions', '0001_initial', now());
 SELECT pg_catalog.setval('account_emailaddress_id_seq', 1, false);
 SELECT pg_catalog.setval('account_emailconfirmation_id_seq', 1, false);
 SELECT pg_catalog.setval('accounts_change_id_seq', 1, false);
@@ -2356,11 +2556,11 @@ SELECT pg_catalog.setval('analytics_deadletter_id_seq', 1, false);
 SELECT pg_catalog.setval('analytics_pendingrecord_id_seq', 1, false);
 SELECT pg_catalog.setval('auth_group_id_seq', 1, false);
 SELECT pg_catalog.setval('auth_group_permissions_id_seq', 1, false);
-SELECT pg_catalog.setval('auth_permission_id_seq', 216, true);
+SELECT pg_catalog.setval('auth_permission_id_seq', 224, true);
 SELECT pg_catalog.setval('bans_ban_id_seq', 1, false);
 SELECT pg_catalog.setval('django_admin_log_id_seq', 1, false);
-SELECT pg_catalog.setval('django_content_type_id_seq', 54, true);
-SELECT pg_catalog.setval('django_migrations_id_seq', 54, true);
+SELECT pg_catalog.setval('django_content_type_id_seq', 56, true);
+SELECT pg_catalog.setval('django_migrations_id_seq', 57, true);
 SELECT pg_catalog.setval('domains_domain_id_seq', 1, false);
 SELECT pg_catalog.setval('links_code_id_seq', 1, false);
 SELECT pg_catalog.setval('links_link_id_seq', 1, false);
@@ -2386,6 +2586,8 @@ ALTER TABLE ONLY accounts_apikey
     ADD CONSTRAINT accounts_apikey_pkey PRIMARY KEY (user_id);
 ALTER TABLE ONLY accounts_change
     ADD CONSTRAINT accounts_change_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY accounts_historysize
+    ADD CONSTRAINT accounts_historysize_pkey PRIMARY KEY (owner_id);
 ALTER TABLE ONLY accounts_invitation
     ADD CONSTRAINT accounts_invitation_digest_key UNIQUE (digest);
 ALTER TABLE ONLY accounts_invitation
@@ -2406,6 +2608,8 @@ ALTER TABLE ONLY accounts_session
     ADD CONSTRAINT accounts_session_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY accounts_session
     ADD CONSTRAINT accounts_session_public_id_key UNIQUE (public_id);
+ALTER TABLE ONLY accounts_storagelimit
+    ADD CONSTRAINT accounts_storagelimit_pkey PRIMARY KEY (plan);
 ALTER TABLE ONLY accounts_storedresponse
     ADD CONSTRAINT accounts_storedresponse_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY accounts_user
@@ -2566,6 +2770,7 @@ CREATE INDEX accounts_scopedkey_user_id_78f86aaa ON accounts_scopedkey USING btr
 CREATE INDEX accounts_session_browser_session_bd281b7c_like ON accounts_session USING btree (browser_session varchar_pattern_ops);
 CREATE INDEX accounts_session_expires_at_94e81f09 ON accounts_session USING btree (expires_at);
 CREATE INDEX accounts_session_user_id_d5aaed01 ON accounts_session USING btree (user_id);
+CREATE INDEX accounts_storagelimit_plan_f656ba50_like ON accounts_storagelimit USING btree (plan varchar_pattern_ops);
 CREATE INDEX accounts_storedresponse_created_at_348a4d77 ON accounts_storedresponse USING btree (created_at);
 CREATE INDEX accounts_user_email_b2644a56_like ON accounts_user USING btree (email varchar_pattern_ops);
 CREATE INDEX accounts_user_groups_group_id_bd11a704 ON accounts_user_groups USING btree (group_id);
@@ -2647,6 +2852,7 @@ CREATE TRIGGER links_after_delete AFTER DELETE ON links_link REFERENCING OLD TAB
 CREATE TRIGGER links_after_final_deletion AFTER DELETE ON links_deletedlink FOR EACH ROW EXECUTE FUNCTION links_after_final_deletion();
 CREATE TRIGGER links_after_insert AFTER INSERT ON links_link REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION links_after_insert();
 CREATE TRIGGER links_after_update AFTER UPDATE ON links_link REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION links_after_update();
+CREATE TRIGGER links_bytes_after_final_deletion AFTER DELETE ON links_deletedlink REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION links_bytes_after_final_deletion();
 CREATE TRIGGER links_clicks_after_delete AFTER DELETE ON links_clickcounter REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION links_clicks_after_delete();
 CREATE TRIGGER links_clicks_after_update AFTER UPDATE ON links_clickcounter REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION links_clicks_after_update();
 CREATE TRIGGER links_delete_unused_tag AFTER UPDATE ON links_tagtotals FOR EACH ROW WHEN ((new.links = 0)) EXECUTE FUNCTION links_delete_unused_tag();
@@ -2669,6 +2875,10 @@ CREATE TRIGGER links_tags_after_insert AFTER INSERT ON links_link REFERENCING NE
 CREATE TRIGGER links_tags_after_update AFTER UPDATE ON links_link REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION links_tags_after_update();
 CREATE TRIGGER qrcodes_after_delete AFTER DELETE ON qrcodes_qrcode FOR EACH ROW EXECUTE FUNCTION qrcodes_after_delete();
 CREATE TRIGGER qrcodes_after_final_deletion AFTER DELETE ON links_deletedlink FOR EACH ROW EXECUTE FUNCTION qrcodes_after_final_deletion();
+CREATE TRIGGER qrcodes_after_insert AFTER INSERT ON qrcodes_qrcode REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION qrcodes_after_insert();
+CREATE TRIGGER qrcodes_after_update AFTER UPDATE ON qrcodes_qrcode REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION qrcodes_after_update();
+CREATE TRIGGER qrcodes_bytes_after_delete AFTER DELETE ON qrcodes_qrcode REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION qrcodes_bytes_after_delete();
+CREATE TRIGGER qrcodes_deleted_after_change AFTER INSERT OR DELETE ON qrcodes_deletedqrcode FOR EACH ROW EXECUTE FUNCTION qrcodes_deleted_after_change();
 ALTER TABLE ONLY account_emailaddress
     ADD CONSTRAINT account_emailaddress_user_id_2c513194_fk_accounts_user_id FOREIGN KEY (user_id) REFERENCES accounts_user(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY account_emailconfirmation
@@ -2719,6 +2929,8 @@ ALTER TABLE ONLY django_admin_log
     ADD CONSTRAINT django_admin_log_user_id_c564eba6_fk_accounts_user_id FOREIGN KEY (user_id) REFERENCES accounts_user(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY domains_domain
     ADD CONSTRAINT domains_domain_owner_id_fk_accounts_workspace_id FOREIGN KEY (owner_id) REFERENCES accounts_workspace(id) DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE ONLY accounts_historysize
+    ADD CONSTRAINT historysize_owner FOREIGN KEY (owner_id) REFERENCES accounts_workspace(id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY links_clickcounter
     ADD CONSTRAINT links_clickcounter_link_id_76097162_fk_links_link_id FOREIGN KEY (link_id) REFERENCES links_link(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY links_clickcounter

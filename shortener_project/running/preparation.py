@@ -16,6 +16,7 @@ from django.db.backends.utils import CursorWrapper
 from psycopg.conninfo import make_conninfo
 from psycopg.pq import Conninfo, PGconn, Ping
 
+from accounts.capacity.storage import write_storage_limits
 from accounts.models import User
 from accounts.rights.plans import Plan
 from accounts.services import NewAccount, create_account
@@ -50,11 +51,13 @@ def prepare_database(
     if run_migrations is not None:
         with _turn() as cursor:
             if not _is_migration_due(cursor):
+                write_storage_limits()
                 return _first_account(before_first_account)
         connection.close()
         run_migrations()
     with _turn() as cursor:
         _migrate(cursor)
+        write_storage_limits()
         return _first_account(before_first_account)
 
 

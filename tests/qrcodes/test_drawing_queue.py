@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from qrcodes.drawing.queue import _LARGEST_KEPT, KEPT_BYTES, Busy, DrawingQueue
+from qrcodes.drawing.queue import KEPT_BYTES, LARGEST_KEPT, Busy, DrawingQueue
 from testing.polling import DEADLINE, eventually
 
 REQUESTS, WAITING = 12, 2
@@ -118,7 +118,7 @@ def test_an_image_is_drawn_once_for_all_who_wait_for_it() -> None:
 
 
 def test_the_kept_images_are_bounded() -> None:
-    queue, size = DrawingQueue(WAITING, DEADLINE), _LARGEST_KEPT
+    queue, size = DrawingQueue(WAITING, DEADLINE), LARGEST_KEPT
     for number in range(40):
         queue.image(bytes([number]), "client", lambda: b"x" * size)
     kept = [number for number in range(40) if queue._drawn.get(bytes([number])) is not None]

@@ -177,9 +177,7 @@ def test_failures_on_one_link_do_not_affect_another(make_link: MakeLink, path: s
     assert fail(other, 11, ELSEWHERE) == [401] * 10 + [429]
 
 
-def test_a_rejection_by_the_hashing_limit_uses_no_attempt(
-    path: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_rejection_by_the_hashing_limit_uses_no_attempt(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(link_hashing, "places", 0)
     with ExitStack() as others:
         for number in range(link_hashing.at_once):
