@@ -77,9 +77,9 @@ describe_workspaces = describe(
         "createWorkspace",
         "Create a workspace for a team.",
         "The workspace. You are its owner.",
-        description="It gets the plan of your account. It shares the limits of your account on stored data, domains and"
-        " QR codes, and on the free plan also those on requests and links per month. An account can create a limited"
-        " number of workspaces in a day.",
+        description="It gets the plan of your account. It shares the account's limits on stored data, domains and QR"
+        " codes, and on the free plan also those on requests and links per month."
+        " An account can create a limited number of workspaces in a day.",
         message="Workspace created successfully.",
         status=201,
         data=[_WORKSPACE],

@@ -26,8 +26,8 @@ _NEXT_NUMBER = "SELECT nextval(pg_get_serial_sequence('accounts_user', 'id'))"
 _DELETE = "DELETE FROM accounts_workspace WHERE id = %s"
 
 
-# Sent in the transaction of a deletion, before it, with the ``workspace`` and its ``heir``: the personal workspace that
-# inherits what the deleted one has spent.
+# Sent in the transaction of a deletion, before it, with the ``workspace`` and its ``heir``: the personal workspace to
+# which passes what the deleted one has spent.
 workspace_deleted = Signal()
 
 

@@ -31,8 +31,8 @@ from links.storage.quotas import links_left, quota_exceeded, spend_quota
 
 Verdict = UUID | ServiceError
 
-# Sent in the transaction of a move, with ``source``, ``target`` and the primary keys of the ``links``. Receivers in the
-# apps above move the objects of these links. A receiver that raises a ServiceError undoes the whole move.
+# Sent in the transaction of a move, with ``source``, ``target`` and the primary keys of the ``links``. Receivers in
+# the apps above move the objects of these links. A receiver that raises a ServiceError undoes the whole move.
 links_moved = Signal()
 
 

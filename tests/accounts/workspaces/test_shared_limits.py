@@ -18,6 +18,7 @@ from accounts.workspaces.services import change_plan, delete_workspace
 from domains.models import Domain
 from links.models import Link
 from testing.accounts.accounts import account
+from testing.accounts.keys import scoped_client
 from testing.accounts.workspaces import add_member, key_client_in, team, token_client_in
 from testing.attempts import age_minutes, pass_time, slow_down_clock
 from testing.threads import at_once
@@ -167,9 +168,7 @@ def test_requests_with_a_key_of_a_free_team_count_for_its_owner(
 ) -> None:
     slow_down_clock()
     workspace = team(owner)
-    created = token_client_in(workspace, owner.user).post("/api/keys", {"name": "k", "scopes": ["urls:read"]})
-    assert created.status_code == 201, created.json()
-    scoped = APIClient(headers={"host": "sho.rt", "x-api-key": created.json()["data"]["key"]["key"]})
+    scoped = scoped_client(workspace, owner.user)
     settings.RATE_LIMITS = {"free": 4, "pro": 0, "enterprise": 0}
     assert reads(scoped, 3) == [200] * 3
     assert reads(personal(owner), 2) == [200, 429]

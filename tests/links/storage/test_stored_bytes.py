@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
 from functools import partial
 from io import BytesIO
 from typing import Any
 
 import pytest
+from django.contrib.postgres.fields import ArrayField
 from django.db import IntegrityError, connection
+from django.db.models import CharField, JSONField, TextField
 from PIL import Image
 from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
@@ -127,6 +128,25 @@ def test_the_stored_bytes_follow_every_change(alice: NewAccount, api: APIClient)
     assert check(owner) == [with_code]
 
 
+def test_every_text_of_a_link_counts(db: None) -> None:
+    """Codes and the words of an enumeration are in the fixed part."""
+    fixed = {
+        "short_code",
+        "custom_code",
+        "referrer_policy",
+        *("allowed_countries", "blocked_countries", "allowed_devices"),
+    }
+    texts = {
+        field.column
+        for field in Link._meta.concrete_fields
+        if isinstance(field, CharField | TextField | ArrayField | JSONField)
+    }
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT proargnames FROM pg_proc WHERE proname = 'links_size'")
+        [(counted,)] = cursor.fetchall()
+    assert set(counted) == texts - fixed
+
+
 def test_a_deleted_link_counts_until_it_can_no_longer_be_brought_back(
     alice: NewAccount, api: APIClient
 ) -> None:
@@ -190,7 +210,7 @@ def test_members_read_how_much_their_workspace_stores(
 
 
 @pytest.fixture
-def limit_links(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> Iterator[Any]:
+def limit_links(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> Any:
     """Limits the free plan to the bytes of some plain links."""
     monkeypatch.setattr(storage, "MEGABYTE", 1)
 
@@ -198,10 +218,7 @@ def limit_links(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> Iterator
         settings.STORAGE_LIMITS = {"free": links * PLAIN, "pro": 0, "enterprise": 0}
         write_storage_limits()
 
-    yield set_limit
-    # Of tests without a transaction.
-    settings.STORAGE_LIMITS = dict.fromkeys(settings.STORAGE_LIMITS, 0)
-    write_storage_limits()
+    return set_limit
 
 
 @pytest.fixture
@@ -217,6 +234,7 @@ def refused(response: Any) -> bool:
     return True
 
 
+@pytest.mark.django_db(transaction=True)
 def test_nothing_more_is_stored_at_the_limit(
     limit_links: Any, owner: NewAccount, stranger: NewAccount, api: APIClient
 ) -> None:
@@ -252,6 +270,7 @@ def test_nothing_more_is_stored_at_the_limit(
     create(api, **ROUTED)
 
 
+@pytest.mark.django_db(transaction=True)
 def test_the_workspaces_of_a_free_account_share_the_limit(limit_links: Any, owner: NewAccount) -> None:
     limit_links(3)
     first, second = team(owner), team(owner)
@@ -269,6 +288,7 @@ def test_the_workspaces_of_a_free_account_share_the_limit(limit_links: Any, owne
     assert refused(token_client_in(first, owner.user).post("/api/urls", {"originalUrl": URL, **ROUTED}))
 
 
+@pytest.mark.django_db(transaction=True)
 def test_a_move_cannot_exceed_the_limit_of_its_target(
     limit_links: Any, owner: NewAccount, alice: NewAccount
 ) -> None:
@@ -307,6 +327,7 @@ def test_parallel_calls_do_not_exceed_the_limit_together(limit_links: Any) -> No
     assert Link.objects.count() == 10
 
 
+@pytest.mark.django_db(transaction=True)
 def test_other_programs_are_bounded_too(limit_links: Any, owner: NewAccount) -> None:
     limit_links(1)
     create(key_client(owner.api_key))
