@@ -1,4 +1,4 @@
--- Written by `make schema`. Digest of the migrations: 886b7b2c617a70d01076402f0f71dfb92018a63be0d4955b1080d59c72302cfa
+-- Written by `make schema`. Digest of the migrations: 34c511babec692687320d15353bca661166df8e2426383a78711323df0421d1a
 SET LOCAL check_function_bodies = false;
 CREATE FUNCTION accounts_create_personal_workspace() RETURNS trigger
     LANGUAGE plpgsql
@@ -439,7 +439,15 @@ BEGIN
     ON CONFLICT (owner_id, slot) DO UPDATE
         SET links = t.links + EXCLUDED.links, active_links = t.active_links + EXCLUDED.active_links,
             changes = t.changes + EXCLUDED.changes, bytes = t.bytes + EXCLUDED.bytes;
-    PERFORM links_check_storage(owner_id) FROM (SELECT DISTINCT owner_id FROM new_rows) owners;
+    -- Most creations end here: all workspaces of the owner's owners together are far below the lowest limit.
+    PERFORM links_check_storage(owner_id)
+    FROM (SELECT DISTINCT owner_id FROM new_rows) owners, (SELECT min(bytes) AS bytes FROM accounts_storagelimit) lowest
+    WHERE lowest.bytes IS NOT NULL AND lowest.bytes - links_near_limit() < (
+        SELECT sum(t.bytes)
+        FROM accounts_member m JOIN accounts_member o ON o.user_id = m.user_id AND o.role = 'owner'
+        JOIN links_ownertotals t ON t.owner_id = o.workspace_id
+        WHERE m.workspace_id = owners.owner_id AND m.role = 'owner'
+    );
     RETURN NULL;
 END $$;
 CREATE FUNCTION links_after_update() RETURNS trigger
@@ -631,7 +639,6 @@ CREATE FUNCTION links_check_storage(owner bigint) RETURNS void
 DECLARE
     most bigint;
     shared bigint;
-    near CONSTANT bigint := 64 * 1024 * 1024;
 BEGIN
     SELECT s.bytes INTO most
     FROM accounts_workspace w LEFT JOIN accounts_user u ON u.id = w.account_id
@@ -642,7 +649,7 @@ BEGIN
         RETURN;
     END IF;
     shared := accounts_limits_owner(owner);
-    IF accounts_stored_bytes(accounts_sharing(shared)) <= most - near THEN
+    IF accounts_stored_bytes(accounts_sharing(shared)) <= most - links_near_limit() THEN
         RETURN;
     END IF;
     PERFORM FROM accounts_workspace WHERE id = shared FOR NO KEY UPDATE;
@@ -865,6 +872,9 @@ BEGIN
     PERFORM set_config('domains.codes_dropped', dropped::text, true);
     RETURN OLD;
 END $$;
+CREATE FUNCTION links_near_limit() RETURNS bigint
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$ SELECT 67108864::bigint $$;
 CREATE FUNCTION links_notify(messages text[]) RETURNS void
     LANGUAGE sql
     AS $$

@@ -22,14 +22,15 @@ BEGIN
     RETURN (SELECT coalesce(sum(bytes), 0) FROM links_ownertotals WHERE owner_id = ANY (workspaces));
 END $$;
 
+-- More than the transactions of one moment write.
+CREATE FUNCTION links_near_limit() RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT 67108864::bigint $$;
+
 -- Call it after the totals were written. Far below the limit it takes no lock. Near it, transactions of owners that share
--- the limit wait for each other, and the statement after the lock sees what the others have committed. "Near" is more
--- than the transactions of one moment write.
+-- the limit wait for each other, and the statement after the lock sees what the others have committed.
 CREATE FUNCTION links_check_storage(owner bigint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     most bigint;
     shared bigint;
-    near CONSTANT bigint := 64 * 1024 * 1024;
 BEGIN
     SELECT s.bytes INTO most
     FROM accounts_workspace w LEFT JOIN accounts_user u ON u.id = w.account_id
@@ -40,7 +41,7 @@ BEGIN
         RETURN;
     END IF;
     shared := accounts_limits_owner(owner);
-    IF accounts_stored_bytes(accounts_sharing(shared)) <= most - near THEN
+    IF accounts_stored_bytes(accounts_sharing(shared)) <= most - links_near_limit() THEN
         RETURN;
     END IF;
     PERFORM FROM accounts_workspace WHERE id = shared FOR NO KEY UPDATE;
@@ -68,7 +69,15 @@ BEGIN
     ON CONFLICT (owner_id, slot) DO UPDATE
         SET links = t.links + EXCLUDED.links, active_links = t.active_links + EXCLUDED.active_links,
             changes = t.changes + EXCLUDED.changes, bytes = t.bytes + EXCLUDED.bytes;
-    PERFORM links_check_storage(owner_id) FROM (SELECT DISTINCT owner_id FROM new_rows) owners;
+    -- Most creations end here: all workspaces of the owner's owners together are far below the lowest limit.
+    PERFORM links_check_storage(owner_id)
+    FROM (SELECT DISTINCT owner_id FROM new_rows) owners, (SELECT min(bytes) AS bytes FROM accounts_storagelimit) lowest
+    WHERE lowest.bytes IS NOT NULL AND lowest.bytes - links_near_limit() < (
+        SELECT sum(t.bytes)
+        FROM accounts_member m JOIN accounts_member o ON o.user_id = m.user_id AND o.role = 'owner'
+        JOIN links_ownertotals t ON t.owner_id = o.workspace_id
+        WHERE m.workspace_id = owners.owner_id AND m.role = 'owner'
+    );
     RETURN NULL;
 END $$;
 
