@@ -12,12 +12,12 @@ from common.http.client_address import customer_network
 from limits.rates import spend_request
 
 # A hash is a matter of milliseconds; a longer wait means that the machine or the database is overloaded.
-_WAIT_SECONDS = 5
+WAIT_SECONDS = 5
 
 # Separate, so that visitors of links cannot keep anybody from logging in. A worker has four threads, and neither can
 # occupy all of them.
-account_hashing = Admission(2, 1, seconds=_WAIT_SECONDS)
-link_hashing = Admission(1, 1, seconds=_WAIT_SECONDS)
+account_hashing = Admission(2, 1, seconds=WAIT_SECONDS)
+link_hashing = Admission(1, 1, seconds=WAIT_SECONDS)
 
 
 @contextmanager

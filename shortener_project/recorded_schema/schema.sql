@@ -1,4 +1,4 @@
--- Written by `make schema`. Digest of the migrations: 34c511babec692687320d15353bca661166df8e2426383a78711323df0421d1a
+-- Written by `make schema`. Digest of the migrations: 2f2437c4250bdadbf2a749f4f457cb9a5f0477d3bf3d4239b9b620f4e5aec2cc
 SET LOCAL check_function_bodies = false;
 CREATE FUNCTION accounts_create_personal_workspace() RETURNS trigger
     LANGUAGE plpgsql
@@ -422,6 +422,8 @@ END $$;
 CREATE FUNCTION links_after_insert() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
+DECLARE
+    lowest bigint;
 BEGIN
     INSERT INTO links_clickcounter (link_id, owner_id, clicks) SELECT id, owner_id, 0 FROM new_rows;
     INSERT INTO links_searchable (link_id, owner_id, created_at, is_active, tag_keys, domain_id, content)
@@ -439,15 +441,17 @@ BEGIN
     ON CONFLICT (owner_id, slot) DO UPDATE
         SET links = t.links + EXCLUDED.links, active_links = t.active_links + EXCLUDED.active_links,
             changes = t.changes + EXCLUDED.changes, bytes = t.bytes + EXCLUDED.bytes;
-    -- Most creations end here: all workspaces of the owner's owners together are far below the lowest limit.
-    PERFORM links_check_storage(owner_id)
-    FROM (SELECT DISTINCT owner_id FROM new_rows) owners, (SELECT min(bytes) AS bytes FROM accounts_storagelimit) lowest
-    WHERE lowest.bytes IS NOT NULL AND lowest.bytes - links_near_limit() < (
-        SELECT sum(t.bytes)
-        FROM accounts_member m JOIN accounts_member o ON o.user_id = m.user_id AND o.role = 'owner'
-        JOIN links_ownertotals t ON t.owner_id = o.workspace_id
-        WHERE m.workspace_id = owners.owner_id AND m.role = 'owner'
-    );
+    SELECT min(bytes) INTO lowest FROM accounts_storagelimit;
+    IF lowest IS NOT NULL THEN
+        -- Almost all creations end here: all workspaces of the owners together are far below the lowest limit.
+        PERFORM links_check_storage(owner_id) FROM (SELECT DISTINCT owner_id FROM new_rows) owners
+        WHERE lowest - links_near_limit() < (
+            SELECT sum(t.bytes)
+            FROM accounts_member m JOIN accounts_member o ON o.user_id = m.user_id AND o.role = 'owner'
+            JOIN links_ownertotals t ON t.owner_id = o.workspace_id
+            WHERE m.workspace_id = owners.owner_id AND m.role = 'owner'
+        );
+    END IF;
     RETURN NULL;
 END $$;
 CREATE FUNCTION links_after_update() RETURNS trigger
