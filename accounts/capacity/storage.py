@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.conf import settings
 from django.db import connection
 
@@ -32,7 +34,7 @@ def storage_limit(plan: str) -> int:
 def write_storage_limits() -> None:
     """Tell the triggers the limits of the settings."""
     limits = {plan: limit for plan in settings.STORAGE_LIMITS if (limit := storage_limit(plan))}
-    values = {"plans": list(limits), "limits": list(limits.values())}
+    values: dict[str, Any] = {"plans": list(limits), "limits": list(limits.values())}
     with connection.cursor() as cursor:
         cursor.execute(_DELETE_LIMITS, values)
         cursor.execute(_WRITE_LIMITS, values)

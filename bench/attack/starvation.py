@@ -1,8 +1,8 @@
-"""python -m bench.attack.starvation [--seconds S]: whether a few networks keep others from logging in and from images.
+"""python -m bench.attack.starvation: whether a few networks keep others from logging in and from images.
 
-Two networks post the right password of a link of their own without pause, over several connections each, while the owner
-of an account logs in from a third one. Then one network requests QR images without pause, while others request one. The
-requests come through a trusted proxy. The exit status is 1 if the service refused one of the others.
+Two networks post the right password of a link without pause, over several connections each, while the owner of an
+account logs in from others. Then one network requests QR images without pause, while others request one. The requests
+come through a trusted proxy. The exit status is 1 if the service refused one of the others.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -28,26 +27,20 @@ Request = Callable[[Connection, str], int]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=0, help="of the attack before the others come")
-    seconds = parser.parse_args().seconds
+    argparse.ArgumentParser(description=__doc__).parse_args()
     with service_folder(), started(TRUSTED_PROXIES="127.0.0.0/8", RATE_LIMIT_PASSWORDS="0") as service:
-        held = _try("log-ins", service, ["10.1.7.1", "10.2.7.1"], _unlock(service), _log_in(service), seconds)
+        held = _try("log-ins", service, ["10.1.7.1", "10.2.7.1"], _unlock(service), _log_in(service))
     with service_folder(), started(TRUSTED_PROXIES="127.0.0.0/8") as service:
         images = _images(service)
-        held &= _try("images", service, ["10.1.7.1"] * 2, images(30), images(1), seconds)
+        held &= _try("images", service, ["10.1.7.1"] * 2, images(30), images(1))
     if not held:
         raise SystemExit(1)
 
 
-def _try(
-    name: str, service: Service, attackers: list[str], attack: Request, request: Request, seconds: float
-) -> bool:
+def _try(name: str, service: Service, attackers: list[str], attack: Request, request: Request) -> bool:
     """Whether all requests of the others succeeded. Each comes from a network of its own, as those of users do."""
-    with _flood(service, attackers, attack) as answered:
-        time.sleep(seconds)
-        with closing(Connection(service.port)) as connection:
-            statuses = Counter(request(connection, f"198.51.{number}.5") for number in range(TRIES))
+    with _flood(service, attackers, attack) as answered, closing(Connection(service.port)) as connection:
+        statuses = Counter(request(connection, f"198.51.{number}.5") for number in range(TRIES))
     print(f"{name}: the attackers got {_shown(answered)}, the others {_shown(statuses)}", flush=True)
     return statuses == {200: TRIES}
 
