@@ -113,6 +113,8 @@ def _within_quota(source: Workspace, target: Workspace, verdicts: list[Verdict])
     if not quota or not accepted:
         return verdicts
     charged = [owner for owner in charged_workspaces(target) if owner not in charged_workspaces(source)]
+    if not charged:
+        return verdicts
     left = links_left(owners=charged, quota=quota, lock=True)
     for position in accepted[left:]:
         verdicts[position] = quota_exceeded(quota)

@@ -9,16 +9,20 @@ CREATE FUNCTION qrcodes_size(content text, logo bytea) RETURNS bigint LANGUAGE s
 $$;
 
 CREATE FUNCTION qrcodes_after_insert() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    near bigint[] := links_lock_storage(ARRAY(SELECT DISTINCT owner_id FROM new_rows));
 BEGIN
     INSERT INTO links_ownertotals AS t (owner_id, slot, links, active_links, clicks, bytes)
     SELECT owner_id, link_id % 8, 0, 0, 0, sum(qrcodes_size(content, logo)) FROM new_rows GROUP BY 1, 2 ORDER BY 1, 2
     ON CONFLICT (owner_id, slot) DO UPDATE SET bytes = t.bytes + EXCLUDED.bytes;
-    PERFORM links_check_storage(owner_id) FROM (SELECT DISTINCT owner_id FROM new_rows) owners;
+    PERFORM links_check_storage(owner) FROM unnest(near) owner;
     RETURN NULL;
 END $$;
 
 -- A code moves with its link.
 CREATE FUNCTION qrcodes_after_update() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    near bigint[] := links_lock_storage(ARRAY(SELECT owner_id FROM new_rows EXCEPT SELECT owner_id FROM old_rows));
 BEGIN
     INSERT INTO links_ownertotals AS t (owner_id, slot, links, active_links, clicks, bytes)
     SELECT owner_id, slot, 0, 0, 0, sum(size)
@@ -28,9 +32,7 @@ BEGIN
     ) changed
     GROUP BY 1, 2 HAVING sum(size) <> 0 ORDER BY 1, 2
     ON CONFLICT (owner_id, slot) DO UPDATE SET bytes = t.bytes + EXCLUDED.bytes;
-    PERFORM links_check_storage(owner_id) FROM (
-        SELECT owner_id FROM new_rows EXCEPT SELECT owner_id FROM old_rows
-    ) owners;
+    PERFORM links_check_storage(owner) FROM unnest(near) owner;
     RETURN NULL;
 END $$;
 

@@ -1,4 +1,4 @@
--- Written by `make schema`. Digest of the migrations: 88487b943ca429cd81c4c08a3db801071214892c978b052a59ddf6af7259fff7
+-- Written by `make schema`. Digest of the migrations: baf417e24669f108f4ac0a405a7d31f25f9515446633a418322392a024b94f50
 SET LOCAL check_function_bodies = false;
 CREATE FUNCTION accounts_create_personal_workspace() RETURNS trigger
     LANGUAGE plpgsql
@@ -425,7 +425,7 @@ CREATE FUNCTION links_after_insert() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 DECLARE
-    lowest bigint;
+    near bigint[] := links_lock_storage(ARRAY(SELECT DISTINCT owner_id FROM new_rows));
 BEGIN
     INSERT INTO links_clickcounter (link_id, owner_id, clicks) SELECT id, owner_id, 0 FROM new_rows;
     INSERT INTO links_searchable (link_id, owner_id, created_at, is_active, tag_keys, domain_id, content)
@@ -443,16 +443,8 @@ BEGIN
     ON CONFLICT (owner_id, slot) DO UPDATE
         SET links = t.links + EXCLUDED.links, active_links = t.active_links + EXCLUDED.active_links,
             changes = t.changes + EXCLUDED.changes, bytes = t.bytes + EXCLUDED.bytes;
-    SELECT min(bytes) INTO lowest FROM accounts_storagelimit;
-    IF lowest IS NOT NULL THEN
-        -- Almost all creations end here: all workspaces of the owners together are far below the lowest limit.
-        PERFORM links_check_storage(owner_id) FROM (SELECT DISTINCT owner_id FROM new_rows) owners
-        WHERE lowest - links_near_limit() < (
-            SELECT sum(t.bytes)
-            FROM accounts_member m JOIN accounts_member o ON o.user_id = m.user_id AND o.role = 'owner'
-            JOIN links_ownertotals t ON t.owner_id = o.workspace_id
-            WHERE m.workspace_id = owners.owner_id AND m.role = 'owner'
-        );
+    IF near <> '{}' THEN
+        PERFORM links_check_storage(owner) FROM unnest(near) owner;
     END IF;
     RETURN NULL;
 END $$;
@@ -460,6 +452,7 @@ CREATE FUNCTION links_after_update() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 DECLARE
+    near bigint[] := links_lock_storage(ARRAY(SELECT DISTINCT owner_id FROM new_rows));
     grown bigint[];
 BEGIN
     WITH searchable AS (
@@ -503,8 +496,8 @@ BEGIN
     )
     SELECT array_agg(owner_id ORDER BY owner_id) INTO grown
     FROM (SELECT owner_id FROM changed GROUP BY 1 HAVING sum(bytes) > 0) owners;
-    IF grown IS NOT NULL THEN
-        PERFORM links_check_storage(owner) FROM unnest(grown) owner;
+    IF near <> '{}' THEN
+        PERFORM links_check_storage(owner) FROM unnest(near) owner WHERE owner = ANY (grown);
     END IF;
     RETURN NULL;
 END $$;
@@ -644,22 +637,15 @@ CREATE FUNCTION links_check_storage(owner bigint) RETURNS void
     AS $$
 DECLARE
     most bigint;
-    shared bigint;
 BEGIN
     SELECT s.bytes INTO most
     FROM accounts_workspace w LEFT JOIN accounts_user u ON u.id = w.account_id
     JOIN accounts_storagelimit s ON s.plan = coalesce(w.plan, u.plan)
     WHERE w.id = owner;
     -- An undeletion does not change the stored bytes.
-    IF most IS NULL OR current_setting('links.is_undeleting', true) = 'on' THEN
-        RETURN;
-    END IF;
-    shared := accounts_limits_owner(owner);
-    IF accounts_stored_bytes(accounts_sharing(shared)) <= most - links_near_limit() THEN
-        RETURN;
-    END IF;
-    PERFORM FROM accounts_workspace WHERE id = shared FOR NO KEY UPDATE;
-    IF accounts_stored_bytes(accounts_sharing(shared)) > most THEN
+    IF most < accounts_stored_bytes(accounts_sharing(accounts_limits_owner(owner)))
+        AND current_setting('links.is_undeleting', true) IS DISTINCT FROM 'on'
+    THEN
         RAISE EXCEPTION 'The limit of stored bytes is reached.'
             USING ERRCODE = 'check_violation', CONSTRAINT = 'storage_limit';
     END IF;
@@ -820,6 +806,19 @@ BEGIN
     END IF;
     RETURN EXISTS (SELECT FROM unnest(others) other WHERE bans_is_host_banned(other));
 END $$;
+CREATE FUNCTION links_is_near_limit(owner bigint) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    AS $$
+DECLARE
+    most bigint;
+BEGIN
+    SELECT s.bytes INTO most
+    FROM accounts_workspace w LEFT JOIN accounts_user u ON u.id = w.account_id
+    JOIN accounts_storagelimit s ON s.plan = coalesce(w.plan, u.plan)
+    WHERE w.id = owner;
+    RETURN most IS NOT NULL
+        AND accounts_stored_bytes(accounts_sharing(accounts_limits_owner(owner))) > most - links_near_limit();
+END $$;
 CREATE FUNCTION links_keys(owner bigint, period integer, active boolean, tags text[], content text) RETURNS tsvector
     LANGUAGE plpgsql IMMUTABLE COST 10000 PARALLEL SAFE
     AS $$
@@ -831,6 +830,34 @@ BEGIN
         || E'\x01' || regexp_replace(substr(content, 2), '(...)', E'\\1\x01', 'g')
         || E'\x01' || regexp_replace(substr(content, 3), '(...)', E'\\1\x01', 'g'), E'\x01'
     ), ''));
+END $$;
+CREATE FUNCTION links_lock_storage(owners bigint[]) RETURNS bigint[]
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    lowest bigint;
+    near bigint[];
+BEGIN
+    SELECT min(bytes) INTO lowest FROM accounts_storagelimit;
+    IF lowest IS NULL THEN
+        RETURN '{}';
+    END IF;
+    -- Almost all end here: all workspaces of the owners' owners together are far below the lowest limit.
+    near := ARRAY(
+        SELECT owner FROM unnest(owners) owner WHERE CASE
+            WHEN lowest - links_near_limit() < (
+                SELECT sum(t.bytes)
+                FROM accounts_member m JOIN accounts_member o ON o.user_id = m.user_id AND o.role = 'owner'
+                JOIN links_ownertotals t ON t.owner_id = o.workspace_id
+                WHERE m.workspace_id = owner AND m.role = 'owner'
+            ) THEN links_is_near_limit(owner) ELSE false
+        END
+    );
+    IF near <> '{}' THEN
+        PERFORM FROM accounts_workspace WHERE id = ANY (ARRAY(SELECT accounts_limits_owner(n) FROM unnest(near) n))
+        ORDER BY id FOR NO KEY UPDATE;
+    END IF;
+    RETURN near;
 END $$;
 CREATE FUNCTION links_moment(moment timestamp with time zone) RETURNS text
     LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -1131,16 +1158,20 @@ END $$;
 CREATE FUNCTION qrcodes_after_insert() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
+DECLARE
+    near bigint[] := links_lock_storage(ARRAY(SELECT DISTINCT owner_id FROM new_rows));
 BEGIN
     INSERT INTO links_ownertotals AS t (owner_id, slot, links, active_links, clicks, bytes)
     SELECT owner_id, link_id % 8, 0, 0, 0, sum(qrcodes_size(content, logo)) FROM new_rows GROUP BY 1, 2 ORDER BY 1, 2
     ON CONFLICT (owner_id, slot) DO UPDATE SET bytes = t.bytes + EXCLUDED.bytes;
-    PERFORM links_check_storage(owner_id) FROM (SELECT DISTINCT owner_id FROM new_rows) owners;
+    PERFORM links_check_storage(owner) FROM unnest(near) owner;
     RETURN NULL;
 END $$;
 CREATE FUNCTION qrcodes_after_update() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
+DECLARE
+    near bigint[] := links_lock_storage(ARRAY(SELECT owner_id FROM new_rows EXCEPT SELECT owner_id FROM old_rows));
 BEGIN
     INSERT INTO links_ownertotals AS t (owner_id, slot, links, active_links, clicks, bytes)
     SELECT owner_id, slot, 0, 0, 0, sum(size)
@@ -1150,9 +1181,7 @@ BEGIN
     ) changed
     GROUP BY 1, 2 HAVING sum(size) <> 0 ORDER BY 1, 2
     ON CONFLICT (owner_id, slot) DO UPDATE SET bytes = t.bytes + EXCLUDED.bytes;
-    PERFORM links_check_storage(owner_id) FROM (
-        SELECT owner_id FROM new_rows EXCEPT SELECT owner_id FROM old_rows
-    ) owners;
+    PERFORM links_check_storage(owner) FROM unnest(near) owner;
     RETURN NULL;
 END $$;
 CREATE FUNCTION qrcodes_bytes_after_delete() RETURNS trigger
@@ -2584,13 +2613,13 @@ INSERT INTO django_migrations VALUES
 	(51, 'limits', '0001_initial', now(), '44aee3597253b1132001afb1d55da4c0cea0e069047bcba902dbd67f391eed2b'),
 	(52, 'links', '0003_owned_by_workspaces', now(), '6e72ea56423094a87af8f34076ef7b6b0e2d67f17b2b55c078bb88bbdb81532a'),
 	(53, 'links', '0004_keys_of_links', now(), '96b45b54dbdc0b759bb12ae960abebaff95733279c3680d7c19327eae256d45b'),
-	(54, 'links', '0005_stored_bytes', now(), '769725fa18f41c311410bd6b81584e97770e835c390437fa64f99ba1ed04eea4'),
+	(54, 'links', '0005_stored_bytes', now(), 'e3ec4e1ed07244fd25ebc3433f09a8820da64d75d21611225e0e441d1b42115f'),
 	(55, 'mfa', '0001_initial', now(), NULL),
 	(56, 'mfa', '0002_authenticator_timestamps', now(), NULL),
 	(57, 'mfa', '0003_authenticator_type_uniq', now(), NULL),
 	(58, 'qrcodes', '0001_initial', now(), 'c7b79afb27316edf05bcea185ca7e21886d27a1f1f397ee7543b5ad6ebfb7af0'),
 	(59, 'qrcodes', '0002_owned_by_workspaces', now(), '66c64a9f3d2ac06ff32e69488dc18bf8937b54951559045561811dcb4b872103'),
-	(60, 'qrcodes', '0003_stored_bytes', now(), '1bcc9dc19947ea4e1b1f2a55a85384f937b5f99d3441e52b07273b7ead599077'),
+	(60, 'qrcodes', '0003_stored_bytes', now(), '8efb54d1ae5b9cbbd8f95b7610aea88125af05bae6526dda315b48612e00f07b'),
 	(61, 'sessions', '0001_initial', now(), NULL);
 SELECT pg_catalog.setval('account_emailaddress_id_seq', 1, false);
 SELECT pg_catalog.setval('account_emailconfirmation_id_seq', 1, false);

@@ -25,27 +25,61 @@ END $$;
 -- More than the transactions of one moment write.
 CREATE FUNCTION links_near_limit() RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT 67108864::bigint $$;
 
--- Call it after the totals were written. Far below the limit it takes no lock. Near it, transactions of owners that share
--- the limit wait for each other, and the statement after the lock sees what the others have committed.
+CREATE FUNCTION links_is_near_limit(owner bigint) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    most bigint;
+BEGIN
+    SELECT s.bytes INTO most
+    FROM accounts_workspace w LEFT JOIN accounts_user u ON u.id = w.account_id
+    JOIN accounts_storagelimit s ON s.plan = coalesce(w.plan, u.plan)
+    WHERE w.id = owner;
+    RETURN most IS NOT NULL
+        AND accounts_stored_bytes(accounts_sharing(accounts_limits_owner(owner))) > most - links_near_limit();
+END $$;
+
+-- Call it before the totals are written, and links_check_storage afterwards with those of the owners that it returns. Far
+-- below the limit it takes no lock. Near it, transactions of owners that share the limit wait for each other, before they
+-- lock totals, so that they cannot deadlock.
+CREATE FUNCTION links_lock_storage(owners bigint[]) RETURNS bigint[] LANGUAGE plpgsql AS $$
+DECLARE
+    lowest bigint;
+    near bigint[];
+BEGIN
+    SELECT min(bytes) INTO lowest FROM accounts_storagelimit;
+    IF lowest IS NULL THEN
+        RETURN '{}';
+    END IF;
+    -- Almost all end here: all workspaces of the owners' owners together are far below the lowest limit.
+    near := ARRAY(
+        SELECT owner FROM unnest(owners) owner WHERE CASE
+            WHEN lowest - links_near_limit() < (
+                SELECT sum(t.bytes)
+                FROM accounts_member m JOIN accounts_member o ON o.user_id = m.user_id AND o.role = 'owner'
+                JOIN links_ownertotals t ON t.owner_id = o.workspace_id
+                WHERE m.workspace_id = owner AND m.role = 'owner'
+            ) THEN links_is_near_limit(owner) ELSE false
+        END
+    );
+    IF near <> '{}' THEN
+        PERFORM FROM accounts_workspace WHERE id = ANY (ARRAY(SELECT accounts_limits_owner(n) FROM unnest(near) n))
+        ORDER BY id FOR NO KEY UPDATE;
+    END IF;
+    RETURN near;
+END $$;
+
+-- The statements of this function see what the transactions that held the lock before have committed.
 CREATE FUNCTION links_check_storage(owner bigint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     most bigint;
-    shared bigint;
 BEGIN
     SELECT s.bytes INTO most
     FROM accounts_workspace w LEFT JOIN accounts_user u ON u.id = w.account_id
     JOIN accounts_storagelimit s ON s.plan = coalesce(w.plan, u.plan)
     WHERE w.id = owner;
     -- An undeletion does not change the stored bytes.
-    IF most IS NULL OR current_setting('links.is_undeleting', true) = 'on' THEN
-        RETURN;
-    END IF;
-    shared := accounts_limits_owner(owner);
-    IF accounts_stored_bytes(accounts_sharing(shared)) <= most - links_near_limit() THEN
-        RETURN;
-    END IF;
-    PERFORM FROM accounts_workspace WHERE id = shared FOR NO KEY UPDATE;
-    IF accounts_stored_bytes(accounts_sharing(shared)) > most THEN
+    IF most < accounts_stored_bytes(accounts_sharing(accounts_limits_owner(owner)))
+        AND current_setting('links.is_undeleting', true) IS DISTINCT FROM 'on'
+    THEN
         RAISE EXCEPTION 'The limit of stored bytes is reached.'
             USING ERRCODE = 'check_violation', CONSTRAINT = 'storage_limit';
     END IF;
@@ -53,7 +87,7 @@ END $$;
 
 CREATE OR REPLACE FUNCTION links_after_insert() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
-    lowest bigint;
+    near bigint[] := links_lock_storage(ARRAY(SELECT DISTINCT owner_id FROM new_rows));
 BEGIN
     INSERT INTO links_clickcounter (link_id, owner_id, clicks) SELECT id, owner_id, 0 FROM new_rows;
     INSERT INTO links_searchable (link_id, owner_id, created_at, is_active, tag_keys, domain_id, content)
@@ -71,22 +105,15 @@ BEGIN
     ON CONFLICT (owner_id, slot) DO UPDATE
         SET links = t.links + EXCLUDED.links, active_links = t.active_links + EXCLUDED.active_links,
             changes = t.changes + EXCLUDED.changes, bytes = t.bytes + EXCLUDED.bytes;
-    SELECT min(bytes) INTO lowest FROM accounts_storagelimit;
-    IF lowest IS NOT NULL THEN
-        -- Almost all creations end here: all workspaces of the owners together are far below the lowest limit.
-        PERFORM links_check_storage(owner_id) FROM (SELECT DISTINCT owner_id FROM new_rows) owners
-        WHERE lowest - links_near_limit() < (
-            SELECT sum(t.bytes)
-            FROM accounts_member m JOIN accounts_member o ON o.user_id = m.user_id AND o.role = 'owner'
-            JOIN links_ownertotals t ON t.owner_id = o.workspace_id
-            WHERE m.workspace_id = owners.owner_id AND m.role = 'owner'
-        );
+    IF near <> '{}' THEN
+        PERFORM links_check_storage(owner) FROM unnest(near) owner;
     END IF;
     RETURN NULL;
 END $$;
 
 CREATE OR REPLACE FUNCTION links_after_update() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
+    near bigint[] := links_lock_storage(ARRAY(SELECT DISTINCT owner_id FROM new_rows));
     grown bigint[];
 BEGIN
     WITH searchable AS (
@@ -130,8 +157,8 @@ BEGIN
     )
     SELECT array_agg(owner_id ORDER BY owner_id) INTO grown
     FROM (SELECT owner_id FROM changed GROUP BY 1 HAVING sum(bytes) > 0) owners;
-    IF grown IS NOT NULL THEN
-        PERFORM links_check_storage(owner) FROM unnest(grown) owner;
+    IF near <> '{}' THEN
+        PERFORM links_check_storage(owner) FROM unnest(near) owner WHERE owner = ANY (grown);
     END IF;
     RETURN NULL;
 END $$;

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
 import pytest
+from django.db.models import F
 from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
@@ -16,7 +18,7 @@ from accounts.rights.roles import Role
 from accounts.services import NewAccount, change_account
 from accounts.workspaces.services import change_plan, delete_workspace
 from domains.models import Domain
-from links.models import Link
+from links.models import CreatedLinks, Link
 from testing.accounts.accounts import account
 from testing.accounts.keys import scoped_client
 from testing.accounts.workspaces import add_member, key_client_in, team, token_client_in
@@ -119,10 +121,14 @@ def test_a_move_between_workspaces_of_one_free_account_is_not_charged_again(
     first, second = team(owner), team(owner)
     client = in_team(owner, first)
     assert create(client, 3) == [201] * 3
+    # Those of another month do not count at all.
+    CreatedLinks.objects.update(month=F("month") - timedelta(days=40))
+    assert create(client, 3) == [201] * 3
     ids = [link["_id"] for link in client.get("/api/urls").json()["data"]["urls"]]
-    for target in (second, owner.workspace):
+    # A team has a quota of its own, besides.
+    for target, number in ((owner.workspace, 6), (second, 3)):
         moved = client.post("/api/urls/move", {"ids": ids, "workspaceId": str(target.public_id)})
-        assert moved.json()["data"]["succeeded"] == 3, moved.json()
+        assert moved.json()["data"]["succeeded"] == number, moved.json()
         client = in_team(owner, target)
     assert create(personal(owner)) == [429]
 
