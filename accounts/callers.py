@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, cast
 
 from rest_framework.request import Request
 
+from accounts.capacity.caps import charged_workspaces
 from accounts.models import User, Workspace
 from accounts.rights.roles import Role
 from accounts.rights.scopes import CallerKey
@@ -24,6 +25,13 @@ SELECT {", ".join(f"w.{column}" for column in COLUMNS)}, m.role
 FROM account JOIN accounts_member m ON m.user_id = account.id JOIN accounts_workspace w ON w.id = m.workspace_id
 WHERE w.public_id = %(workspace)s::uuid
 """  # noqa: S608 # composed of constants
+# The second count of a request in a team's workspace on the free plan, after that of the workspace; see
+# `accounts.capacity.caps.charged_workspaces`. Of several counts, the highest decides.
+CHARGED_OWNER = """
+SELECT int8send(owner) FROM (SELECT {workspace} AS id FROM {source} WHERE {plan} = 'free' AND {account} IS NULL) team,
+accounts_limits_owner(team.id) owner WHERE owner <> team.id AND 'free' <> ALL (%(unlimited)s::text[])
+"""
+HIGHEST_COUNT = "(SELECT requests, reset FROM count ORDER BY requests DESC LIMIT 1)"
 
 
 class Caller(NamedTuple):
@@ -43,10 +51,10 @@ class Caller(NamedTuple):
     key: CallerKey | None = None
 
     @property
-    def subject(self) -> bytes:
-        """The owner of the request limit, as a subject of `limits.rates`."""
-        owner = self.account if self.workspace is None else self.workspace
-        return int(owner.pk).to_bytes(8, "big", signed=True)
+    def subjects(self) -> list[bytes]:
+        """The owners of the request limits, as subjects of `limits.rates`."""
+        owners = [self.account.pk] if self.workspace is None else charged_workspaces(self.workspace)
+        return [int(owner).to_bytes(8, "big", signed=True) for owner in owners]
 
     @property
     def plan(self) -> str:

@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from accounts.callers import MEMBERSHIP, Caller, personal_workspace, read_membership
+from accounts.callers import (
+    CHARGED_OWNER,
+    HIGHEST_COUNT,
+    MEMBERSHIP,
+    Caller,
+    personal_workspace,
+    read_membership,
+)
 from accounts.credentials import keys
 from accounts.models import ApiKey, User
 from accounts.rights.plans import plans_without_request_limit
@@ -24,20 +31,22 @@ _USER_OF_KEY = f"""
 SELECT {", ".join(f"u.{name}" for name in _FIELDS)}
 FROM accounts_apikey k JOIN accounts_user u ON u.id = k.user_id WHERE k.digest = %(digest)s AND u.is_active
 """  # noqa: S608 # composed of constants
-# The subject is that of `Caller.subject`.
+# The subjects are those of `Caller.subjects`.
 _CALLER_OF_KEY = f"""
 WITH account AS ({_USER_OF_KEY}), count AS (
     {counting("SELECT int8send(id) FROM account WHERE plan <> ALL (%(unlimited)s::text[])")}
 )
 SELECT account.*, requests, reset FROM account LEFT JOIN count ON true
 """  # noqa: S608 # composed of constants
-_COUNTED = """
+_COUNTED = f"""
 SELECT int8send(coalesce(w.id, a.id)) FROM account a LEFT JOIN workspace w ON true
 WHERE coalesce(w.plan, a.plan) <> ALL (%(unlimited)s::text[])
-"""
+UNION ALL {CHARGED_OWNER.format(workspace="id", source="workspace", plan="plan", account="account_id")}
+"""  # noqa: S608 # composed of constants
 _CALLER_IN_WORKSPACE = f"""
 WITH account AS ({_USER_OF_KEY}), workspace AS ({MEMBERSHIP}), count AS ({counting(_COUNTED)})
-SELECT a.*, w.*, requests, reset FROM account a LEFT JOIN workspace w ON true LEFT JOIN count ON true
+SELECT a.*, w.*, requests, reset
+FROM account a LEFT JOIN workspace w ON true LEFT JOIN {HIGHEST_COUNT} highest ON true
 """  # noqa: S608 # composed of constants
 
 

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from accounts.callers import personal_workspace
 from accounts.credentials import keys
-from accounts.credentials.hashing import hashing
+from accounts.credentials.hashing import account_hashing, admit_network
 from accounts.credentials.tokens import TokenPair
 from accounts.history.recording import authored_transaction, record_change
 from accounts.identities import mail_after_new_password
@@ -106,7 +106,7 @@ def login_attempt(*, email: str, address: str, per_network: Limit = PER_NETWORK)
     """Wraps the password check of a login through the API or the admin. Raises TooManyAttempts."""
     network = client_network(address)
     # Admit before counting: a login refused for lack of capacity is not a failed attempt.
-    with hashing.admit(f"network {network}"):
+    with admit_network(account_hashing, address):
         yield begin_guess(
             f"login {email.lower()}",
             address,

@@ -48,6 +48,11 @@ def is_reference_gone(error: BaseException) -> bool:
     return getattr(error.__cause__, "sqlstate", None) == _FOREIGN_KEY_VIOLATION
 
 
+def is_storage_full(error: BaseException) -> bool:
+    """Whether a trigger has refused to store more than the plan allows."""
+    return getattr(getattr(error.__cause__, "diag", None), "constraint_name", None) == "storage_limit"
+
+
 def has_unknown_outcome(error: BaseException) -> bool:
     """Whether the database may have executed the statement although it did not respond in time."""
     return isinstance(error.__cause__, ResponseTimeout)

@@ -75,6 +75,16 @@ class Forbidden(ServiceError):
     message = "You do not have permission to do this."
 
 
+class StorageFull(Forbidden):
+    """A trigger has refused to store more, and so changed nothing."""
+
+    code = "quota_exceeded"
+    message = (
+        "The plan allows no more stored data. Delete links or QR codes first; a deleted link counts until it can no "
+        "longer be brought back."
+    )
+
+
 class RoleRequired(Forbidden):
     """The caller's role in the workspace is lower than ``role``."""
 

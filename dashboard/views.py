@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
+from types import MappingProxyType
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth import logout
 from django.db import Error
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
@@ -13,19 +15,23 @@ from django.utils.cache import patch_vary_headers
 from django.utils.translation.trans_real import parse_accept_lang_header
 from django.views.decorators.http import require_POST, require_safe
 
+from accounts.api_requests.throttling import address_of_client
 from accounts.identities import PROVIDER_LOGOUT
 from accounts.models import User
 from accounts.second_factor.codes import SecondFactorRequired
 from accounts.second_factor.policy import lacks_second_factor
 from accounts.sessions.browser import token_for_browser
 from common.database import is_outage
+from common.errors import TooManyRequests
 from common.host.metrics import count_database_error
 from common.http.browser_headers import protect_page
+from common.http.client_address import client_network
 from dashboard import files
 from dashboard.brand_style import stylesheet
 from dashboard.brand_style import version as brand_version
 from dashboard.document import document
 from dashboard.same_origin import is_same_origin
+from limits.rates import spend_request
 
 # Images: QR codes and icons of the style. `trusted-types 'none'` forbids every way to turn a text into code.
 CONTENT_SECURITY_POLICY = (
@@ -80,7 +86,11 @@ def _for_own_page(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[Http
         if not is_same_origin(request):
             return _refuse(403, "forbidden", "Only the dashboard's own page may call this.")
         try:
+            if not request.user.is_authenticated and (limit := settings.RATE_LIMIT_ANONYMOUS):
+                spend_request(f"sessions of {client_network(address_of_client(request))}", limit)
             return view(request)
+        except TooManyRequests as error:
+            return _refuse(error.status, error.code, error.message, error.headers)
         except Error as error:
             count_database_error("page")
             if not is_outage(error):
@@ -126,8 +136,13 @@ def _compressed(request: HttpRequest, content: files.Content, content_type: str)
     return response
 
 
-def _refuse(status: int, code: str, message: str) -> HttpResponse:
-    return _respond(status, {"success": False, "message": message, "code": code})
+def _refuse(
+    status: int, code: str, message: str, headers: Mapping[str, str] = MappingProxyType({})
+) -> HttpResponse:
+    response = _respond(status, {"success": False, "message": message, "code": code})
+    for name, value in headers.items():
+        response[name] = value
+    return response
 
 
 def _respond(status: int, body: dict[str, Any]) -> HttpResponse:

@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.db import IntegrityError, connection
 
-from accounts.capacity.caps import CapReached, lock_count
+from accounts.capacity.caps import CapReached, lock_count, sharing_workspaces
 from accounts.history.recording import authored_transaction
 from accounts.models import Workspace
 from accounts.rights.plans import allows_custom_domains
@@ -157,9 +157,9 @@ def _require_space(owner: Workspace, host: str) -> None:
     if not cap:
         return
     lock_count(owner)
-    domains = domains_of(owner)
+    count = Domain.objects.filter(owner__in=sharing_workspaces(owner)).count()
     # A repeated claim to a name fails as a duplicate, even at the cap.
-    if domains.count() >= cap and not domains.filter(host=host).exists():
+    if count >= cap and not domains_of(owner).filter(host=host).exists():
         raise CapReached(cap, "domains")
 
 

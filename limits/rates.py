@@ -30,7 +30,7 @@ def counting(subjects: str) -> str:
     """  # noqa: S608 # composed of constants
 
 
-_COUNT = counting("SELECT %s::bytea")
+_COUNT = counting("SELECT unnest(%s::bytea[])")
 _DELETE_EXPIRED = f"""
 DELETE FROM limits_requestcount WHERE started < now() - interval '{WINDOW_SECONDS} s'
 """  # noqa: S608 # composed of constants
@@ -61,15 +61,16 @@ class Rate(NamedTuple):
         }
 
 
-def spend_request(subject: str | bytes, limit: int) -> Rate:
-    """Count a request before it is processed. Raises TooManyRequests above the limit.
+def spend_request(subject: str | bytes, limit: int, *others: bytes) -> Rate:
+    """Count a request before it is processed, also for ``others``. Raises TooManyRequests above the limit of any.
 
-    The table stores a text as its keyed digest, and bytes as they are.
+    The table stores a text as its keyed digest, and bytes as they are. Calls with several subjects must have those
+    that they share in one order.
     """
     stored = digest_subject(subject) if isinstance(subject, str) else subject
     with prepared_cursor() as cursor:
-        cursor.execute(_COUNT, [stored])
-        return rate_of(Count(*cursor.fetchone()), limit)
+        cursor.execute(_COUNT, [[stored, *others]])
+        return rate_of(max(Count(*row) for row in cursor.fetchall()), limit)
 
 
 def rate_of(count: Count, limit: int) -> Rate:

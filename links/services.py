@@ -10,6 +10,7 @@ from typing import Any, Unpack
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from accounts.capacity.caps import charged_workspaces
 from accounts.history.reading import last_change
 from accounts.history.recording import authored_transaction, name_author
 from accounts.models import User, Workspace
@@ -60,7 +61,7 @@ def create_link(
     # If the plan has a quota, charge it in the same transaction, so that a refused link uses none of it.
     with transaction.atomic() if quota else nullcontext():
         if quota:
-            spend_quota(owner=owner, quota=quota)
+            spend_quota(owners=charged_workspaces(owner), quota=quota)
         _insert(link, addresses)
     cache_versions.bump(new_codes=[link.short_code, custom_code or link.short_code])
     return link

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from accounts.age import account_age
 from accounts.api_requests.idempotency import idempotent
 from accounts.callers import account_of, workspace_of
-from accounts.credentials.hashing import hashing
+from accounts.credentials.hashing import link_hashing
 from accounts.rights.roles import Role
 from accounts.rights.scopes import Scope
 from common.rest.api import ApiViewSet
@@ -119,4 +119,4 @@ def _admit_hashing(request: Request, fields: Mapping[str, Any]) -> AbstractConte
     """Limit concurrent password hashing per account. Raises TooManyAtOnce."""
     if fields.get("password") is None:
         return nullcontext()
-    return hashing.admit(f"account {account_of(request).pk}")
+    return link_hashing.admit(f"account {account_of(request).pk}")

@@ -7,14 +7,14 @@ from typing import Any
 from django.conf import settings
 from django.dispatch import receiver
 
-from accounts.capacity.caps import CapReached
+from accounts.capacity.caps import CapReached, sharing_workspaces
 from accounts.models import Workspace
 from links.bulk.moving import links_moved
 from qrcodes.models import QrCode
 
 
 @receiver(links_moved)
-def move_qr_codes(*, target: Workspace, links: list[int], **_: Any) -> None:
+def move_qr_codes(*, source: Workspace, target: Workspace, links: list[int], **_: Any) -> None:
     """Raises CapReached. The sender has locked the links, and the count of the target's objects.
 
     The cap limits new codes and moved ones. An undeletion ignores the cap, so a workspace can be above it: links
@@ -22,5 +22,8 @@ def move_qr_codes(*, target: Workspace, links: list[int], **_: Any) -> None:
     """
     moved = QrCode.objects.filter(link__in=links).update(owner=target)
     cap = settings.QR_CODES_PER_ACCOUNT
-    if moved and cap and QrCode.objects.filter(owner=target).values("pk")[: cap + 1].count() > cap:
+    if not moved or not cap:
+        return
+    counted = sharing_workspaces(target)
+    if source.pk not in counted and QrCode.objects.filter(owner__in=counted)[: cap + 1].count() > cap:
         raise CapReached(cap, "QR codes")

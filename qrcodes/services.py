@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 import orjson
 from django.conf import settings
 
-from accounts.capacity.caps import CapReached, lock_count
+from accounts.capacity.caps import CapReached, lock_count, sharing_workspaces
 from accounts.models import Workspace
 from common.database import in_one_transaction
 from common.errors import FieldError, InvalidFields
@@ -65,7 +65,7 @@ def _require_space(owner: Workspace) -> None:
     if not cap:
         return
     lock_count(owner)
-    if QrCode.objects.filter(owner=owner).values("pk")[:cap].count() >= cap:
+    if QrCode.objects.filter(owner__in=sharing_workspaces(owner)).values("pk")[:cap].count() >= cap:
         raise CapReached(cap, "QR codes")
 
 

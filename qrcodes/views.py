@@ -12,13 +12,16 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.api_requests.idempotency import idempotent
+from accounts.api_requests.throttling import address_of_client
 from accounts.callers import workspace_of
 from accounts.rights.roles import Role
 from accounts.rights.scopes import Scope
+from common.http.client_address import client_network, customer_network
 from common.rest.api import ApiViewSet
 from common.rest.envelope import ok
 from common.rest.pagination import pagination_of
 from common.rest.response_warnings import warn
+from limits.rates import spend_request
 from qrcodes import representations, selectors, services
 from qrcodes.drawing.colors import color_warnings
 from qrcodes.drawing.design import Design, ImageFormat
@@ -91,15 +94,15 @@ class ImageView(APIView):
     schema = None
 
     def get(self, request: Request, token: str, image_format: str) -> HttpResponse:
-        with drawing_queue.slot():
-            return self._get(request, selectors.get_image(token, image_format))
-
-    def _get(self, request: Request, code: QrCode) -> HttpResponse:
+        address = address_of_client(request)
+        if limit := settings.RATE_LIMIT_ANONYMOUS:
+            spend_request(f"images for {client_network(address)}", limit)
+        code = selectors.get_image(token, image_format)
         # The picture never changes, but its bytes may with the next version of Pillow: a weak ETag.
         etag, made_at = f'W/"{bytes(code.digest).hex()[:32]}"', int(code.created_at.timestamp())
         response = get_conditional_response(request, etag=etag, last_modified=made_at)
         if response is None:
-            response = _image(code)
+            response = _image(code, address)
         elif response.status_code == 412:
             return response
         response["ETag"] = etag
@@ -120,8 +123,10 @@ class ImageView(APIView):
         return final
 
 
-def _image(code: QrCode) -> HttpResponse:
-    picture = drawing_queue.draw(partial(render, code.content, code.design))
+def _image(code: QrCode, address: str) -> HttpResponse:
+    picture = drawing_queue.image(
+        bytes(code.digest), customer_network(address), partial(render, code.content, code.design)
+    )
     response = HttpResponse(picture, CONTENT_TYPES[code.format])
     if code.format == ImageFormat.SVG:
         # Opened directly, an SVG is a document that could run scripts; this policy forbids it.

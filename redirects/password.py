@@ -12,9 +12,8 @@ from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse
 from django.utils.crypto import constant_time_compare
 
-from accounts.credentials.hashing import hashing
+from accounts.credentials.hashing import admit_network, link_hashing
 from common.database import check_connection
-from common.http.client_address import client_network
 from common.secrets import CurrentKeySigner
 from limits.guessing import begin_guess
 from links.destinations.lookup import Target
@@ -44,8 +43,8 @@ def json_password(request: HttpRequest) -> str | None:
 def try_password(target: Target, password: str, address: str) -> bool:
     """Return whether the password is correct. Raises TooManyAttempts before hashing if no attempts are left."""
     password = password[:_MAX_INPUT]
-    with hashing.admit(f"network {client_network(address)}"):
-        check_connection()
+    check_connection()
+    with admit_network(link_hashing, address):
         guess = begin_guess(f"link-password {target.link_id}", address)
         is_correct = check_password(password, target.password or "")
         if is_correct:

@@ -161,7 +161,7 @@ def _check_json_password(request: HttpRequest, target: Target, visitor: Visitor)
         password = json_password(request)
     except ValueError:
         return refuse(request, refusals.NO_PASSWORD_OBJECT)
-    if target.password is None:
+    if target.password is None or is_unlocked(request, target):
         return None
     if password is None:
         return _refuse(request, target, visitor, refusals.PASSWORD)

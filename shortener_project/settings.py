@@ -114,6 +114,7 @@ MIDDLEWARE = [
     "shortener_project.web.middleware.PageSessions",
     "shortener_project.web.middleware.PageCsrf",
     "shortener_project.web.middleware.PageAuthentication",
+    "shortener_project.web.middleware.AdminRequests",
     "shortener_project.web.middleware.PageActor",
     "shortener_project.web.middleware.PageMessages",
     "sign_in.middleware.AccountPages",
@@ -215,6 +216,7 @@ RATE_LIMITS = {
     "enterprise": variables.RATE_LIMIT_ENTERPRISE.read(),
 }
 RATE_LIMIT_ANONYMOUS = variables.RATE_LIMIT_ANONYMOUS.read()
+RATE_LIMIT_PASSWORDS = variables.RATE_LIMIT_PASSWORDS.read()
 IDEMPOTENCY_MB = variables.IDEMPOTENCY_MB.read()
 UNKNOWN_CODE_LIMIT = variables.UNKNOWN_CODE_LIMIT.read()
 # Links per calendar month; 0: no limit.
@@ -227,6 +229,13 @@ LINK_QUOTAS = {
 DOMAINS_PER_ACCOUNT = variables.DOMAINS_PER_ACCOUNT.read()
 QR_CODES_PER_ACCOUNT = variables.QR_CODES_PER_ACCOUNT.read()
 WORKSPACES_PER_ACCOUNT = variables.WORKSPACES_PER_ACCOUNT.read()
+WORKSPACES_PER_DAY = variables.WORKSPACES_PER_DAY.read()
+# Megabytes; 0: no limit.
+STORAGE_LIMITS = {
+    "free": variables.STORAGE_MB_FREE.read(),
+    "pro": variables.STORAGE_MB_PRO.read(),
+    "enterprise": variables.STORAGE_MB_ENTERPRISE.read(),
+}
 # In addition to the reserved words in links.codes.reserved. Compared in lower case.
 RESERVED_CODES = variables.RESERVED_CODES.read()
 
@@ -252,6 +261,7 @@ CLICKS_DIR = VAR_DIR / "clicks"
 CLICK_SYNC = click_variables.CLICK_SYNC.read()
 CLICK_BACKLOG_MB = click_variables.CLICK_BACKLOG_MB.read()
 HISTORY_DAYS = variables.HISTORY_DAYS.read()
+HISTORY_MB = variables.HISTORY_MB.read()
 CLICK_RETENTION_DAYS = click_variables.CLICK_RETENTION_DAYS.read()
 
 METRICS_ALLOWED_NETWORKS = variables.METRICS_ALLOWED_NETWORKS.read()

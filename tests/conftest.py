@@ -18,6 +18,7 @@ from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
 from accounts.credentials.hashers import Argon2
+from accounts.credentials.hashing import account_hashing, link_hashing
 from accounts.services import NewAccount, create_account
 from common.host import cache_versions, state
 from common.host.guess_counts import guesses
@@ -47,8 +48,9 @@ def pytest_configure() -> None:
     Service.may_fork = True
     # The service gives up after two seconds, and on a busy machine a hundred threads of a test connect at once.
     django_settings.DATABASES["default"]["OPTIONS"]["connect_timeout"] = DEADLINE
-    # The service responds with 503 if an image takes longer than five seconds.
-    drawing_queue.timeout = DEADLINE
+    # The service refuses images and passwords that take or wait longer than five seconds.
+    drawing_queue.timeout = drawing_queue.admission.seconds = DEADLINE
+    account_hashing.seconds = link_hashing.seconds = DEADLINE
     # A shell ignores SIGINT in background commands, and everything that the tests start would inherit that.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -43,7 +43,10 @@ def _counted(request: Request) -> Rate | None:
         limit = requests_per_minute(caller.plan)
         if caller.counted is not None:
             return rate_of(caller.counted, limit)
-        return spend_request(caller.subject, limit) if limit else None
+        if not limit:
+            return None
+        subject, *others = caller.subjects
+        return spend_request(subject, limit, *others)
     limit = settings.RATE_LIMIT_ANONYMOUS
     return (
         spend_request(f"requests from {client_network(address_of_client(request))}", limit) if limit else None

@@ -1,44 +1,34 @@
-"""Admission control for password hashing. A hash takes tens of milliseconds and occupies its thread."""
+"""Admission to password hashing. A hash takes tens of milliseconds and occupies its thread."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Lock
 
-from accounts.capacity.concurrency import TooManyAtOnce
+from django.conf import settings
 
-# A worker has four threads. One stays free for requests without a password.
-MAX_CALLERS = 3
-MAX_PER_CALLER = 2
+from accounts.capacity.admission import Admission
+from common.http.client_address import customer_network
+from limits.rates import spend_request
 
+# A hash is a matter of milliseconds; a longer wait means that the machine or the database is overloaded.
+WAIT_SECONDS = 5
 
-class Admission:
-    """Admits ``max_callers`` concurrently in this process, and ``max_per_caller`` per account or network."""
-
-    def __init__(self, max_callers: int, max_per_caller: int) -> None:
-        self._max_callers = max_callers
-        self._max_per_caller = max_per_caller
-        self._inside: Counter[str] = Counter()
-        self._lock = Lock()
-
-    @contextmanager
-    def admit(self, caller: str) -> Iterator[None]:
-        """Raises TooManyAtOnce without waiting."""
-        with self._lock:
-            if self._inside.total() >= self._max_callers:
-                raise TooManyAtOnce(self._max_callers)
-            if self._inside[caller] >= self._max_per_caller:
-                raise TooManyAtOnce(self._max_per_caller)
-            self._inside[caller] += 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._inside[caller] -= 1
-                if not self._inside[caller]:
-                    del self._inside[caller]
+# Separate, so that visitors of links cannot keep anybody from logging in. A worker has four threads, and neither can
+# occupy all of them.
+account_hashing = Admission(2, 1, seconds=WAIT_SECONDS)
+link_hashing = Admission(1, 1, seconds=WAIT_SECONDS)
 
 
-hashing = Admission(MAX_CALLERS, MAX_PER_CALLER)
+@contextmanager
+def admit_network(admission: Admission, address: str) -> Iterator[None]:
+    """Raises TooManyRequests or TooManyAtOnce. ``address`` is the client's.
+
+    Counts right passwords, too: their hashes cost the same.
+    """
+    network = customer_network(address)
+    if limit := settings.RATE_LIMIT_PASSWORDS:
+        kind = "accounts" if admission is account_hashing else "links"
+        spend_request(f"passwords of {kind} from {network}", limit)
+    with admission.admit(f"network {network}"):
+        yield

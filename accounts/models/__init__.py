@@ -3,19 +3,21 @@
 """
 
 from accounts.models.accounts import ApiKey, EndReason, PasskeyHandle, Session, StoredResponse, User
-from accounts.models.changes import Change
+from accounts.models.changes import Change, HistorySize
 from accounts.models.keys import ScopedKey
-from accounts.models.workspaces import Invitation, Member, Workspace
+from accounts.models.workspaces import Invitation, Member, StorageLimit, Workspace
 
 __all__ = [
     "ApiKey",
     "Change",
     "EndReason",
+    "HistorySize",
     "Invitation",
     "Member",
     "PasskeyHandle",
     "ScopedKey",
     "Session",
+    "StorageLimit",
     "StoredResponse",
     "User",
     "Workspace",

@@ -9,6 +9,27 @@ from django.db.models.functions import Now
 from common.http.current_request import Via
 
 
+class HistorySize(models.Model):
+    """About the size of a history: of its rows, those that were deleted for their age may still be counted.
+
+    A migration creates the foreign key, with ON DELETE CASCADE.
+    """
+
+    owner = models.OneToOneField(
+        "accounts.Workspace",
+        on_delete=models.CASCADE,
+        primary_key=True,
+        related_name="+",
+        db_constraint=False,
+        db_comment="The workspace.",
+    )
+    bytes = models.BigIntegerField(db_comment="At least the bytes of its changes up to counted_to.")
+    counted_to = models.BigIntegerField(db_comment="The last change that was added to bytes.")
+
+    class Meta:
+        db_table_comment = "About the size of the history of each workspace, for housekeeping."
+
+
 class Change(models.Model):
     """One change of a link, a domain, a key, a session or an account, written in the transaction of the change.
 

@@ -74,6 +74,18 @@ class Workspace(models.Model):
         return self.team_plan or Plan.FREE if account is None else account.plan
 
 
+class StorageLimit(models.Model):
+    """What a plan allows a workspace to store. Triggers of `links` and `qrcodes` compare."""
+
+    plan = models.CharField(
+        max_length=10, choices=Plan, primary_key=True, db_comment="free, pro or enterprise."
+    )
+    bytes = models.BigIntegerField(db_comment="Stored bytes that the plan allows.")
+
+    class Meta:
+        db_table_comment = "STORAGE_MB_* of the host that started last, for triggers. No row: no limit."
+
+
 class Member(models.Model):
     """An account in a workspace. A personal workspace has one member, its account, as the owner."""
 

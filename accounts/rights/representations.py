@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.conf import settings
 
+from accounts.capacity.storage import storage_limit
 from accounts.rights.plans import allows_custom_domains, links_per_month, requests_per_minute
 from common.openapi.response_fields import number
 from common.openapi.responses import Representation
@@ -38,6 +39,13 @@ limits_of_plan = Representation(
         lambda plan: settings.QR_CODES_PER_ACCOUNT or None,
         100_000,
         f"QR codes. {_UNLIMITED}",
+        allow_null=True,
+    ),
+    number(
+        "storedBytes",
+        lambda plan: storage_limit(plan) or None,
+        5_000_000_000,
+        f"Bytes of links and QR codes. {_UNLIMITED}",
         allow_null=True,
     ),
 )

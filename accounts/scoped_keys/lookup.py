@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from accounts.callers import COLUMNS, Caller, read_membership
+from accounts.callers import CHARGED_OWNER, COLUMNS, HIGHEST_COUNT, Caller, read_membership
 from accounts.credentials import keys
 from accounts.models import User
 from accounts.rights.plans import plans_without_request_limit
@@ -24,9 +24,10 @@ UNION ALL
 SELECT {_KEY} FROM accounts_scopedkey WHERE previous_digest = %(digest)s AND previous_until > statement_timestamp()
 LIMIT 1
 """  # noqa: S608 # composed of constants
-_COUNTED = """
+_COUNTED = f"""
 SELECT int8send(key_workspace) FROM caller WHERE NOT is_expired AND key_plan <> ALL (%(unlimited)s::text[])
-"""
+UNION ALL {CHARGED_OWNER.format(workspace="key_workspace", source="current", plan="key_plan", account="account_id")}
+"""  # noqa: S608 # composed of constants
 # The membership is read with every request, so the key never has more than its creator's current role. The statement
 # also records the use, as `accounts.sessions.queries` does: of concurrent requests one writes, and its commit does not
 # wait for the disk.
@@ -48,8 +49,10 @@ WITH key AS ({_FIND}), caller AS (
         s.last_used_at IS NULL OR s.last_used_at < statement_timestamp() - interval '{USE_SECONDS} s'
     )
     RETURNING set_config('synchronous_commit', 'off', true)
+), current AS (
+    SELECT * FROM caller WHERE NOT is_expired
 ), count AS ({counting(_COUNTED)})
-SELECT caller.*, requests, reset FROM caller LEFT JOIN count ON true
+SELECT caller.*, requests, reset FROM caller LEFT JOIN {HIGHEST_COUNT} highest ON true
 """  # noqa: S608 # composed of constants
 _IS_KEY = f"SELECT FROM ({_FIND}) k JOIN accounts_user u ON u.id = k.user_id WHERE u.is_active"
 # The first columns: those of `CallerKey`, and whether the key has expired.

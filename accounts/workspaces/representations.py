@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from accounts.capacity.storage import stored_bytes
 from accounts.rights.plans import Plan
 from accounts.rights.representations import limits_of_plan
 from accounts.rights.roles import Role
-from common.openapi.response_fields import choice, flag, identifier, moment, public_id, text
+from common.openapi.response_fields import (
+    choice,
+    flag,
+    identifier,
+    moment,
+    number,
+    public_id,
+    text,
+)
 from common.openapi.responses import Representation
 
 WORKSPACE_ID = "01a1fa86-5c3e-7f10-8d44-6a2b9c0e7f81"
@@ -29,6 +38,17 @@ workspace_object = Representation(
     choice("plan", "workspace.plan", Plan.values, Plan.PRO.value),
     limits_of_plan.nested("limits", lambda member: limits_of_plan(member.workspace.plan)),
     moment("createdAt", "workspace.created_at", "2026-01-05T09:30:00Z"),
+)
+read_workspace_object = Representation(
+    "WorkspaceWithUsage",
+    *workspace_object.fields,
+    number(
+        "storedBytes",
+        lambda member: stored_bytes(member.workspace),
+        48_213_700,
+        "What its links and QR codes take: their texts and logos, and a fixed part for each. Deleted links count "
+        "until they can no longer be brought back.",
+    ),
 )
 member_object = Representation(
     "Member",

@@ -16,7 +16,13 @@ from accounts.workspaces.invitations import (
     TooManyMembers,
 )
 from accounts.workspaces.ownership import MAX_MEMBERSHIPS, TooManyWorkspaces
-from accounts.workspaces.representations import TOKEN, invitation_object, member_object, workspace_object
+from accounts.workspaces.representations import (
+    TOKEN,
+    invitation_object,
+    member_object,
+    read_workspace_object,
+    workspace_object,
+)
 from accounts.workspaces.serializers import (
     CreateWorkspaceSerializer,
     InviteSerializer,
@@ -73,7 +79,9 @@ describe_workspaces = describe(
         "createWorkspace",
         "Create a workspace for a team.",
         "The workspace. You are its owner.",
-        description="It gets the plan of your account, with separate limits.",
+        description="It gets the plan of your account. It shares the account's limits on stored data, domains and QR"
+        " codes, and on the free plan also those on requests and links per month."
+        " An account can create a limited number of workspaces in a day.",
         message="Workspace created successfully.",
         status=201,
         data=[_WORKSPACE],
@@ -84,8 +92,8 @@ describe_workspaces = describe(
         "getWorkspace",
         "Read a workspace.",
         "The workspace.",
-        description="Its plan and limits, and your role.",
-        data=[_WORKSPACE],
+        description="Its plan, limits and stored bytes, and your role.",
+        data=[read_workspace_object.nested("workspace")],
     ),
     partial_update=Operation(
         "updateWorkspace",

@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from accounts.rights.roles import Role
-from accounts.workspaces.representations import member_object, workspace_object
+from accounts.workspaces.representations import member_object, read_workspace_object
 from common.rest.fields import Name
 from common.rest.json_serializers import Object
 
@@ -17,7 +17,7 @@ class CreateWorkspaceSerializer(serializers.Serializer[Any]):
 class UpdateWorkspaceSerializer(Object):
     """Clients may send back the whole object."""
 
-    returned = workspace_object.names
+    returned = read_workspace_object.names
 
     name = Name(max_length=100, required=False)
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from django.conf import settings
 from django.db import IntegrityError, connection
+from django.dispatch import Signal
 
 from accounts.callers import require_role
-from accounts.capacity.caps import lock_count
+from accounts.capacity.caps import limits_owner, lock_count
 from accounts.history.recording import authored_transaction, name_author, record_change
 from accounts.models import Invitation, Member, User, Workspace
 from accounts.rights.plans import Plan
@@ -16,11 +18,17 @@ from accounts.workspaces.ownership import require_free_membership, require_free_
 from accounts.workspaces.withdrawals import withdraw_invitations
 from common.database import in_one_transaction
 from common.errors import Conflict, NotFound, RoleRequired, WorkspaceNotFound
+from limits.attempts import Limit, spend_attempt
 
 # From the sequence of the accounts, so that a team's workspace never has the number of an account.
 _NEXT_NUMBER = "SELECT nextval(pg_get_serial_sequence('accounts_user', 'id'))"
 # Foreign keys refuse it if the workspace owns a link, a domain or a QR code.
 _DELETE = "DELETE FROM accounts_workspace WHERE id = %s"
+
+
+# Sent in the transaction of a deletion, before it, with the ``workspace`` and its ``heir``: the personal workspace to
+# which passes what the deleted one has spent.
+workspace_deleted = Signal()
 
 
 class PersonalWorkspace(Conflict):
@@ -41,9 +49,13 @@ class LastOwner(Conflict):
 def create_workspace(*, creator: User, name: str) -> Member:
     """Creates a workspace for a team, with the plan and the membership of its creator.
 
-    Raises TooManyMemberships or TooManyWorkspaces.
+    Raises TooManyMemberships, TooManyWorkspaces, or TooManyAttempts after too many creations in a day, deleted
+    workspaces included.
     """
     with authored_transaction():
+        if settings.WORKSPACES_PER_DAY:
+            limit = Limit(attempts=settings.WORKSPACES_PER_DAY, seconds=24 * 60 * 60)
+            spend_attempt(f"workspaces of {creator.pk}", limit)
         require_free_membership(creator)
         require_free_ownership(creator)
         with connection.cursor() as cursor:
@@ -90,6 +102,9 @@ def _delete(workspace: Workspace, actor: User) -> None:
     with connection.cursor() as cursor:
         lock_count(workspace)
         require_member(workspace, actor, Role.OWNER)
+        owner = limits_owner(workspace)
+        heir = actor.pk if owner == workspace.pk else owner
+        workspace_deleted.send(sender=Workspace, workspace=workspace, heir=heir)
         Invitation.objects.filter(workspace=workspace).delete()
         Member.objects.filter(workspace=workspace).delete()
         cursor.execute(_DELETE, [workspace.pk])

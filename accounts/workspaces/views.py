@@ -13,7 +13,12 @@ from accounts.models import Member, Workspace
 from accounts.rights.roles import Role
 from accounts.rights.scopes import Scope
 from accounts.workspaces import invitations, selectors, services
-from accounts.workspaces.representations import invitation_object, member_object, workspace_object
+from accounts.workspaces.representations import (
+    invitation_object,
+    member_object,
+    read_workspace_object,
+    workspace_object,
+)
 from accounts.workspaces.schema import (
     describe_acceptance,
     describe_invitations,
@@ -89,7 +94,7 @@ class WorkspaceViewSet(_InWorkspace):
         return ok(data, "Workspace created successfully.", status=201)
 
     def retrieve(self, request: Request, id: str) -> Response:
-        return ok({"workspace": workspace_object(self.membership)})
+        return ok({"workspace": read_workspace_object(self.membership)})
 
     def partial_update(self, request: Request, id: str) -> Response:
         if self.fields:

@@ -49,6 +49,11 @@ ATTACKS = {
     "lock-out": Attack(
         "bench.attack.lock_out", "wrong passwords from a hundred networks, then the owner's correct one"
     ),
+    "starvation": Attack(
+        "bench.attack.starvation",
+        "right passwords and images without pause, while others log in and load an image",
+    ),
+    "evasion": Attack("bench.attack.evasion", "workspaces made and deleted for their quotas and rates"),
 }
 
 

@@ -75,6 +75,11 @@ def site_network(address: str) -> str | None:
     return None if client is None or client.version == 4 else _network(client, ipv4=32, ipv6=48)
 
 
+def customer_network(address: str) -> str:
+    """The network that counts as one caller where a new network would come first: IPv4 /24 and IPv6 /48."""
+    return site_network(address) or client_network(address)
+
+
 def provider_network(address: str) -> str | None:
     """The IPv6 /32 or IPv4 /16, which is about what one provider has; None for text that is no address."""
     client = _parse(address)

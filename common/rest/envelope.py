@@ -16,7 +16,7 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from common.database import has_unknown_outcome, is_outage, is_reference_gone
+from common.database import has_unknown_outcome, is_outage, is_reference_gone, is_storage_full
 from common.errors import (
     MAX_REPORTED,
     BadBody,
@@ -25,6 +25,7 @@ from common.errors import (
     InvalidFields,
     NotFound,
     ServiceError,
+    StorageFull,
     TooManyAttempts,
     Unavailable,
 )
@@ -132,6 +133,8 @@ def as_service_error(exc: Exception) -> ServiceError | None:
         return Unavailable(_UNKNOWN_OUTCOME)
     if is_outage(exc):
         return Unavailable()
+    if is_storage_full(exc):
+        return StorageFull()
     if is_reference_gone(exc):
         return NotFound("An object that this request needs has been deleted.")
     if isinstance(exc, exceptions.ValidationError):

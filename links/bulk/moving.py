@@ -12,7 +12,7 @@ from uuid import UUID
 from django.dispatch import Signal
 
 from accounts.callers import require_role
-from accounts.capacity.caps import lock_count
+from accounts.capacity.caps import charged_workspaces, lock_count
 from accounts.history.recording import name_author
 from accounts.models import User, Workspace
 from accounts.rights.plans import links_per_month
@@ -31,8 +31,8 @@ from links.storage.quotas import links_left, quota_exceeded, spend_quota
 
 Verdict = UUID | ServiceError
 
-# Sent in the transaction of a move, with the ``target`` and the primary keys of the ``links``. Receivers in the apps
-# above move the objects of these links. A receiver that raises a ServiceError undoes the whole move.
+# Sent in the transaction of a move, with ``source``, ``target`` and the primary keys of the ``links``. Receivers in
+# the apps above move the objects of these links. A receiver that raises a ServiceError undoes the whole move.
 links_moved = Signal()
 
 
@@ -83,12 +83,12 @@ def _move(
     require_member(target, actor, Role.EDITOR)
     if is_owner_banned(source.pk):
         raise SourceBanned
-    verdicts = _within_quota(target, list(_verdicts(identifiers, locked)))
+    verdicts = _within_quota(source, target, list(_verdicts(identifiers, locked)))
     moved = [locked[verdict].pk for verdict in verdicts if isinstance(verdict, UUID)]
     if not moved:
         return verdicts, []
     change_owner(moved, source=source, target=target)
-    links_moved.send(sender=Workspace, target=target, links=moved)
+    links_moved.send(sender=Workspace, source=source, target=target, links=moved)
     return verdicts, codes_of(*moved)
 
 
@@ -103,15 +103,21 @@ def _verdicts(identifiers: Iterable[UUID | None], locked: dict[UUID, LockedLink]
             yield OnCustomDomain() if link.is_on_domain else link.public_id
 
 
-def _within_quota(target: Workspace, verdicts: list[Verdict]) -> list[Verdict]:
-    """Charge the accepted links to the quota. Refuse those beyond it."""
+def _within_quota(source: Workspace, target: Workspace, verdicts: list[Verdict]) -> list[Verdict]:
+    """Charge the accepted links to the quota. Refuse those beyond it.
+
+    An account that pays for both workspaces has paid for the links when they were created.
+    """
     quota = links_per_month(target.plan)
     accepted = [position for position, verdict in enumerate(verdicts) if isinstance(verdict, UUID)]
     if not quota or not accepted:
         return verdicts
-    left = links_left(owner=target, quota=quota, lock=True)
+    charged = [owner for owner in charged_workspaces(target) if owner not in charged_workspaces(source)]
+    if not charged:
+        return verdicts
+    left = links_left(owners=charged, quota=quota, lock=True)
     for position in accepted[left:]:
         verdicts[position] = quota_exceeded(quota)
-    if charged := len(accepted[:left]):
-        spend_quota(owner=target, quota=quota, links=charged)
+    if number := len(accepted[:left]):
+        spend_quota(owners=charged, quota=quota, links=number)
     return verdicts

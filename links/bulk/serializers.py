@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+import orjson
 from rest_framework import serializers
 
 from common.errors import InvalidFields, ServiceError
@@ -14,12 +15,18 @@ from common.rest.json_serializers import Object
 from common.rest.lists import List
 from common.rest.response_warnings import ResponseWarning
 from links import rules
+from links.bulk.parsers import BulkParser
 from links.bulk.services import MAX_ITEMS
 from links.serializers import CreateLinkSerializer, UpdateLinkSerializer
 
 Fields = dict[str, Any]
 
 EITHER = "Send either urls, or ids and data."
+# As much as a call can send with separate changes for each link.
+MAX_CHANGES = BulkParser.max_bytes
+TOO_LARGE = (
+    f"The changes, times the number of ids, exceed {MAX_CHANGES // 1024**2} MB. Send fewer ids in a call."
+)
 
 
 class ObjectField(serializers.Field[dict[str, Any], Any, dict[str, Any], Any]):
@@ -80,6 +87,8 @@ class BulkUpdateSerializer(Object):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if set(attrs) not in ({"urls"}, {"ids", "data"}):
             raise serializers.ValidationError({"urls": EITHER}, code="ambiguous")
+        if "ids" in attrs and len(attrs["ids"]) * len(orjson.dumps(attrs["data"])) > MAX_CHANGES:
+            raise serializers.ValidationError({"data": TOO_LARGE}, code="too_large")
         return attrs
 
 

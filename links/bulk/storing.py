@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from accounts.capacity.caps import charged_workspaces
 from accounts.models import Workspace
 from accounts.rights.plans import links_per_month
 from common.database import in_one_transaction
@@ -30,7 +31,8 @@ class DryRun:
     def __init__(self, owner: Workspace) -> None:
         self._owner = owner
         self._quota = links_per_month(owner.plan)
-        self._left = links_left(owner=owner, quota=self._quota) if self._quota else None
+        charged = charged_workspaces(owner) if self._quota else []
+        self._left = links_left(owners=charged, quota=self._quota) if self._quota else None
         # Codes that earlier drafts would have claimed.
         self._claimed: set[CodeKey] = set()
 
@@ -47,7 +49,8 @@ def _store(drafts: Mapping[int, Draft], owner: Workspace) -> Refusals:
     quota = links_per_month(owner.plan)
     if not quota:
         return insert_links(drafts, owner.pk)
-    left = initial = links_left(owner=owner, quota=quota, lock=True)
+    charged = charged_workspaces(owner)
+    left = initial = links_left(owners=charged, quota=quota, lock=True)
     refused: Refusals = {}
     pending = drafts
     while pending:
@@ -67,7 +70,7 @@ def _store(drafts: Mapping[int, Draft], owner: Workspace) -> Refusals:
         }
         refused = {key: error for key, error in refused.items() if key not in pending}
     if left < initial:
-        spend_quota(owner=owner, quota=quota, links=initial - left)
+        spend_quota(owners=charged, quota=quota, links=initial - left)
     return refused
 
 

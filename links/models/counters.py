@@ -98,6 +98,7 @@ class OwnerTotals(models.Model):
     changes = models.BigIntegerField(
         db_default=0, db_comment="Changes of the rows in links_searchable. Never decreases."
     )
+    bytes = models.BigIntegerField(db_default=0, db_comment="Stored bytes of links and QR codes, likewise.")
 
     class Meta:
         db_table_comment = "Totals of each owner's links. Add up the slots."

@@ -1,10 +1,19 @@
-"""Monthly quota of new links per account (calendar month in UTC), exact across all workers and hosts."""
+"""Monthly quota of new links per account (calendar month in UTC), exact across all workers and hosts.
+
+``owners`` are those of `accounts.capacity.caps.charged_workspaces`: all of them have the quota of one plan.
+"""
 
 from __future__ import annotations
 
-from django.db import connection
+from collections.abc import Sequence
+from typing import Any
 
+from django.db import connection
+from django.dispatch import receiver
+
+from accounts.capacity.caps import charged_workspaces
 from accounts.models import Workspace
+from accounts.workspaces.services import workspace_deleted
 from common.errors import TooManyAttempts
 
 _SPEND = """
@@ -27,6 +36,13 @@ ON CONFLICT (owner_id) DO UPDATE SET
     month = EXCLUDED.month, links = CASE WHEN c.month = EXCLUDED.month THEN c.links ELSE 0 END
 RETURNING links
 """
+_INHERIT = """
+INSERT INTO links_createdlinks AS c (owner_id, month, links)
+SELECT %(heir)s, month, links FROM links_createdlinks
+WHERE owner_id = %(owner)s AND month = date_trunc('month', now() AT TIME ZONE 'UTC')::date
+ON CONFLICT (owner_id) DO UPDATE SET
+    month = EXCLUDED.month, links = CASE WHEN c.month = EXCLUDED.month THEN c.links ELSE 0 END + EXCLUDED.links
+"""
 _UNTIL_NEXT_MONTH = """
 SELECT ceil(extract(epoch FROM month + interval '1 month' - moment))::int,
     extract(epoch FROM month + interval '1 month' - month)::int
@@ -39,28 +55,39 @@ class QuotaExceeded(TooManyAttempts):
     message = "The plan allows no more links this month."
 
 
-def spend_quota(*, owner: Workspace, quota: int, links: int = 1) -> None:
+def spend_quota(*, owners: Sequence[int], quota: int, links: int = 1) -> None:
     """Charge all of these links to the quota, or none. Raises QuotaExceeded.
 
     Call this first in the transaction that creates the links. A failed creation then uses no quota, and concurrent
     creations of one owner wait for each other here.
     """
     with connection.cursor() as cursor:
-        cursor.execute(_SPEND, {"owner": owner.pk, "links": links, "quota": quota})
-        is_spent = cursor.fetchone() is not None
-    if not is_spent:
-        raise quota_exceeded(quota)
+        for owner in owners:
+            cursor.execute(_SPEND, {"owner": owner, "links": links, "quota": quota})
+            if cursor.fetchone() is None:
+                raise quota_exceeded(quota)
 
 
-def links_left(*, owner: Workspace, quota: int, lock: bool = False) -> int:
+def links_left(*, owners: Sequence[int], quota: int, lock: bool = False) -> int:
     """Return the rest of this month's quota.
 
-    ``lock`` blocks other creations of the owner until the transaction ends. Such a call must come first in it.
+    ``lock`` blocks other creations of the owners until the transaction ends. Such a call must come first in it.
     """
+    created = 0
     with connection.cursor() as cursor:
-        cursor.execute(_LOCK if lock else _CREATED, {"owner": owner.pk})
-        (created,) = cursor.fetchone() or (0,)
+        for owner in owners:
+            cursor.execute(_LOCK if lock else _CREATED, {"owner": owner})
+            created = max(created, *(cursor.fetchone() or (0,)))
     return max(0, quota - created)
+
+
+@receiver(workspace_deleted)
+def keep_spent_quota(*, workspace: Workspace, heir: int, **_: Any) -> None:
+    """What a workspace has spent this month counts for the account that deletes it, unless it paid at once."""
+    if heir in charged_workspaces(workspace):
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(_INHERIT, {"owner": workspace.pk, "heir": heir})
 
 
 def quota_exceeded(quota: int) -> QuotaExceeded:

@@ -22,8 +22,11 @@ SELECT link_id, link, codes FROM links_deletedlink
 WHERE public_id = %(link)s AND owner_id = %(owner)s AND deleted_at > now() - interval '{UNDELETE_DAYS} days'
 FOR UPDATE
 """  # noqa: S608 # composed of constants
-# Until the commit, these rows cannot be deleted. The workspace comes before the deleted link, as in its deletion.
-_LOCK_OWNER = "SELECT FROM accounts_workspace WHERE id = %(owner)s FOR KEY SHARE"
+# Until the commit, these rows cannot be deleted. The workspace comes before the deleted link, as in its deletion. The
+# stored bytes stay the same, so the setting keeps triggers from comparing them with the limit.
+_LOCK_OWNER = """
+SELECT set_config('links.is_undeleting', 'on', true) FROM accounts_workspace WHERE id = %(owner)s FOR KEY SHARE
+"""
 _LOCK_DOMAIN = "SELECT FROM domains_domain WHERE id = %(domain)s FOR KEY SHARE"
 _LOCK_CREATOR = "SELECT FROM accounts_user WHERE id = %(creator)s FOR KEY SHARE"
 _INSERT = """

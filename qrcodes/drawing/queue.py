@@ -5,16 +5,19 @@ Each request occupies one of the worker's threads, and redirects need some of th
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 
+from accounts.capacity.admission import Admission
+from common.bounded_cache import BoundedCache
 from common.errors import Unavailable
 
 # A worker has four threads. The fourth stays free: it rejects further image requests and serves redirects.
-CAPACITY = 3
+WAITING = 2
 TIMEOUT_SECONDS = 5
+# An image of the default size has about a kilobyte, the largest ones with a logo some hundred.
+KEPT_BYTES = 4 * 1024 * 1024
+LARGEST_KEPT = KEPT_BYTES // 8
 
 
 class Busy(Unavailable):
@@ -23,27 +26,31 @@ class Busy(Unavailable):
 
 
 class DrawingQueue:
-    """Draws one image at a time for at most ``capacity`` requests. Raises Busy."""
+    """Draws one image at a time, and keeps the last ones. ``waiting`` requests wait, one of each caller."""
 
-    def __init__(self, capacity: int, timeout: float) -> None:
-        """``timeout`` in seconds, from submission to the finished image."""
-        self._slots = threading.BoundedSemaphore(capacity)
+    def __init__(self, waiting: int, timeout: float) -> None:
+        """``timeout`` in seconds, for the place in the queue and again for the drawing."""
+        self.admission = Admission(1, waiting, seconds=timeout, refusal=Busy)
         # One fixed thread, because each thread keeps the memory it has used. It starts with the first image.
         self._executor = ThreadPoolExecutor(1, "drawing")
+        self._drawn: BoundedCache[bytes, bytes] = BoundedCache(
+            4096, KEPT_BYTES, lambda key, image: len(key) + len(image)
+        )
         self.timeout = timeout
 
-    @contextmanager
-    def slot(self) -> Iterator[None]:
-        """Hold a place in the queue. Raises Busy at once if it is full, so take one before any costly work."""
-        if not self._slots.acquire(blocking=False):
-            raise Busy
-        try:
-            yield
-        finally:
-            self._slots.release()
+    def image(self, digest: bytes, caller: str, render: Callable[[], bytes]) -> bytes:
+        """The image with this digest of its content and design. Raises Busy without a place or after the timeout."""
+        kept = self._drawn.get(digest)
+        if kept is not None:
+            return kept
+        with self.admission.admit(caller):
+            # Another request may have drawn it meanwhile.
+            image = self._drawn.get(digest) or self._draw(render)
+        if len(image) <= LARGEST_KEPT:
+            self._drawn.put(digest, image)
+        return image
 
-    def draw(self, render: Callable[[], bytes]) -> bytes:
-        """Run ``render`` on the drawing thread. Raises Busy after the timeout."""
+    def _draw(self, render: Callable[[], bytes]) -> bytes:
         drawing = self._executor.submit(render)
         try:
             return drawing.result(self.timeout)
@@ -51,5 +58,9 @@ class DrawingQueue:
             drawing.cancel()
             raise Busy from None
 
+    def forget(self) -> None:
+        """Forget the kept images."""
+        self._drawn.clear()
 
-drawing_queue = DrawingQueue(CAPACITY, TIMEOUT_SECONDS)
+
+drawing_queue = DrawingQueue(WAITING, TIMEOUT_SECONDS)

@@ -198,6 +198,12 @@ RATE_LIMIT_ANONYMOUS = accounts.integer(
     300,
     "API requests per minute of a client network (/24 or /56) without a valid credential; 0: no limit.",
 )
+RATE_LIMIT_PASSWORDS = accounts.integer(
+    "RATE_LIMIT_PASSWORDS",
+    60,
+    "Passwords per minute, right or wrong, that a client network (/24 or /48) can send for accounts, and as many for "
+    "links; 0: no limit.",
+)
 UNKNOWN_CODE_LIMIT = accounts.integer(
     "UNKNOWN_CODE_LIMIT",
     60,
@@ -220,6 +226,20 @@ WORKSPACES_PER_ACCOUNT = accounts.integer(
     10,
     "Workspaces that an account can own besides its personal one; 0: no limit.",
 )
+WORKSPACES_PER_DAY = accounts.integer(
+    "WORKSPACES_PER_DAY",
+    20,
+    "Workspaces that an account can create in 24 hours, deleted ones included; 0: no limit.",
+    maximum=500,
+)
+STORAGE_MB_FREE = accounts.integer(
+    "STORAGE_MB_FREE",
+    5_000,
+    "Megabytes of links and QR codes that an account on the Free plan can store, without clicks and history; "
+    "0: no limit. Set it alike on all hosts: the one that started last decides.",
+)
+STORAGE_MB_PRO = accounts.integer("STORAGE_MB_PRO", 50_000, "The same on the Pro plan.")
+STORAGE_MB_ENTERPRISE = accounts.integer("STORAGE_MB_ENTERPRISE", 0, "The same on the Enterprise plan.")
 RESERVED_CODES = accounts.lower_case_words(
     "RESERVED_CODES", "Further words that no new link can have as its code, in any case."
 )
@@ -235,6 +255,11 @@ HISTORY_DAYS = accounts.integer(
     "HISTORY_DAYS",
     400,
     "Minimum number of days to keep the history of changes; 0: keep it forever.",
+)
+HISTORY_MB = accounts.integer(
+    "HISTORY_MB",
+    1_000,
+    "Megabytes of history that a workspace keeps: beyond them, its oldest changes are deleted sooner; 0: no limit.",
 )
 
 logs = Group("Logs and metrics")

@@ -1,4 +1,4 @@
--- Written by `make schema`. Digest of the migrations: 1cbbf27b25cc8a0dcfe9317db57e76936243e398d834694abed7e44308738638
+-- Written by `make schema`. Digest of the migrations: baf417e24669f108f4ac0a405a7d31f25f9515446633a418322392a024b94f50
 SET LOCAL check_function_bodies = false;
 CREATE FUNCTION accounts_create_personal_workspace() RETURNS trigger
     LANGUAGE plpgsql
@@ -63,6 +63,21 @@ BEGIN
         'firstName', account.first_name, 'lastName', account.last_name, 'plan', account.plan,
         'isActive', account.is_active, 'isStaff', account.is_staff, 'isSuperuser', account.is_superuser
     );
+END $$;
+CREATE FUNCTION accounts_limits_owner(workspace bigint) RETURNS bigint
+    LANGUAGE plpgsql STABLE
+    AS $$
+DECLARE
+    team_plan text;
+    first_owner bigint;
+BEGIN
+    SELECT w.plan INTO team_plan FROM accounts_workspace w WHERE w.id = workspace;
+    IF team_plan IS NULL THEN
+        RETURN workspace;
+    END IF;
+    SELECT m.user_id INTO first_owner FROM accounts_member m
+    WHERE m.workspace_id = workspace AND m.role = 'owner' ORDER BY m.created_at, m.user_id LIMIT 1;
+    RETURN coalesce((SELECT u.id FROM accounts_user u WHERE u.id = first_owner AND u.plan = team_plan), workspace);
 END $$;
 CREATE FUNCTION accounts_record_account_change() RETURNS trigger
     LANGUAGE plpgsql
@@ -144,6 +159,22 @@ BEGIN
         );
     END IF;
     RETURN NULL;
+END $$;
+CREATE FUNCTION accounts_sharing(owner bigint) RETURNS bigint[]
+    LANGUAGE plpgsql STABLE
+    AS $$
+BEGIN
+    RETURN ARRAY(
+        SELECT owner UNION
+        SELECT m.workspace_id FROM accounts_member m
+        WHERE m.user_id = owner AND m.role = 'owner' AND accounts_limits_owner(m.workspace_id) = owner
+    );
+END $$;
+CREATE FUNCTION accounts_stored_bytes(workspaces bigint[]) RETURNS bigint
+    LANGUAGE plpgsql STABLE
+    AS $$
+BEGIN
+    RETURN (SELECT coalesce(sum(bytes), 0) FROM links_ownertotals WHERE owner_id = ANY (workspaces));
 END $$;
 CREATE FUNCTION analytics_after_final_deletion() RETURNS trigger
     LANGUAGE plpgsql
@@ -361,7 +392,12 @@ BEGIN
     -- An UPDATE rather than an upsert, because the same transaction may delete the owner. Two such statements lock the
     -- slots in the same order, so they cannot deadlock.
     WITH deleted AS (
-        SELECT owner_id, (id % 8)::smallint AS slot, count(*) AS links, count(*) FILTER (WHERE is_active) AS active
+        SELECT owner_id, (id % 8)::smallint AS slot, count(*) AS links, count(*) FILTER (WHERE is_active) AS active,
+            -- Those of a link that can be undeleted count until it is deleted for good.
+            coalesce(sum(links_size(
+                original_url, target_url, destination, other_destinations, title, description, tags, tag_keys,
+                not_started_url, expired_url, password, utm, rules, split, preview
+            )) FILTER (WHERE id = ANY (gone)), 0) AS bytes
         FROM old_rows GROUP BY 1, 2
     ), locked AS (
         SELECT t.owner_id, t.slot FROM links_ownertotals t JOIN deleted USING (owner_id, slot)
@@ -369,7 +405,7 @@ BEGIN
     )
     UPDATE links_ownertotals t
     SET links = t.links - deleted.links, active_links = t.active_links - deleted.active,
-        changes = t.changes + deleted.links
+        changes = t.changes + deleted.links, bytes = t.bytes - deleted.bytes
     FROM deleted JOIN locked USING (owner_id, slot) WHERE t.owner_id = deleted.owner_id AND t.slot = deleted.slot;
     RETURN NULL;
 END $$;
@@ -388,6 +424,8 @@ END $$;
 CREATE FUNCTION links_after_insert() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
+DECLARE
+    near bigint[] := links_lock_storage(ARRAY(SELECT DISTINCT owner_id FROM new_rows));
 BEGIN
     INSERT INTO links_clickcounter (link_id, owner_id, clicks) SELECT id, owner_id, 0 FROM new_rows;
     INSERT INTO links_searchable (link_id, owner_id, created_at, is_active, tag_keys, domain_id, content)
@@ -396,17 +434,26 @@ BEGIN
             title, original_url, target_url, destination, other_destinations, rules, split, short_code, custom_code
         )
     FROM new_rows;
-    INSERT INTO links_ownertotals AS t (owner_id, slot, links, active_links, clicks, changes)
-    SELECT owner_id, id % 8, count(*), count(*) FILTER (WHERE is_active), 0, count(*)
+    INSERT INTO links_ownertotals AS t (owner_id, slot, links, active_links, clicks, changes, bytes)
+    SELECT owner_id, id % 8, count(*), count(*) FILTER (WHERE is_active), 0, count(*), sum(links_size(
+        original_url, target_url, destination, other_destinations, title, description, tags, tag_keys, not_started_url,
+        expired_url, password, utm, rules, split, preview
+    ))
     FROM new_rows GROUP BY 1, 2 ORDER BY 1, 2
     ON CONFLICT (owner_id, slot) DO UPDATE
         SET links = t.links + EXCLUDED.links, active_links = t.active_links + EXCLUDED.active_links,
-            changes = t.changes + EXCLUDED.changes;
+            changes = t.changes + EXCLUDED.changes, bytes = t.bytes + EXCLUDED.bytes;
+    IF near <> '{}' THEN
+        PERFORM links_check_storage(owner) FROM unnest(near) owner;
+    END IF;
     RETURN NULL;
 END $$;
 CREATE FUNCTION links_after_update() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
+DECLARE
+    near bigint[] := links_lock_storage(ARRAY(SELECT DISTINCT owner_id FROM new_rows));
+    grown bigint[];
 BEGIN
     WITH searchable AS (
         INSERT INTO links_searchable AS s (link_id, owner_id, created_at, is_active, tag_keys, domain_id, content)
@@ -423,19 +470,35 @@ BEGIN
                 EXCLUDED.content
             )
         RETURNING s.owner_id, s.link_id
+    ), changed AS (
+        SELECT owner_id, (id % 8)::smallint AS slot, sum(link) AS links, sum(active) AS active, sum(change) AS changes,
+            sum(size) AS bytes
+        FROM (
+            SELECT owner_id, id, 1 AS link, is_active::int AS active, 0 AS change, links_size(
+                original_url, target_url, destination, other_destinations, title, description, tags, tag_keys,
+                not_started_url, expired_url, password, utm, rules, split, preview
+            ) AS size FROM new_rows
+            UNION ALL SELECT owner_id, id, -1, -is_active::int, 0, -links_size(
+                original_url, target_url, destination, other_destinations, title, description, tags, tag_keys,
+                not_started_url, expired_url, password, utm, rules, split, preview
+            ) FROM old_rows
+            UNION ALL SELECT owner_id, link_id, 0, 0, 1, 0 FROM searchable
+        ) rows
+        GROUP BY 1, 2
+    ), written AS (
+        -- A move decreases the former owner's links by one and increases the new owner's.
+        INSERT INTO links_ownertotals AS t (owner_id, slot, links, active_links, clicks, changes, bytes)
+        SELECT owner_id, slot, links, active, 0, changes, bytes FROM changed
+        WHERE links <> 0 OR active <> 0 OR changes <> 0 OR bytes <> 0 ORDER BY 1, 2
+        ON CONFLICT (owner_id, slot) DO UPDATE
+            SET links = t.links + EXCLUDED.links, active_links = t.active_links + EXCLUDED.active_links,
+                changes = t.changes + EXCLUDED.changes, bytes = t.bytes + EXCLUDED.bytes
     )
-    -- A move decreases the former owner's links by one and increases the new owner's.
-    INSERT INTO links_ownertotals AS t (owner_id, slot, links, active_links, clicks, changes)
-    SELECT owner_id, id % 8, sum(link), sum(active), 0, sum(change)
-    FROM (
-        SELECT owner_id, id, 1 AS link, is_active::int AS active, 0 AS change FROM new_rows
-        UNION ALL SELECT owner_id, id, -1, -is_active::int, 0 FROM old_rows
-        UNION ALL SELECT owner_id, link_id, 0, 0, 1 FROM searchable
-    ) changed
-    GROUP BY 1, 2 HAVING sum(link) <> 0 OR sum(active) <> 0 OR sum(change) <> 0 ORDER BY 1, 2
-    ON CONFLICT (owner_id, slot) DO UPDATE
-        SET links = t.links + EXCLUDED.links, active_links = t.active_links + EXCLUDED.active_links,
-            changes = t.changes + EXCLUDED.changes;
+    SELECT array_agg(owner_id ORDER BY owner_id) INTO grown
+    FROM (SELECT owner_id FROM changed GROUP BY 1 HAVING sum(bytes) > 0) owners;
+    IF near <> '{}' THEN
+        PERFORM links_check_storage(owner) FROM unnest(near) owner WHERE owner = ANY (grown);
+    END IF;
     RETURN NULL;
 END $$;
 CREATE TABLE links_link (
@@ -551,6 +614,42 @@ CREATE FUNCTION links_branches(rules jsonb, split jsonb) RETURNS TABLE(number sm
     SELECT (entry ->> 'number')::smallint, (entry ->> '_id')::uuid, entry ->> 'name', entry ->> 'href'
     FROM jsonb_array_elements(rules || split) entry
 $$;
+CREATE FUNCTION links_bytes_after_final_deletion() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    WITH deleted AS (
+        SELECT d.owner_id, (d.link_id % 8)::smallint AS slot, sum(links_size(
+            original_url, target_url, destination, other_destinations, title, description, tags, tag_keys,
+            not_started_url, expired_url, password, utm, rules, split, preview
+        )) AS bytes
+        FROM old_rows d, jsonb_populate_record(NULL::links_link, d.link) l GROUP BY 1, 2
+    ), locked AS (
+        SELECT t.owner_id, t.slot FROM links_ownertotals t JOIN deleted USING (owner_id, slot)
+        ORDER BY 1, 2 FOR UPDATE OF t
+    )
+    UPDATE links_ownertotals t SET bytes = t.bytes - deleted.bytes
+    FROM deleted JOIN locked USING (owner_id, slot) WHERE t.owner_id = deleted.owner_id AND t.slot = deleted.slot;
+    RETURN NULL;
+END $$;
+CREATE FUNCTION links_check_storage(owner bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    most bigint;
+BEGIN
+    SELECT s.bytes INTO most
+    FROM accounts_workspace w LEFT JOIN accounts_user u ON u.id = w.account_id
+    JOIN accounts_storagelimit s ON s.plan = coalesce(w.plan, u.plan)
+    WHERE w.id = owner;
+    -- An undeletion does not change the stored bytes.
+    IF most < accounts_stored_bytes(accounts_sharing(accounts_limits_owner(owner)))
+        AND current_setting('links.is_undeleting', true) IS DISTINCT FROM 'on'
+    THEN
+        RAISE EXCEPTION 'The limit of stored bytes is reached.'
+            USING ERRCODE = 'check_violation', CONSTRAINT = 'storage_limit';
+    END IF;
+END $$;
 CREATE FUNCTION links_claim_click(link bigint, visitors bytea[]) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
@@ -707,6 +806,19 @@ BEGIN
     END IF;
     RETURN EXISTS (SELECT FROM unnest(others) other WHERE bans_is_host_banned(other));
 END $$;
+CREATE FUNCTION links_is_near_limit(owner bigint) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    AS $$
+DECLARE
+    most bigint;
+BEGIN
+    SELECT s.bytes INTO most
+    FROM accounts_workspace w LEFT JOIN accounts_user u ON u.id = w.account_id
+    JOIN accounts_storagelimit s ON s.plan = coalesce(w.plan, u.plan)
+    WHERE w.id = owner;
+    RETURN most IS NOT NULL
+        AND accounts_stored_bytes(accounts_sharing(accounts_limits_owner(owner))) > most - links_near_limit();
+END $$;
 CREATE FUNCTION links_keys(owner bigint, period integer, active boolean, tags text[], content text) RETURNS tsvector
     LANGUAGE plpgsql IMMUTABLE COST 10000 PARALLEL SAFE
     AS $$
@@ -718,6 +830,34 @@ BEGIN
         || E'\x01' || regexp_replace(substr(content, 2), '(...)', E'\\1\x01', 'g')
         || E'\x01' || regexp_replace(substr(content, 3), '(...)', E'\\1\x01', 'g'), E'\x01'
     ), ''));
+END $$;
+CREATE FUNCTION links_lock_storage(owners bigint[]) RETURNS bigint[]
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    lowest bigint;
+    near bigint[];
+BEGIN
+    SELECT min(bytes) INTO lowest FROM accounts_storagelimit;
+    IF lowest IS NULL THEN
+        RETURN '{}';
+    END IF;
+    -- Almost all end here: all workspaces of the owners' owners together are far below the lowest limit.
+    near := ARRAY(
+        SELECT owner FROM unnest(owners) owner WHERE CASE
+            WHEN lowest - links_near_limit() < (
+                SELECT sum(t.bytes)
+                FROM accounts_member m JOIN accounts_member o ON o.user_id = m.user_id AND o.role = 'owner'
+                JOIN links_ownertotals t ON t.owner_id = o.workspace_id
+                WHERE m.workspace_id = owner AND m.role = 'owner'
+            ) THEN links_is_near_limit(owner) ELSE false
+        END
+    );
+    IF near <> '{}' THEN
+        PERFORM FROM accounts_workspace WHERE id = ANY (ARRAY(SELECT accounts_limits_owner(n) FROM unnest(near) n))
+        ORDER BY id FOR NO KEY UPDATE;
+    END IF;
+    RETURN near;
 END $$;
 CREATE FUNCTION links_moment(moment timestamp with time zone) RETURNS text
     LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -765,6 +905,9 @@ BEGIN
     PERFORM set_config('domains.codes_dropped', dropped::text, true);
     RETURN OLD;
 END $$;
+CREATE FUNCTION links_near_limit() RETURNS bigint
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$ SELECT 67108864::bigint $$;
 CREATE FUNCTION links_notify(messages text[]) RETURNS void
     LANGUAGE sql
     AS $$
@@ -930,6 +1073,14 @@ BEGIN
         FROM jsonb_array_elements(branches) WITH ORDINALITY entries (entry, place)
     );
 END $$;
+CREATE FUNCTION links_size(original_url text, target_url text, destination text, other_destinations text[], title text, description text, tags text[], tag_keys text[], not_started_url text, expired_url text, password text, utm jsonb, rules jsonb, split jsonb, preview jsonb) RETURNS bigint
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+    SELECT 500 + octet_length(concat(
+        original_url, target_url, destination, other_destinations, title, description, tags, tag_keys, not_started_url,
+        expired_url, password, utm, rules, split, preview
+    ))::bigint
+$$;
 CREATE FUNCTION links_tags_after_delete() RETURNS trigger
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
@@ -1004,6 +1155,67 @@ BEGIN
     DELETE FROM qrcodes_deletedqrcode WHERE link_id = OLD.link_id;
     RETURN NULL;
 END $$;
+CREATE FUNCTION qrcodes_after_insert() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    near bigint[] := links_lock_storage(ARRAY(SELECT DISTINCT owner_id FROM new_rows));
+BEGIN
+    INSERT INTO links_ownertotals AS t (owner_id, slot, links, active_links, clicks, bytes)
+    SELECT owner_id, link_id % 8, 0, 0, 0, sum(qrcodes_size(content, logo)) FROM new_rows GROUP BY 1, 2 ORDER BY 1, 2
+    ON CONFLICT (owner_id, slot) DO UPDATE SET bytes = t.bytes + EXCLUDED.bytes;
+    PERFORM links_check_storage(owner) FROM unnest(near) owner;
+    RETURN NULL;
+END $$;
+CREATE FUNCTION qrcodes_after_update() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    near bigint[] := links_lock_storage(ARRAY(SELECT owner_id FROM new_rows EXCEPT SELECT owner_id FROM old_rows));
+BEGIN
+    INSERT INTO links_ownertotals AS t (owner_id, slot, links, active_links, clicks, bytes)
+    SELECT owner_id, slot, 0, 0, 0, sum(size)
+    FROM (
+        SELECT owner_id, (link_id % 8)::smallint AS slot, qrcodes_size(content, logo) AS size FROM new_rows
+        UNION ALL SELECT owner_id, (link_id % 8)::smallint, -qrcodes_size(content, logo) FROM old_rows
+    ) changed
+    GROUP BY 1, 2 HAVING sum(size) <> 0 ORDER BY 1, 2
+    ON CONFLICT (owner_id, slot) DO UPDATE SET bytes = t.bytes + EXCLUDED.bytes;
+    PERFORM links_check_storage(owner) FROM unnest(near) owner;
+    RETURN NULL;
+END $$;
+CREATE FUNCTION qrcodes_bytes_after_delete() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    -- An UPDATE, because the same transaction may delete the owner. In the order in which others lock the slots.
+    WITH deleted AS (
+        SELECT owner_id, (link_id % 8)::smallint AS slot, sum(qrcodes_size(content, logo)) AS bytes
+        FROM old_rows GROUP BY 1, 2
+    ), locked AS (
+        SELECT t.owner_id, t.slot FROM links_ownertotals t JOIN deleted USING (owner_id, slot)
+        ORDER BY 1, 2 FOR UPDATE OF t
+    )
+    UPDATE links_ownertotals t SET bytes = t.bytes - deleted.bytes
+    FROM deleted JOIN locked USING (owner_id, slot) WHERE t.owner_id = deleted.owner_id AND t.slot = deleted.slot;
+    RETURN NULL;
+END $$;
+CREATE FUNCTION qrcodes_deleted_after_change() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    code qrcodes_qrcode := jsonb_populate_record(NULL::qrcodes_qrcode, CASE TG_OP WHEN 'INSERT' THEN NEW.code ELSE OLD.code END);
+BEGIN
+    UPDATE links_ownertotals SET bytes = bytes
+        + CASE TG_OP WHEN 'INSERT' THEN 1 ELSE -1 END * qrcodes_size(code.content, code.logo)
+    WHERE owner_id = code.owner_id AND slot = code.link_id % 8;
+    RETURN NULL;
+END $$;
+CREATE FUNCTION qrcodes_size(content text, logo bytea) RETURNS bigint
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    SELECT 300 + octet_length(content) + coalesce(octet_length(logo), 0)::bigint
+$$;
 CREATE TABLE account_emailaddress (
     id integer NOT NULL,
     email character varying(254) NOT NULL,
@@ -1082,6 +1294,15 @@ ALTER TABLE accounts_change ALTER COLUMN id ADD GENERATED BY DEFAULT AS IDENTITY
     NO MAXVALUE
     CACHE 1
 );
+CREATE TABLE accounts_historysize (
+    owner_id bigint NOT NULL,
+    bytes bigint NOT NULL,
+    counted_to bigint NOT NULL
+);
+COMMENT ON TABLE accounts_historysize IS 'About the size of the history of each workspace, for housekeeping.';
+COMMENT ON COLUMN accounts_historysize.owner_id IS 'The workspace.';
+COMMENT ON COLUMN accounts_historysize.bytes IS 'At least the bytes of its changes up to counted_to.';
+COMMENT ON COLUMN accounts_historysize.counted_to IS 'The last change that was added to bytes.';
 CREATE TABLE accounts_invitation (
     id bigint NOT NULL,
     public_id uuid NOT NULL,
@@ -1178,6 +1399,13 @@ ALTER TABLE accounts_session ALTER COLUMN id ADD GENERATED BY DEFAULT AS IDENTIT
     NO MAXVALUE
     CACHE 1
 );
+CREATE TABLE accounts_storagelimit (
+    plan character varying(10) NOT NULL,
+    bytes bigint NOT NULL
+);
+COMMENT ON TABLE accounts_storagelimit IS 'STORAGE_MB_* of the host that started last, for triggers. No row: no limit.';
+COMMENT ON COLUMN accounts_storagelimit.plan IS 'free, pro or enterprise.';
+COMMENT ON COLUMN accounts_storagelimit.bytes IS 'Stored bytes that the plan allows.';
 CREATE TABLE accounts_storedresponse (
     id bigint NOT NULL,
     key_digest bytea NOT NULL,
@@ -1819,7 +2047,8 @@ CREATE TABLE links_ownertotals (
     active_links bigint NOT NULL,
     clicks bigint NOT NULL,
     owner_id bigint NOT NULL,
-    changes bigint DEFAULT 0 NOT NULL
+    changes bigint DEFAULT 0 NOT NULL,
+    bytes bigint DEFAULT 0 NOT NULL
 )
 WITH (fillfactor='50');
 COMMENT ON TABLE links_ownertotals IS 'Totals of each owner''s links. Add up the slots.';
@@ -1829,6 +2058,7 @@ COMMENT ON COLUMN links_ownertotals.active_links IS 'Active links, likewise.';
 COMMENT ON COLUMN links_ownertotals.clicks IS 'Clicks, likewise.';
 COMMENT ON COLUMN links_ownertotals.owner_id IS 'The workspace.';
 COMMENT ON COLUMN links_ownertotals.changes IS 'Changes of the rows in links_searchable. Never decreases.';
+COMMENT ON COLUMN links_ownertotals.bytes IS 'Stored bytes of links and QR codes, likewise.';
 CREATE TABLE links_route (
     id bigint NOT NULL,
     link_id bigint NOT NULL,
@@ -2134,134 +2364,142 @@ INSERT INTO auth_permission VALUES
 	(94, 'Can change passkey handle', 24, 'change_passkeyhandle'),
 	(95, 'Can delete passkey handle', 24, 'delete_passkeyhandle'),
 	(96, 'Can view passkey handle', 24, 'view_passkeyhandle'),
-	(97, 'Can add ban', 25, 'add_ban'),
-	(98, 'Can change ban', 25, 'change_ban'),
-	(99, 'Can delete ban', 25, 'delete_ban'),
-	(100, 'Can view ban', 25, 'view_ban'),
-	(101, 'Can add domain', 26, 'add_domain'),
-	(102, 'Can change domain', 26, 'change_domain'),
-	(103, 'Can delete domain', 26, 'delete_domain'),
-	(104, 'Can view domain', 26, 'view_domain'),
-	(105, 'Can add link', 27, 'add_link'),
-	(106, 'Can change link', 27, 'change_link'),
-	(107, 'Can delete link', 27, 'delete_link'),
-	(108, 'Can view link', 27, 'view_link'),
-	(109, 'Can add route', 28, 'add_route'),
-	(110, 'Can change route', 28, 'change_route'),
-	(111, 'Can delete route', 28, 'delete_route'),
-	(112, 'Can view route', 28, 'view_route'),
-	(113, 'Can add owner totals', 29, 'add_ownertotals'),
-	(114, 'Can change owner totals', 29, 'change_ownertotals'),
-	(115, 'Can delete owner totals', 29, 'delete_ownertotals'),
-	(116, 'Can view owner totals', 29, 'view_ownertotals'),
-	(117, 'Can add tag totals', 30, 'add_tagtotals'),
-	(118, 'Can change tag totals', 30, 'change_tagtotals'),
-	(119, 'Can delete tag totals', 30, 'delete_tagtotals'),
-	(120, 'Can view tag totals', 30, 'view_tagtotals'),
-	(121, 'Can add code', 31, 'add_code'),
-	(122, 'Can change code', 31, 'change_code'),
-	(123, 'Can delete code', 31, 'delete_code'),
-	(124, 'Can view code', 31, 'view_code'),
-	(125, 'Can add click counter', 32, 'add_clickcounter'),
-	(126, 'Can change click counter', 32, 'change_clickcounter'),
-	(127, 'Can delete click counter', 32, 'delete_clickcounter'),
-	(128, 'Can view click counter', 32, 'view_clickcounter'),
-	(129, 'Can add link ban', 33, 'add_linkban'),
-	(130, 'Can change link ban', 33, 'change_linkban'),
-	(131, 'Can delete link ban', 33, 'delete_linkban'),
-	(132, 'Can view link ban', 33, 'view_linkban'),
-	(133, 'Can add created links', 34, 'add_createdlinks'),
-	(134, 'Can change created links', 34, 'change_createdlinks'),
-	(135, 'Can delete created links', 34, 'delete_createdlinks'),
-	(136, 'Can view created links', 34, 'view_createdlinks'),
-	(137, 'Can add deleted link', 35, 'add_deletedlink'),
-	(138, 'Can change deleted link', 35, 'change_deletedlink'),
-	(139, 'Can delete deleted link', 35, 'delete_deletedlink'),
-	(140, 'Can view deleted link', 35, 'view_deletedlink'),
-	(141, 'Can add visitor key', 36, 'add_visitorkey'),
-	(142, 'Can change visitor key', 36, 'change_visitorkey'),
-	(143, 'Can delete visitor key', 36, 'delete_visitorkey'),
-	(144, 'Can view visitor key', 36, 'view_visitorkey'),
-	(145, 'Can add visitor clicks', 37, 'add_visitorclicks'),
-	(146, 'Can change visitor clicks', 37, 'change_visitorclicks'),
-	(147, 'Can delete visitor clicks', 37, 'delete_visitorclicks'),
-	(148, 'Can view visitor clicks', 37, 'view_visitorclicks'),
-	(149, 'Can add busy month', 38, 'add_busymonth'),
-	(150, 'Can change busy month', 38, 'change_busymonth'),
-	(151, 'Can delete busy month', 38, 'delete_busymonth'),
-	(152, 'Can view busy month', 38, 'view_busymonth'),
-	(153, 'Can add closed day', 39, 'add_closedday'),
-	(154, 'Can change closed day', 39, 'change_closedday'),
-	(155, 'Can delete closed day', 39, 'delete_closedday'),
-	(156, 'Can view closed day', 39, 'view_closedday'),
-	(157, 'Can add day count', 40, 'add_daycount'),
-	(158, 'Can change day count', 40, 'change_daycount'),
-	(159, 'Can delete day count', 40, 'delete_daycount'),
-	(160, 'Can view day count', 40, 'view_daycount'),
-	(161, 'Can add day salt', 41, 'add_daysalt'),
-	(162, 'Can change day salt', 41, 'change_daysalt'),
-	(163, 'Can delete day salt', 41, 'delete_daysalt'),
-	(164, 'Can view day salt', 41, 'view_daysalt'),
-	(165, 'Can add day total', 42, 'add_daytotal'),
-	(166, 'Can change day total', 42, 'change_daytotal'),
-	(167, 'Can delete day total', 42, 'delete_daytotal'),
-	(168, 'Can view day total', 42, 'view_daytotal'),
-	(169, 'Can add day visitor', 43, 'add_dayvisitor'),
-	(170, 'Can change day visitor', 43, 'change_dayvisitor'),
-	(171, 'Can delete day visitor', 43, 'delete_dayvisitor'),
-	(172, 'Can view day visitor', 43, 'view_dayvisitor'),
-	(173, 'Can add dead letter', 44, 'add_deadletter'),
-	(174, 'Can change dead letter', 44, 'change_deadletter'),
-	(175, 'Can delete dead letter', 44, 'delete_deadletter'),
-	(176, 'Can view dead letter', 44, 'view_deadletter'),
-	(177, 'Can add deleted link', 45, 'add_deletedlink'),
-	(178, 'Can change deleted link', 45, 'change_deletedlink'),
-	(179, 'Can delete deleted link', 45, 'delete_deletedlink'),
-	(180, 'Can view deleted link', 45, 'view_deletedlink'),
-	(181, 'Can add journal loss', 46, 'add_journalloss'),
-	(182, 'Can change journal loss', 46, 'change_journalloss'),
-	(183, 'Can delete journal loss', 46, 'delete_journalloss'),
-	(184, 'Can view journal loss', 46, 'view_journalloss'),
-	(185, 'Can add life count', 47, 'add_lifecount'),
-	(186, 'Can change life count', 47, 'change_lifecount'),
-	(187, 'Can delete life count', 47, 'delete_lifecount'),
-	(188, 'Can view life count', 47, 'view_lifecount'),
-	(189, 'Can add month count', 48, 'add_monthcount'),
-	(190, 'Can change month count', 48, 'change_monthcount'),
-	(191, 'Can delete month count', 48, 'delete_monthcount'),
-	(192, 'Can view month count', 48, 'view_monthcount'),
-	(193, 'Can add pending record', 49, 'add_pendingrecord'),
-	(194, 'Can change pending record', 49, 'change_pendingrecord'),
-	(195, 'Can delete pending record', 49, 'delete_pendingrecord'),
-	(196, 'Can view pending record', 49, 'view_pendingrecord'),
-	(197, 'Can add quarter total', 50, 'add_quartertotal'),
-	(198, 'Can change quarter total', 50, 'change_quartertotal'),
-	(199, 'Can delete quarter total', 50, 'delete_quartertotal'),
-	(200, 'Can view quarter total', 50, 'view_quartertotal'),
-	(201, 'Can add segment', 51, 'add_segment'),
-	(202, 'Can change segment', 51, 'change_segment'),
-	(203, 'Can delete segment', 51, 'delete_segment'),
-	(204, 'Can view segment', 51, 'view_segment'),
-	(205, 'Can add unknown code', 52, 'add_unknowncode'),
-	(206, 'Can change unknown code', 52, 'change_unknowncode'),
-	(207, 'Can delete unknown code', 52, 'delete_unknowncode'),
-	(208, 'Can view unknown code', 52, 'view_unknowncode'),
-	(209, 'Can add click', 53, 'add_click'),
-	(210, 'Can change click', 53, 'change_click'),
-	(211, 'Can delete click', 53, 'delete_click'),
-	(212, 'Can view click', 53, 'view_click'),
-	(213, 'Can add host clock', 54, 'add_hostclock'),
-	(214, 'Can change host clock', 54, 'change_hostclock'),
-	(215, 'Can delete host clock', 54, 'delete_hostclock'),
-	(216, 'Can view host clock', 54, 'view_hostclock'),
-	(217, 'Can add QR code', 55, 'add_qrcode'),
-	(218, 'Can change QR code', 55, 'change_qrcode'),
-	(219, 'Can delete QR code', 55, 'delete_qrcode'),
-	(220, 'Can view QR code', 55, 'view_qrcode'),
-	(221, 'Can add deleted qr code', 56, 'add_deletedqrcode'),
-	(222, 'Can change deleted qr code', 56, 'change_deletedqrcode'),
-	(223, 'Can delete deleted qr code', 56, 'delete_deletedqrcode'),
-	(224, 'Can view deleted qr code', 56, 'view_deletedqrcode');
+	(97, 'Can add storage limit', 25, 'add_storagelimit'),
+	(98, 'Can change storage limit', 25, 'change_storagelimit'),
+	(99, 'Can delete storage limit', 25, 'delete_storagelimit'),
+	(100, 'Can view storage limit', 25, 'view_storagelimit'),
+	(101, 'Can add history size', 26, 'add_historysize'),
+	(102, 'Can change history size', 26, 'change_historysize'),
+	(103, 'Can delete history size', 26, 'delete_historysize'),
+	(104, 'Can view history size', 26, 'view_historysize'),
+	(105, 'Can add ban', 27, 'add_ban'),
+	(106, 'Can change ban', 27, 'change_ban'),
+	(107, 'Can delete ban', 27, 'delete_ban'),
+	(108, 'Can view ban', 27, 'view_ban'),
+	(109, 'Can add domain', 28, 'add_domain'),
+	(110, 'Can change domain', 28, 'change_domain'),
+	(111, 'Can delete domain', 28, 'delete_domain'),
+	(112, 'Can view domain', 28, 'view_domain'),
+	(113, 'Can add link', 29, 'add_link'),
+	(114, 'Can change link', 29, 'change_link'),
+	(115, 'Can delete link', 29, 'delete_link'),
+	(116, 'Can view link', 29, 'view_link'),
+	(117, 'Can add route', 30, 'add_route'),
+	(118, 'Can change route', 30, 'change_route'),
+	(119, 'Can delete route', 30, 'delete_route'),
+	(120, 'Can view route', 30, 'view_route'),
+	(121, 'Can add owner totals', 31, 'add_ownertotals'),
+	(122, 'Can change owner totals', 31, 'change_ownertotals'),
+	(123, 'Can delete owner totals', 31, 'delete_ownertotals'),
+	(124, 'Can view owner totals', 31, 'view_ownertotals'),
+	(125, 'Can add tag totals', 32, 'add_tagtotals'),
+	(126, 'Can change tag totals', 32, 'change_tagtotals'),
+	(127, 'Can delete tag totals', 32, 'delete_tagtotals'),
+	(128, 'Can view tag totals', 32, 'view_tagtotals'),
+	(129, 'Can add code', 33, 'add_code'),
+	(130, 'Can change code', 33, 'change_code'),
+	(131, 'Can delete code', 33, 'delete_code'),
+	(132, 'Can view code', 33, 'view_code'),
+	(133, 'Can add click counter', 34, 'add_clickcounter'),
+	(134, 'Can change click counter', 34, 'change_clickcounter'),
+	(135, 'Can delete click counter', 34, 'delete_clickcounter'),
+	(136, 'Can view click counter', 34, 'view_clickcounter'),
+	(137, 'Can add link ban', 35, 'add_linkban'),
+	(138, 'Can change link ban', 35, 'change_linkban'),
+	(139, 'Can delete link ban', 35, 'delete_linkban'),
+	(140, 'Can view link ban', 35, 'view_linkban'),
+	(141, 'Can add created links', 36, 'add_createdlinks'),
+	(142, 'Can change created links', 36, 'change_createdlinks'),
+	(143, 'Can delete created links', 36, 'delete_createdlinks'),
+	(144, 'Can view created links', 36, 'view_createdlinks'),
+	(145, 'Can add deleted link', 37, 'add_deletedlink'),
+	(146, 'Can change deleted link', 37, 'change_deletedlink'),
+	(147, 'Can delete deleted link', 37, 'delete_deletedlink'),
+	(148, 'Can view deleted link', 37, 'view_deletedlink'),
+	(149, 'Can add visitor key', 38, 'add_visitorkey'),
+	(150, 'Can change visitor key', 38, 'change_visitorkey'),
+	(151, 'Can delete visitor key', 38, 'delete_visitorkey'),
+	(152, 'Can view visitor key', 38, 'view_visitorkey'),
+	(153, 'Can add visitor clicks', 39, 'add_visitorclicks'),
+	(154, 'Can change visitor clicks', 39, 'change_visitorclicks'),
+	(155, 'Can delete visitor clicks', 39, 'delete_visitorclicks'),
+	(156, 'Can view visitor clicks', 39, 'view_visitorclicks'),
+	(157, 'Can add busy month', 40, 'add_busymonth'),
+	(158, 'Can change busy month', 40, 'change_busymonth'),
+	(159, 'Can delete busy month', 40, 'delete_busymonth'),
+	(160, 'Can view busy month', 40, 'view_busymonth'),
+	(161, 'Can add closed day', 41, 'add_closedday'),
+	(162, 'Can change closed day', 41, 'change_closedday'),
+	(163, 'Can delete closed day', 41, 'delete_closedday'),
+	(164, 'Can view closed day', 41, 'view_closedday'),
+	(165, 'Can add day count', 42, 'add_daycount'),
+	(166, 'Can change day count', 42, 'change_daycount'),
+	(167, 'Can delete day count', 42, 'delete_daycount'),
+	(168, 'Can view day count', 42, 'view_daycount'),
+	(169, 'Can add day salt', 43, 'add_daysalt'),
+	(170, 'Can change day salt', 43, 'change_daysalt'),
+	(171, 'Can delete day salt', 43, 'delete_daysalt'),
+	(172, 'Can view day salt', 43, 'view_daysalt'),
+	(173, 'Can add day total', 44, 'add_daytotal'),
+	(174, 'Can change day total', 44, 'change_daytotal'),
+	(175, 'Can delete day total', 44, 'delete_daytotal'),
+	(176, 'Can view day total', 44, 'view_daytotal'),
+	(177, 'Can add day visitor', 45, 'add_dayvisitor'),
+	(178, 'Can change day visitor', 45, 'change_dayvisitor'),
+	(179, 'Can delete day visitor', 45, 'delete_dayvisitor'),
+	(180, 'Can view day visitor', 45, 'view_dayvisitor'),
+	(181, 'Can add dead letter', 46, 'add_deadletter'),
+	(182, 'Can change dead letter', 46, 'change_deadletter'),
+	(183, 'Can delete dead letter', 46, 'delete_deadletter'),
+	(184, 'Can view dead letter', 46, 'view_deadletter'),
+	(185, 'Can add deleted link', 47, 'add_deletedlink'),
+	(186, 'Can change deleted link', 47, 'change_deletedlink'),
+	(187, 'Can delete deleted link', 47, 'delete_deletedlink'),
+	(188, 'Can view deleted link', 47, 'view_deletedlink'),
+	(189, 'Can add journal loss', 48, 'add_journalloss'),
+	(190, 'Can change journal loss', 48, 'change_journalloss'),
+	(191, 'Can delete journal loss', 48, 'delete_journalloss'),
+	(192, 'Can view journal loss', 48, 'view_journalloss'),
+	(193, 'Can add life count', 49, 'add_lifecount'),
+	(194, 'Can change life count', 49, 'change_lifecount'),
+	(195, 'Can delete life count', 49, 'delete_lifecount'),
+	(196, 'Can view life count', 49, 'view_lifecount'),
+	(197, 'Can add month count', 50, 'add_monthcount'),
+	(198, 'Can change month count', 50, 'change_monthcount'),
+	(199, 'Can delete month count', 50, 'delete_monthcount'),
+	(200, 'Can view month count', 50, 'view_monthcount'),
+	(201, 'Can add pending record', 51, 'add_pendingrecord'),
+	(202, 'Can change pending record', 51, 'change_pendingrecord'),
+	(203, 'Can delete pending record', 51, 'delete_pendingrecord'),
+	(204, 'Can view pending record', 51, 'view_pendingrecord'),
+	(205, 'Can add quarter total', 52, 'add_quartertotal'),
+	(206, 'Can change quarter total', 52, 'change_quartertotal'),
+	(207, 'Can delete quarter total', 52, 'delete_quartertotal'),
+	(208, 'Can view quarter total', 52, 'view_quartertotal'),
+	(209, 'Can add segment', 53, 'add_segment'),
+	(210, 'Can change segment', 53, 'change_segment'),
+	(211, 'Can delete segment', 53, 'delete_segment'),
+	(212, 'Can view segment', 53, 'view_segment'),
+	(213, 'Can add unknown code', 54, 'add_unknowncode'),
+	(214, 'Can change unknown code', 54, 'change_unknowncode'),
+	(215, 'Can delete unknown code', 54, 'delete_unknowncode'),
+	(216, 'Can view unknown code', 54, 'view_unknowncode'),
+	(217, 'Can add click', 55, 'add_click'),
+	(218, 'Can change click', 55, 'change_click'),
+	(219, 'Can delete click', 55, 'delete_click'),
+	(220, 'Can view click', 55, 'view_click'),
+	(221, 'Can add host clock', 56, 'add_hostclock'),
+	(222, 'Can change host clock', 56, 'change_hostclock'),
+	(223, 'Can delete host clock', 56, 'delete_hostclock'),
+	(224, 'Can view host clock', 56, 'view_hostclock'),
+	(225, 'Can add QR code', 57, 'add_qrcode'),
+	(226, 'Can change QR code', 57, 'change_qrcode'),
+	(227, 'Can delete QR code', 57, 'delete_qrcode'),
+	(228, 'Can view QR code', 57, 'view_qrcode'),
+	(229, 'Can add deleted qr code', 58, 'add_deletedqrcode'),
+	(230, 'Can change deleted qr code', 58, 'change_deletedqrcode'),
+	(231, 'Can delete deleted qr code', 58, 'delete_deletedqrcode'),
+	(232, 'Can view deleted qr code', 58, 'view_deletedqrcode');
 INSERT INTO django_content_type VALUES
 	(1, 'admin', 'logentry'),
 	(2, 'auth', 'permission'),
@@ -2287,38 +2525,40 @@ INSERT INTO django_content_type VALUES
 	(22, 'accounts', 'invitation'),
 	(23, 'accounts', 'scopedkey'),
 	(24, 'accounts', 'passkeyhandle'),
-	(25, 'bans', 'ban'),
-	(26, 'domains', 'domain'),
-	(27, 'links', 'link'),
-	(28, 'links', 'route'),
-	(29, 'links', 'ownertotals'),
-	(30, 'links', 'tagtotals'),
-	(31, 'links', 'code'),
-	(32, 'links', 'clickcounter'),
-	(33, 'links', 'linkban'),
-	(34, 'links', 'createdlinks'),
-	(35, 'links', 'deletedlink'),
-	(36, 'links', 'visitorkey'),
-	(37, 'links', 'visitorclicks'),
-	(38, 'analytics', 'busymonth'),
-	(39, 'analytics', 'closedday'),
-	(40, 'analytics', 'daycount'),
-	(41, 'analytics', 'daysalt'),
-	(42, 'analytics', 'daytotal'),
-	(43, 'analytics', 'dayvisitor'),
-	(44, 'analytics', 'deadletter'),
-	(45, 'analytics', 'deletedlink'),
-	(46, 'analytics', 'journalloss'),
-	(47, 'analytics', 'lifecount'),
-	(48, 'analytics', 'monthcount'),
-	(49, 'analytics', 'pendingrecord'),
-	(50, 'analytics', 'quartertotal'),
-	(51, 'analytics', 'segment'),
-	(52, 'analytics', 'unknowncode'),
-	(53, 'analytics', 'click'),
-	(54, 'analytics', 'hostclock'),
-	(55, 'qrcodes', 'qrcode'),
-	(56, 'qrcodes', 'deletedqrcode');
+	(25, 'accounts', 'storagelimit'),
+	(26, 'accounts', 'historysize'),
+	(27, 'bans', 'ban'),
+	(28, 'domains', 'domain'),
+	(29, 'links', 'link'),
+	(30, 'links', 'route'),
+	(31, 'links', 'ownertotals'),
+	(32, 'links', 'tagtotals'),
+	(33, 'links', 'code'),
+	(34, 'links', 'clickcounter'),
+	(35, 'links', 'linkban'),
+	(36, 'links', 'createdlinks'),
+	(37, 'links', 'deletedlink'),
+	(38, 'links', 'visitorkey'),
+	(39, 'links', 'visitorclicks'),
+	(40, 'analytics', 'busymonth'),
+	(41, 'analytics', 'closedday'),
+	(42, 'analytics', 'daycount'),
+	(43, 'analytics', 'daysalt'),
+	(44, 'analytics', 'daytotal'),
+	(45, 'analytics', 'dayvisitor'),
+	(46, 'analytics', 'deadletter'),
+	(47, 'analytics', 'deletedlink'),
+	(48, 'analytics', 'journalloss'),
+	(49, 'analytics', 'lifecount'),
+	(50, 'analytics', 'monthcount'),
+	(51, 'analytics', 'pendingrecord'),
+	(52, 'analytics', 'quartertotal'),
+	(53, 'analytics', 'segment'),
+	(54, 'analytics', 'unknowncode'),
+	(55, 'analytics', 'click'),
+	(56, 'analytics', 'hostclock'),
+	(57, 'qrcodes', 'qrcode'),
+	(58, 'qrcodes', 'deletedqrcode');
 INSERT INTO django_migrations VALUES
 	(1, 'contenttypes', '0001_initial', now(), NULL),
 	(2, 'contenttypes', '0002_remove_content_type_name', now(), NULL),
@@ -2357,27 +2597,30 @@ INSERT INTO django_migrations VALUES
 	(35, 'accounts', '0006_staff_by_provider', now(), '11ba5e66ac688d4b43d57dacc038ca831441d6d45650eefaace014ad9ad77b7e'),
 	(36, 'accounts', '0007_passkey_handles', now(), '5e19fe8ea06249d6fc5cb581c3f3deac2a67a7d5d5461ff9b896fac74303b2e7'),
 	(37, 'accounts', '0008_confirmed_sessions', now(), 'd348f7fcfb5723a0684a86aa2278c7e3da5ad917bc419d40d246f5d046e16e8c'),
-	(38, 'admin', '0001_initial', now(), NULL),
-	(39, 'admin', '0002_logentry_remove_auto_add', now(), NULL),
-	(40, 'admin', '0003_logentry_add_action_flag_choices', now(), NULL),
-	(41, 'domains', '0001_initial', now(), '78b2acf3821a31fbcdccf493feb091dbd23512192ab4e268010180dde8608fc6'),
-	(42, 'links', '0001_initial', now(), '96e74b7131a64f391f46b41a865c5da2e38c00afe36f9bc4382711f8d438e14a'),
-	(43, 'bans', '0001_initial', now(), '7b883431d3eafc6c9b83a4e0822f79a28c0d8398f12e26d22c5fe554f20b1bc9'),
-	(44, 'links', '0002_functions_and_triggers', now(), '1a43cbd4f333de5025671bc93586031e593805853379eeb0e501c02f6669be60'),
-	(45, 'analytics', '0001_initial', now(), 'b840cec863c532df39b87b33c2480d59cbe63f7c96e4b14edcf2d40d04fe5756'),
-	(46, 'analytics', '0002_host_clocks', now(), '6595ad53fc9cf9ee550b746e33953c6f828bd43866f8547341a12a9cdf4f18ba'),
-	(47, 'bans', '0002_owned_by_workspaces', now(), '820fd1bf2771483f5fc32629cadf08ad58df6b765645a1aa6631bcdbed6745b2'),
-	(48, 'domains', '0002_owned_by_workspaces', now(), '16e23a1ada7556ec985a02de3a8a22bbf4c77f7d3187a0e001d3d762124dc70d'),
-	(49, 'domains', '0003_domain_of_keys', now(), '4e39167357c5b76e11fb61b57b0812839b56a1f1d63f414c51d0e431b3410af2'),
-	(50, 'limits', '0001_initial', now(), '44aee3597253b1132001afb1d55da4c0cea0e069047bcba902dbd67f391eed2b'),
-	(51, 'links', '0003_owned_by_workspaces', now(), '6e72ea56423094a87af8f34076ef7b6b0e2d67f17b2b55c078bb88bbdb81532a'),
-	(52, 'links', '0004_keys_of_links', now(), '96b45b54dbdc0b759bb12ae960abebaff95733279c3680d7c19327eae256d45b'),
-	(53, 'mfa', '0001_initial', now(), NULL),
-	(54, 'mfa', '0002_authenticator_timestamps', now(), NULL),
-	(55, 'mfa', '0003_authenticator_type_uniq', now(), NULL),
-	(56, 'qrcodes', '0001_initial', now(), 'c7b79afb27316edf05bcea185ca7e21886d27a1f1f397ee7543b5ad6ebfb7af0'),
-	(57, 'qrcodes', '0002_owned_by_workspaces', now(), '66c64a9f3d2ac06ff32e69488dc18bf8937b54951559045561811dcb4b872103'),
-	(58, 'sessions', '0001_initial', now(), NULL);
+	(38, 'accounts', '0009_shared_limits', now(), '73759d3b246dba2dc63190916a0b2fc4ba224e0e363a46c4f244ad775c72cdb0'),
+	(39, 'admin', '0001_initial', now(), NULL),
+	(40, 'admin', '0002_logentry_remove_auto_add', now(), NULL),
+	(41, 'admin', '0003_logentry_add_action_flag_choices', now(), NULL),
+	(42, 'domains', '0001_initial', now(), '78b2acf3821a31fbcdccf493feb091dbd23512192ab4e268010180dde8608fc6'),
+	(43, 'links', '0001_initial', now(), '96e74b7131a64f391f46b41a865c5da2e38c00afe36f9bc4382711f8d438e14a'),
+	(44, 'bans', '0001_initial', now(), '7b883431d3eafc6c9b83a4e0822f79a28c0d8398f12e26d22c5fe554f20b1bc9'),
+	(45, 'links', '0002_functions_and_triggers', now(), '1a43cbd4f333de5025671bc93586031e593805853379eeb0e501c02f6669be60'),
+	(46, 'analytics', '0001_initial', now(), 'b840cec863c532df39b87b33c2480d59cbe63f7c96e4b14edcf2d40d04fe5756'),
+	(47, 'analytics', '0002_host_clocks', now(), '6595ad53fc9cf9ee550b746e33953c6f828bd43866f8547341a12a9cdf4f18ba'),
+	(48, 'bans', '0002_owned_by_workspaces', now(), '820fd1bf2771483f5fc32629cadf08ad58df6b765645a1aa6631bcdbed6745b2'),
+	(49, 'domains', '0002_owned_by_workspaces', now(), '16e23a1ada7556ec985a02de3a8a22bbf4c77f7d3187a0e001d3d762124dc70d'),
+	(50, 'domains', '0003_domain_of_keys', now(), '4e39167357c5b76e11fb61b57b0812839b56a1f1d63f414c51d0e431b3410af2'),
+	(51, 'limits', '0001_initial', now(), '44aee3597253b1132001afb1d55da4c0cea0e069047bcba902dbd67f391eed2b'),
+	(52, 'links', '0003_owned_by_workspaces', now(), '6e72ea56423094a87af8f34076ef7b6b0e2d67f17b2b55c078bb88bbdb81532a'),
+	(53, 'links', '0004_keys_of_links', now(), '96b45b54dbdc0b759bb12ae960abebaff95733279c3680d7c19327eae256d45b'),
+	(54, 'links', '0005_stored_bytes', now(), 'e3ec4e1ed07244fd25ebc3433f09a8820da64d75d21611225e0e441d1b42115f'),
+	(55, 'mfa', '0001_initial', now(), NULL),
+	(56, 'mfa', '0002_authenticator_timestamps', now(), NULL),
+	(57, 'mfa', '0003_authenticator_type_uniq', now(), NULL),
+	(58, 'qrcodes', '0001_initial', now(), 'c7b79afb27316edf05bcea185ca7e21886d27a1f1f397ee7543b5ad6ebfb7af0'),
+	(59, 'qrcodes', '0002_owned_by_workspaces', now(), '66c64a9f3d2ac06ff32e69488dc18bf8937b54951559045561811dcb4b872103'),
+	(60, 'qrcodes', '0003_stored_bytes', now(), '8efb54d1ae5b9cbbd8f95b7610aea88125af05bae6526dda315b48612e00f07b'),
+	(61, 'sessions', '0001_initial', now(), NULL);
 SELECT pg_catalog.setval('account_emailaddress_id_seq', 1, false);
 SELECT pg_catalog.setval('account_emailconfirmation_id_seq', 1, false);
 SELECT pg_catalog.setval('accounts_change_id_seq', 1, false);
@@ -2393,11 +2636,11 @@ SELECT pg_catalog.setval('analytics_deadletter_id_seq', 1, false);
 SELECT pg_catalog.setval('analytics_pendingrecord_id_seq', 1, false);
 SELECT pg_catalog.setval('auth_group_id_seq', 1, false);
 SELECT pg_catalog.setval('auth_group_permissions_id_seq', 1, false);
-SELECT pg_catalog.setval('auth_permission_id_seq', 224, true);
+SELECT pg_catalog.setval('auth_permission_id_seq', 232, true);
 SELECT pg_catalog.setval('bans_ban_id_seq', 1, false);
 SELECT pg_catalog.setval('django_admin_log_id_seq', 1, false);
-SELECT pg_catalog.setval('django_content_type_id_seq', 56, true);
-SELECT pg_catalog.setval('django_migrations_id_seq', 58, true);
+SELECT pg_catalog.setval('django_content_type_id_seq', 58, true);
+SELECT pg_catalog.setval('django_migrations_id_seq', 61, true);
 SELECT pg_catalog.setval('domains_domain_id_seq', 1, false);
 SELECT pg_catalog.setval('links_code_id_seq', 1, false);
 SELECT pg_catalog.setval('links_link_id_seq', 1, false);
@@ -2423,6 +2666,8 @@ ALTER TABLE ONLY accounts_apikey
     ADD CONSTRAINT accounts_apikey_pkey PRIMARY KEY (user_id);
 ALTER TABLE ONLY accounts_change
     ADD CONSTRAINT accounts_change_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY accounts_historysize
+    ADD CONSTRAINT accounts_historysize_pkey PRIMARY KEY (owner_id);
 ALTER TABLE ONLY accounts_invitation
     ADD CONSTRAINT accounts_invitation_digest_key UNIQUE (digest);
 ALTER TABLE ONLY accounts_invitation
@@ -2447,6 +2692,8 @@ ALTER TABLE ONLY accounts_session
     ADD CONSTRAINT accounts_session_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY accounts_session
     ADD CONSTRAINT accounts_session_public_id_key UNIQUE (public_id);
+ALTER TABLE ONLY accounts_storagelimit
+    ADD CONSTRAINT accounts_storagelimit_pkey PRIMARY KEY (plan);
 ALTER TABLE ONLY accounts_storedresponse
     ADD CONSTRAINT accounts_storedresponse_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY accounts_user
@@ -2609,6 +2856,7 @@ CREATE INDEX accounts_scopedkey_user_id_78f86aaa ON accounts_scopedkey USING btr
 CREATE INDEX accounts_session_browser_session_bd281b7c_like ON accounts_session USING btree (browser_session varchar_pattern_ops);
 CREATE INDEX accounts_session_expires_at_94e81f09 ON accounts_session USING btree (expires_at);
 CREATE INDEX accounts_session_user_id_d5aaed01 ON accounts_session USING btree (user_id);
+CREATE INDEX accounts_storagelimit_plan_f656ba50_like ON accounts_storagelimit USING btree (plan varchar_pattern_ops);
 CREATE INDEX accounts_storedresponse_created_at_348a4d77 ON accounts_storedresponse USING btree (created_at);
 CREATE INDEX accounts_user_email_b2644a56_like ON accounts_user USING btree (email varchar_pattern_ops);
 CREATE INDEX accounts_user_groups_group_id_bd11a704 ON accounts_user_groups USING btree (group_id);
@@ -2691,6 +2939,7 @@ CREATE TRIGGER links_after_delete AFTER DELETE ON links_link REFERENCING OLD TAB
 CREATE TRIGGER links_after_final_deletion AFTER DELETE ON links_deletedlink FOR EACH ROW EXECUTE FUNCTION links_after_final_deletion();
 CREATE TRIGGER links_after_insert AFTER INSERT ON links_link REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION links_after_insert();
 CREATE TRIGGER links_after_update AFTER UPDATE ON links_link REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION links_after_update();
+CREATE TRIGGER links_bytes_after_final_deletion AFTER DELETE ON links_deletedlink REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION links_bytes_after_final_deletion();
 CREATE TRIGGER links_clicks_after_delete AFTER DELETE ON links_clickcounter REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION links_clicks_after_delete();
 CREATE TRIGGER links_clicks_after_update AFTER UPDATE ON links_clickcounter REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION links_clicks_after_update();
 CREATE TRIGGER links_delete_unused_tag AFTER UPDATE ON links_tagtotals FOR EACH ROW WHEN ((new.links = 0)) EXECUTE FUNCTION links_delete_unused_tag();
@@ -2713,6 +2962,10 @@ CREATE TRIGGER links_tags_after_insert AFTER INSERT ON links_link REFERENCING NE
 CREATE TRIGGER links_tags_after_update AFTER UPDATE ON links_link REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION links_tags_after_update();
 CREATE TRIGGER qrcodes_after_delete AFTER DELETE ON qrcodes_qrcode FOR EACH ROW EXECUTE FUNCTION qrcodes_after_delete();
 CREATE TRIGGER qrcodes_after_final_deletion AFTER DELETE ON links_deletedlink FOR EACH ROW EXECUTE FUNCTION qrcodes_after_final_deletion();
+CREATE TRIGGER qrcodes_after_insert AFTER INSERT ON qrcodes_qrcode REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION qrcodes_after_insert();
+CREATE TRIGGER qrcodes_after_update AFTER UPDATE ON qrcodes_qrcode REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION qrcodes_after_update();
+CREATE TRIGGER qrcodes_bytes_after_delete AFTER DELETE ON qrcodes_qrcode REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION qrcodes_bytes_after_delete();
+CREATE TRIGGER qrcodes_deleted_after_change AFTER INSERT OR DELETE ON qrcodes_deletedqrcode FOR EACH ROW EXECUTE FUNCTION qrcodes_deleted_after_change();
 ALTER TABLE ONLY account_emailaddress
     ADD CONSTRAINT account_emailaddress_user_id_2c513194_fk_accounts_user_id FOREIGN KEY (user_id) REFERENCES accounts_user(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY account_emailconfirmation
@@ -2765,6 +3018,8 @@ ALTER TABLE ONLY django_admin_log
     ADD CONSTRAINT django_admin_log_user_id_c564eba6_fk_accounts_user_id FOREIGN KEY (user_id) REFERENCES accounts_user(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY domains_domain
     ADD CONSTRAINT domains_domain_owner_id_fk_accounts_workspace_id FOREIGN KEY (owner_id) REFERENCES accounts_workspace(id) DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE ONLY accounts_historysize
+    ADD CONSTRAINT historysize_owner FOREIGN KEY (owner_id) REFERENCES accounts_workspace(id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY links_clickcounter
     ADD CONSTRAINT links_clickcounter_link_id_76097162_fk_links_link_id FOREIGN KEY (link_id) REFERENCES links_link(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY links_clickcounter

@@ -16,6 +16,7 @@ from django.db.backends.utils import CursorWrapper
 from psycopg.conninfo import make_conninfo
 from psycopg.pq import Conninfo, PGconn, Ping
 
+from accounts.capacity.storage import write_storage_limits
 from accounts.models import User
 from accounts.rights.plans import Plan
 from accounts.services import NewAccount, create_account
@@ -80,7 +81,8 @@ def _is_migration_due(cursor: CursorWrapper) -> bool:
 def _finish(before: Callable[[], None]) -> NewAccount | None:
     verify_unverified()
     # Two services that start at the same time can bind the same port, but only one can listen. Fail before creating
-    # the owner: otherwise the service that exits could be the only one that knows the secrets.
+    verify_unverified()
+    write_storage_limits()
     before()
     return None if User.objects.exists() else create_owner()
 

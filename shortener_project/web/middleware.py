@@ -13,11 +13,16 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseForbidde
 from django.middleware.csrf import CsrfViewMiddleware
 from whitenoise.middleware import WhiteNoiseMiddleware
 
+from accounts.api_requests.throttling import address_of_client
 from accounts.sessions.store import SessionStore
+from common.errors import TooManyRequests
 from common.http.browser_headers import protect_page
-from common.http.client_address import client_address, is_within
+from common.http.client_address import client_address, client_network, is_within
 from common.http.current_request import Actor, Via, actor
 from common.http.hosts import canonical_host, is_address
+from limits.rates import spend_request
+from redirects import refusals
+from redirects.pages import refuse_attempts
 from sign_in.openid_connect.identities import limit_staff
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
@@ -174,6 +179,22 @@ class PageActor:
             return self.get_response(request)
         finally:
             actor.reset(token)
+
+
+class AdminRequests:
+    """Limits the requests of a network to the admin without a session. Comes after `PageAuthentication`."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        limit = settings.RATE_LIMIT_ANONYMOUS
+        if limit and request.path_info.startswith("/admin/") and not request.user.is_authenticated:
+            try:
+                spend_request(f"admin pages for {client_network(address_of_client(request))}", limit)
+            except TooManyRequests as error:
+                return refuse_attempts(request, refusals.PAGES_LIMITED, error)
+        return self.get_response(request)
 
 
 class PageMessages(_PagesOnly, MessageMiddleware):

@@ -9,10 +9,9 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.api_requests.throttling import address_of_client
-from accounts.credentials.hashing import hashing
+from accounts.credentials.hashing import account_hashing, admit_network
 from accounts.services import create_account
 from common.errors import Conflict, InvalidFields, TooManyAttempts
-from common.http.client_address import client_network
 from redirects import refusals
 from redirects.pages import refuse_attempts
 from sign_in.mails import refuse_mail, spend_mail_of_request
@@ -64,7 +63,7 @@ def confirm(request: HttpRequest, token: str) -> HttpResponse:
 def _create(request: HttpRequest, confirmed: SignUp, form: NewAccount) -> HttpResponse | None:
     """None if the service refuses a field; the form then has the error."""
     try:
-        with hashing.admit(f"network {client_network(address_of_client(request))}"):
+        with admit_network(account_hashing, address_of_client(request)):
             user = create_account(
                 email=confirmed.email,
                 password=form.cleaned_data["password"],

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from accounts.credentials.hashing import MAX_CALLERS, MAX_PER_CALLER, Admission, hashing
+from accounts.credentials.hashing import account_hashing, link_hashing
 from accounts.services import NewAccount
-from common.errors import TooManyAttempts
 from testing.accounts.accounts import PASSWORD
 from testing.attempts import pass_time, slow_down_clock
 
@@ -106,33 +106,36 @@ def test_the_table_contains_neither_account_nor_network(alice: NewAccount) -> No
 
 
 def test_while_too_many_passwords_are_hashed_a_login_is_refused_and_not_counted(
-    alice: NewAccount,
+    alice: NewAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(account_hashing, "places", 0)
     with ExitStack() as others:
-        for number in range(MAX_CALLERS):
-            others.enter_context(hashing.admit(f"network {number}"))
+        for number in range(account_hashing.at_once):
+            others.enter_context(account_hashing.admit(f"network {number}"))
         response = log_in(CAFE, PASSWORD)
         assert (response.status_code, response.json()["code"]) == (429, "too_many_at_once")
         assert response.headers["Retry-After"] == "2"
     assert statuses(CAFE, 11) == [401] * 10 + [429]
 
 
-def test_one_caller_cannot_use_every_slot() -> None:
-    admission = Admission(max_callers=3, max_per_caller=2)
-    with admission.admit("a"), admission.admit("a"):
-        with pytest.raises(TooManyAttempts), admission.admit("a"):
-            pass
-        with admission.admit("b"), pytest.raises(TooManyAttempts), admission.admit("c"):
-            pass
-    with admission.admit("a"), admission.admit("c"):
-        pass
+def test_a_network_cannot_send_correct_passwords_without_pause(settings: Settings, alice: NewAccount) -> None:
+    settings.RATE_LIMIT_PASSWORDS = 3
+    slow_down_clock()
+    responses = [log_in(CAFE, PASSWORD) for _ in range(5)]
+    assert [response.status_code for response in responses] == [200] * 3 + [429] * 2
+    assert responses[-1].json()["code"] == "rate_limited"
+    assert responses[-1].headers["RateLimit-Policy"] == "3;w=60"
+    assert log_in(OFFICE, PASSWORD).status_code == 200
 
 
-def test_links_with_passwords_are_limited_per_account(api: APIClient, alice: NewAccount) -> None:
+def test_links_with_passwords_wait_beside_each_other_but_not_without_bound(
+    api: APIClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     body = {"originalUrl": "https://example.com/"}
+    monkeypatch.setattr(link_hashing, "places", 0)
     with ExitStack() as others:
-        for _ in range(MAX_PER_CALLER):
-            others.enter_context(hashing.admit(f"account {alice.user.pk}"))
+        for number in range(link_hashing.at_once):
+            others.enter_context(link_hashing.admit(f"network {number}"))
         refused = api.post("/api/urls", {**body, "password": "open sesame"})
         assert (refused.status_code, refused.json()["code"]) == (429, "too_many_at_once")
         assert api.post("/api/urls", body).status_code == 201

@@ -27,6 +27,7 @@ def test_an_account_reads_itself(alice: NewAccount, bearer: APIClient, settings:
     settings.RATE_LIMITS = {**settings.RATE_LIMITS, "pro": 3000}
     settings.LINK_QUOTAS = {**settings.LINK_QUOTAS, "pro": 50_000}
     settings.DOMAINS_PER_ACCOUNT, settings.QR_CODES_PER_ACCOUNT = 100, 100_000
+    settings.STORAGE_LIMITS = {**settings.STORAGE_LIMITS, "pro": 7}
     assert me(bearer) == {
         "_id": str(alice.user.public_id),
         "email": "alice@example.com",
@@ -38,6 +39,7 @@ def test_an_account_reads_itself(alice: NewAccount, bearer: APIClient, settings:
             "linksPerMonth": 50_000,
             "domains": 100,
             "qrCodes": 100_000,
+            "storedBytes": 7_000_000,
         },
         "workspaces": [
             {"_id": str(alice.user.public_id), "name": "Personal", "isPersonal": True, "role": "owner"}
@@ -51,7 +53,8 @@ def test_limits_are_null_without_a_limit_and_zero_without_the_right(db: None, se
     settings.RATE_LIMITS = dict.fromkeys(settings.RATE_LIMITS, 0)
     settings.LINK_QUOTAS = dict.fromkeys(settings.LINK_QUOTAS, 0)
     settings.DOMAINS_PER_ACCOUNT = settings.QR_CODES_PER_ACCOUNT = 0
-    none = {"requestsPerMinute": None, "linksPerMonth": None, "domains": None, "qrCodes": None}
+    settings.STORAGE_LIMITS = dict.fromkeys(settings.STORAGE_LIMITS, 0)
+    none = dict.fromkeys(("requestsPerMinute", "linksPerMonth", "domains", "qrCodes", "storedBytes"))
     assert me(bearer_client(account("a@example.com", plan="enterprise").user))["limits"] == none
     # The Free plan has no custom domains.
     assert me(bearer_client(account("b@example.com").user))["limits"] == {**none, "domains": 0}

@@ -9,6 +9,7 @@ import pytest
 from django.db import OperationalError
 from django.test import Client
 from django.utils.http import parse_http_date
+from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
 from qrcodes import views
@@ -187,14 +188,57 @@ def test_too_many_image_requests_return_503_with_retry_after(
     django_assert_num_queries: Any,
 ) -> None:
     code = make_qr_code()
-    queue = DrawingQueue(1, 5)
+    queue = DrawingQueue(0, 5)
     monkeypatch.setattr(views, "drawing_queue", queue)
-    with queue.slot(), django_assert_num_queries(0):
+    with queue.admission.admit("another"), django_assert_num_queries(1):
         response = get_image(code)
     assert (response.status_code, response.json()["code"]) == (503, "busy")
     assert (response["Retry-After"], response["Cache-Control"]) == ("2", "no-store")
     assert not [record for record in caplog.records if record.levelno > logging.INFO]
     assert get_image(code).status_code == 200
+
+
+def test_only_a_drawing_needs_a_place_in_the_queue(
+    make_qr_code: MakeQrCode, get_image: GetImage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, fresh = make_qr_code(), make_qr_code()
+    queue = DrawingQueue(0, 5)
+    monkeypatch.setattr(views, "drawing_queue", queue)
+    drawn = get_image(code)
+    with queue.admission.admit("another"):
+        assert get_image(fresh).status_code == 503
+        assert get_image(fresh, if_none_match=drawn["ETag"]).status_code == 503
+        assert get_image(code, if_none_match=drawn["ETag"]).status_code == 304
+        assert get_image(fresh, if_none_match="*").status_code == 304
+        unknown = {"imageUrl": f"http://sho.rt/qr/{'A' * 22}.png"}
+        assert get_image(unknown).status_code == 404
+        again = get_image(code)
+        assert (again.status_code, again.content, again["ETag"]) == (200, drawn.content, drawn["ETag"])
+
+
+def test_a_kept_image_ends_with_its_code(
+    api: APIClient, make_qr_code: MakeQrCode, get_image: GetImage
+) -> None:
+    code = make_qr_code()
+    assert get_image(code).status_code == 200
+    assert api.delete(f"/api/qr-codes/{code['_id']}").status_code == 200
+    assert get_image(code).status_code == 404
+
+
+def test_the_image_requests_of_a_network_are_limited(
+    settings: Settings, make_qr_code: MakeQrCode, get_image: GetImage
+) -> None:
+    code = make_qr_code()
+    settings.RATE_LIMIT_ANONYMOUS = 3
+    tag = get_image(code)["ETag"]
+    unknown = {"imageUrl": f"http://sho.rt/qr/{'A' * 22}.png"}
+    assert get_image(code, if_none_match=tag).status_code == 304
+    assert get_image(unknown).status_code == 404
+    refused = get_image(code)
+    assert (refused.status_code, refused.json()["code"]) == (429, "rate_limited")
+    assert (refused["RateLimit-Policy"], refused["Cache-Control"]) == ("3;w=60", "no-store")
+    elsewhere = Client(headers={"host": "sho.rt"}, REMOTE_ADDR="198.51.100.5")
+    assert elsewhere.get(code["imageUrl"].removeprefix("http://sho.rt")).status_code == 200
 
 
 def test_an_image_during_a_database_outage_returns_503(

@@ -20,7 +20,7 @@ from domains import services as domain_services
 from domains.verification import proof, resolver
 from limits import guessing
 from limits.attempts import Limit
-from links.bulk import verdicts
+from links.bulk import serializers, verdicts
 from qrcodes.drawing import queue
 from redirects.sockets.connections import connection, memory_bound
 from shortener_project import gunicorn_conf
@@ -128,15 +128,26 @@ def test_the_documented_bounds_are_those_of_the_code() -> None:
     assert gunicorn_conf.threads > conversations.AT_ONCE
     assert protocol.CACHE_SECONDS == 10 * 60
     assert f"| {settings.OIDC_SECONDS:g} s over all requests of a login |" in SECURITY
-    assert f"one at a time, {words[queue.CAPACITY - 1]} waiting" in SECURITY
-    assert f"| {queue.TIMEOUT_SECONDS:g} s |" in SECURITY
-    admitted = f"{words[hashing.MAX_CALLERS]} calls, {words[hashing.MAX_PER_CALLER]} of an account or network"
-    assert f"| {words[hashers.AT_ONCE]} at a time in a worker; {admitted} |" in SECURITY
+    kept = f"{queue.KEPT_BYTES // 1024**2} MB of drawn images are kept"
+    seconds = f"{queue.TIMEOUT_SECONDS:g} s in the queue, {queue.TIMEOUT_SECONDS:g} s for the drawing"
+    assert f"one at a time, {words[queue.WAITING]} waiting, in a worker; {kept} | {seconds} |" in SECURITY
+    accounts, links = hashing.account_hashing, hashing.link_hashing
+    admitted = (
+        f"{words[accounts.at_once]} calls for accounts, {words[accounts.places]} waiting;"
+        f" {words[links.at_once]} for links, {words[links.places]} waiting"
+    )
+    hashed = f"{words[hashers.AT_ONCE]} at a time in a worker: {admitted}"
+    assert f"| {hashed} | {hashing.WAIT_SECONDS:g} s |" in SECURITY
     in_all, of_one = words[concurrency.PER_PROCESS], words[concurrency.PER_ACCOUNT]
     assert (
         f"| calls with many links | {in_all} in a worker; {of_one} of an account over all hosts |" in SECURITY
     )
-    assert max(hashing.MAX_CALLERS, concurrency.PER_PROCESS) < gunicorn_conf.threads
+    occupied = [queued.at_once + queued.places for queued in (accounts, links, queue.drawing_queue.admission)]
+    assert max(*occupied, concurrency.PER_PROCESS) < gunicorn_conf.threads
+    assert (
+        f"have at most {serializers.MAX_CHANGES // 1024**2} MB, counted once for each link"
+        in UNWRAPPED_SECURITY
+    )
     assert f"An account has at most {lifecycle.MAX_SESSIONS} sessions;" in UNWRAPPED_SECURITY
     assert (
         f"An account is a member of at most {ownership.MAX_MEMBERSHIPS:,} workspaces; a workspace has at most"

@@ -127,6 +127,20 @@ def test_requests_of_a_network_are_limited(settings: Settings, db: None) -> None
     assert strict_browser("198.51.100.5").get("/accounts/login/").status_code == 200
 
 
+def test_requests_to_the_admin_without_a_session_are_limited(settings: Settings, alice: NewAccount) -> None:
+    settings.RATE_LIMIT_ANONYMOUS = 3
+    client = strict_browser()
+    client.cookies["__Host-session"] = client.cookies["session"] = "x" * 32
+    assert [client.get("/admin/").status_code for _ in range(4)] == [302] * 3 + [429]
+    assert strict_browser("198.51.100.5").get("/admin/").status_code == 302
+    settings.RATE_LIMIT_ANONYMOUS = 0
+    User.objects.update(is_staff=True, is_superuser=True)
+    operator = strict_browser()
+    log_in(operator)
+    settings.RATE_LIMIT_ANONYMOUS = 3
+    assert [operator.get("/admin/").status_code for _ in range(4)] == [200] * 4
+
+
 def test_nobody_can_sign_up(db: None) -> None:
     assert strict_browser().get("/accounts/signup/").status_code == 200
     response = submit(strict_browser(), "signup/", email="x@example.com", password1=NEW, password2=NEW)

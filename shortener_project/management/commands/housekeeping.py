@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand
 from django.db import Error, connection
 
 from accounts.api_requests.idempotency import delete_expired_responses
-from accounts.history.retention import delete_old_changes
+from accounts.history.retention import delete_old_changes, trim_large_histories
 from accounts.sessions.lifecycle import delete_expired_api_sessions
 from accounts.sessions.store import delete_expired_sessions
 from analytics.counting.host_clocks import report_date
@@ -75,6 +75,7 @@ def run_all_steps() -> Error | None:
         delete_expired_sessions,
         delete_expired_api_sessions,
         partial(delete_old_changes, settings.HISTORY_DAYS),
+        partial(trim_large_histories, settings.HISTORY_MB),
         ensure_partitions,
         close_days,
         delete_old_visitors,

@@ -178,10 +178,12 @@ def test_pages_have_no_limit(db: None, path: str) -> None:
     assert [(response.status_code, limit_headers(response)) for response in responses] == [(200, {})] * 6
 
 
-def test_images_have_no_limit(api: APIClient, make_link: Callable[..., dict[str, Any]]) -> None:
+def test_images_have_a_limit_of_their_own(api: APIClient, make_link: Callable[..., dict[str, Any]]) -> None:
     url = api.post("/api/qr-codes", {"urlId": make_link()["_id"]}).json()["data"]["qrCode"]["imageUrl"]
+    assert statuses(from_address(HERE), 5)[-1] == 429
 
-    assert [from_address(HERE).get(url).status_code for _ in range(6)] == [200] * 6
+    assert [from_address(HERE).get(url).status_code for _ in range(6)] == [200] * 4 + [429] * 2
+    assert from_address(ELSEWHERE).get(url).status_code == 200
 
 
 def test_redirects_do_not_depend_on_the_limits_of_the_api(

@@ -37,7 +37,7 @@ def test_a_workspace_is_created_read_renamed_and_deleted(alice: NewAccount, bear
         "plan": "pro",
     }
     path = f"/api/workspaces/{workspace['_id']}"
-    assert bearer.get(path).json()["data"] == {"workspace": workspace}
+    assert bearer.get(path).json()["data"] == {"workspace": {**workspace, "storedBytes": 0}}
     renamed = bearer.patch(path, {**workspace, "name": "Sales"}).json()["data"]["workspace"]
     assert renamed == {**workspace, "name": "Sales"}
     assert bearer.delete(path).status_code == 200

@@ -163,3 +163,14 @@ def test_a_token_takes_three_statements(
 ) -> None:
     with django_assert_num_queries(3):
         assert token_of(browser)
+
+
+def test_requests_without_a_session_are_limited(settings: Settings, browser: Client) -> None:
+    settings.RATE_LIMIT_ANONYMOUS = 3
+    anonymous = browser_of(None)
+    anonymous.cookies[settings.SESSION_COOKIE_NAME] = "x" * 32
+    assert [request_token(anonymous).status_code for _ in range(5)] == [401] * 3 + [429] * 2
+    refused = anonymous.post(END, headers=OWN)
+    assert (refused.status_code, refused.json()["code"]) == (429, "rate_limited")
+    assert (refused["RateLimit-Policy"], refused["Cache-Control"]) == ("3;w=60", "no-store")
+    assert [request_token(browser).status_code for _ in range(4)] == [200] * 4

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from rest_framework.test import APIClient
@@ -40,3 +42,25 @@ def test_an_ambiguous_body_is_refused(
     response = api.post("/api/urls/bulk-update", body)
     assert response.status_code == 400
     assert broken_rules(response) == rules
+
+
+def test_changes_for_many_ids_are_bounded_together(
+    api: APIClient, make_link: Callable[..., dict[str, Any]]
+) -> None:
+    link = make_link()
+    ids = [link["_id"], *(str(uuid4()) for _ in range(999))]
+    split = [
+        {"name": "n" * 40, "url": f"https://example.com/{n}?" + "x" * 1_000, "weight": 1} for n in range(4)
+    ]
+
+    def update(ids: list[str]) -> Any:
+        return api.post("/api/urls/bulk-update", {"ids": ids, "data": {"split": split}})
+
+    refused = update(ids)
+    assert (refused.status_code, refused.json()["code"]) == (400, "validation_error")
+    [error] = refused.json()["errors"]
+    assert (error["field"], error["code"]) == ("data", "too_large")
+    assert api.get(f"/api/urls/{link['_id']}").json()["data"]["url"]["split"] == []
+    accepted = update(ids[:900])
+    assert accepted.status_code == 200, accepted.json()
+    assert accepted.json()["data"]["succeeded"] == 1

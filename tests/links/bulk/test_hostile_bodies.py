@@ -138,16 +138,19 @@ def test_the_response_to_many_invalid_items_stays_small(api: APIClient) -> None:
 
 
 def test_the_same_changes_for_many_are_validated_once(api: APIClient) -> None:
-    many = {f"key{number}": number for number in range(50_000)}
+    many = {f"key{number}": number for number in range(MAX_UNKNOWN + 1)}
     some = {f"key{number}": number for number in range(MAX_UNKNOWN)}
-    ids = [verdict["url"]["_id"] for verdict in create_many(api, [{"originalUrl": URL}] * 300)]
+    ids = [verdict["url"]["_id"] for verdict in create_many(api, [{"originalUrl": URL}] * 200)]
     for data, succeeded in (
         ({"title": "newer", **many}, 0),
-        ({"title": "new", **some}, 300),
+        ({"title": "new", **some}, 200),
         ({"title": "newer", "utm": many}, 0),
     ):
         response = post(api, "/api/urls/bulk-update", {"ids": ids, "data": data})
         assert response.json()["data"]["succeeded"] == succeeded
+    endless = {f"key{number}": number for number in range(50_000)}
+    refused = post(api, "/api/urls/bulk-update", {"ids": ids, "data": {"title": "newer", **endless}})
+    assert (refused.status_code, refused.json()["errors"][0]["code"]) == (400, "too_large")
     assert set(Link.objects.values_list("title", flat=True)) == {"new"}
 
 

@@ -94,16 +94,16 @@ def test_other_requests_ignore_the_quota(api: APIClient) -> None:
 
 
 def test_a_batch_is_charged_entirely_or_not_at_all(alice: NewAccount) -> None:
-    spend_quota(owner=alice.workspace, quota=10, links=9)
+    spend_quota(owners=[alice.workspace.pk], quota=10, links=9)
     with pytest.raises(QuotaExceeded):
-        spend_quota(owner=alice.workspace, quota=10, links=2)
-    spend_quota(owner=alice.workspace, quota=10)
+        spend_quota(owners=[alice.workspace.pk], quota=10, links=2)
+    spend_quota(owners=[alice.workspace.pk], quota=10)
     assert CreatedLinks.objects.get().links == 10
 
 
 def test_more_than_the_quota_at_once_is_refused_from_the_start(alice: NewAccount) -> None:
     with pytest.raises(QuotaExceeded):
-        spend_quota(owner=alice.workspace, quota=10, links=11)
+        spend_quota(owners=[alice.workspace.pk], quota=10, links=11)
     assert CreatedLinks.objects.count() == 0
 
 

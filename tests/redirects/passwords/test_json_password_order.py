@@ -14,6 +14,7 @@ from testing.visitors.agents import GOOGLEBOT
 from tests.redirects.conftest import PASSWORD
 from tests.redirects.passwords.json_passwords import MakeLink, check_refusal, counts, post
 from tests.redirects.passwords.protected_links import ELSEWHERE, browser, fail, send
+from tests.redirects.passwords.protected_links import hashes as hashes
 
 
 def test_programs_and_forms_share_one_limit(path: str) -> None:
@@ -34,12 +35,17 @@ def test_the_correct_password_uses_no_attempt(path: str) -> None:
     assert [post(path, {"password": "wrong"}).status_code for _ in range(11)] == [401] * 10 + [429]
 
 
-def test_a_cookie_does_not_replace_the_password_in_the_body(link: dict[str, Any], path: str) -> None:
+def test_with_the_cookie_of_an_unlocked_link_the_password_is_not_hashed_again(
+    link: dict[str, Any], path: str, hashes: list[str]
+) -> None:
     cookie = send(browser(), path, PASSWORD).cookies[f"unlocked-{link['_id']}"].value
 
-    response = post(path, {"password": "wrong"}, cookie=f"unlocked-{link['_id']}={cookie}")
-
-    check_refusal(response, refusals.WRONG_PASSWORD)
+    for password in (PASSWORD, "wrong"):
+        response = post(path, {"password": password}, cookie=f"unlocked-{link['_id']}={cookie}")
+        assert response.status_code == 303
+    assert hashes == [PASSWORD]
+    forged = post(path, {"password": "wrong"}, cookie=f"unlocked-{link['_id']}={cookie}x")
+    check_refusal(forged, refusals.WRONG_PASSWORD)
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,12 @@ from typing import Any
 
 import pytest
 from pytest_django import Settings
+from rest_framework.test import APIClient
 
-from accounts.credentials.hashing import MAX_CALLERS, hashing
+from accounts.credentials.hashing import link_hashing
+from accounts.services import NewAccount
 from redirects import refusals
+from testing.accounts.accounts import PASSWORD as ACCOUNT_PASSWORD
 from testing.attempts import pass_time, slow_down_clock
 from testing.pages.html import check_page
 from tests.redirects.conftest import PASSWORD
@@ -174,10 +177,48 @@ def test_failures_on_one_link_do_not_affect_another(make_link: MakeLink, path: s
     assert fail(other, 11, ELSEWHERE) == [401] * 10 + [429]
 
 
-def test_a_rejection_by_the_hashing_limit_uses_no_attempt(path: str) -> None:
+def test_a_rejection_by_the_hashing_limit_uses_no_attempt(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(link_hashing, "places", 0)
     with ExitStack() as others:
-        for number in range(MAX_CALLERS):
-            others.enter_context(hashing.admit(f"network {number}"))
+        for number in range(link_hashing.at_once):
+            others.enter_context(link_hashing.admit(f"network {number}"))
         response = send(browser(), path, PASSWORD)
         assert (response.status_code, response["Retry-After"]) == (429, "2")
     assert fail(path, 11) == [401] * 10 + [429]
+
+
+def test_a_network_cannot_send_correct_passwords_without_pause(
+    settings: Settings, make_link: MakeLink, path: str, hashes: list[str]
+) -> None:
+    settings.RATE_LIMIT_PASSWORDS = 3
+    slow_down_clock()
+    other = f"/{make_link(password=PASSWORD)['shortCode']}"
+    sent = [path, other, path, other, path]
+    assert [send(browser(HERE), to, PASSWORD).status_code for to in sent] == [303] * 3 + [429] * 2
+    assert hashes == [PASSWORD] * 3
+    page = send(browser(HERE), path, PASSWORD)
+    assert (page["RateLimit-Limit"], page["RateLimit-Policy"]) == ("3", "3;w=60")
+    assert send(browser(ELSEWHERE), path, PASSWORD).status_code == 303
+
+    assert send(browser("2001:db8:7:100::1"), path, PASSWORD).status_code == 303
+    statuses = [send(browser(f"2001:db8:7:{n}00::1"), path, PASSWORD).status_code for n in range(2, 5)]
+    assert statuses == [303, 303, 429]
+
+
+def test_a_browser_that_unlocked_the_link_causes_no_more_hashing(path: str, hashes: list[str]) -> None:
+    unlocked = browser(HERE)
+    assert send(unlocked, path, PASSWORD).status_code == 303
+    for _ in range(3):
+        assert unlocked.post(path, {"password": PASSWORD}).status_code == 303
+        program = unlocked.post(path, {"password": PASSWORD}, content_type="application/json")
+        assert (program.status_code, program["Location"]) == (303, "https://example.com/page")
+    assert hashes == [PASSWORD]
+
+
+def test_visitors_of_links_do_not_take_the_places_of_logins(alice: NewAccount, path: str) -> None:
+    with ExitStack() as visitors:
+        for number in range(link_hashing.at_once):
+            visitors.enter_context(link_hashing.admit(f"network {number}"))
+        client = APIClient(headers={"host": "sho.rt"}, REMOTE_ADDR=HERE)
+        sent = {"email": "alice@example.com", "password": ACCOUNT_PASSWORD}
+        assert client.post("/api/auth/login", sent).status_code == 200

@@ -1,0 +1,95 @@
+"""QR codes count towards the stored bytes of their owner, in the totals of `links`."""
+
+from django.db import migrations
+
+FORWARD = """
+-- Its content, its logo, and 300 bytes for its row. A deleted code that can be brought back counts like the others.
+CREATE FUNCTION qrcodes_size(content text, logo bytea) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT 300 + octet_length(content) + coalesce(octet_length(logo), 0)::bigint
+$$;
+
+CREATE FUNCTION qrcodes_after_insert() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    near bigint[] := links_lock_storage(ARRAY(SELECT DISTINCT owner_id FROM new_rows));
+BEGIN
+    INSERT INTO links_ownertotals AS t (owner_id, slot, links, active_links, clicks, bytes)
+    SELECT owner_id, link_id % 8, 0, 0, 0, sum(qrcodes_size(content, logo)) FROM new_rows GROUP BY 1, 2 ORDER BY 1, 2
+    ON CONFLICT (owner_id, slot) DO UPDATE SET bytes = t.bytes + EXCLUDED.bytes;
+    PERFORM links_check_storage(owner) FROM unnest(near) owner;
+    RETURN NULL;
+END $$;
+
+-- A code moves with its link.
+CREATE FUNCTION qrcodes_after_update() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    near bigint[] := links_lock_storage(ARRAY(SELECT owner_id FROM new_rows EXCEPT SELECT owner_id FROM old_rows));
+BEGIN
+    INSERT INTO links_ownertotals AS t (owner_id, slot, links, active_links, clicks, bytes)
+    SELECT owner_id, slot, 0, 0, 0, sum(size)
+    FROM (
+        SELECT owner_id, (link_id % 8)::smallint AS slot, qrcodes_size(content, logo) AS size FROM new_rows
+        UNION ALL SELECT owner_id, (link_id % 8)::smallint, -qrcodes_size(content, logo) FROM old_rows
+    ) changed
+    GROUP BY 1, 2 HAVING sum(size) <> 0 ORDER BY 1, 2
+    ON CONFLICT (owner_id, slot) DO UPDATE SET bytes = t.bytes + EXCLUDED.bytes;
+    PERFORM links_check_storage(owner) FROM unnest(near) owner;
+    RETURN NULL;
+END $$;
+
+CREATE FUNCTION qrcodes_bytes_after_delete() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    -- An UPDATE, because the same transaction may delete the owner. In the order in which others lock the slots.
+    WITH deleted AS (
+        SELECT owner_id, (link_id % 8)::smallint AS slot, sum(qrcodes_size(content, logo)) AS bytes
+        FROM old_rows GROUP BY 1, 2
+    ), locked AS (
+        SELECT t.owner_id, t.slot FROM links_ownertotals t JOIN deleted USING (owner_id, slot)
+        ORDER BY 1, 2 FOR UPDATE OF t
+    )
+    UPDATE links_ownertotals t SET bytes = t.bytes - deleted.bytes
+    FROM deleted JOIN locked USING (owner_id, slot) WHERE t.owner_id = deleted.owner_id AND t.slot = deleted.slot;
+    RETURN NULL;
+END $$;
+
+CREATE FUNCTION qrcodes_deleted_after_change() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    code qrcodes_qrcode := jsonb_populate_record(NULL::qrcodes_qrcode, CASE TG_OP WHEN 'INSERT' THEN NEW.code ELSE OLD.code END);
+BEGIN
+    UPDATE links_ownertotals SET bytes = bytes
+        + CASE TG_OP WHEN 'INSERT' THEN 1 ELSE -1 END * qrcodes_size(code.content, code.logo)
+    WHERE owner_id = code.owner_id AND slot = code.link_id % 8;
+    RETURN NULL;
+END $$;
+
+CREATE TRIGGER qrcodes_after_insert AFTER INSERT ON qrcodes_qrcode
+    REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION qrcodes_after_insert();
+CREATE TRIGGER qrcodes_after_update AFTER UPDATE ON qrcodes_qrcode
+    REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
+    FOR EACH STATEMENT EXECUTE FUNCTION qrcodes_after_update();
+CREATE TRIGGER qrcodes_bytes_after_delete AFTER DELETE ON qrcodes_qrcode
+    REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION qrcodes_bytes_after_delete();
+CREATE TRIGGER qrcodes_deleted_after_change AFTER INSERT OR DELETE ON qrcodes_deletedqrcode
+    FOR EACH ROW EXECUTE FUNCTION qrcodes_deleted_after_change();
+
+-- Codes of before this migration. CREATE TRIGGER keeps other transactions from writing until the commit.
+INSERT INTO links_ownertotals AS t (owner_id, slot, links, active_links, clicks, bytes)
+SELECT owner_id, slot, 0, 0, 0, sum(size)
+FROM (
+    SELECT owner_id, (link_id % 8)::smallint AS slot, qrcodes_size(content, logo) AS size FROM qrcodes_qrcode
+    UNION ALL SELECT c.owner_id, (c.link_id % 8)::smallint, qrcodes_size(c.content, c.logo)
+    FROM qrcodes_deletedqrcode d, jsonb_populate_record(NULL::qrcodes_qrcode, d.code) c
+    JOIN accounts_workspace w ON w.id = c.owner_id
+) stored
+GROUP BY 1, 2 ORDER BY 1, 2
+ON CONFLICT (owner_id, slot) DO UPDATE SET bytes = t.bytes + EXCLUDED.bytes;
+"""
+REVERSE = """
+DROP FUNCTION qrcodes_after_insert, qrcodes_after_update, qrcodes_bytes_after_delete, qrcodes_deleted_after_change CASCADE;
+DROP FUNCTION qrcodes_size;
+"""
+
+
+class Migration(migrations.Migration):
+    dependencies = [("links", "0005_stored_bytes"), ("qrcodes", "0002_owned_by_workspaces")]
+
+    operations = [migrations.RunSQL(FORWARD, REVERSE)]
