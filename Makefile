@@ -15,10 +15,10 @@ run: $(VENV)/.run ## Install, prepare the database and serve on 127.0.0.1:$PORT
 
 accelerate: | $(BIN)/python ## Build the compiled event loop, which `make run` then uses; needs a C compiler
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-accelerate.txt
-	@$(BIN)/python -m redirects.compiled.build
+	@$(BIN)/python -m fastlane.compiled.build
 
 clean: ## Remove the virtual environment and caches; keep the data under VAR_DIR
-	rm -rf redirects/compiled/*.so $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf fastlane/compiled/*.so $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 ##@ Develop

@@ -60,9 +60,11 @@ PROOFS = {
         "Slow clients, raw requests, costly bodies, guesses, lock-outs; ARGS=--short takes minutes",
     ),
     "fuzz-api": Program("bench.schemathesis", "34,000 requests generated from the API description"),
-    "fuzz-requests": Program("bench.raw_requests", "30,000 raw requests, compared with stock gunicorn"),
+    "fuzz-requests": Program(
+        "bench.fastlane.raw_requests", "30,000 raw requests, compared with stock gunicorn"
+    ),
     "fuzz-loops": Program(
-        "bench.loops", "20,000 conversations with the compiled event loop and the Python one"
+        "bench.fastlane.loops", "20,000 conversations with the compiled event loop and the Python one"
     ),
 }
 PROGRAMS = BENCHMARKS | COMPARISONS | PROOFS

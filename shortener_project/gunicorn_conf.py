@@ -18,8 +18,8 @@ from common.host import metric_files, state
 from common.host.cache_versions import slots
 from common.host.guess_counts import guesses
 from common.host.process_names import rename
-from redirects.handoff.channel import handoff_queues
-from redirects.warm_start.shared import loaders
+from fastlane.handoff.channel import handoff_queues
+from fastlane.warm_start.shared import loaders
 from shortener_project import settings
 from shortener_project.running.open_files import connections_within, raise_limit
 from shortener_project.running.preloading import freeze
@@ -42,7 +42,7 @@ backlog = 2048
 worker_connections = connections_within(raise_limit())
 
 workers = settings.WEB_CONCURRENCY + settings.API_CONCURRENCY
-worker_class = "redirects.worker.Worker"
+worker_class = "fastlane.worker.Worker"
 threads = 4
 # Load the rule tables for user agents and countries once, and share them among all workers.
 preload_app = True

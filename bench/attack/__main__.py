@@ -29,7 +29,7 @@ ATTACKS = {
         short=("--clients", "200", "--seconds", "10"),
     ),
     "raw-requests": Attack(
-        "bench.raw_requests",
+        "bench.fastlane.raw_requests",
         "requests that no client sends, compared with stock gunicorn and through HAProxy",
         short=("--count", "1000"),
     ),

@@ -1,4 +1,4 @@
-"""python -m bench.loops [--count N] [--seed N]: random conversations through the compiled and the Python event loop.
+"""python -m bench.fastlane.loops [--count N] [--seed N]: random conversations through both event loops.
 
 Compares what clients receive, the records of the journal, and what each loop keeps and defers. The exit status is 1 if
 anything differs. Needs the compiled loop (`make accelerate`).
@@ -37,9 +37,9 @@ def main() -> None:
 
 
 def _run(seed: int, count: int) -> int:
-    from redirects.compiled.loading import load
-    from testing.adversary.conversations import conversations
-    from testing.adversary.loops import difference
+    from fastlane.compiled.loading import load
+    from testing.fastlane.conversations import conversations
+    from testing.fastlane.loops import difference
 
     compiled, reason = load()
     if compiled is None:

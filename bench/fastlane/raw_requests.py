@@ -1,4 +1,4 @@
-"""python -m bench.raw_requests [--count N] [--seed N]: tens of thousands of raw requests that no client sends.
+"""python -m bench.fastlane.raw_requests [--count N] [--seed N]: raw requests that no client sends.
 
 Each goes to the service and to stock gunicorn with the same application and database, first with separate processes
 for redirects and API, then with one process for both; a part also goes through HAProxy. The exit status is 1 if a
@@ -20,8 +20,8 @@ import django
 
 from bench.harness.results import record
 from testing.adversary.attempts import attempts
-from testing.adversary.comparison import UNLIMITED, corpus_of, differences, stock_gunicorn
-from testing.adversary.proxy import haproxy_before, misrouted_responses
+from testing.fastlane.comparison import UNLIMITED, corpus_of, differences, stock_gunicorn
+from testing.fastlane.proxy import haproxy_before, misrouted_responses
 from testing.service.hosts import make_folder
 from testing.service.running import Service
 

@@ -11,8 +11,8 @@ from django.test import override_settings
 
 from analytics.journal.records import BRANCH_SHIFT
 from bench.load.visits import address
+from fastlane.fast.visitor_rules import VisitorRules, VisitorRulesTable, pack_visitor_rules
 from links.destinations.lookup import Target
-from redirects.fast.visitor_rules import VisitorRules, VisitorRulesTable, pack_visitor_rules
 from redirects.routing.split import POINTS, Split
 from redirects.routing.visit import Visit
 from testing.visitors.agents import agent

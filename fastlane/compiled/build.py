@@ -1,4 +1,4 @@
-"""python -m redirects.compiled.build [OPTIONS]: compile `plain_links.pyx` in place.
+"""python -m fastlane.compiled.build [OPTIONS]: compile `plain_links.pyx` in place.
 
 Needs a C compiler, which $CC may name, the headers of Python, and the package of requirements-accelerate.txt. Passes
 OPTIONS to the compiler: `-g -fsanitize=address,undefined` checks every access to memory, for `make fuzz-loops`.
@@ -15,7 +15,7 @@ import sysconfig
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from redirects.compiled.source import SOURCE, source_version
+from fastlane.compiled.source import SOURCE, source_version
 
 
 def main() -> None:

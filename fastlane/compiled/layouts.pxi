@@ -115,7 +115,7 @@ cdef enum:
     # A longer buffer is freed after its batch.
     KEPT_BYTES = 1 << 20
 
-# As `redirects.worker._UPKEEP_SECONDS`: Python code does the rest of the worker's work that often.
+# As `fastlane.worker._UPKEEP_SECONDS`: Python code does the rest of the worker's work that often.
 cdef double REPEAT_SECONDS = 0.05
 # At full rate, answers that are counted later have left the CPU's caches: without this limit, 0.97 of the rate.
 cdef int REPEAT_BATCHES = 16

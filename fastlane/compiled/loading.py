@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from django.conf import settings
 
 from analytics.journal.records import encode_fields, frame
-from redirects.compiled.source import source_version
-from redirects.fast.prepared import HEAD_BYTES, unpack_head
+from fastlane.compiled.source import source_version
+from fastlane.fast.prepared import HEAD_BYTES, unpack_head
 
 if TYPE_CHECKING:
-    from redirects.compiled.plain_links import PlainLinks
+    from fastlane.compiled.plain_links import PlainLinks
 
 _SAMPLE = bytes(range(256))
 
@@ -32,7 +32,7 @@ def load() -> Loaded:
     if settings.COMPILED_LOOP == "off":
         return Loaded(None, "COMPILED_LOOP=off")
     try:
-        module = import_module("redirects.compiled.plain_links")
+        module = import_module("fastlane.compiled.plain_links")
     except ModuleNotFoundError as error:
         return Loaded(None, f"the compiled loop is not installed, see `make accelerate` ({error})")
     except Exception as error:

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from redirects.fast.lane import FastLane
-from redirects.sockets.connections.connection import Connection
-from redirects.sockets.connections.open_connections import OpenConnections
+from fastlane.fast.lane import FastLane
+from fastlane.sockets.connections.connection import Connection
+from fastlane.sockets.connections.open_connections import OpenConnections
 
 version: str
 PREPARED_FORMAT: str

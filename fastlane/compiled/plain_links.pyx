@@ -30,8 +30,8 @@ from libc.string cimport memchr, memcmp, memcpy
 from analytics.journal.capture import KINDS
 from analytics.journal.writer import journal
 from links.models import MAX_CODE
-from redirects.fast.lane import cached_client_address
-from redirects.fast.request_head import NotSimple, read_head
+from fastlane.fast.lane import cached_client_address
+from fastlane.fast.request_head import NotSimple, read_head
 from redirects.unknown_code_limit import link_key
 
 include "layouts.pxi"

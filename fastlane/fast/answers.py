@@ -15,9 +15,9 @@ from django.http import HttpResponse
 from gunicorn import SERVER
 
 from analytics.visitors.visitor import Kind
+from fastlane.fast.request_head import Fields
 from links.models import RedirectType
 from redirects import refusals
-from redirects.fast.request_head import Fields
 
 # The statuses of the lane's responses.
 _STATUSES = (
@@ -31,7 +31,7 @@ _STATUSES = (
 
 # Outcome, bytes to send, whether the connection closes afterwards, and the visit's record (empty: none). The record
 # must be in the journal before the response is sent. The outcome is the status of a redirect to a link's destination,
-# or one of `redirects.fast.counts.LABELS`. A NamedTuple would make answering a tenth slower.
+# or one of `fastlane.fast.counts.LABELS`. A NamedTuple would make answering a tenth slower.
 Answer = tuple[int, bytes, bool, bytes]
 
 

@@ -14,7 +14,7 @@ from django.conf import settings
 from analytics.journal.records import decode, subject_and_kind
 from analytics.models import Kind
 from common.host.guess_counts import guesses
-from redirects.fast.lane import Answer, FastLane
+from fastlane.fast.lane import Answer, FastLane
 
 # Links without clicks left that are remembered, so that their visits need no claim.
 _USED_UP = 10_000

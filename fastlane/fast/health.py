@@ -9,8 +9,8 @@ from gunicorn import SERVER
 
 from common.http.client_address import is_trusted
 from common.http.hosts import is_address
-from redirects.fast.answers import Answer
-from redirects.fast.request_head import NotSimple, read_head
+from fastlane.fast.answers import Answer
+from fastlane.fast.request_head import NotSimple, read_head
 
 _BODY = b'{"status": "ok"}'
 # Without `/healthz/`, which the view does not serve either.

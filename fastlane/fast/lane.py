@@ -22,14 +22,14 @@ from common.host.guess_counts import guesses
 from common.host.metrics import count_lookups
 from common.host.untrusted_proxies import report_if_untrusted_proxy
 from common.http.client_address import Network, client_address, is_trusted
-from redirects.fast.answers import Answer, Request, first_lines, page_answer
-from redirects.fast.counts import NOT_FOUND, PREVIEW
-from redirects.fast.link_cache import LinkCache, is_link_code
-from redirects.fast.prepared import HEAD_BYTES, LONGEST_UNKNOWN_SECONDS, is_current, unpack_head
-from redirects.fast.previews import link_request, preview_page
-from redirects.fast.refusing import answer_refusal, answer_unknown_code, refusal_page, refuse_guessing
-from redirects.fast.request_head import Fields, NotSimple, read_head
-from redirects.fast.visitor_rules import VisitorRulesTable
+from fastlane.fast.answers import Answer, Request, first_lines, page_answer
+from fastlane.fast.counts import NOT_FOUND, PREVIEW
+from fastlane.fast.link_cache import LinkCache, is_link_code
+from fastlane.fast.prepared import HEAD_BYTES, LONGEST_UNKNOWN_SECONDS, is_current, unpack_head
+from fastlane.fast.previews import link_request, preview_page
+from fastlane.fast.refusing import answer_refusal, answer_unknown_code, refusal_page, refuse_guessing
+from fastlane.fast.request_head import Fields, NotSimple, read_head
+from fastlane.fast.visitor_rules import VisitorRulesTable
 from redirects.refusals import Refusal
 from redirects.routing.visit import Visit
 from redirects.unknown_code_limit import link_key, refusal_for

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fastlane.fast.prepared import HEAD_BYTES, is_current, is_unknown, prepared_answers, unpack_head
+from fastlane.fast.previews import link_request
+from fastlane.fast.request_head import Fields, NotSimple, read_head
 from links.codes.format import is_inherited_code
 from links.codes.reserved import is_route
 from links.destinations.lookup import site_of
-from redirects.fast.prepared import HEAD_BYTES, is_current, is_unknown, prepared_answers, unpack_head
-from redirects.fast.previews import link_request
-from redirects.fast.request_head import Fields, NotSimple, read_head
 from redirects.unknown_code_limit import link_key
 
 # Unknown codes, which a worker remembers for UNKNOWN_SECONDS, and their bytes.
@@ -41,7 +41,7 @@ class LinkCache:
         return (fields.host, text) if is_link_code(text) else None
 
     def store(self, host: str, code: str, prepared: bytes) -> None:
-        """Cache the result of `redirects.fast.lookup.lookup`."""
+        """Cache the result of `fastlane.fast.lookup.lookup`."""
         key = link_key(site_of(host), code.encode("ascii"))
         # A former link stays where it is found first.
         is_new = is_unknown(prepared) and self._prepared.get(key) is None

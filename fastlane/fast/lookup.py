@@ -11,9 +11,9 @@ from common.database import close_after_failover, is_outage
 from common.host.cache_versions import versions_of
 from common.host.metrics import count_lookups
 from common.host.state import UNHEARD_SECONDS, is_hearing
+from fastlane.fast.prepared import prepare
 from links.destinations.batch_lookup import Key, load_targets, sites_of
 from links.destinations.lookup import recall_target
-from redirects.fast.prepared import prepare
 
 # Seconds after which a lookup checks again whether the database is still unreachable.
 REMEMBERED_SECONDS = 5.0

@@ -16,13 +16,13 @@ from struct import Struct, calcsize, pack
 from analytics.journal.records import BRANCH_SHIFT
 from common.bounded_cache import BoundedCache
 from common.host.cache_versions import CHANGES, Version, Versions
+from fastlane.fast.counts import NOT_FOUND
+from fastlane.fast.refusing import pack_unknown_code
+from fastlane.fast.visitor_rules import pack_visitor_rules
 from links.destinations.cache import UNKNOWN_SECONDS
 from links.destinations.lookup import LookupResult, Target, UnknownCode
 from redirects import checks
 from redirects.answers import encoded_headers
-from redirects.fast.counts import NOT_FOUND
-from redirects.fast.refusing import pack_unknown_code
-from redirects.fast.visitor_rules import pack_visitor_rules
 from redirects.routing.router import Route
 from redirects.routing.visit import Visit
 

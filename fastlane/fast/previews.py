@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from redirects.fast.answers import Page, encode_page
-from redirects.fast.request_head import NotSimple
+from fastlane.fast.answers import Page, encode_page
+from fastlane.fast.request_head import NotSimple
 from redirects.preview_pages import preview_body, preview_response
 
 _END = b"+ HTTP/1.1"

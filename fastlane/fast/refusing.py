@@ -15,11 +15,11 @@ from analytics.journal.records import UNKNOWN_CODE, encode_fields
 from analytics.models import Kind
 from common.errors import TooManyAttempts
 from common.host.guess_counts import guesses, too_many_guesses
+from fastlane.fast.answers import Answer, Page, Request, encode_page, page_answer
+from fastlane.fast.counts import COUNTRY, DEVICE, ELSEWHERE, GUESSING, NOT_FOUND
 from links.destinations.lookup import UnknownCode
 from redirects import refusals
 from redirects.answers import elsewhere_headers, encode_headers
-from redirects.fast.answers import Answer, Page, Request, encode_page, page_answer
-from redirects.fast.counts import COUNTRY, DEVICE, ELSEWHERE, GUESSING, NOT_FOUND
 from redirects.pages import refuse, refuse_attempts
 from redirects.refusals import Refusal
 

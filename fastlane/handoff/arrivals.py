@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from redirects.handoff.channel import Handoff, handoff_queues
-from redirects.sockets.acceptor import OUT_OF_DESCRIPTORS
+from fastlane.handoff.channel import Handoff, handoff_queues
+from fastlane.sockets.acceptor import OUT_OF_DESCRIPTORS
 
 # A stopping worker drains the handoff queue for this long.
 _DRAIN_SECONDS = 0.5

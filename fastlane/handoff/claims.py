@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 from django.conf import settings
 
 from analytics.journal.capture import record_claimed_clicks
+from fastlane.fast.capped import CappedLane, Claimable
+from fastlane.handoff.channel import Handoff
+from fastlane.handoff.departures import PendingHandoffs
+from fastlane.sockets.connections.disconnection import has_disconnected
+from fastlane.sockets.event_loop import EventLoop
 from links.destinations.group_claims import NotClaimed
-from redirects.fast.capped import CappedLane, Claimable
-from redirects.handoff.channel import Handoff
-from redirects.handoff.departures import PendingHandoffs
-from redirects.sockets.connections.disconnection import has_disconnected
-from redirects.sockets.event_loop import EventLoop
 
 _GROUP = 500
 # After a group that the database rejected, for example because it waited for a lock, claims are made one by one.

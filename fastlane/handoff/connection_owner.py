@@ -12,24 +12,24 @@ from typing import Any
 
 from django.conf import settings
 
-from redirects.fast.lane import FastLane
-from redirects.handoff.arrivals import HandoffReceiver
-from redirects.handoff.channel import Handoff
-from redirects.handoff.claims import Claims
-from redirects.handoff.departures import PendingHandoffs
-from redirects.handoff.lookups import Lookups
-from redirects.handoff.request_threads import Exchange, Outcome, RequestThreads
-from redirects.handoff.returns import ReturnReceiver, try_return
-from redirects.sockets.compiled_loop import event_loop
-from redirects.sockets.connections.admission import Admission
-from redirects.sockets.connections.connection import Connection
-from redirects.sockets.connections.open_connections import OpenConnections
-from redirects.sockets.responses.busy import refuse
-from redirects.sockets.responses.client_stream import Incoming
+from fastlane.fast.lane import FastLane
+from fastlane.handoff.arrivals import HandoffReceiver
+from fastlane.handoff.channel import Handoff
+from fastlane.handoff.claims import Claims
+from fastlane.handoff.departures import PendingHandoffs
+from fastlane.handoff.lookups import Lookups
+from fastlane.handoff.request_threads import Exchange, Outcome, RequestThreads
+from fastlane.handoff.returns import ReturnReceiver, try_return
+from fastlane.sockets.compiled_loop import event_loop
+from fastlane.sockets.connections.admission import Admission
+from fastlane.sockets.connections.connection import Connection
+from fastlane.sockets.connections.open_connections import OpenConnections
+from fastlane.sockets.responses.busy import refuse
+from fastlane.sockets.responses.client_stream import Incoming
 
 
 class ConnectionOwner(RequestThreads):
-    """Everything here runs in the main thread. ``role``: see `redirects.worker`. ``nr_conns`` is gunicorn's number of
+    """Everything here runs in the main thread. ``role``: see `fastlane.worker`. ``nr_conns`` is gunicorn's number of
     open connections, wherever they are in this process.
     """
 

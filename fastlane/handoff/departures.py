@@ -8,10 +8,10 @@ from typing import Any
 
 from django.conf import settings
 
-from redirects.handoff.channel import Handoff, handoff_queues
-from redirects.handoff.fair_queue import FairQueue
-from redirects.sockets.connections.memory_bound import MAX_BUFFERED
-from redirects.sockets.responses.busy import refuse
+from fastlane.handoff.channel import Handoff, handoff_queues
+from fastlane.handoff.fair_queue import FairQueue
+from fastlane.sockets.connections.memory_bound import MAX_BUFFERED
+from fastlane.sockets.responses.busy import refuse
 
 
 class PendingHandoffs:

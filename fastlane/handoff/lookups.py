@@ -16,10 +16,10 @@ from typing import Any
 
 from django.conf import settings
 
-from redirects.fast.lookup import lookup_many
-from redirects.fast.prepared import valid_for_waiting
-from redirects.handoff.channel import Handoff
-from redirects.sockets.event_loop import EventLoop
+from fastlane.fast.lookup import lookup_many
+from fastlane.fast.prepared import valid_for_waiting
+from fastlane.handoff.channel import Handoff
+from fastlane.sockets.event_loop import EventLoop
 
 _Key = tuple[str, str]
 _Results = list[bytes | None]

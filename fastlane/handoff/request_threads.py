@@ -19,13 +19,13 @@ from gunicorn.http.wsgi import Response as StockResponse
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
 from common.host.internal_listener import INTERNAL
-from redirects.handoff.channel import Handoff
-from redirects.handoff.error_responses import ErrorResponses
-from redirects.sockets.connections.disconnection import has_disconnected
-from redirects.sockets.connections.listeners import is_internal
-from redirects.sockets.requests.request_target import check_target
-from redirects.sockets.responses.busy import BUSY
-from redirects.sockets.responses.client_stream import ClientStream
+from fastlane.handoff.channel import Handoff
+from fastlane.handoff.error_responses import ErrorResponses
+from fastlane.sockets.connections.disconnection import has_disconnected
+from fastlane.sockets.connections.listeners import is_internal
+from fastlane.sockets.requests.request_target import check_target
+from fastlane.sockets.responses.busy import BUSY
+from fastlane.sockets.responses.client_stream import ClientStream
 
 
 class Outcome(Enum):

@@ -6,9 +6,9 @@ import selectors
 from collections.abc import Callable
 from typing import Any
 
-from redirects.handoff.channel import Handoff, handoff_queues
-from redirects.sockets.acceptor import OUT_OF_DESCRIPTORS
-from redirects.sockets.event_loop import EventLoop
+from fastlane.handoff.channel import Handoff, handoff_queues
+from fastlane.sockets.acceptor import OUT_OF_DESCRIPTORS
+from fastlane.sockets.event_loop import EventLoop
 
 # Connections received in one iteration, so that no event source starves the others.
 _MAX_RECEIVED = 64

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from redirects.sockets.connections.admission import Admission
-from redirects.sockets.event_loop import EventLoop
+from fastlane.sockets.connections.admission import Admission
+from fastlane.sockets.event_loop import EventLoop
 
 # Errors of a process, or of the host, that can open no more files.
 OUT_OF_DESCRIPTORS = (errno.EMFILE, errno.ENFILE)

@@ -8,16 +8,16 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from redirects.compiled.loading import load
-from redirects.fast.lane import FastLane
-from redirects.sockets.connections.connection import Connection
-from redirects.sockets.connections.listeners import is_internal
-from redirects.sockets.connections.open_connections import OpenConnections
-from redirects.sockets.event_loop import ConnectionSource, EventLoop
-from redirects.sockets.responses.client_stream import Incoming
+from fastlane.compiled.loading import load
+from fastlane.fast.lane import FastLane
+from fastlane.sockets.connections.connection import Connection
+from fastlane.sockets.connections.listeners import is_internal
+from fastlane.sockets.connections.open_connections import OpenConnections
+from fastlane.sockets.event_loop import ConnectionSource, EventLoop
+from fastlane.sockets.responses.client_stream import Incoming
 
 if TYPE_CHECKING:
-    from redirects.compiled.plain_links import PlainLinks
+    from fastlane.compiled.plain_links import PlainLinks
 
 
 class CompiledEventLoop(EventLoop):

@@ -15,14 +15,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from analytics.journal.writer import journal
-from redirects.fast.counts import Counts
-from redirects.fast.lane import Answer, FastLane
-from redirects.sockets.connections.connection import Connection
-from redirects.sockets.connections.open_connections import OpenConnections
-from redirects.sockets.reader import Reader
-from redirects.sockets.responses.client_stream import Incoming
-from redirects.sockets.responses.outbox import Outbox
-from redirects.sockets.sender import Sender
+from fastlane.fast.counts import Counts
+from fastlane.fast.lane import Answer, FastLane
+from fastlane.sockets.connections.connection import Connection
+from fastlane.sockets.connections.open_connections import OpenConnections
+from fastlane.sockets.reader import Reader
+from fastlane.sockets.responses.client_stream import Incoming
+from fastlane.sockets.responses.outbox import Outbox
+from fastlane.sockets.sender import Sender
 
 # Events per iteration: enough to share a journal write, few enough for their sockets to stay in the CPU cache.
 _EVENTS = 64

@@ -11,17 +11,17 @@ from http import HTTPStatus
 from typing import Any
 
 from analytics.journal.writer import journal
-from redirects.fast.counts import Counts
-from redirects.fast.health import Health
-from redirects.fast.lane import Answer, FastLane
-from redirects.sockets.connections.connection import HEAD_SECONDS, Connection, body_deadline
-from redirects.sockets.connections.open_connections import OpenConnections
-from redirects.sockets.requests.framing import MAX_HEAD, is_refused, read_framing
-from redirects.sockets.requests.receiving import PartialRequest
-from redirects.sockets.responses.busy import BUSY, CONTINUE, HEAD_TOO_LONG
-from redirects.sockets.responses.client_stream import Incoming
-from redirects.sockets.responses.outbox import Outbox
-from redirects.sockets.sender import Sender
+from fastlane.fast.counts import Counts
+from fastlane.fast.health import Health
+from fastlane.fast.lane import Answer, FastLane
+from fastlane.sockets.connections.connection import HEAD_SECONDS, Connection, body_deadline
+from fastlane.sockets.connections.open_connections import OpenConnections
+from fastlane.sockets.requests.framing import MAX_HEAD, is_refused, read_framing
+from fastlane.sockets.requests.receiving import PartialRequest
+from fastlane.sockets.responses.busy import BUSY, CONTINUE, HEAD_TOO_LONG
+from fastlane.sockets.responses.client_stream import Incoming
+from fastlane.sockets.responses.outbox import Outbox
+from fastlane.sockets.sender import Sender
 
 # Requests of one connection that are answered per iteration.
 _MAX_ANSWERS = 64

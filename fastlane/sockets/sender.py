@@ -6,9 +6,9 @@ import select
 import time
 from collections.abc import Callable
 
-from redirects.sockets.connections.connection import Connection, write_deadline
-from redirects.sockets.connections.open_connections import OpenConnections
-from redirects.sockets.responses.outbox import Outbox
+from fastlane.sockets.connections.connection import Connection, write_deadline
+from fastlane.sockets.connections.open_connections import OpenConnections
+from fastlane.sockets.responses.outbox import Outbox
 
 
 class Sender:

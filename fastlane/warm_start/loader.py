@@ -20,8 +20,8 @@ from django.db import Error, connection
 from common.host import state
 from common.host.priority import lower_priority
 from common.host.process_names import rename
-from redirects.warm_start.loading import load
-from redirects.warm_start.shared import SharedEntries, loaders
+from fastlane.warm_start.loading import load
+from fastlane.warm_start.shared import SharedEntries, loaders
 
 # How long the loader waits for the database and for notifications, and how long a worker waits for the links.
 _WAIT_SECONDS = 60.0

@@ -16,13 +16,13 @@ from analytics.reports.recent_links import recently_followed
 from common.database import extend_response_timeout
 from common.host.cache_versions import versions_of
 from common.host.state import is_hearing
+from fastlane.fast.prepared import prepare
+from fastlane.warm_start.shared import Entry, SharedEntries
 from links.destinations.batch_lookup import Key, read_targets
 from links.destinations.codes import codes_of
 from links.destinations.known_links import known_links
 from links.destinations.lookup import Target, site_of
-from redirects.fast.prepared import prepare
 from redirects.unknown_code_limit import link_key
-from redirects.warm_start.shared import Entry, SharedEntries
 
 # Links per query, and prepared answers per write.
 _QUERIED, _WRITTEN = 10_000, 500

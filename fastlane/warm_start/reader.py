@@ -8,9 +8,9 @@ import threading
 import time
 from contextlib import suppress
 
-from redirects.fast.lane import FastLane
-from redirects.warm_start.loader import LOAD_SECONDS
-from redirects.warm_start.shared import SharedEntries, loaders
+from fastlane.fast.lane import FastLane
+from fastlane.warm_start.loader import LOAD_SECONDS
+from fastlane.warm_start.shared import SharedEntries, loaders
 
 # A part takes a fraction of a millisecond, and the event loop has the interpreter to itself in between.
 _PART_BYTES = 64 * 1024

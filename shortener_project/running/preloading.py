@@ -24,7 +24,7 @@ HOUSEKEEPING = "shortener_project.management.commands.housekeeping"
 PREPARE_DATABASE = "shortener_project.management.commands.prepare_database"
 RECHECK_DOMAINS = "domains.management.commands.recheck_domains"
 _MODULES = (
-    *("shortener_project.wsgi", "redirects.worker", "shortener_project.management.commands.serve"),
+    *("shortener_project.wsgi", "fastlane.worker", "shortener_project.management.commands.serve"),
     *(DRAIN_CLICKS, FOLLOW_CHANGES, HOUSEKEEPING, PREPARE_DATABASE, RECHECK_DOMAINS),
 )
 

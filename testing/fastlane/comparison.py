@@ -63,7 +63,7 @@ def stock_gunicorn(service: Service) -> Iterator[int]:
         *(sys.executable, "-m", "gunicorn", "--config", "shortener_project/gunicorn_conf.py"),
         *(
             "--worker-class",
-            "testing.adversary.stock.Stock",
+            "testing.fastlane.stock.Stock",
             "--threads",
             str(STOCK_THREADS),
             "shortener_project.wsgi",

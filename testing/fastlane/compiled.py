@@ -13,15 +13,15 @@ from gunicorn.config import Config
 
 from analytics.journal.records import read_frames
 from analytics.journal.writer import journal
-from redirects.compiled.loading import load
-from redirects.fast.counts import Counts
-from redirects.fast.lane import FastLane
-from redirects.sockets.compiled_loop import CompiledEventLoop
-from redirects.sockets.connections.open_connections import OpenConnections
-from redirects.sockets.event_loop import READ_BYTES
+from fastlane.compiled.loading import load
+from fastlane.fast.counts import Counts
+from fastlane.fast.lane import FastLane
+from fastlane.sockets.compiled_loop import CompiledEventLoop
+from fastlane.sockets.connections.open_connections import OpenConnections
+from fastlane.sockets.event_loop import READ_BYTES
 
 if TYPE_CHECKING:
-    from redirects.compiled.plain_links import PlainLinks
+    from fastlane.compiled.plain_links import PlainLinks
 
 _CONFIG = Config()
 
@@ -50,7 +50,7 @@ def run_compiled(
         client_end,
         patch.object(journal(), "append_frames", frames.append),
         patch.object(Counts, "report"),
-        patch("redirects.fast.lane.count_lookups"),
+        patch("fastlane.fast.lane.count_lookups"),
     ):
         connection = loop.add(server_end, (client, 40_000), ("127.0.0.1", 8000))
         client_end.sendall(data)

@@ -8,8 +8,8 @@ from operator import itemgetter
 
 from testing.adversary.ambiguous import AMBIGUOUS, ODD
 from testing.adversary.attempts import AGENT, Corpus, attempts
-from testing.adversary.known_links import LIMITED, OTHER_HOST, OWN_HOST, PLAIN
-from testing.adversary.transcripts import Conversation
+from testing.fastlane.known_links import LIMITED, OTHER_HOST, OWN_HOST, PLAIN
+from testing.fastlane.transcripts import Conversation
 
 _CORPUS = Corpus(PLAIN, "locked", PLAIN[:3], "no-key")
 _ENDS = (b"\r\n\r\n", b"\r\n\r\n", b"\r\n\r\n", b"\n\n", b"\r\n\r\n\r\n", b"\r\n", b"\r\n \r\n\r\n")

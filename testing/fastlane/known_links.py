@@ -7,9 +7,9 @@ from math import inf
 from django.conf import settings
 
 from common.host.cache_versions import slot_of_code, slots, versions_of
+from fastlane.fast.lane import FastLane
+from fastlane.fast.prepared import prepare
 from links.destinations.lookup import Target, site_of
-from redirects.fast.lane import FastLane
-from redirects.fast.prepared import prepare
 
 OWN_HOST, OTHER_HOST = "127.0.0.1", "go.example.com"
 PLAIN = ("a", "plain01", "Permanent", "with.dot_~-", "x" * 255, "L" * 40)

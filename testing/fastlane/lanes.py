@@ -22,12 +22,12 @@ from gunicorn.workers.gthread import TConn, ThreadWorker
 
 from analytics.journal.records import Record, decode
 from common.host import guess_counts
-from redirects.compiled.loading import load
-from redirects.fast.health import Health
-from redirects.fast.lane import FastLane
-from redirects.fast.lookup import lookup
+from fastlane.compiled.loading import load
+from fastlane.fast.health import Health
+from fastlane.fast.lane import FastLane
+from fastlane.fast.lookup import lookup
 from shortener_project.wsgi import application
-from testing.redirects.compiled import run_compiled
+from testing.fastlane.compiled import run_compiled
 from testing.visitors.agents import FIREFOX
 from testing.visitors.forgeries import records, segment_lengths
 

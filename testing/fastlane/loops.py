@@ -19,19 +19,19 @@ from gunicorn.config import Config
 
 from common.host import state
 from common.host.guess_counts import guesses
-from redirects.sockets.acceptor import Acceptor
-from redirects.sockets.compiled_loop import CompiledEventLoop
-from redirects.sockets.connections.admission import Admission
-from redirects.sockets.connections.connection import Connection
-from redirects.sockets.connections.open_connections import OpenConnections
-from redirects.sockets.event_loop import EventLoop
-from redirects.sockets.responses.client_stream import Incoming
-from testing.adversary.journals import failing_journal, journal_sizes, records_since
-from testing.adversary.known_links import lane_of_known_links
-from testing.adversary.transcripts import Conversation, Transcript
+from fastlane.sockets.acceptor import Acceptor
+from fastlane.sockets.compiled_loop import CompiledEventLoop
+from fastlane.sockets.connections.admission import Admission
+from fastlane.sockets.connections.connection import Connection
+from fastlane.sockets.connections.open_connections import OpenConnections
+from fastlane.sockets.event_loop import EventLoop
+from fastlane.sockets.responses.client_stream import Incoming
+from testing.fastlane.journals import failing_journal, journal_sizes, records_since
+from testing.fastlane.known_links import lane_of_known_links
+from testing.fastlane.transcripts import Conversation, Transcript
 
 if TYPE_CHECKING:
-    from redirects.compiled.plain_links import PlainLinks
+    from fastlane.compiled.plain_links import PlainLinks
 
 NOW = 1_900_000_000.25
 _MONOTONIC = 1_000.5

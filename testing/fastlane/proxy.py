@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from testing.adversary.attempts import Attempt, Corpus
-from testing.adversary.comparison import CLIENTS
 from testing.adversary.conversation import NO_PAUSE, converse, followed_codes, is_redirected, is_served
+from testing.fastlane.comparison import CLIENTS
 from testing.service.running import eventually, free_port
 
 _CODES = re.compile(r"\badv[0-9]+\b")

@@ -13,11 +13,11 @@ from typing import Any
 from gunicorn.http import wsgi
 from gunicorn.workers.gthread import ThreadWorker
 
-from redirects.handoff.error_responses import ErrorResponses
-from redirects.handoff.request_threads import Response
-from redirects.sockets.requests.chunks import ChunkScanner
-from redirects.sockets.requests.receiving import MAX_BODY
-from redirects.sockets.requests.request_target import check_target
+from fastlane.handoff.error_responses import ErrorResponses
+from fastlane.handoff.request_threads import Response
+from fastlane.sockets.requests.chunks import ChunkScanner
+from fastlane.sockets.requests.receiving import MAX_BODY
+from fastlane.sockets.requests.request_target import check_target
 
 wsgi.Response = Response
 

@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import pytest
 
+from fastlane.compiled.loading import load
 from local_postgres.binaries import DEBIAN
-from redirects.compiled.loading import load
 from testing.programs import program
 from testing.service.hosts import SECRET_KEY, make_folder
 from testing.service.limits import LONG_TIMEOUTS

@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 import pytest
 
-from testing.redirects.compiled import compiled_or_skip
+from testing.fastlane.compiled import compiled_or_skip
 from testing.service.running import Service, eventually
 from tests.deploy.image import DOCKERFILE, Image
 from tests.deploy.image import image as image

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from testing.adversary.attempts import attempts
-from testing.adversary.comparison import UNLIMITED, corpus_of, differences, stock_gunicorn
 from testing.adversary.conversation import RESPONSE_TIMEOUT
-from testing.adversary.proxy import haproxy_before, misrouted_responses
+from testing.fastlane.comparison import UNLIMITED, corpus_of, differences, stock_gunicorn
+from testing.fastlane.proxy import haproxy_before, misrouted_responses
 from testing.service.hosts import SECRET_KEY
 from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Service

@@ -17,11 +17,11 @@ from accounts.workspaces import invitations, ownership
 from common.errors import MAX_REPORTED
 from domains import services as domain_services
 from domains.verification import proof, resolver
+from fastlane.sockets.connections import connection, memory_bound
 from limits import guessing
 from limits.attempts import Limit
 from links.bulk import verdicts
 from qrcodes.drawing import queue
-from redirects.sockets.connections import connection, memory_bound
 from shortener_project import gunicorn_conf
 from shortener_project.configuration.django_settings.database import database_settings
 from shortener_project.running import open_files

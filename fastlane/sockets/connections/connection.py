@@ -6,8 +6,8 @@ import socket
 from collections.abc import Callable
 from typing import Any
 
-from redirects.sockets.requests.receiving import PartialRequest
-from redirects.sockets.responses.outbox import Outbox
+from fastlane.sockets.requests.receiving import PartialRequest
+from fastlane.sockets.responses.outbox import Outbox
 
 # Timeouts for the first byte of a new connection, and from there for the complete head.
 FIRST_BYTE_SECONDS = 10.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from heapq import nsmallest
 
-from redirects.sockets.connections.connection import Connection
+from fastlane.sockets.connections.connection import Connection
 
 # Bytes of incomplete requests and unsent responses.
 MAX_BUFFERED = 64 * 1024 * 1024

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
-from redirects.sockets.connections.connection import CLOSING_SECONDS, FIRST_BYTE_SECONDS, Connection
-from redirects.sockets.connections.listeners import is_internal
-from redirects.sockets.connections.memory_bound import MemoryBound, longest_idle
+from fastlane.sockets.connections.connection import CLOSING_SECONDS, FIRST_BYTE_SECONDS, Connection
+from fastlane.sockets.connections.listeners import is_internal
+from fastlane.sockets.connections.memory_bound import MemoryBound, longest_idle
 
 # More than the loop accepts between two reads.
 _UNREAD = 128

@@ -14,7 +14,7 @@ from gunicorn.http.message import Request
 from gunicorn.http.unreader import IterUnreader
 from gunicorn.util import split_request_uri
 
-from redirects.sockets.requests.request_target import check_target
+from fastlane.sockets.requests.request_target import check_target
 
 # gunicorn would accept 100 lines of 8,190 bytes. No client sends that. Longer heads get 431.
 MAX_HEAD = 64 * 1024

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from redirects.sockets.requests.chunks import ChunkScanner
-from redirects.sockets.requests.framing import Framing
+from fastlane.sockets.requests.chunks import ChunkScanner
+from fastlane.sockets.requests.framing import Framing
 
 # The longest body that any endpoint accepts. For a longer one, only the head is deferred: the endpoint rejects it by
 # its Content-Length, and the connection closes.

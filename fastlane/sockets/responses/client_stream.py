@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from typing import Any, NamedTuple
 
-from redirects.sockets.responses.outbox import Outbox
+from fastlane.sockets.responses.outbox import Outbox
 
 # Buffered bytes that trigger a send, so that a long response is sent while the application produces it.
 _FLUSH_BYTES = 64 * 1024

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from testing.fastlane.lanes import CLIENT, django, fast
 from testing.redirects.following import FUTURE, PAST
-from testing.redirects.lanes import CLIENT, django, fast
 from testing.visitors.addresses import AMERICAN
 from testing.visitors.agents import GOOGLEBOT, MOBILE, TABLET
 

@@ -10,11 +10,11 @@ import pytest
 from pytest_django.fixtures import Settings
 
 from testing.cases import for_each
+from testing.fastlane.lanes import CLIENT, django, fast, health_check, request
 from testing.redirects.following import CUSTOM_HOST
-from testing.redirects.lanes import CLIENT, django, fast, health_check, request
 from testing.visitors.addresses import AMERICAN, BRITISH
 from testing.visitors.agents import FIREFOX
-from tests.redirects.lanes.links_of_lanes import OTHER_LINKS, PLAIN_LINKS, PROXY, check_same, path_of
+from tests.fastlane.lanes.links_of_lanes import OTHER_LINKS, PLAIN_LINKS, PROXY, check_same, path_of
 
 pytestmark = pytest.mark.django_db
 MakeLink = Callable[..., dict[str, Any]]

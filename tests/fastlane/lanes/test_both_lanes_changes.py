@@ -13,12 +13,12 @@ from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
 from domains.models import DomainStatus
+from fastlane.fast.lookup import lookup
 from links.destinations.cache import UNKNOWN_SECONDS
-from redirects.fast.lookup import lookup
+from testing.fastlane.lanes import CLIENT, django, fast, lane_for, request
 from testing.redirects.following import CUSTOM_HOST, FUTURE, PAST, custom_domain
-from testing.redirects.lanes import CLIENT, django, fast, lane_for, request
 from testing.visitors.addresses import AMERICAN
-from tests.redirects.lanes.links_of_lanes import OTHER_LINKS, UTM, check_same, path_of
+from tests.fastlane.lanes.links_of_lanes import OTHER_LINKS, UTM, check_same, path_of
 
 pytestmark = pytest.mark.django_db
 MakeLink = Callable[..., dict[str, Any]]

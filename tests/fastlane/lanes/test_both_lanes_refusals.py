@@ -14,12 +14,12 @@ from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
 from domains.models import DomainStatus
-from redirects.fast.lookup import lookup
+from fastlane.fast.lookup import lookup
 from testing.cases import for_each
+from testing.fastlane.lanes import CLIENT, django, fast, lane_for, request
 from testing.redirects.following import CUSTOM_HOST, custom_domain
-from testing.redirects.lanes import CLIENT, django, fast, lane_for, request
 from testing.visitors.addresses import AMERICAN
-from tests.redirects.lanes.links_of_lanes import ACCEPTS, PROXY, REFUSED_LINKS, SIMPLE, check_same, path_of
+from tests.fastlane.lanes.links_of_lanes import ACCEPTS, PROXY, REFUSED_LINKS, SIMPLE, check_same, path_of
 
 pytestmark = pytest.mark.django_db
 MakeLink = Callable[..., dict[str, Any]]

@@ -19,19 +19,19 @@ from gunicorn.config import Config
 from pytest_django.fixtures import Settings
 
 from common.host.guess_counts import guesses
+from fastlane.fast.lane import FastLane
+from fastlane.fast.lookup import lookup
+from fastlane.handoff import claims
+from fastlane.handoff.channel import Handoff
+from fastlane.handoff.claims import Claims
+from fastlane.handoff.departures import PendingHandoffs
+from fastlane.sockets.connections.connection import Connection
+from fastlane.sockets.connections.open_connections import OpenConnections
+from fastlane.sockets.event_loop import EventLoop
+from fastlane.sockets.responses.client_stream import Incoming
 from links.models import ClickCounter, Link
-from redirects.fast.lane import FastLane
-from redirects.fast.lookup import lookup
-from redirects.handoff import claims
-from redirects.handoff.channel import Handoff
-from redirects.handoff.claims import Claims
-from redirects.handoff.departures import PendingHandoffs
-from redirects.sockets.connections.connection import Connection
-from redirects.sockets.connections.open_connections import OpenConnections
-from redirects.sockets.event_loop import EventLoop
-from redirects.sockets.responses.client_stream import Incoming
+from testing.fastlane.lanes import CLIENT, request
 from testing.polling import DEADLINE
-from testing.redirects.lanes import CLIENT, request
 
 MakeLink = Callable[..., dict[str, Any]]
 

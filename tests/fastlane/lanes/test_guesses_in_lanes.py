@@ -14,7 +14,7 @@ from pytest_django.fixtures import Settings
 
 from common.host.guess_counts import guesses
 from testing.clock import Clock
-from testing.redirects.lanes import django, fast, lane_for, request, without_date
+from testing.fastlane.lanes import django, fast, lane_for, request, without_date
 from tests.redirects.limits.guessing import (
     ELSEWHERE,
     HERE,

@@ -11,9 +11,9 @@ import time_machine
 
 from accounts.services import NewAccount
 from common.host.metrics import REGISTRY
-from redirects.fast.counts import Counts
+from fastlane.fast.counts import Counts
+from testing.fastlane.lanes import django, lane_for, request
 from testing.redirects.following import CUSTOM_HOST, custom_domain
-from testing.redirects.lanes import django, lane_for, request
 from testing.visitors.addresses import AMERICAN
 
 pytestmark = pytest.mark.django_db

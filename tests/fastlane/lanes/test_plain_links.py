@@ -13,13 +13,13 @@ import pytest
 from django.conf import settings
 
 from common.host.cache_versions import versions_of
+from fastlane.fast.capped import CappedLane
+from fastlane.fast.lane import FastLane
+from fastlane.fast.prepared import fits_fast_lane, prepare
 from links.destinations import lookup as destinations
 from links.destinations.lookup import Target, read_target
-from redirects.fast.capped import CappedLane
-from redirects.fast.lane import FastLane
-from redirects.fast.prepared import fits_fast_lane, prepare
 from testing.cases import for_each
-from testing.redirects.lanes import django, fast, request
+from testing.fastlane.lanes import django, fast, request
 from testing.visitors.addresses import AMERICAN
 
 MakeLink = Callable[..., dict[str, Any]]

@@ -7,9 +7,9 @@ from math import inf, nextafter
 import time_machine
 
 from common.host.cache_versions import bump, versions_of
+from fastlane.fast.prepared import is_current, prepare, prepared_answers, valid_for_waiting
+from fastlane.fast.refusing import pack_unknown_code
 from links.destinations.lookup import Target, UnknownCode
-from redirects.fast.prepared import is_current, prepare, prepared_answers, valid_for_waiting
-from redirects.fast.refusing import pack_unknown_code
 
 
 def test_an_entrys_size_is_its_key_its_bytes_and_an_overhead() -> None:

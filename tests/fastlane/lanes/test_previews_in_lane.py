@@ -14,14 +14,14 @@ from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
 from common.host.metrics import REGISTRY
-from redirects.fast.counts import Counts
+from fastlane.fast.counts import Counts
 from testing.cases import for_each
 from testing.clock import Clock
+from testing.fastlane.lanes import CLIENT, django, fast, lane_for, request
 from testing.redirects.following import CUSTOM_HOST, custom_domain
-from testing.redirects.lanes import CLIENT, django, fast, lane_for, request
 from testing.visitors.addresses import AMERICAN
 from testing.visitors.agents import FIREFOX, TWITTERBOT
-from tests.redirects.lanes.links_of_lanes import (
+from tests.fastlane.lanes.links_of_lanes import (
     ACCEPTS,
     NOT_SIMPLE,
     OTHER_LINKS,

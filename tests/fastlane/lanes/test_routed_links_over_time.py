@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 import pytest
 import time_machine
 
-from redirects.fast.lookup import lookup
-from testing.redirects.lanes import django, fast, lane_for, request
+from fastlane.fast.lookup import lookup
+from testing.fastlane.lanes import django, fast, lane_for, request
 from tests.redirects.routing.routed import MakeRouted, condition, routing, rule
 from tests.redirects.routing.routed import make_routed as make_routed
 

@@ -10,13 +10,13 @@ from typing import Any
 
 from gunicorn.config import Config
 
-from redirects.sockets.acceptor import Acceptor
-from redirects.sockets.connections.admission import Admission
-from redirects.sockets.connections.connection import Connection
-from redirects.sockets.connections.open_connections import OpenConnections
-from redirects.sockets.event_loop import EventLoop
-from redirects.sockets.responses.client_stream import Incoming
-from testing.adversary.known_links import lane_of_known_links
+from fastlane.sockets.acceptor import Acceptor
+from fastlane.sockets.connections.admission import Admission
+from fastlane.sockets.connections.connection import Connection
+from fastlane.sockets.connections.open_connections import OpenConnections
+from fastlane.sockets.event_loop import EventLoop
+from fastlane.sockets.responses.client_stream import Incoming
+from testing.fastlane.known_links import lane_of_known_links
 
 KEPT = b"GET /plain01 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 CLOSING = b"GET /plain01 HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"

@@ -8,10 +8,10 @@ from functools import partial
 import pytest
 from pytest_django.fixtures import Settings
 
-from redirects.sockets.compiled_loop import CompiledEventLoop
-from redirects.sockets.event_loop import EventLoop
-from testing.redirects.compiled import compiled_or_skip
-from tests.redirects.sockets.accepting import Accepting
+from fastlane.sockets.compiled_loop import CompiledEventLoop
+from fastlane.sockets.event_loop import EventLoop
+from testing.fastlane.compiled import compiled_or_skip
+from tests.fastlane.sockets.accepting import Accepting
 
 
 @pytest.fixture(params=["compiled", "Python"])

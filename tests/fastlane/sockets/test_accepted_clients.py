@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from redirects.sockets.event_loop import EventLoop
-from testing.adversary.journals import journal_sizes, records_since
-from tests.redirects.sockets.accepting import CLOSING, KEPT, PER_ADDRESS, Accepting, is_readable
+from fastlane.sockets.event_loop import EventLoop
+from testing.fastlane.journals import journal_sizes, records_since
+from tests.fastlane.sockets.accepting import CLOSING, KEPT, PER_ADDRESS, Accepting, is_readable
 
 
 def _require_ipv6() -> None:

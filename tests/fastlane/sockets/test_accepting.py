@@ -13,11 +13,11 @@ from pytest_django.fixtures import Settings
 
 from analytics.journal.records import decode
 from analytics.journal.writer import Journal
-from redirects.fast.counts import Counts
-from redirects.sockets.event_loop import EventLoop
-from testing.adversary.journals import journal_sizes, records_since
+from fastlane.fast.counts import Counts
+from fastlane.sockets.event_loop import EventLoop
+from testing.fastlane.journals import journal_sizes, records_since
 from testing.service.connection import read_to_end
-from tests.redirects.sockets.accepting import CLOSING, KEPT, PER_ADDRESS, Accepting, is_readable
+from tests.fastlane.sockets.accepting import CLOSING, KEPT, PER_ADDRESS, Accepting, is_readable
 
 LIMITED = KEPT.replace(b"/plain01", b"/limited")
 NOW = 1_900_000_000

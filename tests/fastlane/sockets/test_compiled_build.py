@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from redirects.compiled import source
-from redirects.compiled.build import compiler_command
+from fastlane.compiled import source
+from fastlane.compiled.build import compiler_command
 
 
 @pytest.mark.parametrize(

@@ -21,19 +21,19 @@ from analytics.journal.capture import KINDS
 from analytics.journal.records import encode_fields, frame
 from analytics.journal.writer import journal
 from common.host.guess_counts import guesses
-from redirects.compiled import loading
-from redirects.compiled.loading import Loaded, load
-from redirects.fast.lane import FastLane
-from redirects.sockets.compiled_loop import CompiledEventLoop, event_loop
-from redirects.sockets.connections.open_connections import OpenConnections
-from redirects.sockets.event_loop import EventLoop
-from redirects.worker import Worker
-from testing.adversary.conversations import conversations
-from testing.adversary.known_links import PLAIN as PLAIN_CODES
-from testing.adversary.known_links import lane_of_known_links
-from testing.adversary.loops import NOW, converse, difference
-from testing.adversary.transcripts import Conversation
-from testing.redirects.compiled import compiled_or_skip
+from fastlane.compiled import loading
+from fastlane.compiled.loading import Loaded, load
+from fastlane.fast.lane import FastLane
+from fastlane.sockets.compiled_loop import CompiledEventLoop, event_loop
+from fastlane.sockets.connections.open_connections import OpenConnections
+from fastlane.sockets.event_loop import EventLoop
+from fastlane.worker import Worker
+from testing.fastlane.compiled import compiled_or_skip
+from testing.fastlane.conversations import conversations
+from testing.fastlane.known_links import PLAIN as PLAIN_CODES
+from testing.fastlane.known_links import lane_of_known_links
+from testing.fastlane.loops import NOW, converse, difference
+from testing.fastlane.transcripts import Conversation
 from testing.visitors.agents import FIREFOX
 
 SEEDS = range(8)
@@ -164,7 +164,7 @@ def test_the_compiled_part_writes_the_record_of_the_python_code_and_remembers_th
 
 def test_frames_equal_those_of_the_python_code() -> None:
     compiled_or_skip()
-    compiled_frame = import_module("redirects.compiled.plain_links").frame
+    compiled_frame = import_module("fastlane.compiled.plain_links").frame
     rng = random.Random(1)
     for length in (*range(300), 65_535):
         payload = rng.randbytes(length)
@@ -233,7 +233,7 @@ def test_a_module_with_a_structure_of_another_size_is_not_used(
 ) -> None:
     compiled_or_skip()
     load.cache_clear()
-    module = import_module("redirects.compiled.plain_links")
+    module = import_module("fastlane.compiled.plain_links")
     sizes = list(module.SIZES)
     sizes[position] += 1
     monkeypatch.setattr(module, "SIZES", tuple(sizes))

@@ -13,15 +13,15 @@ import pytest
 from django.conf import settings
 from gunicorn.config import Config
 
-from redirects.fast.lane import FastLane
-from redirects.sockets.compiled_loop import CompiledEventLoop
-from redirects.sockets.connections import memory_bound
-from redirects.sockets.connections.connection import Connection
-from redirects.sockets.connections.open_connections import OpenConnections
-from redirects.sockets.event_loop import EventLoop
-from redirects.sockets.responses.client_stream import Incoming
-from redirects.sockets.responses.outbox import Outbox
-from testing.redirects.compiled import compiled_or_skip
+from fastlane.fast.lane import FastLane
+from fastlane.sockets.compiled_loop import CompiledEventLoop
+from fastlane.sockets.connections import memory_bound
+from fastlane.sockets.connections.connection import Connection
+from fastlane.sockets.connections.open_connections import OpenConnections
+from fastlane.sockets.event_loop import EventLoop
+from fastlane.sockets.responses.client_stream import Incoming
+from fastlane.sockets.responses.outbox import Outbox
+from testing.fastlane.compiled import compiled_or_skip
 
 CLIENT = ("192.0.2.1", 40000)
 SERVER = ("127.0.0.1", 8000)

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from redirects.handoff.channel import Handoff, HandoffQueue
-from redirects.handoff.departures import PendingHandoffs
-from redirects.sockets.connections.memory_bound import MAX_BUFFERED
-from redirects.sockets.responses.busy import BUSY
-from redirects.sockets.responses.client_stream import Incoming
+from fastlane.handoff.channel import Handoff, HandoffQueue
+from fastlane.handoff.departures import PendingHandoffs
+from fastlane.sockets.connections.memory_bound import MAX_BUFFERED
+from fastlane.sockets.responses.busy import BUSY
+from fastlane.sockets.responses.client_stream import Incoming
 
 MakeHandoff = Callable[..., tuple[Handoff, socket.socket]]
 MEGABYTE = 1024 * 1024

@@ -14,13 +14,13 @@ import time_machine
 from django.conf import settings
 from gunicorn.config import Config
 
-from redirects.fast.lane import FastLane
-from redirects.handoff.channel import Handoff
-from redirects.handoff.lookups import Lookups
-from redirects.sockets.connections.connection import Connection
-from redirects.sockets.connections.open_connections import OpenConnections
-from redirects.sockets.event_loop import EventLoop
-from redirects.sockets.responses.client_stream import Incoming
+from fastlane.fast.lane import FastLane
+from fastlane.handoff.channel import Handoff
+from fastlane.handoff.lookups import Lookups
+from fastlane.sockets.connections.connection import Connection
+from fastlane.sockets.connections.open_connections import OpenConnections
+from fastlane.sockets.event_loop import EventLoop
+from fastlane.sockets.responses.client_stream import Incoming
 
 CLIENT = ("192.0.2.1", 40000)
 SERVER = ("127.0.0.1", 8000)

@@ -12,13 +12,13 @@ from gunicorn.http.unreader import IterUnreader
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fastlane.handoff.channel import Handoff, HandoffQueue
+from fastlane.handoff.fair_queue import FairQueue
+from fastlane.sockets.requests.chunks import ChunkScanner
+from fastlane.sockets.requests.receiving import MAX_BODY
+from fastlane.sockets.responses.client_stream import Incoming
 from links.bulk.parsers import ImportParser
 from qrcodes.parsers import LogoParser
-from redirects.handoff.channel import Handoff, HandoffQueue
-from redirects.handoff.fair_queue import FairQueue
-from redirects.sockets.requests.chunks import ChunkScanner
-from redirects.sockets.requests.receiving import MAX_BODY
-from redirects.sockets.responses.client_stream import Incoming
 
 HEAD = b"POST / HTTP/1.1\r\nHost: sho.rt\r\nTransfer-Encoding: chunked\r\n\r\n"
 ENDS = st.sampled_from([b"", b"X: y\r\n"])

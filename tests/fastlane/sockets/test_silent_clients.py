@@ -11,9 +11,9 @@ from unittest.mock import patch
 
 import pytest
 
-from redirects.sockets.connections.connection import FIRST_BYTE_SECONDS
-from redirects.sockets.event_loop import EventLoop
-from tests.redirects.sockets.accepting import KEPT, Accepting, is_readable
+from fastlane.sockets.connections.connection import FIRST_BYTE_SECONDS
+from fastlane.sockets.event_loop import EventLoop
+from tests.fastlane.sockets.accepting import KEPT, Accepting, is_readable
 
 
 @pytest.fixture

@@ -16,17 +16,17 @@ from analytics.counting.pipeline import Drainer
 from analytics.reports import recent_links
 from analytics.reports.recent_links import recently_followed
 from common.host import cache_versions, state
+from fastlane.fast.lane import FastLane
+from fastlane.fast.prepared import is_current
+from fastlane.warm_start import loading
+from fastlane.warm_start.loading import load
+from fastlane.warm_start.shared import Entry, SharedEntries
 from links.destinations.batch_lookup import Key
 from links.destinations.known_links import known_links
 from links.destinations.lookup import LookupResult, load_target
 from links.models import Link
-from redirects.fast.lane import FastLane
-from redirects.fast.prepared import is_current
-from redirects.warm_start import loading
-from redirects.warm_start.loading import load
-from redirects.warm_start.shared import Entry, SharedEntries
 from testing.connections import closed_connection as closed_connection
-from tests.redirects.warm_start.warm_links import shared as shared
+from tests.fastlane.warm_start.warm_links import shared as shared
 
 MakeLink = Callable[..., dict[str, Any]]
 EVERYTHING = 1 << 20

@@ -13,13 +13,13 @@ from math import inf
 
 import pytest
 
-from redirects.fast.lane import FastLane
-from redirects.warm_start import loader, reader
-from redirects.warm_start import shared as warm_start_shared
-from redirects.warm_start.shared import Loaders, SharedEntries
+from fastlane.fast.lane import FastLane
+from fastlane.warm_start import loader, reader
+from fastlane.warm_start import shared as warm_start_shared
+from fastlane.warm_start.shared import Loaders, SharedEntries
 from testing.connections import closed_connection as closed_connection
 from testing.service import processes
-from tests.redirects.warm_start.warm_links import shared as shared
+from tests.fastlane.warm_start.warm_links import shared as shared
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

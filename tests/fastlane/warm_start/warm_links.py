@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from redirects.warm_start.shared import SharedEntries
+from fastlane.warm_start.shared import SharedEntries
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from rest_framework.test import APIClient
 
 from testing.analytics.clicks import drain
 from testing.cases import for_each
+from testing.fastlane.lanes import django, fast, request
 from testing.links.many import imported
-from testing.redirects.lanes import django, fast, request
 from tests.links.transfer.inherited import CODES, EXPORTS_WITH_HYPHENS, target
 from tests.links.transfer.inherited import links as links
 

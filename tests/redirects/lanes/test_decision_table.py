@@ -21,9 +21,9 @@ from redirects.simulation.representations import simulation as representation
 from redirects.simulation.serializers import SimulationSerializer
 from redirects.simulation.services import Simulation, explain
 from redirects.simulation.visits import described_visit
+from testing.fastlane.lanes import USUAL, Outcome, django, fast, request
 from testing.links.many import create_many
 from testing.redirects.following import custom_domain
-from testing.redirects.lanes import USUAL, Outcome, django, fast, request
 from testing.visitors.addresses import AMERICAN
 from tests.redirects.lanes.decision_model import Expected, expected, is_possible, kind_of, merged
 from tests.redirects.lanes.decision_table import DOMAIN_LATE, FEATURES, OLD_HOST, OWN_HOST, Feature

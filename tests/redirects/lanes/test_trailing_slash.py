@@ -16,9 +16,9 @@ from redirects import refusals
 from testing.analytics.clicks import drain
 from testing.cases import for_each
 from testing.clock import Clock
+from testing.fastlane.lanes import django, fast, health_check, lane_for, request
 from testing.pages.html import check_page, parse
 from testing.redirects.following import CUSTOM_HOST, DESTINATION, custom_domain, redirect_headers
-from testing.redirects.lanes import django, fast, health_check, lane_for, request
 
 MakeLink = Callable[..., dict[str, Any]]
 

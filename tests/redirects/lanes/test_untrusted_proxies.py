@@ -16,7 +16,7 @@ from rest_framework.test import APIClient
 from common.host.internal_listener import INTERNAL
 from common.host.untrusted_proxies import untrusted_proxies, untrusted_proxy_addresses
 from testing.accounts.admin import Operator
-from testing.redirects.lanes import fast, lane_for, request
+from testing.fastlane.lanes import fast, lane_for, request
 
 MakeLink = Callable[..., dict[str, Any]]
 

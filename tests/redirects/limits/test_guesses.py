@@ -10,8 +10,8 @@ import pytest
 from pytest_django.fixtures import DjangoAssertNumQueries
 
 from redirects import refusals
+from testing.fastlane.lanes import lane_for, request
 from testing.pages.html import check_page
-from testing.redirects.lanes import lane_for, request
 from tests.redirects.limits.guessing import ELSEWHERE, HERE, SAME_NETWORK, browser, guess
 from tests.redirects.limits.guessing import clock as clock
 from tests.redirects.limits.guessing import limit as limit

@@ -16,7 +16,7 @@ from rest_framework.test import APIClient
 
 from analytics.visitors.visitor import visitor_from
 from testing.clock import Clock
-from testing.redirects.lanes import django, lane_for, request, without_date
+from testing.fastlane.lanes import django, lane_for, request, without_date
 from testing.visitors.forgeries import FORGERIES, forged, records
 from tests.redirects.limits.guessing import (
     ELSEWHERE,

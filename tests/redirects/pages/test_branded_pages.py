@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pytest_django.fixtures import Settings
 
-from redirects.fast import previews, refusing
-from testing.redirects.lanes import django, fast, request
+from fastlane.fast import previews, refusing
+from testing.fastlane.lanes import django, fast, request
 
 pytestmark = pytest.mark.django_db
 MakeLink = Callable[..., dict[str, Any]]

@@ -15,7 +15,7 @@ from analytics.journal.records import COUNTED, decode
 from analytics.models import Kind
 from links.destinations import lookup as destinations
 from links.destinations.lookup import Target, read_target
-from testing.redirects.lanes import django, fast, request
+from testing.fastlane.lanes import django, fast, request
 from testing.visitors.addresses import AMERICAN
 from testing.visitors.agents import GOOGLEBOT, MOBILE, TWITTERBOT
 from tests.redirects.routing.routed import SPRING, US, MakeRouted, condition, location_of, routing, rule

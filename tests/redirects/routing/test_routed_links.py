@@ -14,11 +14,11 @@ from django.http import HttpResponse
 from django.test import Client
 from pytest_django.fixtures import Settings
 
+from fastlane.sockets.responses.busy import BUSY, HEAD_TOO_LONG
 from links.destinations import lookup as destinations
-from redirects.sockets.responses.busy import BUSY, HEAD_TOO_LONG
 from testing.cases import for_each
 from testing.clock import Clock
-from testing.redirects.lanes import django, fast, lane_for, request
+from testing.fastlane.lanes import django, fast, lane_for, request
 from testing.visitors.addresses import AMERICAN
 from testing.visitors.agents import MOBILE
 from tests.redirects.routing.routed import (

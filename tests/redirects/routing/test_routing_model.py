@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from analytics.journal.records import decode
 from common.host.cache_versions import versions_of
+from fastlane.fast.lane import FastLane
+from fastlane.fast.prepared import prepare
 from links.destinations.lookup import Target
-from redirects.fast.lane import FastLane
-from redirects.fast.prepared import prepare
-from testing.redirects.lanes import request
+from testing.fastlane.lanes import request
 from tests.redirects.routing.routing_model import (
     AGENTS,
     CODE,
