@@ -18,11 +18,9 @@ from gunicorn.http.wsgi import FileWrapper, create
 from gunicorn.http.wsgi import Response as StockResponse
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
-from common.host.internal_listener import INTERNAL
 from fastlane.handoff.channel import Handoff
 from fastlane.handoff.error_responses import ErrorResponses
 from fastlane.sockets.connections.disconnection import has_disconnected
-from fastlane.sockets.connections.listeners import is_internal
 from fastlane.sockets.requests.request_target import check_target
 from fastlane.sockets.responses.busy import BUSY
 from fastlane.sockets.responses.client_stream import ClientStream
@@ -151,7 +149,6 @@ class RequestThreads(ErrorResponses, ThreadWorker):
             request, conn.stream, conn.client, conn.server, self.cfg, response_class=Response
         )
         environ["wsgi.multithread"] = True
-        environ[INTERNAL] = is_internal(conn.server)
         self.nr += 1
         if self.nr >= self.max_requests and self.alive:
             self.log.info("Autorestarting worker after current request.")

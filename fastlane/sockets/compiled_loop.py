@@ -8,10 +8,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from common.host.internal_listener import is_internal_address
 from fastlane.compiled.loading import load
 from fastlane.fast.lane import FastLane
 from fastlane.sockets.connections.connection import Connection
-from fastlane.sockets.connections.listeners import is_internal
 from fastlane.sockets.connections.open_connections import OpenConnections
 from fastlane.sockets.event_loop import ConnectionSource, EventLoop
 from fastlane.sockets.responses.client_stream import Incoming
@@ -56,7 +56,7 @@ class CompiledEventLoop(EventLoop):
 
         self._plain_links.listen(
             listener.fileno(),
-            is_internal=is_internal(server),
+            is_internal=is_internal_address(server),
             try_admit=source.try_admit,
             on_accepted=on_accepted,
             on_finished=source.on_finished,

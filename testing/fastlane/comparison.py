@@ -58,6 +58,7 @@ def stock_gunicorn(service: Service) -> Iterator[int]:
         "INTERNAL_LISTEN": f"127.0.0.1:{free_port()}",
         "BASE_URL": service.url,
         "LOG_LEVEL": "ERROR",
+        "FAST_LANE": "no",
     }
     command = [
         *(sys.executable, "-m", "gunicorn", "--config", "shortener_project/gunicorn_conf.py"),

@@ -23,9 +23,6 @@ wsgi.Response = Response
 
 
 class Stock(ErrorResponses, ThreadWorker):
-    # gunicorn's configuration asks for it.
-    role = "both"
-
     def handle_request(self, req: Any, conn: Any) -> bool:
         check_target(req)
         if getattr(req.body.reader, "length", 0) > MAX_BODY:

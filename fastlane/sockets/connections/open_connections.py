@@ -9,8 +9,8 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
+from common.host.internal_listener import is_internal_address
 from fastlane.sockets.connections.connection import CLOSING_SECONDS, FIRST_BYTE_SECONDS, Connection
-from fastlane.sockets.connections.listeners import is_internal
 from fastlane.sockets.connections.memory_bound import MemoryBound, longest_idle
 
 # More than the loop accepts between two reads.
@@ -52,7 +52,7 @@ class OpenConnections:
             self.epoll.register(descriptor, select.EPOLLIN)
         timeout = min(FIRST_BYTE_SECONDS, self.idle_timeout) if is_new else self.idle_timeout
         deadline = time.monotonic() + timeout
-        connection = Connection(sock, client, server, deadline, is_internal=is_internal(server))
+        connection = Connection(sock, client, server, deadline, is_internal=is_internal_address(server))
         self.by_descriptor[descriptor] = connection
         return connection
 

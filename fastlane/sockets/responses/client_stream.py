@@ -45,6 +45,9 @@ class ClientStream:
         self._first_read = len(incoming.data) if end < 0 else end + 4
         self._sent_continue = incoming.sent_continue or incoming.body_omitted
 
+    def getsockname(self) -> Any:
+        return self.sock.getsockname()
+
     @property
     def is_full(self) -> bool:
         return self.outbox.size >= _PAUSE_BYTES
