@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.util import find_spec
 from typing import NamedTuple
 
 from bench.harness.results import PROJECT_DIR
@@ -67,6 +68,9 @@ PROOFS = {
         "bench.fastlane.loops", "20,000 conversations with the compiled event loop and the Python one"
     ),
 }
+# An installation without the fast lane has none of its proofs.
+if find_spec("bench.fastlane") is None:
+    del PROOFS["fuzz-requests"], PROOFS["fuzz-loops"]
 PROGRAMS = BENCHMARKS | COMPARISONS | PROOFS
 
 

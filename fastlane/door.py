@@ -5,8 +5,8 @@ other, with the connection's own socket, which tells the internal listener from 
 the service does the same, only slower.
 
 The lane needs of Django, besides the settings and `common`: the checks, refusals, routing and answers of `redirects`,
-the look-up and the claims of `links.destinations`, and the journal and visitors of `analytics`. `.importlinter` refuses
-everything else, above all the views.
+the look-up and the claims of `links.destinations`, and the journal and visitors of `analytics`. It must not use the
+views; `.importlinter` enforces both directions.
 """
 
 from __future__ import annotations

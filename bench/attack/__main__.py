@@ -10,6 +10,7 @@ import argparse
 import subprocess
 import sys
 import time
+from importlib.util import find_spec
 from typing import NamedTuple
 
 
@@ -50,6 +51,8 @@ ATTACKS = {
         "bench.attack.lock_out", "wrong passwords from a hundred networks, then the owner's correct one"
     ),
 }
+if find_spec("bench.fastlane") is None:
+    del ATTACKS["raw-requests"]
 
 
 def main() -> None:

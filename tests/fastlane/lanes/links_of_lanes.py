@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from testing.fastlane.lanes import CLIENT, django, fast
+from testing.fastlane.lanes import fast
 from testing.redirects.following import FUTURE, PAST
+from testing.redirects.visits import CLIENT, django
 from testing.visitors.addresses import AMERICAN
 from testing.visitors.agents import GOOGLEBOT, MOBILE, TABLET
 

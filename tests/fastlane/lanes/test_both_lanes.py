@@ -10,8 +10,9 @@ import pytest
 from pytest_django.fixtures import Settings
 
 from testing.cases import for_each
-from testing.fastlane.lanes import CLIENT, django, fast, health_check, request
+from testing.fastlane.lanes import fast, health_check
 from testing.redirects.following import CUSTOM_HOST
+from testing.redirects.visits import CLIENT, django, request
 from testing.visitors.addresses import AMERICAN, BRITISH
 from testing.visitors.agents import FIREFOX
 from tests.fastlane.lanes.links_of_lanes import OTHER_LINKS, PLAIN_LINKS, PROXY, check_same, path_of

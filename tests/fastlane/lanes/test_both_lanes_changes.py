@@ -15,8 +15,9 @@ from accounts.services import NewAccount
 from domains.models import DomainStatus
 from fastlane.fast.lookup import lookup
 from links.destinations.cache import UNKNOWN_SECONDS
-from testing.fastlane.lanes import CLIENT, django, fast, lane_for, request
+from testing.fastlane.lanes import fast, lane_for
 from testing.redirects.following import CUSTOM_HOST, FUTURE, PAST, custom_domain
+from testing.redirects.visits import CLIENT, django, request
 from testing.visitors.addresses import AMERICAN
 from tests.fastlane.lanes.links_of_lanes import OTHER_LINKS, UTM, check_same, path_of
 

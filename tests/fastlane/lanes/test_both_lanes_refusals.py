@@ -16,8 +16,9 @@ from accounts.services import NewAccount
 from domains.models import DomainStatus
 from fastlane.fast.lookup import lookup
 from testing.cases import for_each
-from testing.fastlane.lanes import CLIENT, django, fast, lane_for, request
+from testing.fastlane.lanes import fast, lane_for
 from testing.redirects.following import CUSTOM_HOST, custom_domain
+from testing.redirects.visits import CLIENT, django, request
 from testing.visitors.addresses import AMERICAN
 from tests.fastlane.lanes.links_of_lanes import ACCEPTS, PROXY, REFUSED_LINKS, SIMPLE, check_same, path_of
 

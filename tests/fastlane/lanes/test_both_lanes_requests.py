@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from testing.cases import for_each
-from testing.fastlane.lanes import CLIENT, fast, request
+from testing.fastlane.lanes import fast
+from testing.redirects.visits import CLIENT, request
 from tests.fastlane.lanes.links_of_lanes import NOT_SIMPLE, SIMPLE, check_same, path_of
 
 pytestmark = pytest.mark.django_db

@@ -30,8 +30,8 @@ from fastlane.sockets.connections.open_connections import OpenConnections
 from fastlane.sockets.event_loop import EventLoop
 from fastlane.sockets.responses.client_stream import Incoming
 from links.models import ClickCounter, Link
-from testing.fastlane.lanes import CLIENT, request
 from testing.polling import DEADLINE
+from testing.redirects.visits import CLIENT, request
 
 MakeLink = Callable[..., dict[str, Any]]
 

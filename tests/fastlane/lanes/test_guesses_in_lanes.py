@@ -14,7 +14,8 @@ from pytest_django.fixtures import Settings
 
 from common.host.guess_counts import guesses
 from testing.clock import Clock
-from testing.fastlane.lanes import django, fast, lane_for, request, without_date
+from testing.fastlane.lanes import fast, lane_for
+from testing.redirects.visits import django, request, without_date
 from tests.redirects.limits.guessing import (
     ELSEWHERE,
     HERE,
@@ -165,3 +166,15 @@ def test_the_lane_remembers_at_most_64_follows_in_10_ms(make_link: MakeLink) -> 
     followed = guesses().followed
     remembered = [followed.has_followed(network, code.encode()) for network in networks]
     assert remembered == [True] * 64 + [False, True]
+
+
+def test_the_event_loop_says_when_to_try_again(settings: Settings) -> None:
+    settings.UNKNOWN_CODE_LIMIT = 6
+    guess(6)
+    data = request("/guess")
+
+    answer = lane_for(data).answer(data, HERE, time.time())
+    assert answer is not None
+    assert answer[1].count(b"\r\nRetry-After: 10\r\n") == 1
+    assert b"\r\nX-Refusal-Reason: rate_limited\r\n" in answer[1]
+    assert without_date(answer[1]) == django(data, HERE).response

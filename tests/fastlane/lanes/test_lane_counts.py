@@ -12,8 +12,9 @@ import time_machine
 from accounts.services import NewAccount
 from common.host.metrics import REGISTRY
 from fastlane.fast.counts import Counts
-from testing.fastlane.lanes import django, lane_for, request
+from testing.fastlane.lanes import lane_for
 from testing.redirects.following import CUSTOM_HOST, custom_domain
+from testing.redirects.visits import django, request
 from testing.visitors.addresses import AMERICAN
 
 pytestmark = pytest.mark.django_db

@@ -19,7 +19,8 @@ from fastlane.fast.prepared import fits_fast_lane, prepare
 from links.destinations import lookup as destinations
 from links.destinations.lookup import Target, read_target
 from testing.cases import for_each
-from testing.fastlane.lanes import django, fast, request
+from testing.fastlane.lanes import fast
+from testing.redirects.visits import django, request
 from testing.visitors.addresses import AMERICAN
 
 MakeLink = Callable[..., dict[str, Any]]

@@ -17,8 +17,9 @@ from common.host.metrics import REGISTRY
 from fastlane.fast.counts import Counts
 from testing.cases import for_each
 from testing.clock import Clock
-from testing.fastlane.lanes import CLIENT, django, fast, lane_for, request
+from testing.fastlane.lanes import fast, lane_for
 from testing.redirects.following import CUSTOM_HOST, custom_domain
+from testing.redirects.visits import CLIENT, django, request
 from testing.visitors.addresses import AMERICAN
 from testing.visitors.agents import FIREFOX, TWITTERBOT
 from tests.fastlane.lanes.links_of_lanes import (

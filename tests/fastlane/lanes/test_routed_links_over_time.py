@@ -9,7 +9,8 @@ import pytest
 import time_machine
 
 from fastlane.fast.lookup import lookup
-from testing.fastlane.lanes import django, fast, lane_for, request
+from testing.fastlane.lanes import fast, lane_for
+from testing.redirects.visits import django, request
 from tests.redirects.routing.routed import MakeRouted, condition, routing, rule
 from tests.redirects.routing.routed import make_routed as make_routed
 

@@ -18,7 +18,7 @@ from common.host.cache_versions import versions_of
 from fastlane.fast.lane import FastLane
 from fastlane.fast.prepared import prepare
 from links.destinations.lookup import Target
-from testing.fastlane.lanes import request
+from testing.redirects.visits import request
 from tests.redirects.routing.routing_model import (
     AGENTS,
     CODE,

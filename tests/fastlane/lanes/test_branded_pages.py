@@ -9,7 +9,8 @@ import pytest
 from pytest_django.fixtures import Settings
 
 from fastlane.fast import previews, refusing
-from testing.fastlane.lanes import django, fast, request
+from testing.fastlane.lanes import fast
+from testing.redirects.visits import django, request
 
 pytestmark = pytest.mark.django_db
 MakeLink = Callable[..., dict[str, Any]]
