@@ -55,7 +55,7 @@ def request(
 
 
 def visit(data: bytes, client: str = CLIENT, *, in_lane: bool | None) -> Outcome:
-    """Return what the Django view does. The fast lane must do the same if ``in_lane``, and nothing if not; None: either.
+    """Return what the Django view does. The fast lane must do the same if ``in_lane``, else nothing; None: either.
 
     Without the fast lane (FAST_LANE=no, or the package is absent), only the view is tested.
     """
