@@ -1,4 +1,4 @@
-"""Responses to link requests that are not redirected: a small page, or JSON if the client prefers it."""
+"""Responses for people: a small page, or JSON if the client prefers it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from django.template.loader import render_to_string
 from common.brand import brand_context
 from common.errors import TooManyAttempts
 from common.http.browser_headers import protect_page
-from redirects.outcomes import set_outcome
-from redirects.page_style import content_security_policy, style
-from redirects.refusals import UNKNOWN_HOST, Refusal
+from pages.refusals import Refusal
+from pages.style import content_security_policy, style
 
 RETRY_AFTER_SECONDS = "2"
 
@@ -21,7 +20,7 @@ _QUALITY = re.compile(r"q=[01](?:\.[0-9]{0,3})?", re.ASCII)
 
 
 def refuse(
-    request: HttpRequest, refusal: Refusal, *, template: str = "redirects/refusal.html", **details: Any
+    request: HttpRequest, refusal: Refusal, *, template: str = "pages/refusal.html", **details: Any
 ) -> HttpResponse:
     """``details`` are further keys of the JSON form."""
     if prefers_json(request):
@@ -37,7 +36,7 @@ def refuse(
     response["X-Refusal-Reason"] = refusal.reason
     if refusal.status == 503:
         response["Retry-After"] = RETRY_AFTER_SECONDS
-    return set_outcome(response, refusal.reason)
+    return response
 
 
 def refuse_attempts(request: HttpRequest, refusal: Refusal, error: TooManyAttempts) -> HttpResponse:
@@ -84,7 +83,8 @@ def _quality(parameters: list[str]) -> float:
 
 
 def page(request: HttpRequest, template: str, context: dict[str, Any], *, status: int = 200) -> HttpResponse:
-    brand = {} if context.get("refusal") is UNKNOWN_HOST else brand_context()
+    refusal = context.get("refusal")
+    brand = brand_context() if refusal is None or refusal.is_branded else {}
     html = render_to_string(template, {**brand, **context, "style": style()}, request)
     response = HttpResponse(html, status=status)
     response["Cache-Control"] = "no-store"

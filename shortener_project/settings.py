@@ -88,6 +88,7 @@ INSTALLED_APPS = [
     "links",
     "analytics",
     "qrcodes",
+    "pages",
     "redirects",
     "dashboard",
     "shortener_project",

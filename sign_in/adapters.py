@@ -34,8 +34,8 @@ from accounts.services import LOGIN_KNOWN_FOR, MAX_PASSWORD_CHARACTERS, login_at
 from common.errors import TooManyAttempts
 from limits.attempts import Limit
 from limits.guessing import PER_NETWORK
-from redirects import refusals
-from redirects.pages import refuse, refuse_attempts
+from pages.responses import refuse, refuse_attempts
+from sign_in import refusals
 from sign_in.return_paths import is_own_page
 
 FAILURES_ALLOWED = Limit(attempts=5, seconds=PER_NETWORK.seconds)

@@ -20,8 +20,8 @@ from accounts.selectors import user_of_email
 from accounts.services import PasswordLoginOff
 from common.errors import TooManyAttempts
 from common.http.client_address import client_network
-from redirects import refusals
-from redirects.pages import refuse_attempts
+from pages.responses import refuse_attempts
+from sign_in import refusals
 from sign_in.adapters import AccountAdapter
 
 

@@ -30,7 +30,7 @@ from fastlane.fast.previews import link_request, preview_page
 from fastlane.fast.refusing import answer_refusal, answer_unknown_code, refusal_page, refuse_guessing
 from fastlane.fast.request_head import Fields, NotSimple, read_head
 from fastlane.fast.visitor_rules import VisitorRulesTable
-from redirects.refusals import Refusal
+from pages.refusals import Refusal
 from redirects.routing.visit import Visit
 from redirects.unknown_code_limit import link_key, refusal_for
 

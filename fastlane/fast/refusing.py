@@ -18,10 +18,10 @@ from common.host.guess_counts import guesses, too_many_guesses
 from fastlane.fast.answers import Answer, Page, Request, encode_page, page_answer
 from fastlane.fast.counts import COUNTRY, DEVICE, ELSEWHERE, GUESSING, NOT_FOUND
 from links.destinations.lookup import UnknownCode
+from pages.refusals import Refusal
+from pages.responses import refuse, refuse_attempts
 from redirects import refusals
 from redirects.answers import elsewhere_headers, encode_headers
-from redirects.pages import refuse, refuse_attempts
-from redirects.refusals import Refusal
 
 _OUTCOMES = {refusals.COUNTRY: COUNTRY, refusals.DEVICE: DEVICE}
 

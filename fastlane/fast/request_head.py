@@ -21,7 +21,7 @@ from analytics.visitors.visitor import Kind, agent_text, is_prefetch, kind_of, r
 from common.http.hosts import canonical_host
 from links.codes.format import PATTERN
 from links.models import MAX_CODE
-from redirects.pages import accepts_json
+from pages.responses import accepts_json
 
 # gunicorn's limit_request_line.
 _MAX_LINE = 8190

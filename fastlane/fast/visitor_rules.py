@@ -16,9 +16,9 @@ from analytics.journal.records import BRANCH_SHIFT
 from analytics.visitors.visitor import Kind
 from common.bounded_cache import BoundedCache
 from links.destinations.lookup import Target
+from pages.refusals import Refusal
 from redirects import checks
 from redirects.card_crawlers import shows_cards
-from redirects.refusals import Refusal
 from redirects.routing.router import Route
 from redirects.routing.visit import Visit
 

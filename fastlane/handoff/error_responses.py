@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from redirects.refusals import BAD_REQUEST, INTERNAL_ERROR
+from pages.refusals import BAD_REQUEST, INTERNAL_ERROR
 
 
 class ErrorResponses:

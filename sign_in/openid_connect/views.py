@@ -16,8 +16,8 @@ from django.utils.crypto import get_random_string
 from django.views.decorators.http import require_POST, require_safe
 from requests import RequestException
 
-from redirects import refusals
-from redirects.pages import refuse
+from pages.responses import refuse
+from sign_in import refusals
 from sign_in.provider import PROVIDER, ProviderAdapter
 
 

@@ -13,8 +13,8 @@ from accounts.credentials.hashing import hashing
 from accounts.services import create_account
 from common.errors import Conflict, InvalidFields, TooManyAttempts
 from common.http.client_address import client_network
-from redirects import refusals
-from redirects.pages import refuse, refuse_attempts
+from pages.responses import refuse, refuse_attempts
+from sign_in import refusals
 from sign_in.forms import spend_mail_of_request
 from sign_in.sign_up.confirmation import SignUp, mail_answer, read_link
 from sign_in.sign_up.forms import Address, NewAccount

@@ -17,7 +17,7 @@ import pytest
 from testing.service.connection import Connection
 from testing.service.hosts import SECRET_KEY
 from testing.service.limits import LIMITS_OFF
-from testing.service.running import REPOSITORY, eventually, free_port
+from testing.service.running import REPOSITORY, Service, clicks_of, eventually, free_port
 
 GUNICORN = (sys.executable, "-m", "gunicorn", "--config", "shortener_project/gunicorn_conf.py")
 RUNSERVER = (sys.executable, "manage.py", "runserver", "--noreload", "--skip-checks")
@@ -130,6 +130,19 @@ def test_host_does_not_name_the_listener_of_a_client_of_a_unix_socket(database: 
             answers = [ask(path, f"127.0.0.1:{internal_port}", name) for name in ("/healthz", "/metrics")]
 
     assert answers == [b"200", b"404"]
+
+
+def test_the_service_follows_and_counts_links_without_the_fast_lane(
+    make_service: Callable[..., Service], make_database: Callable[[], str]
+) -> None:
+    service = make_service(
+        DATABASE_URL=make_database(), SECRET_KEY=SECRET_KEY, FAST_LANE="no", API_CONCURRENCY="0"
+    )
+    service.start()
+    link = service.create_link(service.owner.api_key, originalUrl="https://example.com/")
+
+    assert service.call("GET", f"/{link['shortCode']}").status == 302
+    eventually(lambda: clicks_of(service, service.owner.api_key, link) == 1)
 
 
 def ask(path: Path, host: str, target: str) -> bytes:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import time_machine
 
 from testing.fastlane.lanes import fast, lane_for
 from testing.redirects.visits import request
-from tests.redirects.lanes.test_untrusted_proxies import FORWARDED, MakeLink
-from tests.redirects.lanes.test_untrusted_proxies import separate_file as separate_file
-from tests.redirects.lanes.test_untrusted_proxies import warned as warned
+from tests.redirects.lanes.untrusted import FORWARDED
+from tests.redirects.lanes.untrusted import separate_file as separate_file
+from tests.redirects.lanes.untrusted import warned as warned
+
+MakeLink = Callable[..., dict[str, Any]]
 
 
 def test_a_worker_reports_a_known_visitor_again_after_an_hour(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from ipaddress import ip_network
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,9 +13,12 @@ from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from common.host.internal_listener import INTERNAL
-from common.host.untrusted_proxies import untrusted_proxies, untrusted_proxy_addresses
+from common.host.untrusted_proxies import untrusted_proxy_addresses
 from testing.accounts.admin import Operator
 from testing.redirects.visits import request, visit
+from tests.redirects.lanes.untrusted import FORWARDED
+from tests.redirects.lanes.untrusted import separate_file as separate_file
+from tests.redirects.lanes.untrusted import warned as warned
 
 MakeLink = Callable[..., dict[str, Any]]
 
@@ -31,25 +33,6 @@ LOCAL = [
     "::ffff:10.0.0.9",
 ]
 REMOTE = ["203.0.113.9", "8.8.8.8", "172.32.0.1", "2001:db8::9", "169.254.0.1", "nonsense"]
-FORWARDED = "198.51.100.5"
-
-
-@pytest.fixture(autouse=True)
-def separate_file(settings: Settings, tmp_path: Path, db: None) -> Iterator[None]:
-    settings.VERSIONS_FILE = tmp_path / "versions"
-    untrusted_proxies.cache_clear()
-    yield
-    untrusted_proxies.cache_clear()
-
-
-@pytest.fixture
-def warned(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
-    def messages() -> list[str]:
-        return [
-            record.getMessage() for record in caplog.records if record.name == "common.host.untrusted_proxies"
-        ]
-
-    return messages
 
 
 def by_following(make_link: MakeLink) -> Callable[[str, str | None], None]:
