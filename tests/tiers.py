@@ -82,7 +82,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: kills, floods or waits; applied by tests/tiers.py")
-    if missing := [place for place in (*SLOW, *SECONDS) if not (TESTS / place).exists()]:
+    # An installation without the fast lane has none of its tests.
+    places = [
+        place
+        for place in (*SLOW, *SECONDS)
+        if not place.startswith("fastlane/") or (TESTS / "fastlane").exists()
+    ]
+    if missing := [place for place in places if not (TESTS / place).exists()]:
         raise pytest.UsageError(
             f"SLOW in tests/tiers.py or SECONDS in tests/order.py has paths that do not exist: {', '.join(missing)}"
         )
