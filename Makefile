@@ -15,10 +15,10 @@ run: $(VENV)/.run ## Install, prepare the database and serve on 127.0.0.1:$PORT
 
 accelerate: | $(BIN)/python ## Build the compiled event loop, which `make run` then uses; needs a C compiler
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-accelerate.txt
-	@$(BIN)/python -m redirects.compiled.build
+	@$(BIN)/python -m fastlane.compiled.build
 
 clean: ## Remove the virtual environment and caches; keep the data under VAR_DIR
-	rm -rf redirects/compiled/*.so $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf fastlane/compiled/*.so $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 ##@ Develop
@@ -29,6 +29,17 @@ test: $(VENV)/.npm ## Run the quick tests, or those that ARGS names
 ALL_TESTS = --all --numprocesses $$((2 * $$(getconf _NPROCESSORS_ONLN))) --dist worksteal $(ARGS)
 test-all: $(VENV)/.npm ## Run every test
 	@$(BIN)/python -m pytest $(ALL_TESTS)
+
+# Of the tests that could notice: those of links and visits, and the whole service in other WSGI servers.
+PLAIN_TESTS = tests/redirects tests/links tests/analytics tests/domains tests/shortener_project/web -m "not slow"
+PLAIN_SERVICE = tests/service/test_wsgi_servers.py
+.PHONY: test-plain
+test-plain: $(VENV)/.dev ## Test a clone without fastlane/, then redirects with FAST_LANE=no
+	@set -e; python=$$(realpath -s $(BIN)/python); clone=$$(mktemp -d); trap 'rm -rf "$$clone"' EXIT; \
+		git clone --quiet . "$$clone"; \
+		for folder in . tests testing bench; do rm -r "$$clone/$$folder/fastlane"; done; \
+		(cd "$$clone" && "$$python" -m pytest --numprocesses auto $(PLAIN_TESTS) && "$$python" -m pytest $(PLAIN_SERVICE)); \
+		FAST_LANE=no "$$python" -m pytest --numprocesses auto tests/redirects -m "not slow"
 
 CHECKS := check-format check-lint check-types check-imports check-dependencies
 .PHONY: $(CHECKS)

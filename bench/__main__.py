@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.util import find_spec
 from typing import NamedTuple
 
 from bench.harness.results import PROJECT_DIR
@@ -61,11 +62,16 @@ PROOFS = {
         "Slow clients, raw requests, costly bodies, guesses, lock-outs; ARGS=--short takes minutes",
     ),
     "fuzz-api": Program("bench.schemathesis", "34,000 requests generated from the API description"),
-    "fuzz-requests": Program("bench.raw_requests", "30,000 raw requests, compared with stock gunicorn"),
+    "fuzz-requests": Program(
+        "bench.fastlane.raw_requests", "30,000 raw requests, compared with stock gunicorn"
+    ),
     "fuzz-loops": Program(
-        "bench.loops", "20,000 conversations with the compiled event loop and the Python one"
+        "bench.fastlane.loops", "20,000 conversations with the compiled event loop and the Python one"
     ),
 }
+# An installation without the fast lane has none of its proofs.
+if find_spec("bench.fastlane") is None:
+    del PROOFS["fuzz-requests"], PROOFS["fuzz-loops"]
 PROGRAMS = BENCHMARKS | COMPARISONS | PROOFS
 
 

@@ -7,9 +7,9 @@ from django.http import HttpRequest, HttpResponse
 
 from analytics.visitors.visitor import Visitor
 from links.destinations.lookup import Target
+from pages.responses import page
 from redirects.card_crawlers import shows_cards
 from redirects.outcomes import set_outcome
-from redirects.pages import page
 
 
 def shows_card(target: Target, visitor: Visitor) -> bool:

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from common.errors import Unavailable
 from links.destinations.lookup import Target
+from pages.refusals import Refusal
 from redirects import refusals
-from redirects.refusals import Refusal
 from redirects.routing.router import Route, Router, compile_router
 from redirects.routing.visit import Visit
 

@@ -14,5 +14,6 @@ def set_outcome(response: HttpResponse, outcome: str) -> HttpResponse:
 
 
 def outcome_of(response: HttpResponse) -> str:
+    """That which was set, else the reason of a refusal or the status."""
     default = "unlocked" if response.status_code == _UNLOCKED else str(response.status_code)
-    return getattr(response, "outcome", default)
+    return getattr(response, "outcome", response.headers.get("X-Refusal-Reason", default))

@@ -9,8 +9,8 @@ from django.utils import timezone
 from analytics.visitors.visitor import visitor_from
 from common.http.hosts import canonical_host
 from links.destinations.lookup import Target, find_target, site_of
+from pages.responses import prefers_json, refuse
 from redirects import checks, refusals
-from redirects.pages import prefers_json, refuse
 from redirects.preview_pages import preview_body, preview_response
 from redirects.request_guard import guarded
 from redirects.routing.visit import Visit

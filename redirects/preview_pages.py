@@ -12,7 +12,7 @@ from django.utils.html import escape
 
 from common.brand import brand_context
 from common.http.browser_headers import protect_page
-from redirects.page_style import content_security_policy, style
+from pages.style import content_security_policy, style
 
 # Stand for the variables of the template, in the order in which it uses them. None of them occurs in its text.
 _VARIABLES = {"host": "[host]", "destination": "[destination]", "path": "[path]"}

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    status: int
-    reason: str
-    title: str
-    message: str
-
+from pages.refusals import Refusal
 
 NOT_FOUND = Refusal(
     404, "not_found", "Link not found", "There is no link at this address. Check it for typing errors."
 )
 # Says nothing about the service: anybody can point a name to its address.
 UNKNOWN_HOST = Refusal(
-    404, "not_found", "This host is not set up", "Nothing is available at this host name, or not yet."
+    404,
+    "not_found",
+    "This host is not set up",
+    "Nothing is available at this host name, or not yet.",
+    is_branded=False,
 )
 DISABLED = Refusal(410, "disabled", "Link disabled", "The owner of this link has disabled it.")
 # RFC 7725.
@@ -79,71 +74,9 @@ GUESSING = Refusal(
     "Your network has requested too many unknown links. Links that it has not followed before are blocked for a "
     "while.",
 )
-LOGIN_LIMITED = Refusal(
-    429,
-    "rate_limited",
-    "Too many attempts",
-    "Too many logins have failed. Wait a while before you try again.",
-)
-PAGES_LIMITED = Refusal(
-    429, "rate_limited", "Too many requests", "Your network has requested too many pages. Wait a minute."
-)
-# The text of a response adds when to try again.
-MAILS_LIMITED = Refusal(
-    429,
-    "rate_limited",
-    "Too many mails",
-    "Too many mails were requested from your network or for this address.",
-)
-MAIL_FAILED = Refusal(
-    503,
-    "unavailable",
-    "The mail could not be sent",
-    "The mail server does not respond. Try again in a minute.",
-)
-MAIL_DELAYED = Refusal(
-    503,
-    "unavailable",
-    "The mail could not be sent",
-    "The mail server cannot take the mail at the moment. Try again in 5 minutes.",
-)
-MAIL_NO_ACCESS = Refusal(
-    503,
-    "unavailable",
-    "The mail could not be sent",
-    "The mail server does not accept the login of this service. Tell its operator.",
-)
-MAIL_ADDRESS = Refusal(
-    400,
-    "bad_address",
-    "The mail could not be sent",
-    "The mail server does not deliver to this address. Check it for typing errors.",
-)
-MAIL_REFUSED = Refusal(
-    503,
-    "unavailable",
-    "The mail could not be sent",
-    "The mail server refused the mail. Tell the operator of this service, whose log has the reason.",
-)
-PROVIDER_FAILED = Refusal(
-    503,
-    "unavailable",
-    "Single sign-on is not available",
-    "The identity provider does not respond. Try again later.",
-)
 UNAVAILABLE = Refusal(
     503,
     "unavailable",
     "Temporarily unavailable",
     "This link cannot be followed right now. Try again in a moment.",
-)
-METHOD_NOT_ALLOWED = Refusal(
-    405, "method_not_allowed", "Method not allowed", "This address does not support the request method."
-)
-BAD_REQUEST = Refusal(400, "bad_request", "Bad request", "The request is malformed.")
-FORM_EXPIRED = Refusal(
-    403, "csrf", "Form expired", "This form is no longer valid. Go back, reload the page and try again."
-)
-INTERNAL_ERROR = Refusal(
-    500, "internal_error", "Something went wrong", "The error has been recorded. Try again in a moment."
 )

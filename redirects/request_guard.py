@@ -12,8 +12,9 @@ from django.http import HttpRequest, HttpResponse
 from common.database import is_outage
 from common.errors import Unavailable
 from common.host.metrics import count_database_error
+from pages.refusals import METHOD_NOT_ALLOWED
+from pages.responses import refuse
 from redirects import refusals
-from redirects.pages import refuse
 
 Rest = ParamSpec("Rest")
 View = Callable[Concatenate[HttpRequest, Rest], HttpResponse]
@@ -26,7 +27,7 @@ def guarded(*methods: str) -> Callable[[View[Rest]], View[Rest]]:
         @wraps(view)
         def answer(request: HttpRequest, /, *args: Rest.args, **kwargs: Rest.kwargs) -> HttpResponse:
             if request.method not in methods:
-                response = refuse(request, refusals.METHOD_NOT_ALLOWED)
+                response = refuse(request, METHOD_NOT_ALLOWED)
                 response["Allow"] = ", ".join(methods)
                 return response
             try:

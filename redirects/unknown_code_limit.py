@@ -6,8 +6,8 @@ from django.http import HttpRequest, HttpResponse
 
 from common.errors import TooManyAttempts
 from common.host.guess_counts import guesses, too_many_guesses
+from pages.responses import refuse_attempts
 from redirects import refusals
-from redirects.pages import refuse_attempts
 
 
 def link_key(site: str, code: bytes) -> bytes:

@@ -10,8 +10,8 @@ from common.host.metrics import count_database_error
 from common.host.unknown_hosts import report_unknown_host
 from common.http.hosts import is_address
 from domains.selectors import active_domain
+from pages.responses import refuse
 from redirects import refusals
-from redirects.pages import refuse
 
 
 def refuse_unknown_host(request: HttpRequest, host: str | None) -> HttpResponse:

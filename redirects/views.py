@@ -20,13 +20,13 @@ from domains.selectors import active_domain
 from links.clicks.claims import Claim
 from links.destinations.lookup import Target, UnknownCode, find_target, site_of
 from links.short_urls import SCAN_MARKER, short_url
+from pages.refusals import INTERNAL_ERROR, Refusal
+from pages.responses import refuse, refuse_attempts, sends_json
 from redirects import checks, refusals
 from redirects.answers import elsewhere_headers, redirect_headers
 from redirects.cards import card_page, shows_card
 from redirects.outcomes import outcome_of, set_outcome
-from redirects.pages import refuse, refuse_attempts, sends_json
 from redirects.password import is_unlocked, json_password, remember_unlocked, try_password
-from redirects.refusals import Refusal
 from redirects.request_guard import guarded
 from redirects.routing.router import Route
 from redirects.routing.visit import Visit
@@ -37,7 +37,7 @@ from redirects.withheld import withhold
 
 def follow(request: HttpRequest, code: str) -> HttpResponse:
     started_at = time.perf_counter()
-    outcome = refusals.INTERNAL_ERROR.reason
+    outcome = INTERNAL_ERROR.reason
     try:
         response = _answer(request, code)
         outcome = outcome_of(response)

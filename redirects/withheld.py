@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
+from pages.responses import page, prefers_json
 from redirects import refusals
 from redirects.outcomes import set_outcome
-from redirects.pages import page, prefers_json
 
 
 def withhold(request: HttpRequest) -> HttpResponse:

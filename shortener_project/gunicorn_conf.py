@@ -18,8 +18,6 @@ from common.host import metric_files, state
 from common.host.cache_versions import slots
 from common.host.guess_counts import guesses
 from common.host.process_names import rename
-from redirects.handoff.channel import handoff_queues
-from redirects.warm_start.shared import loaders
 from shortener_project import settings
 from shortener_project.running.gunicorn_main import watch
 from shortener_project.running.open_files import connections_within, raise_limit
@@ -33,6 +31,9 @@ if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
 # The worker class needs the loaded apps.
 import_module("shortener_project.wsgi")
 
+if settings.FAST_LANE:
+    from fastlane import door
+
 listeners = (settings.LISTEN, settings.INTERNAL_LISTEN)
 bind = os.environ.get(
     "SERVE_BIND", ",".join(f"unix:{name}" if name.startswith("/") else name for name in listeners)
@@ -43,7 +44,7 @@ backlog = 2048
 worker_connections = connections_within(raise_limit())
 
 workers = settings.WEB_CONCURRENCY + settings.API_CONCURRENCY
-worker_class = "redirects.worker.Worker"
+worker_class = door.WORKER_CLASS if settings.FAST_LANE else "gthread"
 threads = 4
 # Load the rule tables for user agents and countries once, and share them among all workers.
 preload_app = True
@@ -76,19 +77,15 @@ logconfig_dict = {
 
 
 def pre_fork(server: Any, worker: Any) -> None:
-    """Give the new worker the role of the worker that died or, on a reload, of the oldest worker."""
-    if settings.API_CONCURRENCY:
-        others = (
-            sorted(server.WORKERS.values(), key=lambda other: other.age)[1 - workers :] if workers > 1 else []
-        )
-        redirecting = sum(other.role == "redirect" for other in others)
-        worker.role = "redirect" if redirecting < settings.WEB_CONCURRENCY else "api"
-    if worker.role != "api":
-        loaders().prepare()
+    if settings.FAST_LANE:
+        door.assign_role(server, worker)
 
 
 def post_fork(server: Any, worker: Any) -> None:
-    rename("worker" if worker.role == "both" else f"{worker.role} worker")
+    if settings.FAST_LANE:
+        door.name_process(worker)
+    else:
+        rename("worker")
 
 
 def when_ready(server: Any) -> None:
@@ -96,7 +93,8 @@ def when_ready(server: Any) -> None:
     server.systemd = "SERVE_BIND" in os.environ
     watch(server)
     # Before the first fork, create what all workers share.
-    handoff_queues()
+    if settings.FAST_LANE:
+        door.prepare()
     slots()
     guesses()
     state.mapped()

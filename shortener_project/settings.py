@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from importlib.util import find_spec
 from pathlib import Path
 
 from common.secrets import derive_key
@@ -92,6 +93,7 @@ INSTALLED_APPS = [
     "links",
     "analytics",
     "qrcodes",
+    "pages",
     "redirects",
     "dashboard",
     "shortener_project",
@@ -252,6 +254,8 @@ GEODATA_URL = click_variables.GEODATA_URL.read()
 VERSIONS_FILE = VAR_DIR / "run" / "versions"
 DESTINATIONS_KEPT = process_variables.DESTINATIONS_KEPT.read()
 DESTINATIONS_MB = process_variables.DESTINATIONS_MB.read()
+# The package may be absent.
+FAST_LANE = process_variables.FAST_LANE.read() == "yes" and find_spec("fastlane") is not None
 COMPILED_LOOP = process_variables.COMPILED_LOOP.read()
 
 # While the database is unreachable, this host serves cached links for this long after its last contact.

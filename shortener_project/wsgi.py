@@ -13,6 +13,8 @@ from django.core.handlers.wsgi import WSGIHandler
 from django.http.response import HttpResponseBase
 from django.utils.http import parse_header_parameters
 
+from common.host.internal_listener import mark_internal
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "shortener_project.settings")
 django.setup()
 # Imported before gunicorn forks, so that all workers share the routes and rule tables.
@@ -21,6 +23,7 @@ import_module(settings.ROOT_URLCONF)
 
 class Application(WSGIHandler):
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> HttpResponseBase:
+        mark_internal(environ)
         if content_type := environ.get("CONTENT_TYPE"):
             try:
                 parse_header_parameters(content_type)

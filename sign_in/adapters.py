@@ -33,8 +33,8 @@ from accounts.services import LOGIN_KNOWN_FOR, MAX_PASSWORD_CHARACTERS, login_at
 from common.errors import TooManyAttempts
 from limits.attempts import Limit
 from limits.guessing import PER_NETWORK
-from redirects import refusals
-from redirects.pages import refuse_attempts
+from pages.responses import refuse_attempts
+from sign_in import refusals
 from sign_in.mails import refuse_mail
 from sign_in.return_paths import is_own_page
 

@@ -16,8 +16,8 @@ from accounts.second_factor.codes import MAX_CHARACTERS, WrongOtp, use_code
 from accounts.selectors import user_of_email
 from accounts.services import PasswordLoginOff
 from common.errors import TooManyAttempts
-from redirects import refusals
-from redirects.pages import refuse_attempts
+from pages.responses import refuse_attempts
+from sign_in import refusals
 from sign_in.adapters import AccountAdapter
 from sign_in.mails import spend_mail_of_request
 

@@ -11,8 +11,8 @@ from accounts.api_requests.throttling import address_of_client
 from accounts.mails import MailProblem, spend_mail
 from common.errors import TooManyAttempts
 from common.http.client_address import client_network
-from redirects import refusals
-from redirects.pages import refuse, refuse_attempts
+from pages.responses import refuse, refuse_attempts
+from sign_in import refusals
 
 _REFUSALS = {
     MailProblem.NO_RESPONSE: refusals.MAIL_FAILED,

@@ -13,8 +13,8 @@ from common.errors import TooManyAttempts
 from common.http.browser_headers import protect_page
 from common.http.client_address import client_network
 from limits.rates import spend_request
-from redirects import refusals
-from redirects.pages import refuse_attempts
+from pages.responses import refuse_attempts
+from sign_in import refusals
 from sign_in.pages import PREFIX, content_security_policy
 
 GetResponse = Callable[[HttpRequest], HttpResponse]

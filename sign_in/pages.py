@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from django.conf import settings
 from django.http import HttpRequest
 
 from common.brand import brand_context
-from redirects.page_style import style, style_source
+from pages.style import style, style_source, stylesheet
 
 PREFIX = "/accounts/"
-_FURTHER_STYLE = (
-    "h2{font-size:1.1rem;margin:1.5rem 0 .25rem}"
-    "nav{margin:0 0 1.5rem;display:flex;gap:.25rem 1rem;flex-wrap:wrap}"
-    "label+ul,input[type=checkbox],input[type=radio]{width:auto;margin:0 .5rem 1rem 0}"
-    "button{margin-top:.5rem}"
-    "textarea{box-sizing:border-box;width:100%;font:inherit;padding:.6rem .75rem}"
-    "img{display:block;width:12rem;margin:0 0 1rem;background:#fff}"
-    ".help{margin:-.75rem 0 1rem;color:var(--soft);font-size:.875rem}"
-)
+_FURTHER_STYLE = stylesheet(Path(__file__).with_name("style.css"))
 
 
 def _style() -> str:

@@ -40,7 +40,6 @@ SECONDS = {
     "service/processes/test_clicks_survive.py": 35,
     "dashboard/test_keyboard_walk.py": 30,
     "service/processes/test_all_workers.py": 30,
-    "service/requests/test_raw_requests.py": 30,
     "service/processes/test_reloads.py": 30,
     "service/test_metrics.py": 30,
     "service/starts/test_repeated_starts.py": 30,

@@ -12,8 +12,8 @@ from analytics.journal.capture import visitor_hashes
 from analytics.visitors.visitor import Visitor
 from links.destinations.lookup import Target
 from links.selectors import claimed_clicks
+from pages.refusals import Refusal
 from redirects import refusals
-from redirects.refusals import Refusal
 
 
 class Claimed(NamedTuple):

@@ -9,9 +9,9 @@ from django.conf import settings
 
 from links.destinations.lookup import Target, UnknownCode, read_target
 from links.models import Link
+from pages.refusals import Refusal
 from redirects import refusals
 from redirects.checks import CHECKS, elsewhere, route_by, router_of
-from redirects.refusals import Refusal
 from redirects.routing.router import Route
 from redirects.simulation import restrictions, routes
 from redirects.simulation.answers import Answer, answer_of

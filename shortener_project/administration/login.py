@@ -9,7 +9,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
 from accounts.second_factor.policy import lacks_second_factor
-from redirects.pages import page
+from pages.responses import page
 from sign_in.return_paths import is_own_page
 
 

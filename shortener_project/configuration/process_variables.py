@@ -70,6 +70,12 @@ DESTINATIONS_MB = processes.integer(
     minimum=1,
     shown="256, or a sixteenth of the memory if that is less",
 )
+FAST_LANE = processes.choice(
+    "FAST_LANE",
+    ("yes", "no"),
+    "`yes`: serve most redirects in an event loop, without Django. `no`: serve everything with gunicorn's `gthread` "
+    "workers. Both answer the same.",
+)
 COMPILED_LOOP = processes.choice(
     "COMPILED_LOOP",
     ("auto", "off"),

@@ -24,7 +24,7 @@ HOUSEKEEPING = "shortener_project.management.commands.housekeeping"
 PREPARE_DATABASE = "shortener_project.management.commands.prepare_database"
 RECHECK_DOMAINS = "domains.management.commands.recheck_domains"
 _MODULES = (
-    *("shortener_project.wsgi", "redirects.worker", "shortener_project.management.commands.serve"),
+    *("shortener_project.wsgi", "shortener_project.management.commands.serve"),
     *(DRAIN_CLICKS, FOLLOW_CHANGES, HOUSEKEEPING, PREPARE_DATABASE, RECHECK_DOMAINS),
 )
 
@@ -37,7 +37,8 @@ def preloading() -> Iterator[Callable[[], object]]:
     """
     with _shared_metrics():
         executor = futures.ThreadPoolExecutor(1)
-        imports = executor.submit(import_apps, _MODULES)
+        worker = "fastlane.worker" if settings.FAST_LANE else "gunicorn.workers.gthread"
+        imports = executor.submit(import_apps, (*_MODULES, worker))
 
         def wait() -> None:
             imports.result()

@@ -13,9 +13,9 @@ from common.host.unknown_hosts import report_unknown_host
 from common.http.current_request import request_id
 from common.http.hosts import canonical_host
 from common.rest.envelope import error_body
+from pages.refusals import BAD_REQUEST, FORM_EXPIRED, INTERNAL_ERROR, Refusal
+from pages.responses import refuse
 from redirects import refusals
-from redirects.pages import refuse
-from redirects.refusals import Refusal
 from redirects.unknown_hosts import is_unknown_host
 
 
@@ -30,7 +30,7 @@ class _InternalError(ServiceError):
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return _respond(request, _BadRequest(), refusals.BAD_REQUEST)
+    return _respond(request, _BadRequest(), BAD_REQUEST)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -43,11 +43,11 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def internal_error(request: HttpRequest) -> HttpResponse:
-    return _respond(request, _InternalError(), refusals.INTERNAL_ERROR, requestId=request_id.get())
+    return _respond(request, _InternalError(), INTERNAL_ERROR, requestId=request_id.get())
 
 
 def csrf_failure(request: HttpRequest, reason: str = "", **kwargs: Any) -> HttpResponse:
-    return refuse(request, refusals.FORM_EXPIRED)
+    return refuse(request, FORM_EXPIRED)
 
 
 def _respond(request: HttpRequest, error: ServiceError, refusal: Refusal, **more: str | None) -> HttpResponse:

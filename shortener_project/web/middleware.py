@@ -21,8 +21,8 @@ from common.http.client_address import client_address, client_network, is_within
 from common.http.current_request import Actor, Via, actor
 from common.http.hosts import canonical_host, is_address
 from limits.rates import spend_request
-from redirects import refusals
-from redirects.pages import refuse_attempts
+from pages.responses import refuse_attempts
+from sign_in import refusals
 from sign_in.openid_connect.identities import limit_staff
 
 GetResponse = Callable[[HttpRequest], HttpResponse]

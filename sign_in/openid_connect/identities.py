@@ -26,10 +26,10 @@ from accounts.models import User
 from accounts.services import change_account, create_account
 from common.errors import Conflict, InvalidFields
 from common.http.current_request import Actor, Via
-from redirects.pages import refuse
-from redirects.refusals import PROVIDER_FAILED
+from pages.responses import refuse
 from sign_in.openid_connect.conversations import ProviderFailed
 from sign_in.openid_connect.protocol import Person
+from sign_in.refusals import PROVIDER_FAILED
 
 NOT_CONFIRMED = "The provider did not confirm your identity. Try again."
 

@@ -12,8 +12,8 @@ from accounts.api_requests.throttling import address_of_client
 from accounts.credentials.hashing import account_hashing, admit_network
 from accounts.services import create_account
 from common.errors import Conflict, InvalidFields, TooManyAttempts
-from redirects import refusals
-from redirects.pages import refuse_attempts
+from pages.responses import refuse_attempts
+from sign_in import refusals
 from sign_in.mails import refuse_mail, spend_mail_of_request
 from sign_in.sign_up.confirmation import SignUp, mail_answer, read_link
 from sign_in.sign_up.forms import Address, NewAccount

@@ -25,7 +25,7 @@ def test_no_conversation_makes_the_compiled_loop_access_foreign_memory() -> None
     command = [
         sys.executable,
         "-m",
-        "bench.loops",
+        "bench.fastlane.loops",
         "--sanitize",
         "--count",
         str(CONVERSATIONS),

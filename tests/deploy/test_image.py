@@ -15,7 +15,6 @@ from collections.abc import Callable
 
 import pytest
 
-from testing.redirects.compiled import compiled_or_skip
 from testing.service.running import Service, eventually
 from tests.deploy.image import DOCKERFILE, Image
 from tests.deploy.image import image as image
@@ -50,13 +49,6 @@ def test_the_files_of_the_image_serve_from_a_read_only_root_and_the_health_check
     eventually(lambda: health_check(PORT=str(service.port)) == 0)
     assert health_check(PORT="1") == 1
     assert health_check(HOST="/nowhere/http.sock", PORT=str(service.port)) == 1
-
-
-def test_the_image_uses_the_compiled_event_loop(service: Service) -> None:
-    compiled_or_skip()
-    pytest.importorskip("Cython", reason="NOT TESTED: building the image's loop needs Cython.")
-    service.start()
-    assert "Event loop: compiled" in service.stderr
 
 
 def test_a_container_without_a_database_says_what_to_do(make_container: Callable[..., Service]) -> None:

@@ -1,4 +1,7 @@
-"""Test modules do not import each other. Helpers of one folder stay in it, and helpers of several are in `testing`."""
+"""Test modules do not import each other. Helpers of one folder stay in it, and helpers of several are in `testing`.
+
+The tests of the fast lane also use those of plain Django, whose helpers must not be in `testing/fastlane`.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ TESTS = Path(__file__).parents[1]
 def is_allowed(importer: str, imported: str) -> bool:
     """Whether the imported module is a helper in the importer's folder or in one above it."""
     folder, _, name = imported.rpartition(".")
-    return not name.startswith("test_") and importer.startswith(f"{folder}.")
+    return not name.startswith("test_") and importer.startswith((f"{folder}.", "tests.fastlane."))
 
 
 def test_test_modules_import_only_helpers_of_their_own_folder_or_one_above() -> None:
@@ -48,6 +51,9 @@ def test_imports_are_found(source: str, modules: list[str]) -> None:
         ("tests.links.test_a", "tests.links.helper", True),
         ("tests.links.bulk.test_a", "tests.links.helper", True),
         ("tests.links.bulk.test_a", "tests.emptying", True),
+        ("tests.fastlane.test_a", "tests.links.helper", True),
+        ("tests.fastlane.test_a", "tests.links.test_b", False),
+        ("tests.links.test_a", "tests.fastlane.helper", False),
         ("tests.links.test_a", "tests.links.test_b", False),
         ("tests.links.test_a", "tests.links.bulk.helper", False),
         ("tests.links.test_a", "tests.domains.helper", False),

@@ -22,10 +22,8 @@ from limits import guessing
 from limits.attempts import Limit
 from links.bulk import serializers, verdicts
 from qrcodes.drawing import queue
-from redirects.sockets.connections import connection, memory_bound
 from shortener_project import gunicorn_conf
 from shortener_project.configuration.django_settings.database import database_settings
-from shortener_project.running import open_files
 from sign_in import adapters
 from sign_in.openid_connect import conversations, protocol
 
@@ -157,16 +155,4 @@ def test_the_documented_bounds_are_those_of_the_code() -> None:
     assert f"Within {rotation.GRACE.seconds} seconds it gets the same tokens" in UNWRAPPED_SECURITY
     assert f"At most {MAX_REPORTED} broken rules are reported" in UNWRAPPED_SECURITY
     assert f"at most {verdicts.MAX_ERRORS:,} in a response" in UNWRAPPED_SECURITY
-    buffered = memory_bound.MAX_BUFFERED // 1024**2
-    assert f"{open_files.CONNECTIONS:,} connections and {buffered} MB in a worker" in SECURITY
-    assert connection.FIRST_BYTE_SECONDS == connection.HEAD_SECONDS
-    assert f"{connection.HEAD_SECONDS:g} s for the first byte and for a head" in SECURITY
-    per_second = connection.BODY_BYTES_A_SECOND // 1024
-    assert f"{connection.BODY_SECONDS:g} s for a body, and a second for each {per_second} KB" in SECURITY
-    write_seconds, bytes_per_second = connection.WRITE_SECONDS, connection.WRITTEN_BYTES_A_SECOND // 1024
-    assert (
-        f"{write_seconds:g} s to accept a part of the response, and {write_seconds:g} s for all of it plus a second"
-        in SECURITY
-    )
-    assert f"plus a second for each {bytes_per_second} KB;" in SECURITY
     assert f"{gunicorn_conf.keepalive} s idle |" in SECURITY

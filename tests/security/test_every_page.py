@@ -21,8 +21,8 @@ from pytest_django import Settings
 from accounts.models import User
 from accounts.services import NewAccount, create_account
 from domains.models import Domain, DomainStatus
+from pages.responses import refuse
 from redirects import refusals
-from redirects.pages import refuse
 from testing.accounts.accounts import PASSWORD
 from testing.contract.every_route import patterns
 from testing.visitors.agents import FIREFOX
@@ -135,7 +135,7 @@ def admin_models() -> list[type]:
     ids=lambda refusal: refusal.title,
 )
 def test_every_refusal_has_protective_headers(refusal: refusals.Refusal, rf: Any) -> None:
-    templates = ["redirects/refusal.html"]
+    templates = ["pages/refusal.html"]
     templates += ["redirects/password.html"] if refusal.reason == "password" else []
     for template in templates:
         response = refuse(rf.get("/code"), refusal, template=template)

@@ -13,7 +13,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts.services import NewAccount, create_account, set_active
-from redirects import refusals
+from sign_in.refusals import MAIL_FAILED
 from testing.accounts.accounts import PASSWORD, bearer_client
 from testing.pages.html import parse
 from testing.sign_in.pages import strict_browser
@@ -119,7 +119,7 @@ def test_a_mail_server_that_does_not_respond_gets_503(
 
     monkeypatch.setattr("django.core.mail.backends.locmem.EmailBackend.send_messages", refuse)
     response = request_reset(strict_browser())
-    assert (response.status_code, parse(response).texts["h1"]) == (503, refusals.MAIL_FAILED.title)
+    assert (response.status_code, parse(response).texts["h1"]) == (503, MAIL_FAILED.title)
     # A change is made even if the notification cannot be sent.
     client = strict_browser()
     log_in(client)

@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
+from pages.refusals import Refusal
 from redirects import refusals
 from redirects.checks import decide
-from redirects.refusals import Refusal
 from testing.cases import for_each
 from testing.visitors.addresses import AMERICAN, BRITISH, JAPANESE, NOWHERE
 from testing.visitors.agents import GOOGLEBOT, MOBILE, TABLET

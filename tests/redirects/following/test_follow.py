@@ -6,7 +6,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 from rest_framework.test import APIClient
 
-from redirects import refusals
+from pages.refusals import METHOD_NOT_ALLOWED
 from testing.cases import for_each
 from testing.pages.html import check_json, check_page
 from testing.redirects.following import DESTINATION, FUTURE, PAST, redirect_headers
@@ -172,7 +172,7 @@ def test_other_methods_are_not_allowed(
     for response in (page, json):
         assert response.status_code == 405
         assert response["Allow"] == "GET, HEAD, POST"
-    refusal = refusals.METHOD_NOT_ALLOWED
+    refusal = METHOD_NOT_ALLOWED
     check_page(page, title=refusal.title, message=refusal.message)
     check_json(json, reason="method_not_allowed", message=refusal.message)
 

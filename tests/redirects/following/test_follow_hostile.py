@@ -8,7 +8,7 @@ from wsgiref.util import setup_testing_defaults
 import pytest
 from django.test import Client
 
-from redirects import refusals
+from pages.refusals import BAD_REQUEST, FORM_EXPIRED
 from shortener_project.wsgi import application
 from testing.pages.html import check_page
 from testing.redirects.following import CUSTOM_HOST, DESTINATION, redirect_headers
@@ -192,5 +192,5 @@ def test_a_malformed_form_is_refused_with_a_page(
 
     response = visitor.generic("POST", f"/{code}", body, content_type)
 
-    refusal = {400: refusals.BAD_REQUEST, 403: refusals.FORM_EXPIRED}[response.status_code]
+    refusal = {400: BAD_REQUEST, 403: FORM_EXPIRED}[response.status_code]
     check_page(response, title=refusal.title, message=refusal.message)

@@ -7,8 +7,8 @@ import pytest
 from django.test import Client
 from rest_framework.test import APIClient
 
+from pages.refusals import FORM_EXPIRED, Refusal
 from redirects import refusals
-from redirects.refusals import Refusal
 from testing.analytics.clicks import drain
 from testing.cases import for_each
 from testing.pages.html import check_json, check_page
@@ -40,7 +40,7 @@ def test_a_refusal_is_html_or_json_according_to_accept(
         drain()
     assert api.put(f"/api/urls/{link['_id']}", changes).status_code == 200
     if (reason, method) == ("password", "POST"):
-        refusal, reason, status = refusals.FORM_EXPIRED, "csrf", 403
+        refusal, reason, status = FORM_EXPIRED, "csrf", 403
 
     page = visitor.generic(method, f"/{link['shortCode']}?<b>evil", REMOTE_ADDR=AMERICAN)
     json = visitor.generic(

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from pages.refusals import Refusal
 from redirects import refusals
 from redirects.checks import CHECKS, ORDER, decide
-from redirects.refusals import Refusal
 from redirects.routing.visit import Visit
 from testing.cases import for_each
 from testing.visitors.agents import GOOGLEBOT

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from ipaddress import ip_network
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,9 +13,12 @@ from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from common.host.internal_listener import INTERNAL
-from common.host.untrusted_proxies import untrusted_proxies, untrusted_proxy_addresses
+from common.host.untrusted_proxies import untrusted_proxy_addresses
 from testing.accounts.admin import Operator
-from testing.redirects.lanes import fast, lane_for, request
+from testing.redirects.visits import request, visit
+from tests.redirects.lanes.untrusted import FORWARDED
+from tests.redirects.lanes.untrusted import separate_file as separate_file
+from tests.redirects.lanes.untrusted import warned as warned
 
 MakeLink = Callable[..., dict[str, Any]]
 
@@ -31,32 +33,13 @@ LOCAL = [
     "::ffff:10.0.0.9",
 ]
 REMOTE = ["203.0.113.9", "8.8.8.8", "172.32.0.1", "2001:db8::9", "169.254.0.1", "nonsense"]
-FORWARDED = "198.51.100.5"
 
 
-@pytest.fixture(autouse=True)
-def separate_file(settings: Settings, tmp_path: Path, db: None) -> Iterator[None]:
-    settings.VERSIONS_FILE = tmp_path / "versions"
-    untrusted_proxies.cache_clear()
-    yield
-    untrusted_proxies.cache_clear()
-
-
-@pytest.fixture
-def warned(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
-    def messages() -> list[str]:
-        return [
-            record.getMessage() for record in caplog.records if record.name == "common.host.untrusted_proxies"
-        ]
-
-    return messages
-
-
-def through_fast_lane(make_link: MakeLink) -> Callable[[str, str | None], None]:
+def by_following(make_link: MakeLink) -> Callable[[str, str | None], None]:
     path = f"/{make_link()['shortCode']}"
 
     def follow(peer: str, forwarded: str | None) -> None:
-        assert fast(request(path, {"X-Forwarded-For": forwarded}), peer) is not None
+        visit(request(path, {"X-Forwarded-For": forwarded}), peer, in_lane=True)
 
     return follow
 
@@ -71,7 +54,7 @@ def through_django(make_link: MakeLink) -> Callable[[str, str | None], None]:
     return call
 
 
-@pytest.fixture(params=[through_fast_lane, through_django])
+@pytest.fixture(params=[by_following, through_django])
 def send(request: pytest.FixtureRequest, make_link: MakeLink) -> Callable[[str, str | None], None]:
     """Send a request from a peer, with or without the header."""
     send_request: Callable[[str, str | None], None] = request.param(make_link)
@@ -172,21 +155,8 @@ def test_an_address_is_reported_once_an_hour(
     assert counts == [1, 1, 1, 2, 2, 3]
 
 
-def test_a_worker_reports_a_known_visitor_again_after_an_hour(
-    make_link: MakeLink, warned: Callable[[], list[str]]
-) -> None:
-    data = request(f"/{make_link()['shortCode']}", {"X-Forwarded-For": FORWARDED})
-    with time_machine.travel("2030-01-01T12:00:00Z", tick=False) as clock:
-        lane = lane_for(data)
-        for expected in (1, 2):
-            for _ in range(3):
-                assert fast(data, "10.0.0.7", lane) is not None
-            assert len(warned()) == expected
-            clock.shift(3600)
-
-
-def test_both_lanes_share_the_warnings(make_link: MakeLink, warned: Callable[[], list[str]]) -> None:
-    through_fast_lane(make_link)("10.0.0.7", FORWARDED)
+def test_both_share_the_warnings(make_link: MakeLink, warned: Callable[[], list[str]]) -> None:
+    by_following(make_link)("10.0.0.7", FORWARDED)
     through_django(make_link)("10.0.0.7", FORWARDED)
 
     assert len(warned()) == 1

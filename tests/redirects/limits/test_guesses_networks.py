@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable
 from ipaddress import ip_network
@@ -16,7 +15,6 @@ from rest_framework.test import APIClient
 
 from analytics.visitors.visitor import visitor_from
 from testing.clock import Clock
-from testing.redirects.lanes import django, lane_for, request, without_date
 from testing.visitors.forgeries import FORGERIES, forged, records
 from tests.redirects.limits.guessing import (
     ELSEWHERE,
@@ -46,17 +44,6 @@ def test_refused_requests_do_not_extend_the_block(clock: Clock, make_link: MakeL
     clock.now += 1.1
 
     assert browser().get(f"/{code}").status_code == 302
-
-
-def test_the_event_loop_says_when_to_try_again(settings: Settings) -> None:
-    settings.UNKNOWN_CODE_LIMIT = 6
-    guess(6)
-    data = request("/guess")
-
-    answer = lane_for(data).answer(data, HERE, time.time())
-    assert answer is not None
-    assert answer[1].count(b"\r\nRetry-After: 10\r\n") == 1
-    assert without_date(answer[1]) == django(data, HERE).response
 
 
 def test_a_network_is_one_subscribers_prefix() -> None:

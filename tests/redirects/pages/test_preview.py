@@ -13,8 +13,8 @@ from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
 from domains.models import Domain, DomainStatus
+from pages.refusals import Refusal
 from redirects import refusals
-from redirects.refusals import Refusal
 from testing.analytics.clicks import drain
 from testing.pages.html import check_json, check_page, parse
 

@@ -10,7 +10,7 @@ from django.http import HttpResponse
 from django.test import Client
 from rest_framework.test import APIClient
 
-from redirects.refusals import Refusal
+from pages.refusals import Refusal
 from testing.analytics.clicks import drain
 from tests.redirects.passwords.protected_links import HERE
 

@@ -11,8 +11,8 @@ from rest_framework.test import APIClient
 from analytics.models import Click, Kind
 from common.host.metrics import REGISTRY
 from limits.models import AttemptLog
+from pages.refusals import Refusal
 from redirects import refusals
-from redirects.refusals import Refusal
 from testing.analytics.clicks import drain
 from testing.cases import for_each
 from tests.redirects.conftest import PASSWORD

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
+from pages.refusals import Refusal
 from redirects import refusals
-from redirects.refusals import Refusal
 from testing.attempts import slow_down_clock
 from testing.visitors.agents import GOOGLEBOT
 from tests.redirects.conftest import PASSWORD

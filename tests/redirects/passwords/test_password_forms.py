@@ -7,7 +7,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from limits.models import AttemptLog
-from redirects import refusals
+from pages.refusals import FORM_EXPIRED
 from testing.analytics.clicks import clicks
 from testing.pages.html import check_json, check_page, parse
 from tests.redirects.conftest import PASSWORD
@@ -82,7 +82,7 @@ def test_only_the_services_own_form_is_accepted(
 
     assert response.status_code == status
     if status == 403:
-        check_page(response, title=refusals.FORM_EXPIRED.title, message=refusals.FORM_EXPIRED.message)
+        check_page(response, title=FORM_EXPIRED.title, message=FORM_EXPIRED.message)
         assert [name for name in response.cookies if name.startswith("unlocked")] == []
         assert (hashes, attempts()) == ([], 0)
         assert visitor.get(path).status_code == 401
@@ -93,7 +93,7 @@ def test_a_foreign_form_gets_json_from_a_program(path: str) -> None:
     response = browser(accept="application/json").post(path, {"password": PASSWORD})
 
     assert response.status_code == 403
-    check_json(response, reason="csrf", message=refusals.FORM_EXPIRED.message)
+    check_json(response, reason="csrf", message=FORM_EXPIRED.message)
 
 
 @pytest.mark.parametrize(

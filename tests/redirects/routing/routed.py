@@ -11,7 +11,7 @@ import pytest
 
 from links.destinations import lookup as destinations
 from links.destinations.lookup import Target, read_target
-from testing.redirects.lanes import Outcome
+from testing.redirects.visits import Outcome
 
 MakeLink = Callable[..., dict[str, Any]]
 MakeRouted = Callable[..., str]

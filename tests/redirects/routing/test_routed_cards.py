@@ -15,7 +15,7 @@ from analytics.journal.records import COUNTED, decode
 from analytics.models import Kind
 from links.destinations import lookup as destinations
 from links.destinations.lookup import Target, read_target
-from testing.redirects.lanes import django, fast, request
+from testing.redirects.visits import django, lane_outcome, request, visit
 from testing.visitors.addresses import AMERICAN
 from testing.visitors.agents import GOOGLEBOT, MOBILE, TWITTERBOT
 from tests.redirects.routing.routed import SPRING, US, MakeRouted, condition, location_of, routing, rule
@@ -30,8 +30,7 @@ def test_crawlers_of_messengers_get_the_card(make_routed: MakeRouted, agent: str
     path = make_routed(preview=orjson.dumps(SPRING).decode())
     data = request(path, {"User-Agent": agent})
 
-    assert fast(data, AMERICAN) is None
-    card = django(data, AMERICAN)
+    card = visit(data, AMERICAN, in_lane=False)
     assert card.response.startswith(b"HTTP/1.1 200 OK\r\n")
     for line in (
         f'<meta property="og:url" content="http://sho.rt{path}">',
@@ -50,8 +49,7 @@ def test_head_of_a_card_has_the_status_and_fields_of_get(make_routed: MakeRouted
     path = make_routed(preview=orjson.dumps(SPRING).decode())
     agent: dict[str, str | None] = {"User-Agent": TWITTERBOT}
 
-    assert fast(request(path, agent, "HEAD"), AMERICAN) is None
-    by_get, by_head = django(request(path, agent)), django(request(path, agent, "HEAD"))
+    by_get, by_head = (visit(request(path, agent, method), in_lane=False) for method in ("GET", "HEAD"))
 
     assert by_head.response.startswith(b"HTTP/1.1 200 OK\r\n")
     assert by_head.response == by_get.response.partition(b"\r\n\r\n")[0] + b"\r\n\r\n"
@@ -68,7 +66,7 @@ def test_other_crawlers_and_people_are_redirected_past_the_card(make_routed: Mak
         ({"Sec-Purpose": "prefetch"}, "GET"),
     ):
         assert location_of(django(request(path, changed, method))) == "https://example.com/page"
-    assert fast(request(path)) == django(request(path))
+    visit(request(path), in_lane=True)
 
 
 def test_a_link_with_a_password_never_shows_a_card(make_routed: MakeRouted) -> None:
@@ -122,7 +120,7 @@ def test_the_click_limit_stays_exact_with_rules(make_link: MakeLink, monkeypatch
     outcomes = [django(data, AMERICAN) for _ in range(5)]
 
     assert list(map(location_of, outcomes)) == ["https://12.example/"] * 3 + ["https://over.example/"] * 2
-    assert fast(data, AMERICAN) is None
+    assert lane_outcome(data, AMERICAN) is None
     assert claimed_flags() == [12 << 4 | COUNTED] * 3
 
 

@@ -32,8 +32,8 @@ NOT_OF_REQUESTS = {
     "common.host.untrusted_proxies",
     "domains.management.commands.recheck_domains",
     "links.destinations.invalidation_listener",
-    "redirects.warm_start.loader",
-    "redirects.warm_start.reader",
+    "fastlane.warm_start.loader",
+    "fastlane.warm_start.reader",
     "shortener_project.management.commands.housekeeping",
 }
 

@@ -10,7 +10,7 @@ from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
 from accounts.services import create_account
-from redirects import refusals
+from sign_in.refusals import LOGIN_LIMITED
 from testing.accounts.accounts import PASSWORD, account
 from testing.attempts import pass_time, slow_down_clock
 from testing.pages.html import parse
@@ -48,7 +48,7 @@ def test_after_five_failures_the_sixth_is_429() -> None:
     # Refuse even the right password: otherwise guessing could continue during the lockout.
     refused = log_in(strict_browser(NEXT_DOOR), PASSWORD)
     assert refused.status_code == 429
-    assert parse(refused).texts["h1"] == refusals.LOGIN_LIMITED.title
+    assert parse(refused).texts["h1"] == LOGIN_LIMITED.title
     assert refused["Retry-After"] == "900"
     assert (refused["RateLimit-Policy"], refused["RateLimit-Remaining"]) == ("5;w=900", "0")
     assert "sessionid" not in refused.cookies

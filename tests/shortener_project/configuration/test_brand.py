@@ -24,7 +24,7 @@ from common.brand import logo_url
 from common.colors import contrast, readable_on, text_on
 from dashboard.brand_style import stylesheet
 from dashboard.brand_style import url as brand_style_url
-from redirects.page_style import style
+from pages.style import style
 from shortener_project.configuration.brand import parse_color, parse_logo, parse_name
 from testing.accounts.admin import Operator
 from testing.domains.domains import active_domain

@@ -17,7 +17,7 @@ from rest_framework.test import APIClient
 from accounts.services import NewAccount
 from common.host.metric_files import ALLOCATED_BYTES
 from domains.models import Domain
-from redirects import refusals
+from pages.refusals import INTERNAL_ERROR
 from testing.visitors.agents import FIREFOX
 from tests.shortener_project.web.scraping import prometheus as prometheus
 from tests.shortener_project.web.scraping import value
@@ -166,7 +166,7 @@ def test_other_requests_are_not_counted_as_link_requests(
 
 
 def test_unhandled_exception_is_counted_as_an_error(prometheus: Client, make_link: MakeLink) -> None:
-    labels = {"lane": "django", "outcome": refusals.INTERNAL_ERROR.reason}
+    labels = {"lane": "django", "outcome": INTERNAL_ERROR.reason}
     before = value(prometheus, "redirects_total", **labels)
     path = f"/{make_link()['shortCode']}"
     client = Client(headers={"host": "sho.rt", "user-agent": FIREFOX}, raise_request_exception=False)

@@ -1,0 +1,1 @@
+"""Proofs of the fast lane: its two event loops, and stock gunicorn, do the same."""

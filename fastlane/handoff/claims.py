@@ -1,0 +1,120 @@
+"""Connections waiting for the claim of a click on a link with ``maxClicks``.
+
+A group takes all claims that have arrived during the previous one, in one statement. Each is exact, and its record is
+stored with it: a worker that is killed has neither claimed a click without a record nor the reverse.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from typing import Any, NamedTuple
+
+from django.conf import settings
+
+from analytics.journal.capture import record_claimed_clicks
+from common.repeated_lines import REPEATED
+from fastlane.fast.capped import CappedLane, Claimable
+from fastlane.handoff.channel import Handoff
+from fastlane.handoff.departures import PendingHandoffs
+from fastlane.sockets.connections.disconnection import has_disconnected
+from fastlane.sockets.event_loop import EventLoop
+from links.destinations.group_claims import NotClaimed
+
+_GROUP = 500
+# After a group that the database rejected, for example because it waited for a lock, claims are made one by one.
+PAUSE_SECONDS = 1.0
+
+
+class _Claim(NamedTuple):
+    handoff: Handoff
+    claimable: Claimable
+    queued_at: float
+
+
+class Claims:
+    """Passes connections that Django must answer on to the pending handoffs. Main thread only."""
+
+    def __init__(
+        self, loop: EventLoop, pending_handoffs: PendingHandoffs, method_queue: Any, log: Any
+    ) -> None:
+        self._loop = loop
+        self._lane = CappedLane(loop.lane)
+        self._pending_handoffs = pending_handoffs
+        self._method_queue = method_queue
+        self._log = log
+        # One group at a time: two would wait for each other's locks.
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="claims")
+        self._queued: deque[_Claim] = deque()
+        self._is_busy = False
+        self._paused_until = 0.0
+
+    def add(self, handoff: Handoff) -> None:
+        """Queue the claim of this visit; if it needs none, or must not be part of a group, Django answers."""
+        now = time.monotonic()
+        peer = handoff.client[0] if isinstance(handoff.client, tuple) else ""
+        is_paused = now < self._paused_until
+        claimable = None if is_paused else self._lane.find(handoff.incoming.data, peer, time.time())
+        if claimable is None:
+            self._pending_handoffs.add(handoff)
+            return
+        self._queued.append(_Claim(handoff, claimable, now))
+        if not self._is_busy:
+            self._is_busy = True
+            # After this iteration of the loop, so that requests that arrived together share a group.
+            self._method_queue.defer(self._submit)
+
+    def _submit(self) -> None:
+        now = time.monotonic()
+        oldest, is_paused = now - settings.API_QUEUE_SECONDS, now < self._paused_until
+        group: list[_Claim] = []
+        while self._queued and len(group) < _GROUP:
+            claim = self._queued.popleft()
+            if is_paused or claim.queued_at < oldest:
+                self._pending_handoffs.add(claim.handoff)
+            elif has_disconnected(claim.handoff.sock, claim.handoff.incoming.since):
+                self._pending_handoffs.drop(claim.handoff)
+            else:
+                group.append(claim)
+        self._is_busy = bool(group)
+        if group:
+            future = self._thread.submit(
+                record_claimed_clicks, [claim.claimable.answer[3] for claim in group]
+            )
+            future.add_done_callback(partial(self._method_queue.defer, self._end, group))
+
+    def _end(self, group: Sequence[_Claim], future: Future[list[bool]]) -> None:
+        try:
+            results = future.result()
+        except NotClaimed as error:
+            self._log.warning(
+                "A group of %d claims was rejected: %s", len(group), error.__cause__, extra=REPEATED
+            )
+            self._paused_until = time.monotonic() + PAUSE_SECONDS
+            for claim in group:
+                self._pending_handoffs.add(claim.handoff)
+            self._submit()
+        except Exception:
+            # The clicks may be claimed, so another attempt could claim them twice.
+            self._log.exception("The outcome of %d claims is unknown", len(group), extra=REPEATED)
+            for claim in group:
+                self._pending_handoffs.refuse(claim.handoff)
+            self._submit()
+        else:
+            self._submit()
+            for claim, is_claimed in zip(group, results, strict=True):
+                self._answer(claim, is_claimed=is_claimed)
+
+    def _answer(self, claim: _Claim, *, is_claimed: bool) -> None:
+        handoff = claim.handoff
+        if not is_claimed:
+            self._lane.note_refused(claim.claimable)
+            self._pending_handoffs.add(handoff)
+            return
+        self._lane.note_granted(claim.claimable)
+        connection = self._loop.add(handoff.sock, handoff.client, handoff.server)
+        seconds = time.monotonic() - claim.queued_at
+        self._loop.send(connection, claim.claimable.answer, handoff.incoming.rest, seconds)

@@ -1,0 +1,1 @@
+"""Runs requests through the fast lane, and compares it with plain Django in stock gunicorn."""
