@@ -23,7 +23,7 @@ from analytics.journal.backlog import Backlog, backlog, backlog_without_database
 from analytics.journal.drops import dropped_clicks
 from common.clock import seconds_ahead
 from common.database import read_first
-from common.host import state
+from common.host import primary, state
 from common.host.internal_listener import is_internal_client
 from common.host.metrics import collect_counted, count_database_error
 
@@ -52,7 +52,7 @@ class _OfThisHost(Collector):
     """Values that are looked up instead of counted."""
 
     def collect(self) -> Iterator[Metric]:
-        for group in (_journal_and_database, _changes, _drops):
+        for group in (_journal_and_database, _changes, _servers, _drops):
             try:
                 metrics_of_group = list(group())
             except OSError as error:
@@ -115,6 +115,24 @@ def _changes() -> Iterator[Metric]:
         "shortener_changes_unheard_seconds",
         "How long ago this host last heard from the database about changes of links",
         value=state.unheard_seconds(),
+    )
+
+
+def _servers() -> Iterator[Metric]:
+    yield GaugeMetricFamily(
+        "shortener_database_writable",
+        "Whether the database has committed for this host within the last seconds",
+        value=primary.is_committing(),
+    )
+    yield GaugeMetricFamily(
+        "shortener_database_former_primary",
+        "Whether a server of an earlier timeline accepts connections, which this host refuses",
+        value=primary.has_former(),
+    )
+    yield GaugeMetricFamily(
+        "shortener_database_gone_back",
+        "Whether only a server of an earlier timeline responds: acknowledged writes were discarded",
+        value=primary.has_gone_back(),
     )
 
 

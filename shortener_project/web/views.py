@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 from analytics.journal.backlog import backlog
 from common.clock import UNREADY_SECONDS, seconds_ahead
 from common.database import read_first
-from common.host import state
+from common.host import primary, state
 from common.host.metrics import count_database_error
 from common.http.hosts import canonical_host
 from redirects.unknown_hosts import is_unknown_host
@@ -36,7 +36,7 @@ def healthz(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def readyz(request: HttpRequest) -> HttpResponse:
-    """Whether this instance is ready: the database responds, no migration is missing, the change listener is
+    """Whether this instance is ready: the database responds and commits, no migration is missing, the change listener is
     connected, clicks are being counted, and the clock is close to the database's.
     """
     try:
@@ -51,6 +51,8 @@ def readyz(request: HttpRequest) -> HttpResponse:
     if (seconds := state.unheard_seconds()) > state.HEARING_SECONDS:
         changes = "none heard" if seconds == inf else f"none heard for {seconds:.0f} s"
         return _status(503, status="unavailable", database="ok", changes=changes)
+    if not primary.is_committing():
+        return _status(503, status="unavailable", database="does not commit")
     if waiting > settings.CLICK_BACKLOG_MB * 1024 * 1024:
         return _status(503, status="unavailable", database="ok", clicks="the backlog is above its limit")
     if abs(ahead) >= UNREADY_SECONDS:
