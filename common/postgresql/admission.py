@@ -50,12 +50,15 @@ def connect(
     host, port = connection.info.host, str(connection.info.port)
     try:
         return connection, admit(connection)
-    except psycopg.OperationalError:
+    except psycopg.OperationalError as refusal:
         connection.close()
         if not (others := _without(parameters, host, port)):
             raise
         # libpq stops at the first server that accepts writes, which a former primary does.
-        return connect(open_connection, others)
+        try:
+            return connect(open_connection, others)
+        except psycopg.OperationalError:
+            raise refusal from None
 
 
 def admit(connection: psycopg.Connection[Any]) -> Server:

@@ -17,7 +17,7 @@ import psycopg
 from common.host import primary
 from common.postgresql import admission
 from common.postgresql.admission import OnFormerPrimary, OnStandby
-from common.postgresql.bounded import BoundedConnection
+from common.postgresql.bounded import BoundedConnection, ResponseTimeout
 
 # From the beginning of a check to that of the next. Several of them fit into `state.HEARING_SECONDS`.
 PERIOD_SECONDS = 1.5
@@ -100,7 +100,7 @@ class Watch:
         except psycopg.Error as error:
             primary.note_failed()
             if not primary.is_committing():
-                state, reason = _State.SILENT, str(error).strip().partition("\n")[0]
+                state, reason = _State.SILENT, _reason(error)
         self._report(state, reason)
 
     def _report(self, state: _State, reason: str) -> None:
@@ -120,6 +120,12 @@ class Watch:
                 )
             case _State.FINE:
                 log.info("The database is as it should be again.")
+
+
+def _reason(error: psycopg.Error) -> str:
+    if isinstance(error, psycopg.errors.QueryCanceled | ResponseTimeout):
+        return "commits do not end, as if a synchronous standby or the disk did not respond."
+    return str(error).strip().partition("\n")[0]
 
 
 def watch_servers(parameters: Mapping[str, Any]) -> None:
