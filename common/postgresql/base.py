@@ -98,8 +98,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
         """Close a connection to the server before a failover, although that server may still respond."""
         if self.connection is None or not primary.is_former(self._server):
             return
+        is_in_transaction = not self.autocommit
         self.close()
-        if self.in_atomic_block:
+        if is_in_transaction:
             raise OperationalError("Another server has taken over. The transaction has ended without effect.")
 
     def _commit(self) -> None:
