@@ -14,6 +14,8 @@ FAULTS: dict[str, Callable[[], Result]] = {
     "restart-without-database": outage.restart,
     "standby-takes-over": failover.standby_takes_over,
     "standby-lost": failover.standby_lost,
+    "split-brain": failover.split_brain,
+    "database-full": outage.database_full,
     "drainer-frozen": frozen.drainer_frozen,
     "database-restored": data.database_restored,
     "clock-ahead": data.clock_ahead,
