@@ -149,3 +149,4 @@ def require_confirmed() -> None:
     connection.ensure_connection()
     with connection.wrap_database_errors:
         heartbeat.confirm(connection.connection)
+    primary.note_committed()

@@ -70,7 +70,7 @@ def standby_lost() -> Result:
 
 
 def split_brain() -> Result:
-    """The former primary lives on, is the first of the URL, and takes writes of whoever does not wait for a standby."""
+    """The former primary lives on and is the first of the URL."""
     problems: list[str] = []
     with primary_and_standby() as pair, two_hosts(pair.url) as hosts:
         here, there = hosts
@@ -103,12 +103,15 @@ def split_brain() -> Result:
         for host in hosts:
             eventually(host.is_ready)
         with psycopg.connect(pair.primary.url) as database:
-            on_former = database.execute("SELECT count(*) FROM links_link WHERE target_url IS NOT NULL").fetchone()
+            on_former = database.execute(
+                "SELECT count(*) FROM links_link WHERE target_url IS NOT NULL"
+            ).fetchone()
         if on_former != (0,):
             problems.append("an acknowledged edit is on the former primary")
     return Result(
-        f"two primaries and two hosts: edits again after {is_noticed:.1f} s, {EDITS} edits acknowledged, {EDITS * VISITS:,}"
-        f" visits of the same host after them, the other host followed within {slowest:.1f} s, {KEYS} keys revoked",
+        f"two primaries and two hosts: edits again after {is_noticed:.1f} s, {EDITS} edits acknowledged,"
+        f" {EDITS * VISITS:,} visits of the same host after them, the other host followed within {slowest:.1f} s,"
+        f" {KEYS} keys revoked",
         problems,
     )
 

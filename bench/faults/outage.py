@@ -96,7 +96,12 @@ def database_full() -> Result:
                     is_writable = metric(host, "shortener_database_writable")
                     time.sleep(FULL_SECONDS)
                 freed_at = time.monotonic()
-                eventually(lambda: host.call("POST", "/api/urls", {"originalUrl": DESTINATION}, X_API_Key=key).status == 201)
+                eventually(
+                    lambda: (
+                        host.call("POST", "/api/urls", {"originalUrl": DESTINATION}, X_API_Key=key).status
+                        == 201
+                    )
+                )
                 back = time.monotonic() - freed_at
             eventually(host.is_ready)
             followed, problems = visitors.followed + len(codes), visitors.failures
@@ -108,8 +113,8 @@ def database_full() -> Result:
             if is_writable:
                 problems.append("shortener_database_writable was 1")
     return Result(
-        f"PostgreSQL's disk full for {FULL_SECONDS:g} s: told by /readyz within {told:.1f} s, {followed:,} visits, writes"
-        f" again after {back:.1f} s",
+        f"PostgreSQL's disk full for {FULL_SECONDS:g} s: told by /readyz within {told:.1f} s, {followed:,} visits,"
+        f" writes again after {back:.1f} s",
         problems,
     )
 

@@ -21,6 +21,7 @@ from __future__ import annotations
 import mmap
 import os
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 from zlib import crc32
@@ -149,7 +150,8 @@ def _renew_all() -> None:
     slots().cast("B")[:] = os.urandom(_BYTES) * SLOTS
 
 
-class Renewal(NamedTuple):
+@dataclass(frozen=True)
+class Renewal:
     """What renews numbers after a commit. Also called if the outcome of the commit is unknown."""
 
     renew: Callable[[], None]

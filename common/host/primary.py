@@ -73,7 +73,7 @@ def is_former(server: int) -> bool:
 def admit(server: int) -> Verdict:
     """Decide whether the host may use this server. If it replaces the former one, all processes leave that.
 
-    The caller then expires the caches. Raises TimeoutError.
+    The caller then expires the caches. Raises OSError.
     """
     servers = state.mapped().servers
     if server in (UNKNOWN, servers[PRIMARY]):
@@ -154,7 +154,7 @@ def _seconds_since(word: int) -> float:
 
 @contextmanager
 def _lock() -> Iterator[None]:
-    """Held by one thread of the host. The kernel releases it with the process. Raises TimeoutError.
+    """Held by one thread of the host. The kernel releases it with the process. Raises OSError.
 
     A process that is frozen inside must not freeze the others.
     """
@@ -173,4 +173,6 @@ def _lock() -> Iterator[None]:
                 time.sleep(_LOCK_PAUSE_SECONDS)
         yield
     finally:
+        # Unlock explicitly: a process that was forked meanwhile has a copy of the descriptor.
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
         os.close(descriptor)

@@ -72,7 +72,7 @@ def admit(connection: psycopg.Connection[Any]) -> Server:
     server = Server(primary.number_of(int(system), int(timeline, 16)))
     try:
         verdict = primary.admit(server.number)
-    except TimeoutError as error:
+    except OSError as error:
         raise psycopg.OperationalError(str(error)) from None
     if verdict is Verdict.FORMER:
         raise OnFormerPrimary(

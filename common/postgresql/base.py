@@ -109,9 +109,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
             super()._commit()  # type: ignore[misc] # private, as in Django's own backend
         except BaseException:
             if self._is_outcome_unknown():
-                for _, function, _ in self.run_on_commit:
-                    if isinstance(function, Renewal):
-                        function()
+                for entry in self.run_on_commit:
+                    if isinstance(entry[1], Renewal):
+                        entry[1]()
             raise
 
     def _is_outcome_unknown(self) -> bool:

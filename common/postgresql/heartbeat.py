@@ -40,9 +40,13 @@ class ReadOnly(psycopg.OperationalError):
 
 
 def confirm(connection: psycopg.Connection[Any]) -> None:
-    """Commit a heartbeat and note that. Raises psycopg.OperationalError. Call it outside a transaction."""
+    """Commit a heartbeat. Raises psycopg.OperationalError. Call it outside a transaction."""
     try:
-        cursor = connection.execute(_COMMIT.format(host=primary.host_number()), prepare=False)
+        statement = _COMMIT.format(host=primary.host_number())
+    except OSError as error:
+        raise psycopg.OperationalError(str(error)) from None
+    try:
+        cursor = connection.execute(statement, prepare=False)
     except psycopg.errors.InsufficientPrivilege:
         # The role may not write messages. Then only the contact counts.
         pass
@@ -50,7 +54,6 @@ def confirm(connection: psycopg.Connection[Any]) -> None:
         cursor.nextset()
         if cursor.fetchone()[0]:  # type: ignore[index] # a row
             raise ReadOnly("The server is read-only.")
-    primary.note_committed()
 
 
 class _State(Enum):
@@ -90,8 +93,10 @@ class Watch:
             with connection:
                 connection.response_seconds = RESPONSE_SECONDS
                 connection.execute(_LIMITS)
-                admission.admit(connection)
+                server = admission.admit(connection)
                 confirm(connection)
+            if not primary.is_former(server.number):
+                primary.note_committed()
         except OnStandby:
             pass
         except OnFormerPrimary as error:

@@ -36,8 +36,8 @@ def healthz(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def readyz(request: HttpRequest) -> HttpResponse:
-    """Whether this instance is ready: the database responds and commits, no migration is missing, the change listener is
-    connected, clicks are being counted, and the clock is close to the database's.
+    """Whether this instance is ready: the database responds and commits, no migration is missing, the change listener
+    is connected, clicks are being counted, and the clock is close to the database's.
     """
     try:
         pending = read_first(missing_migrations)

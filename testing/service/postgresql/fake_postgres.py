@@ -1,4 +1,4 @@
-"""A minimal PostgreSQL server that reports its version and knows no function: protocol 3.0, unencrypted, no password."""
+"""A minimal PostgreSQL server that has a version and no functions: protocol 3.0, unencrypted, no password."""
 
 from __future__ import annotations
 

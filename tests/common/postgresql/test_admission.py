@@ -14,7 +14,7 @@ from django.db import OperationalError, connection, transaction
 
 from accounts.models import User
 from common.database import is_outage
-from common.host import cache_versions, primary, state
+from common.host import cache_versions, primary
 from common.host.primary import Verdict, number_of, timeline_of
 from common.postgresql import admission, heartbeat
 from common.postgresql.admission import OnFormerPrimary, OnStandby
@@ -35,11 +35,8 @@ def new_connection(own_host_memory: None, closed_connection: None) -> None:
 
 def parameters(url: str) -> dict[str, Any]:
     database = database_settings(url, statement_timeout=0, idle_transaction_timeout=0, lock_timeout=0)
-    return {
-        **{"host": database["HOST"], "port": database["PORT"] or "5432", "dbname": database["NAME"]},
-        **{"user": database["USER"], "password": database["PASSWORD"]},
-        **database["OPTIONS"],
-    }
+    names = {"host": "HOST", "port": "PORT", "dbname": "NAME", "user": "USER", "password": "PASSWORD"}
+    return {name: database[key] for name, key in names.items() if database[key]} | database["OPTIONS"]
 
 
 def reached(url: str) -> tuple[str, int]:
@@ -151,24 +148,25 @@ def restricted() -> Iterator[dict[str, Any]]:
 
 def test_without_rights_any_server_is_used_and_contact_counts_as_a_commit(restricted: dict[str, Any]) -> None:
     primary.admit(number_of(7, 2))
-    state.mapped().servers[state.COMMITTED] = 0
     opened, server = admission.connect(BoundedConnection.connect_in_autocommit, restricted)
     with opened:
         assert server == (primary.UNKNOWN, "permission denied for function pg_control_system")
-        assert not primary.is_committing()
         heartbeat.confirm(opened)
-        assert primary.is_committing()
         assert opened.execute("SELECT 1").fetchone() == (1,)
 
 
 def test_a_heartbeat_needs_no_special_rights_and_commits() -> None:
     query = "SELECT pg_current_wal_flush_lsn()::text, txid_snapshot_xmax(txid_current_snapshot())"
-    is_later = "SELECT pg_current_wal_flush_lsn() > %s::pg_lsn, txid_snapshot_xmax(txid_current_snapshot()) > %s"
-    with role("ordinary_client") as (owner, parameters):
-        with psycopg.connect(**parameters, autocommit=True) as opened:
-            [before] = owner.execute(query).fetchall()
-            heartbeat.confirm(opened)
-            assert owner.execute(is_later, before).fetchall() == [(True, True)]
+    is_later = (
+        "SELECT pg_current_wal_flush_lsn() > %s::pg_lsn, txid_snapshot_xmax(txid_current_snapshot()) > %s"
+    )
+    with (
+        role("ordinary_client") as (owner, parameters),
+        psycopg.connect(**parameters, autocommit=True) as opened,
+    ):
+        [before] = owner.execute(query).fetchall()
+        heartbeat.confirm(opened)
+        assert owner.execute(is_later, before).fetchall() == [(True, True)]
 
 
 def test_a_new_connection_has_the_time_zone_without_another_statement() -> None:

@@ -41,7 +41,9 @@ def test_a_link_is_followed_while_its_edit_is_in_flight_and_after_a_rollback(
     assert isinstance(recall_target(HOST, code), Target)
 
 
-def test_a_committed_edit_is_never_followed_in_its_former_state(make_link: Callable[..., dict[str, Any]]) -> None:
+def test_a_committed_edit_is_never_followed_in_its_former_state(
+    make_link: Callable[..., dict[str, Any]],
+) -> None:
     code = make_link()["shortCode"]
     read(code)
     with transaction.atomic():

@@ -44,7 +44,9 @@ def test_former_primaries_are_reported(prometheus: Client) -> None:
     assert [value(prometheus, name) for name in names] == [1, 1]
 
 
-def test_credentials_are_refused_while_the_database_does_not_commit(api: APIClient, bearer: APIClient) -> None:
+def test_credentials_are_refused_while_the_database_does_not_commit(
+    api: APIClient, bearer: APIClient
+) -> None:
     set_time(state.COMMITTED, 6)
     primary.note_failed()
     for client in (api, bearer):
