@@ -9,6 +9,8 @@ from typing import TypeVar, cast
 from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.backends.utils import CursorWrapper
 
+from common.host import primary
+from common.postgresql import heartbeat
 from common.postgresql.base import DatabaseWrapper
 from common.postgresql.bounded import BoundedConnection, ResponseTimeout
 
@@ -56,11 +58,6 @@ def is_storage_full(error: BaseException) -> bool:
 def has_unknown_outcome(error: BaseException) -> bool:
     """Whether the database may have executed the statement although it did not respond in time."""
     return isinstance(error.__cause__, ResponseTimeout)
-
-
-def close_after_failover() -> None:
-    """For threads outside Django's request cycle, which does this at the start of each request."""
-    cast(DatabaseWrapper, connection).close_after_failover()
 
 
 def prepared_cursor() -> CursorWrapper:
@@ -142,3 +139,19 @@ def check_connection() -> None:
             cursor.execute("SELECT")
 
     read_first(ping)
+
+
+def require_confirmed() -> None:
+    """Raise OperationalError unless the database has committed for this host within the last seconds.
+
+    Otherwise it may be a former primary, to which revoked keys and ended sessions are valid.
+    """
+    if primary.is_committing():
+        return
+    if primary.has_just_failed():
+        raise OperationalError("The database does not confirm commits.")
+    # The listener of this host, which commits regularly, does not run.
+    connection.ensure_connection()
+    with connection.wrap_database_errors:
+        heartbeat.confirm(connection.connection)
+    primary.note_committed()

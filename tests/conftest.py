@@ -139,7 +139,9 @@ def hear_for_an_hour() -> None:
     """The host keeps in contact with the database, however long this process stops. Without contact, caches expire
     after seconds.
     """
-    state.mapped().header[state.HEARD] = state.microseconds() + 3_600_000_000
+    in_an_hour = state.microseconds() + 3_600_000_000
+    state.mapped().header[state.HEARD] = in_an_hour
+    state.mapped().servers[state.COMMITTED] = in_an_hour
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from accounts.models import User
 from accounts.scoped_keys.lookup import caller_of_scoped_key, is_scoped_key
 from accounts.selectors import caller_of_api_key, user_of_api_key
 from accounts.sessions.queries import caller_of_access_token
+from common.database import require_confirmed
 from common.http.current_request import Via
 from common.rest.envelope import WWW_AUTHENTICATE
 
@@ -38,6 +39,7 @@ class ApiKeyAuthentication(BaseAuthentication):
         caller = find(key, request.META.get(_WORKSPACE))
         if caller is None:
             raise AuthenticationFailed("The API key is not valid.")
+        require_confirmed()
         return caller.account, caller
 
     def authenticate_header(self, request: Request) -> str:
@@ -69,6 +71,7 @@ class BearerAuthentication(BaseAuthentication):
             caller = caller_of_access_token(token, request.META.get(_WORKSPACE))
             if caller is None:
                 raise AuthenticationFailed("The token is not valid or has expired.")
+            require_confirmed()
             return caller.account, caller
         key = request.META.get("HTTP_X_API_KEY")
         if self._is_only_method and key is not None and _is_valid(key):

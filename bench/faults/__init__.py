@@ -14,6 +14,8 @@ FAULTS: dict[str, Callable[[], Result]] = {
     "restart-without-database": outage.restart,
     "standby-takes-over": failover.standby_takes_over,
     "standby-lost": failover.standby_lost,
+    "split-brain": failover.split_brain,
+    "database-full": outage.database_full,
     "drainer-frozen": frozen.drainer_frozen,
     "children-frozen": frozen.children_frozen,
     "child-dies-in-a-loop": frozen.child_dies_in_a_loop,

@@ -1,4 +1,4 @@
-"""Faults of a host during a database outage. Cached links must keep redirecting."""
+"""Faults of a host during a database outage, and a database with a full disk. Cached links must keep redirecting."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ from contextlib import closing, contextmanager
 from bench.faults.result import Result
 from testing.service import processes
 from testing.service.clients.visitors import Visitors
+from testing.service.frozen import audit
 from testing.service.hosts import one_host
-from testing.service.postgresql.outages import Server, database_server, wait_until_silent
-from testing.service.running import Connection, Service, eventually, listens
+from testing.service.postgresql.outages import Server, database_server, metric, wait_until_silent
+from testing.service.postgresql.small_disk import server_on_small_disk
+from testing.service.running import Connection, Service, clicks_of, eventually, listens
 
 LINKS = 200
 DESTINATION = "https://example.com/page"
 # Seconds of each outage, and of the time after it.
 FLAPS = ((15.0, 0.8), (20.0, 0.8), (10.0, 5.0))
+FULL_SECONDS = 20.0
 
 
 @contextmanager
@@ -71,6 +74,49 @@ def restart() -> Result:
         eventually(lambda: listens(host.port))
 
     return _while_away("service stopped and started", stop_and_start)
+
+
+def database_full() -> Result:
+    """PostgreSQL's disk is full. The host must say so, and count all clicks once there is space."""
+    with server_on_small_disk() as server:
+        if server is None:
+            return Result("PostgreSQL's disk full: NOT TRIED, because only root can mount a small disk")
+        with one_host(server.url) as host:
+            key = host.owner.api_key
+            links = [host.create_link(key) for _ in range(LINKS)]
+            codes = [link["shortCode"] for link in links]
+            for code in codes:
+                assert host.call("GET", f"/{code}").status == 302
+            eventually(host.is_ready)
+            with Visitors(host.port, codes, DESTINATION).running() as visitors:
+                with server.full():
+                    filled_at = time.monotonic()
+                    eventually(lambda: not host.is_ready())
+                    told = time.monotonic() - filled_at
+                    is_writable = metric(host, "shortener_database_writable")
+                    time.sleep(FULL_SECONDS)
+                freed_at = time.monotonic()
+                eventually(
+                    lambda: (
+                        host.call("POST", "/api/urls", {"originalUrl": DESTINATION}, X_API_Key=key).status
+                        == 201
+                    )
+                )
+                back = time.monotonic() - freed_at
+            eventually(host.is_ready)
+            followed, problems = visitors.followed + len(codes), visitors.failures
+            eventually(lambda: sum(clicks_of(host, key, link) for link in links) >= followed)
+            if (counted := sum(clicks_of(host, key, link) for link in links)) != followed:
+                problems.append(f"{counted} clicks counted of {followed}")
+            if (differences := audit(host)) != "0 differences.\n":
+                problems.append(differences.strip())
+            if is_writable:
+                problems.append("shortener_database_writable was 1")
+    return Result(
+        f"PostgreSQL's disk full for {FULL_SECONDS:g} s: told by /readyz within {told:.1f} s, {followed:,} visits,"
+        f" writes again after {back:.1f} s",
+        problems,
+    )
 
 
 def _while_away(fault: str, inject: Callable[[Service], None]) -> Result:

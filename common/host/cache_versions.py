@@ -8,7 +8,9 @@ Unknown codes have separate slots. Creating a link makes one unknown code known 
 creation does not invalidate cached links that share a slot.
 
 Until a transaction commits, other processes read and cache the old state. So a change inside a transaction renews the
-number twice: at once, for later reads in the same transaction, and again after the commit.
+number twice: at once, for later reads in the same transaction, and again after the commit. The change number of the
+link, without which the host does not follow it during an outage (`common.host.state`), is renewed after the commit
+only: a transaction without effect leaves the link as it was.
 
 Trades clarity for speed: the fast lane compares the mapped words itself, without an object or a lock, on each
 redirect. bench/results.md, "Redirects" and "Changes and outages", has the measurements.
@@ -19,6 +21,7 @@ from __future__ import annotations
 import mmap
 import os
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 from zlib import crc32
@@ -108,25 +111,28 @@ def bump(*, codes: Iterable[str] = (), hosts: Iterable[str] = (), new_codes: Ite
     }
 
     def renew() -> None:
-        state.note_changes(codes=changed_codes, hosts=changed_hosts)
         changed = slots()
         numbers = memoryview(os.urandom(_BYTES * len(slots_to_renew))).cast("Q")
         for slot, number in zip(slots_to_renew, numbers, strict=True):
             changed[slot] = number
 
-    _run_now_and_on_commit(renew)
+    def change() -> None:
+        state.note_changes(codes=changed_codes, hosts=changed_hosts)
+        renew()
+
+    _run_now_and_on_commit(renew, change)
 
 
 def bump_all() -> None:
     """Invalidate everything: any link or host may have changed. Call it like ``bump``."""
-    _run_now_and_on_commit(_change_all)
+    _run_now_and_on_commit(_renew_all, _change_all)
 
 
 def expire_caches() -> None:
     """Expire all cached entries, because notifications may have been missed. Entries kept for database outages remain
     usable for a while (`common.host.missed_changes`). Call it like ``bump``.
     """
-    _run_now_and_on_commit(_renew_all)
+    _run_now_and_on_commit(_renew_all, _renew_all)
 
 
 def expire_caches_after_silence() -> None:
@@ -144,7 +150,19 @@ def _renew_all() -> None:
     slots().cast("B")[:] = os.urandom(_BYTES) * SLOTS
 
 
-def _run_now_and_on_commit(renew: Callable[[], None]) -> None:
-    renew()
+@dataclass(frozen=True)
+class Renewal:
+    """What renews numbers after a commit. Also called if the outcome of the commit is unknown."""
+
+    renew: Callable[[], None]
+
+    def __call__(self) -> None:
+        self.renew()
+
+
+def _run_now_and_on_commit(now: Callable[[], None], after_commit: Callable[[], None]) -> None:
     if connection.in_atomic_block:
-        transaction.on_commit(renew)
+        now()
+        transaction.on_commit(Renewal(after_commit))
+    else:
+        after_commit()

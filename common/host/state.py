@@ -2,7 +2,8 @@
 
 A version slot (`common.host.cache_versions`) shows that a link *may* have changed, for example after a gap in the
 notifications. This file shows which links *did* change. So the host can serve an unchanged link during a database
-outage, however often its version was renewed. The file also records when the host last heard from the database.
+outage, however often its version was renewed. The file also records when the host last heard from the database, and
+which database server it uses (`common.host.primary`).
 
 The file survives restarts of processes, but not of the machine: after a system crash, the last changes may be
 missing from the disk.
@@ -16,7 +17,6 @@ import os
 import secrets
 import time
 from collections.abc import Iterable
-from enum import Enum
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -36,8 +36,12 @@ _HEADER_BYTES = 64
 # Slots for gaps in the notifications, see `common.host.missed_changes`.
 GAPS = 64
 _GAPS_BYTES = (2 * GAPS + 1) * 8
-# Positions in the header.
-_BOOT, HEARD, _SILENT_SINCE, _SERVER, _UNPREPARED, _EVERYTHING, _SYSTEM = range(7)
+# Positions in the header. Former releases use 3 and 6.
+_BOOT, HEARD, _SILENT_SINCE, _UNPREPARED, _EVERYTHING = 0, 1, 2, 4, 5
+# Words about the database servers: the one to use, the one that sends notifications, the time of the last confirmed
+# commit, of the last refused one, and of the last contact with a former primary, and the number of this host.
+PRIMARY, FOLLOWED, COMMITTED, FAILED, FORMER, HOST = range(6)
+_SERVERS_BYTES = 64
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
@@ -46,6 +50,7 @@ class _Mapped(NamedTuple):
     header: memoryview[int]
     numbers: memoryview[int]
     gaps: memoryview[int]
+    servers: memoryview[int]
 
 
 class ChangeNumbers(NamedTuple):
@@ -58,7 +63,7 @@ class ChangeNumbers(NamedTuple):
 
 def numbers_of(host: str, code: str) -> ChangeNumbers:
     """Call it before reading the database."""
-    header, numbers, _ = mapped()
+    header, numbers, _, _ = mapped()
     return ChangeNumbers(numbers[_index(code)], numbers[_index(host, 1)], header[_EVERYTHING])
 
 
@@ -89,7 +94,9 @@ def unheard_seconds() -> float:
 
 
 def is_hearing() -> bool:
-    return unheard_seconds() <= HEARING_SECONDS
+    """Whether the server that this host uses, and no former primary, sends notifications."""
+    servers = mapped().servers
+    return unheard_seconds() <= HEARING_SECONDS and servers[FOLLOWED] in (0, servers[PRIMARY])
 
 
 def has_fallen_silent() -> bool:
@@ -103,30 +110,6 @@ def has_fallen_silent() -> bool:
         return False
     header[_SILENT_SINCE] = since
     return True
-
-
-class PreviousServer(Enum):
-    """The server that sent notifications before the current one."""
-
-    SAME = "the same server, or none"
-    OTHER_TIMELINE = "a server that this one has replaced"
-    OTHER_SYSTEM = "a server with different data"
-
-
-def note_server(system: str, timeline: str) -> PreviousServer:
-    """Record the server that sends notifications, by its system identifier and timeline."""
-    header, names = mapped().header, {_SYSTEM: _digest(system), _SERVER: _digest(f"{system} {timeline}")}
-    changed = {word for word, name in names.items() if header[word] not in (0, name)}
-    for word, name in names.items():
-        header[word] = name
-    if _SYSTEM in changed:
-        return PreviousServer.OTHER_SYSTEM
-    return PreviousServer.OTHER_TIMELINE if changed else PreviousServer.SAME
-
-
-def server() -> int:
-    """A number that changes with the server or its timeline."""
-    return mapped().header[_SERVER]
 
 
 def set_prepared(prepared: bool) -> None:
@@ -144,18 +127,22 @@ def mapped() -> _Mapped:
     path = settings.VERSIONS_FILE.with_name("changes")
     path.parent.mkdir(parents=True, exist_ok=True)
     gaps_at = _HEADER_BYTES + NUMBERS * _NUMBER_BYTES
-    size = gaps_at + _GAPS_BYTES
+    servers_at = gaps_at + _GAPS_BYTES
+    size = servers_at + _SERVERS_BYTES
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
-        boot = _digest(_boot_id())
+        boot = digest(_boot_id())
         if os.pread(descriptor, 8, 0) != boot.to_bytes(8, "little"):
             os.ftruncate(descriptor, 0)
             _write_header(descriptor, boot)
         os.ftruncate(descriptor, size)
         whole = memoryview(mmap.mmap(descriptor, size))
         return _Mapped(
-            whole[:_HEADER_BYTES].cast("Q"), whole[_HEADER_BYTES:gaps_at].cast("I"), whole[gaps_at:].cast("Q")
+            whole[:_HEADER_BYTES].cast("Q"),
+            whole[_HEADER_BYTES:gaps_at].cast("I"),
+            whole[gaps_at:servers_at].cast("Q"),
+            whole[servers_at:].cast("Q"),
         )
     finally:
         # Unlock explicitly: the mapping has a copy of the descriptor, which would keep the lock.
@@ -181,7 +168,7 @@ def _index(name: str, seed: int = 0) -> int:
     return crc32(name.encode(), seed) % NUMBERS
 
 
-def _digest(text: str) -> int:
+def digest(text: str) -> int:
     return int.from_bytes(blake2b(text.encode(), digest_size=7).digest(), "big") + 1
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import psycopg
+from django.db import OperationalError
 from django.db.backends.postgresql import base, operations
 from django.db.backends.postgresql.psycopg_any import IsolationLevel
 from psycopg.pq import TransactionStatus
 
-from common.host import state
-from common.postgresql import abandoned
+from common.host import primary, state
+from common.host.cache_versions import Renewal
+from common.postgresql import abandoned, admission
 from common.postgresql.bounded import BoundedConnection
 from common.postgresql.circuit import Circuit
 
@@ -29,13 +32,18 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._server: int | None = None
+        self._server = primary.UNKNOWN
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        """Raises psycopg.OperationalError at once while the database is known to be unavailable."""
+        """Raises psycopg.OperationalError at once while the database is known to be unavailable.
+
+        Former primaries and standbys are refused, see `common.postgresql.admission`.
+        """
         response_seconds = self.settings_dict.get("RESPONSE_SECONDS")
         if response_seconds is None:
-            return super().get_new_connection(conn_params)
+            connection, server = admission.connect(self._open, conn_params)
+            self._server = server.number
+            return connection
         if not state.is_prepared():
             raise psycopg.OperationalError("The database is not prepared yet.")
         if abandoned.limit_reached():
@@ -43,16 +51,25 @@ class DatabaseWrapper(base.DatabaseWrapper):
         if not _circuit.allows_attempt():
             raise psycopg.OperationalError("A recent attempt to connect to the database timed out.")
         self.isolation_level = IsolationLevel.READ_COMMITTED
-        self._server = state.server()
         started = time.monotonic()
         try:
-            connection = BoundedConnection.connect(**conn_params)
+            bounded, server = admission.connect(BoundedConnection.connect_in_autocommit, conn_params)
         except BaseException:
             _circuit.failed(time.monotonic() - started)
             raise
         _circuit.succeeded()
-        connection.response_seconds = response_seconds
+        bounded.response_seconds = response_seconds
+        self._server = server.number
+        return bounded
+
+    def _open(self, parameters: Mapping[str, Any]) -> psycopg.Connection[Any]:
+        connection: psycopg.Connection[Any] = super().get_new_connection({**parameters})
+        connection.autocommit = True
         return connection
+
+    def ensure_connection(self) -> None:
+        self._leave_former_server()
+        super().ensure_connection()
 
     def prepared_cursor(self) -> Any:
         """See `common.database.prepared_cursor`."""
@@ -74,11 +91,30 @@ class DatabaseWrapper(base.DatabaseWrapper):
             super()._set_autocommit(autocommit)  # type: ignore[misc] # private, as in Django's own backend
 
     def close_if_unusable_or_obsolete(self) -> None:
-        self.close_after_failover()
+        self._leave_former_server()
         super().close_if_unusable_or_obsolete()
 
-    def close_after_failover(self) -> None:
+    def _leave_former_server(self) -> None:
         """Close a connection to the server before a failover, although that server may still respond."""
-        is_former = self._server not in (None, state.server())
-        if self.connection is not None and is_former and not self.in_atomic_block:
-            self.close()
+        if self.connection is None or not primary.is_former(self._server):
+            return
+        is_in_transaction = not self.autocommit
+        self.close()
+        if is_in_transaction:
+            raise OperationalError("Another server has taken over. The transaction has ended without effect.")
+
+    def _commit(self) -> None:
+        self._leave_former_server()
+        try:
+            super()._commit()  # type: ignore[misc] # private, as in Django's own backend
+        except BaseException:
+            if self._is_outcome_unknown():
+                for entry in self.run_on_commit:
+                    if isinstance(entry[1], Renewal):
+                        entry[1]()
+            raise
+
+    def _is_outcome_unknown(self) -> bool:
+        """Whether the server may have committed although it has not said so."""
+        status = self.connection.pgconn.transaction_status
+        return status in (TransactionStatus.ACTIVE, TransactionStatus.UNKNOWN)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import Any, Self, TypeVar
 
 import psycopg
 from psycopg.abc import PQGen
@@ -24,6 +25,10 @@ class BoundedConnection(psycopg.Connection[Any]):
     """
 
     response_seconds: float = 3.0
+
+    @classmethod
+    def connect_in_autocommit(cls, parameters: Mapping[str, Any]) -> Self:
+        return cls.connect(**parameters, autocommit=True)
 
     def wait(self, gen: PQGen[Result], interval: float = 0.1, timeout: float | None = None) -> Result:
         if timeout is not None:

@@ -7,7 +7,7 @@ from math import inf
 
 from django.db import Error, connection
 
-from common.database import close_after_failover, is_outage
+from common.database import is_outage
 from common.host.cache_versions import versions_of
 from common.host.metrics import count_lookups
 from common.host.state import UNHEARD_SECONDS, is_hearing
@@ -34,7 +34,6 @@ def lookup_many(keys: Sequence[Key]) -> list[bytes | None]:
     before = [versions_of(*key) for key in sites_of(keys)]
     seconds = inf if is_hearing() else UNHEARD_SECONDS
     try:
-        close_after_failover()
         results = load_targets(keys)
     except Error as error:
         connection.close()

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from django.db import Error, connection
 
-from common.database import close_after_failover, has_unknown_outcome, prepared_cursor, read_first
+from common.database import has_unknown_outcome, prepared_cursor, read_first
 from links.destinations.target_queries import IS_BANNED
 from links.storage.row_arrays import array_text
 
@@ -64,8 +64,6 @@ def claim_clicks(links: Sequence[int], records: Sequence[bytes], *, record: str)
             cursor.execute(_SET_LOCK_TIMEOUT)
 
     try:
-        # The former server may still accept writes, which the new one would not have.
-        close_after_failover()
         read_first(prepare)
     except Error as error:
         connection.close()

@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from common.bounded_cache import BoundedCache
-from common.host import state
+from common.host import primary
 from links.listing import searches
 from links.listing.options import ALWAYS
 from links.listing.searches import Matches, Search
@@ -112,7 +112,7 @@ def _by_domain_alone(search: Search) -> Search:
 
 
 def _hits(search: Search, matches: Matches, values: dict[str, Any]) -> int:
-    key = (state.server(), values["owner"], search)
+    key = (primary.current(), values["owner"], search)
     cached = kept_counts.get(key)
     if cached is not None and cached.has_only_insertions_until(matches.changes, matches.links):
         if cached.changes == matches.changes or cached.hits > COUNT_LIMIT:

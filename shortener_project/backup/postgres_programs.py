@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 from django.core.management.base import CommandError
+from django.db import connection
 from psycopg.conninfo import make_conninfo
 
 from local_postgres import EmbeddedPostgresError
@@ -17,7 +18,10 @@ from shortener_project.running.preparation import connection_parameters
 
 def connection_arguments() -> list[str]:
     """Options that connect a program to the service's database. `run_program` adds the password."""
-    parameters = connection_parameters()
+    connection.ensure_connection()
+    info = connection.connection.info
+    # Of several servers the one that this host uses. The programs would also take a former primary.
+    parameters = connection_parameters() | {"host": info.host, "port": str(info.port)}
     parameters.pop("password", None)
     return [f"--dbname={make_conninfo(**parameters)}", "--no-password"]
 

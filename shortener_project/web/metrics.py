@@ -25,7 +25,7 @@ from analytics.journal.drops import dropped_clicks
 from analytics.journal.writer import writing_error
 from common.clock import seconds_ahead
 from common.database import check_connection, read_first
-from common.host import state, vitals
+from common.host import primary, state, vitals
 from common.host.internal_listener import is_internal_client
 from common.host.metrics import UNSTORED_DROPS, collect_counted, count_database_error
 
@@ -52,7 +52,7 @@ class _OfThisHost(Collector):
         yield from (metric for metric in counted if metric not in unstored)
         is_up = _is_database_up()
         yield GaugeMetricFamily("shortener_database_up", "Whether the database responds", value=is_up)
-        groups = (_journal, _writable, _changes, _processes, partial(_drops, unstored))
+        groups = (_journal, _writable, _changes, _servers, _processes, partial(_drops, unstored))
         for group in (*groups, _losses, _clock) if is_up else groups:
             yield from _metrics_of(group)
 
@@ -129,6 +129,24 @@ def _changes() -> Iterator[Metric]:
         "shortener_changes_unheard_seconds",
         "How long ago this host last heard from the database about changes of links",
         value=state.unheard_seconds(),
+    )
+
+
+def _servers() -> Iterator[Metric]:
+    yield GaugeMetricFamily(
+        "shortener_database_writable",
+        "Whether the database has committed for this host within the last seconds",
+        value=primary.is_committing(),
+    )
+    yield GaugeMetricFamily(
+        "shortener_database_former_primary",
+        "Whether a server of an earlier timeline accepts connections, which this host refuses",
+        value=primary.has_former(),
+    )
+    yield GaugeMetricFamily(
+        "shortener_database_gone_back",
+        "Whether only a server of an earlier timeline responds: acknowledged writes were discarded",
+        value=primary.has_gone_back(),
     )
 
 

@@ -14,7 +14,7 @@ from analytics.journal.backlog import backlog
 from analytics.journal.writer import writing_error
 from common.clock import UNREADY_SECONDS, seconds_ahead
 from common.database import check_connection
-from common.host import state
+from common.host import primary, state
 from common.host.metrics import count_database_error
 from common.host.vitals import counting_problem
 from shortener_project.running.pending import schema_problem
@@ -34,6 +34,10 @@ class Part(NamedTuple):
     name: str
     problem: Callable[[], str | None]
     needs_database: bool = False
+
+
+def _failed_commits() -> str | None:
+    return None if primary.is_committing() else "it does not commit"
 
 
 def _silence() -> str | None:
@@ -62,6 +66,7 @@ def _wrong_clock() -> str | None:
 PARTS = (
     Part(_DATABASE, check_connection),
     Part("migrations", schema_problem, needs_database=True),
+    Part("commits", _failed_commits, needs_database=True),
     Part("changes", _silence),
     Part("journal", _unwritable_journal),
     Part("clicks", _uncounted_clicks, needs_database=True),

@@ -81,6 +81,6 @@ def _clock_part(host: Service) -> str:
 
 def _closed_day(database: str) -> date:
     with psycopg.connect(database) as connection:
-        [(day,)] = connection.execute("SELECT day FROM public.analytics_closedday").fetchall()
+        [(day,)] = connection.execute("SELECT day FROM analytics_closedday").fetchall()
     assert isinstance(day, date)
     return day

@@ -104,7 +104,7 @@ def flipped_bits(stage: Stage, repeats: int) -> Verdict:
         (segment,) = stage.site.clicks_dir.glob(f"*{SUFFIX}")
         hit = _flip_bits(segment, stage.random)
         damaged |= hit
-        # It fails if it cannot read on, which is so unless only lengths are damaged.
+        # It stops at the damage. The last record looks incomplete if its length is damaged.
         children.end_of(children.start(drain, stage.site))
         if stage.random.random() < 0.5:
             # It may have nothing to do and never reach the point.

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import resource
 import signal
+import sys
 from collections.abc import Callable
+from io import StringIO
 from typing import Any
 
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import connection
 
 from analytics.journal import reader
@@ -55,7 +57,11 @@ def drain(
         resource.setrlimit(resource.RLIMIT_NOFILE, (files, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
     if point is not None:
         _die_at(point)
-    call_command("drain_clicks", once=once, damaged=damaged)
+    try:
+        call_command("drain_clicks", once=once, damaged=damaged, stdout=StringIO())
+    except CommandError:
+        # A damaged segment.
+        sys.exit(1)
 
 
 def _die() -> None:

@@ -153,6 +153,17 @@ def test_clicks_of_a_backup_count_although_this_host_counted_and_deleted_their_s
     assert service.manage("audit_counters").stdout == "0 differences.\n"
 
 
+def test_a_backup_has_the_segments_that_were_set_aside(make_service: MakeService, tmp_path: Path) -> None:
+    file = tmp_path / "shortener.backup"
+    service = make_service(**LONG_TIMEOUTS)
+    service.start()
+    segment = "01890000-0000-7000-8000-000000000000"
+    (service.var_dir / "clicks" / f"{segment}.damaged").write_bytes(b"damaged")
+    assert service.manage("backup", file).returncode == 0
+    with tarfile.open(file) as archive:
+        assert f"clicks/{segment}.segment" in archive.getnames()
+
+
 def test_restore_refuses_other_secrets_and_damaged_files(
     make_service: MakeService, make_database: Callable[[], str], tmp_path: Path
 ) -> None:

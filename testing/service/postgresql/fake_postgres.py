@@ -1,4 +1,4 @@
-"""A minimal PostgreSQL server that only reports its version: protocol 3.0, unencrypted, no password."""
+"""A minimal PostgreSQL server that has a version and no functions: protocol 3.0, unencrypted, no password."""
 
 from __future__ import annotations
 
@@ -54,9 +54,12 @@ def _talk(client: socket.socket, read: Callable[[int], bytes], version: str) -> 
     for name, value in parameters.items():
         reply += _message(b"S", f"{name}\0{value}\0".encode())
     client.sendall(reply + _message(b"K", struct.pack("!II", 1, 1)) + _message(b"Z", b"I"))
-    # Do not respond to anything else; the client must disconnect.
-    while read(1):
-        pass
+    unknown = b"SERROR\0VERROR\0C42883\0Mfunction does not exist\0\0"
+    while kind := read(1):
+        (length,) = struct.unpack("!I", read(4))
+        read(length - 4)
+        if kind == b"Q":
+            client.sendall(_message(b"E", unknown) + _message(b"Z", b"I"))
 
 
 def _message(kind: bytes, content: bytes) -> bytes:

@@ -50,14 +50,18 @@ def database_server() -> Iterator[Server]:
         shutil.rmtree(folder)
 
 
-def unheard_seconds(service: Service) -> float:
-    """The time since this host last heard of changes, according to its metrics."""
-    name = "shortener_changes_unheard_seconds "
+def metric(service: Service, name: str) -> float:
+    """A metric of the host without labels."""
     response = service.call_internal("/metrics")
     assert response.status == 200, response
-    lines = [line for line in response.body.decode().splitlines() if line.startswith(name)]
-    assert lines, response.body.decode()
-    return float(lines[0].removeprefix(name))
+    values = [line.split()[1] for line in response.body.decode().splitlines() if line.startswith(f"{name} ")]
+    assert values, response.body.decode()
+    return float(values[0])
+
+
+def unheard_seconds(service: Service) -> float:
+    """The time since this host last heard of changes, according to its metrics."""
+    return metric(service, "shortener_changes_unheard_seconds")
 
 
 def wait_until_silent(service: Service, seconds: float = 6) -> None:

@@ -42,10 +42,13 @@ class Pair:
             database.execute("CHECKPOINT")
 
     def kill_primary(self) -> None:
-        pid = self.primary.pid
+        self.kill(self.primary)
+
+    def kill(self, server: EmbeddedPostgres) -> None:
+        pid = server.pid
         assert pid is not None
         os.kill(pid, signal.SIGQUIT)
-        eventually(lambda: self.primary.pid is None)
+        eventually(lambda: server.pid is None)
 
     def stop_standby(self) -> None:
         pid = self.standby.pid

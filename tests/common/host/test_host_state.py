@@ -9,7 +9,6 @@ import pytest
 from pytest_django.fixtures import Settings
 
 from common.host import cache_versions, state
-from common.host.state import PreviousServer
 
 HOST, CODE = "go.example.com", "spring"
 HOUR = 3_600
@@ -72,18 +71,6 @@ def test_a_silence_invalidates_every_cache_and_changes_no_number() -> None:
 
     assert not before.known.is_current
     assert state.numbers_of(HOST, CODE) == numbers
-
-
-def test_a_different_server_is_noticed_once() -> None:
-    servers = [("one", "1"), ("one", "1"), ("one", "2"), ("two", "2"), ("two", "2")]
-    former = [state.note_server(system, timeline) for system, timeline in servers]
-    assert former == [
-        PreviousServer.SAME,
-        PreviousServer.SAME,
-        PreviousServer.OTHER_TIMELINE,
-        PreviousServer.OTHER_SYSTEM,
-        PreviousServer.SAME,
-    ]
 
 
 def test_the_file_survives_processes_and_is_readable_by_its_account_only(file: Path) -> None:

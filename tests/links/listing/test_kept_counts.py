@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, connections
 from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
-from common.host import state
+from common.host import primary, state
 from testing.links.many import imported
 from testing.threads import at_once
 from tests.links.listing.listed import listed, naive_order, stock, total
@@ -67,26 +67,29 @@ def separate_state(settings: Settings, tmp_path: Path) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("separate_state")
-@pytest.mark.parametrize("other", [("system", "2"), ("restored", "1")])
+@pytest.mark.parametrize("other", [(7, 2), (8, 1)], ids=["timeline", "system"])
 def test_a_count_is_not_used_on_another_server_or_timeline(
     api: APIClient,
     alice: NewAccount,
     monkeypatch: pytest.MonkeyPatch,
     django_assert_num_queries: Any,
     *,
-    other: tuple[str, str],
+    other: tuple[int, int],
 ) -> None:
     monkeypatch.setattr("links.listing.searches.FETCH_LIMIT", 2)
+    # The connection stays, as the transaction of the test does.
+    monkeypatch.setattr(connections["default"], "_server", primary.UNKNOWN)
     stock(alice.user, 5)
     for server, queries in (
-        (("system", "1"), 4),
-        (("system", "1"), 3),
+        ((7, 1), 4),
+        ((7, 1), 3),
         (other, 4),
         (other, 3),
     ):
-        state.note_server(*server)
+        primary.admit(primary.number_of(*server))
         with django_assert_num_queries(queries):
             assert total(api, search="stock", limit=1) == 5
+    primary.forget()
 
 
 def test_only_new_links_are_counted_after_insertions(

@@ -1,0 +1,176 @@
+"""Which servers the connections of a host may use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+import dj_database_url
+import psycopg
+import pytest
+from django.db import OperationalError, connection, transaction
+
+from accounts.models import User
+from common.database import is_outage
+from common.host import cache_versions, primary
+from common.host.primary import Verdict, number_of, timeline_of
+from common.postgresql import admission, heartbeat
+from common.postgresql.admission import OnFormerPrimary, OnStandby
+from common.postgresql.bounded import BoundedConnection
+from shortener_project.configuration.django_settings.database import database_settings
+from testing.accounts.accounts import account
+from testing.connections import closed_connection as closed_connection
+from testing.connections import connect_elsewhere
+from testing.service.postgresql.standbys import primary_and_standby
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_host_memory")]
+
+
+@pytest.fixture(autouse=True)
+def new_connection(own_host_memory: None, closed_connection: None) -> None:
+    connection.close()
+
+
+def parameters(url: str) -> dict[str, Any]:
+    database = database_settings(url, statement_timeout=0, idle_transaction_timeout=0, lock_timeout=0)
+    names = {"host": "HOST", "port": "PORT", "dbname": "NAME", "user": "USER", "password": "PASSWORD"}
+    return {name: database[key] for name, key in names.items() if database[key]} | database["OPTIONS"]
+
+
+def reached(url: str) -> tuple[str, int]:
+    """The host name and the timeline of the server that a new connection reaches."""
+    opened, server = admission.connect(BoundedConnection.connect_in_autocommit, parameters(url))
+    with opened:
+        return opened.info.host, timeline_of(server.number)
+
+
+def name_of(url: str) -> str:
+    return str(dj_database_url.parse(url)["HOST"])
+
+
+def test_the_server_with_the_highest_timeline_is_used_wherever_the_url_names_it() -> None:
+    with primary_and_standby() as pair:
+        former, new = name_of(pair.primary.url), name_of(pair.standby.url)
+        hosts = urlsplit(pair.url).netloc.rpartition("@")[2]
+        reverse = pair.url.replace(hosts, ",".join(reversed(hosts.split(","))))
+        with pytest.raises(OnStandby):
+            reached(pair.standby.url)
+        for url in (pair.primary.url, pair.url, reverse):
+            assert reached(url) == (former, 1)
+
+        pair.promote()
+
+        # Both accept writes, and this host has not met the new one yet.
+        assert reached(pair.url) == (former, 1)
+        before = cache_versions.versions_of("sho.rt", "spring").known
+        # At once, without waiting for a checkpoint.
+        assert reached(pair.standby.url) == (new, 2)
+        assert not before.is_current
+        for url in (pair.standby.url, pair.url, reverse):
+            assert reached(url) == (new, 2)
+        with pytest.raises(OnFormerPrimary, match="is on timeline 1, but this host has used timeline 2"):
+            reached(pair.primary.url)
+
+
+def test_parameters_of_several_servers_are_those_of_each() -> None:
+    several = {"host": "a,b", "port": "1,2", "dbname": "name"}
+    assert [*admission.servers_of(several)] == [
+        {"host": "a", "port": "1", "dbname": "name"},
+        {"host": "b", "port": "2", "dbname": "name"},
+    ]
+    one_port = {"host": "a,b", "port": "5432"}
+    assert [*admission.servers_of(one_port)] == [
+        {"host": "a", "port": "5432"},
+        {"host": "b", "port": "5432"},
+    ]
+    assert [*admission.servers_of({"dbname": "name"})] == [{"dbname": "name"}]
+
+
+def test_a_connection_is_left_before_its_next_use() -> None:
+    connection.ensure_connection()
+    former = connection.connection
+    assert primary.admit(number_of(7, 1)) is Verdict.OTHER
+
+    assert User.objects.count() == 0
+
+    assert former.closed
+    assert connection.connection is not former
+    assert primary.current() == connection._server
+
+
+def test_a_transaction_on_a_former_primary_ends_without_effect() -> None:
+    def rename(**when: bool) -> None:
+        with transaction.atomic():
+            User.objects.update(first_name="Grace")
+            primary.admit(number_of(7, 1))
+            if when["statement"]:
+                User.objects.count()
+
+    owner = account("ada@example.com").user
+    for statement in (True, False):
+        with pytest.raises(OperationalError, match="Another server has taken over") as ended:
+            rename(statement=statement)
+        assert is_outage(ended.value)
+        assert User.objects.get(pk=owner.pk).first_name == "Ada"
+
+
+@contextmanager
+def role(name: str) -> Iterator[tuple[psycopg.Connection[tuple[object, ...]], dict[str, Any]]]:
+    """A connection of the owner, and the connection parameters of a new role without special rights."""
+    connection.ensure_connection()
+    with connect_elsewhere() as owner:
+        owner.execute(f"CREATE ROLE {name} LOGIN PASSWORD 'secret'")
+        try:
+            yield owner, {**connection.get_connection_params(), "user": name, "password": "secret"}
+        finally:
+            owner.execute(f"DROP ROLE {name}")
+
+
+@pytest.fixture
+def restricted() -> Iterator[dict[str, Any]]:
+    """The connection parameters of a role that may neither identify the server nor write messages."""
+    query = """
+        SELECT oid::regprocedure::text FROM pg_proc
+        WHERE proname IN ('pg_control_system', 'pg_logical_emit_message')
+    """
+    with role("restricted_client") as (owner, parameters):
+        functions = [name for (name,) in owner.execute(query).fetchall()]
+        for function in functions:
+            owner.execute(f"REVOKE EXECUTE ON FUNCTION {function} FROM PUBLIC")
+        try:
+            yield parameters
+        finally:
+            for function in functions:
+                owner.execute(f"GRANT EXECUTE ON FUNCTION {function} TO PUBLIC")
+
+
+def test_without_rights_any_server_is_used_and_contact_counts_as_a_commit(restricted: dict[str, Any]) -> None:
+    primary.admit(number_of(7, 2))
+    opened, server = admission.connect(BoundedConnection.connect_in_autocommit, restricted)
+    with opened:
+        assert server == (primary.UNKNOWN, "permission denied for function pg_control_system")
+        heartbeat.confirm(opened)
+        assert opened.execute("SELECT 1").fetchone() == (1,)
+
+
+def test_a_heartbeat_needs_no_special_rights_and_commits() -> None:
+    query = "SELECT pg_current_wal_flush_lsn()::text, txid_snapshot_xmax(txid_current_snapshot())"
+    is_later = (
+        "SELECT pg_current_wal_flush_lsn() > %s::pg_lsn, txid_snapshot_xmax(txid_current_snapshot()) > %s"
+    )
+    with (
+        role("ordinary_client") as (owner, parameters),
+        psycopg.connect(**parameters, autocommit=True) as opened,
+    ):
+        [before] = owner.execute(query).fetchall()
+        heartbeat.confirm(opened)
+        assert owner.execute(is_later, before).fetchall() == [(True, True)]
+
+
+def test_a_new_connection_has_the_time_zone_without_another_statement() -> None:
+    connection.close()
+    with connection.execute_wrapper(lambda execute, *arguments: pytest.fail(f"{arguments}")):
+        connection.ensure_connection()
+    assert connection.connection.info.parameter_status("TimeZone") == "UTC"
