@@ -22,6 +22,7 @@ from django.db import connection
 from django.utils.crypto import constant_time_compare
 
 from analytics.journal.writer import SUFFIX, sync_folder
+from common.host import primary
 from shortener_project import __version__
 from shortener_project.backup.archive import DIGEST, DUMP, JOURNAL, MANIFEST, secret_digest, signature
 from shortener_project.backup.postgres_programs import connection_arguments, run_program
@@ -68,6 +69,8 @@ def restore_backup(file: Path, *, replace: bool = False) -> int:
         except _NOT_A_BACKUP as error:
             raise CommandError(f"{file} is not a complete backup: {error}") from None
         script = _script(folder)
+        # The operator has chosen this server, even if this host has used a later timeline.
+        primary.forget()
         with _unused_database(replace=replace):
             _load(folder, script, segments, replace=replace)
             _write_segments(segments)

@@ -1,4 +1,4 @@
--- Written by `make schema`. Digest of the migrations: baf417e24669f108f4ac0a405a7d31f25f9515446633a418322392a024b94f50
+-- Written by `make schema`. Digest of the migrations: d9187b0d1fc03895fe77034cc7aa5f758351812733b2d3e77fb81a86192bd23c
 SET LOCAL check_function_bodies = false;
 CREATE FUNCTION accounts_create_personal_workspace() RETURNS trigger
     LANGUAGE plpgsql
@@ -835,24 +835,24 @@ CREATE FUNCTION links_lock_storage(owners bigint[]) RETURNS bigint[]
     LANGUAGE plpgsql
     AS $$
 DECLARE
-    lowest bigint;
-    near bigint[];
+    owner bigint;
+    near bigint[] := '{}';
 BEGIN
-    SELECT min(bytes) INTO lowest FROM accounts_storagelimit;
-    IF lowest IS NULL THEN
-        RETURN '{}';
-    END IF;
     -- Almost all end here: all workspaces of the owners' owners together are far below the lowest limit.
-    near := ARRAY(
-        SELECT owner FROM unnest(owners) owner WHERE CASE
-            WHEN lowest - links_near_limit() < (
+    -- A query with the array would be planned each time.
+    FOREACH owner IN ARRAY owners LOOP
+        IF EXISTS (
+            SELECT FROM (SELECT min(bytes) AS bytes FROM accounts_storagelimit) lowest
+            WHERE lowest.bytes IS NOT NULL AND lowest.bytes - links_near_limit() < (
                 SELECT sum(t.bytes)
                 FROM accounts_member m JOIN accounts_member o ON o.user_id = m.user_id AND o.role = 'owner'
                 JOIN links_ownertotals t ON t.owner_id = o.workspace_id
                 WHERE m.workspace_id = owner AND m.role = 'owner'
-            ) THEN links_is_near_limit(owner) ELSE false
-        END
-    );
+            )
+        ) AND links_is_near_limit(owner) THEN
+            near := near || owner;
+        END IF;
+    END LOOP;
     IF near <> '{}' THEN
         PERFORM FROM accounts_workspace WHERE id = ANY (ARRAY(SELECT accounts_limits_owner(n) FROM unnest(near) n))
         ORDER BY id FOR NO KEY UPDATE;
@@ -2613,7 +2613,7 @@ INSERT INTO django_migrations VALUES
 	(51, 'limits', '0001_initial', now(), '44aee3597253b1132001afb1d55da4c0cea0e069047bcba902dbd67f391eed2b'),
 	(52, 'links', '0003_owned_by_workspaces', now(), '6e72ea56423094a87af8f34076ef7b6b0e2d67f17b2b55c078bb88bbdb81532a'),
 	(53, 'links', '0004_keys_of_links', now(), '96b45b54dbdc0b759bb12ae960abebaff95733279c3680d7c19327eae256d45b'),
-	(54, 'links', '0005_stored_bytes', now(), 'e3ec4e1ed07244fd25ebc3433f09a8820da64d75d21611225e0e441d1b42115f'),
+	(54, 'links', '0005_stored_bytes', now(), '3c3c8403677804bcda98275f1025a2d935daa2870ffd74e993b7c37227230a5d'),
 	(55, 'mfa', '0001_initial', now(), NULL),
 	(56, 'mfa', '0002_authenticator_timestamps', now(), NULL),
 	(57, 'mfa', '0003_authenticator_type_uniq', now(), NULL),

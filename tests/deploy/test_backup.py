@@ -147,6 +147,11 @@ def test_clicks_of_a_backup_count_although_this_host_counted_and_deleted_their_s
     eventually(lambda: list((service.var_dir / "clicks").glob("finished-*")))
     service.stop()
 
+    # The server is restored to an earlier timeline than this host has used.
+    later = "from common.host import primary; primary.admit(primary.current() + 1)"
+    assert service.manage("shell", "--command", later).returncode == 0
+    refused = service.manage("audit_counters")
+    assert "is on timeline 1, but this host has used timeline 2" in refused.stderr
     assert service.manage("restore", file, "--replace").returncode == 0
     service.start()
     eventually(lambda: clicks_of(service, owner.api_key, link) == 10)

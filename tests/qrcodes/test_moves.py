@@ -12,7 +12,9 @@ from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
 from accounts.models import Workspace
+from accounts.rights.plans import Plan
 from accounts.services import NewAccount
+from accounts.workspaces.services import change_plan
 from links.models import Link
 from qrcodes.models import QrCode
 from testing.accounts.fixtures import marketing as marketing
@@ -52,6 +54,8 @@ def test_qr_codes_follow_their_link(
 def test_more_qr_codes_than_a_workspace_can_have_move_nothing(
     settings: Settings, api: APIClient, alice: NewAccount, marketing: Workspace, make_qr_code: MakeQrCode
 ) -> None:
+    # A plan of its own, so that it does not share the limit of the account.
+    change_plan(workspace=marketing, plan=Plan.ENTERPRISE)
     settings.QR_CODES_PER_ACCOUNT = 2
     codes = [make_qr_code() for _ in range(2)]
     plain = api.post("/api/urls", {"originalUrl": "https://example.com/"}).json()["data"]["url"]["_id"]

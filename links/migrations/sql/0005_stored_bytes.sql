@@ -42,24 +42,24 @@ END $$;
 -- lock totals, so that they cannot deadlock.
 CREATE FUNCTION links_lock_storage(owners bigint[]) RETURNS bigint[] LANGUAGE plpgsql AS $$
 DECLARE
-    lowest bigint;
-    near bigint[];
+    owner bigint;
+    near bigint[] := '{}';
 BEGIN
-    SELECT min(bytes) INTO lowest FROM accounts_storagelimit;
-    IF lowest IS NULL THEN
-        RETURN '{}';
-    END IF;
     -- Almost all end here: all workspaces of the owners' owners together are far below the lowest limit.
-    near := ARRAY(
-        SELECT owner FROM unnest(owners) owner WHERE CASE
-            WHEN lowest - links_near_limit() < (
+    -- A query with the array would be planned each time.
+    FOREACH owner IN ARRAY owners LOOP
+        IF EXISTS (
+            SELECT FROM (SELECT min(bytes) AS bytes FROM accounts_storagelimit) lowest
+            WHERE lowest.bytes IS NOT NULL AND lowest.bytes - links_near_limit() < (
                 SELECT sum(t.bytes)
                 FROM accounts_member m JOIN accounts_member o ON o.user_id = m.user_id AND o.role = 'owner'
                 JOIN links_ownertotals t ON t.owner_id = o.workspace_id
                 WHERE m.workspace_id = owner AND m.role = 'owner'
-            ) THEN links_is_near_limit(owner) ELSE false
-        END
-    );
+            )
+        ) AND links_is_near_limit(owner) THEN
+            near := near || owner;
+        END IF;
+    END LOOP;
     IF near <> '{}' THEN
         PERFORM FROM accounts_workspace WHERE id = ANY (ARRAY(SELECT accounts_limits_owner(n) FROM unnest(near) n))
         ORDER BY id FOR NO KEY UPDATE;

@@ -6,7 +6,6 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from common.host import primary
 from shortener_project.backup.restoring import restore_backup
 
 
@@ -20,8 +19,6 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         file: Path = options["file"].resolve()
-        # The operator has chosen this server, whatever this host used before.
-        primary.forget()
         try:
             segments = restore_backup(file, replace=options["replace"])
         except OSError as error:
