@@ -2,7 +2,7 @@
 all other requests.
 
 Only this module, its base classes `fastlane.handoff.connection_owner` and `fastlane.handoff.request_threads`, and
-`fastlane.sockets.requests.framing` use gunicorn's internals. They derive from the threaded worker of the pinned
+`fastlane.sockets.incoming` use gunicorn's internals. They derive from the threaded worker of the pinned
 release. ``shortener_project.gunicorn_conf`` sets a worker's role before the fork: ``redirect`` accepts connections and
 serves the fast lane, ``api`` receives the connections with other requests, and ``both`` does all in one process.
 """

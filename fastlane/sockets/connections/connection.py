@@ -6,7 +6,7 @@ import socket
 from collections.abc import Callable
 from typing import Any
 
-from fastlane.sockets.requests.receiving import PartialRequest
+from fastlane.sockets.incoming import PartialRequest
 from fastlane.sockets.responses.outbox import Outbox
 
 # Timeouts for the first byte of a new connection, and from there for the complete head.
