@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from fastlane.sockets.responses.client_stream import Incoming
+from fastlane.sockets.outgoing import Incoming
 
 # A message carries the connection's descriptor and the bytes read from it. Longer requests are passed as a memfd
 # beside the connection.

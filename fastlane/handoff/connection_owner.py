@@ -24,8 +24,7 @@ from fastlane.sockets.compiled_loop import event_loop
 from fastlane.sockets.connections.admission import Admission
 from fastlane.sockets.connections.connection import Connection
 from fastlane.sockets.connections.open_connections import OpenConnections
-from fastlane.sockets.responses.busy import refuse
-from fastlane.sockets.responses.client_stream import Incoming
+from fastlane.sockets.outgoing import Incoming, refuse
 
 
 class ConnectionOwner(RequestThreads):

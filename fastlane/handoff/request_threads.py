@@ -22,8 +22,7 @@ from fastlane.handoff.channel import Handoff
 from fastlane.handoff.error_responses import ErrorResponses
 from fastlane.sockets.connections.disconnection import has_disconnected
 from fastlane.sockets.incoming import check_target
-from fastlane.sockets.responses.busy import BUSY
-from fastlane.sockets.responses.client_stream import ClientStream
+from fastlane.sockets.outgoing import BUSY, ClientStream
 
 
 class Outcome(Enum):

@@ -14,7 +14,7 @@ from fastlane.fast.lane import FastLane
 from fastlane.sockets.connections.connection import Connection
 from fastlane.sockets.connections.open_connections import OpenConnections
 from fastlane.sockets.event_loop import ConnectionSource, EventLoop
-from fastlane.sockets.responses.client_stream import Incoming
+from fastlane.sockets.outgoing import Incoming
 
 if TYPE_CHECKING:
     from fastlane.compiled.plain_links import PlainLinks

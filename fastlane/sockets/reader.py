@@ -17,9 +17,7 @@ from fastlane.fast.lane import Answer, FastLane
 from fastlane.sockets.connections.connection import HEAD_SECONDS, Connection, body_deadline
 from fastlane.sockets.connections.open_connections import OpenConnections
 from fastlane.sockets.incoming import MAX_HEAD, PartialRequest, is_refused, read_framing
-from fastlane.sockets.responses.busy import BUSY, CONTINUE, HEAD_TOO_LONG
-from fastlane.sockets.responses.client_stream import Incoming
-from fastlane.sockets.responses.outbox import Outbox
+from fastlane.sockets.outgoing import BUSY, CONTINUE, HEAD_TOO_LONG, Incoming, Outbox
 from fastlane.sockets.sender import Sender
 
 # Requests of one connection that are answered per iteration.

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from fastlane.sockets.connections.connection import Connection, write_deadline
 from fastlane.sockets.connections.open_connections import OpenConnections
-from fastlane.sockets.responses.outbox import Outbox
+from fastlane.sockets.outgoing import Outbox
 
 
 class Sender:

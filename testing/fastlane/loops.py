@@ -25,7 +25,7 @@ from fastlane.sockets.connections.admission import Admission
 from fastlane.sockets.connections.connection import Connection
 from fastlane.sockets.connections.open_connections import OpenConnections
 from fastlane.sockets.event_loop import EventLoop
-from fastlane.sockets.responses.client_stream import Incoming
+from fastlane.sockets.outgoing import Incoming
 from testing.fastlane.journals import failing_journal, journal_sizes, records_since
 from testing.fastlane.known_links import lane_of_known_links
 from testing.fastlane.transcripts import Conversation, Transcript

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fastlane.sockets.incoming import PartialRequest
-from fastlane.sockets.responses.outbox import Outbox
+from fastlane.sockets.outgoing import Outbox
 
 # Timeouts for the first byte of a new connection, and from there for the complete head.
 FIRST_BYTE_SECONDS = 10.0

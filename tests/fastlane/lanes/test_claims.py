@@ -28,7 +28,7 @@ from fastlane.handoff.departures import PendingHandoffs
 from fastlane.sockets.connections.connection import Connection
 from fastlane.sockets.connections.open_connections import OpenConnections
 from fastlane.sockets.event_loop import EventLoop
-from fastlane.sockets.responses.client_stream import Incoming
+from fastlane.sockets.outgoing import Incoming
 from links.models import ClickCounter, Link
 from testing.polling import DEADLINE
 from testing.redirects.visits import CLIENT, request

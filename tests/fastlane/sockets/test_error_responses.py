@@ -14,7 +14,7 @@ from pytest_django.fixtures import Settings
 
 from fastlane.handoff.channel import Handoff
 from fastlane.handoff.request_threads import Exchange, Outcome, RequestThreads
-from fastlane.sockets.responses.client_stream import Incoming
+from fastlane.sockets.outgoing import Incoming
 from testing.polling import DEADLINE
 
 HOST = b"Host: sho.rt\r\n"

@@ -19,8 +19,7 @@ from fastlane.sockets.connections import memory_bound
 from fastlane.sockets.connections.connection import Connection
 from fastlane.sockets.connections.open_connections import OpenConnections
 from fastlane.sockets.event_loop import EventLoop
-from fastlane.sockets.responses.client_stream import Incoming
-from fastlane.sockets.responses.outbox import Outbox
+from fastlane.sockets.outgoing import Incoming, Outbox
 from testing.fastlane.compiled import compiled_or_skip
 
 CLIENT = ("192.0.2.1", 40000)

@@ -16,8 +16,7 @@ import pytest
 from fastlane.handoff.channel import Handoff, HandoffQueue
 from fastlane.handoff.departures import PendingHandoffs
 from fastlane.sockets.connections.memory_bound import MAX_BUFFERED
-from fastlane.sockets.responses.busy import BUSY
-from fastlane.sockets.responses.client_stream import Incoming
+from fastlane.sockets.outgoing import BUSY, Incoming
 
 MakeHandoff = Callable[..., tuple[Handoff, socket.socket]]
 MEGABYTE = 1024 * 1024

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from fastlane.handoff.channel import Handoff, HandoffQueue
 from fastlane.handoff.fair_queue import FairQueue
 from fastlane.sockets.incoming import MAX_BODY, ChunkScanner
-from fastlane.sockets.responses.client_stream import Incoming
+from fastlane.sockets.outgoing import Incoming
 from links.bulk.parsers import ImportParser
 from qrcodes.parsers import LogoParser
 
