@@ -23,7 +23,7 @@ from fastlane.handoff.returns import ReturnReceiver, try_return
 from fastlane.sockets.compiled_loop import event_loop
 from fastlane.sockets.connections.admission import Admission
 from fastlane.sockets.connections.connection import Connection
-from fastlane.sockets.connections.open_connections import OpenConnections
+from fastlane.sockets.open_connections import OpenConnections
 from fastlane.sockets.outgoing import Incoming, refuse
 
 

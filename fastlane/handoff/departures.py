@@ -10,7 +10,7 @@ from django.conf import settings
 
 from fastlane.handoff.channel import Handoff, handoff_queues
 from fastlane.handoff.fair_queue import FairQueue
-from fastlane.sockets.connections.memory_bound import MAX_BUFFERED
+from fastlane.sockets.open_connections import MAX_BUFFERED
 from fastlane.sockets.outgoing import refuse
 
 

@@ -12,8 +12,8 @@ from common.host.internal_listener import is_internal_address
 from fastlane.compiled.loading import load
 from fastlane.fast.lane import FastLane
 from fastlane.sockets.connections.connection import Connection
-from fastlane.sockets.connections.open_connections import OpenConnections
 from fastlane.sockets.event_loop import ConnectionSource, EventLoop
+from fastlane.sockets.open_connections import OpenConnections
 from fastlane.sockets.outgoing import Incoming
 
 if TYPE_CHECKING:

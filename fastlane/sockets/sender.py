@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 from fastlane.sockets.connections.connection import Connection, write_deadline
-from fastlane.sockets.connections.open_connections import OpenConnections
+from fastlane.sockets.open_connections import OpenConnections
 from fastlane.sockets.outgoing import Outbox
 
 

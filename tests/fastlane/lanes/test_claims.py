@@ -26,8 +26,8 @@ from fastlane.handoff.channel import Handoff
 from fastlane.handoff.claims import Claims
 from fastlane.handoff.departures import PendingHandoffs
 from fastlane.sockets.connections.connection import Connection
-from fastlane.sockets.connections.open_connections import OpenConnections
 from fastlane.sockets.event_loop import EventLoop
+from fastlane.sockets.open_connections import OpenConnections
 from fastlane.sockets.outgoing import Incoming
 from links.models import ClickCounter, Link
 from testing.polling import DEADLINE

@@ -13,8 +13,8 @@ from gunicorn.config import Config
 from fastlane.sockets.acceptor import Acceptor
 from fastlane.sockets.connections.admission import Admission
 from fastlane.sockets.connections.connection import Connection
-from fastlane.sockets.connections.open_connections import OpenConnections
 from fastlane.sockets.event_loop import EventLoop
+from fastlane.sockets.open_connections import OpenConnections
 from fastlane.sockets.outgoing import Incoming
 from testing.fastlane.known_links import lane_of_known_links
 

@@ -15,7 +15,7 @@ import pytest
 
 from fastlane.handoff.channel import Handoff, HandoffQueue
 from fastlane.handoff.departures import PendingHandoffs
-from fastlane.sockets.connections.memory_bound import MAX_BUFFERED
+from fastlane.sockets.open_connections import MAX_BUFFERED
 from fastlane.sockets.outgoing import BUSY, Incoming
 
 MakeHandoff = Callable[..., tuple[Handoff, socket.socket]]

@@ -18,8 +18,8 @@ from fastlane.fast.lane import FastLane
 from fastlane.handoff.channel import Handoff
 from fastlane.handoff.lookups import Lookups
 from fastlane.sockets.connections.connection import Connection
-from fastlane.sockets.connections.open_connections import OpenConnections
 from fastlane.sockets.event_loop import EventLoop
+from fastlane.sockets.open_connections import OpenConnections
 from fastlane.sockets.outgoing import Incoming
 
 CLIENT = ("192.0.2.1", 40000)
