@@ -20,7 +20,7 @@ from gunicorn.workers.gthread import TConn, ThreadWorker
 
 from fastlane.handoff.channel import Handoff
 from fastlane.handoff.error_responses import ErrorResponses
-from fastlane.sockets.connections.disconnection import has_disconnected
+from fastlane.sockets.connection import has_disconnected
 from fastlane.sockets.incoming import check_target
 from fastlane.sockets.outgoing import BUSY, ClientStream
 

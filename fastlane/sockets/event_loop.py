@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from analytics.journal.writer import journal
 from fastlane.fast.counts import Counts
 from fastlane.fast.lane import Answer, FastLane
-from fastlane.sockets.connections.connection import Connection
+from fastlane.sockets.connection import Connection
 from fastlane.sockets.open_connections import OpenConnections
 from fastlane.sockets.outgoing import Incoming, Outbox
 from fastlane.sockets.reader import Reader

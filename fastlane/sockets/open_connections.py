@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any
 
 from common.host.internal_listener import is_internal_address
-from fastlane.sockets.connections.connection import CLOSING_SECONDS, FIRST_BYTE_SECONDS, Connection
+from fastlane.sockets.connection import CLOSING_SECONDS, FIRST_BYTE_SECONDS, Connection
 
 # Bytes of incomplete requests and unsent responses.
 MAX_BUFFERED = 64 * 1024 * 1024

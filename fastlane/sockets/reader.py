@@ -14,7 +14,7 @@ from analytics.journal.writer import journal
 from fastlane.fast.counts import Counts
 from fastlane.fast.health import Health
 from fastlane.fast.lane import Answer, FastLane
-from fastlane.sockets.connections.connection import HEAD_SECONDS, Connection, body_deadline
+from fastlane.sockets.connection import HEAD_SECONDS, Connection, body_deadline
 from fastlane.sockets.incoming import MAX_HEAD, PartialRequest, is_refused, read_framing
 from fastlane.sockets.open_connections import OpenConnections
 from fastlane.sockets.outgoing import BUSY, CONTINUE, HEAD_TOO_LONG, Incoming, Outbox

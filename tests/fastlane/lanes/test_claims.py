@@ -25,7 +25,7 @@ from fastlane.handoff import claims
 from fastlane.handoff.channel import Handoff
 from fastlane.handoff.claims import Claims
 from fastlane.handoff.departures import PendingHandoffs
-from fastlane.sockets.connections.connection import Connection
+from fastlane.sockets.connection import Connection
 from fastlane.sockets.event_loop import EventLoop
 from fastlane.sockets.open_connections import OpenConnections
 from fastlane.sockets.outgoing import Incoming

@@ -15,8 +15,8 @@ from gunicorn.config import Config
 
 from fastlane.fast.lane import FastLane
 from fastlane.sockets.compiled_loop import CompiledEventLoop
+from fastlane.sockets.connection import Connection
 from fastlane.sockets.connections import memory_bound
-from fastlane.sockets.connections.connection import Connection
 from fastlane.sockets.event_loop import EventLoop
 from fastlane.sockets.open_connections import OpenConnections
 from fastlane.sockets.outgoing import Incoming, Outbox

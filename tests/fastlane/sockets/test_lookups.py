@@ -17,7 +17,7 @@ from gunicorn.config import Config
 from fastlane.fast.lane import FastLane
 from fastlane.handoff.channel import Handoff
 from fastlane.handoff.lookups import Lookups
-from fastlane.sockets.connections.connection import Connection
+from fastlane.sockets.connection import Connection
 from fastlane.sockets.event_loop import EventLoop
 from fastlane.sockets.open_connections import OpenConnections
 from fastlane.sockets.outgoing import Incoming
