@@ -20,7 +20,7 @@ from gunicorn.workers.gthread import STOP_KEEPALIVE_LINGER
 from common.host.priority import lower_priority
 from fastlane.compiled.loading import load
 from fastlane.handoff.connection_owner import ConnectionOwner
-from fastlane.sockets.acceptor import Acceptor
+from fastlane.sockets.admission import Acceptor
 from fastlane.warm_start.loader import end_loader, start_loader
 from fastlane.warm_start.reader import start_reading
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fastlane.handoff.channel import Handoff, handoff_queues
-from fastlane.sockets.acceptor import OUT_OF_DESCRIPTORS
+from fastlane.sockets.admission import OUT_OF_DESCRIPTORS
 
 # A stopping worker drains the handoff queue for this long.
 _DRAIN_SECONDS = 0.5

@@ -20,9 +20,9 @@ from fastlane.handoff.departures import PendingHandoffs
 from fastlane.handoff.lookups import Lookups
 from fastlane.handoff.request_threads import Exchange, Outcome, RequestThreads
 from fastlane.handoff.returns import ReturnReceiver, try_return
+from fastlane.sockets.admission import Admission
 from fastlane.sockets.compiled_loop import event_loop
 from fastlane.sockets.connection import Connection
-from fastlane.sockets.connections.admission import Admission
 from fastlane.sockets.open_connections import OpenConnections
 from fastlane.sockets.outgoing import Incoming, refuse
 

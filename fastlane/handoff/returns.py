@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fastlane.handoff.channel import Handoff, handoff_queues
-from fastlane.sockets.acceptor import OUT_OF_DESCRIPTORS
+from fastlane.sockets.admission import OUT_OF_DESCRIPTORS
 from fastlane.sockets.event_loop import EventLoop
 
 # Connections received in one iteration, so that no event source starves the others.

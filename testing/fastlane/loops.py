@@ -19,10 +19,9 @@ from gunicorn.config import Config
 
 from common.host import state
 from common.host.guess_counts import guesses
-from fastlane.sockets.acceptor import Acceptor
+from fastlane.sockets.admission import Acceptor, Admission
 from fastlane.sockets.compiled_loop import CompiledEventLoop
 from fastlane.sockets.connection import Connection
-from fastlane.sockets.connections.admission import Admission
 from fastlane.sockets.event_loop import EventLoop
 from fastlane.sockets.open_connections import OpenConnections
 from fastlane.sockets.outgoing import Incoming

@@ -10,9 +10,8 @@ from typing import Any
 
 from gunicorn.config import Config
 
-from fastlane.sockets.acceptor import Acceptor
+from fastlane.sockets.admission import Acceptor, Admission
 from fastlane.sockets.connection import Connection
-from fastlane.sockets.connections.admission import Admission
 from fastlane.sockets.event_loop import EventLoop
 from fastlane.sockets.open_connections import OpenConnections
 from fastlane.sockets.outgoing import Incoming
