@@ -13,13 +13,11 @@ from typing import Any
 from django.conf import settings
 
 from fastlane.fast.lane import FastLane
-from fastlane.handoff.arrivals import HandoffReceiver
-from fastlane.handoff.channel import Handoff
+from fastlane.handoff.between_processes import Handoff, HandoffReceiver, ReturnReceiver, try_return
 from fastlane.handoff.claims import Claims
 from fastlane.handoff.departures import PendingHandoffs
 from fastlane.handoff.lookups import Lookups
 from fastlane.handoff.request_threads import Exchange, Outcome, RequestThreads
-from fastlane.handoff.returns import ReturnReceiver, try_return
 from fastlane.sockets.admission import Admission
 from fastlane.sockets.compiled_loop import event_loop
 from fastlane.sockets.connection import Connection

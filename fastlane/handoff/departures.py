@@ -8,7 +8,7 @@ from typing import Any
 
 from django.conf import settings
 
-from fastlane.handoff.channel import Handoff, handoff_queues
+from fastlane.handoff.between_processes import Handoff, handoff_queues
 from fastlane.handoff.fair_queue import FairQueue
 from fastlane.sockets.open_connections import MAX_BUFFERED
 from fastlane.sockets.outgoing import refuse

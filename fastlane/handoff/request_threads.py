@@ -18,7 +18,7 @@ from gunicorn.http.wsgi import FileWrapper, create
 from gunicorn.http.wsgi import Response as StockResponse
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
-from fastlane.handoff.channel import Handoff
+from fastlane.handoff.between_processes import Handoff
 from fastlane.handoff.error_responses import ErrorResponses
 from fastlane.sockets.connection import has_disconnected
 from fastlane.sockets.incoming import check_target

@@ -22,7 +22,7 @@ from common.host.guess_counts import guesses
 from fastlane.fast.lane import FastLane
 from fastlane.fast.lookup import lookup
 from fastlane.handoff import claims
-from fastlane.handoff.channel import Handoff
+from fastlane.handoff.between_processes import Handoff
 from fastlane.handoff.claims import Claims
 from fastlane.handoff.departures import PendingHandoffs
 from fastlane.sockets.connection import Connection

@@ -12,7 +12,7 @@ from gunicorn.config import Config
 from gunicorn.glogging import Logger
 from pytest_django.fixtures import Settings
 
-from fastlane.handoff.channel import Handoff
+from fastlane.handoff.between_processes import Handoff
 from fastlane.handoff.request_threads import Exchange, Outcome, RequestThreads
 from fastlane.sockets.outgoing import Incoming
 from testing.polling import DEADLINE

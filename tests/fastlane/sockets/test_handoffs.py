@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from fastlane.handoff.channel import Handoff, HandoffQueue
+from fastlane.handoff.between_processes import Handoff, HandoffQueue
 from fastlane.handoff.departures import PendingHandoffs
 from fastlane.sockets.open_connections import MAX_BUFFERED
 from fastlane.sockets.outgoing import BUSY, Incoming

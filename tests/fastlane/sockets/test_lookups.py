@@ -15,7 +15,7 @@ from django.conf import settings
 from gunicorn.config import Config
 
 from fastlane.fast.lane import FastLane
-from fastlane.handoff.channel import Handoff
+from fastlane.handoff.between_processes import Handoff
 from fastlane.handoff.lookups import Lookups
 from fastlane.sockets.connection import Connection
 from fastlane.sockets.event_loop import EventLoop

@@ -12,7 +12,7 @@ from gunicorn.http.unreader import IterUnreader
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastlane.handoff.channel import Handoff, HandoffQueue
+from fastlane.handoff.between_processes import Handoff, HandoffQueue
 from fastlane.handoff.fair_queue import FairQueue
 from fastlane.sockets.incoming import MAX_BODY, ChunkScanner
 from fastlane.sockets.outgoing import Incoming
