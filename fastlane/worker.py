@@ -21,8 +21,7 @@ from common.host.priority import lower_priority
 from fastlane.compiled.loading import load
 from fastlane.handoff.connection_owner import ConnectionOwner
 from fastlane.sockets.admission import Acceptor
-from fastlane.warm_start.loader import end_loader, start_loader
-from fastlane.warm_start.reader import start_reading
+from fastlane.warm_start import end_loader, start_loader, start_reading
 
 # Iterations of the event loop per iteration of gunicorn's loop, while each one finds work.
 _LOOP_ITERATIONS = 4
