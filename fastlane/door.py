@@ -16,8 +16,8 @@ from typing import Any
 from django.conf import settings
 
 from common.host.process_names import rename
-from fastlane.handoff.channel import handoff_queues
-from fastlane.warm_start.shared import loaders
+from fastlane.handoff.between_processes import handoff_queues
+from fastlane.warm_start import loaders
 
 WORKER_CLASS = "fastlane.worker.Worker"
 

@@ -2,7 +2,7 @@
 all other requests.
 
 Only this module, its base classes `fastlane.handoff.connection_owner` and `fastlane.handoff.request_threads`, and
-`fastlane.sockets.requests.framing` use gunicorn's internals. They derive from the threaded worker of the pinned
+`fastlane.sockets.incoming` use gunicorn's internals. They derive from the threaded worker of the pinned
 release. ``shortener_project.gunicorn_conf`` sets a worker's role before the fork: ``redirect`` accepts connections and
 serves the fast lane, ``api`` receives the connections with other requests, and ``both`` does all in one process.
 """
@@ -20,9 +20,8 @@ from gunicorn.workers.gthread import STOP_KEEPALIVE_LINGER
 from common.host.priority import lower_priority
 from fastlane.compiled.loading import load
 from fastlane.handoff.connection_owner import ConnectionOwner
-from fastlane.sockets.acceptor import Acceptor
-from fastlane.warm_start.loader import end_loader, start_loader
-from fastlane.warm_start.reader import start_reading
+from fastlane.sockets.admission import Acceptor
+from fastlane.warm_start import end_loader, start_loader, start_reading
 
 # Iterations of the event loop per iteration of gunicorn's loop, while each one finds work.
 _LOOP_ITERATIONS = 4

@@ -18,7 +18,7 @@ import pytest
 SECONDS = {
     "service/requests/test_schemathesis.py": 200,
     "bench/test_sanitized_loop.py": 180,
-    "service/load/test_slow_clients.py": 150,
+    "fastlane/service/test_slow_clients.py": 150,
     "deploy/test_backup.py": 110,
     "contract/naughty_strings/test_naughty_strings.py": 60,
     "service/hosts/test_outages.py": 85,
@@ -29,7 +29,7 @@ SECONDS = {
     "dashboard/test_accessibility.py": 60,
     "dashboard/test_stored_payloads.py": 60,
     "service/processes/test_frozen_processes.py": 140,
-    "service/load/test_queues.py": 45,
+    "fastlane/service/test_queues.py": 45,
     "service/processes/test_stopping.py": 45,
     "service/requests/test_boundaries.py": 40,
     "analytics/counting/journals/test_pipeline_faults.py": 40,

@@ -57,7 +57,7 @@ SLOW = (
     "domains/verification/test_hostile_dns.py",
     "domains/verification/test_hostile_dns_chains.py",
     "fastlane/test_compiled_image.py",
-    "fastlane/test_raw_requests.py",
+    "fastlane/service",
     "qrcodes/test_rendering.py",
     "redirects/limits/test_max_clicks.py",
     "redirects/pages/test_pages_in_a_browser.py",

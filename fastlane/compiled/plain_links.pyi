@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from fastlane.fast.lane import FastLane
-from fastlane.sockets.connections.connection import Connection
-from fastlane.sockets.connections.open_connections import OpenConnections
+from fastlane.sockets.connection import Connection
+from fastlane.sockets.open_connections import OpenConnections
 
 version: str
 PREPARED_FORMAT: str

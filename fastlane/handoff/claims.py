@@ -18,9 +18,9 @@ from django.conf import settings
 from analytics.journal.capture import record_claimed_clicks
 from common.repeated_lines import REPEATED
 from fastlane.fast.capped import CappedLane, Claimable
-from fastlane.handoff.channel import Handoff
+from fastlane.handoff.between_processes import Handoff
 from fastlane.handoff.departures import PendingHandoffs
-from fastlane.sockets.connections.disconnection import has_disconnected
+from fastlane.sockets.connection import has_disconnected
 from fastlane.sockets.event_loop import EventLoop
 from links.destinations.group_claims import NotClaimed
 

@@ -13,19 +13,22 @@ from typing import Any
 from django.conf import settings
 
 from fastlane.fast.lane import FastLane
-from fastlane.handoff.arrivals import HandoffReceiver
-from fastlane.handoff.channel import Handoff, handoff_queues
+from fastlane.handoff.between_processes import (
+    Handoff,
+    HandoffReceiver,
+    ReturnReceiver,
+    handoff_queues,
+    try_return,
+)
 from fastlane.handoff.claims import Claims
 from fastlane.handoff.departures import PendingHandoffs
 from fastlane.handoff.lookups import Lookups
 from fastlane.handoff.request_threads import Exchange, Outcome, RequestThreads
-from fastlane.handoff.returns import ReturnReceiver, try_return
+from fastlane.sockets.admission import Admission
 from fastlane.sockets.compiled_loop import event_loop
-from fastlane.sockets.connections.admission import Admission
-from fastlane.sockets.connections.connection import Connection
-from fastlane.sockets.connections.open_connections import OpenConnections
-from fastlane.sockets.responses.busy import refuse
-from fastlane.sockets.responses.client_stream import Incoming
+from fastlane.sockets.connection import Connection
+from fastlane.sockets.open_connections import OpenConnections
+from fastlane.sockets.outgoing import Incoming, refuse
 
 # Besides all requests on the internal listener.
 _PROBES = (b"GET /readyz ", b"HEAD /readyz ")

@@ -8,10 +8,10 @@ from typing import Any
 
 from django.conf import settings
 
-from fastlane.handoff.channel import Handoff, HandoffQueue
+from fastlane.handoff.between_processes import Handoff, HandoffQueue
 from fastlane.handoff.fair_queue import FairQueue
-from fastlane.sockets.connections.memory_bound import MAX_BUFFERED
-from fastlane.sockets.responses.busy import refuse
+from fastlane.sockets.open_connections import MAX_BUFFERED
+from fastlane.sockets.outgoing import refuse
 
 
 class PendingHandoffs:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from django.conf import settings
 
 from common.http.client_address import client_address, client_network
-from fastlane.handoff.channel import Handoff
+from fastlane.handoff.between_processes import Handoff
 
 _FORWARDED_FOR = re.compile(rb"\r\nx-forwarded-for:([^\r]*)", re.IGNORECASE)
 

@@ -19,7 +19,7 @@ from django.conf import settings
 from common.repeated_lines import REPEATED
 from fastlane.fast.lookup import lookup_many
 from fastlane.fast.prepared import valid_for_waiting
-from fastlane.handoff.channel import Handoff
+from fastlane.handoff.between_processes import Handoff
 from fastlane.sockets.event_loop import EventLoop
 
 _Key = tuple[str, str]

@@ -22,12 +22,11 @@ from gunicorn.http.wsgi import FileWrapper, create
 from gunicorn.http.wsgi import Response as StockResponse
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
-from fastlane.handoff.channel import Handoff
+from fastlane.handoff.between_processes import Handoff
 from fastlane.handoff.error_responses import ErrorResponses
-from fastlane.sockets.connections.disconnection import has_disconnected
-from fastlane.sockets.requests.request_target import check_target
-from fastlane.sockets.responses.busy import BUSY
-from fastlane.sockets.responses.client_stream import ClientStream
+from fastlane.sockets.connection import has_disconnected
+from fastlane.sockets.incoming import check_target
+from fastlane.sockets.outgoing import BUSY, ClientStream
 
 
 class Outcome(Enum):

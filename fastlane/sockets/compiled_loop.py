@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from common.host.internal_listener import is_internal_address
 from fastlane.compiled.loading import load
 from fastlane.fast.lane import FastLane
-from fastlane.sockets.connections.connection import Connection
-from fastlane.sockets.connections.open_connections import OpenConnections
+from fastlane.sockets.connection import Connection
 from fastlane.sockets.event_loop import ConnectionSource, EventLoop
-from fastlane.sockets.responses.client_stream import Incoming
+from fastlane.sockets.open_connections import OpenConnections
+from fastlane.sockets.outgoing import Incoming
 
 if TYPE_CHECKING:
     from fastlane.compiled.plain_links import PlainLinks

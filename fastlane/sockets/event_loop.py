@@ -17,11 +17,10 @@ from typing import Any, Protocol
 from analytics.journal.writer import journal
 from fastlane.fast.counts import Counts
 from fastlane.fast.lane import Answer, FastLane
-from fastlane.sockets.connections.connection import Connection
-from fastlane.sockets.connections.open_connections import OpenConnections
+from fastlane.sockets.connection import Connection
+from fastlane.sockets.open_connections import OpenConnections
+from fastlane.sockets.outgoing import Incoming, Outbox
 from fastlane.sockets.reader import Reader
-from fastlane.sockets.responses.client_stream import Incoming
-from fastlane.sockets.responses.outbox import Outbox
 from fastlane.sockets.sender import Sender
 
 # Events per iteration: enough to share a journal write, few enough for their sockets to stay in the CPU cache.

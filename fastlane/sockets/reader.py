@@ -14,13 +14,10 @@ from analytics.journal.writer import journal
 from fastlane.fast.counts import Counts
 from fastlane.fast.health import Health
 from fastlane.fast.lane import Answer, FastLane
-from fastlane.sockets.connections.connection import HEAD_SECONDS, Connection, body_deadline
-from fastlane.sockets.connections.open_connections import OpenConnections
-from fastlane.sockets.requests.framing import MAX_HEAD, is_refused, read_framing
-from fastlane.sockets.requests.receiving import PartialRequest
-from fastlane.sockets.responses.busy import BUSY, CONTINUE, HEAD_TOO_LONG
-from fastlane.sockets.responses.client_stream import Incoming
-from fastlane.sockets.responses.outbox import Outbox
+from fastlane.sockets.connection import HEAD_SECONDS, Connection, body_deadline
+from fastlane.sockets.incoming import MAX_HEAD, PartialRequest, is_refused, read_framing
+from fastlane.sockets.open_connections import OpenConnections
+from fastlane.sockets.outgoing import BUSY, CONTINUE, HEAD_TOO_LONG, Incoming, Outbox
 from fastlane.sockets.sender import Sender
 
 # Requests of one connection that are answered per iteration.

@@ -6,9 +6,9 @@ import select
 import time
 from collections.abc import Callable
 
-from fastlane.sockets.connections.connection import Connection, write_deadline
-from fastlane.sockets.connections.open_connections import OpenConnections
-from fastlane.sockets.responses.outbox import Outbox
+from fastlane.sockets.connection import Connection, write_deadline
+from fastlane.sockets.open_connections import OpenConnections
+from fastlane.sockets.outgoing import Outbox
 
 
 class Sender:

@@ -17,8 +17,8 @@ from fastlane.compiled.loading import load
 from fastlane.fast.counts import Counts
 from fastlane.fast.lane import FastLane
 from fastlane.sockets.compiled_loop import CompiledEventLoop
-from fastlane.sockets.connections.open_connections import OpenConnections
 from fastlane.sockets.event_loop import READ_BYTES
+from fastlane.sockets.open_connections import OpenConnections
 
 if TYPE_CHECKING:
     from fastlane.compiled.plain_links import PlainLinks

@@ -15,9 +15,7 @@ from gunicorn.workers.gthread import ThreadWorker
 
 from fastlane.handoff.error_responses import ErrorResponses
 from fastlane.handoff.request_threads import Response
-from fastlane.sockets.requests.chunks import ChunkScanner
-from fastlane.sockets.requests.receiving import MAX_BODY
-from fastlane.sockets.requests.request_target import check_target
+from fastlane.sockets.incoming import MAX_BODY, ChunkScanner, check_target
 
 wsgi.Response = Response
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from fastlane.sockets.responses.client_stream import Incoming
+from fastlane.sockets.outgoing import Incoming
 
 
 class Conversation(NamedTuple):

@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import closing, suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -96,10 +97,12 @@ class Service(Installation):
     def has_all_workers(self) -> bool:
         """Whether the web server has exactly the configured workers, and each has its role.
 
-        An API worker inherits the listening socket at the fork and closes it once it runs.
+        An API worker inherits the listening socket at the fork and closes it once it runs. Without the fast lane, all
+        workers accept connections.
         """
         web, api = int(self.environment["WEB_CONCURRENCY"]), int(self.environment["API_CONCURRENCY"])
-        return len(self.workers()) == web + api and len(self.accepting()) == web
+        has_lane = self.environment.get("FAST_LANE") != "no" and find_spec("fastlane") is not None
+        return len(self.workers()) == web + api and len(self.accepting()) == (web if has_lane else web + api)
 
     def start(self, *command: str) -> None:
         """Start it and wait until it serves with all its workers: gunicorn starts them one after another."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastlane.sockets.connections import connection, memory_bound
+from fastlane.sockets import connection, open_connections
 from shortener_project.running import open_files
 from testing.service.running import REPOSITORY
 
@@ -11,7 +11,7 @@ SECURITY = (REPOSITORY / "SECURITY.md").read_text()
 
 def test_the_documented_bounds_of_connections_are_those_of_the_code() -> None:
     """ASVS 13.1.2, 13.1.3"""
-    buffered = memory_bound.MAX_BUFFERED // 1024**2
+    buffered = open_connections.MAX_BUFFERED // 1024**2
     assert f"{open_files.CONNECTIONS:,} connections and {buffered} MB in a worker" in SECURITY
     assert connection.FIRST_BYTE_SECONDS == connection.HEAD_SECONDS
     assert f"{connection.HEAD_SECONDS:g} s for the first byte and for a head" in SECURITY

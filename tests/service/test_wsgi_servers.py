@@ -135,9 +135,7 @@ def test_host_does_not_name_the_listener_of_a_client_of_a_unix_socket(database: 
 def test_the_service_follows_and_counts_links_without_the_fast_lane(
     make_service: Callable[..., Service], make_database: Callable[[], str]
 ) -> None:
-    service = make_service(
-        DATABASE_URL=make_database(), SECRET_KEY=SECRET_KEY, FAST_LANE="no", API_CONCURRENCY="0"
-    )
+    service = make_service(DATABASE_URL=make_database(), SECRET_KEY=SECRET_KEY, FAST_LANE="no")
     service.start()
     link = service.create_link(service.owner.api_key, originalUrl="https://example.com/")
 

@@ -22,13 +22,13 @@ from common.host.guess_counts import guesses
 from fastlane.fast.lane import FastLane
 from fastlane.fast.lookup import lookup
 from fastlane.handoff import claims
-from fastlane.handoff.channel import Handoff
+from fastlane.handoff.between_processes import Handoff
 from fastlane.handoff.claims import Claims
 from fastlane.handoff.departures import PendingHandoffs
-from fastlane.sockets.connections.connection import Connection
-from fastlane.sockets.connections.open_connections import OpenConnections
+from fastlane.sockets.connection import Connection
 from fastlane.sockets.event_loop import EventLoop
-from fastlane.sockets.responses.client_stream import Incoming
+from fastlane.sockets.open_connections import OpenConnections
+from fastlane.sockets.outgoing import Incoming
 from links.models import ClickCounter, Link
 from testing.polling import DEADLINE
 from testing.redirects.visits import CLIENT, request

@@ -10,12 +10,11 @@ from typing import Any
 
 from gunicorn.config import Config
 
-from fastlane.sockets.acceptor import Acceptor
-from fastlane.sockets.connections.admission import Admission
-from fastlane.sockets.connections.connection import Connection
-from fastlane.sockets.connections.open_connections import OpenConnections
+from fastlane.sockets.admission import Acceptor, Admission
+from fastlane.sockets.connection import Connection
 from fastlane.sockets.event_loop import EventLoop
-from fastlane.sockets.responses.client_stream import Incoming
+from fastlane.sockets.open_connections import OpenConnections
+from fastlane.sockets.outgoing import Incoming
 from testing.fastlane.known_links import lane_of_known_links
 
 KEPT = b"GET /plain01 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"

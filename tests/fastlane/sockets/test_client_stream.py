@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from fastlane.sockets.responses.client_stream import ClientStream, Incoming
+from fastlane.sockets.outgoing import ClientStream, Incoming
 
 HEAD = b"GET /spring HTTP/1.1\r\nX-Long: " + b"x" * 9_000 + b"\r\n\r\n"
 MakeStream = Callable[[bytes], ClientStream]

@@ -25,8 +25,8 @@ from fastlane.compiled import loading
 from fastlane.compiled.loading import Loaded, load
 from fastlane.fast.lane import FastLane
 from fastlane.sockets.compiled_loop import CompiledEventLoop, event_loop
-from fastlane.sockets.connections.open_connections import OpenConnections
 from fastlane.sockets.event_loop import EventLoop
+from fastlane.sockets.open_connections import OpenConnections
 from fastlane.worker import Worker
 from testing.fastlane.compiled import compiled_or_skip
 from testing.fastlane.conversations import conversations

@@ -12,9 +12,9 @@ from gunicorn.config import Config
 from gunicorn.glogging import Logger
 from pytest_django.fixtures import Settings
 
-from fastlane.handoff.channel import Handoff
+from fastlane.handoff.between_processes import Handoff
 from fastlane.handoff.request_threads import Exchange, Outcome, RequestThreads
-from fastlane.sockets.responses.client_stream import Incoming
+from fastlane.sockets.outgoing import Incoming
 from testing.polling import DEADLINE
 
 HOST = b"Host: sho.rt\r\n"

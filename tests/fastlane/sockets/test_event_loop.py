@@ -14,13 +14,12 @@ from django.conf import settings
 from gunicorn.config import Config
 
 from fastlane.fast.lane import FastLane
+from fastlane.sockets import open_connections
 from fastlane.sockets.compiled_loop import CompiledEventLoop
-from fastlane.sockets.connections import memory_bound
-from fastlane.sockets.connections.connection import Connection
-from fastlane.sockets.connections.open_connections import OpenConnections
+from fastlane.sockets.connection import Connection
 from fastlane.sockets.event_loop import EventLoop
-from fastlane.sockets.responses.client_stream import Incoming
-from fastlane.sockets.responses.outbox import Outbox
+from fastlane.sockets.open_connections import OpenConnections
+from fastlane.sockets.outgoing import Incoming, Outbox
 from testing.fastlane.compiled import compiled_or_skip
 
 CLIENT = ("192.0.2.1", 40000)
@@ -64,7 +63,7 @@ def running(request: pytest.FixtureRequest) -> Iterator[Loop]:
 def test_a_deferred_request_behind_another_one_is_not_counted_as_buffered(
     running: Loop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memory_bound, "MAX_BUFFERED", 10_000)
+    monkeypatch.setattr(open_connections, "MAX_BUFFERED", 10_000)
     for number in range(1, 5):
         _, client = running.connect()
         client.sendall(HEALTH + POST)

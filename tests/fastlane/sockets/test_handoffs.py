@@ -16,12 +16,10 @@ from typing import Any
 import pytest
 from pytest_django.fixtures import Settings
 
-from fastlane.handoff.arrivals import HandoffReceiver
-from fastlane.handoff.channel import Handoff, HandoffQueue
+from fastlane.handoff.between_processes import Handoff, HandoffQueue, HandoffReceiver
 from fastlane.handoff.departures import PendingHandoffs
-from fastlane.sockets.connections.memory_bound import MAX_BUFFERED
-from fastlane.sockets.responses.busy import BUSY
-from fastlane.sockets.responses.client_stream import Incoming
+from fastlane.sockets.open_connections import MAX_BUFFERED
+from fastlane.sockets.outgoing import BUSY, Incoming
 
 MakeHandoff = Callable[..., tuple[Handoff, socket.socket]]
 MEGABYTE = 1024 * 1024

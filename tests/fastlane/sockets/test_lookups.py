@@ -15,12 +15,12 @@ from django.conf import settings
 from gunicorn.config import Config
 
 from fastlane.fast.lane import FastLane
-from fastlane.handoff.channel import Handoff
+from fastlane.handoff.between_processes import Handoff
 from fastlane.handoff.lookups import Lookups
-from fastlane.sockets.connections.connection import Connection
-from fastlane.sockets.connections.open_connections import OpenConnections
+from fastlane.sockets.connection import Connection
 from fastlane.sockets.event_loop import EventLoop
-from fastlane.sockets.responses.client_stream import Incoming
+from fastlane.sockets.open_connections import OpenConnections
+from fastlane.sockets.outgoing import Incoming
 
 CLIENT = ("192.0.2.1", 40000)
 SERVER = ("127.0.0.1", 8000)

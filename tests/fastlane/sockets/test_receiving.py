@@ -12,11 +12,10 @@ from gunicorn.http.unreader import IterUnreader
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastlane.handoff.channel import Handoff, HandoffQueue
+from fastlane.handoff.between_processes import Handoff, HandoffQueue
 from fastlane.handoff.fair_queue import FairQueue
-from fastlane.sockets.requests.chunks import ChunkScanner
-from fastlane.sockets.requests.receiving import MAX_BODY
-from fastlane.sockets.responses.client_stream import Incoming
+from fastlane.sockets.incoming import MAX_BODY, ChunkScanner
+from fastlane.sockets.outgoing import Incoming
 from links.bulk.parsers import ImportParser
 from qrcodes.parsers import LogoParser
 

@@ -16,11 +16,10 @@ from analytics.counting.pipeline import Drainer
 from analytics.reports import recent_links
 from analytics.reports.recent_links import recently_followed
 from common.host import cache_versions, state
+from fastlane import warm_start
 from fastlane.fast.lane import FastLane
 from fastlane.fast.prepared import is_current
-from fastlane.warm_start import loading
-from fastlane.warm_start.loading import load
-from fastlane.warm_start.shared import Entry, SharedEntries
+from fastlane.warm_start import Entry, SharedEntries, load
 from links.destinations.batch_lookup import Key
 from links.destinations.known_links import known_links
 from links.destinations.lookup import LookupResult, load_target
@@ -128,7 +127,7 @@ def test_a_link_that_changes_during_the_load_is_not_used(
     """The database is read before the change, and the answers are written after it."""
     link = make_link()
     follow(link["shortCode"])
-    read = loading.read_targets
+    read = warm_start.read_targets
 
     def change_after_reading(keys: list[Key]) -> Iterator[tuple[int, LookupResult]]:
         results = list(read(keys))
@@ -136,7 +135,7 @@ def test_a_link_that_changes_during_the_load_is_not_used(
         assert (api.delete(address) if change is None else api.put(address, change)).status_code == 200
         return iter(results)
 
-    monkeypatch.setattr(loading, "read_targets", change_after_reading)
+    monkeypatch.setattr(warm_start, "read_targets", change_after_reading)
 
     assert load(shared) == 1
     assert current(shared) == []

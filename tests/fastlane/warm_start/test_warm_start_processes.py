@@ -13,10 +13,9 @@ from math import inf
 
 import pytest
 
+from fastlane import warm_start
 from fastlane.fast.lane import FastLane
-from fastlane.warm_start import loader, reader
-from fastlane.warm_start import shared as warm_start_shared
-from fastlane.warm_start.shared import Loaders, SharedEntries
+from fastlane.warm_start import Loaders, SharedEntries
 from testing.connections import closed_connection as closed_connection
 from testing.service import processes
 from tests.fastlane.warm_start.warm_links import shared as shared
@@ -62,7 +61,7 @@ def test_discarded_entries_end_also_for_a_reader_that_has_not_begun(shared: Shar
 def loaders(monkeypatch: pytest.MonkeyPatch) -> Iterator[Loaders]:
     """Those of this process, as in gunicorn's main process."""
     loaders = Loaders()
-    monkeypatch.setattr(loader, "loaders", lambda: loaders)
+    monkeypatch.setattr(warm_start, "loaders", lambda: loaders)
     yield loaders
     if loaders.current is not None:
         loaders.current.close()
@@ -78,7 +77,7 @@ def test_workers_start_without_a_loader_if_the_host_has_no_descriptors(
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
-    assert (loaders.current, loaders.is_due, loader.start_loader([])) == (None, False, None)
+    assert (loaders.current, loaders.is_due, warm_start.start_loader([])) == (None, False, None)
     loaders.prepare()
     assert loaders.is_due
 
@@ -92,7 +91,7 @@ def test_workers_start_without_a_loader_if_the_host_has_no_processes(
     loaders.prepare()
     monkeypatch.setattr(os, "fork", fork)
 
-    assert loader.start_loader([]) is None
+    assert warm_start.start_loader([]) is None
     assert loaders.current is not None
     assert loaders.current.read(0, 1_000).is_last
 
@@ -104,7 +103,7 @@ def test_readers_stop_when_the_loader_is_killed(shared: SharedEntries) -> None:
     other = SharedEntries.__new__(SharedEntries)
     other._descriptor = os.dup(shared._descriptor)
 
-    reader.read_entries(FastLane(frozenset({"sho.rt"}), ()), other, child.pid)
+    warm_start.read_entries(FastLane(frozenset({"sho.rt"}), ()), other, child.pid)
 
     assert shared.is_discarded
     child.wait()
@@ -119,7 +118,7 @@ def test_a_stopping_worker_ends_its_loader_and_other_workers_do_not_wait_for_lin
     # Such a process would not end by itself.
     child.send_signal(signal.SIGSTOP)
 
-    loader.end_loader(child.pid)
+    warm_start.end_loader(child.pid)
 
     assert not processes.is_alive(child.pid)
     assert shared.is_discarded
@@ -137,7 +136,7 @@ def test_a_stopping_worker_kills_no_process_but_its_loader(loaders: Loaders) -> 
     assert parent.stdout is not None
     other = int(parent.stdout.readline())
     try:
-        loader.end_loader(other)
+        warm_start.end_loader(other)
         assert processes.is_alive(other)
         assert not shared.is_discarded
     finally:
@@ -149,7 +148,7 @@ def test_a_worker_that_starts_after_a_loader_was_killed_starts_another(
     loaders: Loaders, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # However long this process stops, the workers start together.
-    monkeypatch.setattr(warm_start_shared, "INTERVAL_SECONDS", inf)
+    monkeypatch.setattr(warm_start, "INTERVAL_SECONDS", inf)
     loaders.prepare()
     assert (loaders.is_due, loaders.current is not None) == (True, True)
     loaders.prepare()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from fastlane.warm_start.shared import SharedEntries
+from fastlane.warm_start import SharedEntries
 
 
 @pytest.fixture

@@ -32,8 +32,7 @@ NOT_OF_REQUESTS = {
     "common.host.untrusted_proxies",
     "domains.management.commands.recheck_domains",
     "links.destinations.invalidation_listener",
-    "fastlane.warm_start.loader",
-    "fastlane.warm_start.reader",
+    "fastlane.warm_start",
     "shortener_project.management.commands.housekeeping",
 }
 

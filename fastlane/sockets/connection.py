@@ -1,13 +1,29 @@
-"""The event loop's state of one client connection, and its timeouts."""
+"""The state of one connection, and whether its client has disconnected."""
 
 from __future__ import annotations
 
+import select
 import socket
+import time
 from collections.abc import Callable
 from typing import Any
 
-from fastlane.sockets.requests.receiving import PartialRequest
-from fastlane.sockets.responses.outbox import Outbox
+from fastlane.sockets.incoming import PartialRequest
+from fastlane.sockets.outgoing import Outbox
+
+# A half-closed client may still read the response. After this time it counts as disconnected.
+_HALF_CLOSED_SECONDS = 2.0
+
+
+def has_disconnected(sock: socket.socket, since: float) -> bool:
+    """``since``: when the request was complete, in monotonic seconds."""
+    poll = select.poll()
+    poll.register(sock, select.POLLRDHUP)
+    for _, event in poll.poll(0):
+        is_closed = bool(event & (select.POLLHUP | select.POLLERR))
+        return is_closed or time.monotonic() - since > _HALF_CLOSED_SECONDS
+    return False
+
 
 # Timeouts for the first byte of a new connection, and from there for the complete head.
 FIRST_BYTE_SECONDS = 10.0

@@ -8,13 +8,19 @@ from __future__ import annotations
 
 import errno
 import os
+import selectors
 import socket
+import time
+from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
 import orjson
+from django.conf import settings
 
-from fastlane.sockets.responses.client_stream import Incoming
+from fastlane.sockets.admission import OUT_OF_DESCRIPTORS
+from fastlane.sockets.event_loop import EventLoop
+from fastlane.sockets.outgoing import Incoming, refuse
 
 # A message carries the connection's descriptor and the bytes read from it. Longer requests are passed as a memfd
 # beside the connection.
@@ -144,3 +150,140 @@ def _from_memory(descriptor: int) -> bytes:
 
 def _address(decoded: Any) -> Any:
     return tuple(decoded) if isinstance(decoded, list) else decoded
+
+
+# A stopping worker drains the handoff queue for this long.
+_DRAIN_SECONDS = 0.5
+
+
+class HandoffReceiver:
+    """Calls ``on_received`` with each connection while ``has_capacity``, and ``on_out_of_descriptors`` if the process
+    has no descriptor for the next one. The worker must not exit before `stop_if_due` returns True.
+    """
+
+    def __init__(
+        self,
+        poller: selectors.BaseSelector,
+        queue: HandoffQueue,
+        *,
+        has_capacity: Callable[[], bool],
+        on_received: Callable[[Handoff], None],
+        on_out_of_descriptors: Callable[[], object],
+    ) -> None:
+        self._poller = poller
+        self._queue = queue
+        self._has_capacity = has_capacity
+        self._on_received = on_received
+        self._on_out_of_descriptors = on_out_of_descriptors
+        self._is_polling = False
+        # Monotonic seconds. None: not started, or stopped.
+        self._deadline: float | None = None
+
+    def start(self) -> None:
+        self._deadline = float("inf")
+        self.update_polling()
+
+    def schedule_stop(self) -> None:
+        self._deadline = time.monotonic() + _DRAIN_SECONDS
+
+    def stop_if_due(self) -> bool:
+        """Return True once, when the drain period is over."""
+        if self._deadline is None or time.monotonic() < self._deadline:
+            return False
+        self._deadline = None
+        self.update_polling()
+        return True
+
+    def update_polling(self) -> None:
+        should_poll = self._deadline is not None and self._has_capacity()
+        if should_poll and not self._is_polling:
+            self._poller.register(self._queue.read_end, selectors.EVENT_READ, self._receive)
+        elif self._is_polling and not should_poll:
+            self._poller.unregister(self._queue.read_end)
+        self._is_polling = should_poll
+
+    def expire(self) -> None:
+        """Reply 503 to requests that exceed the queue timeout, also while no thread is idle."""
+        while not self._is_polling and self._is_next_overdue() and (handoff := self._take()):
+            # Another worker may have been faster, so that this is a later one.
+            if _is_overdue(handoff.incoming.since):
+                refuse(handoff.sock)
+            else:
+                self._on_received(handoff)
+
+    def _is_next_overdue(self) -> bool:
+        since = self._queue.waiting_since()
+        return since is not None and _is_overdue(since)
+
+    def _receive(self, _: Any) -> None:
+        while self._has_capacity() and (handoff := self._take()):
+            self._on_received(handoff)
+        self.update_polling()
+
+    def _take(self) -> Handoff | None:
+        try:
+            return self._queue.take()
+        except OSError as error:
+            if error.errno not in OUT_OF_DESCRIPTORS:
+                raise
+            self._on_out_of_descriptors()
+            return None
+
+
+def _is_overdue(since: float) -> bool:
+    return time.monotonic() - since > settings.API_QUEUE_SECONDS
+
+
+# Connections received in one iteration, so that no event source starves the others.
+_MAX_RECEIVED = 64
+
+
+def try_return(handoff: Handoff) -> bool:
+    """Return the connection from an API worker. False: the queue is full, and the caller still owns the connection."""
+    try:
+        handoff_queues().back.put(handoff)
+    except OSError:
+        return False
+    return True
+
+
+class ReturnReceiver:
+    """Adds each returned connection that ``try_admit`` admits (by the client's address) to the event loop.
+
+    Calls ``on_out_of_descriptors`` if the process has no descriptor for the next one.
+    """
+
+    def __init__(
+        self,
+        poller: selectors.BaseSelector,
+        loop: EventLoop,
+        *,
+        try_admit: Callable[[Any], bool],
+        on_out_of_descriptors: Callable[[], object],
+    ) -> None:
+        self._poller = poller
+        self._loop = loop
+        self._try_admit = try_admit
+        self._on_out_of_descriptors = on_out_of_descriptors
+
+    def start(self) -> None:
+        self._poller.register(handoff_queues().back.read_end, selectors.EVENT_READ, self._receive)
+
+    def stop(self) -> None:
+        self._poller.unregister(handoff_queues().back.read_end)
+
+    def _receive(self, _: Any) -> None:
+        for _ in range(_MAX_RECEIVED):
+            try:
+                handoff = handoff_queues().back.take()
+            except OSError as error:
+                if error.errno not in OUT_OF_DESCRIPTORS:
+                    raise
+                self._on_out_of_descriptors()
+                return
+            if handoff is None:
+                return
+            if self._try_admit(handoff.client):
+                self._loop.add(handoff.sock, handoff.client, handoff.server, handoff.incoming.rest)
+            else:  # the response is complete, and a second one would belong to no request
+                handoff.sock.close()

@@ -1,0 +1,9 @@
+from testing.service.fixtures import caddy as caddy
+from testing.service.fixtures import make_database as make_database
+from testing.service.fixtures import make_empty_database as make_empty_database
+from testing.service.fixtures import make_service as make_service
+from tests.service.conftest import api_key as api_key
+from tests.service.conftest import database as database
+from tests.service.conftest import haproxy as haproxy
+from tests.service.conftest import installation as installation
+from tests.service.conftest import service as service
