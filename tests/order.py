@@ -32,6 +32,8 @@ SECONDS = {
     "fastlane/service/test_queues.py": 45,
     "service/processes/test_stopping.py": 45,
     "service/requests/test_boundaries.py": 40,
+    "service/hosts/test_database_clock.py": 40,
+    "service/processes/test_unwritable_journal.py": 40,
     "analytics/counting/journals/test_pipeline_faults.py": 40,
     "service/hosts/test_failover.py": 40,
     "contract/naughty_strings/test_naughty_strings_on_pages.py": 30,

@@ -56,7 +56,6 @@ SLOW = (
     "domains/test_contention.py",
     "domains/verification/test_hostile_dns.py",
     "domains/verification/test_hostile_dns_chains.py",
-    "fastlane/test_compiled_image.py",
     "fastlane/service",
     "qrcodes/test_rendering.py",
     "redirects/limits/test_max_clicks.py",

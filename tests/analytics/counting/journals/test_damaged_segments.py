@@ -95,7 +95,7 @@ flips = st.lists(st.integers(0, 1 << 16), max_size=12)
 holes = st.lists(st.tuples(st.integers(0, 1 << 13), st.integers(1, 300)), max_size=2)
 
 
-@settings(untimed, max_examples=1500)
+@settings(untimed, max_examples=150)
 @given(texts=st.lists(agents, min_size=1, max_size=12), flips=flips, holes=holes)
 def test_every_intact_record_is_read_once_whatever_is_damaged(
     texts: list[str], flips: list[int], holes: list[tuple[int, int]]
@@ -166,7 +166,7 @@ def counted() -> Counter[str]:
     return Counter(Click.objects.values_list("referrer", flat=True))
 
 
-@settings(untimed, max_examples=40)
+@settings(untimed, max_examples=15)
 @given(positions=st.lists(st.integers(0, 1 << 16), min_size=1, max_size=8), number=st.integers(1, 12))
 @example(positions=[8 * 200], number=6)
 def test_every_intact_click_is_counted_once(link: int, positions: list[int], number: int) -> None:
