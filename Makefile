@@ -79,7 +79,7 @@ schema: $(VENV)/.run ## Record the schema of new databases after a change of the
 freeze: $(VENV)/.dev ## Before a release: record its migrations, which never change from then on
 	@$(BIN)/python -m testing.releases
 
-docs: $(VENV)/.dev ## Generate docs/configuration.md and docs/benchmarks.md
+docs: $(VENV)/.dev ## Generate docs/configuration.md and bench/results.md
 	$(BIN)/python -m shortener_project.configuration.page
 	$(BIN)/python -m bench.report
 
@@ -90,7 +90,7 @@ bench: $(VENV)/.dev ## Run every benchmark, or one: make bench NAME=redirects AR
 prove: $(VENV)/.dev ## Run a proof: make prove NAME=clicks; without NAME, list benchmarks and proofs
 	@$(BIN)/python -m bench $(if $(NAME),$(if $(filter fuzz-%,$(NAME)),$(NAME),prove-$(NAME)) $(ARGS),list)
 
-bench-report: $(VENV)/.dev ## Add this machine's new figures to docs/benchmarks.md
+bench-report: $(VENV)/.dev ## Add this machine's new figures to bench/results.md
 	$(BIN)/python -m bench.report --new
 
 # make bench-redirects, make prove-clicks, make fuzz-api and so on.

@@ -1,4 +1,4 @@
-"""python -m bench.report [--new]: write docs/benchmarks.md from the committed results.
+"""python -m bench.report [--new]: write bench/results.md from the committed results.
 
 ``--new`` first adds the results that benchmarks on this machine have recorded since the last report.
 """
@@ -11,28 +11,28 @@ from collections.abc import Mapping
 from bench.catalog import SUBJECTS, TITLES, WANTED
 from bench.harness.results import COMMITTED, NEW, PROJECT_DIR, Result, read, write
 
-PAGE = PROJECT_DIR / "docs" / "benchmarks.md"
+PAGE = PROJECT_DIR / "bench" / "results.md"
 
 _INTRODUCTION = """\
-# Benchmarks
+# Results of the benchmarks
 
-Every figure is a measurement; each row names its command, machine and date. On shared cores, ratios within one run and
-processor time are more reliable than elapsed time. Three values separated by slashes are the minimum, median and
-maximum of the rounds. [Performance](performance.md) compares the figures with their targets and explains those that
-were not reached.
-
-`make bench` runs every benchmark, `make bench NAME=redirects` one of them, and `make prove NAME=clicks` a proof
-([bench/README.md](../bench/README.md) describes them). Each run records its figures; `make bench-report` adds
-them and writes this page from `docs/benchmarks.jsonl`.
+Generated from `results.jsonl` by `make bench-report`; [README.md](README.md) describes the benchmarks. On shared
+cores, ratios within one run and processor time are more reliable than elapsed time. Three values separated by slashes
+are the minimum, median and maximum of the rounds. The machines:
 """
 
 
 def render(results: Mapping[str, Result]) -> str:
-    tables = (_table(subject, rows, results) for subject, rows in SUBJECTS.items())
-    return "\n".join([_INTRODUCTION, *(table for table in tables if table)])
+    names = sorted({result.machine for result in results.values()})
+    machines = {name: f"M{number}" for number, name in enumerate(names, 1)}
+    legend = "".join(f"- {number}: {machine}\n" for machine, number in machines.items())
+    tables = (_table(subject, rows, results, machines) for subject, rows in SUBJECTS.items())
+    return "\n".join([_INTRODUCTION, legend, *(table for table in tables if table)])
 
 
-def _table(subject: str, rows: Mapping[str, str], results: Mapping[str, Result]) -> str:
+def _table(
+    subject: str, rows: Mapping[str, str], results: Mapping[str, Result], machines: Mapping[str, str]
+) -> str:
     measured = {key: results[key] for key in rows if key in results}
     if not measured:
         return ""
@@ -43,7 +43,14 @@ def _table(subject: str, rows: Mapping[str, str], results: Mapping[str, Result])
     for key, result in measured.items():
         wanted = [WANTED.get(key, "")] * has_targets
         lines.append(
-            _line(rows[key], *wanted, result.figure, f"`{result.command}`", result.machine, result.date)
+            _line(
+                rows[key],
+                *wanted,
+                result.figure,
+                f"`{result.command}`",
+                machines[result.machine],
+                result.date,
+            )
         )
     return f"## {subject}\n\n{''.join(lines)}"
 

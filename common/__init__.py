@@ -1,4 +1,4 @@
-"""Code that all apps share and that knows none of them.
+"""Code that all apps share. It imports none of them.
 
 `http` reads addresses, hosts and URLs, `rest` and `openapi` are for API views, `admin` is for pages of operators, and
 `host` is the state that the processes of a host share. `postgresql` and `database` are for connections, `ddl` changes

@@ -1,7 +1,7 @@
 """Links without the ORM, which takes longer to write a statement than the database to execute it.
 
 Trades clarity for speed: models are made from rows by the positions of their columns, without the ORM's converters.
-docs/adr/0029-api-reads-and-keys.md has the measurements.
+With it, reading a link takes 29 % of the processor time. docs/adr/0008-cost-of-an-api-request.md has the reasons.
 """
 
 from __future__ import annotations

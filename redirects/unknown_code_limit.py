@@ -1,4 +1,4 @@
-"""Blocks networks that request too many unknown codes, whatever they request next."""
+"""Refuses networks that guess codes; links that they followed before still work."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def refusal_for(address: str, link: bytes) -> TooManyAttempts | None:
 
 
 def refuse_network(request: HttpRequest, address: str, link: bytes) -> HttpResponse | None:
-    """As `refusal_for`."""
+    """Return the refusal page if `refusal_for` refuses the network, else None."""
     error = refusal_for(address, link)
     return None if error is None else refuse_attempts(request, refusals.GUESSING, error)
 

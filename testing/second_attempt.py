@@ -3,8 +3,8 @@
     python -m testing.second_attempt ARGUMENTS_OF_PYTEST
 
 Hundreds of tests kill, stop and flood real processes on a machine that does other work. A run that fails for one
-improbable order of events in 12,000 tests says little about the change that it checks. The run always names the
-unstable tests: each has a defect, or reveals one of the service. docs/adr/0039-unstable-tests.md has the limits.
+improbable order of events says little about the change that it checks. The run always names the unstable tests: each
+has a defect, or reveals one of the service, that somebody has to find, because a defect that shows in few runs passes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Figures for docs/benchmarks.md: benchmarks record them, `bench.report` writes the page.
+"""Figures for bench/results.md: benchmarks record them, `bench.report` writes the page.
 
 `record` appends one JSON line to var/benchmarks.jsonl, which is not committed. `python -m bench.report --new` moves
-these lines to docs/benchmarks.jsonl, the committed source of the page.
+these lines to bench/results.jsonl, the committed source of the page.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from bench.catalog import TITLES
 
 PROJECT_DIR = Path(__file__).resolve().parents[2]
 NEW = PROJECT_DIR / "var" / "benchmarks.jsonl"
-COMMITTED = PROJECT_DIR / "docs" / "benchmarks.jsonl"
+COMMITTED = PROJECT_DIR / "bench" / "results.jsonl"
 
 
 class Result(NamedTuple):

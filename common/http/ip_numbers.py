@@ -1,6 +1,6 @@
 """IP addresses as numbers, which take a fifth of the time of `ipaddress`: the fast lane reads them on each visit.
 
-Trades clarity for speed: pairs of numbers instead of objects. docs/benchmarks.md, "Redirects", has the rate of links
+Trades clarity for speed: pairs of numbers instead of objects. bench/results.md, "Redirects", has the rate of links
 with lists of countries.
 """
 

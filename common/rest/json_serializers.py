@@ -1,7 +1,7 @@
 """Serializers for bulk calls and imports, which validate thousands of objects.
 
 Trades clarity for speed: absent fields cost almost nothing. DRF's own loop over all fields took two thirds of the time
-of an imported row. docs/benchmarks.md, "Links", has the resulting rates.
+of an imported row. bench/results.md, "Links", has the resulting rates.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The answers of the event loop: their form, their first lines, and pages as bytes.
 
-``Answer`` trades clarity for speed: a plain tuple instead of a class. docs/benchmarks.md, "Redirects", has the
+``Answer`` trades clarity for speed: a plain tuple instead of a class. bench/results.md, "Redirects", has the
 resulting rate.
 """
 

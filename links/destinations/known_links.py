@@ -68,7 +68,7 @@ class KnownLinks:
     def remember_all(self, links: Iterable[Read], *, read_at: int) -> None:
         """Queue a write for the background thread, without waiting for the file.
 
-        ``read_at`` (`host_state.microseconds`) is from before the links were read.
+        ``read_at`` (`common.host.state.microseconds`) is from before the links were read.
         """
         updates = [
             Update(

@@ -1,7 +1,8 @@
 """The queries that read a link for a redirect.
 
 Trades clarity for speed: ``IS_BANNED`` skips a function where it can, and the queries for many codes are written so
-that the server cannot choose a slow plan. docs/adr/0028-links-that-are-not-in-memory.md has the measurements.
+that the server cannot choose a slow plan: a join read all 20,000 links of a table without statistics (135 ms instead
+of 1.6 for 32 codes), and an array was planned again each time (350 us instead of 50 for three).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Lists of an owner's links, in handwritten SQL: at a million links the query shape decides the speed.
 
-Trades clarity for speed: several ways to find a page, of which estimates choose the quickest. docs/benchmarks.md,
+Trades clarity for speed: several ways to find a page, of which estimates choose the quickest. bench/results.md,
 "Links", has the times.
 """
 

@@ -1,7 +1,7 @@
 """Inserts a link and its codes in one statement, so that a creation is one round trip and one commit.
 
 Trades clarity for speed: the statement also checks the URLs, and most links take a shorter variant of it.
-docs/benchmarks.md, "Links", has the resulting rate.
+bench/results.md, "Links", has the resulting rate.
 """
 
 from __future__ import annotations

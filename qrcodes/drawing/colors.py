@@ -1,7 +1,7 @@
 """The colours of a code: which pairs readers cannot tell apart, and which pairs only some readers can read.
 
 Readers look at grey values, so two colours of equal brightness are one colour to them. `make bench-qr-colors` tries
-thousands of pairs with a real reader; docs/benchmarks.md, "QR codes", has the bounds that follow from it.
+thousands of pairs with a real reader; bench/results.md, "QR codes", has the bounds that follow from it.
 """
 
 from __future__ import annotations

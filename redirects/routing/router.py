@@ -1,7 +1,7 @@
 """The compiled routing of a link: the rules in order, then the split, then the target.
 
 ``Router.route`` trades clarity for speed: inlined code instead of calls, over tuples that `_activate` has prepared.
-docs/benchmarks.md, "Redirects", has the rate of links with rules.
+bench/results.md, "Redirects", has the rate of links with rules.
 """
 
 from __future__ import annotations

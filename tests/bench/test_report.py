@@ -41,8 +41,9 @@ def test_only_tables_with_targets_have_a_column_for_them() -> None:
     drained = Result("clicks-drain", "10", "python -m bench.clicks drain", "2 cores", "2026-01-01")
     faults = drained._replace(key="changes-outage", figure="0 failures")
     page = report.render({row.key: row for row in (drained, faults)})
+    assert "\n- M1: 2 cores\n" in page
     tables = [[line for line in part.splitlines() if line.startswith("|")] for part in page.split("## ")[1:]]
-    command = "`python -m bench.clicks drain` | 2 cores | 2026-01-01 |"
+    command = "`python -m bench.clicks drain` | M1 | 2026-01-01 |"
     assert tables == [
         [
             "| what | figure | command | machine | date |",

@@ -28,7 +28,7 @@ from sign_in import adapters
 from sign_in.openid_connect import conversations, protocol
 
 PROJECT = Path(__file__).parents[2]
-SECURITY = (PROJECT / "SECURITY.md").read_text()
+SECURITY = (PROJECT / "docs/security-model.md").read_text()
 UNWRAPPED_SECURITY = " ".join(SECURITY.split())
 LISTED = """
     1.2.2 1.2.9 1.2.10 1.3.6 1.3.12 1.4.2 1.5.3 2.3.3 2.3.4 2.4.1 3.2.1 3.7.2 3.7.3 4.1.3 4.2.1 6.1.1 6.3.1 6.3.4
