@@ -9,6 +9,8 @@ import psycopg
 import pytest
 from django.db import connection
 
+from testing.polling import DEADLINE
+
 
 def connect_elsewhere() -> psycopg.Connection[tuple[object, ...]]:
     server = connection.settings_dict
@@ -20,6 +22,20 @@ def connect_elsewhere() -> psycopg.Connection[tuple[object, ...]]:
         dbname=server["NAME"],
         autocommit=True,
     )
+
+
+def kill_backend() -> None:
+    """Terminate our connection without notice, as a server restart does."""
+    connection.ensure_connection()
+    pid = connection.connection.info.backend_pid
+    other = connection.copy()
+    try:
+        with other.cursor() as cursor:
+            cursor.execute("SELECT pg_terminate_backend(%s, %s)", [pid, DEADLINE * 1000])
+            cursor.execute("SELECT FROM pg_stat_activity WHERE pid = %s", [pid])
+            assert cursor.fetchall() == []
+    finally:
+        other.close()
 
 
 def is_a_connection_blocked() -> bool:

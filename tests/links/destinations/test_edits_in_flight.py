@@ -13,7 +13,7 @@ from links.destinations.known_links import known_links
 from links.destinations.lookup import Target, load_target, recall_target
 from links.models import Link
 from testing.connections import closed_connection as closed_connection
-from tests.redirects.following.outages import kill_backend
+from testing.connections import kill_backend
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_host_memory")]
 HOST = "sho.rt"

@@ -12,8 +12,9 @@ from rest_framework.test import APIClient
 from redirects import refusals
 from testing.analytics.clicks import clicks
 from testing.connections import closed_connection as closed_connection
+from testing.connections import kill_backend
 from testing.pages.html import check_json, check_page
-from tests.redirects.following.outages import MakeLink, kill_backend, serve
+from tests.redirects.following.outages import MakeLink, serve
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -10,8 +10,9 @@ from rest_framework.test import APIClient
 
 from testing.analytics.clicks import clicks
 from testing.connections import closed_connection as closed_connection
+from testing.connections import kill_backend
 from testing.pages.html import parse
-from tests.redirects.following.outages import MakeLink, kill_backend, serve
+from tests.redirects.following.outages import MakeLink, serve
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
