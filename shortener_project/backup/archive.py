@@ -80,14 +80,18 @@ def signature(manifest: Mapping[str, Any], secret: str) -> str:
 
 def _add_segments(archive: tarfile.TarFile) -> dict[str, str]:
     """Returns the digest of each member."""
-    contents = {}
+    contents: dict[str, str] = {}
     # Segments that are set aside meanwhile are listed last.
     for suffix in (SUFFIX, DAMAGED_SUFFIX):
         for segment in segments(settings.CLICKS_DIR, suffix):
+            name = f"{JOURNAL}{segment.id}{SUFFIX}"
+            # Set aside since it was copied. A restore refuses a second member of the same name.
+            if name in contents:
+                continue
             # Counted completely since the folder was listed.
             with suppress(FileNotFoundError):
                 # Mostly zeros: counted records are overwritten.
-                name, content = f"{JOURNAL}{segment.id}{SUFFIX}", gzip.compress(segment.path.read_bytes(), 1)
+                content = gzip.compress(segment.path.read_bytes(), 1)
                 _add(archive, name, content)
                 contents[name] = hashlib.new(DIGEST, content).hexdigest()
     return contents

@@ -80,9 +80,9 @@ def _is_migration_due(cursor: CursorWrapper) -> bool:
 
 def _finish(before: Callable[[], None]) -> NewAccount | None:
     verify_unverified()
-    # Two services that start at the same time can bind the same port, but only one can listen. Fail before creating
-    verify_unverified()
     write_storage_limits()
+    # Two services that start at the same time can bind the same port, but only one can listen. Fail before creating
+    # the owner: otherwise the service that exits could be the only one that knows the secrets.
     before()
     return None if User.objects.exists() else create_owner()
 

@@ -158,15 +158,18 @@ def test_clicks_of_a_backup_count_although_this_host_counted_and_deleted_their_s
     assert service.manage("audit_counters").stdout == "0 differences.\n"
 
 
-def test_a_backup_has_the_segments_that_were_set_aside(make_service: MakeService, tmp_path: Path) -> None:
+def test_a_backup_has_each_segment_that_was_set_aside_once(make_service: MakeService, tmp_path: Path) -> None:
     file = tmp_path / "shortener.backup"
     service = make_service(**LONG_TIMEOUTS)
     service.start()
-    segment = "01890000-0000-7000-8000-000000000000"
-    (service.var_dir / "clicks" / f"{segment}.damaged").write_bytes(b"damaged")
+    service.stop()
+    before, meanwhile = (f"01890000-0000-7000-8000-00000000000{number}" for number in range(2))
+    for name in (f"{before}.damaged", f"{meanwhile}.segment", f"{meanwhile}.damaged"):
+        (service.var_dir / "clicks" / name).write_bytes(b"damaged")
     assert service.manage("backup", file).returncode == 0
     with tarfile.open(file) as archive:
-        assert f"clicks/{segment}.segment" in archive.getnames()
+        names = [name for name in archive.getnames() if before in name or meanwhile in name]
+    assert sorted(names) == [f"clicks/{before}.segment", f"clicks/{meanwhile}.segment"]
 
 
 def test_restore_refuses_other_secrets_and_damaged_files(

@@ -88,18 +88,6 @@ def test_promtool_accepts_the_exported_metrics(exported: bytes) -> None:
     promtool("check", "metrics", stdin=exported)
 
 
-def test_no_panels_overlap() -> None:
-    cells = [
-        (x, y)
-        for panel in DASHBOARD["panels"]
-        for place in [panel["gridPos"]]
-        for x in range(place["x"], place["x"] + place["w"])
-        for y in range(place["y"], place["y"] + place["h"])
-    ]
-    assert len(cells) == len(set(cells))
-    assert len({panel["id"] for panel in DASHBOARD["panels"]}) == len(DASHBOARD["panels"])
-
-
 def test_each_alert_exists_once() -> None:
     names = re.findall(r"- alert: (\w+)", ALERTS.read_text())
     assert names

@@ -15,7 +15,7 @@ import pytest
 from testing.service.fixtures import make_empty_database as make_empty_database
 
 TESTS = Path(__file__).parents[1]
-READERS = ("common/host", "links/destinations", "links/test_gaps_in_notifications.py", "redirects/warm_start")
+READERS = ("common/host", "links/destinations", "links/test_gaps_in_notifications.py", "fastlane/warm_start")
 UPTIME_SECONDS = 2
 
 
