@@ -73,7 +73,7 @@ def secret_digest(secret: str) -> str:
 
 def signature(manifest: Mapping[str, Any], secret: str) -> str:
     """An HMAC over all fields, with a key that is derived from the secret."""
-    signed = {name: value for name, value in manifest.items() if name != "signature"}
+    signed = {name: manifest[name] for name in manifest.keys() - {"signature"}}
     text = json.dumps(signed, sort_keys=True)
     return salted_hmac("backup contents", text, secret=secret, algorithm=DIGEST).hexdigest()
 

@@ -114,7 +114,7 @@ def _extract(archive: tarfile.TarFile, contents: Mapping[str, str], folder: Path
             shutil.copyfileobj(source, target)
             # Of the copy, because whoever can write to the archive could replace it meanwhile.
             target.seek(0)
-            if hashlib.file_digest(target, DIGEST).hexdigest() != digest:
+            if not constant_time_compare(hashlib.file_digest(target, DIGEST).hexdigest(), digest):
                 raise changed
         if name.startswith(JOURNAL):
             segments.append(_unpacked(copy))

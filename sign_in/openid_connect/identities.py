@@ -19,6 +19,7 @@ from django.db import IntegrityError, transaction
 from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.crypto import constant_time_compare
 
 from accounts.history.recording import name_author
 from accounts.identities import PROVIDER_LOGOUT, connect, describe, identities_of
@@ -40,7 +41,7 @@ class IdentityAdapter(DefaultSocialAccountAdapter):
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
         """Check the identity, and connect it or find its account, so that allauth only has to log in to it."""
         person: Person = sociallogin.person
-        if person.token.get("nonce") != sociallogin.state["nonce"]:
+        if not constant_time_compare(str(person.token.get("nonce")), sociallogin.state["nonce"]):
             # OpenID Connect Core 1.0, 3.1.3.7: the token belongs to another request.
             self.on_authentication_error(request, None, "nonce")
         _check_domain(request, person.claims)
@@ -133,7 +134,7 @@ def notify(request: HttpRequest, mail: str, identity: SocialAccount) -> None:
     get_account_adapter(request).send_notification_mail(
         f"socialaccount/email/{mail}",
         request.user,
-        {"email": email, "account_page": settings.BASE_URL + "/accounts/"},
+        {"identity": email, "account_page": settings.BASE_URL + "/accounts/"},
     )
 
 
