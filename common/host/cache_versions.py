@@ -46,6 +46,8 @@ def slots() -> memoryview[int]:
     descriptor = os.open(settings.VERSIONS_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         os.ftruncate(descriptor, SLOTS * _BYTES)
+        # A write to a mapped page without disk space kills the process.
+        os.posix_fallocate(descriptor, 0, SLOTS * _BYTES)
         return memoryview(mmap.mmap(descriptor, SLOTS * _BYTES)).cast("Q")
     finally:
         os.close(descriptor)

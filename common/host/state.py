@@ -137,6 +137,8 @@ def mapped() -> _Mapped:
             os.ftruncate(descriptor, 0)
             _write_header(descriptor, boot)
         os.ftruncate(descriptor, size)
+        # A write to a mapped page without disk space kills the process.
+        os.posix_fallocate(descriptor, 0, size)
         whole = memoryview(mmap.mmap(descriptor, size))
         return _Mapped(
             whole[:_HEADER_BYTES].cast("Q"),

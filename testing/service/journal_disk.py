@@ -1,4 +1,4 @@
-"""A journal on a file system of its own, which fails or is full. Only root can mount one."""
+"""A folder of the service on a file system of its own, which fails or is full. Only root can mount one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from testing.service.running import Service
 
-_MEGABYTES = 16
+_MEGABYTES = 64
 # Neither the mount nor its end is seen outside the service's mount namespace.
 _MOUNT = 'mount -o "$0" "$1" "$2" && shift 2 && exec "$@"'
 _TOOLS = ("unshare", "mkfs.ext4", "e2fsck", "losetup")
@@ -30,11 +30,13 @@ def why_none() -> str | None:
 
 
 class JournalDisk:
-    """The ext4 file system on which the service keeps its journal while `start` or `launch` has started it."""
+    """The ext4 file system on which the service keeps its journal, or another ``folder`` of VAR_DIR, while `start` has
+    started it.
+    """
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, folder: str = "clicks") -> None:
         self._service = service
-        self._folder = service.var_dir / "clicks"
+        self._folder = service.var_dir / folder
         self._image = service.folder / "journal.ext4"
         with self._image.open("wb") as image:
             image.truncate(_MEGABYTES * 1024 * 1024)

@@ -46,6 +46,15 @@ def test_each_change_that_reaches_the_host_has_a_new_number() -> None:
     assert len({before, code, host, state.numbers_of(HOST, CODE)}) == 4
 
 
+def test_the_shared_files_have_their_space_on_the_disk(file: Path) -> None:
+    """A write to a mapped page for which a full disk has no space kills the process."""
+    cache_versions.slots()
+    state.mapped()
+    for path in (file, file.with_name("versions")):
+        status = path.stat()
+        assert 512 * status.st_blocks >= status.st_size > 0
+
+
 def test_without_any_message_the_silence_is_infinite() -> None:
     assert state.unheard_seconds() == float("inf")
     assert not state.is_hearing()

@@ -130,3 +130,15 @@ def test_a_full_journal_stops_neither_visitors_nor_counting_nor_metrics(
     counted_once(service, link, follows + 2 * CLICKS)
     eventually(service.is_ready)
     assert metrics_of(service)["shortener_journal_writable"] == 1
+
+
+def test_a_full_disk_kills_no_process_that_records_a_change(service: Service) -> None:
+    """The numbers of changed links are in a mapped file."""
+    disk = JournalDisk(service, "run")
+    disk.start()
+    eventually(service.is_healthy)
+    disk.fill()
+    codes = [service.create_link(service.owner.api_key)["shortCode"] for _ in range(CLICKS)]
+    assert [service.call("GET", f"/{code}").status for code in codes] == [302] * CLICKS
+    assert "SIGBUS" not in service.stderr
+    disk.free()
