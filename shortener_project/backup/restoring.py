@@ -12,7 +12,7 @@ import tempfile
 import uuid
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -21,6 +21,7 @@ from django.core.management.base import CommandError
 from django.db import connection
 from django.utils.crypto import constant_time_compare
 
+from analytics.journal.reader import DAMAGED_SUFFIX
 from analytics.journal.writer import SUFFIX, sync_folder
 from common.host import primary
 from shortener_project import __version__
@@ -182,6 +183,9 @@ def _write_segments(segments: Sequence[Path]) -> None:
     folder = settings.CLICKS_DIR
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for path in segments:
+        with suppress(FileNotFoundError):
+            # The pipeline sets it aside again, and would replace this file, which may have later records.
+            (folder / path.with_suffix(DAMAGED_SUFFIX).name).rename(folder / path.name)
         descriptor = os.open(folder / path.name, os.O_WRONLY | os.O_CREAT, 0o600)
         with path.open("rb") as source, os.fdopen(descriptor, "wb") as target:
             shutil.copyfileobj(source, target)

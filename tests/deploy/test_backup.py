@@ -158,18 +158,29 @@ def test_clicks_of_a_backup_count_although_this_host_counted_and_deleted_their_s
     assert service.manage("audit_counters").stdout == "0 differences.\n"
 
 
-def test_a_backup_has_each_segment_that_was_set_aside_once(make_service: MakeService, tmp_path: Path) -> None:
+def test_a_backup_has_each_segment_that_was_set_aside_once(
+    make_service: MakeService, make_database: Callable[[], str], tmp_path: Path
+) -> None:
     file = tmp_path / "shortener.backup"
-    service = make_service(**LONG_TIMEOUTS)
+    service = make_service(DATABASE_URL=make_database(), SECRET_KEY=SECRET_KEY, **LONG_TIMEOUTS)
     service.start()
     service.stop()
     before, meanwhile = (f"01890000-0000-7000-8000-00000000000{number}" for number in range(2))
+    clicks = service.var_dir / "clicks"
     for name in (f"{before}.damaged", f"{meanwhile}.segment", f"{meanwhile}.damaged"):
-        (service.var_dir / "clicks" / name).write_bytes(b"damaged")
+        (clicks / name).write_bytes(b"damaged")
     assert service.manage("backup", file).returncode == 0
     with tarfile.open(file) as archive:
         names = [name for name in archive.getnames() if before in name or meanwhile in name]
     assert sorted(names) == [f"clicks/{before}.segment", f"clicks/{meanwhile}.segment"]
+    (clicks / f"{meanwhile}.damaged").unlink()
+    with (clicks / f"{before}.damaged").open("ab") as later:
+        later.write(b" and more")
+    assert service.manage("restore", file, "--replace").returncode == 0
+    assert {path.name: path.read_bytes() for path in clicks.glob("01890000-*")} == {
+        f"{before}.segment": b"damaged and more",
+        f"{meanwhile}.segment": b"damaged",
+    }
 
 
 def test_restore_refuses_other_secrets_and_damaged_files(
