@@ -1,21 +1,29 @@
-"""The uncounted clicks in this host's journal."""
+"""The uncounted clicks in this host's journal, and those that the database took."""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from django.db import connection
 
+from analytics.journal.pending import open_record
 from analytics.journal.reader import DAMAGED_SUFFIX, Segment, segments
+from analytics.journal.records import decode
+
+_OFFSETS_AND_OLDEST_PENDING = """
+SELECT id, "offset", NULL FROM analytics_segment WHERE id = ANY(%s)
+UNION ALL (SELECT NULL, NULL, record FROM analytics_pendingrecord ORDER BY analytics_pendingrecord.id LIMIT 1)
+"""
 
 
 class Backlog(NamedTuple):
     """``waiting``: uncounted bytes of the journal. ``damaged``: segments whose rest waits for the operator.
 
-    ``oldest``: the time of the oldest uncounted record, in seconds since 1970.
+    ``oldest``: the time of the oldest uncounted record, also of those in the database, in seconds since 1970.
     """
 
     waiting: int
@@ -27,11 +35,10 @@ def backlog(folder: Path) -> Backlog:
     """Raises database errors."""
     present = segments(folder)
     with connection.cursor() as cursor:
-        cursor.execute(
-            'SELECT id, "offset" FROM analytics_segment WHERE id = ANY(%s)',
-            [[segment.id for segment in present]],
-        )
-        return _backlog(folder, present, dict(cursor.fetchall()))
+        cursor.execute(_OFFSETS_AND_OLDEST_PENDING, [[segment.id for segment in present]])
+        rows = cursor.fetchall()
+    offsets = {identifier: offset for identifier, offset, _ in rows}
+    return _backlog(folder, present, offsets, [record for *_, record in rows if record is not None])
 
 
 def backlog_without_database(folder: Path) -> Backlog:
@@ -39,8 +46,14 @@ def backlog_without_database(folder: Path) -> Backlog:
     return _backlog(folder, segments(folder), {})
 
 
-def _backlog(folder: Path, present: list[Segment], offsets: Mapping[uuid.UUID, int]) -> Backlog:
+def _backlog(
+    folder: Path, present: list[Segment], offsets: Mapping[uuid.UUID, int], pending: Iterable[bytes] = ()
+) -> Backlog:
     waiting, times, damaged = 0, [], len(list(folder.glob(f"*{DAMAGED_SUFFIX}")))
+    for content in pending:
+        # The drainer turns a record that nobody can read into a dead letter.
+        with suppress(ValueError):
+            times.append(decode(open_record(content)).time / 1_000_000)
     for segment in present:
         with segment.open() as file:
             if file is None:

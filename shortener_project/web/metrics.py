@@ -106,7 +106,7 @@ def _journal() -> Iterator[Metric]:
     )
     yield GaugeMetricFamily(
         "shortener_journal_oldest_seconds",
-        "Age of the oldest uncounted record in the journal",
+        "Age of the oldest uncounted record in the journal or, of any host, in the database",
         value=waited,
     )
     yield GaugeMetricFamily(

@@ -51,6 +51,20 @@ def test_metrics_report_backlog_size_and_age(
         assert value(prometheus, "database_up") == 1
 
 
+def test_the_age_includes_clicks_that_the_database_took(
+    visitor: Client, prometheus: Client, make_link: MakeLink
+) -> None:
+    link = make_link(restrictions={"maxClicks": 2})
+    path = f"/{link['shortCode']}"
+    with time_machine.travel(datetime(2026, 11, 21, 12, tzinfo=UTC), tick=False) as clock:
+        assert visitor.get(path).status_code == 302
+        clock.shift(42)
+        assert value(prometheus, "journal_backlog_bytes") == 0
+        assert value(prometheus, "journal_oldest_seconds") == 42
+        assert drain() == 1
+        assert value(prometheus, "journal_oldest_seconds") == 0
+
+
 @pytest.mark.django_db(transaction=True)
 def test_journal_metrics_work_without_the_database(
     visitor: Client, prometheus: Client, make_link: MakeLink
