@@ -28,6 +28,7 @@ from common.database import check_connection, read_first
 from common.host import primary, state, vitals
 from common.host.internal_listener import is_internal_client
 from common.host.metrics import UNSTORED_DROPS, collect_counted, count_database_error
+from shortener_project.running.pending import schema_problem
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +54,7 @@ class _OfThisHost(Collector):
         is_up = _is_database_up()
         yield GaugeMetricFamily("shortener_database_up", "Whether the database responds", value=is_up)
         groups = (_journal, _writable, _changes, _servers, _processes, partial(_drops, unstored))
-        for group in (*groups, _losses, _clock) if is_up else groups:
+        for group in (*groups, _losses, _clock, _schema) if is_up else groups:
             yield from _metrics_of(group)
 
 
@@ -81,6 +82,14 @@ def _losses() -> Iterator[Metric]:
         "shortener_journal_lost_bytes",
         "Clicks of all hosts that a restored database lacks and the journals no longer have, in bytes",
         value=read_first(lost_bytes),
+    )
+
+
+def _schema() -> Iterator[Metric]:
+    yield GaugeMetricFamily(
+        "shortener_database_schema_fits",
+        "Whether the database has the migrations of this version, with the same texts",
+        value=read_first(schema_problem) is None,
     )
 
 

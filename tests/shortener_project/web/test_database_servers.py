@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.db import connection
 from django.test import Client
 from rest_framework.test import APIClient
 
@@ -31,6 +32,16 @@ def test_a_host_whose_database_does_not_commit_is_not_ready(visitor: Client, pro
     assert response.status_code == 503
     assert response.json()["commits"] == "it does not commit"
     assert value(prometheus, "database_writable") == 0
+    assert value(prometheus, "database_up") == 1
+
+
+def test_a_foreign_schema_is_reported(prometheus: Client, db: None) -> None:
+    assert value(prometheus, "database_schema_fits") == 1
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE django_migrations SET digest = 'x' WHERE (app, name) = ('links', '0001_initial')"
+        )
+    assert value(prometheus, "database_schema_fits") == 0
     assert value(prometheus, "database_up") == 1
 
 
