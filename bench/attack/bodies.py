@@ -25,7 +25,6 @@ from PIL import Image
 from bench.harness.processes import cpu_seconds
 from bench.harness.running import installation
 from bench.harness.stack import service_folder
-from testing.service import processes
 from testing.service.running import Connection, Response, Service
 
 # A third of the limit in deploy/ and compose.yaml, which applies to all processes together.
@@ -218,11 +217,7 @@ def main() -> None:
     ):
         key = service.owner.api_key
         url_id = service.create_link(key)["_id"]
-        workers = [
-            pid
-            for pid in processes.descendants(service.process.pid)
-            if b"shortener_project.wsgi" in processes.command_line(pid)
-        ]
+        workers = service.workers()
         process = Process(workers)
         with process.peak() as idle:
             time.sleep(1)

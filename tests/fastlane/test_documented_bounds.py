@@ -1,4 +1,4 @@
-"""What SECURITY.md says of connections is what the event loop does."""
+"""What docs/security-model.md says of connections is what the event loop does."""
 
 from __future__ import annotations
 
@@ -6,20 +6,22 @@ from fastlane.sockets import connection, open_connections
 from shortener_project.running import open_files
 from testing.service.running import REPOSITORY
 
-SECURITY = (REPOSITORY / "SECURITY.md").read_text()
+SECURITY_MODEL = (REPOSITORY / "docs/security-model.md").read_text()
 
 
 def test_the_documented_bounds_of_connections_are_those_of_the_code() -> None:
     """ASVS 13.1.2, 13.1.3"""
     buffered = open_connections.MAX_BUFFERED // 1024**2
-    assert f"{open_files.CONNECTIONS:,} connections and {buffered} MB in a worker" in SECURITY
+    assert f"{open_files.CONNECTIONS:,} connections and {buffered} MB in a worker" in SECURITY_MODEL
     assert connection.FIRST_BYTE_SECONDS == connection.HEAD_SECONDS
-    assert f"{connection.HEAD_SECONDS:g} s for the first byte and for a head" in SECURITY
+    assert f"{connection.HEAD_SECONDS:g} s for the first byte and for a head" in SECURITY_MODEL
     per_second = connection.BODY_BYTES_A_SECOND // 1024
-    assert f"{connection.BODY_SECONDS:g} s for a body, and a second for each {per_second} KB" in SECURITY
+    assert (
+        f"{connection.BODY_SECONDS:g} s for a body, and a second for each {per_second} KB" in SECURITY_MODEL
+    )
     write_seconds, bytes_per_second = connection.WRITE_SECONDS, connection.WRITTEN_BYTES_A_SECOND // 1024
     assert (
         f"{write_seconds:g} s to accept a part of the response, and {write_seconds:g} s for all of it plus a second"
-        in SECURITY
+        in SECURITY_MODEL
     )
-    assert f"plus a second for each {bytes_per_second} KB;" in SECURITY
+    assert f"plus a second for each {bytes_per_second} KB;" in SECURITY_MODEL
