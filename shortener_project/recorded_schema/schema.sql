@@ -1,4 +1,4 @@
--- Written by `make schema`. Digest of the migrations: d9187b0d1fc03895fe77034cc7aa5f758351812733b2d3e77fb81a86192bd23c
+-- Written by `make schema`. Digest of the migrations: b8197577d184b33cb02a7237b8269ebbcfc4deef57594b25118ebed3605e3afc
 SET LOCAL check_function_bodies = false;
 CREATE FUNCTION accounts_create_personal_workspace() RETURNS trigger
     LANGUAGE plpgsql
@@ -425,8 +425,22 @@ CREATE FUNCTION links_after_insert() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 DECLARE
-    near bigint[] := links_lock_storage(ARRAY(SELECT DISTINCT owner_id FROM new_rows));
+    near bigint[];
 BEGIN
+    IF EXISTS (SELECT FROM accounts_storagelimit) THEN
+        -- Almost all end here: all workspaces of the owner's owners together are far below the lowest limit. Without a
+        -- variable, the query is planned only once.
+        SELECT array_agg(owner_id) INTO near FROM (SELECT DISTINCT owner_id FROM new_rows) owners
+        WHERE (SELECT min(bytes) FROM accounts_storagelimit) - links_near_limit() < (
+            SELECT sum(t.bytes)
+            FROM accounts_member m JOIN accounts_member o ON o.user_id = m.user_id AND o.role = 'owner'
+            JOIN links_ownertotals t ON t.owner_id = o.workspace_id
+            WHERE m.workspace_id = owners.owner_id AND m.role = 'owner'
+        );
+        IF near IS NOT NULL THEN
+            near := links_lock_storage(near);
+        END IF;
+    END IF;
     INSERT INTO links_clickcounter (link_id, owner_id, clicks) SELECT id, owner_id, 0 FROM new_rows;
     INSERT INTO links_searchable (link_id, owner_id, created_at, is_active, tag_keys, domain_id, content)
     SELECT id, owner_id, created_at, is_active, tag_keys, coalesce(domain_id, 0),
@@ -443,7 +457,7 @@ BEGIN
     ON CONFLICT (owner_id, slot) DO UPDATE
         SET links = t.links + EXCLUDED.links, active_links = t.active_links + EXCLUDED.active_links,
             changes = t.changes + EXCLUDED.changes, bytes = t.bytes + EXCLUDED.bytes;
-    IF near <> '{}' THEN
+    IF near IS NOT NULL THEN
         PERFORM links_check_storage(owner) FROM unnest(near) owner;
     END IF;
     RETURN NULL;
@@ -452,9 +466,23 @@ CREATE FUNCTION links_after_update() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 DECLARE
-    near bigint[] := links_lock_storage(ARRAY(SELECT DISTINCT owner_id FROM new_rows));
+    near bigint[];
     grown bigint[];
 BEGIN
+    IF EXISTS (SELECT FROM accounts_storagelimit) THEN
+        -- Almost all end here: all workspaces of the owner's owners together are far below the lowest limit. Without a
+        -- variable, the query is planned only once.
+        SELECT array_agg(owner_id) INTO near FROM (SELECT DISTINCT owner_id FROM new_rows) owners
+        WHERE (SELECT min(bytes) FROM accounts_storagelimit) - links_near_limit() < (
+            SELECT sum(t.bytes)
+            FROM accounts_member m JOIN accounts_member o ON o.user_id = m.user_id AND o.role = 'owner'
+            JOIN links_ownertotals t ON t.owner_id = o.workspace_id
+            WHERE m.workspace_id = owners.owner_id AND m.role = 'owner'
+        );
+        IF near IS NOT NULL THEN
+            near := links_lock_storage(near);
+        END IF;
+    END IF;
     WITH searchable AS (
         INSERT INTO links_searchable AS s (link_id, owner_id, created_at, is_active, tag_keys, domain_id, content)
         SELECT id, owner_id, created_at, is_active, tag_keys, coalesce(domain_id, 0),
@@ -496,7 +524,7 @@ BEGIN
     )
     SELECT array_agg(owner_id ORDER BY owner_id) INTO grown
     FROM (SELECT owner_id FROM changed GROUP BY 1 HAVING sum(bytes) > 0) owners;
-    IF near <> '{}' THEN
+    IF near IS NOT NULL THEN
         PERFORM links_check_storage(owner) FROM unnest(near) owner WHERE owner = ANY (grown);
     END IF;
     RETURN NULL;
@@ -838,18 +866,9 @@ DECLARE
     owner bigint;
     near bigint[] := '{}';
 BEGIN
-    -- Almost all end here: all workspaces of the owners' owners together are far below the lowest limit.
     -- A query with the array would be planned each time.
     FOREACH owner IN ARRAY owners LOOP
-        IF EXISTS (
-            SELECT FROM (SELECT min(bytes) AS bytes FROM accounts_storagelimit) lowest
-            WHERE lowest.bytes IS NOT NULL AND lowest.bytes - links_near_limit() < (
-                SELECT sum(t.bytes)
-                FROM accounts_member m JOIN accounts_member o ON o.user_id = m.user_id AND o.role = 'owner'
-                JOIN links_ownertotals t ON t.owner_id = o.workspace_id
-                WHERE m.workspace_id = owner AND m.role = 'owner'
-            )
-        ) AND links_is_near_limit(owner) THEN
+        IF links_is_near_limit(owner) THEN
             near := near || owner;
         END IF;
     END LOOP;
@@ -2613,7 +2632,7 @@ INSERT INTO django_migrations VALUES
 	(51, 'limits', '0001_initial', now(), '44aee3597253b1132001afb1d55da4c0cea0e069047bcba902dbd67f391eed2b'),
 	(52, 'links', '0003_owned_by_workspaces', now(), '6e72ea56423094a87af8f34076ef7b6b0e2d67f17b2b55c078bb88bbdb81532a'),
 	(53, 'links', '0004_keys_of_links', now(), '96b45b54dbdc0b759bb12ae960abebaff95733279c3680d7c19327eae256d45b'),
-	(54, 'links', '0005_stored_bytes', now(), '3c3c8403677804bcda98275f1025a2d935daa2870ffd74e993b7c37227230a5d'),
+	(54, 'links', '0005_stored_bytes', now(), 'bbaf8af90d8c86bcea9668196e53e2a15b01d40e575b4800e3d8a71f130b0fad'),
 	(55, 'mfa', '0001_initial', now(), NULL),
 	(56, 'mfa', '0002_authenticator_timestamps', now(), NULL),
 	(57, 'mfa', '0003_authenticator_type_uniq', now(), NULL),

@@ -45,18 +45,9 @@ DECLARE
     owner bigint;
     near bigint[] := '{}';
 BEGIN
-    -- Almost all end here: all workspaces of the owners' owners together are far below the lowest limit.
     -- A query with the array would be planned each time.
     FOREACH owner IN ARRAY owners LOOP
-        IF EXISTS (
-            SELECT FROM (SELECT min(bytes) AS bytes FROM accounts_storagelimit) lowest
-            WHERE lowest.bytes IS NOT NULL AND lowest.bytes - links_near_limit() < (
-                SELECT sum(t.bytes)
-                FROM accounts_member m JOIN accounts_member o ON o.user_id = m.user_id AND o.role = 'owner'
-                JOIN links_ownertotals t ON t.owner_id = o.workspace_id
-                WHERE m.workspace_id = owner AND m.role = 'owner'
-            )
-        ) AND links_is_near_limit(owner) THEN
+        IF links_is_near_limit(owner) THEN
             near := near || owner;
         END IF;
     END LOOP;
@@ -87,8 +78,22 @@ END $$;
 
 CREATE OR REPLACE FUNCTION links_after_insert() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
-    near bigint[] := links_lock_storage(ARRAY(SELECT DISTINCT owner_id FROM new_rows));
+    near bigint[];
 BEGIN
+    IF EXISTS (SELECT FROM accounts_storagelimit) THEN
+        -- Almost all end here: all workspaces of the owner's owners together are far below the lowest limit. Without a
+        -- variable, the query is planned only once.
+        SELECT array_agg(owner_id) INTO near FROM (SELECT DISTINCT owner_id FROM new_rows) owners
+        WHERE (SELECT min(bytes) FROM accounts_storagelimit) - links_near_limit() < (
+            SELECT sum(t.bytes)
+            FROM accounts_member m JOIN accounts_member o ON o.user_id = m.user_id AND o.role = 'owner'
+            JOIN links_ownertotals t ON t.owner_id = o.workspace_id
+            WHERE m.workspace_id = owners.owner_id AND m.role = 'owner'
+        );
+        IF near IS NOT NULL THEN
+            near := links_lock_storage(near);
+        END IF;
+    END IF;
     INSERT INTO links_clickcounter (link_id, owner_id, clicks) SELECT id, owner_id, 0 FROM new_rows;
     INSERT INTO links_searchable (link_id, owner_id, created_at, is_active, tag_keys, domain_id, content)
     SELECT id, owner_id, created_at, is_active, tag_keys, coalesce(domain_id, 0),
@@ -105,7 +110,7 @@ BEGIN
     ON CONFLICT (owner_id, slot) DO UPDATE
         SET links = t.links + EXCLUDED.links, active_links = t.active_links + EXCLUDED.active_links,
             changes = t.changes + EXCLUDED.changes, bytes = t.bytes + EXCLUDED.bytes;
-    IF near <> '{}' THEN
+    IF near IS NOT NULL THEN
         PERFORM links_check_storage(owner) FROM unnest(near) owner;
     END IF;
     RETURN NULL;
@@ -113,9 +118,23 @@ END $$;
 
 CREATE OR REPLACE FUNCTION links_after_update() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
-    near bigint[] := links_lock_storage(ARRAY(SELECT DISTINCT owner_id FROM new_rows));
+    near bigint[];
     grown bigint[];
 BEGIN
+    IF EXISTS (SELECT FROM accounts_storagelimit) THEN
+        -- Almost all end here: all workspaces of the owner's owners together are far below the lowest limit. Without a
+        -- variable, the query is planned only once.
+        SELECT array_agg(owner_id) INTO near FROM (SELECT DISTINCT owner_id FROM new_rows) owners
+        WHERE (SELECT min(bytes) FROM accounts_storagelimit) - links_near_limit() < (
+            SELECT sum(t.bytes)
+            FROM accounts_member m JOIN accounts_member o ON o.user_id = m.user_id AND o.role = 'owner'
+            JOIN links_ownertotals t ON t.owner_id = o.workspace_id
+            WHERE m.workspace_id = owners.owner_id AND m.role = 'owner'
+        );
+        IF near IS NOT NULL THEN
+            near := links_lock_storage(near);
+        END IF;
+    END IF;
     WITH searchable AS (
         INSERT INTO links_searchable AS s (link_id, owner_id, created_at, is_active, tag_keys, domain_id, content)
         SELECT id, owner_id, created_at, is_active, tag_keys, coalesce(domain_id, 0),
@@ -157,7 +176,7 @@ BEGIN
     )
     SELECT array_agg(owner_id ORDER BY owner_id) INTO grown
     FROM (SELECT owner_id FROM changed GROUP BY 1 HAVING sum(bytes) > 0) owners;
-    IF near <> '{}' THEN
+    IF near IS NOT NULL THEN
         PERFORM links_check_storage(owner) FROM unnest(near) owner WHERE owner = ANY (grown);
     END IF;
     RETURN NULL;
