@@ -6,10 +6,10 @@
  */
 import { readFileSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join, posix } from "node:path";
+import { join, posix, resolve } from "node:path";
 
 const [front, nodeModules] = process.argv.slice(2);
-const ts = createRequire(import.meta.url)(join(nodeModules, "typescript"));
+const ts = createRequire(import.meta.url)(resolve(nodeModules, "typescript"));
 
 /** The files that a module needs before it runs, without those of its imports. */
 function needsOf(name) {

@@ -111,7 +111,7 @@ def test_the_embedded_database_has_the_sizes_of_a_small_host(
     with psycopg.connect(EmbeddedPostgres(small.var_dir).url) as database:
         sizes = [database.execute(f"SHOW {name}").fetchone() for name in names]
 
-    assert sizes == [(shared_buffers,), ("1MB",), ("1",), ("30",)]
+    assert sizes == [(shared_buffers,), ("1MB",), ("1",), ("31",)]
 
 
 NAMES = {
