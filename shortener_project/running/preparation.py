@@ -67,8 +67,8 @@ def migrate() -> None:
 def _migrate() -> None:
     if _is_migration_due():
         with connection.cursor() as cursor:
-            # A hundred commits would each wait for the disk. A server that crashes loses the last migrations as a whole,
-            # and the next start runs them again.
+            # A hundred commits would each wait for the disk. A server that crashes loses the last migrations, each as
+            # a whole, and the next start runs them again.
             cursor.execute("SET synchronous_commit = off")
             call_command("migrate", interactive=False, verbosity=0)
             cursor.execute("RESET synchronous_commit")
