@@ -8,17 +8,19 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from shortener_project.configuration.database_timeouts import REQUESTS
+from shortener_project.configuration.database import REQUESTS
 
 # Before importing the settings, which read them.
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "shortener_project.settings")
 os.environ.setdefault("STATEMENT_TIMEOUT_MS", REQUESTS.statement)
 os.environ.setdefault("IDLE_TRANSACTION_TIMEOUT_MS", REQUESTS.idle_transaction)
+
+from django.conf import settings
 
 from common.host import metric_files, state
 from common.host.cache_versions import slots
 from common.host.guess_counts import guesses
 from common.host.process_names import rename
-from shortener_project import settings
 from shortener_project.running.gunicorn_main import watch
 from shortener_project.running.open_files import connections_within, raise_limit
 from shortener_project.running.preloading import freeze

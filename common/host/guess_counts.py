@@ -57,7 +57,7 @@ class Guesses:
 
     def spend(self, address: str, guesses: int = 1) -> None:
         """Counts guesses by the address's networks. At the limit, raises TooManyAttempts and counts nothing."""
-        limit = settings.UNKNOWN_CODE_LIMIT
+        limit: int = settings.UNKNOWN_CODE_LIMIT
         if not limit or not guesses:
             return
         with self._lock:
@@ -97,7 +97,7 @@ class Guesses:
         return self._wait(address, now)
 
     def _wait(self, address: str, now: float) -> float:
-        limit = settings.UNKNOWN_CODE_LIMIT
+        limit: int = settings.UNKNOWN_CODE_LIMIT
         return max(
             0.0,
             *(

@@ -43,4 +43,5 @@ def is_usable(read_at: int) -> bool:
     if not starts:
         return True
     missing_since = max(read_at, min(starts))
-    return state.microseconds() - missing_since <= settings.STALE_SECONDS * 1_000_000
+    stale_seconds: int = settings.STALE_SECONDS
+    return state.microseconds() - missing_since <= stale_seconds * 1_000_000

@@ -15,8 +15,7 @@ from django.db import OperationalError, ProgrammingError, connection, connection
 from common.host import vitals
 from common.host.process_names import rename
 from local_postgres import EmbeddedPostgresError
-from shortener_project.configuration.configured_database import configured_database
-from shortener_project.configuration.database_timeouts import set_command_timeouts
+from shortener_project.configuration.database import configured_database, set_command_timeouts
 from shortener_project.running.termination import end_on_sigterm
 
 

@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from pytest_django import Settings
 
 from accounts.services import create_account
-from shortener_project.configuration.mail import parse_mail_url
+from shortener_project.configuration.env import parse_mail_url
 from sign_in.passkey_forms import COPIED
 from testing.accounts.accounts import PASSWORD
 from testing.pages.browser import address as address

@@ -12,7 +12,7 @@ from pytest_django import Settings
 
 from accounts.models import Member, Session, User
 from accounts.services import create_account
-from shortener_project.configuration.mail import parse_mail_url
+from shortener_project.configuration.env import parse_mail_url
 from testing.accounts.accounts import PASSWORD, account, bearer_client
 from testing.accounts.workspaces import team
 from testing.pages.browser import address as address

@@ -13,7 +13,7 @@ from django.db import connection
 from common.host import metric_files, metrics, state
 from local_postgres import EmbeddedPostgresError
 from local_postgres.guard import guarded
-from shortener_project.configuration.embedded_database import embedded_database
+from shortener_project.configuration.database import embedded_database
 from shortener_project.running.child import ChildKeepsFailing
 from shortener_project.running.listeners import Listeners
 from shortener_project.running.migrating import migrate_in_fork

@@ -19,7 +19,7 @@ from common.host.primary import Verdict, number_of, timeline_of
 from common.postgresql import admission, heartbeat
 from common.postgresql.admission import OnFormerPrimary, OnStandby
 from common.postgresql.bounded import BoundedConnection
-from shortener_project.configuration.django_settings.database import database_settings
+from shortener_project.configuration.database import database_settings
 from testing.accounts.accounts import account
 from testing.connections import closed_connection as closed_connection
 from testing.connections import connect_elsewhere

@@ -10,12 +10,12 @@ from django.core.exceptions import ImproperlyConfigured
 from pytest_django import Settings
 
 from accounts.services import NewAccount
-from shortener_project.configuration.django_settings.sign_in import (
+from shortener_project.configuration.env import MailServer
+from shortener_project.configuration.sign_in import (
     check_provider_options,
     provider_settings,
     sign_in_settings,
 )
-from shortener_project.configuration.mail import MailServer
 from testing.accounts.accounts import PASSWORD
 from testing.settings_module import refusal
 from testing.sign_in.oidc.running import provider
