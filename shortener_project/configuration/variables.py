@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from local_postgres.memory import available_mb
+from local_postgres.sizing import available_mb
 from shortener_project.configuration.declaration import Group
 from shortener_project.configuration.env import MAX_BRAND_NAME
 

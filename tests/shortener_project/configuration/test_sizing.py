@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from local_postgres.memory import MB, available_mb
-from local_postgres.sizing import settings_for
+from local_postgres.sizing import MB, available_mb, settings_for
 from shortener_project.configuration import variables
 
 MACHINE = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // MB
