@@ -22,7 +22,7 @@ from common.host.cache_versions import slots
 from common.host.guess_counts import guesses
 from common.host.process_names import rename
 from shortener_project.running.gunicorn_main import watch
-from shortener_project.running.open_files import connections_within, raise_limit
+from shortener_project.running.listeners import connections_within, raise_limit
 from shortener_project.running.preloading import freeze
 
 # The apps read this variable when they load. If it is set, `manage.py serve` has prepared the folder.
