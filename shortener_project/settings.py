@@ -102,12 +102,12 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "shortener_project.web.request_ids.RequestIdMiddleware",
+    "shortener_project.web.middleware.RequestIdMiddleware",
     "shortener_project.web.api_requests.ApiRequestMiddleware",
     "shortener_project.web.middleware.ContentLengthMiddleware",
     "shortener_project.web.middleware.HstsMiddleware",
-    "shortener_project.web.forwarding.UntrustedProxyMiddleware",
-    "shortener_project.web.internal_middleware.InternalListenerMiddleware",
+    "shortener_project.web.middleware.UntrustedProxyMiddleware",
+    "shortener_project.web.middleware.InternalListenerMiddleware",
     "shortener_project.web.middleware.SystemHostMiddleware",
     "shortener_project.web.middleware.AdminNetworksMiddleware",
     "corsheaders.middleware.CorsMiddleware",
