@@ -1,4 +1,4 @@
--- Written by `make schema`. Digest of the migrations: b8197577d184b33cb02a7237b8269ebbcfc4deef57594b25118ebed3605e3afc
+-- Written by `make schema`. Digest of the migrations: f6b8c722dcdf1c0b6807601f86eb681e9a777f6fc9b89594610a9839e1261fb6
 SET LOCAL check_function_bodies = false;
 CREATE FUNCTION accounts_create_personal_workspace() RETURNS trigger
     LANGUAGE plpgsql
@@ -424,30 +424,18 @@ END $$;
 CREATE FUNCTION links_after_insert() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
-DECLARE
-    near bigint[];
 BEGIN
-    IF EXISTS (SELECT FROM accounts_storagelimit) THEN
-        -- Almost all end here: all workspaces of the owner's owners together are far below the lowest limit. Without a
-        -- variable, the query is planned only once.
-        SELECT array_agg(owner_id) INTO near FROM (SELECT DISTINCT owner_id FROM new_rows) owners
-        WHERE (SELECT min(bytes) FROM accounts_storagelimit) - links_near_limit() < (
-            SELECT sum(t.bytes)
-            FROM accounts_member m JOIN accounts_member o ON o.user_id = m.user_id AND o.role = 'owner'
-            JOIN links_ownertotals t ON t.owner_id = o.workspace_id
-            WHERE m.workspace_id = owners.owner_id AND m.role = 'owner'
-        );
-        IF near IS NOT NULL THEN
-            near := links_lock_storage(near);
-        END IF;
-    END IF;
-    INSERT INTO links_clickcounter (link_id, owner_id, clicks) SELECT id, owner_id, 0 FROM new_rows;
-    INSERT INTO links_searchable (link_id, owner_id, created_at, is_active, tag_keys, domain_id, content)
-    SELECT id, owner_id, created_at, is_active, tag_keys, coalesce(domain_id, 0),
-        links_content(
-            title, original_url, target_url, destination, other_destinations, rules, split, short_code, custom_code
-        )
-    FROM new_rows;
+    -- One statement takes less time than three.
+    WITH counters AS (
+        INSERT INTO links_clickcounter (link_id, owner_id, clicks) SELECT id, owner_id, 0 FROM new_rows
+    ), searchable AS (
+        INSERT INTO links_searchable (link_id, owner_id, created_at, is_active, tag_keys, domain_id, content)
+        SELECT id, owner_id, created_at, is_active, tag_keys, coalesce(domain_id, 0),
+            links_content(
+                title, original_url, target_url, destination, other_destinations, rules, split, short_code, custom_code
+            )
+        FROM new_rows
+    )
     INSERT INTO links_ownertotals AS t (owner_id, slot, links, active_links, clicks, changes, bytes)
     SELECT owner_id, id % 8, count(*), count(*) FILTER (WHERE is_active), 0, count(*), sum(links_size(
         original_url, target_url, destination, other_destinations, title, description, tags, tag_keys, not_started_url,
@@ -457,32 +445,12 @@ BEGIN
     ON CONFLICT (owner_id, slot) DO UPDATE
         SET links = t.links + EXCLUDED.links, active_links = t.active_links + EXCLUDED.active_links,
             changes = t.changes + EXCLUDED.changes, bytes = t.bytes + EXCLUDED.bytes;
-    IF near IS NOT NULL THEN
-        PERFORM links_check_storage(owner) FROM unnest(near) owner;
-    END IF;
     RETURN NULL;
 END $$;
 CREATE FUNCTION links_after_update() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
-DECLARE
-    near bigint[];
-    grown bigint[];
 BEGIN
-    IF EXISTS (SELECT FROM accounts_storagelimit) THEN
-        -- Almost all end here: all workspaces of the owner's owners together are far below the lowest limit. Without a
-        -- variable, the query is planned only once.
-        SELECT array_agg(owner_id) INTO near FROM (SELECT DISTINCT owner_id FROM new_rows) owners
-        WHERE (SELECT min(bytes) FROM accounts_storagelimit) - links_near_limit() < (
-            SELECT sum(t.bytes)
-            FROM accounts_member m JOIN accounts_member o ON o.user_id = m.user_id AND o.role = 'owner'
-            JOIN links_ownertotals t ON t.owner_id = o.workspace_id
-            WHERE m.workspace_id = owners.owner_id AND m.role = 'owner'
-        );
-        IF near IS NOT NULL THEN
-            near := links_lock_storage(near);
-        END IF;
-    END IF;
     WITH searchable AS (
         INSERT INTO links_searchable AS s (link_id, owner_id, created_at, is_active, tag_keys, domain_id, content)
         SELECT id, owner_id, created_at, is_active, tag_keys, coalesce(domain_id, 0),
@@ -513,20 +481,14 @@ BEGIN
             UNION ALL SELECT owner_id, link_id, 0, 0, 1, 0 FROM searchable
         ) rows
         GROUP BY 1, 2
-    ), written AS (
-        -- A move decreases the former owner's links by one and increases the new owner's.
-        INSERT INTO links_ownertotals AS t (owner_id, slot, links, active_links, clicks, changes, bytes)
-        SELECT owner_id, slot, links, active, 0, changes, bytes FROM changed
-        WHERE links <> 0 OR active <> 0 OR changes <> 0 OR bytes <> 0 ORDER BY 1, 2
-        ON CONFLICT (owner_id, slot) DO UPDATE
-            SET links = t.links + EXCLUDED.links, active_links = t.active_links + EXCLUDED.active_links,
-                changes = t.changes + EXCLUDED.changes, bytes = t.bytes + EXCLUDED.bytes
     )
-    SELECT array_agg(owner_id ORDER BY owner_id) INTO grown
-    FROM (SELECT owner_id FROM changed GROUP BY 1 HAVING sum(bytes) > 0) owners;
-    IF near IS NOT NULL THEN
-        PERFORM links_check_storage(owner) FROM unnest(near) owner WHERE owner = ANY (grown);
-    END IF;
+    -- A move decreases the former owner's links by one and increases the new owner's.
+    INSERT INTO links_ownertotals AS t (owner_id, slot, links, active_links, clicks, changes, bytes)
+    SELECT owner_id, slot, links, active, 0, changes, bytes FROM changed
+    WHERE links <> 0 OR active <> 0 OR changes <> 0 OR bytes <> 0 ORDER BY 1, 2
+    ON CONFLICT (owner_id, slot) DO UPDATE
+        SET links = t.links + EXCLUDED.links, active_links = t.active_links + EXCLUDED.active_links,
+            changes = t.changes + EXCLUDED.changes, bytes = t.bytes + EXCLUDED.bytes;
     RETURN NULL;
 END $$;
 CREATE TABLE links_link (
@@ -660,7 +622,7 @@ BEGIN
     FROM deleted JOIN locked USING (owner_id, slot) WHERE t.owner_id = deleted.owner_id AND t.slot = deleted.slot;
     RETURN NULL;
 END $$;
-CREATE FUNCTION links_check_storage(owner bigint) RETURNS void
+CREATE FUNCTION links_check_storage() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 DECLARE
@@ -669,14 +631,15 @@ BEGIN
     SELECT s.bytes INTO most
     FROM accounts_workspace w LEFT JOIN accounts_user u ON u.id = w.account_id
     JOIN accounts_storagelimit s ON s.plan = coalesce(w.plan, u.plan)
-    WHERE w.id = owner;
+    WHERE w.id = NEW.owner_id;
     -- An undeletion does not change the stored bytes.
-    IF most < accounts_stored_bytes(accounts_sharing(accounts_limits_owner(owner)))
+    IF most < accounts_stored_bytes(accounts_sharing(accounts_limits_owner(NEW.owner_id)))
         AND current_setting('links.is_undeleting', true) IS DISTINCT FROM 'on'
     THEN
         RAISE EXCEPTION 'The limit of stored bytes is reached.'
             USING ERRCODE = 'check_violation', CONSTRAINT = 'storage_limit';
     END IF;
+    RETURN NULL;
 END $$;
 CREATE FUNCTION links_claim_click(link bigint, visitors bytea[]) RETURNS boolean
     LANGUAGE plpgsql
@@ -834,19 +797,6 @@ BEGIN
     END IF;
     RETURN EXISTS (SELECT FROM unnest(others) other WHERE bans_is_host_banned(other));
 END $$;
-CREATE FUNCTION links_is_near_limit(owner bigint) RETURNS boolean
-    LANGUAGE plpgsql STABLE
-    AS $$
-DECLARE
-    most bigint;
-BEGIN
-    SELECT s.bytes INTO most
-    FROM accounts_workspace w LEFT JOIN accounts_user u ON u.id = w.account_id
-    JOIN accounts_storagelimit s ON s.plan = coalesce(w.plan, u.plan)
-    WHERE w.id = owner;
-    RETURN most IS NOT NULL
-        AND accounts_stored_bytes(accounts_sharing(accounts_limits_owner(owner))) > most - links_near_limit();
-END $$;
 CREATE FUNCTION links_keys(owner bigint, period integer, active boolean, tags text[], content text) RETURNS tsvector
     LANGUAGE plpgsql IMMUTABLE COST 10000 PARALLEL SAFE
     AS $$
@@ -858,25 +808,6 @@ BEGIN
         || E'\x01' || regexp_replace(substr(content, 2), '(...)', E'\\1\x01', 'g')
         || E'\x01' || regexp_replace(substr(content, 3), '(...)', E'\\1\x01', 'g'), E'\x01'
     ), ''));
-END $$;
-CREATE FUNCTION links_lock_storage(owners bigint[]) RETURNS bigint[]
-    LANGUAGE plpgsql
-    AS $$
-DECLARE
-    owner bigint;
-    near bigint[] := '{}';
-BEGIN
-    -- A query with the array would be planned each time.
-    FOREACH owner IN ARRAY owners LOOP
-        IF links_is_near_limit(owner) THEN
-            near := near || owner;
-        END IF;
-    END LOOP;
-    IF near <> '{}' THEN
-        PERFORM FROM accounts_workspace WHERE id = ANY (ARRAY(SELECT accounts_limits_owner(n) FROM unnest(near) n))
-        ORDER BY id FOR NO KEY UPDATE;
-    END IF;
-    RETURN near;
 END $$;
 CREATE FUNCTION links_moment(moment timestamp with time zone) RETURNS text
     LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -924,9 +855,6 @@ BEGIN
     PERFORM set_config('domains.codes_dropped', dropped::text, true);
     RETURN OLD;
 END $$;
-CREATE FUNCTION links_near_limit() RETURNS bigint
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    AS $$ SELECT 67108864::bigint $$;
 CREATE FUNCTION links_notify(messages text[]) RETURNS void
     LANGUAGE sql
     AS $$
@@ -1177,20 +1105,15 @@ END $$;
 CREATE FUNCTION qrcodes_after_insert() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
-DECLARE
-    near bigint[] := links_lock_storage(ARRAY(SELECT DISTINCT owner_id FROM new_rows));
 BEGIN
     INSERT INTO links_ownertotals AS t (owner_id, slot, links, active_links, clicks, bytes)
     SELECT owner_id, link_id % 8, 0, 0, 0, sum(qrcodes_size(content, logo)) FROM new_rows GROUP BY 1, 2 ORDER BY 1, 2
     ON CONFLICT (owner_id, slot) DO UPDATE SET bytes = t.bytes + EXCLUDED.bytes;
-    PERFORM links_check_storage(owner) FROM unnest(near) owner;
     RETURN NULL;
 END $$;
 CREATE FUNCTION qrcodes_after_update() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
-DECLARE
-    near bigint[] := links_lock_storage(ARRAY(SELECT owner_id FROM new_rows EXCEPT SELECT owner_id FROM old_rows));
 BEGIN
     INSERT INTO links_ownertotals AS t (owner_id, slot, links, active_links, clicks, bytes)
     SELECT owner_id, slot, 0, 0, 0, sum(size)
@@ -1200,7 +1123,6 @@ BEGIN
     ) changed
     GROUP BY 1, 2 HAVING sum(size) <> 0 ORDER BY 1, 2
     ON CONFLICT (owner_id, slot) DO UPDATE SET bytes = t.bytes + EXCLUDED.bytes;
-    PERFORM links_check_storage(owner) FROM unnest(near) owner;
     RETURN NULL;
 END $$;
 CREATE FUNCTION qrcodes_bytes_after_delete() RETURNS trigger
@@ -1210,7 +1132,10 @@ BEGIN
     -- An UPDATE, because the same transaction may delete the owner. In the order in which others lock the slots.
     WITH deleted AS (
         SELECT owner_id, (link_id % 8)::smallint AS slot, sum(qrcodes_size(content, logo)) AS bytes
-        FROM old_rows GROUP BY 1, 2
+        FROM old_rows r
+        -- Those of a link that can be undeleted count until it is deleted for good.
+        WHERE NOT EXISTS (SELECT FROM links_deletedlink d WHERE d.link_id = r.link_id)
+        GROUP BY 1, 2
     ), locked AS (
         SELECT t.owner_id, t.slot FROM links_ownertotals t JOIN deleted USING (owner_id, slot)
         ORDER BY 1, 2 FOR UPDATE OF t
@@ -1219,14 +1144,13 @@ BEGIN
     FROM deleted JOIN locked USING (owner_id, slot) WHERE t.owner_id = deleted.owner_id AND t.slot = deleted.slot;
     RETURN NULL;
 END $$;
-CREATE FUNCTION qrcodes_deleted_after_change() RETURNS trigger
+CREATE FUNCTION qrcodes_bytes_after_final_deletion() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 DECLARE
-    code qrcodes_qrcode := jsonb_populate_record(NULL::qrcodes_qrcode, CASE TG_OP WHEN 'INSERT' THEN NEW.code ELSE OLD.code END);
+    code qrcodes_qrcode := jsonb_populate_record(NULL::qrcodes_qrcode, OLD.code);
 BEGIN
-    UPDATE links_ownertotals SET bytes = bytes
-        + CASE TG_OP WHEN 'INSERT' THEN 1 ELSE -1 END * qrcodes_size(code.content, code.logo)
+    UPDATE links_ownertotals SET bytes = bytes - qrcodes_size(code.content, code.logo)
     WHERE owner_id = code.owner_id AND slot = code.link_id % 8;
     RETURN NULL;
 END $$;
@@ -2632,13 +2556,13 @@ INSERT INTO django_migrations VALUES
 	(51, 'limits', '0001_initial', now(), '44aee3597253b1132001afb1d55da4c0cea0e069047bcba902dbd67f391eed2b'),
 	(52, 'links', '0003_owned_by_workspaces', now(), '6e72ea56423094a87af8f34076ef7b6b0e2d67f17b2b55c078bb88bbdb81532a'),
 	(53, 'links', '0004_keys_of_links', now(), '96b45b54dbdc0b759bb12ae960abebaff95733279c3680d7c19327eae256d45b'),
-	(54, 'links', '0005_stored_bytes', now(), 'bbaf8af90d8c86bcea9668196e53e2a15b01d40e575b4800e3d8a71f130b0fad'),
+	(54, 'links', '0005_stored_bytes', now(), 'fa74b7d482ac257b358a9142f7e48fd26f0841555f23744826c560f60184f16f'),
 	(55, 'mfa', '0001_initial', now(), NULL),
 	(56, 'mfa', '0002_authenticator_timestamps', now(), NULL),
 	(57, 'mfa', '0003_authenticator_type_uniq', now(), NULL),
 	(58, 'qrcodes', '0001_initial', now(), 'c7b79afb27316edf05bcea185ca7e21886d27a1f1f397ee7543b5ad6ebfb7af0'),
 	(59, 'qrcodes', '0002_owned_by_workspaces', now(), '66c64a9f3d2ac06ff32e69488dc18bf8937b54951559045561811dcb4b872103'),
-	(60, 'qrcodes', '0003_stored_bytes', now(), '8efb54d1ae5b9cbbd8f95b7610aea88125af05bae6526dda315b48612e00f07b'),
+	(60, 'qrcodes', '0003_stored_bytes', now(), 'e966f481e90bf717b6ac67d552538037ae30463b7a3118dec7b42d483450642c'),
 	(61, 'sessions', '0001_initial', now(), NULL);
 SELECT pg_catalog.setval('account_emailaddress_id_seq', 1, false);
 SELECT pg_catalog.setval('account_emailconfirmation_id_seq', 1, false);
@@ -2959,6 +2883,8 @@ CREATE TRIGGER links_after_final_deletion AFTER DELETE ON links_deletedlink FOR 
 CREATE TRIGGER links_after_insert AFTER INSERT ON links_link REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION links_after_insert();
 CREATE TRIGGER links_after_update AFTER UPDATE ON links_link REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION links_after_update();
 CREATE TRIGGER links_bytes_after_final_deletion AFTER DELETE ON links_deletedlink REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION links_bytes_after_final_deletion();
+CREATE TRIGGER links_check_new_storage AFTER INSERT ON links_ownertotals FOR EACH ROW WHEN ((new.bytes >= 8192)) EXECUTE FUNCTION links_check_storage();
+CREATE TRIGGER links_check_storage AFTER UPDATE OF bytes ON links_ownertotals FOR EACH ROW WHEN (((new.bytes / 8192) > (old.bytes / 8192))) EXECUTE FUNCTION links_check_storage();
 CREATE TRIGGER links_clicks_after_delete AFTER DELETE ON links_clickcounter REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION links_clicks_after_delete();
 CREATE TRIGGER links_clicks_after_update AFTER UPDATE ON links_clickcounter REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION links_clicks_after_update();
 CREATE TRIGGER links_delete_unused_tag AFTER UPDATE ON links_tagtotals FOR EACH ROW WHEN ((new.links = 0)) EXECUTE FUNCTION links_delete_unused_tag();
@@ -2984,7 +2910,7 @@ CREATE TRIGGER qrcodes_after_final_deletion AFTER DELETE ON links_deletedlink FO
 CREATE TRIGGER qrcodes_after_insert AFTER INSERT ON qrcodes_qrcode REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION qrcodes_after_insert();
 CREATE TRIGGER qrcodes_after_update AFTER UPDATE ON qrcodes_qrcode REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION qrcodes_after_update();
 CREATE TRIGGER qrcodes_bytes_after_delete AFTER DELETE ON qrcodes_qrcode REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION qrcodes_bytes_after_delete();
-CREATE TRIGGER qrcodes_deleted_after_change AFTER INSERT OR DELETE ON qrcodes_deletedqrcode FOR EACH ROW EXECUTE FUNCTION qrcodes_deleted_after_change();
+CREATE TRIGGER qrcodes_bytes_after_final_deletion AFTER DELETE ON qrcodes_deletedqrcode FOR EACH ROW EXECUTE FUNCTION qrcodes_bytes_after_final_deletion();
 ALTER TABLE ONLY account_emailaddress
     ADD CONSTRAINT account_emailaddress_user_id_2c513194_fk_accounts_user_id FOREIGN KEY (user_id) REFERENCES accounts_user(id) DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE ONLY account_emailconfirmation
