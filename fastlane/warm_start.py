@@ -39,7 +39,7 @@ from links.destinations.batch_lookup import Key, read_targets
 from links.destinations.codes import codes_of
 from links.destinations.known_links import known_links
 from links.destinations.lookup import Target, site_of
-from redirects.unknown_code_limit import link_key
+from redirects.request_guard import link_key
 
 # A key of the fast lane and its prepared answer.
 Entry = tuple[bytes, bytes]

@@ -31,8 +31,8 @@ from fastlane.fast.refusing import answer_refusal, answer_unknown_code, refusal_
 from fastlane.fast.request_head import Fields, NotSimple, read_head
 from fastlane.fast.visitor_rules import VisitorRulesTable
 from pages.refusals import Refusal
+from redirects.request_guard import link_key, refusal_for
 from redirects.routing.visit import Visit
-from redirects.unknown_code_limit import link_key, refusal_for
 
 __all__ = ["Answer", "FastLane"]
 

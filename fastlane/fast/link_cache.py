@@ -10,7 +10,7 @@ from fastlane.fast.request_head import Fields, NotSimple, read_head
 from links.codes.format import is_inherited_code
 from links.codes.reserved import is_route
 from links.destinations.lookup import site_of
-from redirects.unknown_code_limit import link_key
+from redirects.request_guard import link_key
 
 # Unknown codes, which a worker remembers for UNKNOWN_SECONDS, and their bytes.
 _UNKNOWN_CODES, _UNKNOWN_BYTES = 8192, 2 * 1024 * 1024

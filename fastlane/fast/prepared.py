@@ -21,7 +21,7 @@ from fastlane.fast.visitor_rules import pack_visitor_rules
 from links.destinations.cache import UNKNOWN_SECONDS
 from links.destinations.lookup import LookupResult, Target, UnknownCode
 from redirects import checks
-from redirects.answers import encoded_headers
+from redirects.redirect_headers import encoded_headers
 from redirects.routing.router import Route
 from redirects.routing.visit import Visit
 

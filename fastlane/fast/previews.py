@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from fastlane.fast.answers import Page, encode_page
 from fastlane.fast.request_head import NotSimple
-from redirects.preview_pages import preview_body, preview_response
+from redirects.preview import preview_body, preview_response
 
 _END = b"+ HTTP/1.1"
 _LOCATION = b"Location: "

@@ -21,7 +21,7 @@ from links.destinations.lookup import UnknownCode
 from pages.refusals import Refusal
 from pages.responses import refuse, refuse_attempts
 from redirects import refusals
-from redirects.answers import elsewhere_headers, encode_headers
+from redirects.redirect_headers import elsewhere_headers, encode_headers
 
 _OUTCOMES = {refusals.COUNTRY: COUNTRY, refusals.DEVICE: DEVICE}
 

@@ -163,4 +163,3 @@ _TESTS: Mapping[str, Callable[[Sequence[Any]], VisitTest]] = {
     "network": _network,
     "scanned": _scanned,
 }
-TYPES = (*_TESTS, *_WINDOWS)
