@@ -13,7 +13,7 @@ from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
 from domains.models import DomainStatus
-from fastlane.fast.lookup import lookup
+from fastlane.handoff.link_lookups import lookup
 from links.destinations.cache import UNKNOWN_SECONDS
 from testing.fastlane.lanes import fast, lane_for
 from testing.redirects.following import CUSTOM_HOST, FUTURE, PAST, custom_domain

@@ -14,7 +14,7 @@ from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
 from domains.models import DomainStatus
-from fastlane.fast.lookup import lookup
+from fastlane.handoff.link_lookups import lookup
 from testing.cases import for_each
 from testing.fastlane.lanes import fast, lane_for
 from testing.redirects.following import CUSTOM_HOST, custom_domain
