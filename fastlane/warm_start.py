@@ -53,7 +53,7 @@ log = logging.getLogger(__name__)
 
 
 class Part(NamedTuple):
-    """``position``: where the next part begins. ``is_last``: nothing follows."""
+    """Some of the shared entries. ``position``: where the next part begins. ``is_last``: nothing follows."""
 
     entries: list[Entry]
     position: int
@@ -112,7 +112,10 @@ class SharedEntries:
 
 
 class Loaders:
-    """``current`` is what a worker reads that is forked now. ``is_due``: this worker must start the loader."""
+    """Which loader a new worker uses.
+
+    ``current`` is what a worker reads that is forked now. ``is_due``: this worker must start the loader.
+    """
 
     def __init__(self) -> None:
         self.current: SharedEntries | None = None

@@ -64,7 +64,7 @@ def shows_card(target: Target, visitor: Visitor) -> bool:
 
 
 def card_page(request: HttpRequest, target: Target, address: str) -> HttpResponse:
-    """``address``: the short URL. The link has a preview."""
+    """Return the page with the preview, which the link has. ``address``: the short URL."""
     card = orjson.loads(target.preview or "{}")
     context = {
         "address": address,

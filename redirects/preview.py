@@ -19,8 +19,9 @@ _VARIABLES = {"host": "[host]", "destination": "[destination]", "path": "[path]"
 
 
 def preview_body(path: str, destination: str, *, in_json: bool) -> str:
-    """``path``: of the link itself. ``destination``: in ASCII, as it is sent, so that a homograph host is
-    recognisable.
+    """Return the page or the JSON that names the destination.
+
+    ``path``: of the link itself. ``destination``: in ASCII, as it is sent, so that a homograph host is recognisable.
     """
     if in_json:
         return json.dumps({"success": True, "destination": destination})

@@ -55,15 +55,16 @@ def guarded(*methods: str) -> Callable[[View[Rest]], View[Rest]]:
 
 
 def refuse_unknown_host(request: HttpRequest, host: str | None) -> HttpResponse:
-    """``host``: canonical; None if the header names none."""
+    """Report the host in the log, and refuse. ``host``: canonical; None if the header names none."""
     report_unknown_host(host)
     return refuse(request, refusals.UNKNOWN_HOST)
 
 
 def is_unknown_host(host: str | None) -> bool:
-    """For paths that are not codes. An IP address serves the API and the admin, so it is not unknown.
+    """Return whether paths that are not codes refuse the host.
 
-    During a database outage every host counts as known.
+    An IP address serves the API and the admin, so it is not unknown. During a database outage every host
+    counts as known.
     """
     if host is None:
         return True

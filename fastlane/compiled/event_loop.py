@@ -32,7 +32,7 @@ _SAMPLE = bytes(range(256))
 
 
 class Loaded(NamedTuple):
-    """``plain_links`` is None if the event loop runs in Python; ``reason`` says why, for the log."""
+    """The class of the compiled module. None if the event loop runs in Python; ``reason`` says why, for the log."""
 
     plain_links: type[PlainLinks] | None
     reason: str
@@ -115,7 +115,7 @@ class CompiledEventLoop(EventLoop):
         super().unlisten(listener)
 
     def run_once(self, timeout: float = 0.0) -> int:
-        """As `EventLoop.run_once`. If it may wait, run more than one iteration while the compiled part answers all."""
+        """Run one iteration or, if it may wait and the compiled part answers all, more than one."""
         answered = 0
         for statuses, seconds in self._plain_links.run(timeout):
             self._counts.add(statuses, seconds)
@@ -131,7 +131,7 @@ class CompiledEventLoop(EventLoop):
     def _on_answered(
         self, connection: Connection, data: bytes, rest: bytes, closes: bool, is_limited: bool
     ) -> None:
-        """``data`` is the unsent part of the answers."""
+        """Send what the compiled part could not. ``data`` is the unsent part of the answers."""
         if closes and not data and not rest:
             self._open.finish(connection)
             return

@@ -72,7 +72,7 @@ class Request(NamedTuple):
 
 
 class Page(NamedTuple):
-    """``headers``: those after the first lines, up to and including the empty line."""
+    """A response as bytes. ``headers``: those after the first lines, up to and including the empty line."""
 
     status: int
     headers: bytes
@@ -166,7 +166,7 @@ def _guessing_page(wait: int, in_json: bool, hsts: int) -> Page:
 
 
 def _request(in_json: bool) -> HttpRequest:
-    """Refusals depend on nothing else of the request."""
+    """Return a request for the refusals of Django, which depend on nothing else of it."""
     request = HttpRequest()
     request.META["HTTP_ACCEPT"] = "application/json" if in_json else "text/html"
     return request
@@ -205,7 +205,7 @@ _HEALTH_FIELDS = (
 
 
 class Health:
-    """``/healthz``: the same response as from the Django view, however busy the threads are."""
+    """Answers ``/healthz`` with the same response as the Django view, however busy the threads are."""
 
     def __init__(self) -> None:
         hsts = settings.SECURE_HSTS_SECONDS

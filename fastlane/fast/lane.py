@@ -197,7 +197,7 @@ class FastLane:
         now: float,
         flags: int,
     ) -> tuple[bytes, int] | Refusal | None:
-        """As `VisitorRules.answer`. ``rules``: the length of the visitor rules at the end of ``prepared``."""
+        """Return what `VisitorRules.answer` does. ``rules``: the length of the rules at the end of ``prepared``."""
         visit = Visit(
             address,
             fields.agent.decode(),
@@ -251,8 +251,8 @@ class FastLane:
             self._start_second(now, peer, fields)
 
     def _start_second(self, now: float, peer: str, fields: Fields) -> None:
-        """Once a second: prepare the first lines of answers, expire the cache if invalidations stop arriving, and look
-        for a proxy that is not trusted.
+        """Prepare the first lines of answers, expire the cache if invalidations stop arriving, and look for a proxy
+        that is not trusted.
         """
         cache_versions.expire_caches_after_silence()
         # A sample is enough: behind a proxy, every request has the header.

@@ -99,11 +99,11 @@ class VisitorRulesTable:
     """The compiled rules of a process. Main thread only."""
 
     def __init__(self, entries: int, size: int) -> None:
-        """``size`` is the limit in bytes."""
+        """Create an empty table. ``size`` is its limit in bytes."""
         self._compiled = BoundedCache[bytes, VisitorRules](entries, size, lambda _, rules: rules.size)
 
     def get(self, prepared: bytes, length: int) -> VisitorRules:
-        """``length``: of the rules at the end of the prepared answer."""
+        """Return the compiled rules of a link. ``length``: that of the rules at the end of the prepared answer."""
         # Without the JSON, which is seldom in the CPU caches.
         digest = prepared[-length : _DIGEST_BYTES - length]
         rules = self._compiled.get(digest)

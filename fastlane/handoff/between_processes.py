@@ -95,7 +95,7 @@ class HandoffQueue:
         return Handoff(socket.socket(fileno=descriptors[0]), _address(client), _address(server), incoming)
 
     def waiting_since(self) -> float | None:
-        """When the request of the next connection arrived (monotonic seconds). None: the queue is empty."""
+        """Return when the request of the next connection arrived (monotonic seconds). None: the queue is empty."""
         try:
             # Without a buffer for its descriptors, peeking does not copy them.
             message = self.read_end.recv(_MAX_MESSAGE, socket.MSG_PEEK)
@@ -117,7 +117,7 @@ class HandoffQueue:
 
 
 class HandoffQueues(NamedTuple):
-    """``probes``: the way to the API workers for requests that have a thread of their own."""
+    """The ways between the workers. ``probes`` is that of requests which have a thread of their own in API workers."""
 
     to_api: HandoffQueue
     probes: HandoffQueue

@@ -97,7 +97,7 @@ class _Claim(NamedTuple):
 
 
 class ClickClaims:
-    """Passes connections that Django must answer on to the pending handoffs. Main thread only."""
+    """The visits that wait for their claim. Those that Django must answer go on to ``requests``. Main thread only."""
 
     def __init__(self, loop: EventLoop, requests: RequestQueue, method_queue: Any, log: Any) -> None:
         self._loop = loop

@@ -23,7 +23,7 @@ _EVICTED = 1 / 200
 
 
 class Admission:
-    """``per_address`` 0: no limit per address."""
+    """Counts the connections of each address, and makes room for new ones. ``per_address`` 0: no limit for each."""
 
     def __init__(self, connections: OpenConnections, *, limit: int, per_address: int) -> None:
         self._connections = connections

@@ -19,7 +19,7 @@ _HALF_CLOSED_SECONDS = 2.0
 
 
 def has_disconnected(sock: socket.socket, since: float) -> bool:
-    """``since``: when the request was complete, in monotonic seconds."""
+    """Return whether the client has gone. ``since``: when its request was complete, in monotonic seconds."""
     poll = select.poll()
     poll.register(sock, select.POLLRDHUP)
     for _, event in poll.poll(0):
@@ -118,7 +118,7 @@ def body_deadline(partial_request: PartialRequest) -> float:
 
 
 def write_deadline(connection: Connection, now: float) -> float:
-    """Occasional single bytes do not extend it."""
+    """Return when the client must have read more. Occasional single bytes do not extend it."""
     overall = connection.sending_since + WRITE_SECONDS + connection.sent / WRITTEN_BYTES_A_SECOND
     return min(now + WRITE_SECONDS, overall)
 

@@ -214,7 +214,7 @@ class Reader:
         self._sender.begin(connection, outbox, after)
 
     def send_answer(self, connection: Connection, answer: Answer, rest: bytes) -> None:
-        """As `send`, and cheaper if the client takes the whole answer."""
+        """Send one answer: cheaper than `send` if the client takes all of it."""
         _, data, closes, _ = answer
         try:
             sent = connection.sock.send(data)

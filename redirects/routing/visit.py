@@ -115,7 +115,7 @@ class Visit:
 
     @classmethod
     def from_visitor(cls, visitor: Visitor, meta: Mapping[str, str]) -> Visit:
-        """``meta``: the WSGI environment of the visitor's request."""
+        """Return the visit of a request. ``meta``: its WSGI environment."""
         return cls(
             visitor.address,
             visitor.user_agent,

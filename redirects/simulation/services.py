@@ -24,7 +24,7 @@ class Step(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """``rule`` and ``variant`` are ids. ``kind`` is the visit's kind in the log of clicks."""
+    """What the visitor would get. ``rule`` and ``variant`` are ids; ``kind`` is that in the log of clicks."""
 
     status: int
     reason: str | None
@@ -43,7 +43,7 @@ class Simulation(NamedTuple):
 
 
 def simulate(link: Link, **description: Any) -> Simulation:
-    """``description``: the arguments of `described_visit`."""
+    """Simulate a visit of the link. ``description``: the arguments of `described_visit`."""
     return explain(link, described_visit(**description))
 
 
@@ -79,7 +79,7 @@ def explain(link: Link, described: DescribedVisit) -> Simulation:
 
 
 def _not_found(link: Link, host: str, result: UnknownCode | None, described: DescribedVisit) -> Simulation:
-    """The link's domain is not verified, or belongs to another account by now."""
+    """Explain that the link's domain is not verified, or belongs to another account by now."""
     why = "" if link.domain is None else f": the domain is {link.domain.status} in this account"
     detail = f"The code {link} on {host} does not belong to this link{why}."
     location = None if result is None else result.elsewhere
