@@ -24,7 +24,7 @@ from common.host.internal_listener import is_internal
 from common.host.metrics import count_database_error
 from common.host.vitals import counting_problem
 from common.http.hosts import canonical_host
-from redirects.unknown_hosts import is_unknown_host
+from redirects.request_guard import is_unknown_host
 from redirects.views import root
 from shortener_project.running.schema import schema_problem
 from shortener_project.web.middleware import is_on_system_host
