@@ -9,7 +9,7 @@ from accounts.models import Workspace
 from bans.selectors import is_host_banned
 from common.errors import FieldError, InvalidFields
 from common.host import cache_versions
-from common.http.destination_url import Destination
+from common.http.urls import Destination
 from domains.addresses import NO_DESTINATION, is_own_address
 from domains.models import Domain, DomainStatus
 from domains.selectors import get_domain

@@ -46,7 +46,10 @@ def check_version(data: Path, binaries: Binaries) -> None:
 
 
 def make_cluster(layout: Layout, binaries: Binaries, account: Account) -> None:
-    """Create the cluster of this layout. Hold the start/stop lock; no cluster may exist."""
+    """Create the cluster of this layout. Hold the start/stop lock; no cluster may exist.
+
+    The data folder appears atomically, complete, under its final name.
+    """
     server_dir = layout.data.parent
     for old_draft in server_dir.glob(f"{DRAFT_PREFIX}*"):
         # An initdb whose parent was killed may still write there. The next start removes those files.

@@ -1,6 +1,7 @@
 """The package's public API: one embedded server per VAR_DIR, shared by all processes of the host.
 
-Every process that uses the server holds a lease, and the last one to release it stops the server.
+Every process that uses the server holds a lease, and the last one to release it stops the server. Leases are flocks:
+the kernel releases them however their holder dies.
 """
 
 import fcntl

@@ -19,8 +19,8 @@ from django.conf import settings
 
 from common.host import metric_files, state
 from common.host.cache_versions import slots
-from common.host.guess_counts import guesses
-from common.host.process_names import rename
+from common.host.processes import rename
+from links.guess_counts import guesses
 from shortener_project.running.gunicorn_main import watch
 from shortener_project.running.listeners import connections_within, raise_limit
 from shortener_project.running.preloading import freeze

@@ -13,7 +13,7 @@ from gunicorn.http.message import Request
 from gunicorn.http.unreader import IterUnreader
 from gunicorn.util import split_request_uri
 
-from common.http.hosts import canonical_host
+from common.http.urls import canonical_host
 
 
 def check_target(request: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from accounts.models import User, Workspace
-from common.http.destination_url import Destination
+from common.http.urls import Destination
 from common.ids import parse_public_id
 from domains.addresses import BASE_ID
 from domains.models import Domain

@@ -6,7 +6,7 @@ import re
 from urllib.parse import unquote, urlsplit
 
 from accounts.models import Workspace
-from common.http.destination_url import Destination, InvalidDestination, canonical_destination
+from common.http.urls import Destination, InvalidDestination, canonical_destination
 from domains.addresses import is_own_address
 from links.selectors import fetch
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from common.http.hosts import canonical_host
+from common.http.urls import canonical_host
 from links.transfer.cells import split
 
 # A row with its keys normalized by `import_layouts.normalized_key`.

@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 from django.core.exceptions import ImproperlyConfigured
 
 from common.colors import is_color
-from common.http.hosts import LOOPBACK_HOSTS, canonical_host
+from common.http.urls import LOOPBACK_HOSTS, canonical_host
 from common.secrets import derive_key
 from qrcodes.drawing.logos import MAX_BYTES, BadLogo, clean_logo
 

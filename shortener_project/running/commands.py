@@ -20,7 +20,7 @@ from django.core.management.base import CommandError
 from django.db import OperationalError, ProgrammingError, connection, connections
 
 from common.host import vitals
-from common.host.process_names import rename
+from common.host.processes import rename
 from local_postgres import EmbeddedPostgresError
 from shortener_project.configuration.database import configured_database, set_command_timeouts
 

@@ -32,7 +32,7 @@ from accounts.models import User
 from accounts.rights.plans import Plan
 from accounts.services import NewAccount, create_account
 from common.database import is_outage
-from common.host.process_names import rename
+from common.host.processes import rename
 from shortener_project.running.schema import is_incomplete, refuse_foreign_migrations
 from shortener_project.running.supervisor import Child
 

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from common.host import vitals
 from common.host.metrics import count_restart
-from common.host.priority import lower_priority
+from common.host.processes import lower_priority
 from shortener_project.running.commands import reset_hooks
 
 logger = logging.getLogger(__name__)

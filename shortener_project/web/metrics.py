@@ -23,11 +23,10 @@ from analytics.counting.segments.losses import lost_bytes
 from analytics.journal.backlog import backlog, backlog_without_database
 from analytics.journal.drops import dropped_clicks
 from analytics.journal.writer import writing_error
-from common.clock import seconds_ahead
-from common.database import check_connection, read_first
+from common.database import check_connection, read_first, seconds_ahead
 from common.host import primary, state, vitals
-from common.host.internal_listener import is_internal_client
 from common.host.metrics import UNSTORED_DROPS, collect_counted, count_database_error
+from common.http.client_address import is_internal_client
 from shortener_project.running.schema import schema_problem
 
 log = logging.getLogger(__name__)

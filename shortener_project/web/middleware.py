@@ -17,12 +17,11 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 from accounts.api_requests.throttling import address_of_client
 from accounts.sessions.store import SessionStore
 from common.errors import TooManyRequests
-from common.host.internal_listener import is_internal
 from common.host.untrusted_proxies import report_if_untrusted_proxy
 from common.http.browser_headers import protect_page
-from common.http.client_address import client_address, client_network, is_trusted, is_within
+from common.http.client_address import client_address, client_network, is_internal, is_trusted, is_within
 from common.http.current_request import Actor, Via, actor, request_id
-from common.http.hosts import canonical_host, is_address
+from common.http.urls import canonical_host, is_address
 from common.ids import new_public_id
 from limits.rates import spend_request
 from pages.responses import refuse_attempts

@@ -17,13 +17,12 @@ from django.views.decorators.http import require_safe
 
 from analytics.journal.backlog import backlog
 from analytics.journal.writer import writing_error
-from common.clock import UNREADY_SECONDS, seconds_ahead
-from common.database import check_connection
+from common.database import UNREADY_SECONDS, check_connection, seconds_ahead
 from common.host import primary, state
-from common.host.internal_listener import is_internal
 from common.host.metrics import count_database_error
 from common.host.vitals import counting_problem
-from common.http.hosts import canonical_host
+from common.http.client_address import is_internal
+from common.http.urls import canonical_host
 from redirects.request_guard import is_unknown_host
 from redirects.views import root
 from shortener_project.running.schema import schema_problem

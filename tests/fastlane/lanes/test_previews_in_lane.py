@@ -165,7 +165,7 @@ def test_above_the_limit_of_unknown_codes_both_lanes_refuse_previews(
     make_link: MakeLink, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.UNKNOWN_CODE_LIMIT = 60
-    monkeypatch.setattr("common.host.guess_counts.monotonic", Clock())
+    monkeypatch.setattr("links.guess_counts.monotonic", Clock())
     path = path_of(make_link())
     statuses = [outcome.response.split(b" ")[1] for _ in range(62) if (outcome := fast(request("/unknown+")))]
     assert statuses == [b"404"] * 60 + [b"429"] * 2

@@ -107,7 +107,7 @@ def test_unknown_codes_with_a_slash_are_limited_like_others(
     visitor: Client, settings: Any, make_link: MakeLink, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.UNKNOWN_CODE_LIMIT = 60
-    monkeypatch.setattr("common.host.guess_counts.monotonic", Clock())
+    monkeypatch.setattr("links.guess_counts.monotonic", Clock())
     make_link()
 
     assert [visitor.get(f"/guess{number}/").status_code for number in range(62)] == [404] * 60 + [429] * 2

@@ -14,9 +14,9 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
-from common.host.unknown_hosts import HOSTS, unknown_hosts
 from domains.models import Domain, DomainStatus
 from redirects import refusals
+from redirects.unknown_hosts import HOSTS, unknown_hosts
 from testing.pages.html import check_json, check_page
 from testing.redirects.following import CUSTOM_HOST, custom_domain
 from testing.visitors.browsers import FOREIGN_HOSTS
@@ -168,9 +168,9 @@ def test_the_advice_for_an_address_is_not_to_verify_it(
 ) -> None:
     visitor.get("/spring", headers={"host": host})
 
-    assert [
-        record.getMessage() for record in caplog.records if record.name == "common.host.unknown_hosts"
-    ] == [f"Requests arrive for {host}, which is neither the host of BASE_URL nor an active domain. {advice}"]
+    assert [record.getMessage() for record in caplog.records if record.name == "redirects.unknown_hosts"] == [
+        f"Requests arrive for {host}, which is neither the host of BASE_URL nor an active domain. {advice}"
+    ]
 
 
 @pytest.mark.parametrize("path", ["/unknown", "/not/a/code", "/", "/admin/"])

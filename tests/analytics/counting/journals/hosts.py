@@ -27,7 +27,7 @@ from analytics.journal.records import BRANCH_SHIFT, Record, decode, encode, fram
 from analytics.journal.writer import Journal
 from analytics.models import Kind
 from analytics.pipeline_models import DeadLetter, PendingRecord, Segment
-from common.http.destination_url import canonical_destination
+from common.http.urls import canonical_destination
 from links.services import create_link
 from testing.analytics.branches import branch, set_branches
 
