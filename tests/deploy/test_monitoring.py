@@ -17,6 +17,8 @@ from common.host import metrics, vitals
 from common.http.client_address import INTERNAL
 from testing.programs import program
 
+pytestmark = pytest.mark.slow
+
 PROJECT = Path(__file__).resolve().parents[2]
 DEPLOY = PROJECT / "deploy"
 ALERTS = DEPLOY / "alerts.yml"

@@ -23,7 +23,7 @@ from testing.polling import DEADLINE
 from testing.sign_in.smtp import mail_server
 from testing.sign_in.totp import code
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 EMAIL = "operator@example.com"
 Authenticated = Callable[..., dict[str, Any]]
 

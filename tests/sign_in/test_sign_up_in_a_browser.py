@@ -22,7 +22,7 @@ from testing.pages.chromium import new_page
 from testing.polling import DEADLINE
 from testing.sign_in.smtp import MailServer, mail_server
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 GRACE = "grace@example.com"
 
 

@@ -14,6 +14,8 @@ from testing.service.hosts import one_host
 from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import DEADLINE, Connection, Service
 
+pytestmark = pytest.mark.slow
+
 # More clients than both workers have threads.
 MANY = 24
 HEAD = b" HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: " + AGENT + b"\r\n"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 
 import psycopg
+import pytest
 
 from testing.programs import skip_or_fail
 from testing.service.hosts import one_host
@@ -13,6 +14,8 @@ from testing.service.postgresql.outages import database_server, metric
 from testing.service.postgresql.small_disk import server_on_small_disk
 from testing.service.postgresql.standbys import primary_and_standby
 from testing.service.running import Service, eventually
+
+pytestmark = pytest.mark.slow
 
 
 def check(host: Service, fault: AbstractContextManager[None], reason: str) -> None:

@@ -6,10 +6,14 @@ import os
 import signal
 from collections.abc import Callable
 
+import pytest
+
 from testing.service import processes
 from testing.service.running import eventually
 from tests.service.processes.supervised import READY, SLEEP, Supervised
 from tests.service.processes.supervised import supervised as supervised
+
+pytestmark = pytest.mark.slow
 
 
 def test_an_exception_in_a_child_is_reported(supervised: Callable[[str], Supervised]) -> None:

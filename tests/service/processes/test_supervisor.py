@@ -15,6 +15,8 @@ from testing.service.running import eventually
 from tests.service.processes.supervised import READY, SLEEP, Supervised
 from tests.service.processes.supervised import supervised as supervised
 
+pytestmark = pytest.mark.slow
+
 STRAY_SIGNALS = {
     *(signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGVTALRM, signal.SIGPROF, signal.SIGPIPE),
     *(signal.SIGIO, signal.SIGRTMIN, signal.SIGRTMAX),

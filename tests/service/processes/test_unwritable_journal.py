@@ -13,6 +13,8 @@ from testing.service.hosts import make_folder
 from testing.service.journal_disk import JournalDisk, why_none
 from testing.service.running import Service, clicks_of, eventually
 
+pytestmark = pytest.mark.slow
+
 CLICKS = 20
 
 

@@ -16,6 +16,8 @@ from testing.service import processes
 from testing.service.hosts import SECRET_KEY
 from testing.service.running import REPOSITORY, Service
 
+pytestmark = pytest.mark.slow
+
 PRELUDE = """
 import errno, os, signal
 from functools import partial

@@ -14,6 +14,8 @@ import pytest
 from testing.polling import DEADLINE, eventually
 from testing.service.running import REPOSITORY
 
+pytestmark = pytest.mark.slow
+
 # Prints whether the migrations were loaded in this process.
 PREPARE = """
 import sys, django

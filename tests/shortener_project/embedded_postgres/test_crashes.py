@@ -16,6 +16,8 @@ from local_postgres.account import Account
 from local_postgres.layout import Layout
 from local_postgres.server import exclusive
 
+pytestmark = pytest.mark.slow
+
 # A container without an init process does not reap: a dead postmaster remains a zombie forever.
 NEVER_REAPING_APP = """
 import ctypes, os, signal, sys, time

@@ -25,6 +25,8 @@ from tests.shortener_project.embedded_postgres.accounts import (
 from tests.shortener_project.embedded_postgres.accounts import nobody as nobody
 from tests.shortener_project.embedded_postgres.accounts import python_of_nobody as python_of_nobody
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def closed_folder() -> Iterator[Path]:

@@ -22,7 +22,7 @@ from testing.sign_in.oidc.running import provider
 from testing.sign_in.pages import browser, logged_in_as
 from tests.sign_in.openid_connect.openid import ADA, log_in, use
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 
 def test_an_issuer_may_end_in_a_slash(settings: Settings) -> None:

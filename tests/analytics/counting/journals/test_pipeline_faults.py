@@ -23,6 +23,8 @@ from testing.proof.verdict import Verdict, judge
 from testing.proof.writers import write_apart, write_on_failing_disk
 from testing.service.running import eventually
 
+pytestmark = pytest.mark.slow
+
 # Of this database only: other tests use the same server.
 WAITING_SESSIONS = (
     "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
