@@ -5,18 +5,16 @@ from typing import Any
 from django.conf import settings
 from rest_framework import serializers
 
-from common.colors import is_color
+from common.colors import BLACK, WHITE, is_color
 from common.rest.fields import Integer, Text
 from common.rest.pagination import PageQuery
 from qrcodes.drawing.colors import MIN_GREYS, RECOMMENDED_CONTRAST, default_foreground, grey_levels
 from qrcodes.drawing.design import (
-    BLACK,
     DEFAULT_MARGIN,
     DEFAULT_SIZE,
     MAX_MARGIN,
     MAX_SIZE,
     MIN_SIZE,
-    WHITE,
     ImageFormat,
     Level,
     Style,

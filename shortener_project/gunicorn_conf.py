@@ -20,9 +20,10 @@ from django.conf import settings
 from common.host import metric_files, state
 from common.host.cache_versions import slots
 from common.host.processes import rename
+from common.http.urls import MAX_LINE
 from links.guess_counts import guesses
 from shortener_project.running.gunicorn_main import watch
-from shortener_project.running.listeners import connections_within, raise_limit
+from shortener_project.running.listeners import BACKLOG, connections_within, raise_limit
 from shortener_project.running.preloading import freeze
 
 # The apps read this variable when they load. If it is set, `manage.py serve` has prepared the folder.
@@ -42,7 +43,7 @@ bind = os.environ.get(
 ).split(",")
 # Only this account can access Unix sockets that gunicorn creates.
 umask = 0o177
-backlog = 2048
+backlog = BACKLOG
 worker_connections = connections_within(raise_limit())
 
 workers = settings.WEB_CONCURRENCY + settings.API_CONCURRENCY
@@ -61,7 +62,7 @@ if Path("/dev/shm").is_dir():  # noqa: S108 # gunicorn makes a file of its own t
 forwarded_allow_ips = ",".join(str(network) for network in settings.TRUSTED_PROXIES)
 # By default, gunicorn also lets these peers rewrite the path.
 forwarder_headers = ""
-limit_request_line = 8190
+limit_request_line = limit_request_field_size = MAX_LINE
 
 # All instances that run as one account would share, and delete, the same control socket.
 control_socket_disable = True

@@ -13,6 +13,9 @@ from dataclasses import dataclass, field
 
 from ada_url import URL
 
+# The longest line of the head of a request, in every server of the service. Longer ones get 414 or 431.
+MAX_LINE = 8190
+
 _HOST = re.compile(
     r"([a-z0-9_](?:[a-z0-9_.-]{0,251}[a-z0-9_])?\.?|\[[0-9a-f:.]{2,45}\])(?::[0-9]{0,5})?", re.ASCII
 )

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from django.db.models import TextChoices
 
-BLACK, WHITE = "#000000", "#FFFFFF"
+from common.colors import BLACK, WHITE
+
 MIN_SIZE, DEFAULT_SIZE, MAX_SIZE = 100, 300, 2000
 # The standard requires four modules.
 DEFAULT_MARGIN, MAX_MARGIN = 4, 10
