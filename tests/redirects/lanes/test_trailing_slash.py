@@ -15,7 +15,7 @@ from redirects import refusals
 from testing.analytics.clicks import drain
 from testing.cases import for_each
 from testing.clock import Clock
-from testing.pages.html import check_page, parse
+from testing.pages.html import assert_page, parse
 from testing.redirects.following import CUSTOM_HOST, DESTINATION, custom_domain, redirect_headers
 from testing.redirects.visits import request, visit
 
@@ -86,7 +86,7 @@ def test_a_preview_has_no_form_with_a_slash(visitor: Client, make_link: MakeLink
 
     assert visitor.get(f"/{code}+").status_code == 200
     for path in (f"/{code}+/", f"/{code}/+"):
-        check_page(visitor.get(path), title="Link not found", message=refusals.NOT_FOUND.message)
+        assert_page(visitor.get(path), title="Link not found", message=refusals.NOT_FOUND.message)
 
 
 @pytest.mark.django_db

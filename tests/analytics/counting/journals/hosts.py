@@ -174,7 +174,7 @@ class Host:
                 waiting |= {decode(payload).time for payload, _ in frames}
         return waiting
 
-    def check(self) -> None:
+    def assert_counted_once(self) -> None:
         counted = self.counted()
         assert [moment for moment, times in counted.items() if times > 1] == []
         assert set(counted) | self.waiting() == set(self.redirected) - self.lost
