@@ -89,7 +89,7 @@ class Lease:
             self.release_under_lock()
 
     def release_under_lock(self) -> bool:
-        """As `release`, for a caller that holds the start/stop lock. Returns whether it was the last lease."""
+        """Release the lease for a caller that holds the start/stop lock. Returns whether it was the last one."""
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is None:
             return False

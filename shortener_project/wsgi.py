@@ -1,4 +1,4 @@
-"""The WSGI application."""
+"""The WSGI application, which any WSGI server can load."""
 
 from __future__ import annotations
 

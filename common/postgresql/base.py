@@ -109,7 +109,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         super().ensure_connection()
 
     def prepared_cursor(self) -> Any:
-        """See `common.database.prepared_cursor`."""
+        """Return a cursor that prepares its statements, see `common.database.prepared_cursor`."""
         self.close_if_health_check_failed()
         self.ensure_connection()
         with self.wrap_database_errors:

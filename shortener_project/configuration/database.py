@@ -163,7 +163,7 @@ _USUAL_CONNECTIONS = 100
 
 
 def embedded_database() -> EmbeddedPostgres:
-    """Raises ImproperlyConfigured."""
+    """Return the embedded PostgreSQL, sized for the processes and the memory. Raises ImproperlyConfigured."""
     redirect_workers = variables.WEB_CONCURRENCY.read()
     api_workers = variables.API_CONCURRENCY.read()
     probes = 0 if api_workers else redirect_workers
@@ -175,7 +175,7 @@ def embedded_database() -> EmbeddedPostgres:
 
 
 def configured_database() -> dict[str, Any]:
-    """Raises ImproperlyConfigured."""
+    """Return the database settings of this process, from its environment. Raises ImproperlyConfigured."""
     return database_settings(
         variables.DATABASE_URL.read() or embedded_database().url,
         statement_timeout=variables.STATEMENT_TIMEOUT_MS.read(),

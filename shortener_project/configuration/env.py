@@ -197,7 +197,7 @@ class BaseUrl:
     port: int
 
     def __str__(self) -> str:
-        """In the form of an Origin header: lower case, without a default port."""
+        """Return the form of an Origin header: lower case, without a default port."""
         port = "" if self.port == _DEFAULT_PORTS[self.scheme] else f":{self.port}"
         return f"{self.scheme}://{self.host}{port}"
 

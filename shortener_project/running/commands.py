@@ -44,7 +44,7 @@ def end_on_sigterm() -> None:
 
 
 def reset_hooks() -> None:
-    """In a fork without these signal handlers: restore Python's hooks."""
+    """Restore Python's hooks in a fork without these signal handlers."""
     sys.unraisablehook = sys.__unraisablehook__
     sys.excepthook = sys.__excepthook__
 

@@ -136,17 +136,17 @@ class Listeners:
             raise _cannot_listen(settings.LISTEN, error) from None
 
     def pass_to_gunicorn(self) -> None:
-        """In a fork that becomes gunicorn: leave both sockets to it, and name them as its configuration expects."""
+        """Leave both sockets to gunicorn, which this fork becomes, and name them as its configuration expects."""
         os.environ["SERVE_BIND"] = f"fd://{self._public.detach()},fd://{self._internal.detach()}"
 
     def drop(self) -> None:
-        """In any other fork: close its copies. Otherwise clients could connect after the web server has stopped."""
+        """Close the copies of any other fork. Otherwise clients could connect after the web server has stopped."""
         # Unlike `close`, this keeps the file of a Unix socket.
         for listener in (self._public, self._internal):
             os.close(listener.detach())
 
     def close(self) -> None:
-        """From now on clients are refused instead of waiting, unless the web server still accepts them."""
+        """Refuse clients from now on instead of letting them wait, unless the web server still accepts them."""
         self._public.close()
         self._internal.close()
 

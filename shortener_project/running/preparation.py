@@ -75,7 +75,7 @@ def prepare_database(
 
 
 def migrate() -> None:
-    """For another process than that of `prepare_database`, before it. Raises the same errors."""
+    """Run the migrations in another process than `prepare_database`, before it. Raises the same errors."""
     with _turn():
         _migrate()
 
@@ -105,7 +105,7 @@ def _finish(before: Callable[[], None]) -> NewAccount | None:
 
 @contextmanager
 def _turn() -> Iterator[None]:
-    """Inside, no other process prepares this database. Raises as `prepare_database`."""
+    """Let no other process prepare this database meanwhile. Raises the errors of `prepare_database`."""
     # Only requests wait until the database is prepared, and have a time limit at the client.
     connection.settings_dict.pop("RESPONSE_SECONDS", None)
     # Django itself supports older versions.

@@ -46,7 +46,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
 
 class _OfThisHost(Collector):
     def collect(self) -> Iterator[Metric]:
-        """Each group stands alone: whatever it raises, the others are served."""
+        """Yield all groups of metrics. Each stands alone: whatever it raises, the others are served."""
         counted = _metrics_of(collect_counted)
         unstored = [metric for metric in counted if metric.name == UNSTORED_DROPS]
         yield from (metric for metric in counted if metric not in unstored)
