@@ -9,8 +9,7 @@ from rest_framework.request import Request
 
 from accounts.capacity.caps import charged_workspaces
 from accounts.models import User, Workspace
-from accounts.rights.roles import Role
-from accounts.rights.scopes import CallerKey
+from accounts.rights import CallerKey, Role
 from common import instances
 from common.errors import RoleRequired, WorkspaceNotFound
 from limits.rates import Count

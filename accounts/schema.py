@@ -9,7 +9,7 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import extend_schema_serializer
 
 from accounts.capacity import concurrency
-from accounts.rights.plans import Plan
+from accounts.rights import Plan
 from accounts.second_factor.codes import (
     FAILURES_ALLOWED,
     FAILURES_IN_A_ROW,

@@ -19,8 +19,7 @@ from accounts.callers import (
 )
 from accounts.credentials import keys
 from accounts.models import ApiKey, User
-from accounts.rights.plans import plans_without_request_limit
-from accounts.rights.roles import Role
+from accounts.rights import Role, plans_without_request_limit
 from common import instances
 from common.database import read_first
 from common.ids import parse_public_id

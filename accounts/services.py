@@ -23,7 +23,7 @@ from accounts.history.recording import authored_transaction, record_change
 from accounts.identities import mail_after_new_password
 from accounts.mails import is_plain, notify
 from accounts.models import ApiKey, User, Workspace
-from accounts.rights.plans import Plan
+from accounts.rights import Plan
 from accounts.second_factor.codes import check_second_factor, clear_failures
 from accounts.selectors import key_of, user_of_email
 from accounts.sessions.lifecycle import start_session

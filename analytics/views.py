@@ -8,8 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.callers import workspace_of
-from accounts.rights.roles import Role
-from accounts.rights.scopes import Scope
+from accounts.rights import Role, Scope
 from analytics import representations
 from analytics.reports import reads as reports
 from analytics.reports.click_log import click_log

@@ -6,8 +6,7 @@ from rest_framework.response import Response
 
 from accounts.api_requests.idempotency import idempotent
 from accounts.callers import workspace_of
-from accounts.rights.roles import Role
-from accounts.rights.scopes import Scope
+from accounts.rights import Role, Scope
 from common.rest.api import ApiViewSet
 from common.rest.envelope import ok
 from common.rest.pagination import pagination_of

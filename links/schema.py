@@ -8,7 +8,7 @@ from uuid import UUID
 
 from accounts.capacity import concurrency
 from accounts.models import Change, User
-from accounts.rights.plans import Plan
+from accounts.rights import Plan
 from common.errors import Conflict
 from common.http.current_request import Via
 from common.openapi.hooks import NextOperations

@@ -14,8 +14,7 @@ from rest_framework.views import APIView
 from accounts.api_requests.idempotency import idempotent
 from accounts.api_requests.throttling import address_of_client
 from accounts.callers import workspace_of
-from accounts.rights.roles import Role
-from accounts.rights.scopes import Scope
+from accounts.rights import Role, Scope
 from common.http.client_address import client_network, customer_network
 from common.rest.api import ApiViewSet
 from common.rest.envelope import ok

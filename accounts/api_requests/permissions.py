@@ -8,7 +8,7 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from accounts.callers import Caller, require_role
-from accounts.rights.scopes import CallerKey, Scope
+from accounts.rights import CallerKey, Scope
 from common.errors import KeyLimited, ScopeRequired
 
 # The actions of methods that a route does not support: DRF has a name only for OPTIONS.

@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
 from accounts.callers import Caller
-from accounts.rights.plans import requests_per_minute
+from accounts.rights import requests_per_minute
 from common.http.client_address import client_address, client_network
 from limits.rates import Rate, rate_of, spend_request
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import connection
 
 from accounts.models import Workspace
-from accounts.rights.plans import Plan
+from accounts.rights import Plan
 from common.errors import Forbidden
 
 # Locked in a fixed order, so that two transactions that lock the same workspaces cannot deadlock. With the owners of

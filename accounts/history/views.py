@@ -8,7 +8,7 @@ from accounts.history.reading import list_changes
 from accounts.history.representations import change_page
 from accounts.history.schema import describe_audit
 from accounts.history.serializers import AuditQuery
-from accounts.rights.roles import Role
+from accounts.rights import Role
 from common.rest.api import ApiViewSet
 from common.rest.envelope import ok
 

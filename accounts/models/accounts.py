@@ -11,7 +11,7 @@ from django.contrib.auth.models import PermissionsMixin
 from django.db import models
 from django.db.models.functions import Now
 
-from accounts.rights.plans import Plan
+from accounts.rights import Plan
 from common.ids import new_public_id
 
 

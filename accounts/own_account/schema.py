@@ -5,9 +5,9 @@ from __future__ import annotations
 from drf_spectacular.utils import extend_schema_serializer
 
 from accounts.capacity import concurrency
-from accounts.own_account.representations import own_account, session_object
 from accounts.own_account.serializers import ChangePasswordSerializer, ProfileSerializer
 from accounts.own_account.services import BrowserSession, WrongPassword
+from accounts.representations import own_account, session_object
 from accounts.schema import ACCESS_TOKEN, REFRESH_TOKEN
 from accounts.services import PasswordLoginOff
 from common.errors import TooManyAttempts

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from accounts.own_account.representations import own_account
+from accounts.representations import own_account
 from common.rest.fields import Text
 from common.rest.json_serializers import Object
 

@@ -11,9 +11,9 @@ from accounts.api_requests.token_only import TokenOnlyViewSet
 from accounts.callers import account_of, session_of
 from accounts.models import EndReason, Session
 from accounts.own_account import services
-from accounts.own_account.representations import listed_session, own_account
 from accounts.own_account.schema import describe_account, describe_profile, describe_sessions
 from accounts.own_account.serializers import ChangePasswordSerializer, ProfileSerializer
+from accounts.representations import listed_session, own_account
 from accounts.sessions import lifecycle
 from accounts.sessions.queries import live_sessions
 from common.errors import NotFound

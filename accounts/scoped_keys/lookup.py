@@ -5,8 +5,7 @@ from __future__ import annotations
 from accounts.callers import CHARGED_OWNER, COLUMNS, HIGHEST_COUNT, Caller, read_membership
 from accounts.credentials import keys
 from accounts.models import User
-from accounts.rights.plans import plans_without_request_limit
-from accounts.rights.scopes import CallerKey
+from accounts.rights import CallerKey, plans_without_request_limit
 from common import instances
 from common.ids import parse_public_id
 from common.rest.envelope import KeyExpired

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db.models import QuerySet
 
 from accounts.models import ScopedKey, User, Workspace
-from accounts.rights.roles import Role
+from accounts.rights import Role
 from common.pages import Page
 
 

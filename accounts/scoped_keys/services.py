@@ -14,8 +14,7 @@ from accounts.credentials import keys
 from accounts.history.recording import authored_transaction
 from accounts.mails import notify
 from accounts.models import Member, ScopedKey, User, Workspace
-from accounts.rights.roles import Role
-from accounts.rights.scopes import WORKSPACE_SCOPES, bits_of, scopes_of
+from accounts.rights import WORKSPACE_SCOPES, Role, bits_of, scopes_of
 from accounts.scoped_keys.selectors import visible_keys
 from common.errors import FieldError, Forbidden, InvalidFields, NotFound
 

@@ -13,7 +13,7 @@ from django.utils.crypto import constant_time_compare
 from accounts.callers import MEMBERSHIP, Caller, personal_workspace, read_membership
 from accounts.credentials.tokens import ACCESS_LIFETIME, Claims, password_fingerprint, read_access_token
 from accounts.models import Session, User
-from accounts.rights.roles import Role
+from accounts.rights import Role
 from common.database import prepared_cursor, read_first
 from common.ids import parse_public_id
 

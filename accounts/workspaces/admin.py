@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.utils.html import format_html_join
 
 from accounts.models import Member, Workspace
-from accounts.rights.plans import Plan
+from accounts.rights import Plan
 from accounts.workspaces import services
 from common.admin import OperatorAdmin
 from common.ids import parse_public_id

@@ -19,7 +19,7 @@ from accounts.history.recording import authored_transaction, record_change
 from accounts.mails import is_plain, send_mail, spend_mail
 from accounts.models import Invitation, Member, User, Workspace
 from accounts.models.workspaces import INVITATION_DAYS
-from accounts.rights.roles import Role
+from accounts.rights import Role
 from accounts.workspaces.ownership import require_free_membership, require_free_ownership
 from accounts.workspaces.selectors import pending_invitations
 from accounts.workspaces.services import PersonalWorkspace, require_member

@@ -6,7 +6,7 @@ from django.conf import settings
 
 from accounts.capacity.caps import lock_account
 from accounts.models import Member, User
-from accounts.rights.roles import Role
+from accounts.rights import Role
 from common.errors import Forbidden
 
 # The list of workspaces is not paginated.

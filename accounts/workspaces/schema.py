@@ -5,7 +5,14 @@ from __future__ import annotations
 from drf_spectacular.utils import extend_schema_serializer
 
 from accounts.models.workspaces import INVITATION_DAYS
-from accounts.rights.roles import Role
+from accounts.representations import (
+    TOKEN,
+    invitation_object,
+    member_object,
+    read_workspace_object,
+    workspace_object,
+)
+from accounts.rights import Role
 from accounts.workspaces.invitations import (
     MAX_MEMBERS,
     MAX_PENDING,
@@ -16,13 +23,6 @@ from accounts.workspaces.invitations import (
     TooManyMembers,
 )
 from accounts.workspaces.ownership import MAX_MEMBERSHIPS, TooManyWorkspaces
-from accounts.workspaces.representations import (
-    TOKEN,
-    invitation_object,
-    member_object,
-    read_workspace_object,
-    workspace_object,
-)
 from accounts.workspaces.serializers import (
     CreateWorkspaceSerializer,
     InviteSerializer,

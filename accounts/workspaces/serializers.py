@@ -4,8 +4,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from accounts.rights.roles import Role
-from accounts.workspaces.representations import member_object, read_workspace_object
+from accounts.representations import member_object, read_workspace_object
+from accounts.rights import Role
 from common.rest.fields import Name
 from common.rest.json_serializers import Object
 

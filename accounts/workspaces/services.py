@@ -12,8 +12,7 @@ from accounts.callers import require_role
 from accounts.capacity.caps import limits_owner, lock_count
 from accounts.history.recording import authored_transaction, name_author, record_change
 from accounts.models import Invitation, Member, User, Workspace
-from accounts.rights.plans import Plan
-from accounts.rights.roles import Role
+from accounts.rights import Plan, Role
 from accounts.workspaces.ownership import require_free_membership, require_free_ownership
 from accounts.workspaces.withdrawals import withdraw_invitations
 from common.database import in_one_transaction

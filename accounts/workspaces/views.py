@@ -10,15 +10,14 @@ from accounts.api_requests.idempotency import idempotent
 from accounts.api_requests.token_only import TokenOnlyViewSet
 from accounts.callers import Caller, account_of, require_role
 from accounts.models import Member, Workspace
-from accounts.rights.roles import Role
-from accounts.rights.scopes import Scope
-from accounts.workspaces import invitations, selectors, services
-from accounts.workspaces.representations import (
+from accounts.representations import (
     invitation_object,
     member_object,
     read_workspace_object,
     workspace_object,
 )
+from accounts.rights import Role, Scope
+from accounts.workspaces import invitations, selectors, services
 from accounts.workspaces.schema import (
     describe_acceptance,
     describe_invitations,

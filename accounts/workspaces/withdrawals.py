@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from accounts.rights.roles import Role
+from accounts.rights import Role
 
 # Runs in the caller's transaction, which names the author.
 _WITHDRAW = """

@@ -8,7 +8,7 @@ from typing import Any
 from rest_framework.fields import ChoiceField, ListField
 
 from accounts.models import ScopedKey
-from accounts.rights.scopes import Scope
+from accounts.rights import Scope
 from common.openapi.response_fields import flag, identifier, moment, public_id, text
 from common.openapi.responses import Field, Representation
 from domains.models import Domain

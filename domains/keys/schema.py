@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from drf_spectacular.utils import extend_schema_serializer
 
-from accounts.rights.scopes import WORKSPACE_SCOPES, Scope
+from accounts.rights import WORKSPACE_SCOPES, Scope
 from accounts.schema import CONFIRMATION
 from accounts.scoped_keys.services import MAX_GRACE_SECONDS, MAX_KEYS, KeyOfAnother, TooManyKeys
 from accounts.sessions.browser import ConfirmationRequired

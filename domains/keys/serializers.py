@@ -6,7 +6,7 @@ from django.utils import timezone
 from rest_framework import serializers
 
 from accounts.models.keys import MAX_NAME
-from accounts.rights.scopes import Scope
+from accounts.rights import Scope
 from accounts.scoped_keys.services import MAX_GRACE_SECONDS
 from common.rest.fields import Boolean, DateTime, Integer, Name, Text
 from common.rest.json_serializers import Object

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from accounts.api_requests.token_only import TokenOnlyViewSet
 from accounts.callers import Caller, account_of, session_of, workspace_of
-from accounts.rights.roles import Role
+from accounts.rights import Role
 from accounts.scoped_keys import selectors, services
 from accounts.sessions.browser import require_recent_login
 from common.rest.envelope import ok

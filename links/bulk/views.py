@@ -9,8 +9,7 @@ from rest_framework.response import Response
 from accounts.api_requests.idempotency import idempotent
 from accounts.callers import account_of, workspace_of
 from accounts.capacity.concurrency import costly_call
-from accounts.rights.roles import Role
-from accounts.rights.scopes import Scope
+from accounts.rights import Role, Scope
 from common.rest.api import ApiViewSet
 from links import representations
 from links.bulk import services as bulk

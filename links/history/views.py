@@ -7,8 +7,7 @@ from rest_framework.response import Response
 from accounts.callers import account_of, workspace_of
 from accounts.history.representations import change_page
 from accounts.history.serializers import HistoryQuery
-from accounts.rights.roles import Role
-from accounts.rights.scopes import Scope
+from accounts.rights import Role, Scope
 from common.rest.api import ApiViewSet
 from common.rest.envelope import ok
 from common.rest.response_warnings import warn

@@ -12,8 +12,7 @@ from accounts.api_requests.idempotency import respond_once, takes_key, valid_nam
 from accounts.api_requests.throttling import address_of_client
 from accounts.callers import account_of, workspace_of
 from accounts.capacity.concurrency import costly_call
-from accounts.rights.roles import Role
-from accounts.rights.scopes import Scope
+from accounts.rights import Role, Scope
 from common.rest.api import ApiViewSet
 from links.bulk.parsers import ImportParser
 from links.listing.options import Filters

@@ -18,7 +18,7 @@ from psycopg.pq import Conninfo, PGconn, Ping
 
 from accounts.capacity.storage import write_storage_limits
 from accounts.models import User
-from accounts.rights.plans import Plan
+from accounts.rights import Plan
 from accounts.services import NewAccount, create_account
 from common.database import is_outage
 from shortener_project.recorded_schema.applied import refuse_foreign_migrations

@@ -17,7 +17,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts.models import Session, User
-from accounts.rights.roles import Role
+from accounts.rights import Role
 from accounts.services import NewAccount
 from accounts.workspaces import invitations
 from shortener_project.configuration.django_settings.sign_in import provider_settings, sign_in_settings

@@ -10,8 +10,7 @@ from rest_framework.test import APIClient
 
 from accounts.credentials import keys
 from accounts.models import ScopedKey, Workspace
-from accounts.rights.roles import Role
-from accounts.rights.scopes import Scope
+from accounts.rights import Role, Scope
 from accounts.scoped_keys import services
 from accounts.services import NewAccount
 from domains.views import DomainViewSet

@@ -14,7 +14,7 @@ from pytest_django.fixtures import Settings
 
 from accounts.credentials import keys
 from accounts.models import ScopedKey
-from accounts.rights.scopes import Scope
+from accounts.rights import Scope
 from accounts.scoped_keys.lookup import CALLER_OF_KEY, USE_SECONDS, caller_of_scoped_key
 from accounts.services import NewAccount
 from testing.accounts.accounts import key_client

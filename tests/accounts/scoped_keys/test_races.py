@@ -8,8 +8,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from accounts.models import ScopedKey
-from accounts.rights.roles import Role
-from accounts.rights.scopes import Scope
+from accounts.rights import Role, Scope
 from accounts.scoped_keys import services
 from accounts.services import NewAccount
 from domains.models import Domain

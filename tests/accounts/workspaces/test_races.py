@@ -13,7 +13,7 @@ from pytest_django.fixtures import Settings
 
 from accounts.capacity.caps import lock_count
 from accounts.models import Invitation, Member, Workspace
-from accounts.rights.roles import Role
+from accounts.rights import Role
 from accounts.services import NewAccount
 from accounts.workspaces import invitations, services
 from accounts.workspaces.ownership import TooManyWorkspaces

@@ -18,7 +18,7 @@ from rest_framework.test import APIClient
 from accounts.capacity import storage
 from accounts.capacity.storage import stored_bytes, write_storage_limits
 from accounts.models import Workspace
-from accounts.rights.plans import Plan
+from accounts.rights import Plan
 from accounts.services import NewAccount
 from accounts.workspaces.services import change_plan
 from links.models import Link

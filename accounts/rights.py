@@ -1,4 +1,4 @@
-"""What a key with scopes may do."""
+"""What plans, roles and scopes allow."""
 
 from __future__ import annotations
 
@@ -6,7 +6,50 @@ from collections.abc import Iterable
 from typing import NamedTuple
 from uuid import UUID
 
+from django.conf import settings
+from django.db import models
 from django.db.models import TextChoices
+
+
+class Plan(models.TextChoices):
+    FREE = "free", "Free"
+    PRO = "pro", "Pro"
+    ENTERPRISE = "enterprise", "Enterprise"
+
+
+def allows_custom_domains(plan: str) -> bool:
+    return plan in (Plan.PRO, Plan.ENTERPRISE)
+
+
+def requests_per_minute(plan: str) -> int:
+    """API requests per minute; 0: no limit."""
+    allowed: int = settings.RATE_LIMITS[plan]
+    return allowed
+
+
+def plans_without_request_limit() -> list[str]:
+    return [plan for plan, allowed in settings.RATE_LIMITS.items() if not allowed]
+
+
+def links_per_month(plan: str) -> int:
+    """Links that can be created in a month; 0: no limit."""
+    allowed: int = settings.LINK_QUOTAS[plan]
+    return allowed
+
+
+class Role(TextChoices):
+    """Each role includes those before it."""
+
+    VIEWER = "viewer", "Viewer"
+    EDITOR = "editor", "Editor"
+    ADMIN = "admin", "Admin"
+    OWNER = "owner", "Owner"
+
+    def includes(self, other: str) -> bool:
+        return _ROLE_ORDER[self] >= _ROLE_ORDER[other]
+
+
+_ROLE_ORDER: dict[str, int] = {role: position for position, role in enumerate(Role)}
 
 
 class Scope(TextChoices):
@@ -23,10 +66,10 @@ class Scope(TextChoices):
 
     @property
     def bit(self) -> int:
-        return _BITS[self]
+        return _SCOPE_BITS[self]
 
 
-_BITS = {scope: 1 << position for position, scope in enumerate(Scope)}
+_SCOPE_BITS = {scope: 1 << position for position, scope in enumerate(Scope)}
 # They concern the whole workspace, so a key that is limited to some of its links cannot have them.
 WORKSPACE_SCOPES = frozenset({Scope.DOMAINS_WRITE, Scope.KEYS_WRITE, Scope.MEMBERS_WRITE})
 
@@ -34,12 +77,12 @@ WORKSPACE_SCOPES = frozenset({Scope.DOMAINS_WRITE, Scope.KEYS_WRITE, Scope.MEMBE
 def bits_of(scopes: Iterable[str]) -> int:
     bits = 0
     for scope in scopes:
-        bits |= _BITS[Scope(scope)]
+        bits |= _SCOPE_BITS[Scope(scope)]
     return bits
 
 
 def scopes_of(bits: int) -> list[Scope]:
-    return [scope for scope, bit in _BITS.items() if bits & bit]
+    return [scope for scope, bit in _SCOPE_BITS.items() if bits & bit]
 
 
 class CallerKey(NamedTuple):
