@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 
-from accounts.capacity.caps import lock_account
+from accounts.caps import lock_account
 from accounts.history.recording import authored_transaction
 from accounts.mails import send_mail
 from accounts.models import EndReason, Session, User

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.conf import settings
 
-from accounts.capacity.storage import storage_limit, stored_bytes
+from accounts.caps import storage_limit, stored_bytes
 from accounts.models import Session, User
 from accounts.rights import Plan, Role, allows_custom_domains, links_per_month, requests_per_minute
 from accounts.second_factor.policy import has_second_factor

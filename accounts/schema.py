@@ -8,7 +8,7 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import extend_schema_serializer
 
-from accounts.capacity import concurrency
+from accounts import admission
 from accounts.rights import Plan
 from accounts.second_factor.codes import (
     FAILURES_ALLOWED,
@@ -94,7 +94,7 @@ describe_tokens = describe(
             SecondFactorRequired(),
             PasswordLoginOff(),
             TooManyAttempts(600, limit=10, window=900),
-            concurrency.REFUSAL,
+            admission.REFUSAL,
         ],
     ),
     refresh=Operation(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from drf_spectacular.utils import extend_schema_serializer
 
-from accounts.capacity.caps import CapReached
+from accounts.caps import CapReached
 from common.errors import InvalidFields, TooManyAttempts
 from common.openapi.enumerations import name_choices
 from common.openapi.hooks import NextOperations

@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.db import IntegrityError, connection
 
-from accounts.capacity.caps import CapReached, lock_count, sharing_workspaces
+from accounts.caps import CapReached, lock_count, sharing_workspaces
 from accounts.history.recording import authored_transaction
 from accounts.models import Workspace
 from accounts.rights import allows_custom_domains

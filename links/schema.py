@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from accounts.capacity import concurrency
+from accounts import admission
 from accounts.models import Change, User
 from accounts.rights import Plan
 from common.errors import Conflict
@@ -100,7 +100,7 @@ describe_links = describe(
             DomainNotActive("go.example.com"),
             *_TAKEN,
             QuotaExceeded(604_800, limit=1_000, window=2_592_000),
-            concurrency.REFUSAL,
+            admission.REFUSAL,
         ],
         next_operations=_NEXT_OPERATIONS,
     ),
@@ -137,7 +137,7 @@ describe_links = describe(
             *_TAKEN,
             BadIfMatch(),
             ChangedMeanwhile(_EXAMPLE_LINK, _EXAMPLE_CHANGE),
-            concurrency.REFUSAL,
+            admission.REFUSAL,
         ],
         has_etag=True,
     ),

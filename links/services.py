@@ -10,7 +10,7 @@ from typing import Any, Unpack
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from accounts.capacity.caps import charged_workspaces
+from accounts.caps import charged_workspaces
 from accounts.history.reading import last_change
 from accounts.history.recording import authored_transaction, name_author
 from accounts.models import User, Workspace

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from drf_spectacular.utils import extend_schema_field
 
-from accounts.capacity.caps import CapReached
+from accounts.caps import CapReached
 from common.openapi.enumerations import name_choices
 from common.openapi.hooks import NextOperations
 from common.openapi.operations import Operation, describe

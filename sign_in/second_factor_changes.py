@@ -9,7 +9,7 @@ from typing import Any
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 
-from accounts.capacity.caps import lock_account
+from accounts.caps import lock_account
 
 View = Callable[..., HttpResponse]
 _SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from django.conf import settings
 
-from accounts.capacity.admission import Admission
+from accounts.admission import Admission
 from common.http.client_address import customer_network
 from limits.rates import spend_request
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from drf_spectacular.utils import extend_schema_serializer
 
-from accounts.capacity import concurrency
+from accounts import admission
 from accounts.own_account.serializers import ChangePasswordSerializer, ProfileSerializer
 from accounts.own_account.services import BrowserSession, WrongPassword
 from accounts.representations import own_account, session_object
@@ -65,7 +65,7 @@ describe_account = describe(
             BrowserSession(),
             PasswordLoginOff(),
             TooManyAttempts(600, limit=10, window=900),
-            concurrency.REFUSAL,
+            admission.REFUSAL,
         ],
     ),
     logout=Operation(

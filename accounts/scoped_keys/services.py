@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db.models.functions import Now
 
-from accounts.capacity.caps import lock_count
+from accounts.caps import lock_count
 from accounts.credentials import keys
 from accounts.history.recording import authored_transaction
 from accounts.mails import notify

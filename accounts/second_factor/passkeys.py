@@ -7,7 +7,7 @@ import logging
 from allauth.mfa.models import Authenticator
 from django.db import transaction
 
-from accounts.capacity.caps import lock_account
+from accounts.caps import lock_account
 from accounts.mails import notify
 from accounts.models import PasskeyHandle, User
 

@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
-from accounts.capacity.caps import lock_count
+from accounts.caps import lock_count
 from accounts.history.recording import authored_transaction, record_change
 from accounts.mails import is_plain, send_mail, spend_mail
 from accounts.models import Invitation, Member, User, Workspace

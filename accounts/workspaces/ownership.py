@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.conf import settings
 
-from accounts.capacity.caps import lock_account
+from accounts.caps import lock_account
 from accounts.models import Member, User
 from accounts.rights import Role
 from common.errors import Forbidden

@@ -9,7 +9,7 @@ from django.db import IntegrityError, connection
 from django.dispatch import Signal
 
 from accounts.callers import require_role
-from accounts.capacity.caps import limits_owner, lock_count
+from accounts.caps import limits_owner, lock_count
 from accounts.history.recording import authored_transaction, name_author, record_change
 from accounts.models import Invitation, Member, User, Workspace
 from accounts.rights import Plan, Role

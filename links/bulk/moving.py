@@ -12,7 +12,7 @@ from uuid import UUID
 from django.dispatch import Signal
 
 from accounts.callers import require_role
-from accounts.capacity.caps import charged_workspaces, lock_count
+from accounts.caps import charged_workspaces, lock_count
 from accounts.history.recording import name_author
 from accounts.models import User, Workspace
 from accounts.rights import Role, links_per_month

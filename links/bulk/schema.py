@@ -6,8 +6,8 @@ from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
 
-from accounts.capacity import concurrency
-from accounts.capacity.caps import CapReached
+from accounts import admission
+from accounts.caps import CapReached
 from common.openapi.operations import Operation, annotate, describe
 from common.openapi.refusals import FIELD_ERROR, MORE_ERRORS, RETRY_AFTER, invalid
 from common.openapi.response_fields import count, flag, number, text
@@ -31,7 +31,7 @@ OWN_IDS = "a list with the `_id` of each URL"
 _EACH = (
     "Each item follows the rules of the single call, in the order of the request, and has its own result. Items"
     f" fail independently. Sets at most {MAX_PASSWORDS} passwords. An account can have at most"
-    f" {concurrency.PER_ACCOUNT} bulk calls running at once."
+    f" {admission.PER_ACCOUNT} bulk calls running at once."
 )
 
 _UNCHECKED = "UncheckedItem"
@@ -86,7 +86,7 @@ describe_bulk = describe(
         message="1 of 1 URLs created.",
         data=results("CreateUrls", _INDEX, created_link, status=201),
         examples=[{"urls": [{"originalUrl": "https://example.com/", "title": "Spring sale"}]}],
-        refusals=[invalid("urls"), concurrency.REFUSAL],
+        refusals=[invalid("urls"), admission.REFUSAL],
     ),
     bulk_update=Operation(
         "updateUrls",
@@ -100,7 +100,7 @@ describe_bulk = describe(
             {"urls": [{"_id": ID, "title": "Spring sale"}]},
         ],
         placeholders={"ids": OWN_IDS, "_id": "the `_id` of one of your URLs"},
-        refusals=[invalid("urls", "ambiguous", EITHER), concurrency.REFUSAL],
+        refusals=[invalid("urls", "ambiguous", EITHER), admission.REFUSAL],
     ),
     bulk_delete=Operation(
         "deleteUrls",
@@ -111,7 +111,7 @@ describe_bulk = describe(
         data=results("DeleteUrls", _INDEX, DELETED_URL),
         examples=[{"ids": [ID]}],
         placeholders={"ids": OWN_IDS},
-        refusals=[invalid("ids"), NothingDeleted(), concurrency.REFUSAL],
+        refusals=[invalid("ids"), NothingDeleted(), admission.REFUSAL],
     ),
     move=Operation(
         "moveUrls",
@@ -129,7 +129,7 @@ describe_bulk = describe(
             SameWorkspace(),
             SourceBanned(),
             CapReached(100_000, "QR codes"),
-            concurrency.REFUSAL,
+            admission.REFUSAL,
         ],
     ),
 )

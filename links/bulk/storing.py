@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from accounts.capacity.caps import charged_workspaces
+from accounts.caps import charged_workspaces
 from accounts.models import Workspace
 from accounts.rights import links_per_month
 from common.database import in_one_transaction

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse
 
-from accounts.capacity import concurrency
+from accounts import admission
 from common.openapi.enumerations import name_choices
 from common.openapi.operations import Operation, describe
 from common.openapi.refusals import invalid
@@ -82,7 +82,7 @@ describe_transfers = describe(
             *(invalid("content", code, message) for code, message in _UNREADABLE.items()),
             domain_not_found(),
             DomainNotActive("go.example.com"),
-            concurrency.REFUSAL,
+            admission.REFUSAL,
         ],
     ),
     export_urls=Operation(

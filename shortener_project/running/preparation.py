@@ -16,7 +16,7 @@ from django.db.backends.utils import CursorWrapper
 from psycopg.conninfo import make_conninfo
 from psycopg.pq import Conninfo, PGconn, Ping
 
-from accounts.capacity.storage import write_storage_limits
+from accounts.caps import write_storage_limits
 from accounts.models import User
 from accounts.rights import Plan
 from accounts.services import NewAccount, create_account

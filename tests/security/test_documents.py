@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from accounts import mails, services
-from accounts.capacity import concurrency
+from accounts import admission, mails, services
 from accounts.credentials import hashers, hashing
 from accounts.scoped_keys import services as scoped_keys
 from accounts.second_factor import codes
@@ -136,12 +135,12 @@ def test_the_documented_bounds_are_those_of_the_code() -> None:
     )
     hashed = f"{words[hashers.AT_ONCE]} at a time in a worker: {admitted}"
     assert f"| {hashed} | {hashing.WAIT_SECONDS:g} s |" in SECURITY
-    in_all, of_one = words[concurrency.PER_PROCESS], words[concurrency.PER_ACCOUNT]
+    in_all, of_one = words[admission.PER_PROCESS], words[admission.PER_ACCOUNT]
     assert (
         f"| calls with many links | {in_all} in a worker; {of_one} of an account over all hosts |" in SECURITY
     )
     occupied = [queued.at_once + queued.places for queued in (accounts, links, queue.drawing_queue.admission)]
-    assert max(*occupied, concurrency.PER_PROCESS) < gunicorn_conf.threads
+    assert max(*occupied, admission.PER_PROCESS) < gunicorn_conf.threads
     assert (
         f"have at most {serializers.MAX_CHANGES // 1024**2} MB, counted once for each link"
         in UNWRAPPED_SECURITY

@@ -11,7 +11,7 @@ import pytest
 from django.db import connection, transaction
 from pytest_django.fixtures import Settings
 
-from accounts.capacity.caps import lock_count
+from accounts.caps import lock_count
 from accounts.models import Invitation, Member, Workspace
 from accounts.rights import Role
 from accounts.services import NewAccount

@@ -15,8 +15,8 @@ from PIL import Image
 from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
-from accounts.capacity import storage
-from accounts.capacity.storage import stored_bytes, write_storage_limits
+from accounts import caps
+from accounts.caps import stored_bytes, write_storage_limits
 from accounts.models import Workspace
 from accounts.rights import Plan
 from accounts.services import NewAccount
@@ -212,7 +212,7 @@ def test_members_read_how_much_their_workspace_stores(
 @pytest.fixture
 def limit_links(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> Any:
     """Limits the free plan to the bytes of some plain links."""
-    monkeypatch.setattr(storage, "MEGABYTE", 1)
+    monkeypatch.setattr(caps, "MEGABYTE", 1)
 
     def set_limit(links: int) -> None:
         settings.STORAGE_LIMITS = {"free": links * PLAIN, "pro": 0, "enterprise": 0}
