@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from accounts import api_keys
 from accounts.callers import (
     CHARGED_OWNER,
     HIGHEST_COUNT,
@@ -17,7 +18,6 @@ from accounts.callers import (
     personal_workspace,
     read_membership,
 )
-from accounts.credentials import keys
 from accounts.models import ApiKey, User
 from accounts.rights import Role, plans_without_request_limit
 from common import instances
@@ -59,10 +59,10 @@ def caller_of_api_key(key: str, workspace: str | None = None) -> Caller | None:
     """
     unlimited = plans_without_request_limit()
     if workspace is None:
-        row = keys.read_row(_CALLER_OF_KEY, key, unlimited=unlimited)
+        row = api_keys.read_row(_CALLER_OF_KEY, key, unlimited=unlimited)
     else:
         named = parse_public_id(workspace)
-        row = keys.read_row(_CALLER_IN_WORKSPACE, key, unlimited=unlimited, workspace=named)
+        row = api_keys.read_row(_CALLER_IN_WORKSPACE, key, unlimited=unlimited, workspace=named)
     if row is None:
         return None
     *fields, requests, reset = row
@@ -75,7 +75,7 @@ def caller_of_api_key(key: str, workspace: str | None = None) -> Caller | None:
 
 def user_of_api_key(key: str) -> User | None:
     """The active account of a key, without counting a request."""
-    row = keys.read_row(_USER_OF_KEY, key)
+    row = api_keys.read_row(_USER_OF_KEY, key)
     return None if row is None else _user(row)
 
 

@@ -15,19 +15,19 @@ from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from accounts import api_keys
 from accounts.callers import personal_workspace
-from accounts.credentials import keys
-from accounts.credentials.hashing import account_hashing, admit_network
-from accounts.credentials.tokens import TokenPair
 from accounts.history.recording import authored_transaction, record_change
 from accounts.identities import mail_after_new_password
 from accounts.mails import is_plain, notify
 from accounts.models import ApiKey, User, Workspace
+from accounts.password_hashing import account_hashing, admit_network
 from accounts.rights import Plan
 from accounts.second_factor.codes import check_second_factor, clear_failures
 from accounts.selectors import key_of, user_of_email
 from accounts.sessions.lifecycle import start_session
 from accounts.sessions.rotation import rotate_tokens
+from accounts.sessions.tokens import TokenPair
 from common.errors import Conflict, FieldError, Forbidden, InvalidFields, ServiceError
 from common.http.client_address import client_network
 from limits.attempts import Limit
@@ -124,7 +124,7 @@ def refresh(*, refresh_token: str) -> TokenPair:
 
 def rotate_api_key(*, user: User) -> str:
     """Replaces the API key. Keys are never cached, so every worker rejects the old key once this returns."""
-    key = keys.new_key()
+    key = api_keys.new_key()
     with transaction.atomic():
         columns = {**_columns_of(key, user), "read_at": None}
         _, is_new = ApiKey.objects.update_or_create(user=user, defaults=columns)
@@ -136,7 +136,7 @@ def rotate_api_key(*, user: User) -> str:
 
 def _create_api_key(user: User) -> str:
     """The key of a new account, in the transaction that creates it: there is none that it could replace."""
-    key = keys.new_key()
+    key = api_keys.new_key()
     ApiKey.objects.create(user=user, **_columns_of(key, user))
     record_change(owner_id=user.pk, object_id=user.public_id, action="key.created")
     return key
@@ -144,8 +144,8 @@ def _create_api_key(user: User) -> str:
 
 def _columns_of(key: str, user: User) -> dict[str, Any]:
     return {
-        "digest": keys.digest(key),
-        "sealed": keys.seal(key, str(user.public_id), settings.SECRET_KEY),
+        "digest": api_keys.digest(key),
+        "sealed": api_keys.seal(key, str(user.public_id), settings.SECRET_KEY),
         "created_at": timezone.now(),
     }
 
@@ -156,7 +156,7 @@ def read_api_key(*, user: User) -> str | None:
     if stored is None:
         return None
     secret_keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
-    key = keys.unseal(bytes(stored.sealed), str(user.public_id), secret_keys)
+    key = api_keys.unseal(bytes(stored.sealed), str(user.public_id), secret_keys)
     if key is not None and stored.read_at is None:
         with transaction.atomic():
             # Of concurrent calls, one is the first.

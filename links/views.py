@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from accounts.age import account_age
 from accounts.api_requests.idempotency import idempotent
 from accounts.callers import account_of, workspace_of
-from accounts.credentials.hashing import link_hashing
+from accounts.password_hashing import link_hashing
 from accounts.rights import Role, Scope
 from common.rest.api import ApiViewSet
 from common.rest.envelope import ok

@@ -131,7 +131,7 @@ WHITENOISE_ALLOW_ALL_ORIGINS = False
 WHITENOISE_ADD_HEADERS_FUNCTION = protect_static_file
 
 AUTH_USER_MODEL = "accounts.User"
-PASSWORD_HASHERS = ["accounts.credentials.hashers.Argon2"]
+PASSWORD_HASHERS = ["accounts.password_hashing.Argon2"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},

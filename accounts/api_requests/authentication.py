@@ -9,8 +9,8 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
+from accounts.api_keys import PREFIXES, SCOPED_PREFIX
 from accounts.callers import Caller
-from accounts.credentials.keys import PREFIXES, SCOPED_PREFIX
 from accounts.models import User
 from accounts.scoped_keys.lookup import caller_of_scoped_key, is_scoped_key
 from accounts.selectors import caller_of_api_key, user_of_api_key

@@ -10,7 +10,6 @@ from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Now
 
-from accounts.credentials.tokens import TokenPair, issue_tokens, password_fingerprint
 from accounts.models import EndReason, Session, User
 from accounts.services import (
     LOGIN_KNOWN_FOR,
@@ -21,6 +20,7 @@ from accounts.services import (
     record_new_password,
 )
 from accounts.sessions.lifecycle import SessionEnded, end, issue_time, lock_password
+from accounts.sessions.tokens import TokenPair, issue_tokens, password_fingerprint
 from common.errors import FieldError, Forbidden, InvalidFields
 
 

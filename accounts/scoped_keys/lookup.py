@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from accounts import api_keys
 from accounts.callers import CHARGED_OWNER, COLUMNS, HIGHEST_COUNT, Caller, read_membership
-from accounts.credentials import keys
 from accounts.models import User
 from accounts.rights import CallerKey, plans_without_request_limit
 from common import instances
@@ -64,7 +64,7 @@ def caller_of_scoped_key(key: str, workspace: str | None = None) -> Caller | Non
     ``workspace`` is the id that the request names, in any form. Unless it is that of the key's workspace, the caller
     has no role. Call it outside transactions: the commit of a surrounding one would not be durable.
     """
-    row = keys.read_row(CALLER_OF_KEY, key, unlimited=plans_without_request_limit())
+    row = api_keys.read_row(CALLER_OF_KEY, key, unlimited=plans_without_request_limit())
     if row is None:
         return None
     *of_key, is_expired = row[:_OF_KEY]
@@ -84,4 +84,4 @@ def caller_of_scoped_key(key: str, workspace: str | None = None) -> Caller | Non
 
 def is_scoped_key(key: str) -> bool:
     """Whether it is a key of an active account, without counting a request."""
-    return keys.read_row(_IS_KEY, key) is not None
+    return api_keys.read_row(_IS_KEY, key) is not None

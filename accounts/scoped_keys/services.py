@@ -9,8 +9,8 @@ from uuid import UUID
 
 from django.db.models.functions import Now
 
+from accounts import api_keys
 from accounts.caps import lock_count
-from accounts.credentials import keys
 from accounts.history.recording import authored_transaction
 from accounts.mails import notify
 from accounts.models import Member, ScopedKey, User, Workspace
@@ -54,7 +54,7 @@ def create_key(
 
     Raises InvalidFields, TooManyKeys, or NotFound if the creator is no longer a member.
     """
-    text = keys.new_key(keys.SCOPED_PREFIX)
+    text = api_keys.new_key(api_keys.SCOPED_PREFIX)
     key = ScopedKey(
         workspace=workspace,
         user=creator,
@@ -63,7 +63,7 @@ def create_key(
         domain_id=domain_id,
         only_own=only_own,
         expires_at=expires_at,
-        digest=keys.digest(text),
+        digest=api_keys.digest(text),
     )
     _refuse_contradiction(key)
     with authored_transaction():
@@ -104,11 +104,11 @@ def rotate_key(
 
     Raises NotFound or KeyOfAnother.
     """
-    text = keys.new_key(keys.SCOPED_PREFIX)
+    text = api_keys.new_key(api_keys.SCOPED_PREFIX)
     with authored_transaction():
         key = _lock_own(workspace, account, role, public_id)
         key.previous_digest = key.digest if grace_seconds else None
-        key.digest = keys.digest(text)
+        key.digest = api_keys.digest(text)
         ScopedKey.objects.filter(pk=key.pk).update(
             digest=key.digest,
             previous_digest=key.previous_digest,

@@ -11,15 +11,15 @@ from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
-from accounts.credentials.tokens import (
+from accounts.models import EndReason, Session, User
+from accounts.sessions.queries import live_sessions
+from accounts.sessions.tokens import (
     ACCESS_LIFETIME,
     REFRESH_LIFETIME,
     TokenPair,
     issue_tokens,
     password_fingerprint,
 )
-from accounts.models import EndReason, Session, User
-from accounts.sessions.queries import live_sessions
 from common.errors import ServiceError
 
 MAX_SESSIONS = 50

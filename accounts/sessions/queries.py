@@ -11,9 +11,9 @@ from django.db.models.functions import Now
 from django.utils.crypto import constant_time_compare
 
 from accounts.callers import MEMBERSHIP, Caller, personal_workspace, read_membership
-from accounts.credentials.tokens import ACCESS_LIFETIME, Claims, password_fingerprint, read_access_token
 from accounts.models import Session, User
 from accounts.rights import Role
+from accounts.sessions.tokens import ACCESS_LIFETIME, Claims, password_fingerprint, read_access_token
 from common.database import prepared_cursor, read_first
 from common.ids import parse_public_id
 

@@ -13,12 +13,12 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 
-from accounts.credentials.tokens import Claims, TokenPair, issue_tokens, read_refresh_token
 from accounts.history.recording import record_change
 from accounts.models import EndReason, Session
 from accounts.second_factor.policy import lacks_second_factor
 from accounts.sessions.lifecycle import end, issue_time
 from accounts.sessions.queries import session_of_refresh_token
+from accounts.sessions.tokens import Claims, TokenPair, issue_tokens, read_refresh_token
 
 log = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.api_requests.throttling import address_of_client
-from accounts.credentials.hashing import account_hashing, admit_network
+from accounts.password_hashing import account_hashing, admit_network
 from accounts.services import create_account
 from common.errors import Conflict, InvalidFields, TooManyAttempts
 from pages.responses import refuse_attempts

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from accounts import admission, mails, services
-from accounts.credentials import hashers, hashing
+from accounts import admission, mails, password_hashing, services
 from accounts.scoped_keys import services as scoped_keys
 from accounts.second_factor import codes
 from accounts.sessions import browser, lifecycle, rotation
@@ -128,13 +127,13 @@ def test_the_documented_bounds_are_those_of_the_code() -> None:
     kept = f"{queue.KEPT_BYTES // 1024**2} MB of drawn images are kept"
     seconds = f"{queue.TIMEOUT_SECONDS:g} s in the queue, {queue.TIMEOUT_SECONDS:g} s for the drawing"
     assert f"one at a time, {words[queue.WAITING]} waiting, in a worker; {kept} | {seconds} |" in SECURITY
-    accounts, links = hashing.account_hashing, hashing.link_hashing
+    accounts, links = password_hashing.account_hashing, password_hashing.link_hashing
     admitted = (
         f"{words[accounts.at_once]} calls for accounts, {words[accounts.places]} waiting;"
         f" {words[links.at_once]} for links, {words[links.places]} waiting"
     )
-    hashed = f"{words[hashers.AT_ONCE]} at a time in a worker: {admitted}"
-    assert f"| {hashed} | {hashing.WAIT_SECONDS:g} s |" in SECURITY
+    hashed = f"{words[password_hashing.AT_ONCE]} at a time in a worker: {admitted}"
+    assert f"| {hashed} | {password_hashing.WAIT_SECONDS:g} s |" in SECURITY
     in_all, of_one = words[admission.PER_PROCESS], words[admission.PER_ACCOUNT]
     assert (
         f"| calls with many links | {in_all} in a worker; {of_one} of an account over all hosts |" in SECURITY

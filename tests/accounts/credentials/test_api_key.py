@@ -5,7 +5,7 @@ from django.db import connection
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from accounts.credentials import keys
+from accounts import api_keys
 from accounts.models import ApiKey
 from accounts.services import NewAccount
 from testing.accounts.accounts import bearer_client, key_status
@@ -45,12 +45,12 @@ def test_an_almost_correct_key_is_refused(alice: NewAccount, anonymous: APIClien
         "percent-encoded": key.replace("_", "%5F"),
         "not ASCII": key[:-1] + "é",
         "superscript digits": "sl_live_" + "²" * 38,
-        "its digest": keys.digest(key).hex(),
+        "its digest": api_keys.digest(key).hex(),
         "sealed copy": bytes(ApiKey.objects.get().sealed).hex(),
         "SQL": "' OR 1=1 --",
         "wildcard": "%",
         "64 KB": "x" * 65_536,
-        "well formed, never issued": keys.new_key(),
+        "well formed, never issued": api_keys.new_key(),
         "null": "null",
     }
     responses = {}
@@ -150,7 +150,7 @@ def everything_stored() -> str:
 def test_no_table_contains_a_key_or_a_password(stranger: NewAccount) -> None:
     key = rotate(bearer_client(stranger.user))
     dump = everything_stored()
-    assert keys.digest(key).hex() in dump
+    assert api_keys.digest(key).hex() in dump
     secrets = [stranger.api_key, key, key[8:40], key[8:], stranger.password]
     written = [form for secret in secrets for form in (secret, secret.encode().hex(), secret[::-1])]
     assert [form for form in written if form in dump] == []
@@ -158,31 +158,31 @@ def test_no_table_contains_a_key_or_a_password(stranger: NewAccount) -> None:
 
 def test_row_contains_a_digest_and_an_encrypted_copy_of_fixed_size(alice: NewAccount) -> None:
     row = ApiKey.objects.get(user=alice.user)
-    assert bytes(row.digest) == keys.digest(alice.api_key)
+    assert bytes(row.digest) == api_keys.digest(alice.api_key)
     assert len(row.digest) == 32
     assert len(row.sealed) == 12 + 46 + 16
 
 
 def test_encrypting_the_same_key_twice_gives_different_copies() -> None:
-    key = keys.new_key()
-    assert len({keys.seal(key, "account", "secret") for _ in range(100)}) == 100
+    key = api_keys.new_key()
+    assert len({api_keys.seal(key, "account", "secret") for _ in range(100)}) == 100
 
 
 def test_encrypted_copy_is_readable_only_with_its_account_and_secret() -> None:
-    key = keys.new_key()
-    sealed = keys.seal(key, "alice", "secret")
-    assert keys.unseal(sealed, "alice", ["secret"]) == key
-    assert keys.unseal(sealed, "alice", ["new", "older", "secret"]) == key
-    assert keys.unseal(sealed, "mallory", ["secret"]) is None
-    assert keys.unseal(sealed, "alice", ["other"]) is None
-    assert keys.unseal(sealed, "alice", []) is None
+    key = api_keys.new_key()
+    sealed = api_keys.seal(key, "alice", "secret")
+    assert api_keys.unseal(sealed, "alice", ["secret"]) == key
+    assert api_keys.unseal(sealed, "alice", ["new", "older", "secret"]) == key
+    assert api_keys.unseal(sealed, "mallory", ["secret"]) is None
+    assert api_keys.unseal(sealed, "alice", ["other"]) is None
+    assert api_keys.unseal(sealed, "alice", []) is None
 
 
 @pytest.mark.parametrize("position", [0, 11, 12, 40, 57, 58, -1])
 def test_modified_encrypted_copy_is_unreadable(position: int) -> None:
-    sealed = bytearray(keys.seal(keys.new_key(), "alice", "secret"))
+    sealed = bytearray(api_keys.seal(api_keys.new_key(), "alice", "secret"))
     sealed[position] ^= 1
-    assert keys.unseal(bytes(sealed), "alice", ["secret"]) is None
+    assert api_keys.unseal(bytes(sealed), "alice", ["secret"]) is None
 
 
 def test_encrypted_copy_moved_to_another_account_is_unreadable(

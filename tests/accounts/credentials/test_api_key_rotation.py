@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from rest_framework.test import APIClient
 
-from accounts.credentials import keys
+from accounts import api_keys
 from accounts.models import ApiKey
 from accounts.services import NewAccount, read_api_key
 from testing.accounts.accounts import account, bearer_client, key_status
@@ -27,7 +27,7 @@ def test_a_key_cannot_read_or_replace_itself(
     assert key_status(alice.api_key) == 200
 
 
-@pytest.mark.parametrize("key", ["", "wrong", keys.new_key()], ids=["empty", "malformed", "unknown"])
+@pytest.mark.parametrize("key", ["", "wrong", api_keys.new_key()], ids=["empty", "malformed", "unknown"])
 def test_the_refusal_of_an_invalid_key_does_not_say_that_a_token_is_required(
     key: str, db: None, anonymous: APIClient
 ) -> None:
@@ -64,7 +64,7 @@ def test_caller_cannot_choose_the_new_key(body: object, alice: NewAccount, beare
     key = response.json()["apiKey"]
     assert response.status_code == 200
     assert key != alice.api_key
-    assert keys.is_well_formed(key)
+    assert api_keys.is_well_formed(key)
 
 
 def test_each_of_twenty_rotations_leaves_one_valid_key(alice: NewAccount, bearer: APIClient) -> None:

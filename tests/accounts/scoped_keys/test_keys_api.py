@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 from rest_framework.test import APIClient
 
-from accounts.credentials import keys
+from accounts import api_keys
 from accounts.models import ScopedKey, Workspace
 from accounts.rights import Role, Scope
 from accounts.scoped_keys import services
@@ -28,7 +28,7 @@ def test_a_key_is_created_and_shown_once(alice: NewAccount, bearer: APIClient) -
     assert response.json()["message"] == "Key created successfully."
     key = response.json()["data"]["key"]
     text = key.pop("apiKey")
-    assert keys.is_well_formed(text)
+    assert api_keys.is_well_formed(text)
     assert text.startswith("sl_key_")
     row = ScopedKey.objects.get()
     assert key == {
@@ -60,7 +60,7 @@ def test_the_database_contains_only_the_digest(bearer: APIClient) -> None:
         [(row, digest)] = cursor.fetchall()
     assert text not in row
     assert text[7:-6] not in row
-    assert bytes(digest) == keys.digest(text)
+    assert bytes(digest) == api_keys.digest(text)
 
 
 def test_all_fields_are_stored(alice: NewAccount, bearer: APIClient) -> None:

@@ -14,10 +14,10 @@ from django.db.models.functions import Now
 from pytest_django import DjangoAssertNumQueries
 from rest_framework.test import APIClient
 
-from accounts.credentials.tokens import ACCESS_LIFETIME
 from accounts.models import EndReason, Session, User
 from accounts.services import NewAccount
 from accounts.sessions import lifecycle, queries
+from accounts.sessions.tokens import ACCESS_LIFETIME
 from testing.accounts.accounts import bearer_client, log_in, token_client, works
 from testing.accounts.fixtures import alice as alice
 from testing.polling import DEADLINE, eventually
