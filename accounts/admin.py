@@ -7,11 +7,10 @@ from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from accounts import services
+from accounts import second_factor, services
 from accounts.forms import PasswordForm
 from accounts.identities import disconnect_all
 from accounts.models import User
-from accounts.second_factor import policy
 from accounts.workspaces.admin import WorkspaceAdmin  # noqa: F401 # Django finds admin pages in this module
 from common.admin import OperatorAdmin
 
@@ -106,7 +105,7 @@ class UserAdmin(OperatorAdmin, DjangoUserAdmin):  # type: ignore[type-arg] # gen
     )
     def remove_second_factors(self, request: HttpRequest, users: QuerySet[User]) -> None:
         for user in self._changeable(request, self._removable(request, users)):
-            policy.remove_second_factors(user)
+            second_factor.remove_second_factors(user)
             self.log_change(request, user, "Second factors removed.")
 
     @admin.action(

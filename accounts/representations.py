@@ -7,7 +7,7 @@ from django.conf import settings
 from accounts.caps import storage_limit, stored_bytes
 from accounts.models import Session, User
 from accounts.rights import Plan, Role, allows_custom_domains, links_per_month, requests_per_minute
-from accounts.second_factor.policy import has_second_factor
+from accounts.second_factor import has_second_factor
 from accounts.workspaces.selectors import memberships_of
 from common.openapi.response_fields import (
     choice,

@@ -10,7 +10,7 @@ from drf_spectacular.utils import extend_schema_serializer
 
 from accounts import admission
 from accounts.rights import Plan
-from accounts.second_factor.codes import (
+from accounts.second_factor import (
     FAILURES_ALLOWED,
     FAILURES_IN_A_ROW,
     OtpRequired,

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from accounts.second_factor.codes import MAX_CHARACTERS
+from accounts.second_factor import MAX_CHARACTERS
 from common.rest.fields import Text
 
 

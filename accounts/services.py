@@ -23,7 +23,7 @@ from accounts.mails import is_plain, notify
 from accounts.models import ApiKey, User, Workspace
 from accounts.password_hashing import account_hashing, admit_network
 from accounts.rights import Plan
-from accounts.second_factor.codes import check_second_factor, clear_failures
+from accounts.second_factor import check_second_factor, clear_failures
 from accounts.selectors import key_of, user_of_email
 from accounts.sessions.lifecycle import start_session
 from accounts.sessions.rotation import rotate_tokens

@@ -26,9 +26,14 @@ from accounts.api_requests.throttling import address_of_client
 from accounts.mails import deliver, is_plain, signature, subject_of_mail
 from accounts.models import User
 from accounts.own_account.services import set_password
-from accounts.second_factor.passkeys import handle_of
-from accounts.second_factor.policy import count_second_factors, lacks_second_factor, needs_second_factor
-from accounts.second_factor.sealing import seal_text, unseal_text
+from accounts.second_factor import (
+    count_second_factors,
+    handle_of,
+    lacks_second_factor,
+    needs_second_factor,
+    seal_text,
+    unseal_text,
+)
 from accounts.services import LOGIN_KNOWN_FOR, MAX_PASSWORD_CHARACTERS, login_attempt
 from common.errors import TooManyAttempts
 from limits.attempts import Limit

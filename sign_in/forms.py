@@ -12,7 +12,7 @@ from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
 
-from accounts.second_factor.codes import MAX_CHARACTERS, WrongOtp, use_code
+from accounts.second_factor import MAX_CHARACTERS, WrongOtp, use_code
 from accounts.selectors import user_of_email
 from accounts.services import PasswordLoginOff
 from common.errors import TooManyAttempts

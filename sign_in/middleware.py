@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from accounts.api_requests.throttling import address_of_client
-from accounts.second_factor.sealing import UnreadableSecret
+from accounts.second_factor import UnreadableSecret
 from common.errors import TooManyAttempts
 from common.http.browser_headers import protect_page
 from common.http.client_address import client_network

@@ -12,7 +12,7 @@ from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
 
-from accounts.second_factor.passkeys import count_signature, user_of_handle
+from accounts.second_factor import count_signature, user_of_handle
 
 MAX_PASSKEYS = 20
 NOT_ACCEPTED = "This passkey was not accepted. Try again, or use another one."

@@ -19,7 +19,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
 from accounts.identities import identities_of
-from accounts.second_factor.codes import accepts
+from accounts.second_factor import accepts
 from sign_in.adapters import SecondFactorAdapter
 
 View = Callable[..., HttpResponse]

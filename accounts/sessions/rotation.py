@@ -15,7 +15,7 @@ from django.db.models.functions import Now
 
 from accounts.history.recording import record_change
 from accounts.models import EndReason, Session
-from accounts.second_factor.policy import lacks_second_factor
+from accounts.second_factor import lacks_second_factor
 from accounts.sessions.lifecycle import end, issue_time
 from accounts.sessions.queries import session_of_refresh_token
 from accounts.sessions.tokens import Claims, TokenPair, issue_tokens, read_refresh_token

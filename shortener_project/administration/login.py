@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
-from accounts.second_factor.policy import lacks_second_factor
+from accounts.second_factor import lacks_second_factor
 from pages.responses import page
 from sign_in.return_paths import is_own_page
 

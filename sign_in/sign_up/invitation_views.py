@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from accounts.models import User
-from accounts.second_factor.policy import lacks_second_factor
+from accounts.second_factor import lacks_second_factor
 from accounts.workspaces.invitations import (
     AlreadyMember,
     InvitationForAnother,

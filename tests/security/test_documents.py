@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from accounts import admission, mails, password_hashing, services
+from accounts import admission, mails, password_hashing, second_factor, services
 from accounts.scoped_keys import services as scoped_keys
-from accounts.second_factor import codes
 from accounts.sessions import browser, lifecycle, rotation
 from accounts.workspaces import invitations, ownership
 from common.errors import MAX_REPORTED
@@ -91,7 +90,7 @@ def test_the_documented_limits_are_those_of_the_code() -> None:
         f"(for an account within {services.LOGIN_KNOWN_FOR.days} days, for a link within"
         in UNWRAPPED_SECURITY
     )
-    assert numbers(adapters.FAILURES_ALLOWED, codes.FAILURES_ALLOWED) == [(5, 900)] * 2
+    assert numbers(adapters.FAILURES_ALLOWED, second_factor.FAILURES_ALLOWED) == [(5, 900)] * 2
     assert "The login page allows 5 failures instead of 10" in UNWRAPPED_SECURITY
     assert "After 5 wrong codes of a second factor in 15 minutes" in UNWRAPPED_SECURITY
     assert numbers(mails.MAILS_TO_ADDRESS, mails.MAILS_BY_CAUSE) == [(5, 3600), (20, 3600)]
@@ -101,7 +100,10 @@ def test_the_documented_limits_are_those_of_the_code() -> None:
     )
     assert numbers(mails.NOTICES_TO_OWNER) == [(20, 3600)]
     assert "are limited apart (20 an hour)" in UNWRAPPED_SECURITY
-    assert f"After {codes.FAILURES_IN_A_ROW} in a row, codes of the app are refused" in UNWRAPPED_SECURITY
+    assert (
+        f"After {second_factor.FAILURES_IN_A_ROW} in a row, codes of the app are refused"
+        in UNWRAPPED_SECURITY
+    )
     minutes = browser.CONFIRMED_FOR.seconds // 60
     assert f"replaces keys only within {minutes} minutes of a login or its confirmation" in UNWRAPPED_SECURITY
     assert limits_of("verifications of a domain") == numbers(domain_services.VERIFICATIONS)

@@ -1,19 +1,106 @@
-"""Codes of an authenticator app (TOTP, RFC 6238) and recovery codes. Each works once, on any worker and host."""
+"""The second factor of a login: who needs one, its codes, its sealed secrets, and what allauth does not keep of passkeys."""
 
 from __future__ import annotations
+
+import logging
+from base64 import b64decode, b64encode
 
 from allauth.core.internal.cryptokit import compare_user_code
 from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value, yield_hotp_counters_from_time
+from django.conf import settings
 from django.db import transaction
 
+from accounts.caps import lock_account
+from accounts.history.recording import record_change
 from accounts.mails import notify
-from accounts.models import User
-from accounts.second_factor.policy import has_second_factor, lacks_second_factor
-from accounts.second_factor.sealing import UnreadableSecret, reseal_text, unseal_text
+from accounts.models import PasskeyHandle, User
+from common import secrets
+from common.database import read_first
 from common.errors import Forbidden, ServiceError
 from limits.attempts import Limit, spend_attempt, uncount_attempts
+
+_PURPOSE = "second-factor-sealing"
+
+
+class UnreadableSecret(Exception):
+    """None of the installation's secrets, current or former, opens the sealed text."""
+
+
+def seal_text(text: str) -> str:
+    sealed = secrets.seal(text.encode(), purpose=_PURPOSE, context=b"", secret=settings.SECRET_KEY)
+    return b64encode(sealed).decode()
+
+
+def unseal_text(sealed: str) -> str:
+    """Raises UnreadableSecret. An empty secret instead would accept codes that anybody can compute."""
+    text = _open(sealed, [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS])
+    if text is None:
+        raise UnreadableSecret
+    return text
+
+
+def reseal_text(sealed: str) -> str:
+    """The text sealed with the current secret, the same object if it already is. Raises UnreadableSecret."""
+    if _open(sealed, [settings.SECRET_KEY]) is not None:
+        return sealed
+    return seal_text(unseal_text(sealed))
+
+
+def _open(sealed: str, keys: list[str]) -> str | None:
+    opened = secrets.unseal(b64decode(sealed), purpose=_PURPOSE, context=b"", secrets=keys)
+    return None if opened is None else opened.decode()
+
+
+_NAMES = {
+    Authenticator.Type.TOTP: "authenticatorApp",
+    Authenticator.Type.WEBAUTHN: "passkey",
+    Authenticator.Type.RECOVERY_CODES: "recoveryCodes",
+}
+_FACTORS = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
+
+
+def has_second_factor(user: User) -> bool:
+    """Recovery codes alone do not count: they replace a lost factor."""
+    return bool(read_first(Authenticator.objects.filter(user_id=user.pk, type__in=_FACTORS).exists))
+
+
+def count_second_factors(user: User) -> int:
+    return int(Authenticator.objects.filter(user_id=user.pk, type__in=_FACTORS).count())
+
+
+def needs_second_factor(user: User) -> bool:
+    """Whether REQUIRE_2FA demands a second factor of this account."""
+    return bool(settings.REQUIRE_2FA == "all" or (settings.REQUIRE_2FA == "staff" and user.is_staff))
+
+
+def lacks_second_factor(user: User) -> bool:
+    """Whether the account needs a second factor, and has none."""
+    return needs_second_factor(user) and not has_second_factor(user)
+
+
+def remove_second_factors(user: User) -> int:
+    """Remove all second factors and the recovery codes, for an owner who has lost them. Return their number."""
+    with transaction.atomic():
+        factors = Authenticator.objects.select_for_update().filter(user_id=user.pk).order_by("pk")
+        for factor in factors:
+            record_second_factor(user, factor.type, is_set=False)
+        removed, _ = factors.delete()
+    return int(removed)
+
+
+def record_second_factor(user: User, kind: str, *, is_set: bool) -> None:
+    """Record that a factor was set or removed, in the caller's transaction. ``kind`` is one of Authenticator.Type."""
+    name = _NAMES[Authenticator.Type(kind)]
+    record_change(
+        owner_id=user.pk,
+        object_id=user.public_id,
+        action="account.updated",
+        before={} if is_set else {name: "set"},
+        after={name: "set" if is_set else "removed"},
+    )
+
 
 FAILURES_ALLOWED = Limit(attempts=5, seconds=15 * 60)
 # In a row, over any time. Whoever knows the password could otherwise go on until a code fits (NIST SP 800-63B).
@@ -174,3 +261,57 @@ def _accepts_step(authenticator: Authenticator, code: str) -> bool:
             authenticator.save(update_fields=["data"])
             return True
     return False
+
+
+_COUNT = "signatures"
+
+log = logging.getLogger(__name__)
+
+
+def handle_of(user: User) -> bytes:
+    """The user handle for new passkeys of the account: random, because authenticators show it without consent."""
+    return bytes(PasskeyHandle.objects.get_or_create(user=user)[0].handle)
+
+
+def user_of_handle(handle: bytes) -> User | None:
+    """Passkeys from before such handles were stored have the number of the account as a text."""
+    stored = PasskeyHandle.objects.select_related("user").filter(handle=handle).first()
+    if stored is not None:
+        return stored.user
+    return User.objects.filter(pk=int(handle)).first() if handle.isdigit() and len(handle) < 19 else None
+
+
+def count_signature(authenticator: Authenticator, counter: int) -> bool:
+    """Store the counter of a signature that was verified. Return False, and tell the owner, if it shows a copy.
+
+    An authenticator that counts sends more each time, so that of two copies one falls behind (WebAuthn 3, 6.1.1).
+    Others always send 0.
+    """
+    with transaction.atomic():
+        # As every change of second factors does, so that each of concurrent signatures is compared with the last.
+        lock_account(authenticator.user_id)
+        stored = Authenticator.objects.filter(pk=authenticator.pk).first()
+        if stored is None:
+            return False
+        last: int = stored.data.get(_COUNT, stored.wrap().authenticator_data.counter)
+        if counter > last:
+            stored.data[_COUNT] = counter
+            stored.save(update_fields=["data"])
+        elif counter or last:
+            _report_copy(stored)
+            return False
+    return True
+
+
+def _report_copy(authenticator: Authenticator) -> None:
+    user: User = authenticator.user
+    log.warning(
+        "The counter of a passkey went back, so a copy of it may exist. It was refused.",
+        extra={"fields": {"account": str(user.public_id)}},
+    )
+    notify(
+        user,
+        "Passkey refused",
+        "A passkey of your account was refused, because its counter shows that a copy of it may exist. Remove it"
+        " from your account, and add it again if you still trust the device.",
+    )
