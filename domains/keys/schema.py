@@ -6,7 +6,7 @@ from drf_spectacular.utils import extend_schema_serializer
 
 from accounts.rights import WORKSPACE_SCOPES, Scope
 from accounts.schema import CONFIRMATION
-from accounts.scoped_keys.services import MAX_GRACE_SECONDS, MAX_KEYS, KeyOfAnother, TooManyKeys
+from accounts.scoped_keys import MAX_GRACE_SECONDS, MAX_KEYS, KeyOfAnother, TooManyKeys
 from accounts.sessions.browser import ConfirmationRequired
 from common.errors import NotFound
 from common.openapi.enumerations import name_choices

@@ -7,10 +7,10 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts import scoped_keys
 from accounts.api_requests.token_only import TokenOnlyViewSet
 from accounts.callers import Caller, account_of, session_of, workspace_of
 from accounts.rights import Role
-from accounts.scoped_keys import selectors, services
 from accounts.sessions.browser import require_recent_login
 from common.rest.envelope import ok
 from common.rest.pagination import PageQuery, pagination_of
@@ -37,32 +37,32 @@ class KeyViewSet(TokenOnlyViewSet):
 
     def list(self, request: Request) -> Response:
         parameters = self.read_query()
-        page = selectors.list_keys(**_reader(request), **parameters)
+        page = scoped_keys.list_keys(**_reader(request), **parameters)
         return ok({"keys": represent_keys(page.rows), "pagination": pagination_of(page, parameters)})
 
     def create(self, request: Request) -> Response:
         workspace, fields = workspace_of(request), self.read_body()
         require_recent_login(session_of(request))
         with locked_domain(workspace, fields):
-            key, text = services.create_key(workspace=workspace, creator=account_of(request), **fields)
+            key, text = scoped_keys.create_key(workspace=workspace, creator=account_of(request), **fields)
         data = {"key": {**represent_key(key), "apiKey": text}}
         return ok(data, "Key created successfully.", status=201)
 
     def partial_update(self, request: Request, id: UUID) -> Response:
         changes = self.read_body()
         with locked_domain(workspace_of(request), changes):
-            key = services.change_key(**_reader(request), public_id=id, changes=changes)
+            key = scoped_keys.change_key(**_reader(request), public_id=id, changes=changes)
         return ok({"key": represent_key(key)}, "Key updated successfully.")
 
     @action(detail=True, methods=["post"])
     def rotate(self, request: Request, id: UUID) -> Response:
         grace = self.read_body().get("grace_seconds", 0)
         require_recent_login(session_of(request))
-        key, text = services.rotate_key(**_reader(request), public_id=id, grace_seconds=grace)
+        key, text = scoped_keys.rotate_key(**_reader(request), public_id=id, grace_seconds=grace)
         return ok({"key": {**represent_key(key), "apiKey": text}}, "Key rotated successfully.")
 
     def destroy(self, request: Request, id: UUID) -> Response:
-        services.delete_key(**_reader(request), public_id=id)
+        scoped_keys.delete_key(**_reader(request), public_id=id)
         return ok(message="Key deleted successfully.")
 
 

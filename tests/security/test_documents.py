@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from accounts import admission, mails, password_hashing, second_factor, services
-from accounts.scoped_keys import services as scoped_keys
+from accounts import admission, mails, password_hashing, scoped_keys, second_factor, services
 from accounts.sessions import browser, lifecycle, rotation
 from accounts.workspaces import invitations, ownership
 from common.errors import MAX_REPORTED

@@ -8,10 +8,9 @@ import pytest
 from django.db import connection
 from rest_framework.test import APIClient
 
-from accounts import api_keys
+from accounts import api_keys, scoped_keys
 from accounts.models import ScopedKey, Workspace
 from accounts.rights import Role, Scope
-from accounts.scoped_keys import services
 from accounts.services import NewAccount
 from domains.views import DomainViewSet
 from shortener_project.configuration.checks import check_scopes
@@ -125,8 +124,8 @@ def test_member_has_at_most_fifty_keys_in_a_workspace(
     marketing: Workspace,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert services.MAX_KEYS == 50
-    monkeypatch.setattr(services, "MAX_KEYS", 2)
+    assert scoped_keys.MAX_KEYS == 50
+    monkeypatch.setattr(scoped_keys, "MAX_KEYS", 2)
     create(bearer)
     create(bearer)
     assert refused(bearer.post("/api/keys", MINIMAL), 403, "quota_exceeded")

@@ -13,9 +13,9 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django.fixtures import Settings
 
 from accounts import api_keys
+from accounts.api_requests.authentication import CALLER_OF_KEY, USE_SECONDS, caller_of_scoped_key
 from accounts.models import ScopedKey
 from accounts.rights import Scope
-from accounts.scoped_keys.lookup import CALLER_OF_KEY, USE_SECONDS, caller_of_scoped_key
 from accounts.services import NewAccount
 from testing.accounts.accounts import key_client
 from testing.accounts.keys import scoped_client, scoped_key

@@ -1,4 +1,7 @@
-"""Changes of keys with scopes. A key is never cached, so each change is in force everywhere on return."""
+"""Keys with scopes. A key is never cached, so each change is in force everywhere on return.
+
+`domains.keys` is their API.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from accounts import api_keys
@@ -15,8 +19,8 @@ from accounts.history.recording import authored_transaction
 from accounts.mails import notify
 from accounts.models import Member, ScopedKey, User, Workspace
 from accounts.rights import WORKSPACE_SCOPES, Role, bits_of, scopes_of
-from accounts.scoped_keys.selectors import visible_keys
 from common.errors import FieldError, Forbidden, InvalidFields, NotFound
+from common.pages import Page
 
 # For each member of a workspace. One member could use up a limit of the whole workspace.
 MAX_KEYS = 50
@@ -143,3 +147,15 @@ def _refuse_contradiction(key: ScopedKey) -> None:
     if refused and (key.domain_id is not None or key.only_own):
         message = f"A key with domainId or onlyOwn cannot have the scope {refused[0]}."
         raise InvalidFields([FieldError("scopes", "limited", message)])
+
+
+def list_keys(workspace: Workspace, account: User, role: Role, *, page: int, limit: int) -> Page[ScopedKey]:
+    """The newest first; empty beyond the last page."""
+    keys, offset = visible_keys(workspace, account, role), (page - 1) * limit
+    return Page(list(keys[offset : offset + limit]), keys.count())
+
+
+def visible_keys(workspace: Workspace, account: User, role: Role) -> QuerySet[ScopedKey]:
+    """The account's own keys of this workspace, newest first. An admin sees those of all members."""
+    keys = ScopedKey.objects.filter(workspace=workspace).select_related("user").order_by("-id")
+    return keys if role.includes(Role.ADMIN) else keys.filter(user=account)
