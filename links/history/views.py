@@ -5,8 +5,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.callers import account_of, workspace_of
-from accounts.history.representations import change_page
-from accounts.history.serializers import HistoryQuery
+from accounts.history.reading import change_page
+from accounts.history.views import HistoryQuery
 from accounts.rights import Role, Scope
 from common.rest.api import ApiViewSet
 from common.rest.envelope import ok
