@@ -2,8 +2,7 @@ from django.urls import path
 from rest_framework.routers import SimpleRouter
 
 from accounts.history.views import AuditViewSet
-from accounts.own_account.views import AccountViewSet, ProfileViewSet, SessionViewSet
-from accounts.views import ApiKeyViewSet, TokenViewSet
+from accounts.views import AccountViewSet, ApiKeyViewSet, ProfileViewSet, SessionViewSet, TokenViewSet
 
 router = SimpleRouter(trailing_slash=False, use_regex_path=False)
 router.register("auth/sessions", SessionViewSet, basename="session")

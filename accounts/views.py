@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from uuid import UUID
+
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -8,9 +10,25 @@ from accounts import services
 from accounts.api_requests.throttling import address_of_client
 from accounts.api_requests.token_only import TokenOnlyViewSet
 from accounts.callers import account_of, session_of
-from accounts.schema import describe_api_key, describe_tokens
-from accounts.serializers import LoginSerializer, RefreshSerializer
+from accounts.models import EndReason, Session
+from accounts.representations import listed_session, own_account
+from accounts.schema import (
+    describe_account,
+    describe_api_key,
+    describe_profile,
+    describe_sessions,
+    describe_tokens,
+)
+from accounts.serializers import (
+    ChangePasswordSerializer,
+    LoginSerializer,
+    ProfileSerializer,
+    RefreshSerializer,
+)
+from accounts.sessions import lifecycle
 from accounts.sessions.browser import require_recent_login
+from accounts.sessions.queries import live_sessions
+from common.errors import NotFound
 from common.rest.api import ApiViewSet
 from common.rest.envelope import ok
 
@@ -51,3 +69,57 @@ class ApiKeyViewSet(TokenOnlyViewSet):
     def regenerate_api_key(self, request: Request) -> Response:
         require_recent_login(session_of(request))
         return ok(apiKey=services.rotate_api_key(user=account_of(request)))
+
+
+@describe_profile
+class ProfileViewSet(TokenOnlyViewSet):
+    bodies = {"partial_update": ProfileSerializer}
+    roles = {"retrieve": None, "partial_update": None}
+
+    def retrieve(self, request: Request) -> Response:
+        return ok({"user": own_account(account_of(request))})
+
+    def partial_update(self, request: Request) -> Response:
+        user = account_of(request)
+        services.change_profile(user=user, changes=self.read_body())
+        return ok({"user": own_account(user)}, "Account updated successfully.")
+
+
+@describe_account
+class AccountViewSet(TokenOnlyViewSet):
+    bodies = {"change_password": ChangePasswordSerializer}
+    roles = {"change_password": None, "logout": None}
+
+    @action(detail=False, methods=["post"], url_path="change-password")
+    def change_password(self, request: Request) -> Response:
+        tokens = services.change_password(
+            user=account_of(request),
+            session=session_of(request),
+            **self.read_body(),
+            address=address_of_client(request),
+        )
+        return ok(message="Password changed successfully.", token=tokens.access, refreshToken=tokens.refresh)
+
+    @action(detail=False, methods=["post"])
+    def logout(self, request: Request) -> Response:
+        lifecycle.end(Session.objects.filter(pk=session_of(request)), EndReason.LOGOUT)
+        return ok(message="Logged out successfully.")
+
+
+@describe_sessions
+class SessionViewSet(TokenOnlyViewSet):
+    lookup_field = "public_id"
+    lookup_url_kwarg = "id"
+    # With "str", a GET of a path below would match and get a 405 instead of a 404.
+    lookup_value_converter = "uuid"
+    roles = {"list": None, "destroy": None}
+
+    def list(self, request: Request) -> Response:
+        current = session_of(request)
+        sessions = live_sessions(account_of(request))
+        return ok({"sessions": [listed_session(session, current) for session in sessions]})
+
+    def destroy(self, request: Request, id: UUID) -> Response:
+        if not lifecycle.end_session(account_of(request), id):
+            raise NotFound("Session not found.")
+        return ok(message="Session ended successfully.")

@@ -25,7 +25,6 @@ from django.urls import reverse
 from accounts.api_requests.throttling import address_of_client
 from accounts.mails import deliver, is_plain, signature, subject_of_mail
 from accounts.models import User
-from accounts.own_account.services import set_password
 from accounts.second_factor import (
     count_second_factors,
     handle_of,
@@ -34,7 +33,7 @@ from accounts.second_factor import (
     seal_text,
     unseal_text,
 )
-from accounts.services import LOGIN_KNOWN_FOR, MAX_PASSWORD_CHARACTERS, login_attempt
+from accounts.services import LOGIN_KNOWN_FOR, MAX_PASSWORD_CHARACTERS, login_attempt, set_password
 from common.errors import TooManyAttempts
 from limits.attempts import Limit
 from limits.guessing import PER_NETWORK

@@ -11,8 +11,8 @@ from django.db import transaction
 from django.test import Client
 from rest_framework.test import APIClient
 
+from accounts import services as own_account
 from accounts.models import EndReason, Session, User
-from accounts.own_account import services as own_account
 from accounts.services import NewAccount, create_account
 from accounts.sessions.lifecycle import SessionEnded
 from testing.accounts.accounts import PASSWORD, account, bearer_client, log_in, token_client
