@@ -1,4 +1,4 @@
-"""The second factor of a login: who needs one, its codes, its sealed secrets, and what allauth does not keep of passkeys."""
+"""The second factor of a login: who needs one, its codes and sealed secrets, and what allauth lacks for passkeys."""
 
 from __future__ import annotations
 

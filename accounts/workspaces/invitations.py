@@ -20,10 +20,14 @@ from accounts.mails import is_plain, send_mail, spend_mail
 from accounts.models import Invitation, Member, User, Workspace
 from accounts.models.workspaces import INVITATION_DAYS
 from accounts.rights import Role
-from accounts.workspaces.ownership import require_free_membership, require_free_ownership
 from accounts.workspaces.selectors import pending_invitations
-from accounts.workspaces.services import PersonalWorkspace, require_member
-from accounts.workspaces.withdrawals import withdraw_invitations
+from accounts.workspaces.services import (
+    PersonalWorkspace,
+    require_free_membership,
+    require_free_ownership,
+    require_member,
+    withdraw_invitations,
+)
 from common.errors import Conflict, Forbidden, NotFound
 
 MAX_PENDING = 100

@@ -22,14 +22,19 @@ from accounts.workspaces.invitations import (
     TooManyInvitations,
     TooManyMembers,
 )
-from accounts.workspaces.ownership import MAX_MEMBERSHIPS, TooManyWorkspaces
 from accounts.workspaces.serializers import (
     CreateWorkspaceSerializer,
     InviteSerializer,
     UpdateMemberSerializer,
     UpdateWorkspaceSerializer,
 )
-from accounts.workspaces.services import LastOwner, PersonalWorkspace, WorkspaceNotEmpty
+from accounts.workspaces.services import (
+    MAX_MEMBERSHIPS,
+    LastOwner,
+    PersonalWorkspace,
+    TooManyWorkspaces,
+    WorkspaceNotEmpty,
+)
 from common.errors import RoleRequired
 from common.openapi.enumerations import name_choices
 from common.openapi.operations import Operation, describe

@@ -16,7 +16,7 @@ from accounts.workspaces.invitations import (
     accept,
     find_invitation,
 )
-from accounts.workspaces.ownership import TooManyMemberships, TooManyWorkspaces
+from accounts.workspaces.services import TooManyMemberships, TooManyWorkspaces
 from common.errors import NotFound
 
 _REFUSALS = (AlreadyMember, InvitationForAnother, TooManyMembers, TooManyMemberships, TooManyWorkspaces)

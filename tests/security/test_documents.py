@@ -10,7 +10,8 @@ from django.conf import settings
 
 from accounts import admission, mails, password_hashing, scoped_keys, second_factor, services
 from accounts.sessions import browser, lifecycle, rotation
-from accounts.workspaces import invitations, ownership
+from accounts.workspaces import invitations
+from accounts.workspaces import services as workspace_services
 from common.errors import MAX_REPORTED
 from domains import services as domain_services
 from domains.verification import proof, resolver
@@ -147,7 +148,7 @@ def test_the_documented_bounds_are_those_of_the_code() -> None:
     )
     assert f"An account has at most {lifecycle.MAX_SESSIONS} sessions;" in UNWRAPPED_SECURITY
     assert (
-        f"An account is a member of at most {ownership.MAX_MEMBERSHIPS:,} workspaces; a workspace has at most"
+        f"An account is a member of at most {workspace_services.MAX_MEMBERSHIPS:,} workspaces; a workspace has at most"
         f" {invitations.MAX_MEMBERS:,} members and {invitations.MAX_PENDING} pending invitations, and a member at most"
         f" {scoped_keys.MAX_KEYS} keys there."
     ) in UNWRAPPED_SECURITY

@@ -94,9 +94,9 @@ def test_old_key_is_invalid_on_every_connection_before_the_response() -> None:
     alice = account("alice@example.com")
     bearer = bearer_client(alice.user)
 
-    def statuses(*api_keys: str) -> list[int]:
+    def statuses(*given: str) -> list[int]:
         try:
-            return [key_status(key) for key in api_keys]
+            return [key_status(key) for key in given]
         finally:
             connection.close()
 

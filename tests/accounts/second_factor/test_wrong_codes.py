@@ -8,7 +8,7 @@ from django.core import mail
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from accounts.forms import PasswordForm
+from accounts.admin import PasswordForm
 from accounts.models import User
 from accounts.second_factor import FAILURES_IN_A_ROW
 from accounts.services import NewAccount, set_password

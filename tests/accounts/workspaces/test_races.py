@@ -16,7 +16,7 @@ from accounts.models import Invitation, Member, Workspace
 from accounts.rights import Role
 from accounts.services import NewAccount
 from accounts.workspaces import invitations, services
-from accounts.workspaces.ownership import TooManyWorkspaces
+from accounts.workspaces.services import TooManyWorkspaces
 from common.errors import NotFound, RoleRequired, ServiceError
 from domains.models import Domain
 from links.models import Link
