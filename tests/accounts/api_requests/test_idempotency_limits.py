@@ -10,7 +10,7 @@ from django.db.models import F
 from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
-from accounts.api_requests import stored_responses
+from accounts.api_requests import idempotency
 from accounts.models import StoredResponse
 from accounts.services import NewAccount
 from links.models import Link
@@ -37,7 +37,7 @@ def test_the_response_of_a_dry_run_is_not_stored(api: APIClient) -> None:
 @pytest.fixture
 def little_storage(monkeypatch: pytest.MonkeyPatch) -> None:
     """Space for one of the responses below and part of a second one."""
-    monkeypatch.setattr(stored_responses, "MB", 12)
+    monkeypatch.setattr(idempotency, "MB", 12)
 
 
 def fill(client: APIClient) -> list[int]:
@@ -77,7 +77,7 @@ def test_responses_of_other_processes_count_before_a_refusal_and_after_a_minute(
     # As if another process had stored it, which this process does not know yet.
     StoredResponse.objects.create(owner=alice.user, key_digest=b"x" * 32, sealed=b"x" * 2_000)
     assert create(api, "second", {"originalUrl": LINK["originalUrl"]}).status_code == 201
-    monkeypatch.setattr(stored_responses, "REFRESH_SECONDS", 0.0)
+    monkeypatch.setattr(idempotency, "REFRESH_SECONDS", 0.0)
     assert create(api, "third", {"originalUrl": LINK["originalUrl"]}).status_code == 429
     # Responses deleted since do not cause a refusal.
     StoredResponse.objects.filter(key_digest=b"x" * 32).delete()
