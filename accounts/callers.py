@@ -14,6 +14,10 @@ from common import instances
 from common.errors import RoleRequired, WorkspaceNotFound
 from limits.rates import Count
 
+# ``last_used_at`` of a session and of a key is exact to this number of seconds, so that a busy one causes one write a
+# minute.
+USE_SECONDS = 60
+
 _FIELDS = list(Workspace._meta.concrete_fields)
 _NAMES = [field.attname for field in _FIELDS]
 COLUMNS = [field.column for field in _FIELDS]

@@ -7,7 +7,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts import services
-from accounts.api_requests.throttling import address_of_client
 from accounts.api_requests.token_only import TokenOnlyViewSet
 from accounts.callers import account_of, session_of
 from accounts.models import EndReason, Session
@@ -27,8 +26,9 @@ from accounts.serializers import (
 )
 from accounts.sessions import lifecycle
 from accounts.sessions.browser import require_recent_login
-from accounts.sessions.queries import live_sessions
+from accounts.sessions.lifecycle import live_sessions
 from common.errors import NotFound
+from common.http.client_address import address_of_client
 from common.rest.api import ApiViewSet
 from common.rest.envelope import ok
 

@@ -10,8 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from accounts.sessions.lifecycle import end_other_sessions, end_session
-from accounts.sessions.queries import live_sessions
+from accounts.sessions.lifecycle import end_other_sessions, end_session, live_sessions
 
 
 @require_safe

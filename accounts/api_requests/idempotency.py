@@ -1,6 +1,10 @@
-"""Limits the stored responses of an account's Idempotency-Keys, in bytes.
+"""Safe retries: requests with the same ``Idempotency-Key`` are executed only once.
 
-Every stored response stays valid for 24 hours. At the limit, new keys are refused and nothing is evicted.
+One transaction commits both the changes and the response of a request. So after a crash at any point, either both are
+stored and a retry returns the stored response, or neither is and a retry executes the request.
+
+Every stored response stays valid for 24 hours. Their size is limited for each account: at the limit, new keys are
+refused and nothing is evicted.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from rest_framework.throttling import BaseThrottle
 
 from accounts.callers import Caller
 from accounts.rights import requests_per_minute
-from common.http.client_address import client_address, client_network
+from common.http.client_address import address_of_client, client_network
 from limits.rates import Rate, rate_of, spend_request
 
 
@@ -26,14 +26,6 @@ class RequestThrottle(BaseThrottle):
         if rate is not None:
             view.rate_headers = rate.headers
         return True
-
-
-def address_of_client(request: Any) -> str:
-    """``request`` is Django's or DRF's."""
-    meta = request.META
-    return client_address(
-        meta.get("REMOTE_ADDR", ""), meta.get("HTTP_X_FORWARDED_FOR", ""), settings.TRUSTED_PROXIES
-    )
 
 
 def _counted(request: Request) -> Rate | None:

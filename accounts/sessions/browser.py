@@ -14,9 +14,9 @@ from django.db import connection, transaction
 from django.db.models import DateTimeField, Q
 from django.db.models.functions import Coalesce, Now
 
+from accounts.callers import USE_SECONDS
 from accounts.models import Session, User
 from accounts.sessions.lifecycle import insert_session, issue_time, lock_password
-from accounts.sessions.queries import USE_SECONDS
 from accounts.sessions.tokens import issue_access_token, password_fingerprint
 from common.database import read_first
 from common.errors import Forbidden

@@ -12,7 +12,6 @@ from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
 from accounts.models import EndReason, Session, User
-from accounts.sessions.queries import live_sessions
 from accounts.sessions.tokens import (
     ACCESS_LIFETIME,
     REFRESH_LIFETIME,
@@ -46,6 +45,16 @@ class SessionEnded(ServiceError):
     status = 401
     code = "not_authenticated"
     message = "The token is not valid or has expired."
+
+
+def live_sessions(user: User) -> QuerySet[Session]:
+    """The sessions that have a valid token, newest first. The last access token can outlive the refresh tokens."""
+    return Session.objects.filter(
+        user=user,
+        ended_at=None,
+        expires_at__gt=Now() - ACCESS_LIFETIME,
+        password_fingerprint=password_fingerprint(user),
+    ).order_by("-id")
 
 
 def start_session(user: User, user_agent: str = "") -> TokenPair | None:

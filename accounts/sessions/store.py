@@ -16,11 +16,11 @@ from django.db.models import Exists, OuterRef, Q, Subquery
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from accounts.callers import USE_SECONDS
 from accounts.models import EndReason
 from accounts.models import Session as ApiSession
 from accounts.sessions.browser import record_use
 from accounts.sessions.lifecycle import end
-from accounts.sessions.queries import USE_SECONDS
 from common import secrets
 
 _PURPOSE = "session-sealing"

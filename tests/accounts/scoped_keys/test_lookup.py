@@ -13,7 +13,8 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django.fixtures import Settings
 
 from accounts import api_keys
-from accounts.api_requests.authentication import CALLER_OF_KEY, USE_SECONDS, caller_of_scoped_key
+from accounts.api_requests.authentication import CALLER_OF_SCOPED_KEY, caller_of_scoped_key
+from accounts.callers import USE_SECONDS
 from accounts.models import ScopedKey
 from accounts.rights import Scope
 from accounts.services import NewAccount
@@ -27,7 +28,7 @@ def plan_of(text: str) -> list[dict[str, Any]]:
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")
         values = {"digest": api_keys.digest(text), "unlimited": []}
-        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {CALLER_OF_KEY}", values)
+        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {CALLER_OF_SCOPED_KEY}", values)
         [(explained,)] = cursor.fetchall()
     root = (json.loads(explained) if isinstance(explained, str) else explained)[0]["Plan"]
     nodes, waiting = [], [root]
