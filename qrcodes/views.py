@@ -12,10 +12,9 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.api_requests.idempotency import idempotent
-from accounts.api_requests.throttling import address_of_client
 from accounts.callers import workspace_of
 from accounts.rights import Role, Scope
-from common.http.client_address import client_network, customer_network
+from common.http.client_address import address_of_client, client_network, customer_network
 from common.rest.api import ApiViewSet
 from common.rest.envelope import ok
 from common.rest.pagination import pagination_of

@@ -22,7 +22,6 @@ from django.http import HttpRequest
 from django.shortcuts import render
 from django.urls import reverse
 
-from accounts.api_requests.throttling import address_of_client
 from accounts.mails import deliver, is_plain, signature, subject_of_mail
 from accounts.models import User
 from accounts.second_factor import (
@@ -35,6 +34,7 @@ from accounts.second_factor import (
 )
 from accounts.services import LOGIN_KNOWN_FOR, MAX_PASSWORD_CHARACTERS, login_attempt, set_password
 from common.errors import TooManyAttempts
+from common.http.client_address import address_of_client
 from limits.attempts import Limit
 from limits.guessing import PER_NETWORK
 from pages.responses import refuse_attempts

@@ -7,10 +7,9 @@ from dataclasses import replace
 from allauth.core.exceptions import ImmediateHttpResponse
 from django.http import HttpRequest, HttpResponse
 
-from accounts.api_requests.throttling import address_of_client
 from accounts.mails import MailProblem, spend_mail
 from common.errors import TooManyAttempts
-from common.http.client_address import client_network
+from common.http.client_address import address_of_client, client_network
 from pages.responses import refuse, refuse_attempts
 from sign_in import refusals
 

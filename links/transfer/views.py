@@ -10,9 +10,9 @@ from rest_framework.response import Response
 
 from accounts.admission import costly_call
 from accounts.api_requests.idempotency import respond_once, takes_key, valid_name
-from accounts.api_requests.throttling import address_of_client
 from accounts.callers import account_of, workspace_of
 from accounts.rights import Role, Scope
+from common.http.client_address import address_of_client
 from common.rest.api import ApiViewSet
 from links.bulk.parsers import ImportParser
 from links.listing.options import Filters

@@ -8,10 +8,10 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
-from accounts.api_requests.throttling import address_of_client
 from accounts.password_hashing import account_hashing, admit_network
 from accounts.services import create_account
 from common.errors import Conflict, InvalidFields, TooManyAttempts
+from common.http.client_address import address_of_client
 from pages.responses import refuse_attempts
 from sign_in import refusals
 from sign_in.mails import refuse_mail, spend_mail_of_request
