@@ -29,6 +29,7 @@ from accounts.sessions.browser import require_recent_login
 from accounts.sessions.lifecycle import live_sessions
 from common.errors import NotFound
 from common.http.client_address import address_of_client
+from common.rest.access import OWN_ACCOUNT
 from common.rest.api import ApiViewSet
 from common.rest.envelope import ok
 
@@ -58,7 +59,7 @@ class TokenViewSet(ApiViewSet):
 
 @describe_api_key
 class ApiKeyViewSet(TokenOnlyViewSet):
-    roles = {"api_key": None, "regenerate_api_key": None}
+    access = {"api_key": OWN_ACCOUNT, "regenerate_api_key": OWN_ACCOUNT}
 
     @action(detail=False, methods=["get"], url_path="api-key")
     def api_key(self, request: Request) -> Response:
@@ -74,7 +75,7 @@ class ApiKeyViewSet(TokenOnlyViewSet):
 @describe_profile
 class ProfileViewSet(TokenOnlyViewSet):
     bodies = {"partial_update": ProfileSerializer}
-    roles = {"retrieve": None, "partial_update": None}
+    access = {"retrieve": OWN_ACCOUNT, "partial_update": OWN_ACCOUNT}
 
     def retrieve(self, request: Request) -> Response:
         return ok({"user": own_account(account_of(request))})
@@ -88,7 +89,7 @@ class ProfileViewSet(TokenOnlyViewSet):
 @describe_account
 class AccountViewSet(TokenOnlyViewSet):
     bodies = {"change_password": ChangePasswordSerializer}
-    roles = {"change_password": None, "logout": None}
+    access = {"change_password": OWN_ACCOUNT, "logout": OWN_ACCOUNT}
 
     @action(detail=False, methods=["post"], url_path="change-password")
     def change_password(self, request: Request) -> Response:
@@ -112,7 +113,7 @@ class SessionViewSet(TokenOnlyViewSet):
     lookup_url_kwarg = "id"
     # With "str", a GET of a path below would match and get a 405 instead of a 404.
     lookup_value_converter = "uuid"
-    roles = {"list": None, "destroy": None}
+    access = {"list": OWN_ACCOUNT, "destroy": OWN_ACCOUNT}
 
     def list(self, request: Request) -> Response:
         current = session_of(request)

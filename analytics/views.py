@@ -16,6 +16,7 @@ from analytics.reports.unknown_codes import unknown_codes
 from analytics.schema import describe_analytics, describe_domain_analytics
 from analytics.serializers import ClicksQuery, OverviewQuery, UtcDaysQuery, ValuesQuery, requested_range
 from analytics.visitors import geo
+from common.rest.access import Access
 from common.rest.api import ApiViewSet
 from common.rest.envelope import ok
 from domains.selectors import get_domain
@@ -26,8 +27,7 @@ from links.selectors import get_link
 @describe_domain_analytics
 class DomainAnalyticsViewSet(ApiViewSet):
     queries = {"retrieve": UtcDaysQuery}
-    roles = {"retrieve": Role.VIEWER}
-    scopes = {"retrieve": Scope.ANALYTICS_READ}
+    access = {"retrieve": Access(Role.VIEWER, Scope.ANALYTICS_READ)}
 
     def retrieve(self, request: Request, id: str) -> Response:
         requested = requested_range(self.read_query())
@@ -46,9 +46,7 @@ class AnalyticsViewSet(ApiViewSet):
         "geographic": ValuesQuery,
         "clicks": ClicksQuery,
     }
-    roles = dict.fromkeys(queries, Role.VIEWER)
-    scopes = dict.fromkeys(queries, Scope.ANALYTICS_READ)
-    limited_keys = ("retrieve", "devices", "geographic", "clicks")
+    access = dict.fromkeys(queries, Access(Role.VIEWER, Scope.ANALYTICS_READ, limited=True))
 
     def retrieve(self, request: Request, **path: str) -> Response:
         link, query = self._link_and_query()

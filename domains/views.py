@@ -7,6 +7,7 @@ from rest_framework.response import Response
 from accounts.api_requests.idempotency import idempotent
 from accounts.callers import workspace_of
 from accounts.rights import Role, Scope
+from common.rest.access import Access
 from common.rest.api import ApiViewSet
 from common.rest.envelope import ok
 from common.rest.pagination import pagination_of
@@ -22,23 +23,14 @@ class DomainViewSet(ApiViewSet):
     lookup_url_kwarg = "id"
     lookup_value_converter = "str"
     queries = {"list": ListQuery}
-    roles = {
-        "list": Role.VIEWER,
-        "create": Role.ADMIN,
-        "retrieve": Role.VIEWER,
-        "partial_update": Role.ADMIN,
-        "verify": Role.ADMIN,
-        "destroy": Role.ADMIN,
+    access = {
+        "list": Access(Role.VIEWER, Scope.DOMAINS_READ, limited=True),
+        "create": Access(Role.ADMIN, Scope.DOMAINS_WRITE),
+        "retrieve": Access(Role.VIEWER, Scope.DOMAINS_READ, limited=True),
+        "partial_update": Access(Role.ADMIN, Scope.DOMAINS_WRITE),
+        "verify": Access(Role.ADMIN, Scope.DOMAINS_WRITE),
+        "destroy": Access(Role.ADMIN, Scope.DOMAINS_WRITE),
     }
-    scopes = {
-        "list": Scope.DOMAINS_READ,
-        "create": Scope.DOMAINS_WRITE,
-        "retrieve": Scope.DOMAINS_READ,
-        "partial_update": Scope.DOMAINS_WRITE,
-        "verify": Scope.DOMAINS_WRITE,
-        "destroy": Scope.DOMAINS_WRITE,
-    }
-    limited_keys = ("list", "retrieve")
     bodies = {"create": ClaimSerializer, "partial_update": SettingsSerializer}
 
     def list(self, request: Request) -> Response:

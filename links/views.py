@@ -14,6 +14,7 @@ from accounts.api_requests.idempotency import idempotent
 from accounts.callers import account_of, workspace_of
 from accounts.password_hashing import link_hashing
 from accounts.rights import Role, Scope
+from common.rest.access import Access
 from common.rest.api import ApiViewSet
 from common.rest.envelope import ok
 from common.rest.pagination import pagination_of
@@ -34,25 +35,15 @@ class LinkViewSet(ApiViewSet):
     lookup_url_kwarg = "id"
     lookup_value_converter = "str"
     queries = {"list": ListQuery}
-    roles = {
-        "list": Role.VIEWER,
-        "create": Role.EDITOR,
-        "retrieve": Role.VIEWER,
-        "update": Role.EDITOR,
-        "destroy": Role.EDITOR,
-        "stats": Role.VIEWER,
-        "available_domains": Role.VIEWER,
+    access = {
+        "list": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
+        "create": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
+        "retrieve": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
+        "update": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
+        "destroy": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
+        "stats": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
+        "available_domains": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
     }
-    scopes = {
-        "list": Scope.URLS_READ,
-        "create": Scope.URLS_WRITE,
-        "retrieve": Scope.URLS_READ,
-        "update": Scope.URLS_WRITE,
-        "destroy": Scope.URLS_WRITE,
-        "stats": Scope.URLS_READ,
-        "available_domains": Scope.URLS_READ,
-    }
-    limited_keys = ("list", "create", "retrieve", "update", "destroy", "stats", "available_domains")
     bodies = {"create": CreateLinkSerializer, "update": UpdateLinkSerializer}
 
     def list(self, request: Request) -> Response:

@@ -15,6 +15,7 @@ from accounts.api_requests.idempotency import idempotent
 from accounts.callers import workspace_of
 from accounts.rights import Role, Scope
 from common.http.client_address import address_of_client, client_network, customer_network
+from common.rest.access import Access
 from common.rest.api import ApiViewSet
 from common.rest.envelope import ok
 from common.rest.pagination import pagination_of
@@ -38,19 +39,12 @@ class QrCodeViewSet(ApiViewSet):
     lookup_url_kwarg = "id"
     lookup_value_converter = "str"
     queries = {"list": ListQuery}
-    roles = {
-        "list": Role.VIEWER,
-        "create": Role.EDITOR,
-        "retrieve": Role.VIEWER,
-        "destroy": Role.EDITOR,
+    access = {
+        "list": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
+        "create": Access(Role.EDITOR, Scope.QR_WRITE, limited=True),
+        "retrieve": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
+        "destroy": Access(Role.EDITOR, Scope.QR_WRITE, limited=True),
     }
-    scopes = {
-        "list": Scope.URLS_READ,
-        "create": Scope.QR_WRITE,
-        "retrieve": Scope.URLS_READ,
-        "destroy": Scope.QR_WRITE,
-    }
-    limited_keys = ("list", "create", "retrieve", "destroy")
     bodies = {"create": CreateQrCodeSerializer}
 
     def list(self, request: Request) -> Response:

@@ -10,6 +10,7 @@ class TokenOnlyViewSet(ApiViewSet):
     """For what only a person who logged in can do; a key cannot."""
 
     authentication_classes = [BearerAuthentication]
+    takes_keys = False
 
     def get_authenticators(self) -> list[BaseAuthentication]:
         return [BearerAuthentication(is_only_method=True)]

@@ -18,6 +18,7 @@ from common.ids import parse_public_id
 from common.openapi.enumerations import name_choices
 from common.openapi.operations import Operation, describe
 from common.openapi.refusals import invalid
+from common.rest.access import Access
 from common.rest.api import ApiViewSet
 from common.rest.envelope import ok
 from common.rest.fields import QueryInteger, Text
@@ -75,9 +76,8 @@ describe_audit = describe(
 @describe_audit
 class AuditViewSet(ApiViewSet):
     queries = {"list": AuditQuery}
-    roles = {"list": Role.ADMIN}
-    # It has changes of every kind, so no scope covers it.
-    scopes = {"list": None}
+    # The list has changes of every kind, so no scope covers it.
+    access = {"list": Access(Role.ADMIN, None)}
 
     def list(self, request: Request) -> Response:
         query = self.read_query()

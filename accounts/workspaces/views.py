@@ -30,6 +30,7 @@ from accounts.workspaces.serializers import (
     UpdateMemberSerializer,
     UpdateWorkspaceSerializer,
 )
+from common.rest.access import OWN_ACCOUNT, Access
 from common.rest.api import ApiViewSet
 from common.rest.envelope import ok
 
@@ -43,15 +44,15 @@ class _InWorkspace(ApiViewSet):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Require the role of the action in the workspace of the path. As in other views, validate the body first."""
         super().initial(request, *args, **kwargs)
-        required = self.roles.get(self.action)
-        if required is None:
+        access = self.access.get(self.action)
+        if access is None or access.role is None:
             return
         if self.action in self.bodies:
             self.fields = self.read_body()
         membership = selectors.find_membership(account_of(request), kwargs["id"])
         if membership is not None and not _is_reachable(request, membership):
             membership = None
-        require_role(None if membership is None else Role(membership.role), required)
+        require_role(None if membership is None else Role(membership.role), access.role)
         assert membership is not None  # noqa: S101 # `require_role` raises otherwise
         self.membership = membership
 
@@ -66,20 +67,13 @@ def _is_reachable(request: Request, membership: Member) -> bool:
 class WorkspaceViewSet(_InWorkspace):
     lookup_url_kwarg = "id"
     bodies = {"create": CreateWorkspaceSerializer, "partial_update": UpdateWorkspaceSerializer}
-    roles = {
-        "list": None,
-        "create": None,
-        "retrieve": Role.VIEWER,
-        "partial_update": Role.ADMIN,
-        "destroy": Role.OWNER,
-    }
     # A key belongs to one workspace: it neither lists the others nor creates or deletes any.
-    scopes = {
-        "list": None,
-        "create": None,
-        "retrieve": Scope.MEMBERS_WRITE,
-        "partial_update": Scope.MEMBERS_WRITE,
-        "destroy": None,
+    access = {
+        "list": OWN_ACCOUNT,
+        "create": OWN_ACCOUNT,
+        "retrieve": Access(Role.VIEWER, Scope.MEMBERS_WRITE),
+        "partial_update": Access(Role.ADMIN, Scope.MEMBERS_WRITE),
+        "destroy": Access(Role.OWNER, None),
     }
 
     def list(self, request: Request) -> Response:
@@ -111,8 +105,11 @@ class MemberViewSet(_InWorkspace):
     lookup_url_kwarg = "memberId"
     bodies = {"partial_update": UpdateMemberSerializer}
     # Every member can leave; `services.remove_member` requires more to remove another one.
-    roles = {"list": Role.VIEWER, "partial_update": Role.ADMIN, "destroy": Role.VIEWER}
-    scopes = dict.fromkeys(roles, Scope.MEMBERS_WRITE)
+    access = {
+        "list": Access(Role.VIEWER, Scope.MEMBERS_WRITE),
+        "partial_update": Access(Role.ADMIN, Scope.MEMBERS_WRITE),
+        "destroy": Access(Role.VIEWER, Scope.MEMBERS_WRITE),
+    }
 
     def list(self, request: Request, id: str) -> Response:
         members = selectors.members_of(self.membership.workspace)
@@ -138,8 +135,7 @@ class MemberViewSet(_InWorkspace):
 class InvitationViewSet(_InWorkspace):
     lookup_url_kwarg = "invitationId"
     bodies = {"create": InviteSerializer}
-    roles = dict.fromkeys(("list", "create", "destroy"), Role.ADMIN)
-    scopes = dict.fromkeys(roles, Scope.MEMBERS_WRITE)
+    access = dict.fromkeys(("list", "create", "destroy"), Access(Role.ADMIN, Scope.MEMBERS_WRITE))
 
     def list(self, request: Request, id: str) -> Response:
         pending = selectors.pending_invitations(self.membership.workspace)
@@ -166,7 +162,7 @@ class InvitationViewSet(_InWorkspace):
 @describe_acceptance
 class AcceptanceViewSet(TokenOnlyViewSet):
     lookup_url_kwarg = "token"
-    roles = {"create": None}
+    access = {"create": OWN_ACCOUNT}
 
     def create(self, request: Request, token: str) -> Response:
         member = invitations.accept(account=account_of(request), token=token)

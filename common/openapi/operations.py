@@ -32,6 +32,7 @@ from common.openapi.refusals import KEY_EXPIRED, NO_CREDENTIAL, bad_bodies, refu
 from common.openapi.requests import request_body
 from common.openapi.response_warnings import WARNINGS
 from common.openapi.responses import Field, Representation
+from common.rest.access import OWN_ACCOUNT, Access
 from common.rest.api import ApiViewSet
 from common.rest.fields import Boolean, DateTime, QueryBoolean
 from common.rest.handling import NoFields
@@ -153,7 +154,7 @@ def _schema(
     if name in view.queries:
         parameters.append(view.queries[name])
         responses[414] = _TOO_LONG
-    if view.roles.get(name) is not None and not view.has_workspace_in_path:
+    if _access(view, name).role is not None and not view.has_workspace_in_path:
         parameters.append(WORKSPACE)
     parameters.append(PREFER)
     if hasattr(action, "idempotency_refusals"):
@@ -183,10 +184,11 @@ def _derived_refusals(of: str, view: type[ApiViewSet], name: str) -> Iterator[Ex
     yield unknown_field(view.bodies.get(name) or view.queries.get(name) or NoFields)
     if view.authentication_classes:
         yield NO_CREDENTIAL
-    if name in view.scopes:
+    access = _access(view, name)
+    role = access.role
+    if name in view.access and view.takes_keys:
         yield KEY_EXPIRED
-        yield from _refusals_of_keys(view, name)
-    role = view.roles.get(name)
+        yield from _refusals_of_keys(access)
     if role is not None:
         yield WorkspaceNotFound()
     if role not in (None, _LEAST_ROLE):
@@ -196,11 +198,15 @@ def _derived_refusals(of: str, view: type[ApiViewSet], name: str) -> Iterator[Ex
     yield from getattr(action, "idempotency_refusals", ())
 
 
-def _refusals_of_keys(view: type[ApiViewSet], name: str) -> Iterator[Exception]:
-    scope = view.scopes[name]
-    if scope is not None:
-        yield ScopeRequired(scope)
-    if scope is None or name not in view.limited_keys:
+def _access(view: type[ApiViewSet], name: str) -> Access:
+    """Views that need no credential have no entry."""
+    return view.access.get(name, OWN_ACCOUNT)
+
+
+def _refusals_of_keys(access: Access) -> Iterator[Exception]:
+    if access.scope is not None:
+        yield ScopeRequired(access.scope)
+    if access.scope is None or not access.limited:
         yield KeyLimited()
 
 

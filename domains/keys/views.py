@@ -12,6 +12,7 @@ from accounts.api_requests.token_only import TokenOnlyViewSet
 from accounts.callers import Caller, account_of, session_of, workspace_of
 from accounts.rights import Role
 from accounts.sessions.browser import require_recent_login
+from common.rest.access import Access
 from common.rest.envelope import ok
 from common.rest.pagination import PageQuery, pagination_of
 from domains.keys.domains import locked_domain
@@ -33,7 +34,9 @@ class KeyViewSet(TokenOnlyViewSet):
     }
     queries = {"list": PageQuery}
     # A key has at most the role of its creator, so every member may create some.
-    roles = dict.fromkeys(("list", "create", "partial_update", "destroy", "rotate"), Role.VIEWER)
+    access = dict.fromkeys(
+        ("list", "create", "partial_update", "destroy", "rotate"), Access(Role.VIEWER, None)
+    )
 
     def list(self, request: Request) -> Response:
         parameters = self.read_query()

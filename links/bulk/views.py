@@ -10,6 +10,7 @@ from accounts.admission import costly_call
 from accounts.api_requests.idempotency import idempotent
 from accounts.callers import account_of, workspace_of
 from accounts.rights import Role, Scope
+from common.rest.access import Access
 from common.rest.api import ApiViewSet
 from links import representations
 from links.bulk import services as bulk
@@ -30,10 +31,13 @@ from links.serializers import CreateLinkSerializer
 
 @describe_bulk
 class BulkViewSet(ApiViewSet):
-    roles = dict.fromkeys(("bulk_create", "bulk_update", "bulk_delete", "move"), Role.EDITOR)
-    # A key belongs to one workspace, so it cannot move links to another.
-    scopes = {**dict.fromkeys(("bulk_create", "bulk_update", "bulk_delete"), Scope.URLS_WRITE), "move": None}
-    limited_keys = ("bulk_create", "bulk_update", "bulk_delete")
+    access = {
+        "bulk_create": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
+        "bulk_update": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
+        "bulk_delete": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
+        # A key belongs to one workspace, so it cannot move links to another.
+        "move": Access(Role.EDITOR, None),
+    }
     bodies = {
         "bulk_create": BulkCreateSerializer,
         "bulk_update": BulkUpdateSerializer,

@@ -8,6 +8,7 @@ from accounts.callers import account_of, workspace_of
 from accounts.history.reading import change_page
 from accounts.history.views import HistoryQuery
 from accounts.rights import Role, Scope
+from common.rest.access import Access
 from common.rest.api import ApiViewSet
 from common.rest.envelope import ok
 from common.rest.response_warnings import warn
@@ -24,10 +25,12 @@ class LinkHistoryViewSet(ApiViewSet):
     lookup_url_kwarg = "id"
     lookup_value_converter = "str"
     queries = {"history": HistoryQuery}
-    roles = {"history": Role.VIEWER, "undelete": Role.EDITOR, "restore": Role.EDITOR}
-    scopes = {"history": Scope.URLS_READ, "undelete": Scope.URLS_WRITE, "restore": Scope.URLS_WRITE}
-    # The other actions also concern deleted links, which the limits of keys do not cover.
-    limited_keys = ("restore",)
+    # The first two also concern deleted links, which the limits of keys do not cover.
+    access = {
+        "history": Access(Role.VIEWER, Scope.URLS_READ),
+        "undelete": Access(Role.EDITOR, Scope.URLS_WRITE),
+        "restore": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
+    }
 
     @action(detail=True)
     def history(self, request: Request, id: str) -> Response:

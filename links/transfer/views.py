@@ -13,6 +13,7 @@ from accounts.api_requests.idempotency import respond_once, takes_key, valid_nam
 from accounts.callers import account_of, workspace_of
 from accounts.rights import Role, Scope
 from common.http.client_address import address_of_client
+from common.rest.access import Access
 from common.rest.api import ApiViewSet
 from links.bulk.parsers import ImportParser
 from links.listing.options import Filters
@@ -28,13 +29,11 @@ from links.transfer.serializers import ExportQuery, ImportSerializer, SelectedEx
 @describe_transfers
 class TransferViewSet(ApiViewSet):
     queries = {"export_urls": ExportQuery}
-    roles = {"import_urls": Role.EDITOR, "export_urls": Role.VIEWER, "export_selected": Role.VIEWER}
-    scopes = {
-        "import_urls": Scope.URLS_WRITE,
-        "export_urls": Scope.URLS_READ,
-        "export_selected": Scope.URLS_READ,
+    access = {
+        "import_urls": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
+        "export_urls": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
+        "export_selected": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
     }
-    limited_keys = ("import_urls", "export_urls", "export_selected")
     bodies = {"import_urls": ImportSerializer, "export_selected": SelectedExportSerializer}
 
     def before_body(self, request: Request) -> None:

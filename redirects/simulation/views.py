@@ -6,6 +6,7 @@ from rest_framework.response import Response
 
 from accounts.callers import workspace_of
 from accounts.rights import Role, Scope
+from common.rest.access import Access
 from common.rest.api import ApiViewSet
 from common.rest.envelope import ok
 from links.selectors import get_link
@@ -19,9 +20,7 @@ from redirects.simulation.services import simulate
 class SimulationViewSet(ApiViewSet):
     lookup_url_kwarg = "id"
     lookup_value_converter = "str"
-    roles = {"simulate": Role.VIEWER}
-    scopes = {"simulate": Scope.URLS_READ}
-    limited_keys = ("simulate",)
+    access = {"simulate": Access(Role.VIEWER, Scope.URLS_READ, limited=True)}
     bodies = {"simulate": SimulationSerializer}
 
     @action(detail=True, methods=["post"])
