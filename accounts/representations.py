@@ -63,7 +63,7 @@ limits_of_plan = Representation(
 
 
 WORKSPACE_ID = "01a1fa86-5c3e-7f10-8d44-6a2b9c0e7f81"
-TOKEN = "k3TzP9qXw7Jd2mVbN5rLcF8sHgYt4uAeZ1oQi6pKxDs"  # noqa: S105 # an example
+_TOKEN = "k3TzP9qXw7Jd2mVbN5rLcF8sHgYt4uAeZ1oQi6pKxDs"  # noqa: S105 # an example
 
 workspace_summary = Representation(
     "WorkspaceSummary",
@@ -111,6 +111,13 @@ invitation_object = Representation(
     choice("role", "role", Role.values, Role.EDITOR.value),
     moment("createdAt", "created_at", "2026-01-05T09:30:00Z"),
     moment("expiresAt", "expires_at", "2026-01-12T09:30:00Z"),
+)
+new_invitation = Representation(
+    "NewInvitation",
+    *invitation_object.fields,
+    text(
+        "token", None, _TOKEN, "Shown once. The recipient accepts with POST /api/invitations/{token}/accept."
+    ),
 )
 
 

@@ -9,7 +9,6 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import extend_schema_serializer
 
 from accounts import admission
-from accounts.representations import own_account, session_object
 from accounts.rights import Plan
 from accounts.second_factor import (
     FAILURES_ALLOWED,
@@ -79,10 +78,6 @@ describe_tokens = describe(
         f" code works once. After {FAILURES_ALLOWED.attempts} wrong codes within {FAILURES_ALLOWED.seconds // 60}"
         f" minutes, every code is refused with 429, and after {FAILURES_IN_A_ROW} in a row all but recovery codes with"
         " `otp_locked`.",
-        beside=[
-            ACCESS_TOKEN,
-            REFRESH_TOKEN,
-        ],
         examples=[{"email": "ada@example.com", "password": "correct horse"}],
         placeholders={"email": "your own e-mail address", "password": "your own password"},
         refusals=[
@@ -107,7 +102,6 @@ describe_tokens = describe(
         " ends the session, because the token may have been stolen. A session lasts as long as the refresh token of"
         " its login, and its tokens become invalid when the account's password changes.",
         component="Refresh",
-        beside=[ACCESS_TOKEN, REFRESH_TOKEN],
         examples=[{"refreshToken": _TOKEN}],
         placeholders={"refreshToken": "the `refreshToken` of a login"},
         refusals=[invalid("refreshToken"), BadToken()],
@@ -118,7 +112,8 @@ CONFIRMATION = (
     f" A token of the dashboard is refused with `confirmation_required` unless its user logged in, or confirmed it at"
     f" `/accounts/confirm/`, within the last {CONFIRMED_FOR.seconds // 60} minutes."
 )
-_API_KEY = text("apiKey", None, _KEY, "Null if the key cannot be read.", allow_null=True)
+API_KEY = text("apiKey", None, _KEY, "Null if the key cannot be read.", allow_null=True)
+NEW_API_KEY = text("apiKey", None, _KEY)
 describe_api_key = describe(
     "Authentication",
     api_key=Operation(
@@ -127,7 +122,6 @@ describe_api_key = describe(
         "The current API key.",
         description="Takes an access token only: an API key cannot read itself." + CONFIRMATION,
         component="ApiKey",
-        beside=[_API_KEY],
         refusals=[ConfirmationRequired()],
     ),
     regenerate_api_key=Operation(
@@ -136,7 +130,6 @@ describe_api_key = describe(
         "The new API key; the former one is invalid.",
         description="Takes an access token only. All workers and hosts reject the former key before this response."
         + CONFIRMATION,
-        beside=[text("apiKey", None, _KEY)],
         refusals=[ConfirmationRequired()],
     ),
 )
@@ -145,7 +138,6 @@ describe_api_key = describe(
 extend_schema_serializer(component_name="UpdateAccount")(ProfileSerializer)
 extend_schema_serializer(component_name="ChangePassword")(ChangePasswordSerializer)
 
-_OWN_ACCOUNT = own_account.nested("user")
 
 describe_profile = describe(
     "Account",
@@ -154,7 +146,6 @@ describe_profile = describe(
         "Read your own account.",
         "The account.",
         description="Takes an access token only.",
-        data=[_OWN_ACCOUNT],
     ),
     partial_update=Operation(
         "updateAccount",
@@ -162,8 +153,6 @@ describe_profile = describe(
         "The account.",
         description="Takes an access token only. Omitted fields keep their value. You can send back the whole account:"
         " read-only fields are ignored, except that a different `email` is refused.",
-        message="Account updated successfully.",
-        data=[_OWN_ACCOUNT],
         examples=[{"firstName": "Ada", "lastName": "Lovelace"}],
         refusals=[
             invalid("firstName", "max_length", "Ensure this field has no more than 100 characters."),
@@ -182,9 +171,7 @@ describe_account = describe(
         " former tokens of this session become invalid: use those in the response. API keys keep working. A wrong"
         " current password counts as a failed login. Tokens of the dashboard are refused: in a browser, change the"
         " password at `/accounts/password/change/`.",
-        message="Password changed successfully.",
         component="ChangedPassword",
-        beside=[ACCESS_TOKEN, REFRESH_TOKEN],
         examples=[{"currentPassword": "correct horse", "newPassword": "another good password"}],
         placeholders={"currentPassword": "your current password"},
         refusals=[
@@ -202,7 +189,6 @@ describe_account = describe(
         "All tokens of the session are invalid.",
         description="Takes an access token only. Ends the session to which the token belongs. All workers and hosts"
         " reject its tokens before this response.",
-        message="Logged out successfully.",
     ),
 )
 
@@ -214,7 +200,6 @@ describe_sessions = describe(
         "List your own sessions.",
         "The sessions, newest first.",
         description="Takes an access token only. Each login is a session. No address is stored.",
-        data=[session_object.listed("sessions")],
     ),
     destroy=Operation(
         "endSession",
@@ -222,6 +207,5 @@ describe_sessions = describe(
         "All tokens of the session are invalid.",
         description="Takes an access token only. All workers and hosts reject the session's tokens before this"
         " response.",
-        message="Session ended successfully.",
     ),
 )

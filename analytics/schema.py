@@ -6,7 +6,6 @@ from drf_spectacular.utils import extend_schema_field
 
 from analytics.reports.click_log import REACH
 from analytics.reports.periods import FIRST_DAY, LAST_DAY, MAX_DAYS, MAX_DAYS_BY_HOUR
-from analytics.representations import CLICK_PAGE, DEVICES, OVERVIEW, PLACES, UNKNOWN_CODES
 from analytics.serializers import (
     KINDS,
     DayField,
@@ -47,7 +46,6 @@ describe_domain_analytics = describe(
         "The numbers by UTC day, including days without any.",
         description="Causes are misprinted codes, deleted links and guesses. Without dates, the range starts when the"
         " domain was added.",
-        data=UNKNOWN_CODES.fields,
         refusals=_BAD_DATES,
     ),
 )
@@ -60,7 +58,6 @@ describe_analytics = describe(
         "Read the number of clicks on a short link by date, country, device and referrer.",
         "The report. Lists are sorted by clicks in descending order.",
         description=f"{_RANGE} {_UTC_DAYS}",
-        data=OVERVIEW.fields,
         refusals=[
             *_REFUSALS,
             invalid("interval", "range", f"By hour, the range must have at most {MAX_DAYS_BY_HOUR} days."),
@@ -71,7 +68,6 @@ describe_analytics = describe(
         "Read the devices, browsers and operating systems of a short link's visitors.",
         "The report, sorted by clicks in descending order.",
         description=_RANGE,
-        data=DEVICES,
         refusals=_REFUSALS,
     ),
     geographic=Operation(
@@ -79,7 +75,6 @@ describe_analytics = describe(
         "Read the countries and cities of a short link's visitors.",
         "The report, sorted by clicks in descending order.",
         description=_RANGE,
-        data=PLACES,
         refusals=_REFUSALS,
     ),
     clicks=Operation(
@@ -89,7 +84,6 @@ describe_analytics = describe(
         description=f"A page reads at most {REACH:,} requests. If a `kind` is rare, a page can be short or empty;"
         " more pages follow as long as `nextCursor` is not null. Requests older than the retention period are"
         " deleted.",
-        data=CLICK_PAGE,
         refusals=[*_REFUSALS, invalid("cursor", "invalid", "Must be the nextCursor of a page of this log.")],
     ),
 )

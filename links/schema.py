@@ -25,13 +25,7 @@ from links.errors import ChangedMeanwhile, CodeTaken, DomainNotActive, domain_no
 from links.listing.counts import COUNT_LIMIT
 from links.models import Link
 from links.representations import (
-    UPDATED_URL,
     WHOLE_URL,
-    available_domain,
-    created_link,
-    link_domain,
-    listed_link,
-    overview,
 )
 from links.schema_notes import BAD_FIELDS, BAD_TAGS
 from links.storage.deletion import UNDELETE_DAYS
@@ -60,10 +54,20 @@ _EXAMPLE_CHANGE = Change(
         first_name="Ada", last_name="Lovelace", public_id=UUID("019a9e3b-11c0-7a52-8f4d-7b2c9d3e5f60")
     ),
 )
-_PAGINATION = pagination_representation(
+PAGINATION = pagination_representation(
     "Pagination",
     f"True if more than {COUNT_LIMIT} match, and the rest was not counted. `pages` then grows with `page`, up to the"
     " last page.",
+)
+
+
+# Beside the statistics.
+FIGURES = (
+    count("totalLinks", example=1),
+    count("totalClicks"),
+    count("customDomains"),
+    text("accountAge", None, "12 days", "`today`, `1 day`, `3 months`, `2 years` and so on."),
+    choice("plan", None, Plan.values, "pro"),
 )
 
 
@@ -80,9 +84,6 @@ describe_links = describe(
         "The new link, which works already.",
         description="Only `originalUrl` is required. The service generates a `shortCode`; a `customCode` replaces it"
         " in the `shortUrl`.",
-        message="URL created successfully.",
-        data=[created_link.nested("url"), link_domain.nested("domain")],
-        status=201,
         examples=[
             {"originalUrl": "https://example.com/"},
             {
@@ -110,7 +111,6 @@ describe_links = describe(
         "One page; empty past the last page.",
         description="Newest first, unless `sortBy` and `sortOrder` say otherwise. Filters combine: a link must match"
         " all of them.",
-        data=[listed_link.listed("urls"), _PAGINATION.nested("pagination")],
         refusals=[invalid("page", "too_deep", TOO_DEEP), BAD_TAGS, domain_not_found()],
     ),
     retrieve=Operation(
@@ -119,8 +119,6 @@ describe_links = describe(
         "The link.",
         description="All fields except the password; `hasPassword` says whether there is one. Send the `ETag` as"
         " `If-Match` with an update to change only what you have read.",
-        has_etag=True,
-        data=[WHOLE_URL.nested("url")],
     ),
     update=Operation(
         "updateUrl",
@@ -128,8 +126,6 @@ describe_links = describe(
         "The title, the tags, `isActive`, and the sent fields.",
         description="You can send back a whole link. Read-only fields are ignored, except that a different"
         " `originalUrl` or `shortCode` is an error.",
-        message="URL updated successfully.",
-        data=[UPDATED_URL.nested("url")],
         examples=[_example("title tags isActive")],
         refusals=[
             *(invalid(name, "immutable", "Cannot be changed.") for name in ("originalUrl", "shortCode")),
@@ -139,7 +135,6 @@ describe_links = describe(
             ChangedMeanwhile(_EXAMPLE_LINK, _EXAMPLE_CHANGE),
             admission.REFUSAL,
         ],
-        has_etag=True,
     ),
     destroy=Operation(
         "deleteUrl",
@@ -147,7 +142,6 @@ describe_links = describe(
         "The link is deleted.",
         description=f"For {HOLD_DAYS} days, only its owner can use its codes again. For {UNDELETE_DAYS} days, the"
         " link can be restored.",
-        message="URL deleted successfully.",
     ),
     stats=Operation(
         "getUrlStats",
@@ -155,14 +149,6 @@ describe_links = describe(
         "The totals and the most clicked links.",
         description="The totals cover all links of the account, whatever their domain.",
         component="UrlStats",
-        data=[overview.nested("stats")],
-        beside=[
-            count("totalLinks", example=1),
-            count("totalClicks"),
-            count("customDomains"),
-            text("accountAge", None, "12 days", "`today`, `1 day`, `3 months`, `2 years` and so on."),
-            choice("plan", None, Plan.values, "pro"),
-        ],
     ),
     available_domains=Operation(
         "listAvailableDomains",
@@ -170,6 +156,5 @@ describe_links = describe(
         "The default domain first.",
         description="The default domain and your active domains. The `id` of one is the `domainId` of a new link.",
         component="AvailableDomains",
-        data=[available_domain.listed("domains")],
     ),
 )

@@ -28,7 +28,7 @@ extend_schema_field({"type": "string", "pattern": "^data:image/(png|jpeg);base64
     LogoField
 )
 
-_PAGINATION = pagination_representation(
+PAGINATION = pagination_representation(
     "QrCodePagination", f"True if there are more than {COUNT_LIMIT}; `total` stops there."
 )
 _NO_LOGOS = (
@@ -56,9 +56,6 @@ describe_qr_codes = describe(
         " keeps working when the URL gets another code, because the former one stays an alias. On a customer's"
         " domain it works as long as that domain points to the service. For colours that only some readers can read,"
         " the response has the warning `low_contrast` or `inverted`.",
-        message="QR code created successfully.",
-        data=[qr_code.nested("qrCode")],
-        status=201,
         examples=[example(qr_code.pick("", _SENT).fields)],
         placeholders={"urlId": "the `_id` of one of your URLs"},
         refusals=[
@@ -77,7 +74,6 @@ describe_qr_codes = describe(
         "List your QR codes page by page, newest first.",
         "One page; empty past the last page.",
         description="With `urlId`, only the QR codes of this URL.",
-        data=[qr_code.listed("qrCodes"), _PAGINATION.nested("pagination")],
         refusals=[invalid("page", "too_deep", TOO_DEEP), url_not_found()],
     ),
     retrieve=Operation(
@@ -85,13 +81,11 @@ describe_qr_codes = describe(
         "Read a QR code.",
         "The QR code.",
         description="The image itself is at its `imageUrl`, which needs no credential.",
-        data=[qr_code.nested("qrCode")],
     ),
     destroy=Operation(
         "deleteQrCode",
         "Delete a QR code.",
         "The code and its image are deleted.",
         description="Printed copies keep working.",
-        message="QR code deleted successfully.",
     ),
 )

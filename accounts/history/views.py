@@ -7,7 +7,6 @@ from uuid import UUID
 
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from accounts.callers import workspace_of
 from accounts.history.reading import BAD_CURSOR, CHANGE_PAGE, change_page, list_changes
@@ -20,9 +19,9 @@ from common.openapi.operations import Operation, describe
 from common.openapi.refusals import invalid
 from common.rest.access import Access
 from common.rest.api import ApiViewSet
-from common.rest.envelope import ok
 from common.rest.fields import QueryInteger, Text
 from common.rest.pagination import DEFAULT_LIMIT, MAX_LIMIT
+from common.rest.returns import returns
 
 NO_ID = "Must be an id."
 
@@ -64,7 +63,6 @@ describe_audit = describe(
         description="Changes of links, domains, keys, members, invitations, the workspace, sessions and the account:"
         " who changed what, and when. The creation of a link is not recorded. Filters combine. Passwords appear"
         " as `set` or `removed`, and addresses not at all. Changes older than the retention period are deleted.",
-        data=CHANGE_PAGE,
         refusals=[
             InvalidFields([BAD_CURSOR]),
             *(invalid(field, "id", NO_ID) for field in ("actor", "object")),
@@ -79,7 +77,8 @@ class AuditViewSet(ApiViewSet):
     # The list has changes of every kind, so no scope covers it.
     access = {"list": Access(Role.ADMIN, None)}
 
-    def list(self, request: Request) -> Response:
+    @returns(200, fields=CHANGE_PAGE)
+    def list(self, request: Request) -> dict[str, Any]:
         query = self.read_query()
         page = list_changes(workspace_of(request), **query)
-        return ok(change_page(page, query["limit"]))
+        return change_page(page, query["limit"])

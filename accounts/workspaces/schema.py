@@ -5,13 +5,6 @@ from __future__ import annotations
 from drf_spectacular.utils import extend_schema_serializer
 
 from accounts.models.workspaces import INVITATION_DAYS
-from accounts.representations import (
-    TOKEN,
-    invitation_object,
-    member_object,
-    read_workspace_object,
-    workspace_object,
-)
 from accounts.rights import Role
 from accounts.workspaces.invitations import (
     MAX_MEMBERS,
@@ -39,8 +32,6 @@ from common.errors import RoleRequired
 from common.openapi.enumerations import name_choices
 from common.openapi.operations import Operation, describe
 from common.openapi.refusals import invalid
-from common.openapi.response_fields import text
-from common.openapi.responses import Representation
 from common.rest.fields import DIRECTION_REFUSED
 
 name_choices("Role", Role.values)
@@ -56,19 +47,10 @@ _ROLES = (
     "A viewer reads; an editor also changes links and QR codes; an admin also changes domains and members;"
     " an owner also changes owners and deletes the workspace."
 )
-_WORKSPACE = workspace_object.nested("workspace")
 _BLANK = invalid("name", "blank", "This field may not be blank.")
 _DIRECTION = invalid("name", "direction", DIRECTION_REFUSED)
 _OWNER_REQUIRED = RoleRequired(Role.OWNER)
 _TOO_MANY_WORKSPACES = TooManyWorkspaces(10)
-_new_invitation = Representation(
-    "NewInvitation",
-    *invitation_object.fields,
-    text(
-        "token", None, TOKEN, "Shown once. The recipient accepts with POST /api/invitations/{token}/accept."
-    ),
-)
-
 describe_workspaces = describe(
     "Workspaces",
     of="workspace",
@@ -78,7 +60,6 @@ describe_workspaces = describe(
         "The personal workspace, and then the others from the oldest.",
         description="A workspace owns links, domains, QR codes and quotas. Name it in header `X-Workspace` of other"
         f" calls to act in it. {_ROLES}",
-        data=[workspace_object.listed("workspaces")],
     ),
     create=Operation(
         "createWorkspace",
@@ -87,9 +68,6 @@ describe_workspaces = describe(
         description="It gets the plan of your account. It shares the account's limits on stored data, domains and QR"
         " codes, and on the free plan also those on requests and links per month."
         " An account can create a limited number of workspaces in a day.",
-        message="Workspace created successfully.",
-        status=201,
-        data=[_WORKSPACE],
         examples=[{"name": "Marketing"}],
         refusals=[_BLANK, _DIRECTION, _TOO_MANY_WORKSPACES],
     ),
@@ -98,15 +76,12 @@ describe_workspaces = describe(
         "Read a workspace.",
         "The workspace.",
         description="Its plan, limits and stored bytes, and your role.",
-        data=[read_workspace_object.nested("workspace")],
     ),
     partial_update=Operation(
         "updateWorkspace",
         "Rename a workspace.",
         "The workspace.",
         description="You can send back the whole object: all fields but the name are ignored.",
-        message="Workspace updated successfully.",
-        data=[_WORKSPACE],
         examples=[{"name": "Marketing"}],
         refusals=[_BLANK, _DIRECTION],
     ),
@@ -115,7 +90,6 @@ describe_workspaces = describe(
         "Delete an empty workspace.",
         "The workspace is deleted.",
         description="Move or delete its links and domains first.",
-        message="Workspace deleted successfully.",
         refusals=[PersonalWorkspace(), WorkspaceNotEmpty()],
     ),
 )
@@ -128,7 +102,6 @@ describe_members = describe(
         "List the members of a workspace.",
         "The members, in the order in which they joined.",
         description=_ROLES,
-        data=[member_object.listed("members")],
     ),
     partial_update=Operation(
         "updateMember",
@@ -136,8 +109,6 @@ describe_members = describe(
         "The member.",
         description=f"{_ROLES} Pending invitations of the member to a role that the member may no longer offer are"
         " withdrawn.",
-        message="Member updated successfully.",
-        data=[member_object.nested("member")],
         examples=[{"role": "editor"}],
         refusals=[
             invalid("role", "invalid_choice", '"x" is not a valid choice.'),
@@ -151,7 +122,6 @@ describe_members = describe(
         "Remove a member, or leave.",
         "The account is no longer a member.",
         description="Admins remove others; every member can leave. The member's links stay.",
-        message="Member removed successfully.",
         refusals=[RoleRequired(Role.ADMIN), _OWNER_REQUIRED, LastOwner()],
     ),
 )
@@ -164,7 +134,6 @@ describe_invitations = describe(
         "List the pending invitations of a workspace.",
         "The invitations, newest first, without their tokens.",
         description="Invitations that are neither accepted nor expired.",
-        data=[invitation_object.listed("invitations")],
     ),
     create=Operation(
         "createInvitation",
@@ -173,9 +142,6 @@ describe_invitations = describe(
         description=f"The token works once and for {INVITATION_DAYS} days. A workspace has at most {MAX_PENDING}"
         f" pending invitations and {MAX_MEMBERS} members, and an account is a member of at most {MAX_MEMBERSHIPS}"
         " workspaces.",
-        message="Invitation created successfully.",
-        status=201,
-        data=[_new_invitation.nested("invitation")],
         examples=[{"role": "editor", "email": "grace@example.com"}],
         refusals=[
             invalid("role", "invalid_choice", '"x" is not a valid choice.'),
@@ -190,7 +156,6 @@ describe_invitations = describe(
         "Withdraw an invitation.",
         "Its token no longer works.",
         description="The token of a withdrawn invitation is refused like an unknown one.",
-        message="Invitation withdrawn successfully.",
     ),
 )
 
@@ -202,8 +167,6 @@ describe_acceptance = describe(
         "The workspace.",
         description="Takes an access token only. The invitation works once, and not while the account of its inviter"
         " is disabled.",
-        message="Invitation accepted successfully.",
-        data=[_WORKSPACE],
         refusals=[
             InvitationNotFound(),
             InvitationForAnother(),

@@ -4,7 +4,6 @@ from typing import Any, cast
 from uuid import UUID
 
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from accounts.api_requests.idempotency import idempotent
 from accounts.api_requests.token_only import TokenOnlyViewSet
@@ -13,6 +12,7 @@ from accounts.models import Member, Workspace
 from accounts.representations import (
     invitation_object,
     member_object,
+    new_invitation,
     read_workspace_object,
     workspace_object,
 )
@@ -32,7 +32,7 @@ from accounts.workspaces.serializers import (
 )
 from common.rest.access import OWN_ACCOUNT, Access
 from common.rest.api import ApiViewSet
-from common.rest.envelope import ok
+from common.rest.returns import returns
 
 
 class _InWorkspace(ApiViewSet):
@@ -76,28 +76,30 @@ class WorkspaceViewSet(_InWorkspace):
         "destroy": Access(Role.OWNER, None),
     }
 
-    def list(self, request: Request) -> Response:
+    @returns(200, workspaces=[workspace_object])
+    def list(self, request: Request) -> dict[str, Any]:
         members = selectors.memberships_of(account_of(request))
-        return ok({"workspaces": list(map(workspace_object, members))})
+        return {"workspaces": list(map(workspace_object, members))}
 
     @idempotent
-    def create(self, request: Request) -> Response:
+    @returns(201, "Workspace created successfully.", workspace=workspace_object)
+    def create(self, request: Request) -> dict[str, Any]:
         member = services.create_workspace(creator=account_of(request), **self.read_body())
-        data = {"workspace": workspace_object(member)}
-        return ok(data, "Workspace created successfully.", status=201)
+        return {"workspace": workspace_object(member)}
 
-    def retrieve(self, request: Request, id: str) -> Response:
-        return ok({"workspace": read_workspace_object(self.membership)})
+    @returns(200, workspace=read_workspace_object)
+    def retrieve(self, request: Request, id: str) -> dict[str, Any]:
+        return {"workspace": read_workspace_object(self.membership)}
 
-    def partial_update(self, request: Request, id: str) -> Response:
+    @returns(200, "Workspace updated successfully.", workspace=workspace_object)
+    def partial_update(self, request: Request, id: str) -> dict[str, Any]:
         if self.fields:
             services.rename_workspace(workspace=self.membership.workspace, **self.fields)
-        data = {"workspace": workspace_object(self.membership)}
-        return ok(data, "Workspace updated successfully.")
+        return {"workspace": workspace_object(self.membership)}
 
-    def destroy(self, request: Request, id: str) -> Response:
+    @returns(200, "Workspace deleted successfully.")
+    def destroy(self, request: Request, id: str) -> None:
         services.delete_workspace(workspace=self.membership.workspace, actor=account_of(request))
-        return ok(message="Workspace deleted successfully.")
 
 
 @describe_members
@@ -111,24 +113,26 @@ class MemberViewSet(_InWorkspace):
         "destroy": Access(Role.VIEWER, Scope.MEMBERS_WRITE),
     }
 
-    def list(self, request: Request, id: str) -> Response:
+    @returns(200, members=[member_object])
+    def list(self, request: Request, id: str) -> dict[str, Any]:
         members = selectors.members_of(self.membership.workspace)
-        return ok({"members": list(map(member_object, members))})
+        return {"members": list(map(member_object, members))}
 
-    def partial_update(self, request: Request, id: str, memberId: UUID) -> Response:
+    @returns(200, "Member updated successfully.", member=member_object)
+    def partial_update(self, request: Request, id: str, memberId: UUID) -> dict[str, Any]:
         member = services.change_role(
             workspace=self.membership.workspace,
             actor=account_of(request),
             member_id=memberId,
             role=Role(self.fields["role"]) if self.fields else None,
         )
-        return ok({"member": member_object(member)}, "Member updated successfully.")
+        return {"member": member_object(member)}
 
-    def destroy(self, request: Request, id: str, memberId: UUID) -> Response:
+    @returns(200, "Member removed successfully.")
+    def destroy(self, request: Request, id: str, memberId: UUID) -> None:
         services.remove_member(
             workspace=self.membership.workspace, actor=account_of(request), member_id=memberId
         )
-        return ok(message="Member removed successfully.")
 
 
 @describe_invitations
@@ -137,11 +141,13 @@ class InvitationViewSet(_InWorkspace):
     bodies = {"create": InviteSerializer}
     access = dict.fromkeys(("list", "create", "destroy"), Access(Role.ADMIN, Scope.MEMBERS_WRITE))
 
-    def list(self, request: Request, id: str) -> Response:
+    @returns(200, invitations=[invitation_object])
+    def list(self, request: Request, id: str) -> dict[str, Any]:
         pending = selectors.pending_invitations(self.membership.workspace)
-        return ok({"invitations": list(map(invitation_object, pending))})
+        return {"invitations": list(map(invitation_object, pending))}
 
-    def create(self, request: Request, id: str) -> Response:
+    @returns(201, "Invitation created successfully.", invitation=new_invitation)
+    def create(self, request: Request, id: str) -> dict[str, Any]:
         """Without an Idempotency-Key: a stored response would contain the token for a day."""
         invitation, token = invitations.invite(
             workspace=self.membership.workspace,
@@ -149,14 +155,13 @@ class InvitationViewSet(_InWorkspace):
             role=Role(self.fields["role"]),
             email=self.fields.get("email", ""),
         )
-        data = {"invitation": {**invitation_object(invitation), "token": token}}
-        return ok(data, "Invitation created successfully.", status=201)
+        return {"invitation": {**invitation_object(invitation), "token": token}}
 
-    def destroy(self, request: Request, id: str, invitationId: UUID) -> Response:
+    @returns(200, "Invitation withdrawn successfully.")
+    def destroy(self, request: Request, id: str, invitationId: UUID) -> None:
         invitations.withdraw(
             workspace=self.membership.workspace, actor=self.membership.user, public_id=invitationId
         )
-        return ok(message="Invitation withdrawn successfully.")
 
 
 @describe_acceptance
@@ -164,7 +169,7 @@ class AcceptanceViewSet(TokenOnlyViewSet):
     lookup_url_kwarg = "token"
     access = {"create": OWN_ACCOUNT}
 
-    def create(self, request: Request, token: str) -> Response:
+    @returns(200, "Invitation accepted successfully.", workspace=workspace_object)
+    def create(self, request: Request, token: str) -> dict[str, Any]:
         member = invitations.accept(account=account_of(request), token=token)
-        data = {"workspace": workspace_object(member)}
-        return ok(data, "Invitation accepted successfully.")
+        return {"workspace": workspace_object(member)}

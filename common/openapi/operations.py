@@ -36,6 +36,7 @@ from common.rest.access import OWN_ACCOUNT, Access
 from common.rest.api import ApiViewSet
 from common.rest.fields import Boolean, DateTime, QueryBoolean
 from common.rest.handling import NoFields
+from common.rest.returns import Returned
 
 View = TypeVar("View", bound=type[ApiViewSet])
 
@@ -99,23 +100,17 @@ class _Succeeded(BooleanField):
 
 @dataclass(frozen=True)
 class Operation:
-    """One action of a view. ``returns`` describes the successful response, ``message`` is the sentence in it.
+    """One action of a view, in words. ``returns`` describes the successful response, which the view declares.
 
-    ``beside`` are the response's keys next to ``data``. ``files`` replaces both for responses other than JSON, by
-    media type. ``refusals`` are the action's own errors, and ``next_operations`` its OpenAPI links. An example of
-    the request succeeds as it stands, or once the reader has replaced its ``placeholders``. ``parameters``
-    are those that the view does not declare. ``has_etag``: the response has the version of the object, and an update
-    takes ``If-Match``.
+    ``files`` replaces it for responses other than JSON, by media type. ``refusals`` are the action's own errors, and
+    ``next_operations`` its OpenAPI links. An example of the request succeeds as it stands, or once the reader has
+    replaced its ``placeholders``. ``parameters`` are those that the view does not declare.
     """
 
     id: str
     summary: str
     returns: str = ""
-    message: str | None = None
-    data: Sequence[Field] = ()
-    beside: Sequence[Field] = ()
-    files: Mapping[str, OpenApiResponse] | None = None
-    status: int = 200
+    files: Mapping[str, OpenApiResponse] = field(default_factory=dict)
     component: str = ""
     examples: Sequence[Mapping[str, Any]] = ()
     placeholders: Mapping[str, str] = field(default_factory=dict)
@@ -123,7 +118,6 @@ class Operation:
     refusals: Sequence[Exception] = ()
     description: str = field(kw_only=True)
     next_operations: NextOperations | None = None
-    has_etag: bool = False
 
 
 def describe(tag: str, of: str = "", **operations: Operation) -> Callable[[View], View]:
@@ -147,10 +141,11 @@ def _schema(
     responses: dict[Any, OpenApiResponse] = dict(
         refusal_responses([*operation.refusals, *_derived_refusals(of, view, name)])
     )
-    if operation.files is None:
-        responses[operation.status] = _success(operation)
+    returned: Returned | None = getattr(action, "returned", None)
+    if returned is not None:
+        responses[returned.status] = _success(operation, returned)
     else:
-        responses |= {(operation.status, media_type): file for media_type, file in operation.files.items()}
+        responses |= {(200, media_type): file for media_type, file in operation.files.items()}
     if name in view.queries:
         parameters.append(view.queries[name])
         responses[414] = _TOO_LONG
@@ -159,7 +154,8 @@ def _schema(
     parameters.append(PREFER)
     if hasattr(action, "idempotency_refusals"):
         parameters.append(IDEMPOTENCY_KEY)
-    if operation.has_etag and name == "update":
+    has_etag = returned is not None and returned.has_etag
+    if has_etag and name == "update":
         parameters.append(IF_MATCH)
     if operation.next_operations is not None:
         NEXT_OPERATIONS[operation.id] = operation.next_operations
@@ -171,7 +167,7 @@ def _schema(
         parameters=parameters,
         request=request_body(view.bodies.get(name), operation.examples, operation.placeholders),
         responses=responses,
-        extensions={HAS_ETAG: True} if operation.has_etag else None,
+        extensions={HAS_ETAG: True} if has_etag else None,
     )
 
 
@@ -215,15 +211,15 @@ def _is_on_one_object(of: str, action: Any, name: str) -> bool:
     return bool(getattr(action, "detail", of and name in _ON_ONE_OBJECT))
 
 
-def _success(operation: Operation) -> OpenApiResponse:
+def _success(operation: Operation, returned: Returned) -> OpenApiResponse:
     name = operation.component or operation.id[0].upper() + operation.id[1:]
     fields = [Field("success", None, _Succeeded(), True)]
-    if operation.message is not None:
+    if returned.message is not None:
         sentence = CharField(help_text="One sentence for people.")
-        fields.append(Field("message", None, sentence, operation.message))
-    fields += operation.beside
-    if operation.data:
-        fields.append(Representation(f"{name}Data", *operation.data).nested("data"))
+        fields.append(Field("message", None, sentence, returned.message))
+    fields += returned.beside
+    if returned.data:
+        fields.append(Representation(f"{name}Data", *returned.data).nested("data"))
     fields += WARNINGS
     body = Representation(f"{name}Response", *fields)
     return OpenApiResponse(body.serializer, operation.returns, [OpenApiExample("Example", body.example)])

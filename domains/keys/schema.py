@@ -15,7 +15,6 @@ from common.openapi.pagination import pagination_representation
 from common.openapi.refusals import invalid
 from common.rest.fields import DIRECTION_REFUSED
 from common.rest.pagination import TOO_DEEP
-from domains.keys.representations import key_object, new_key_object
 from domains.keys.serializers import CreateKeySerializer, RotateKeySerializer, UpdateKeySerializer
 
 name_choices("Scope", Scope.values)
@@ -26,9 +25,7 @@ for _name, _serializer in {
 }.items():
     extend_schema_serializer(component_name=_name)(_serializer)
 
-_KEY = key_object.nested("key")
-_NEW_KEY = new_key_object.nested("key")
-_PAGINATION = pagination_representation("KeyPagination")
+PAGINATION = pagination_representation("KeyPagination")
 _SCOPES = "; ".join(f"`{scope.value}`: {scope.label[0].lower()}{scope.label[1:]}" for scope in Scope)
 _REFUSALS = [
     invalid("name", "blank", "This field may not be blank."),
@@ -47,7 +44,6 @@ describe_keys = describe(
         "One page, without the keys themselves; empty past the last page.",
         description="Takes an access token only. Admins of a workspace see the keys of all members, others their own."
         " The account's own API key is not in the list: see GET /api/auth/api-key.",
-        data=[key_object.listed("keys"), _PAGINATION.nested("pagination")],
         refusals=[invalid("page", "too_deep", TOO_DEEP)],
     ),
     create=Operation(
@@ -60,9 +56,6 @@ describe_keys = describe(
         " and its links, and one with `onlyOwn` only with the links that it created; neither can have"
         f" {', '.join(f'`{scope.value}`' for scope in Scope if scope in WORKSPACE_SCOPES)}. A member has at most"
         f" {MAX_KEYS} keys in a workspace.{CONFIRMATION}",
-        message="Key created successfully.",
-        status=201,
-        data=[_NEW_KEY],
         examples=[{"name": "Nightly import", "scopes": ["urls:read", "urls:write"]}],
         refusals=[
             *_REFUSALS,
@@ -78,8 +71,6 @@ describe_keys = describe(
         description="Takes an access token only. Omitted fields keep their value. You can send back the whole object:"
         " read-only fields are ignored. The change is in force before this response. Only the member who created the"
         " key can change it.",
-        message="Key updated successfully.",
-        data=[_KEY],
         examples=[{"name": "Weekly import", "scopes": ["urls:write"]}],
         refusals=[*_REFUSALS, KeyOfAnother()],
     ),
@@ -89,7 +80,6 @@ describe_keys = describe(
         "The key no longer works.",
         description="Takes an access token only. All workers and hosts reject the key before this response. Admins of"
         " a workspace can delete the keys of all members.",
-        message="Key deleted successfully.",
     ),
     rotate=Operation(
         "rotateKey",
@@ -98,8 +88,6 @@ describe_keys = describe(
         description="Takes an access token only. The former key keeps working for `graceSeconds`, at most"
         f" {MAX_GRACE_SECONDS}; without it, it stops working before this response. A key that was replaced earlier"
         " stops working at once. Only the member who created the key can rotate it." + CONFIRMATION,
-        message="Key rotated successfully.",
-        data=[_NEW_KEY],
         examples=[{"graceSeconds": 3600}],
         refusals=[
             invalid(

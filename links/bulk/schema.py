@@ -74,6 +74,10 @@ def results(name: str, key: Field, url: Representation, *, status: int = 200) ->
 
 
 _INDEX = count("index", help_text="The position in the request, from 0.")
+CREATED = results("CreateUrls", _INDEX, created_link, status=201)
+UPDATED = results("UpdateUrls", _INDEX, UPDATED_URL)
+DELETED = results("DeleteUrls", _INDEX, DELETED_URL)
+MOVED = results("MoveUrls", _INDEX, MOVED_URL)
 _RETURNS = "One result per link, in the order of the request."
 
 describe_bulk = describe(
@@ -83,8 +87,6 @@ describe_bulk = describe(
         f"Create up to {MAX_ITEMS} short links.",
         _RETURNS,
         description=_EACH,
-        message="1 of 1 URLs created.",
-        data=results("CreateUrls", _INDEX, created_link, status=201),
         examples=[{"urls": [{"originalUrl": "https://example.com/", "title": "Spring sale"}]}],
         refusals=[invalid("urls"), admission.REFUSAL],
     ),
@@ -93,8 +95,6 @@ describe_bulk = describe(
         f"Change up to {MAX_ITEMS} short links.",
         _RETURNS,
         description=f"Send the same changes for all links, or separate changes for each. {_EACH}",
-        message="1 of 1 URLs updated.",
-        data=results("UpdateUrls", _INDEX, UPDATED_URL),
         examples=[
             {"ids": [ID], "data": {"isActive": False}},
             {"urls": [{"_id": ID, "title": "Spring sale"}]},
@@ -107,8 +107,6 @@ describe_bulk = describe(
         f"Delete up to {MAX_ITEMS} short links.",
         _RETURNS,
         description="Items fail independently. If no URL is found, the response is 404 and has the results, too.",
-        message="1 of 1 URLs deleted.",
-        data=results("DeleteUrls", _INDEX, DELETED_URL),
         examples=[{"ids": [ID]}],
         placeholders={"ids": OWN_IDS},
         refusals=[invalid("ids"), NothingDeleted(), admission.REFUSAL],
@@ -120,8 +118,6 @@ describe_bulk = describe(
         description="Requires the role editor in both workspaces. The links keep their short URLs, clicks, reports and"
         " QR codes, and count towards the monthly quota of the other workspace. Links on a custom domain cannot be"
         " moved. Items fail independently, but more QR codes than a workspace can have fail the whole call.",
-        message="1 of 1 URLs moved.",
-        data=results("MoveUrls", _INDEX, MOVED_URL),
         examples=[{"ids": [ID], "workspaceId": "01a1fa86-5c3e-7f10-8d44-6a2b9c0e7f81"}],
         placeholders={"ids": OWN_IDS, "workspaceId": "the `_id` of the other workspace"},
         refusals=[

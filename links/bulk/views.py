@@ -12,12 +12,13 @@ from accounts.callers import account_of, workspace_of
 from accounts.rights import Role, Scope
 from common.rest.access import Access
 from common.rest.api import ApiViewSet
+from common.rest.returns import returns
 from links import representations
 from links.bulk import services as bulk
 from links.bulk import verdicts
 from links.bulk.moving import move_links
 from links.bulk.parsers import BulkParser
-from links.bulk.schema import describe_bulk
+from links.bulk.schema import CREATED, DELETED, MOVED, UPDATED, describe_bulk
 from links.bulk.serializers import (
     BulkCreateSerializer,
     BulkDeleteSerializer,
@@ -50,6 +51,7 @@ class BulkViewSet(ApiViewSet):
 
     @action(detail=False, methods=["post"], url_path="bulk", parser_classes=[BulkParser])
     @idempotent
+    @returns(200, "1 of 1 URLs created.", fields=CREATED)
     def bulk_create(self, request: Request) -> Response:
         reader = ItemReader(self.handling, BulkCreateSerializer)
         items = reader.read(CreateLinkSerializer(), self.read_body()["urls"])
@@ -63,6 +65,7 @@ class BulkViewSet(ApiViewSet):
         )
 
     @action(detail=False, methods=["post"], url_path="bulk-update", parser_classes=[BulkParser])
+    @returns(200, "1 of 1 URLs updated.", fields=UPDATED)
     def bulk_update(self, request: Request) -> Response:
         sent, reader = self.read_body(), ItemReader(self.handling, BulkUpdateSerializer)
         if "urls" in sent:
@@ -81,6 +84,7 @@ class BulkViewSet(ApiViewSet):
         )
 
     @action(detail=False, methods=["post"], url_path="bulk-delete")
+    @returns(200, "1 of 1 URLs deleted.", fields=DELETED)
     def bulk_delete(self, request: Request) -> Response:
         outcomes = bulk.delete_links(owner=workspace_of(request), public_ids=self.read_body()["ids"])
         response = verdicts.bulk_response(
@@ -91,6 +95,7 @@ class BulkViewSet(ApiViewSet):
         return response
 
     @action(detail=False, methods=["post"])
+    @returns(200, "1 of 1 URLs moved.", fields=MOVED)
     def move(self, request: Request) -> Response:
         sent = self.read_body()
         outcomes = move_links(

@@ -31,6 +31,11 @@ _IMPORTED = Representation(
     text("shortUrl", None, "https://go.example.com/spring", required=False),
 )
 _ROW = number("row", None, 1, "From 1.", min_value=1)
+IMPORTED = (
+    choice("format", None, NAMES, "own"),
+    flag("dryRun", None, True),
+    *results("ImportUrls", _ROW, _IMPORTED, status=201),
+)
 # Without customCode: another link of the reader's service may have the code.
 _CSV = """originalUrl,title,clickCount,createdAt
 https://example.com/spring,Spring sale,42,2024-03-01
@@ -70,12 +75,6 @@ describe_transfers = describe(
         description="Accepts exports of this service, Bitly, YOURLS, Kutt, Shlink, Dub, Short.io and Rebrandly. Links"
         " keep their codes, which may contain `-`, `.`, `_` and `~` and have 1 to 255 characters, their creation dates"
         " and numbers of clicks. Writes nothing unless `dryRun` is false.",
-        message="1 of 1 URLs can be imported; nothing was written.",
-        data=[
-            choice("format", None, NAMES, "own"),
-            flag("dryRun", None, True),
-            *results("ImportUrls", _ROW, _IMPORTED, status=201),
-        ],
         examples=[{"content": _CSV}],
         refusals=[
             invalid("content"),

@@ -15,6 +15,7 @@ from accounts.rights import Role, Scope
 from common.http.client_address import address_of_client
 from common.rest.access import Access
 from common.rest.api import ApiViewSet
+from common.rest.returns import returns
 from links.bulk.parsers import ImportParser
 from links.listing.options import Filters
 from links.transfer.downloads import Download
@@ -22,7 +23,7 @@ from links.transfer.exports import CONTENT_TYPES, ExportFormat, export_links, ex
 from links.transfer.import_guesses import refuse_above_guess_limit, withhold_guesses
 from links.transfer.import_response import import_response
 from links.transfer.imports import import_content
-from links.transfer.schema import describe_transfers
+from links.transfer.schema import IMPORTED, describe_transfers
 from links.transfer.serializers import ExportQuery, ImportSerializer, SelectedExportSerializer
 
 
@@ -42,6 +43,7 @@ class TransferViewSet(ApiViewSet):
 
     @action(detail=False, methods=["post"], url_path="import", parser_classes=[ImportParser])
     @takes_key
+    @returns(200, "1 of 1 URLs can be imported; nothing was written.", fields=IMPORTED)
     def import_urls(self, request: Request) -> Response:
         fields = self.read_body()
         owner, address = workspace_of(request), address_of_client(request)

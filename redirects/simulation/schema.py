@@ -10,7 +10,6 @@ from common.openapi.operations import Operation, describe
 from common.openapi.refusals import invalid
 from links.fields import CountryField, DeviceField
 from redirects.checks import ORDER
-from redirects.simulation.representations import OUTCOME, STEPS
 from redirects.simulation.serializers import METHODS, AddressField, MethodField, TimeField
 
 name_choices("SimulationCheck", ORDER)
@@ -27,7 +26,6 @@ describe_simulation = describe(
         description="Describes a visitor, and applies the checks of a real visit. All fields are optional. It counts,"
         " claims and records nothing. The list of steps ends with the check that decides a refusal: later checks are"
         " not reached and not listed. A redirect to `notStartedUrl` or `expiredUrl` is a refusal with a location.",
-        data=[STEPS, OUTCOME],
         examples=[
             {
                 "country": "DE",

@@ -1,16 +1,17 @@
 from __future__ import annotations
 
+from typing import Any
+
 from rest_framework.decorators import action
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from accounts.callers import workspace_of
 from accounts.rights import Role, Scope
 from common.rest.access import Access
 from common.rest.api import ApiViewSet
-from common.rest.envelope import ok
+from common.rest.returns import returns
 from links.selectors import get_link
-from redirects.simulation.representations import simulation
+from redirects.simulation.representations import OUTCOME, STEPS, simulation
 from redirects.simulation.schema import describe_simulation
 from redirects.simulation.serializers import SimulationSerializer
 from redirects.simulation.services import simulate
@@ -24,7 +25,8 @@ class SimulationViewSet(ApiViewSet):
     bodies = {"simulate": SimulationSerializer}
 
     @action(detail=True, methods=["post"])
-    def simulate(self, request: Request, id: str) -> Response:
+    @returns(200, fields=(STEPS, OUTCOME))
+    def simulate(self, request: Request, id: str) -> dict[str, Any]:
         visit = self.read_body()
         link = get_link(workspace_of(request), id)
-        return ok(simulation(simulate(link, **visit)))
+        return simulation(simulate(link, **visit))
