@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, cast
 from uuid import UUID
 
@@ -39,7 +40,11 @@ class _InWorkspace(ApiViewSet):
     has_workspace_in_path = True
     # The caller in the workspace of the path.
     membership: Member
-    fields: dict[str, Any]
+
+    @cached_property
+    def fields(self) -> dict[str, Any]:
+        """The validated body. Raises InvalidFields."""
+        return self.read_body()
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Require the role of the action in the workspace of the path. As in other views, validate the body first."""
@@ -48,7 +53,7 @@ class _InWorkspace(ApiViewSet):
         if access is None or access.role is None:
             return
         if self.action in self.bodies:
-            self.fields = self.read_body()
+            _ = self.fields
         membership = selectors.find_membership(account_of(request), kwargs["id"])
         if membership is not None and not _is_reachable(request, membership):
             membership = None
@@ -84,7 +89,7 @@ class WorkspaceViewSet(_InWorkspace):
     @idempotent
     @returns(201, "Workspace created successfully.", workspace=workspace_object)
     def create(self, request: Request) -> dict[str, Any]:
-        member = services.create_workspace(creator=account_of(request), **self.read_body())
+        member = services.create_workspace(creator=account_of(request), **self.fields)
         return {"workspace": workspace_object(member)}
 
     @returns(200, workspace=read_workspace_object)
