@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -19,6 +20,7 @@ from accounts.history.recording import authored_transaction
 from accounts.mails import notify
 from accounts.models import Member, ScopedKey, User, Workspace
 from accounts.rights import WORKSPACE_SCOPES, Role, bits_of, scopes_of
+from accounts.sessions.browser import require_recent_login
 from common.errors import FieldError, Forbidden, InvalidFields, NotFound
 from common.pages import Page
 
@@ -84,18 +86,28 @@ def create_key(
 
 
 def change_key(
-    *, workspace: Workspace, account: User, role: Role, public_id: UUID, changes: Mapping[str, Any]
+    *,
+    workspace: Workspace,
+    account: User,
+    role: Role,
+    public_id: UUID,
+    changes: Mapping[str, Any],
+    session: int,
 ) -> ScopedKey:
     """``changes`` are attributes of the key, with the names of its scopes. The caller has locked a new domain.
 
-    Raises NotFound, KeyOfAnother or InvalidFields, and then changes nothing.
+    Raises NotFound, KeyOfAnother or InvalidFields, and then changes nothing; so does ConfirmationRequired, if the key
+    could do more afterwards and the user of this session has not just proved who they are.
     """
     fields = {**changes, "scopes": bits_of(changes["scopes"])} if "scopes" in changes else dict(changes)
     with authored_transaction():
         key = _lock_own(workspace, account, role, public_id)
+        former = copy(key)
         for name, value in fields.items():
             setattr(key, name, value)
         _refuse_contradiction(key)
+        if _allows_more(key, former):
+            require_recent_login(session)
         if fields:
             key.save(update_fields=list(fields))
     return key
@@ -139,6 +151,16 @@ def _lock_own(workspace: Workspace, account: User, role: Role, public_id: UUID) 
     if key.user_id != account.pk:
         raise KeyOfAnother
     return key
+
+
+def _allows_more(key: ScopedKey, former: ScopedKey) -> bool:
+    """Whether the key has a further scope, a limit less or another domain, or lasts longer."""
+    return bool(
+        key.scopes & ~former.scopes
+        or (former.domain_id is not None and key.domain_id != former.domain_id)
+        or (former.only_own and not key.only_own)
+        or (former.expires_at is not None and (key.expires_at is None or key.expires_at > former.expires_at))
+    )
 
 
 def _refuse_contradiction(key: ScopedKey) -> None:

@@ -70,9 +70,10 @@ describe_keys = describe(
         "The key.",
         description="Takes an access token only. Omitted fields keep their value. You can send back the whole object:"
         " read-only fields are ignored. The change is in force before this response. Only the member who created the"
-        " key can change it.",
+        " key can change it. Changes that let the key do more, such as a further scope or a later expiry, need a"
+        " recent login." + CONFIRMATION,
         examples=[{"name": "Weekly import", "scopes": ["urls:write"]}],
-        refusals=[*_REFUSALS, KeyOfAnother()],
+        refusals=[*_REFUSALS, KeyOfAnother(), ConfirmationRequired()],
     ),
     destroy=Operation(
         "deleteKey",

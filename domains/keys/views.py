@@ -55,7 +55,9 @@ class KeyViewSet(TokenOnlyViewSet):
     def partial_update(self, request: Request, id: UUID) -> dict[str, Any]:
         changes = self.read_body()
         with locked_domain(workspace_of(request), changes):
-            key = scoped_keys.change_key(**_reader(request), public_id=id, changes=changes)
+            key = scoped_keys.change_key(
+                **_reader(request), public_id=id, changes=changes, session=session_of(request)
+            )
         return {"key": represent_key(key)}
 
     @action(detail=True, methods=["post"])
