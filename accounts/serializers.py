@@ -6,8 +6,7 @@ from rest_framework import serializers
 
 from accounts.representations import own_account
 from accounts.second_factor import MAX_CHARACTERS
-from common.rest.fields import Text
-from common.rest.json_serializers import Object
+from common.rest.fields import Object, Text
 
 
 class LoginSerializer(serializers.Serializer[Any]):

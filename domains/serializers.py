@@ -4,8 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from common.rest.fields import DestinationField, Text
-from common.rest.json_serializers import Object
+from common.rest.fields import DestinationField, Object, Text
 from common.rest.pagination import PageQuery
 from domains.representations import domain_with_settings
 

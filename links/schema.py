@@ -18,7 +18,7 @@ from common.openapi.refusals import invalid, invalid_destination
 from common.openapi.response_fields import choice, count, text
 from common.openapi.responses import example
 from common.rest.pagination import TOO_DEEP
-from common.rest.versions import BadIfMatch
+from common.rest.returns import BadIfMatch
 from domains.addresses import NO_DESTINATION
 from links.codes.namespace import HOLD_DAYS
 from links.errors import ChangedMeanwhile, CodeTaken, DomainNotActive, domain_not_found

@@ -17,8 +17,7 @@ from accounts.rights import Role, Scope
 from common.rest.access import Access
 from common.rest.api import ApiViewSet
 from common.rest.pagination import pagination_of
-from common.rest.returns import returns
-from common.rest.versions import required_versions
+from common.rest.returns import required_versions, returns
 from domains.addresses import address_of, base_address
 from domains.selectors import count_domains, usable_domains
 from links import representations, selectors, services

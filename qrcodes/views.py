@@ -17,8 +17,8 @@ from accounts.rights import Role, Scope
 from common.http.client_address import address_of_client, client_network, customer_network
 from common.rest.access import Access
 from common.rest.api import ApiViewSet
+from common.rest.envelope import warn
 from common.rest.pagination import pagination_of
-from common.rest.response_warnings import warn
 from common.rest.returns import returns
 from limits.rates import spend_request
 from qrcodes import representations, selectors, services

@@ -30,7 +30,7 @@ from accounts.models import StoredResponse, User
 from common import secrets
 from common.database import in_one_transaction
 from common.errors import Conflict, FieldError, InvalidFields, ServiceError, TooManyAttempts
-from common.rest.response_warnings import attach_warnings
+from common.rest.envelope import attach_warnings
 
 KEPT_HOURS = 24
 MB = 1_000_000

@@ -6,8 +6,7 @@ from rest_framework import serializers
 
 from accounts.representations import member_object, read_workspace_object
 from accounts.rights import Role
-from common.rest.fields import Name
-from common.rest.json_serializers import Object
+from common.rest.fields import Name, Object
 
 
 class CreateWorkspaceSerializer(serializers.Serializer[Any]):

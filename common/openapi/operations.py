@@ -35,8 +35,8 @@ from common.openapi.responses import Field, Representation
 from common.rest.access import OWN_ACCOUNT, Access
 from common.rest.api import ApiViewSet
 from common.rest.fields import Boolean, DateTime, QueryBoolean
-from common.rest.handling import NoFields
 from common.rest.returns import Returned
+from common.rest.unknown_fields import NoFields
 
 View = TypeVar("View", bound=type[ApiViewSet])
 
@@ -71,7 +71,7 @@ class _TextExtension(OpenApiSerializerFieldExtension):
 
 
 class _StrictObjectExtension(OpenApiSerializerExtension):
-    target_class = "common.rest.json_serializers.StrictObject"
+    target_class = "common.rest.fields.StrictObject"
     match_subclasses = True
 
     def map_serializer(self, auto_schema: AutoSchema, direction: Direction) -> dict[str, Any]:

@@ -23,8 +23,7 @@ from common.http.destination_url import MAX_HREF_LENGTH, InvalidDestination, can
 from common.openapi.response_fields import number, text
 from common.openapi.responses import Field, Representation
 from common.rest.envelope import KeyExpired, as_service_error, error_body
-from common.rest.handling import Handling
-from common.rest.known_names import SerializerType
+from common.rest.unknown_fields import Handling, SerializerType
 
 
 @extend_schema_field({"type": "boolean", "const": False})

@@ -16,9 +16,8 @@ from rest_framework.viewsets import ViewSet
 from common.errors import LengthRequired
 from common.http.current_request import SERVICE, Actor, actor
 from common.rest.access import Access
-from common.rest.handling import Handling, NoFields, prefers_strict
-from common.rest.known_names import SerializerType
-from common.rest.response_warnings import add_warnings, attach_warnings
+from common.rest.envelope import add_warnings, attach_warnings
+from common.rest.unknown_fields import Handling, NoFields, SerializerType, prefers_strict
 
 _WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 

@@ -8,8 +8,7 @@ from rest_framework import serializers
 from accounts.models.keys import MAX_NAME
 from accounts.rights import Scope
 from accounts.scoped_keys import MAX_GRACE_SECONDS
-from common.rest.fields import Boolean, DateTime, Integer, Name, Text
-from common.rest.json_serializers import Object
+from common.rest.fields import Boolean, DateTime, Integer, Name, Object, Text
 from domains.keys.representations import key_object
 
 

@@ -12,7 +12,7 @@ from accounts.history.views import HistoryQuery
 from accounts.rights import Role, Scope
 from common.rest.access import Access
 from common.rest.api import ApiViewSet
-from common.rest.response_warnings import warn
+from common.rest.envelope import warn
 from common.rest.returns import returns
 from links import representations
 from links.history.schema import describe_history
