@@ -9,7 +9,8 @@ from accounts.models import Session, User
 from accounts.rights import Plan, Role, allows_custom_domains, links_per_month, requests_per_minute
 from accounts.second_factor import has_second_factor
 from accounts.workspaces.selectors import memberships_of
-from common.openapi.response_fields import (
+from common.openapi.responses import (
+    Representation,
     choice,
     flag,
     identifier,
@@ -18,7 +19,6 @@ from common.openapi.response_fields import (
     public_id,
     text,
 )
-from common.openapi.responses import Representation
 
 _UNLIMITED = "Null: no limit."
 

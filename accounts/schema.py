@@ -25,10 +25,9 @@ from accounts.sessions.browser import CONFIRMED_FOR, ConfirmationRequired
 from accounts.sessions.lifecycle import MAX_SESSIONS
 from accounts.sessions.rotation import GRACE
 from common.errors import TooManyAttempts
-from common.openapi.enumerations import name_choices
-from common.openapi.operations import Operation, describe
-from common.openapi.refusals import invalid
-from common.openapi.response_fields import text
+from common.openapi.error_examples import invalid
+from common.openapi.operations import Operation, describe, name_choices
+from common.openapi.responses import text
 
 name_choices("Plan", Plan.values)
 extend_schema_serializer(component_name="RefreshToken")(RefreshSerializer)

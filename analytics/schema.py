@@ -12,9 +12,8 @@ from analytics.serializers import (
     KindsField,
     ZoneField,
 )
-from common.openapi.enumerations import name_choices
-from common.openapi.operations import Operation, describe
-from common.openapi.refusals import invalid
+from common.openapi.error_examples import invalid
+from common.openapi.operations import Operation, describe, name_choices
 
 _DATES = ("startDate", "endDate")
 _DAY = {"anyOf": [{"type": "string", "format": name} for name in ("date", "date-time")]}

@@ -6,12 +6,10 @@ from drf_spectacular.utils import extend_schema_serializer
 
 from accounts.caps import CapReached
 from common.errors import InvalidFields, TooManyAttempts
-from common.openapi.enumerations import name_choices
-from common.openapi.hooks import NextOperations
-from common.openapi.operations import Operation, describe
-from common.openapi.pagination import pagination_representation
-from common.openapi.refusals import invalid, invalid_destination
-from common.openapi.responses import example
+from common.openapi.document import NextOperations
+from common.openapi.error_examples import invalid, invalid_destination
+from common.openapi.operations import Operation, describe, name_choices
+from common.openapi.responses import example, pagination_representation
 from common.rest.pagination import TOO_DEEP
 from domains.addresses import NO_DESTINATION
 from domains.models import CLAIM_DAYS, DomainStatus

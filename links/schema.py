@@ -11,12 +11,10 @@ from accounts.models import Change, User
 from accounts.rights import Plan
 from common.errors import Conflict
 from common.http.current_request import Via
-from common.openapi.hooks import NextOperations
+from common.openapi.document import NextOperations
+from common.openapi.error_examples import invalid, invalid_destination
 from common.openapi.operations import Operation, describe
-from common.openapi.pagination import pagination_representation
-from common.openapi.refusals import invalid, invalid_destination
-from common.openapi.response_fields import choice, count, text
-from common.openapi.responses import example
+from common.openapi.responses import choice, count, example, pagination_representation, text
 from common.rest.pagination import TOO_DEEP
 from common.rest.returns import BadIfMatch
 from domains.addresses import NO_DESTINATION

@@ -5,12 +5,10 @@ from __future__ import annotations
 from drf_spectacular.utils import extend_schema_field
 
 from accounts.caps import CapReached
-from common.openapi.enumerations import name_choices
-from common.openapi.hooks import NextOperations
-from common.openapi.operations import Operation, describe
-from common.openapi.pagination import pagination_representation
-from common.openapi.refusals import invalid
-from common.openapi.responses import example
+from common.openapi.document import NextOperations
+from common.openapi.error_examples import invalid
+from common.openapi.operations import Operation, describe, name_choices
+from common.openapi.responses import example, pagination_representation
 from common.rest.pagination import TOO_DEEP
 from links.errors import url_not_found
 from qrcodes.drawing.colors import MIN_GREYS

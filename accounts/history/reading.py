@@ -15,8 +15,7 @@ from accounts.models import Change, User, Workspace
 from common.errors import FieldError, InvalidFields, NotFound
 from common.http.current_request import Via
 from common.ids import parse_public_id
-from common.openapi.response_fields import identifier, moment, number, public_id, text
-from common.openapi.responses import Field, Representation
+from common.openapi.responses import Field, Representation, identifier, moment, number, public_id, text
 from common.secrets import seal, unseal
 
 _SEALING = "history-cursor"

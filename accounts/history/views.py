@@ -14,9 +14,8 @@ from accounts.rights import Role
 from common.errors import InvalidFields
 from common.http.current_request import Via
 from common.ids import parse_public_id
-from common.openapi.enumerations import name_choices
-from common.openapi.operations import Operation, describe
-from common.openapi.refusals import invalid
+from common.openapi.error_examples import invalid
+from common.openapi.operations import Operation, describe, name_choices
 from common.rest.access import Access
 from common.rest.api import ApiViewSet
 from common.rest.fields import QueryInteger, Text

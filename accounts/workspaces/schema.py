@@ -29,9 +29,8 @@ from accounts.workspaces.services import (
     WorkspaceNotEmpty,
 )
 from common.errors import RoleRequired
-from common.openapi.enumerations import name_choices
-from common.openapi.operations import Operation, describe
-from common.openapi.refusals import invalid
+from common.openapi.error_examples import invalid
+from common.openapi.operations import Operation, describe, name_choices
 from common.rest.fields import DIRECTION_REFUSED
 
 name_choices("Role", Role.values)

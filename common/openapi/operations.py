@@ -1,22 +1,20 @@
-"""The OpenAPI description of operations.
-
-Derived from the view: credentials, the path parameter, the query, the body and its limit, and whether it takes an
-``Idempotency-Key``.
-"""
+"""Named components for choices, so that generated clients have one readable type for each set of choices."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from drf_spectacular.extensions import OpenApiSerializerExtension, OpenApiSerializerFieldExtension
 from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.plumbing import build_choice_field
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import (
     Direction,
     OpenApiExample,
     OpenApiParameter,
+    OpenApiRequest,
     OpenApiResponse,
     extend_schema,
     extend_schema_field,
@@ -26,17 +24,76 @@ from rest_framework.fields import BooleanField, CharField
 from rest_framework.serializers import Serializer
 
 from common.errors import KeyLimited, NotFound, RoleRequired, ScopeRequired, WorkspaceNotFound
-from common.openapi.headers import HAS_ETAG, IDEMPOTENCY_KEY, IF_MATCH, PREFER, WORKSPACE
-from common.openapi.hooks import NEXT_OPERATIONS, NextOperations
-from common.openapi.refusals import KEY_EXPIRED, NO_CREDENTIAL, bad_bodies, refusal_responses, unknown_field
-from common.openapi.requests import request_body
-from common.openapi.response_warnings import WARNINGS
-from common.openapi.responses import Field, Representation
+from common.openapi.document import (
+    HAS_ETAG,
+    IDEMPOTENCY_KEY,
+    IF_MATCH,
+    NEXT_OPERATIONS,
+    PREFER,
+    WORKSPACE,
+    NextOperations,
+)
+from common.openapi.error_examples import (
+    KEY_EXPIRED,
+    NO_CREDENTIAL,
+    bad_bodies,
+    refusal_responses,
+    unknown_field,
+)
+from common.openapi.responses import WARNINGS, Field, Representation
 from common.rest.access import OWN_ACCOUNT, Access
 from common.rest.api import ApiViewSet
 from common.rest.fields import Boolean, DateTime, QueryBoolean
 from common.rest.returns import Returned
 from common.rest.unknown_fields import NoFields
+
+_NAMES: dict[tuple[Any, ...], str] = {}
+
+
+def name_choices(component: str, values: Iterable[Any]) -> None:
+    """Name the component of every ``ChoiceField`` with exactly these values. Other choices stay inline."""
+    _NAMES[tuple(values)] = component
+
+
+class _ChoiceExtension(OpenApiSerializerFieldExtension):
+    target_class = "rest_framework.fields.ChoiceField"
+
+    def get_name(self) -> str | None:
+        return _NAMES.get(tuple(self.target.choices))
+
+    def map_serializer_field(self, auto_schema: AutoSchema, direction: Direction) -> dict[str, Any]:
+        schema: dict[str, Any] = build_choice_field(self.target)
+        return schema
+
+
+def request_body(
+    serializer: type[Serializer[Any]] | None,
+    examples: Sequence[Mapping[str, Any]],
+    placeholders: Mapping[str, str],
+) -> OpenApiRequest | None:
+    """``placeholders``: values that the reader must replace before an example succeeds, by field."""
+    if serializer is None:
+        return None
+    names = ["Example"] if len(examples) == 1 else [f"Example {n + 1}" for n in range(len(examples))]
+    return OpenApiRequest(
+        serializer,
+        examples=[
+            OpenApiExample(name, dict(value), description=_instructions(value, placeholders))
+            for name, value in zip(names, examples, strict=True)
+        ],
+    )
+
+
+def _instructions(value: Any, placeholders: Mapping[str, str]) -> str:
+    names = _names(value)
+    return " ".join(f"Replace `{name}` with {text}." for name, text in placeholders.items() if name in names)
+
+
+def _names(value: Any) -> set[str]:
+    if isinstance(value, Mapping):
+        return set(value).union(*map(_names, value.values()))
+    return set().union(*map(_names, value)) if isinstance(value, list) else set()
+
 
 View = TypeVar("View", bound=type[ApiViewSet])
 

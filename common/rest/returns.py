@@ -1,8 +1,8 @@
 """What a successful call of an action returns, declared once: for the response and for its OpenAPI description.
 
 Responses can have the version of an object as an entity tag, which is the condition of an update (RFC 9110, 8.8.3 and
-13.1.1). A version is the time of the object's last change. Writers make it strictly increasing. It does not include counters,
-such as clicks.
+13.1.1). A version is the time of the object's last change. Writers make it strictly increasing. It does not include
+counters, such as clicks.
 """
 
 from __future__ import annotations

@@ -9,8 +9,7 @@ from rest_framework.fields import ChoiceField, ListField
 
 from accounts.models import ScopedKey
 from accounts.rights import Scope
-from common.openapi.response_fields import flag, identifier, moment, public_id, text
-from common.openapi.responses import Field, Representation
+from common.openapi.responses import Field, Representation, flag, identifier, moment, public_id, text
 from domains.models import Domain
 
 EXAMPLE_KEY = "sl_key_0123456789ABCDEFGHIJKLMNOPQRSTUV4kuzEo"

@@ -9,10 +9,9 @@ from accounts.schema import CONFIRMATION
 from accounts.scoped_keys import MAX_GRACE_SECONDS, MAX_KEYS, KeyOfAnother, TooManyKeys
 from accounts.sessions.browser import ConfirmationRequired
 from common.errors import NotFound
-from common.openapi.enumerations import name_choices
-from common.openapi.operations import Operation, describe
-from common.openapi.pagination import pagination_representation
-from common.openapi.refusals import invalid
+from common.openapi.error_examples import invalid
+from common.openapi.operations import Operation, describe, name_choices
+from common.openapi.responses import pagination_representation
 from common.rest.fields import DIRECTION_REFUSED
 from common.rest.pagination import TOO_DEEP
 from domains.keys.serializers import CreateKeySerializer, RotateKeySerializer, UpdateKeySerializer

@@ -8,11 +8,9 @@ from drf_spectacular.utils import extend_schema_field
 
 from accounts import admission
 from accounts.caps import CapReached
+from common.openapi.error_examples import FIELD_ERROR, MORE_ERRORS, RETRY_AFTER, invalid
 from common.openapi.operations import Operation, annotate, describe
-from common.openapi.refusals import FIELD_ERROR, MORE_ERRORS, RETRY_AFTER, invalid
-from common.openapi.response_fields import count, flag, number, text
-from common.openapi.response_warnings import WARNINGS
-from common.openapi.responses import Field, Representation
+from common.openapi.responses import WARNINGS, Field, Representation, count, flag, number, text
 from links.bulk.moving import SameWorkspace, SourceBanned
 from links.bulk.serializers import (
     EITHER,

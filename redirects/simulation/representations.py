@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from analytics.serializers import KINDS
-from common.openapi.response_fields import choice, flag, number, text
-from common.openapi.responses import Representation
+from common.openapi.responses import Representation, choice, flag, number, text
 from redirects.checks import ORDER
 from redirects.simulation.services import Simulation
 

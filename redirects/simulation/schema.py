@@ -5,9 +5,8 @@ from __future__ import annotations
 from drf_spectacular.utils import extend_schema_field
 from rest_framework.fields import ChoiceField
 
-from common.openapi.enumerations import name_choices
-from common.openapi.operations import Operation, describe
-from common.openapi.refusals import invalid
+from common.openapi.error_examples import invalid
+from common.openapi.operations import Operation, describe, name_choices
 from links.fields import CountryField, DeviceField
 from redirects.checks import ORDER
 from redirects.simulation.serializers import METHODS, AddressField, MethodField, TimeField

@@ -20,8 +20,7 @@ from common.errors import (
     Unavailable,
 )
 from common.http.destination_url import MAX_HREF_LENGTH, InvalidDestination, canonical_destination
-from common.openapi.response_fields import number, text
-from common.openapi.responses import Field, Representation
+from common.openapi.responses import Field, Representation, number, text
 from common.rest.envelope import KeyExpired, as_service_error, error_body
 from common.rest.unknown_fields import Handling, SerializerType
 
