@@ -32,7 +32,7 @@ class TooManyAtOnce(TooManyAttempts):
 
 
 # For the OpenAPI description.
-REFUSAL = TooManyAtOnce(PER_ACCOUNT)
+TOO_MANY_CALLS = TooManyAtOnce(PER_ACCOUNT)
 
 
 @contextmanager

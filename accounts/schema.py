@@ -79,7 +79,7 @@ describe_tokens = describe(
         " `otp_locked`.",
         examples=[{"email": "ada@example.com", "password": "correct horse"}],
         placeholders={"email": "your own e-mail address", "password": "your own password"},
-        refusals=[
+        errors=[
             invalid("email"),
             BadCredentials(),
             OtpRequired(),
@@ -89,7 +89,7 @@ describe_tokens = describe(
             SecondFactorRequired(),
             PasswordLoginOff(),
             TooManyAttempts(600, limit=10, window=900),
-            admission.REFUSAL,
+            admission.TOO_MANY_CALLS,
         ],
     ),
     refresh=Operation(
@@ -103,7 +103,7 @@ describe_tokens = describe(
         component="Refresh",
         examples=[{"refreshToken": _TOKEN}],
         placeholders={"refreshToken": "the `refreshToken` of a login"},
-        refusals=[invalid("refreshToken"), BadToken()],
+        errors=[invalid("refreshToken"), BadToken()],
     ),
 )
 
@@ -121,7 +121,7 @@ describe_api_key = describe(
         "The current API key.",
         description="Takes an access token only: an API key cannot read itself." + CONFIRMATION,
         component="ApiKey",
-        refusals=[ConfirmationRequired()],
+        errors=[ConfirmationRequired()],
     ),
     regenerate_api_key=Operation(
         "regenerateApiKey",
@@ -129,7 +129,7 @@ describe_api_key = describe(
         "The new API key; the former one is invalid.",
         description="Takes an access token only. All workers and hosts reject the former key before this response."
         + CONFIRMATION,
-        refusals=[ConfirmationRequired()],
+        errors=[ConfirmationRequired()],
     ),
 )
 
@@ -153,7 +153,7 @@ describe_profile = describe(
         description="Takes an access token only. Omitted fields keep their value. You can send back the whole account:"
         " read-only fields are ignored, except that a different `email` is refused.",
         examples=[{"firstName": "Ada", "lastName": "Lovelace"}],
-        refusals=[
+        errors=[
             invalid("firstName", "max_length", "Ensure this field has no more than 100 characters."),
             invalid("email", "immutable", "Cannot be changed."),
         ],
@@ -173,13 +173,13 @@ describe_account = describe(
         component="ChangedPassword",
         examples=[{"currentPassword": "correct horse", "newPassword": "another good password"}],
         placeholders={"currentPassword": "your current password"},
-        refusals=[
+        errors=[
             invalid("newPassword", "weak", "This password is too common."),
             WrongPassword(),
             BrowserSession(),
             PasswordLoginOff(),
             TooManyAttempts(600, limit=10, window=900),
-            admission.REFUSAL,
+            admission.TOO_MANY_CALLS,
         ],
     ),
     logout=Operation(

@@ -34,18 +34,18 @@ extend_schema_serializer(component_name="DomainSettings")(SettingsSerializer)
 _SETTINGS = [setting.name for setting in domain_settings.fields]
 
 
-def _refusal_of(domain: str, subdomain: str | None) -> InvalidFields:
+def _error_of(domain: str, subdomain: str | None) -> InvalidFields:
     try:
         canonical_name(domain, subdomain)
-    except InvalidFields as refusal:
-        return refusal
+    except InvalidFields as error:
+        return error
     raise ValueError(domain)
 
 
 _BAD_NAMES = ("exa mple", "192.0.2.1", "example", "example.local", "co.uk", f"{'a' * 60}." * 4 + "com")
 _INVALID_NAMES = [
-    *(_refusal_of(name, None) for name in _BAD_NAMES),
-    _refusal_of("example.com", "-"),
+    *(_error_of(name, None) for name in _BAD_NAMES),
+    _error_of("example.com", "-"),
     invalid("domain", "ours", OURS),
 ]
 PAGINATION = pagination_representation("DomainPagination").nested("pagination", required=False)
@@ -70,7 +70,7 @@ describe_domains = describe(
         "The domains, oldest first.",
         description="Without `page` and `limit`, the list contains all domains and has no `pagination`. With either of"
         " them, it is one page; a page past the end is empty.",
-        refusals=[invalid("page", "too_deep", TOO_DEEP)],
+        errors=[invalid("page", "too_deep", TOO_DEEP)],
     ),
     create=Operation(
         "addDomain",
@@ -79,7 +79,7 @@ describe_domains = describe(
         description="Needs the Pro or Enterprise plan. Create the `dnsRecords` of the response, then call `verify`"
         f" within {CLAIM_DAYS} days. Until then no short link can use the domain.",
         examples=[example(listed_domain.pick("", "domain subdomain").fields)],
-        refusals=[
+        errors=[
             invalid("domain"),
             *_INVALID_NAMES,
             PlanWithoutDomains(),
@@ -103,7 +103,7 @@ describe_domains = describe(
         description="Omitted settings keep their value; null removes a setting. Visitors get a 302, which is not "
         "counted as a click.",
         examples=[domain_settings.example],
-        refusals=[
+        errors=[
             *map(invalid_destination, _SETTINGS),
             *(invalid(name, code, message) for name in _SETTINGS for code, message in NO_DESTINATION.items()),
         ],
@@ -115,7 +115,7 @@ describe_domains = describe(
         description="The first account that verifies a name owns it. Keep the records: the service checks them every "
         "day. In an error, `data.checks` has for each record the expected and actual values, the resolver, "
         f"the `reason` ({_REASONS}, or null for a correct record) and one sentence of `advice`.",
-        refusals=[
+        errors=[
             _NOT_CONFIGURED,
             PlanWithoutDomains(),
             DomainTaken(),

@@ -90,7 +90,7 @@ describe_links = describe(
                 "redirectType": 301,
             },
         ],
-        refusals=[
+        errors=[
             invalid("originalUrl"),
             invalid_destination("originalUrl"),
             *(invalid("originalUrl", code, message) for code, message in NO_DESTINATION.items()),
@@ -99,7 +99,7 @@ describe_links = describe(
             DomainNotActive("go.example.com"),
             *_TAKEN,
             QuotaExceeded(604_800, limit=1_000, window=2_592_000),
-            admission.REFUSAL,
+            admission.TOO_MANY_CALLS,
         ],
         next_operations=_NEXT_OPERATIONS,
     ),
@@ -109,7 +109,7 @@ describe_links = describe(
         "One page; empty past the last page.",
         description="Newest first, unless `sortBy` and `sortOrder` say otherwise. Filters combine: a link must match"
         " all of them.",
-        refusals=[invalid("page", "too_deep", TOO_DEEP), BAD_TAGS, domain_not_found()],
+        errors=[invalid("page", "too_deep", TOO_DEEP), BAD_TAGS, domain_not_found()],
     ),
     retrieve=Operation(
         "getUrl",
@@ -125,13 +125,13 @@ describe_links = describe(
         description="You can send back a whole link. Read-only fields are ignored, except that a different"
         " `originalUrl` or `shortCode` is an error.",
         examples=[_example("title tags isActive")],
-        refusals=[
+        errors=[
             *(invalid(name, "immutable", "Cannot be changed.") for name in ("originalUrl", "shortCode")),
             *BAD_FIELDS,
             *_TAKEN,
             BadIfMatch(),
             ChangedMeanwhile(_EXAMPLE_LINK, _EXAMPLE_CHANGE),
-            admission.REFUSAL,
+            admission.TOO_MANY_CALLS,
         ],
     ),
     destroy=Operation(

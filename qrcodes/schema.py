@@ -56,7 +56,7 @@ describe_qr_codes = describe(
         " the response has the warning `low_contrast` or `inverted`.",
         examples=[example(qr_code.pick("", _SENT).fields)],
         placeholders={"urlId": "the `_id` of one of your URLs"},
-        refusals=[
+        errors=[
             invalid("foregroundColor", "contrast", _SAME_GREY),
             invalid("size", "too_small", _TOO_SMALL),
             *(invalid("logo", code, message) for code, message in _NO_LOGOS),
@@ -72,7 +72,7 @@ describe_qr_codes = describe(
         "List your QR codes page by page, newest first.",
         "One page; empty past the last page.",
         description="With `urlId`, only the QR codes of this URL.",
-        refusals=[invalid("page", "too_deep", TOO_DEEP), url_not_found()],
+        errors=[invalid("page", "too_deep", TOO_DEEP), url_not_found()],
     ),
     retrieve=Operation(
         "getQrCode",

@@ -129,7 +129,7 @@ class BadKey(InvalidFields):
 
 
 # The errors that idempotency adds to an action's own errors.
-REFUSALS = (BadKey(), RequestInProgress(), KeyMismatch(), StoredResponsesFull(3_600, limit=64))
+ERRORS = (BadKey(), RequestInProgress(), KeyMismatch(), StoredResponsesFull(3_600, limit=64))
 
 
 class Key(NamedTuple):
@@ -161,7 +161,7 @@ def idempotent(create: View) -> View:
 
 def takes_key(create: View) -> View:
     """Mark an action that calls ``respond_once``. The OpenAPI description then lists the header and its errors."""
-    create.idempotency_refusals = REFUSALS  # type: ignore[attr-defined] # attribute of this project
+    create.idempotency_errors = ERRORS  # type: ignore[attr-defined] # attribute of this project
     return create
 
 

@@ -62,7 +62,7 @@ describe_audit = describe(
         description="Changes of links, domains, keys, members, invitations, the workspace, sessions and the account:"
         " who changed what, and when. The creation of a link is not recorded. Filters combine. Passwords appear"
         " as `set` or `removed`, and addresses not at all. Changes older than the retention period are deleted.",
-        refusals=[
+        errors=[
             InvalidFields([BAD_CURSOR]),
             *(invalid(field, "id", NO_ID) for field in ("actor", "object")),
         ],

@@ -68,7 +68,7 @@ describe_workspaces = describe(
         " codes, and on the free plan also those on requests and links per month."
         " An account can create a limited number of workspaces in a day.",
         examples=[{"name": "Marketing"}],
-        refusals=[_BLANK, _DIRECTION, _TOO_MANY_WORKSPACES],
+        errors=[_BLANK, _DIRECTION, _TOO_MANY_WORKSPACES],
     ),
     retrieve=Operation(
         "getWorkspace",
@@ -82,14 +82,14 @@ describe_workspaces = describe(
         "The workspace.",
         description="You can send back the whole object: all fields but the name are ignored.",
         examples=[{"name": "Marketing"}],
-        refusals=[_BLANK, _DIRECTION],
+        errors=[_BLANK, _DIRECTION],
     ),
     destroy=Operation(
         "deleteWorkspace",
         "Delete an empty workspace.",
         "The workspace is deleted.",
         description="Move or delete its links and domains first.",
-        refusals=[PersonalWorkspace(), WorkspaceNotEmpty()],
+        errors=[PersonalWorkspace(), WorkspaceNotEmpty()],
     ),
 )
 
@@ -109,7 +109,7 @@ describe_members = describe(
         description=f"{_ROLES} Pending invitations of the member to a role that the member may no longer offer are"
         " withdrawn.",
         examples=[{"role": "editor"}],
-        refusals=[
+        errors=[
             invalid("role", "invalid_choice", '"x" is not a valid choice.'),
             _OWNER_REQUIRED,
             _TOO_MANY_WORKSPACES,
@@ -121,7 +121,7 @@ describe_members = describe(
         "Remove a member, or leave.",
         "The account is no longer a member.",
         description="Admins remove others; every member can leave. The member's links stay.",
-        refusals=[RoleRequired(Role.ADMIN), _OWNER_REQUIRED, LastOwner()],
+        errors=[RoleRequired(Role.ADMIN), _OWNER_REQUIRED, LastOwner()],
     ),
 )
 
@@ -142,7 +142,7 @@ describe_invitations = describe(
         f" pending invitations and {MAX_MEMBERS} members, and an account is a member of at most {MAX_MEMBERSHIPS}"
         " workspaces.",
         examples=[{"role": "editor", "email": "grace@example.com"}],
-        refusals=[
+        errors=[
             invalid("role", "invalid_choice", '"x" is not a valid choice.'),
             invalid("email"),
             _OWNER_REQUIRED,
@@ -166,7 +166,7 @@ describe_acceptance = describe(
         "The workspace.",
         description="Takes an access token only. The invitation works once, and not while the account of its inviter"
         " is disabled.",
-        refusals=[
+        errors=[
             InvitationNotFound(),
             InvitationForAnother(),
             TooManyMembers(),

@@ -121,44 +121,44 @@ def unknown_field(serializer: SerializerType) -> InvalidFields:
     sample = "example" if name is None else f"{name}_"
     try:
         Handling(is_strict=True).read(serializer(), {sample: None})
-    except InvalidFields as refusal:
-        return InvalidFields(refusal.errors[:1])
+    except InvalidFields as error:
+        return InvalidFields(error.errors[:1])
     raise ValueError(sample)
 
 
 def invalid_destination(field: str) -> InvalidFields:
     """Reasons to reject a URL that no schema can express."""
-    return InvalidFields([_refusal_of_destination(field, sample) for sample in _BAD_DESTINATIONS])
+    return InvalidFields([_error_of_destination(field, sample) for sample in _BAD_DESTINATIONS])
 
 
-def _refusal_of_destination(field: str, sample: str) -> FieldError:
+def _error_of_destination(field: str, sample: str) -> FieldError:
     try:
         canonical_destination(sample)
-    except InvalidDestination as refusal:
-        return FieldError(field, refusal.code, refusal.message)
+    except InvalidDestination as error:
+        return FieldError(field, error.code, error.message)
     raise ValueError(sample)
 
 
-def refusal_responses(refusals: Iterable[Exception]) -> dict[int, OpenApiResponse]:
+def error_responses(errors: Iterable[Exception]) -> dict[int, OpenApiResponse]:
     """One response for each status, with the actual error bodies as examples. Adds the errors of every operation."""
-    errors: dict[int, list[ServiceError]] = {}
+    by_status: dict[int, list[ServiceError]] = {}
     rules: list[FieldError] = []
-    for error in map(as_service_error, [*refusals, *_ALWAYS]):
+    for error in map(as_service_error, [*errors, *_ALWAYS]):
         if isinstance(error, InvalidFields) and error.code == InvalidFields.code:
             rules += error.errors
         elif error is not None:
-            errors.setdefault(error.status, []).append(error)
+            by_status.setdefault(error.status, []).append(error)
     if rules:
         # As many broken rules in a body as in a real response.
         bodies = [InvalidFields(rules[at : at + MAX_REPORTED]) for at in range(0, len(rules), MAX_REPORTED)]
-        errors[InvalidFields.status] = [*bodies, *errors.get(InvalidFields.status, [])]
+        by_status[InvalidFields.status] = [*bodies, *by_status.get(InvalidFields.status, [])]
     return {
         status: OpenApiResponse(
             _ERROR.serializer,
             _CONDITIONS[status],
-            _examples(errors[status]),
+            _examples(by_status[status]),
         )
-        for status in sorted(errors)
+        for status in sorted(by_status)
     }
 
 

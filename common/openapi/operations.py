@@ -37,7 +37,7 @@ from common.openapi.error_examples import (
     KEY_EXPIRED,
     NO_CREDENTIAL,
     bad_bodies,
-    refusal_responses,
+    error_responses,
     unknown_field,
 )
 from common.openapi.responses import WARNINGS, Field, Representation
@@ -159,7 +159,7 @@ class _Succeeded(BooleanField):
 class Operation:
     """One action of a view, in words. ``returns`` describes the successful response, which the view declares.
 
-    ``files`` replaces it for responses other than JSON, by media type. ``refusals`` are the action's own errors, and
+    ``files`` replaces it for responses other than JSON, by media type. ``errors`` are the action's own errors, and
     ``next_operations`` its OpenAPI links. An example of the request succeeds as it stands, or once the reader has
     replaced its ``placeholders``. ``parameters`` are those that the view does not declare.
     """
@@ -172,7 +172,7 @@ class Operation:
     examples: Sequence[Mapping[str, Any]] = ()
     placeholders: Mapping[str, str] = field(default_factory=dict)
     parameters: Sequence[OpenApiParameter] = ()
-    refusals: Sequence[Exception] = ()
+    errors: Sequence[Exception] = ()
     description: str = field(kw_only=True)
     next_operations: NextOperations | None = None
 
@@ -196,7 +196,7 @@ def _schema(
         key, text = getattr(view, "lookup_url_kwarg", None) or "id", f"The `_id` of the {of}."
         parameters.append(OpenApiParameter(key, str, OpenApiParameter.PATH, description=text))
     responses: dict[Any, OpenApiResponse] = dict(
-        refusal_responses([*operation.refusals, *_derived_refusals(of, view, name)])
+        error_responses([*operation.errors, *_derived_errors(of, view, name)])
     )
     returned: Returned | None = getattr(action, "returned", None)
     if returned is not None:
@@ -209,7 +209,7 @@ def _schema(
     if _access(view, name).role is not None and not view.has_workspace_in_path:
         parameters.append(WORKSPACE)
     parameters.append(PREFER)
-    if hasattr(action, "idempotency_refusals"):
+    if hasattr(action, "idempotency_errors"):
         parameters.append(IDEMPOTENCY_KEY)
     has_etag = returned is not None and returned.has_etag
     if has_etag and name == "update":
@@ -228,7 +228,7 @@ def _schema(
     )
 
 
-def _derived_refusals(of: str, view: type[ApiViewSet], name: str) -> Iterator[Exception]:
+def _derived_errors(of: str, view: type[ApiViewSet], name: str) -> Iterator[Exception]:
     action = getattr(view, name)
     options = getattr(action, "kwargs", {})
     if _METHODS.get(name) or "post" in getattr(action, "mapping", {}):
@@ -241,14 +241,14 @@ def _derived_refusals(of: str, view: type[ApiViewSet], name: str) -> Iterator[Ex
     role = access.role
     if name in view.access and view.takes_keys:
         yield KEY_EXPIRED
-        yield from _refusals_of_keys(access)
+        yield from _errors_of_keys(access)
     if role is not None:
         yield WorkspaceNotFound()
     if role not in (None, _LEAST_ROLE):
         yield RoleRequired(role)
     if _is_on_one_object(of, action, name):
         yield NotFound(f"{of[0].upper()}{of[1:]} not found.")
-    yield from getattr(action, "idempotency_refusals", ())
+    yield from getattr(action, "idempotency_errors", ())
 
 
 def _access(view: type[ApiViewSet], name: str) -> Access:
@@ -256,7 +256,7 @@ def _access(view: type[ApiViewSet], name: str) -> Access:
     return view.access.get(name, OWN_ACCOUNT)
 
 
-def _refusals_of_keys(access: Access) -> Iterator[Exception]:
+def _errors_of_keys(access: Access) -> Iterator[Exception]:
     if access.scope is not None:
         yield ScopeRequired(access.scope)
     if access.scope is None or not access.limited:

@@ -26,7 +26,7 @@ for _name, _serializer in {
 
 PAGINATION = pagination_representation("KeyPagination")
 _SCOPES = "; ".join(f"`{scope.value}`: {scope.label[0].lower()}{scope.label[1:]}" for scope in Scope)
-_REFUSALS = [
+_ERRORS = [
     invalid("name", "blank", "This field may not be blank."),
     invalid("name", "direction", DIRECTION_REFUSED),
     invalid("scopes", "limited", "A key with domainId or onlyOwn cannot have the scope domains:write."),
@@ -43,7 +43,7 @@ describe_keys = describe(
         "One page, without the keys themselves; empty past the last page.",
         description="Takes an access token only. Admins of a workspace see the keys of all members, others their own."
         " The account's own API key is not in the list: see GET /api/auth/api-key.",
-        refusals=[invalid("page", "too_deep", TOO_DEEP)],
+        errors=[invalid("page", "too_deep", TOO_DEEP)],
     ),
     create=Operation(
         "createKey",
@@ -56,8 +56,8 @@ describe_keys = describe(
         f" {', '.join(f'`{scope.value}`' for scope in Scope if scope in WORKSPACE_SCOPES)}. A member has at most"
         f" {MAX_KEYS} keys in a workspace.{CONFIRMATION}",
         examples=[{"name": "Nightly import", "scopes": ["urls:read", "urls:write"]}],
-        refusals=[
-            *_REFUSALS,
+        errors=[
+            *_ERRORS,
             invalid("expiresAt", "past", "Must be in the future."),
             TooManyKeys(),
             ConfirmationRequired(),
@@ -72,7 +72,7 @@ describe_keys = describe(
         " key can change it. Changes that let the key do more, such as a further scope or a later expiry, need a"
         " recent login." + CONFIRMATION,
         examples=[{"name": "Weekly import", "scopes": ["urls:write"]}],
-        refusals=[*_REFUSALS, KeyOfAnother(), ConfirmationRequired()],
+        errors=[*_ERRORS, KeyOfAnother(), ConfirmationRequired()],
     ),
     destroy=Operation(
         "deleteKey",
@@ -89,7 +89,7 @@ describe_keys = describe(
         f" {MAX_GRACE_SECONDS}; without it, it stops working before this response. A key that was replaced earlier"
         " stops working at once. Only the member who created the key can rotate it." + CONFIRMATION,
         examples=[{"graceSeconds": 3600}],
-        refusals=[
+        errors=[
             invalid(
                 "graceSeconds",
                 "max_value",

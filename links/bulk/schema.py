@@ -86,7 +86,7 @@ describe_bulk = describe(
         _RETURNS,
         description=_EACH,
         examples=[{"urls": [{"originalUrl": "https://example.com/", "title": "Spring sale"}]}],
-        refusals=[invalid("urls"), admission.REFUSAL],
+        errors=[invalid("urls"), admission.TOO_MANY_CALLS],
     ),
     bulk_update=Operation(
         "updateUrls",
@@ -98,7 +98,7 @@ describe_bulk = describe(
             {"urls": [{"_id": ID, "title": "Spring sale"}]},
         ],
         placeholders={"ids": OWN_IDS, "_id": "the `_id` of one of your URLs"},
-        refusals=[invalid("urls", "ambiguous", EITHER), admission.REFUSAL],
+        errors=[invalid("urls", "ambiguous", EITHER), admission.TOO_MANY_CALLS],
     ),
     bulk_delete=Operation(
         "deleteUrls",
@@ -107,7 +107,7 @@ describe_bulk = describe(
         description="Items fail independently. If no URL is found, the response is 404 and has the results, too.",
         examples=[{"ids": [ID]}],
         placeholders={"ids": OWN_IDS},
-        refusals=[invalid("ids"), NothingDeleted(), admission.REFUSAL],
+        errors=[invalid("ids"), NothingDeleted(), admission.TOO_MANY_CALLS],
     ),
     move=Operation(
         "moveUrls",
@@ -118,12 +118,12 @@ describe_bulk = describe(
         " moved. Items fail independently, but more QR codes than a workspace can have fail the whole call.",
         examples=[{"ids": [ID], "workspaceId": "01a1fa86-5c3e-7f10-8d44-6a2b9c0e7f81"}],
         placeholders={"ids": OWN_IDS, "workspaceId": "the `_id` of the other workspace"},
-        refusals=[
+        errors=[
             invalid("ids"),
             SameWorkspace(),
             SourceBanned(),
             CapReached(100_000, "QR codes"),
-            admission.REFUSAL,
+            admission.TOO_MANY_CALLS,
         ],
     ),
 )

@@ -21,7 +21,7 @@ describe_history = describe(
         "One page; more pages follow as long as `nextCursor` is not null.",
         description="Also for a deleted link. The creation of a link is not recorded. A password appears as `set` or"
         " `removed`. Changes older than the retention period are deleted.",
-        refusals=[InvalidFields([BAD_CURSOR])],
+        errors=[InvalidFields([BAD_CURSOR])],
     ),
     undelete=Operation(
         "undeleteUrl",
@@ -29,7 +29,7 @@ describe_history = describe(
         "The link as it was, with its codes, clicks, reports and QR codes.",
         description=f"Within {UNDELETE_DAYS} days of the deletion. If its domain has been deleted since, the link"
         " moves to the default domain, and loses a custom code that is taken there.",
-        refusals=[CodeTaken("spring")],
+        errors=[CodeTaken("spring")],
     ),
     restore=Operation(
         "restoreUrlChange",
@@ -42,6 +42,6 @@ describe_history = describe(
                 "changeId", str, OpenApiParameter.PATH, description="The `_id` of a change of the URL."
             )
         ],
-        refusals=[NotFound("Change not found."), NotRestorable(), CodeTaken("spring"), *BAD_FIELDS],
+        errors=[NotFound("Change not found."), NotRestorable(), CodeTaken("spring"), *BAD_FIELDS],
     ),
 )

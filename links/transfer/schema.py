@@ -74,12 +74,12 @@ describe_transfers = describe(
         " keep their codes, which may contain `-`, `.`, `_` and `~` and have 1 to 255 characters, their creation dates"
         " and numbers of clicks. Writes nothing unless `dryRun` is false.",
         examples=[{"content": _CSV}],
-        refusals=[
+        errors=[
             invalid("content"),
             *(invalid("content", code, message) for code, message in _UNREADABLE.items()),
             domain_not_found(),
             DomainNotActive("go.example.com"),
-            admission.REFUSAL,
+            admission.TOO_MANY_CALLS,
         ],
     ),
     export_urls=Operation(
@@ -87,7 +87,7 @@ describe_transfers = describe(
         "Export your short links, or those that match the filters.",
         description="Newest first. The file can be imported again. It contains no passwords.",
         files=_FILES,
-        refusals=[BAD_TAGS, domain_not_found(), Busy()],
+        errors=[BAD_TAGS, domain_not_found(), Busy()],
     ),
     export_selected=Operation(
         "exportSelectedUrls",
@@ -96,6 +96,6 @@ describe_transfers = describe(
         files=_FILES,
         examples=[{"ids": [ID]}],
         placeholders={"ids": OWN_IDS},
-        refusals=[invalid("ids")],
+        errors=[invalid("ids")],
     ),
 )

@@ -34,7 +34,7 @@ describe_simulation = describe(
             },
             {},
         ],
-        refusals=[
+        errors=[
             invalid("address", "address", str(AddressField.default_error_messages["address"])),
             invalid("method", "method", str(MethodField.default_error_messages["method"])),
             invalid("country", "country", str(CountryField.default_error_messages["country"])),
