@@ -39,8 +39,8 @@ from limits.attempts import Limit
 from limits.guessing import PER_NETWORK
 from pages.responses import refuse_attempts
 from sign_in import refusals
-from sign_in.mails import refuse_mail
-from sign_in.return_paths import is_own_page
+from sign_in.refusals import refuse_mail
+from sign_in.safe_urls import is_own_page
 
 FAILURES_ALLOWED = Limit(attempts=5, seconds=PER_NETWORK.seconds)
 

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from accounts.second_factor import lacks_second_factor
 from pages.responses import page
-from sign_in.return_paths import is_own_page
+from sign_in.safe_urls import is_own_page
 
 
 @require_safe

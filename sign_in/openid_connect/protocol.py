@@ -19,7 +19,7 @@ from django.core.cache import cache
 from django.urls import reverse
 
 from sign_in.openid_connect.conversations import Conversation, ProviderFailed, converse
-from sign_in.provider_urls import is_secure_url
+from sign_in.safe_urls import is_secure_url
 
 # Asymmetric ones only: nobody but the provider has a key that signs.
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")

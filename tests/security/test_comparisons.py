@@ -30,7 +30,7 @@ PUBLIC = {
         "domains/verification/proof.py",
         "sign_in/adapters.py",
         "sign_in/openid_connect/protocol.py",
-        "sign_in/sign_up/forms.py",
+        "sign_in/sign_up.py",
     ),
 }
 

@@ -22,7 +22,7 @@ from accounts.services import NewAccount
 from accounts.workspaces import invitations
 from shortener_project.configuration.django_settings.sign_in import provider_settings, sign_in_settings
 from shortener_project.configuration.mail import MailServer
-from sign_in.sign_up.confirmation import LINK_SECONDS
+from sign_in.sign_up import LINK_SECONDS
 from testing.accounts.accounts import PASSWORD
 from testing.accounts.workspaces import team
 from testing.pages.html import parse
