@@ -39,7 +39,7 @@ from links.destinations.batch_lookup import Key, read_targets
 from links.destinations.codes import codes_of
 from links.destinations.known_links import known_links
 from links.destinations.lookup import Target, site_of
-from redirects.unknown_code_limit import link_key
+from redirects.request_guard import link_key
 
 # A key of the fast lane and its prepared answer.
 Entry = tuple[bytes, bytes]
@@ -53,7 +53,7 @@ log = logging.getLogger(__name__)
 
 
 class Part(NamedTuple):
-    """``position``: where the next part begins. ``is_last``: nothing follows."""
+    """Some of the shared entries. ``position``: where the next part begins. ``is_last``: nothing follows."""
 
     entries: list[Entry]
     position: int
@@ -112,7 +112,10 @@ class SharedEntries:
 
 
 class Loaders:
-    """``current`` is what a worker reads that is forked now. ``is_due``: this worker must start the loader."""
+    """Which loader a new worker uses.
+
+    ``current`` is what a worker reads that is forked now. ``is_due``: this worker must start the loader.
+    """
 
     def __init__(self) -> None:
         self.current: SharedEntries | None = None

@@ -16,10 +16,9 @@ from gunicorn.config import Config
 
 from fastlane.fast.lane import FastLane
 from fastlane.handoff.between_processes import Handoff
-from fastlane.handoff.lookups import Lookups
-from fastlane.sockets.connection import Connection
+from fastlane.handoff.link_lookups import LinkLookups
+from fastlane.sockets.connections import Connection, OpenConnections
 from fastlane.sockets.event_loop import EventLoop
-from fastlane.sockets.open_connections import OpenConnections
 from fastlane.sockets.outgoing import Incoming
 
 CLIENT = ("192.0.2.1", 40000)
@@ -61,7 +60,7 @@ class Site:
         )
         log = logging.getLogger(__name__)
         pool: Any = self.queue
-        self.lookups = Lookups(self.loop, pool, self.queue, log, on_unresolved=self.unresolved.append)
+        self.lookups = LinkLookups(self.loop, pool, self.queue, log, on_unresolved=self.unresolved.append)
         self.clients: list[socket.socket] = []
         self.served: list[socket.socket] = []
 

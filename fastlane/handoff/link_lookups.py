@@ -1,4 +1,4 @@
-"""Connections waiting for a database lookup, keyed by (host, code).
+"""Reads links that a worker does not have, while the connections with their requests wait.
 
 Concurrent visitors of a link share one lookup, and lookups that are due together share one query: a batch takes all
 that have arrived during the previous ones. So a busy worker with a cold cache sends few queries, and an idle one does
@@ -12,15 +12,54 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from itertools import islice
+from math import inf
 from typing import Any
 
 from django.conf import settings
+from django.db import Error, connection
 
+from common.database import is_outage
+from common.host.cache_versions import versions_of
+from common.host.metrics import count_lookups
+from common.host.state import UNHEARD_SECONDS, is_hearing
 from common.repeated_lines import REPEATED
-from fastlane.fast.lookup import lookup_many
-from fastlane.fast.prepared import valid_for_waiting
+from fastlane.fast.prepared import prepare, valid_for_waiting
 from fastlane.handoff.between_processes import Handoff
 from fastlane.sockets.event_loop import EventLoop
+from links.destinations.batch_lookup import Key, load_targets, sites_of
+from links.destinations.lookup import recall_target
+
+# Seconds after which a lookup checks again whether the database is still unreachable.
+REMEMBERED_SECONDS = 5.0
+
+
+def lookup(host: str, code: str) -> bytes | None:
+    """Load and prepare one link, as `lookup_many` does."""
+    [prepared] = lookup_many([(host, code)])
+    return prepared
+
+
+def lookup_many(keys: Sequence[Key]) -> list[bytes | None]:
+    """Load and prepare links from the database, or from this host's memory during a database outage.
+
+    None: neither has the link; the Django view replies.
+    """
+    count_lookups(misses=len(keys))
+    before = [versions_of(*key) for key in sites_of(keys)]
+    seconds = inf if is_hearing() else UNHEARD_SECONDS
+    try:
+        results = load_targets(keys)
+    except Error as error:
+        connection.close()
+        if not is_outage(error):
+            return [None] * len(keys)
+        remembered = [recall_target(host, code) for host, code in keys]
+        return [
+            None if target is None else prepare(versions, target, REMEMBERED_SECONDS)
+            for versions, target in zip(before, remembered, strict=True)
+        ]
+    return [prepare(versions, result, seconds) for versions, result in zip(before, results, strict=True)]
+
 
 _Key = tuple[str, str]
 _Results = list[bytes | None]
@@ -30,7 +69,7 @@ _BATCHES = 2
 _BATCH = 100
 
 
-class Lookups:
+class LinkLookups:
     """Calls ``on_unresolved`` with connections that the fast lane cannot answer after the lookup, or that have waited
     for it for too long. Main thread only.
     """

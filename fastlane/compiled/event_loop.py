@@ -1,23 +1,70 @@
-"""The event loop with its compiled part: known plain links are answered without Python code for each request."""
+"""The event loop with its compiled part: known plain links are answered without Python code for each request.
+
+It runs if the compiled module was built from the present source and understands this version's tables.
+"""
 
 from __future__ import annotations
 
 import socket
 import time
 from collections.abc import Callable
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from functools import cache, partial
+from importlib import import_module
+from struct import Struct
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from django.conf import settings
+
+from analytics.journal.records import encode_fields, frame
 from common.host.internal_listener import is_internal_address
-from fastlane.compiled.loading import load
+from fastlane.compiled.build import source_version
 from fastlane.fast.lane import FastLane
-from fastlane.sockets.connection import Connection
+from fastlane.fast.prepared import HEAD_BYTES, unpack_head
+from fastlane.sockets.connections import Connection, OpenConnections
 from fastlane.sockets.event_loop import ConnectionSource, EventLoop
-from fastlane.sockets.open_connections import OpenConnections
 from fastlane.sockets.outgoing import Incoming
 
 if TYPE_CHECKING:
     from fastlane.compiled.plain_links import PlainLinks
+
+
+_SAMPLE = bytes(range(256))
+
+
+class Loaded(NamedTuple):
+    """The class of the compiled module. None if the event loop runs in Python; ``reason`` says why, for the log."""
+
+    plain_links: type[PlainLinks] | None
+    reason: str
+
+
+@cache
+def load() -> Loaded:
+    """Call it before gunicorn forks, so that all workers share the module's memory."""
+    if settings.COMPILED_LOOP == "off":
+        return Loaded(None, "COMPILED_LOOP=off")
+    try:
+        module = import_module("fastlane.compiled.plain_links")
+    except ModuleNotFoundError as error:
+        return Loaded(None, f"the compiled loop is not installed, see `make accelerate` ({error})")
+    except Exception as error:
+        # A module of another version may fail in any way.
+        return Loaded(None, f"the compiled loop cannot be loaded, run `make accelerate` ({error!r})")
+    # A module of another version may lack everything else.
+    if getattr(module, "version", "") != source_version() or not _has_present_formats(module):
+        return Loaded(None, "the compiled loop was built from other sources, run `make accelerate`")
+    return Loaded(module.PlainLinks, "")
+
+
+def _has_present_formats(module: Any) -> bool:
+    prepared_head = Struct(module.PREPARED_FORMAT)
+    record_head = encode_fields(0, 0, 0, 0, b"", b"", b"")
+    return (
+        (HEAD_BYTES, len(frame(b"")), len(record_head)) == module.SIZES
+        and prepared_head.size == HEAD_BYTES
+        and prepared_head.unpack_from(_SAMPLE) == unpack_head(_SAMPLE)
+        and bool(module.frame(_SAMPLE) == frame(_SAMPLE))
+    )
 
 
 class CompiledEventLoop(EventLoop):
@@ -68,7 +115,7 @@ class CompiledEventLoop(EventLoop):
         super().unlisten(listener)
 
     def run_once(self, timeout: float = 0.0) -> int:
-        """As `EventLoop.run_once`. If it may wait, run more than one iteration while the compiled part answers all."""
+        """Run one iteration or, if it may wait and the compiled part answers all, more than one."""
         answered = 0
         for statuses, seconds in self._plain_links.run(timeout):
             self._counts.add(statuses, seconds)
@@ -84,7 +131,7 @@ class CompiledEventLoop(EventLoop):
     def _on_answered(
         self, connection: Connection, data: bytes, rest: bytes, closes: bool, is_limited: bool
     ) -> None:
-        """``data`` is the unsent part of the answers."""
+        """Send what the compiled part could not. ``data`` is the unsent part of the answers."""
         if closes and not data and not rest:
             self._open.finish(connection)
             return

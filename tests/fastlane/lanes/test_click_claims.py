@@ -20,14 +20,13 @@ from pytest_django.fixtures import Settings
 
 from common.host.guess_counts import guesses
 from fastlane.fast.lane import FastLane
-from fastlane.fast.lookup import lookup
-from fastlane.handoff import claims
+from fastlane.handoff import click_claims
 from fastlane.handoff.between_processes import Handoff
-from fastlane.handoff.claims import Claims
-from fastlane.handoff.departures import PendingHandoffs
-from fastlane.sockets.connection import Connection
+from fastlane.handoff.click_claims import ClickClaims
+from fastlane.handoff.link_lookups import lookup
+from fastlane.handoff.request_queue import RequestQueue
+from fastlane.sockets.connections import Connection, OpenConnections
 from fastlane.sockets.event_loop import EventLoop
-from fastlane.sockets.open_connections import OpenConnections
 from fastlane.sockets.outgoing import Incoming
 from links.models import ClickCounter, Link
 from testing.polling import DEADLINE
@@ -63,14 +62,14 @@ class Running:
         loop = EventLoop(connections, self.lane, config=Config(), on_deferred=lambda *_: None)
         opened.callback(loop.close)
         poller = opened.enter_context(selectors.DefaultSelector())
-        pending = PendingHandoffs(
+        pending = RequestQueue(
             poller,
             None,
             has_idle_thread=lambda: True,
             submit=self.for_django.append,
             on_released=self.released.append,
         )
-        self.claims = Claims(loop, pending, self.deferred, logging.getLogger(__name__))
+        self.claims = ClickClaims(loop, pending, self.deferred, logging.getLogger(__name__))
         self._opened = opened
 
     def lookup(self, code: str) -> None:
@@ -104,7 +103,7 @@ def running(
 ) -> Iterator[Running]:
     # However long this process stops, a claim stays in the queue, and a pause lasts until the end of the test.
     settings.API_QUEUE_SECONDS = DEADLINE
-    monkeypatch.setattr(claims, "PAUSE_SECONDS", DEADLINE)
+    monkeypatch.setattr(click_claims, "PAUSE_SECONDS", DEADLINE)
     with ExitStack() as opened:
         running = Running(opened)
         yield running
