@@ -98,7 +98,7 @@ def stored_bytes(workspace: Workspace) -> int:
 
 
 def storage_limit(plan: str) -> int:
-    """In bytes; 0: no limit."""
+    """The most bytes that a workspace with this plan may store; 0: no limit."""
     return int(settings.STORAGE_LIMITS[plan]) * MEGABYTE
 
 

@@ -63,7 +63,7 @@ def signature() -> str:
 
 
 def send_mail(email: str, subject: str, text: str) -> MailProblem | None:
-    """As `deliver`."""
+    """Sends a mail with our signature. None if the server accepted it; call it outside transactions."""
     return deliver(EmailMessage(subject_of_mail(subject), f"{text}\n\n{signature()}\n", to=[email]))
 
 

@@ -45,7 +45,7 @@ from sign_in.safe_urls import is_own_page
 
 
 class _LowerCaseEmail(forms.EmailField):
-    """In lower case before validation: some letters are longer in lower case."""
+    """An address, put into lower case before validation: some letters are longer in lower case."""
 
     def to_python(self, value: Any) -> str:
         return str(super().to_python(value)).lower()

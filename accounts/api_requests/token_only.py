@@ -7,7 +7,7 @@ from common.rest.api import ApiViewSet
 
 
 class TokenOnlyViewSet(ApiViewSet):
-    """For what only a person who logged in can do; a key cannot."""
+    """Base of the views for what only a person who logged in can do; a key cannot."""
 
     authentication_classes = [BearerAuthentication]
     takes_keys = False

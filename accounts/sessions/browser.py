@@ -96,6 +96,6 @@ def token_for_browser(user: User, browser_session: str) -> BrowserToken | None:
 
 
 def record_use(browser_session: str) -> None:
-    """For the list of sessions, exact to USE_SECONDS."""
+    """Record the time of use for the list of sessions, exact to USE_SECONDS."""
     with connection.cursor() as cursor:
         cursor.execute(_RECORD_USE, [browser_session])

@@ -107,7 +107,7 @@ def _unchanged(session: Session, claims: Claims) -> QuerySet[Session]:
 
 
 def _report_reuse(session: Session) -> None:
-    """For the operator. The row of the session records the time and the reason."""
+    """Tell the operator. The row of the session records the time and the reason."""
     log.warning(
         "A refresh token was used twice, so it may have been stolen. Its session was ended.",
         extra={"fields": {"account": str(session.user.public_id), "session": str(session.public_id)}},

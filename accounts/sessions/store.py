@@ -88,7 +88,7 @@ class SessionStore(db.SessionStore):
         return expiry if self._ends_at is None else min(expiry, self._ends_at)
 
     def record_use(self) -> None:
-        """For the account's list of sessions, at most once a minute."""
+        """Record the time of use for the account's list of sessions, at most once a minute."""
         last, key = self._last_used_at, self.stored_key
         if last is not None and key is not None and timezone.now() - last > timedelta(seconds=USE_SECONDS):
             record_use(key)

@@ -30,7 +30,7 @@ class UpdateMemberSerializer(Object):
 
 
 class _Email(serializers.EmailField):
-    """In lower case before validation: some letters are longer in lower case."""
+    """An address, put into lower case before validation: some letters are longer in lower case."""
 
     def to_internal_value(self, data: Any) -> str:
         return str(super().to_internal_value(data)).lower()

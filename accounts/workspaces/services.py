@@ -47,7 +47,7 @@ def require_free_ownership(account: User) -> None:
 
 
 def require_free_membership(account: User) -> None:
-    """As `require_free_ownership`, for every membership. Raises TooManyMemberships."""
+    """Lock the account's row and count its memberships, like `require_free_ownership`. Raises TooManyMemberships."""
     lock_account(account.pk)
     if Member.objects.filter(user=account).count() >= MAX_MEMBERSHIPS:
         raise TooManyMemberships
@@ -180,7 +180,10 @@ def _delete(workspace: Workspace, actor: User) -> None:
 
 
 def change_role(*, workspace: Workspace, actor: User, member_id: UUID, role: Role | None) -> Member:
-    """Without ``role``, the member stays as it is. Raises NotFound, RoleRequired, LastOwner or TooManyWorkspaces."""
+    """Give a member another role, or without ``role`` none.
+
+    Raises NotFound, RoleRequired, LastOwner or TooManyWorkspaces.
+    """
     with authored_transaction():
         member, actors_role = _lock_member(workspace, actor, member_id)
         if role is None:

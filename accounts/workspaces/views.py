@@ -153,7 +153,7 @@ class InvitationViewSet(_InWorkspace):
 
     @returns(201, "Invitation created successfully.", invitation=new_invitation)
     def create(self, request: Request, id: str) -> dict[str, Any]:
-        """Without an Idempotency-Key: a stored response would contain the token for a day."""
+        """Takes no Idempotency-Key: a stored response would contain the token for a day."""
         invitation, token = invitations.invite(
             workspace=self.membership.workspace,
             inviter=account_of(request),

@@ -151,7 +151,7 @@ _STRICT = re.compile(r'(?:^|,)\s*handling\s*=\s*(?:strict|"strict")\s*(?:[;,]|$)
 
 
 class NoFields(serializers.Serializer[Any]):
-    """For bodies and queries of which the service reads nothing."""
+    """The serializer of bodies and queries of which the service reads nothing."""
 
 
 def prefers_strict(prefer: str) -> bool:
