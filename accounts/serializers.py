@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from accounts.representations import own_account
 from accounts.second_factor import MAX_CHARACTERS
-from common.rest.fields import Object, Text
+from common.rest.fields import Text
 
 
 class LoginSerializer(serializers.Serializer[Any]):
@@ -23,7 +23,7 @@ class RefreshSerializer(serializers.Serializer[Any]):
     refreshToken = Text(max_length=2000)
 
 
-class ProfileSerializer(Object):
+class ProfileSerializer(serializers.Serializer[Any]):
     """A client may send back the whole account: read-only fields are ignored, but not a different ``email``."""
 
     returned = own_account.names

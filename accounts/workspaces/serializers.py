@@ -6,14 +6,14 @@ from rest_framework import serializers
 
 from accounts.representations import member_object, read_workspace_object
 from accounts.rights import Role
-from common.rest.fields import Name, Object
+from common.rest.fields import Name
 
 
 class CreateWorkspaceSerializer(serializers.Serializer[Any]):
     name = Name(max_length=100)
 
 
-class UpdateWorkspaceSerializer(Object):
+class UpdateWorkspaceSerializer(serializers.Serializer[Any]):
     """Clients may send back the whole object."""
 
     returned = read_workspace_object.names
@@ -21,7 +21,7 @@ class UpdateWorkspaceSerializer(Object):
     name = Name(max_length=100, required=False)
 
 
-class UpdateMemberSerializer(Object):
+class UpdateMemberSerializer(serializers.Serializer[Any]):
     """Clients may send back the whole object."""
 
     returned = member_object.names

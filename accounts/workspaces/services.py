@@ -180,7 +180,7 @@ def _delete(workspace: Workspace, actor: User) -> None:
 
 
 def change_role(*, workspace: Workspace, actor: User, member_id: UUID, role: Role | None) -> Member:
-    """Give a member another role, or without ``role`` none.
+    """Give a member this role. Without ``role``, the member keeps the former one.
 
     Raises NotFound, RoleRequired, LastOwner or TooManyWorkspaces.
     """
