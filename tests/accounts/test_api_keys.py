@@ -1,4 +1,11 @@
+"""The account's API key: its form, how it is read and replaced, and where a request has it."""
+
+from __future__ import annotations
+
 import logging
+import re
+import string
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.db import connection
@@ -6,11 +13,74 @@ from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from accounts import api_keys
-from accounts.models import ApiKey
-from accounts.services import NewAccount
-from testing.accounts.accounts import bearer_client, key_status
-from tests.accounts.credentials.api_keys import NOT_GIVEN, TOKEN_ONLY, read, rotate
-from tests.accounts.credentials.api_keys import alice as alice
+from accounts.models import ApiKey, User
+from accounts.services import NewAccount, read_api_key, rotate_api_key
+from testing.accounts.accounts import PASSWORD, account, bearer_client, key_status
+from testing.cases import for_each
+
+NOT_GIVEN = {
+    "success": False,
+    "message": "Authentication credentials were not provided.",
+    "code": "not_authenticated",
+}
+TOKEN_ONLY = "This endpoint takes a Bearer token from POST /api/auth/login, not an API key."
+
+
+@pytest.fixture
+def alice(db: None) -> NewAccount:
+    """Has no usable password: no test here logs in, and hashing one takes time."""
+    user = User.objects.create(email="alice@example.com", password="!")
+    return NewAccount(user, PASSWORD, rotate_api_key(user=user))
+
+
+def rotate(client: APIClient) -> str:
+    response = client.post("/api/auth/regenerate-api-key")
+    body = response.json()
+    assert (response.status_code, body) == (200, {"success": True, "apiKey": body["apiKey"]})
+    return body["apiKey"]
+
+
+def read(client: APIClient) -> object:
+    response = client.get("/api/auth/api-key")
+    assert response.status_code == 200
+    return response.json()
+
+
+def test_key_is_a_prefix_thirty_two_random_characters_and_a_checksum(alice: NewAccount) -> None:
+    assert re.fullmatch(r"sl_live_[0-9A-Za-z]{32}[0-9A-Za-z]{6}", alice.api_key, re.ASCII)
+
+
+def test_checksum_is_crc32_in_base62() -> None:
+    """Calculated by hand, as scanners in other languages do."""
+    body = "sl_live_" + "0" * 32
+    assert api_keys.is_well_formed(body + "3QF6xy") is True
+
+
+def test_keys_are_unique_and_use_the_whole_alphabet() -> None:
+    new_keys = [api_keys.new_key() for _ in range(500)]
+    assert len(set(new_keys)) == 500
+    assert {character for key in new_keys for character in key[8:40]} == set(
+        string.ascii_letters + string.digits
+    )
+    assert [key for key in new_keys if not api_keys.is_well_formed(key)] == []
+
+
+@for_each("position", range(46))
+def test_one_wrong_character_anywhere_breaks_the_checksum(position: int) -> None:
+    key = api_keys.new_key()
+    others = set(string.ascii_letters + string.digits + "_- é\0\n") - {key[position]}
+    survivors = [
+        other for other in others if api_keys.is_well_formed(key[:position] + other + key[position + 1 :])
+    ]
+    assert survivors == []
+
+
+@for_each("position", range(8, 39))
+def test_two_swapped_neighbours_break_the_checksum(position: int) -> None:
+    key = api_keys.new_key()
+    swapped = key[:position] + key[position + 1] + key[position] + key[position + 2 :]
+    assert api_keys.is_well_formed(swapped) is (swapped == key)
+
 
 REFUSED = {"success": False, "message": "The API key is not valid.", "code": "not_authenticated"}
 KEY_IN_WRONG_HEADER = "This is an API key, not a token. Send it in the X-API-Key header."
@@ -217,3 +287,115 @@ def test_new_key_is_encrypted_with_the_current_secret(
     key = rotate(bearer)
     settings.SECRET_KEY_FALLBACKS = []
     assert read(bearer) == {"success": True, "apiKey": key}
+
+
+@pytest.mark.parametrize(("method", "path"), [("get", "api-key"), ("post", "regenerate-api-key")])
+def test_a_key_cannot_read_or_replace_itself(
+    method: str, path: str, alice: NewAccount, api: APIClient
+) -> None:
+    response = getattr(api, method)(f"/api/auth/{path}")
+    assert (response.status_code, response.json(), response.headers["WWW-Authenticate"]) == (
+        401,
+        {**NOT_GIVEN, "message": TOKEN_ONLY},
+        'Bearer realm="api"',
+    )
+    assert key_status(alice.api_key) == 200
+
+
+@pytest.mark.parametrize("key", ["", "wrong", api_keys.new_key()], ids=["empty", "malformed", "unknown"])
+def test_the_refusal_of_an_invalid_key_does_not_say_that_a_token_is_required(
+    key: str, db: None, anonymous: APIClient
+) -> None:
+    response = anonymous.get("/api/auth/api-key", headers={"x-api-key": key})
+    assert (response.status_code, response.json()) == (401, NOT_GIVEN)
+
+
+def test_owner_reads_the_current_key(alice: NewAccount, stranger: NewAccount) -> None:
+    assert read(bearer_client(alice.user)) == {"success": True, "apiKey": alice.api_key}
+    assert read(bearer_client(stranger.user)) == {"success": True, "apiKey": stranger.api_key}
+
+
+def test_a_key_sent_with_a_token_is_allowed(alice: NewAccount, bearer: APIClient) -> None:
+    response = bearer.get("/api/auth/api-key", headers={"x-api-key": alice.api_key})
+    assert response.json() == {"success": True, "apiKey": alice.api_key}
+
+
+def test_responses_that_contain_a_key_are_not_cached(bearer: APIClient) -> None:
+    responses = [bearer.get("/api/auth/api-key"), bearer.post("/api/auth/regenerate-api-key")]
+    assert [response.headers["Cache-Control"] for response in responses] == ["no-store", "no-store"]
+
+
+def test_account_without_a_key_reads_null_and_can_create_one(alice: NewAccount, bearer: APIClient) -> None:
+    ApiKey.objects.all().delete()
+    assert read(bearer) == {"success": True, "apiKey": None}
+    key = rotate(bearer)
+    assert key_status(key) == 200
+    assert read(bearer) == {"success": True, "apiKey": key}
+
+
+@pytest.mark.parametrize("body", [None, {}, {"apiKey": "sl_live_chosen", "user": 1}])
+def test_caller_cannot_choose_the_new_key(body: object, alice: NewAccount, bearer: APIClient) -> None:
+    response = bearer.post("/api/auth/regenerate-api-key", body)
+    key = response.json()["apiKey"]
+    assert response.status_code == 200
+    assert key != alice.api_key
+    assert api_keys.is_well_formed(key)
+
+
+def test_each_of_twenty_rotations_leaves_one_valid_key(alice: NewAccount, bearer: APIClient) -> None:
+    dead: list[str] = []
+    living = alice.api_key
+    for _ in range(20):
+        assert key_status(living) == 200
+        dead.append(living)
+        living = rotate(bearer)
+        assert read(bearer) == {"success": True, "apiKey": living}
+        assert key_status(dead[-1]) == 401
+    assert len({living, *dead}) == 21
+    assert [key_status(key) for key in [*dead, living]] == [*[401] * 20, 200]
+
+
+def test_rotation_does_not_affect_other_accounts(
+    stranger: NewAccount, strange_api: APIClient, bearer: APIClient
+) -> None:
+    rotate(bearer)
+    assert strange_api.get("/api/urls").status_code == 200
+    assert read(bearer_client(stranger.user)) == {"success": True, "apiKey": stranger.api_key}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_old_key_is_invalid_on_every_connection_before_the_response() -> None:
+    """Checked on another connection, as another worker would."""
+    alice = account("alice@example.com")
+    bearer = bearer_client(alice.user)
+
+    def statuses(*given: str) -> list[int]:
+        try:
+            return [key_status(key) for key in given]
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as background:
+        old = alice.api_key
+        assert background.submit(statuses, old).result() == [200]
+        for _ in range(20):
+            new = rotate(bearer)
+            assert background.submit(statuses, old, new).result() == [401, 200]
+            old = new
+
+
+@pytest.mark.django_db(transaction=True)
+def test_concurrent_rotations_leave_one_valid_key_which_is_the_one_read() -> None:
+    alice = account("alice@example.com")
+
+    def turn(_: int) -> str:
+        try:
+            return rotate(bearer_client(alice.user))
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(8) as pool:
+        new_keys = list(pool.map(turn, range(16)))
+    assert len(set(new_keys)) == 16
+    assert ApiKey.objects.count() == 1
+    assert [key for key in new_keys if key_status(key) == 200] == [read_api_key(user=alice.user)]
