@@ -106,7 +106,7 @@ class Admission:
             self._leave()
 
     def _enter(self, caller: str) -> _Waiter | None:
-        """None if the caller is admitted at once."""
+        """Returns the caller's place in the queue, or None if the caller is admitted at once."""
         with self._lock:
             if self._running < self.at_once:
                 self._start(caller)

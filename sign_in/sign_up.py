@@ -103,7 +103,7 @@ def mail_answer(sign_up: SignUp) -> MailProblem | None:
 
 
 def read_link(token: str) -> SignUp | None:
-    """None if the link is not valid, has expired, or was used."""
+    """What the link says, or None if it is not valid, has expired, or was used."""
     try:
         email, target = CurrentKeySigner(salt=_SALT).unsign_object(token, max_age=LINK_SECONDS)
     except signing.BadSignature:
@@ -180,7 +180,7 @@ def confirm(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _create(request: HttpRequest, confirmed: SignUp, form: NewAccount) -> HttpResponse | None:
-    """None if the service refuses a field; the form then has the error."""
+    """Create the account. Returns None if the service refuses a field; the form then has the error."""
     try:
         with admit_network(account_hashing, address_of_client(request)):
             user = create_account(

@@ -72,7 +72,10 @@ password_reset_from_key = _for_passwords(account.password_reset_from_key)
 @require_safe
 @login_required
 def no_password(request: HttpRequest) -> HttpResponse:
-    """Without a current password to ask for, allauth would let anybody with access to the browser set one."""
+    """The page of accounts without a password.
+
+    With no current one to ask for, allauth would let anybody with access to the browser set a password.
+    """
     return render(request, "sign_in/no_password.html")
 
 

@@ -29,7 +29,7 @@ class RequestThrottle(BaseThrottle):
 
 
 def _counted(request: Request) -> Rate | None:
-    """None without a limit."""
+    """Count the request, unless authentication has done so. Returns None if the caller has no limit."""
     caller = request.auth
     if isinstance(caller, Caller):
         limit = requests_per_minute(caller.plan)

@@ -77,7 +77,7 @@ def last_change(owner_id: int, object_id: UUID) -> Change | None:
 
 
 def visible_actor(change: Change) -> User | None:
-    """None for the service, for a deleted account, and for an operator: the owner does not learn who that is."""
+    """The account to show. None for the service, a deleted account, or an operator, whom owners do not learn."""
     return None if change.via == Via.OPERATOR else change.actor
 
 

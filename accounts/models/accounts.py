@@ -88,7 +88,7 @@ class ApiKey(models.Model):
 
 
 def new_handle() -> bytes:
-    """Of the recommended and greatest length (WebAuthn 3, 14.6.1)."""
+    """A random handle of the recommended and greatest length (WebAuthn 3, 14.6.1)."""
     return secrets.token_bytes(64)
 
 

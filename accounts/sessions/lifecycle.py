@@ -95,7 +95,7 @@ def insert_session(
 
 
 def issue_time() -> datetime:
-    """By this host's clock, which also verifies the tokens. In whole seconds, as in a token."""
+    """The time by this host's clock, which also verifies the tokens. In whole seconds, as in a token."""
     return timezone.now().replace(microsecond=0)
 
 

@@ -59,7 +59,7 @@ class SessionStore(db.SessionStore):
         return {} if content is None else self.serializer().loads(content)
 
     def _get_session_from_db(self) -> AbstractBaseSession | None:
-        """None also if the session was ended from another browser or through the API, or a login lasts no longer."""
+        """The row. None also if another browser or the API ended the session, or a login lasts no longer."""
         registered = ApiSession.objects.filter(browser_session=OuterRef("session_key"))
         lifetime = timedelta(days=settings.BROWSER_SESSION_DAYS)
         session = (

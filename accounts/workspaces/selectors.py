@@ -16,7 +16,7 @@ def memberships_of(account: User) -> QuerySet[Member]:
 
 
 def find_membership(account: User, public_id: str) -> Member | None:
-    """None if the account is not a member of the workspace with this id, or the workspace does not exist."""
+    """The account's membership of the workspace with this id, or None without one."""
     identifier = parse_public_id(public_id)
     return (
         None

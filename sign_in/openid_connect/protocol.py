@@ -244,7 +244,7 @@ def _read_keys(body: dict[str, Any]) -> list[dict[str, str]]:
 
 
 def _find_key(keys: list[dict[str, str]], header: dict[str, Any]) -> jwt.PyJWK | None:
-    """By its id. A token without one was signed with the only key of its kind (Core, 10.1)."""
+    """Find the key by its id. A token without one was signed with the only key of its kind (Core, 10.1)."""
     fitting = [
         key
         for key in keys
