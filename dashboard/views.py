@@ -15,17 +15,15 @@ from django.utils.cache import patch_vary_headers
 from django.utils.translation.trans_real import parse_accept_lang_header
 from django.views.decorators.http import require_POST, require_safe
 
-from accounts.api_requests.throttling import address_of_client
 from accounts.identities import PROVIDER_LOGOUT
 from accounts.models import User
-from accounts.second_factor.codes import SecondFactorRequired
-from accounts.second_factor.policy import lacks_second_factor
+from accounts.second_factor import SecondFactorRequired, lacks_second_factor
 from accounts.sessions.browser import token_for_browser
 from common.database import is_outage
 from common.errors import TooManyRequests
 from common.host.metrics import count_database_error
 from common.http.browser_headers import protect_page
-from common.http.client_address import client_network
+from common.http.client_address import address_of_client, client_network
 from dashboard import files
 from dashboard.brand_style import stylesheet
 from dashboard.brand_style import version as brand_version

@@ -14,7 +14,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
 from accounts.models import User
-from accounts.second_factor.policy import lacks_second_factor
+from accounts.second_factor import lacks_second_factor
 from analytics.journal.backlog import backlog
 from analytics.journal.drops import dropped_clicks
 from analytics.reports.today import today, waiting
@@ -23,7 +23,7 @@ from dashboard import brand_style
 from domains.selectors import count_by_status
 from links.selectors import installation_totals
 from pages.responses import page
-from sign_in.return_paths import is_own_page
+from sign_in.safe_urls import is_own_page
 
 
 @require_safe

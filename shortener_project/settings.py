@@ -148,7 +148,7 @@ WHITENOISE_ALLOW_ALL_ORIGINS = False
 WHITENOISE_ADD_HEADERS_FUNCTION = _protect_static_file
 
 AUTH_USER_MODEL = "accounts.User"
-PASSWORD_HASHERS = ["accounts.credentials.hashers.Argon2"]
+PASSWORD_HASHERS = ["accounts.password_hashing.Argon2"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
@@ -196,8 +196,9 @@ FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.MemoryFileUploadHandler
 FILE_UPLOAD_MAX_MEMORY_SIZE = DATA_UPLOAD_MAX_MEMORY_SIZE = 256 * 1024
 CSRF_FAILURE_VIEW = "shortener_project.web.errors.csrf_failure"
 SECURE_HSTS_SECONDS = 31_536_000 if _base_url.is_https else 0
-# These checks look for Django's middlewares by name. HstsMiddleware, AdminPages, common.http.browser_headers, PageCsrf
-# and csrf_protect on the password page provide the same protection; tests check it on every page.
+# These checks look for Django's middlewares by name. SecurityMiddleware and XFrameOptionsMiddleware would add headers
+# to redirects and API responses, which have only those that they need. HstsMiddleware, AdminPages, PageCsrf,
+# common.http.browser_headers and csrf_protect on the password page protect what browsers show; tests check every page.
 SILENCED_SYSTEM_CHECKS = ["security.W001", "security.W002", "security.W003"]
 
 # Cross-origin requests authenticate with a header. Cookies are neither sent nor accepted.
@@ -345,12 +346,12 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_PATCH": False,
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "SORT_OPERATION_PARAMETERS": False,
-    # Not drf-spectacular's hook that names choices: `common.openapi.enumerations` names them in lists, too.
+    # Not drf-spectacular's hook that names choices: `common.openapi.operations` names them in lists, too.
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enum_id_removal",
-        "common.openapi.hooks.describe_defaults",
-        "common.openapi.hooks.declare_security_of_all",
-        "common.openapi.hooks.link_operations",
-        "common.openapi.headers.share_headers",
+        "common.openapi.document.describe_defaults",
+        "common.openapi.document.declare_security_of_all",
+        "common.openapi.document.link_operations",
+        "common.openapi.document.share_headers",
     ],
 }

@@ -49,6 +49,16 @@ def client_address(remote_addr: str, forwarded_for: str, trusted: Sequence[Netwo
     return "" if client is None else str(client)
 
 
+def address_from(meta: Mapping[str, Any], trusted: Sequence[Network]) -> str:
+    """The client's address from a WSGI environment."""
+    return client_address(meta.get("REMOTE_ADDR", ""), meta.get("HTTP_X_FORWARDED_FOR", ""), trusted)
+
+
+def address_of_client(request: Any) -> str:
+    """The client's address by TRUSTED_PROXIES. ``request`` is Django's or DRF's."""
+    return address_from(request.META, settings.TRUSTED_PROXIES)
+
+
 def is_trusted(remote_addr: str, trusted: Sequence[Network]) -> bool:
     """Whether to trust this peer's forwarding headers."""
     return bool(trusted) and (not remote_addr or is_within(remote_addr, trusted))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from accounts.capacity.caps import charged_workspaces
+from accounts.caps import charged_workspaces
 from accounts.models import Workspace
-from accounts.rights.plans import links_per_month
+from accounts.rights import links_per_month
 from common.database import in_one_transaction
 from common.errors import ServiceError
 from common.host import cache_versions

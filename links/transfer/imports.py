@@ -12,7 +12,7 @@ from django.conf import settings
 
 from accounts.models import User, Workspace
 from common.errors import FieldError, InvalidFields, ServiceError
-from common.rest.handling import Handling
+from common.rest.unknown_fields import Handling
 from domains.addresses import BASE_ID
 from domains.models import Domain
 from domains.selectors import domains_of, find_domain

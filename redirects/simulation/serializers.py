@@ -14,8 +14,7 @@ from rest_framework import serializers
 
 from analytics.serializers import KINDS
 from common.http.client_address import client_address
-from common.openapi.response_fields import choice, flag, number, text
-from common.openapi.responses import Representation
+from common.openapi.responses import Representation, choice, flag, number, text
 from common.rest.fields import Boolean, DateTime, Text
 from links.fields import CountryField, DeviceField
 from redirects.checks import ORDER

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from drf_spectacular.utils import extend_schema_field
 from rest_framework.decorators import action
 from rest_framework.fields import ChoiceField
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from accounts.callers import workspace_of
-from accounts.rights.roles import Role
-from accounts.rights.scopes import Scope
-from common.openapi.enumerations import name_choices
-from common.openapi.operations import Operation, describe
-from common.openapi.refusals import invalid
+from accounts.rights import Role, Scope
+from common.openapi.error_examples import invalid
+from common.openapi.operations import Operation, describe, name_choices
+from common.rest.access import Access
 from common.rest.api import ApiViewSet
-from common.rest.envelope import ok
+from common.rest.returns import returns
 from links.fields import CountryField, DeviceField
 from links.selectors import get_link
 from redirects.checks import ORDER
@@ -45,7 +45,6 @@ describe_simulation = describe(
         description="Describes a visitor, and applies the checks of a real visit. All fields are optional. It counts,"
         " claims and records nothing. The list of steps ends with the check that decides a refusal: later checks are"
         " not reached and not listed. A redirect to `notStartedUrl` or `expiredUrl` is a refusal with a location.",
-        data=[STEPS, OUTCOME],
         examples=[
             {
                 "country": "DE",
@@ -55,7 +54,7 @@ describe_simulation = describe(
             },
             {},
         ],
-        refusals=[
+        errors=[
             invalid("address", "address", str(AddressField.default_error_messages["address"])),
             invalid("method", "method", str(MethodField.default_error_messages["method"])),
             invalid("country", "country", str(CountryField.default_error_messages["country"])),
@@ -70,13 +69,12 @@ describe_simulation = describe(
 class SimulationViewSet(ApiViewSet):
     lookup_url_kwarg = "id"
     lookup_value_converter = "str"
-    roles = {"simulate": Role.VIEWER}
-    scopes = {"simulate": Scope.URLS_READ}
-    limited_keys = ("simulate",)
+    access = {"simulate": Access(Role.VIEWER, Scope.URLS_READ, limited=True)}
     bodies = {"simulate": SimulationSerializer}
 
     @action(detail=True, methods=["post"])
-    def simulate(self, request: Request, id: str) -> Response:
+    @returns(200, fields=(STEPS, OUTCOME))
+    def simulate(self, request: Request, id: str) -> dict[str, Any]:
         visit = self.read_body()
         link = get_link(workspace_of(request), id)
-        return ok(simulation(simulate(link, **visit)))
+        return simulation(simulate(link, **visit))

@@ -27,9 +27,9 @@ from django.db.backends.utils import CursorWrapper
 from psycopg.conninfo import make_conninfo
 from psycopg.pq import Conninfo, PGconn, Ping
 
-from accounts.capacity.storage import write_storage_limits
+from accounts.caps import write_storage_limits
 from accounts.models import User
-from accounts.rights.plans import Plan
+from accounts.rights import Plan
 from accounts.services import NewAccount, create_account
 from common.database import is_outage
 from common.host.processes import rename

@@ -15,9 +15,9 @@ from PIL import Image
 from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
-from accounts.capacity.storage import MEGABYTE, stored_bytes, write_storage_limits
+from accounts.caps import MEGABYTE, stored_bytes, write_storage_limits
 from accounts.models import StorageLimit, Workspace
-from accounts.rights.plans import Plan
+from accounts.rights import Plan
 from accounts.services import NewAccount
 from accounts.workspaces.services import change_plan
 from links.models import Link
