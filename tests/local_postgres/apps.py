@@ -12,7 +12,7 @@ from typing import Any
 
 from local_postgres import EmbeddedPostgres
 
-REPOSITORY = Path(__file__).parents[3]
+REPOSITORY = Path(__file__).parents[2]
 DEADLINE = 240
 
 # An application that executes commands line by line, so that a test controls the order of events.

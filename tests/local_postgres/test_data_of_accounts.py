@@ -8,10 +8,10 @@ import subprocess
 import pytest
 
 from local_postgres import EmbeddedPostgresError
-from tests.shortener_project.embedded_postgres.accounts import as_root, belongs_to, is_strange, who
-from tests.shortener_project.embedded_postgres.accounts import nobody as nobody
-from tests.shortener_project.embedded_postgres.accounts import python_of_nobody as python_of_nobody
-from tests.shortener_project.embedded_postgres.apps import APP
+from tests.local_postgres.accounts import as_root, belongs_to, is_strange, who
+from tests.local_postgres.accounts import nobody as nobody
+from tests.local_postgres.accounts import python_of_nobody as python_of_nobody
+from tests.local_postgres.apps import APP
 
 pytestmark = pytest.mark.slow
 

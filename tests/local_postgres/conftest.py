@@ -14,7 +14,7 @@ from psycopg import sql
 
 from local_postgres import EmbeddedPostgres, cluster
 from local_postgres.layout import Layout
-from tests.shortener_project.embedded_postgres.apps import DEADLINE, Installation
+from tests.local_postgres.apps import DEADLINE, Installation
 
 
 def make_root() -> Path:

@@ -15,15 +15,15 @@ import pytest
 from local_postgres.account import Account, free_id, initdb_account
 from local_postgres.binaries import find_binaries
 from local_postgres.layout import Layout
-from tests.shortener_project.embedded_postgres.accounts import (
+from tests.local_postgres.accounts import (
     as_root,
     belongs_to,
     is_strange,
     status_of,
     who,
 )
-from tests.shortener_project.embedded_postgres.accounts import nobody as nobody
-from tests.shortener_project.embedded_postgres.accounts import python_of_nobody as python_of_nobody
+from tests.local_postgres.accounts import nobody as nobody
+from tests.local_postgres.accounts import python_of_nobody as python_of_nobody
 
 pytestmark = pytest.mark.slow
 

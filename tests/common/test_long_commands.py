@@ -1,4 +1,4 @@
-"""Progress on a terminal and elsewhere, and Ctrl-C. Terminals are real ones of the kernel."""
+"""The progress of a long command, and what Ctrl-C does to it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TextIO
 
 import pytest
 
+from common import long_commands
 from common import long_commands as module
 from common.long_commands import LINE_SECONDS, Interruption, Progress
 from testing.clock import Clock
@@ -124,3 +125,15 @@ def test_the_first_ctrl_c_is_noted_and_the_second_one_raises(capfd: pytest.Captu
     assert capfd.readouterr().err == (
         "\nStopping after the current batch. Press Ctrl-C again to stop at once.\n"
     )
+
+
+def test_ctrl_c_is_noted_even_if_standard_error_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    monkeypatch.setattr(long_commands, "STANDARD_ERROR", writer)
+    try:
+        with Interruption() as requested:
+            signal.raise_signal(signal.SIGINT)
+            assert requested.is_requested is True
+    finally:
+        os.close(writer)
