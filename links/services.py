@@ -31,12 +31,10 @@ from links.models import Link
 from links.routing.addresses import Address, addresses_of, refuse_own_addresses
 from links.selectors import get_link
 from links.storage.code_claims import CustomCode, claim_custom_codes, turn_into_aliases
-from links.storage.deletion import delete_locked_links
+from links.storage.deletion import delete_locked_links, undelete
 from links.storage.insert import insert_link, is_domain_conflict
 from links.storage.quotas import spend_quota
-from links.storage.route_changes import changed_columns
-from links.storage.undeletion import undelete
-from links.storage.update import update_columns
+from links.storage.update import changed_columns, update_columns
 
 
 def create_link(

@@ -19,8 +19,8 @@ from links.key_limits import limits_of
 from links.models import Link
 from links.storage.code_claims import CustomCode, claim_custom_codes, turn_into_aliases
 from links.storage.columns import CHANGEABLE, Column, is_plain
-from links.storage.route_changes import Columns, RouteChange, changed_columns_of_each
-from links.storage.statement_groups import statement_groups
+from links.storage.many_rows import statement_groups
+from links.storage.update import Columns, RouteChange, changed_columns_of_each
 
 # Runs before the links are locked: the deletion of a domain locks the domain and then its links.
 _LOCK_DOMAINS = """

@@ -17,7 +17,7 @@ from links import rules
 from links.errors import require_usable
 from links.key_limits import chosen_domain
 from links.routing.addresses import addresses_of, refuse_own_addresses
-from links.storage.drafts import Draft
+from links.storage.insert import Draft
 
 
 class Drafting:

@@ -11,8 +11,7 @@ from common.database import in_one_transaction
 from common.errors import ServiceError
 from common.host import cache_versions
 from links.codes.namespace import CodeKey
-from links.storage.drafts import Draft
-from links.storage.insert_many import Refusals, insert_links, refusals
+from links.storage.insert import Draft, Refusals, insert_links, refusals
 from links.storage.quotas import QuotaExceeded, links_left, quota_exceeded, spend_quota
 
 

@@ -12,7 +12,7 @@ from django.db import Error, connection
 
 from common.database import has_unknown_outcome, prepared_cursor, read_first
 from links.destinations.target_queries import IS_BANNED
-from links.storage.row_arrays import array_text
+from links.storage.many_rows import array_text
 
 # A single claim may wait for longer. Others of the group would wait with it.
 _SET_LOCK_TIMEOUT = "SET lock_timeout = '250ms'"

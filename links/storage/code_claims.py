@@ -12,7 +12,7 @@ from django.db import connection
 
 from links.codes.namespace import CodeClaim, release_holds
 from links.selectors import fetch
-from links.storage.row_arrays import columns
+from links.storage.many_rows import column_arrays
 
 # Part of the statement that inserts one link, as ``link``. That statement fails if one of the codes is taken.
 INSERT_CODES_OF_LINK = """
@@ -65,7 +65,9 @@ def claim_codes(claims_by_link: Mapping[int, Iterable[CodeClaim]]) -> set[tuple[
         for link_id, claims in claims_by_link.items()
         for claim in claims
     ]
-    return {(row[0], row[1], row[2]) for row in fetch(_CLAIM, columns("domains codes kinds links", rows))}
+    return {
+        (row[0], row[1], row[2]) for row in fetch(_CLAIM, column_arrays("domains codes kinds links", rows))
+    }
 
 
 def claim_custom_codes(codes: Sequence[CustomCode], *, owner_id: int) -> set[int]:
@@ -85,7 +87,7 @@ def claim_custom_codes(codes: Sequence[CustomCode], *, owner_id: int) -> set[int
 def turn_into_aliases(codes: Sequence[CustomCode]) -> None:
     """Turn former custom codes into aliases, which still redirect to their links."""
     with connection.cursor() as cursor:
-        cursor.execute(_TURN_INTO_ALIASES, columns("domains codes links", codes))
+        cursor.execute(_TURN_INTO_ALIASES, column_arrays("domains codes links", codes))
 
 
 def release_codes(link_ids: list[int]) -> None:
@@ -95,4 +97,4 @@ def release_codes(link_ids: list[int]) -> None:
 
 
 def _claim_custom(codes: Sequence[CustomCode]) -> set[int]:
-    return {link_id for (link_id,) in fetch(_CLAIM_CUSTOM, columns("domains codes links", codes))}
+    return {link_id for (link_id,) in fetch(_CLAIM_CUSTOM, column_arrays("domains codes links", codes))}

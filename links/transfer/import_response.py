@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from common.rest.fields import iso_utc
 from links.bulk.verdicts import bulk_response
 from links.short_urls import short_url
-from links.storage.drafts import Draft
+from links.storage.insert import Draft
 from links.transfer.imports import Imported
 
 

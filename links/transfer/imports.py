@@ -21,7 +21,7 @@ from links.bulk.drafting import Drafting
 from links.bulk.services import MAX_ITEMS
 from links.bulk.storing import DryRun, store_drafts
 from links.errors import domain_not_found, require_usable
-from links.storage.drafts import Draft
+from links.storage.insert import Draft
 from links.transfer.import_layouts import AUTO, OWN
 from links.transfer.import_reader import Source, Unreadable, read, text
 from links.transfer.serializers import ImportedLinkSerializer

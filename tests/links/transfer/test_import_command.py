@@ -16,8 +16,7 @@ from domains.models import Domain
 from links.bulk import storing
 from links.management.commands import import_links
 from links.models import Code, Link
-from links.storage.drafts import Draft
-from links.storage.insert_many import Refusals
+from links.storage.insert import Draft, Refusals
 from links.transfer import imports
 
 CSV = "originalUrl,customCode,clickCount\nhttps://example.com/ä,spring,7\nhttps://example.com/,admin,\n"
