@@ -20,7 +20,7 @@ from common.openapi.responses import example
 from common.rest.pagination import TOO_DEEP
 from common.rest.versions import BadIfMatch
 from domains.addresses import NO_DESTINATION
-from links.codes.namespace import HOLD_DAYS
+from links.code_claims import HOLD_DAYS
 from links.errors import ChangedMeanwhile, CodeTaken, DomainNotActive, domain_not_found
 from links.listing.counts import COUNT_LIMIT
 from links.models import Link

@@ -8,7 +8,7 @@ from rest_framework.fields import ChoiceField
 from common.openapi.enumerations import name_choices
 from common.openapi.operations import annotate
 from common.openapi.refusals import invalid
-from links.codes.format import PATTERN
+from links.codes import PATTERN
 from links.fields import (
     CodeField,
     CountryField,

@@ -17,7 +17,7 @@ from common.host.guess_counts import guesses
 from common.host.metrics import observe_redirect
 from common.http.hosts import canonical_host
 from domains.selectors import active_domain
-from links.clicks.claims import Claim
+from links.click_claims import Claim
 from links.destinations.lookup import Target, UnknownCode, find_target, site_of
 from links.short_urls import SCAN_MARKER, short_url
 from pages.refusals import INTERNAL_ERROR, Refusal

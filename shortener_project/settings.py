@@ -238,7 +238,7 @@ STORAGE_LIMITS = {
     "pro": variables.STORAGE_MB_PRO.read(),
     "enterprise": variables.STORAGE_MB_ENTERPRISE.read(),
 }
-# In addition to the reserved words in links.codes.reserved. Compared in lower case.
+# In addition to the reserved words in links.codes. Compared in lower case.
 RESERVED_CODES = variables.RESERVED_CODES.read()
 
 # Empty: the system's resolvers.

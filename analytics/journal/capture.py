@@ -30,8 +30,7 @@ from common.host.metrics import count_click_to_database, count_database_error
 from common.http.client_address import client_site
 from common.repeated_lines import REPEATED
 from common.secrets import derive_key
-from links.clicks.claims import Claim, claim_click
-from links.destinations.group_claims import claim_clicks
+from links.click_claims import Claim, claim_click, claim_clicks
 
 KINDS = {"click": Kind.CLICK, "head": Kind.HEAD, "prefetch": Kind.PREFETCH, "crawler": Kind.CRAWLER}
 

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from fastlane.fast.prepared import HEAD_BYTES, is_current, is_unknown, prepared_answers, unpack_head
 from fastlane.fast.previews import link_request
 from fastlane.fast.request_head import Fields, NotSimple, read_head
-from links.codes.format import is_inherited_code
-from links.codes.reserved import is_route
+from links.codes import is_inherited_code, is_route
 from links.destinations.lookup import site_of
 from redirects.unknown_code_limit import link_key
 

@@ -22,7 +22,7 @@ from fastlane.handoff.between_processes import Handoff
 from fastlane.handoff.departures import PendingHandoffs
 from fastlane.sockets.connection import has_disconnected
 from fastlane.sockets.event_loop import EventLoop
-from links.destinations.group_claims import NotClaimed
+from links.click_claims import NotClaimed
 
 _GROUP = 500
 # After a group that the database rejected, for example because it waited for a lock, claims are made one by one.

@@ -13,11 +13,10 @@ from django.db import connection
 from accounts.models import Workspace
 from common.errors import InvalidFields, ServiceError
 from links import rules
-from links.codes.namespace import CodeKey
+from links.code_claims import CodeKey, CustomCode, claim_custom_codes, turn_into_aliases
 from links.errors import CodeTaken, url_not_found
 from links.key_limits import limits_of
 from links.models import Link
-from links.storage.code_claims import CustomCode, claim_custom_codes, turn_into_aliases
 from links.storage.columns import CHANGEABLE, Column, is_plain
 from links.storage.many_rows import statement_groups
 from links.storage.update import Columns, RouteChange, changed_columns_of_each

@@ -19,7 +19,7 @@ from links import rules
 from links.bulk.changes import Change, apply_changes
 from links.bulk.drafting import Drafting
 from links.bulk.storing import store_drafts
-from links.codes.namespace import codes_of
+from links.code_claims import codes_of
 from links.errors import url_not_found
 from links.key_limits import condition_of
 from links.models import Link

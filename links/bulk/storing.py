@@ -10,7 +10,7 @@ from accounts.rights.plans import links_per_month
 from common.database import in_one_transaction
 from common.errors import ServiceError
 from common.host import cache_versions
-from links.codes.namespace import CodeKey
+from links.code_claims import CodeKey
 from links.storage.insert import Draft, Refusals, insert_links, refusals
 from links.storage.quotas import QuotaExceeded, links_left, quota_exceeded, spend_quota
 

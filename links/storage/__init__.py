@@ -1,7 +1,7 @@
-"""Writes of links and their codes, as SQL in the caller's transaction.
+"""Writes of links, as SQL in the caller's transaction. `links.code_claims` claims their codes.
 
 `columns` is the table of a link's columns, from which every statement is built. `insert` inserts one link or many
 `Draft` objects, and raises the clicks that imports brought. `update` changes a link, `deletion` deletes links and
-restores one, and `moves` changes their workspace. `code_claims` claims codes, `quotas` charges new links to the
-owner's plan, `refused_destinations` checks URLs, and `many_rows` is for statements about many links.
+restores one, and `moves` changes their workspace. `quotas` charges new links to the owner's plan,
+`refused_destinations` checks URLs, and `many_rows` is for statements about many links.
 """

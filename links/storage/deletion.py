@@ -10,11 +10,10 @@ from uuid import UUID
 import orjson
 from django.db import connection
 
-from links.codes.namespace import HOLD_DAYS, CodeClaim, release_holds
+from links.code_claims import HOLD_DAYS, CodeClaim, claim_codes, release_holds
 from links.errors import CodeTaken
 from links.models import CodeKind, Link
 from links.selectors import fetch
-from links.storage.code_claims import claim_codes
 
 # Shorter than HOLD_DAYS, during which only the owner can get the codes.
 UNDELETE_DAYS = 7

@@ -17,13 +17,21 @@ from django.db import IntegrityError, connection
 
 from common.database import prepared_cursor
 from common.errors import InvalidFields, ServiceError
-from links.codes.format import generate_code
-from links.codes.namespace import CodeClaim, CodeKey, codes_of_new_link, release_holds, unavailable_codes
+from links.code_claims import (
+    INSERT_CODES_OF_LINK,
+    CodeClaim,
+    CodeKey,
+    claim_codes,
+    codes_of_new_link,
+    release_codes,
+    release_holds,
+    unavailable_codes,
+)
+from links.codes import generate_code
 from links.errors import CodeTaken, domain_not_found
 from links.models import CodeKind, Link
 from links.routing.addresses import Address, refused_addresses
 from links.selectors import fetch
-from links.storage.code_claims import INSERT_CODES_OF_LINK, claim_codes, release_codes
 from links.storage.columns import ALL, PLAIN, InsertedColumns, is_plain
 from links.storage.many_rows import array_text, column_arrays, statement_groups
 from links.storage.refused_destinations import refusal_of, refused_links

@@ -7,7 +7,7 @@ from django.conf import settings
 from accounts.models import Workspace
 from common.errors import TooManyAttempts
 from common.host.guess_counts import guesses, too_many_guesses
-from links.codes.namespace import own_codes
+from links.code_claims import own_codes
 from links.errors import CodeTaken
 from links.transfer.imports import Imported, Verdict
 

@@ -20,9 +20,9 @@ from analytics.journal.records import COUNTED, Record, decode, encode
 from bans.services import ban_account, ban_host
 from common.host import primary
 from common.host.primary import Verdict
-from links.destinations.group_claims import NotClaimed
+from links.click_claims import NotClaimed
 from links.models import ClickCounter, Link
-from links.operators.bans import ban_link
+from links.operators import ban_link
 from testing.analytics.clicks import drain
 from testing.connections import closed_connection as closed_connection
 from testing.polling import DEADLINE

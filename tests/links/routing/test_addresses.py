@@ -16,8 +16,7 @@ from bans.models import Ban
 from bans.services import ban_host, lift_ban
 from domains.models import Domain
 from links.models import Link, Route
-from links.operators.affected import affected_by_host
-from links.operators.search import find_links, with_bans
+from links.operators import affected_by_host, find_links, with_bans
 from testing.accounts.admin import Operator
 from testing.cases import for_each
 from testing.links.calls import whole
