@@ -23,7 +23,7 @@ from domains.addresses import address_of, base_address
 from domains.selectors import count_domains, usable_domains
 from links import representations, selectors, services
 from links.listing import lists
-from links.listing.limited import list_limited_links
+from links.listing.lists import list_limited_links
 from links.listing.options import list_options
 from links.schema import describe_links
 from links.serializers import CreateLinkSerializer, ListQuery, UpdateLinkSerializer

@@ -16,11 +16,11 @@ from links import representations
 from links.bulk import services as bulk
 from links.bulk import verdicts
 from links.bulk.moving import move_links
-from links.bulk.parsers import BulkParser
 from links.bulk.schema import describe_bulk
 from links.bulk.serializers import (
     BulkCreateSerializer,
     BulkDeleteSerializer,
+    BulkParser,
     BulkUpdateSerializer,
     ItemReader,
     MoveSerializer,
