@@ -12,9 +12,9 @@ from common.rest.api import ApiViewSet
 from common.rest.envelope import ok
 from common.rest.pagination import pagination_of
 from domains import representations, selectors, services
-from domains.fallbacks import change_settings
 from domains.schema import describe_domains
 from domains.serializers import ClaimSerializer, ListQuery, SettingsSerializer
+from domains.services import change_settings
 
 
 @describe_domains
