@@ -1,4 +1,4 @@
--- Written by `make schema`. Digest of the migrations: 48ccc071433ad1bd0b2764b2c0c2f7c8a07702c76ca9fc6cf158699e1eea3fc5
+-- Written by `make schema`. Digest of the migrations: b8197577d184b33cb02a7237b8269ebbcfc4deef57594b25118ebed3605e3afc
 SET LOCAL check_function_bodies = false;
 CREATE FUNCTION accounts_create_personal_workspace() RETURNS trigger
     LANGUAGE plpgsql
@@ -2623,7 +2623,7 @@ INSERT INTO django_migrations VALUES
 	(42, 'domains', '0001_initial', now(), '78b2acf3821a31fbcdccf493feb091dbd23512192ab4e268010180dde8608fc6'),
 	(43, 'links', '0001_initial', now(), '96e74b7131a64f391f46b41a865c5da2e38c00afe36f9bc4382711f8d438e14a'),
 	(44, 'bans', '0001_initial', now(), '7b883431d3eafc6c9b83a4e0822f79a28c0d8398f12e26d22c5fe554f20b1bc9'),
-	(45, 'links', '0002_functions_and_triggers', now(), '860b82565576a9646ea3ef43fe7b729df7d4d30032e9f09b32071f09fe9ee13e'),
+	(45, 'links', '0002_functions_and_triggers', now(), '1a43cbd4f333de5025671bc93586031e593805853379eeb0e501c02f6669be60'),
 	(46, 'analytics', '0001_initial', now(), 'b840cec863c532df39b87b33c2480d59cbe63f7c96e4b14edcf2d40d04fe5756'),
 	(47, 'analytics', '0002_host_clocks', now(), '6595ad53fc9cf9ee550b746e33953c6f828bd43866f8547341a12a9cdf4f18ba'),
 	(48, 'bans', '0002_owned_by_workspaces', now(), '820fd1bf2771483f5fc32629cadf08ad58df6b765645a1aa6631bcdbed6745b2'),
