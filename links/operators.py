@@ -16,6 +16,7 @@ from bans.selectors import Affected
 from common.host import cache_versions
 from common.ids import parse_public_id
 from domains.models import DomainStatus
+from links.availability import Closed, State, closed_by
 from links.listing.searches import FETCH_LIMIT, REACH, selective_part
 from links.models import Link, LinkBan
 from links.selectors import fetch, totals
@@ -95,25 +96,35 @@ def with_bans(links: QuerySet[Link]) -> QuerySet[Link]:
     return links.annotate(banned=banned).annotate(ban_reason=Case(When(banned=True, then=reason)))
 
 
+_STATES = {
+    None: "active",
+    Closed.LEGAL: "banned (legal)",
+    Closed.BANNED: "banned",
+    Closed.DISABLED: "switched off",
+    Closed.NOT_STARTED: "not started",
+    Closed.EXPIRED: "expired",
+    Closed.LIMIT_REACHED: "used up",
+}
+
+
 def visitor_state(link: Link, now: datetime) -> str:
-    """The first check that refuses every visit, in the order of `redirects.checks.LINK_CHECKS`; "active" for none.
+    """Why the link is closed to every visitor, in words of the operators' lists; "active" if it is open.
 
     Requires ``ban_reason`` of `links.operators.with_bans`, and the joined counter and domain.
     """
-    ban_reason = link.ban_reason  # type: ignore[attr-defined] # annotated
-    if ban_reason is not None:
-        return "banned (legal)" if ban_reason == "legal" else "banned"
-    if not link.is_active:
-        return "switched off"
-    if link.domain is not None and link.domain.status != DomainStatus.ACTIVE:
+    is_served = link.domain is None or link.domain.status == DomainStatus.ACTIVE
+    state = State(
+        ban_reason=link.ban_reason,  # type: ignore[attr-defined] # annotated
+        is_active=link.is_active and is_served,
+        starts_at=link.starts_at,
+        expires_at=link.expires_at,
+        max_clicks=link.max_clicks,
+        clicks=link.counter.clicks,
+    )
+    closed = closed_by(state, now)
+    if closed is Closed.DISABLED and link.is_active:
         return "domain not active"
-    if link.starts_at is not None and now < link.starts_at:
-        return "not started"
-    if link.expires_at is not None and link.expires_at <= now:
-        return "expired"
-    if link.max_clicks is not None and link.counter.clicks >= link.max_clicks:
-        return "used up"
-    return "active"
+    return _STATES[closed]
 
 
 def ban_link(*, link: Link, reason: str = "") -> LinkBan:

@@ -17,7 +17,7 @@ from common.host.guess_counts import guesses
 from common.host.metrics import observe_redirect
 from common.http.hosts import canonical_host
 from domains.selectors import active_domain
-from links.click_claims import Claim
+from links.availability import Closed
 from links.destinations.lookup import Target, UnknownCode, find_target, site_of
 from links.short_urls import SCAN_MARKER, short_url
 from pages.refusals import INTERNAL_ERROR, Refusal
@@ -75,12 +75,13 @@ def _answer(request: HttpRequest, code: str) -> HttpResponse:
     route = checks.route_of(target, visit, now)
     if target.is_capped and visitor.kind == "click":
         is_shared = target.max_clicks_per_visitor is not None
-        claim = capture.record_claimed_click(
+        closed = capture.record_claimed_click(
             visitor, target.link_id, is_shared=is_shared, branch=route.branch
         )
-        refusal = _CLAIM_REFUSALS.get(claim)
-        if refusal is not None:
-            return _refuse(request, target, visitor, refusal)
+        if closed is Closed.DELETED:
+            return set_outcome(refuse(request, refusals.NOT_FOUND), "unknown_code")
+        if closed is not None:
+            return _refuse(request, target, visitor, refusals.OF_CLOSED[closed])
         guesses().followed.remember(visitor.address, link)
         return _redirect(request, target, route)
     if shows_card(target, visitor):
@@ -89,12 +90,6 @@ def _answer(request: HttpRequest, code: str) -> HttpResponse:
     capture.record_visit(visitor, target.link_id, route.branch)
     guesses().followed.remember(visitor.address, link)
     return withhold(request) if target.is_capped else _redirect(request, target, route)
-
-
-_CLAIM_REFUSALS = {
-    Claim.LIMIT_REACHED: refusals.LIMIT_REACHED,
-    Claim.VISITOR_LIMIT_REACHED: refusals.VISITOR_LIMIT_REACHED,
-}
 
 
 def _refuse(

@@ -58,7 +58,7 @@ class CappedLane:
             address = decode(claimable.answer[3]).address
             guesses().followed.remember(address, claimable.key)
 
-    def note_refused(self, claimable: Claimable) -> None:
+    def note_used_up(self, claimable: Claimable) -> None:
         """No click was left. A change of the link brings another prepared answer."""
         if len(self._used_up) >= _USED_UP:
             self._used_up.clear()

@@ -22,6 +22,7 @@ from fastlane.handoff.between_processes import Handoff
 from fastlane.handoff.departures import PendingHandoffs
 from fastlane.sockets.connection import has_disconnected
 from fastlane.sockets.event_loop import EventLoop
+from links.availability import Closed
 from links.click_claims import NotClaimed
 
 _GROUP = 500
@@ -86,7 +87,7 @@ class Claims:
             )
             future.add_done_callback(partial(self._method_queue.defer, self._end, group))
 
-    def _end(self, group: Sequence[_Claim], future: Future[list[bool]]) -> None:
+    def _end(self, group: Sequence[_Claim], future: Future[list[Closed | None]]) -> None:
         try:
             results = future.result()
         except NotClaimed as error:
@@ -105,13 +106,15 @@ class Claims:
             self._submit()
         else:
             self._submit()
-            for claim, is_claimed in zip(group, results, strict=True):
-                self._answer(claim, is_claimed=is_claimed)
+            for claim, closed in zip(group, results, strict=True):
+                self._answer(claim, closed)
 
-    def _answer(self, claim: _Claim, *, is_claimed: bool) -> None:
+    def _answer(self, claim: _Claim, closed: Closed | None) -> None:
+        """A visit whose click is not claimed is answered by Django, which looks the link up again."""
         handoff = claim.handoff
-        if not is_claimed:
-            self._lane.note_refused(claim.claimable)
+        if closed is not None:
+            if closed is Closed.LIMIT_REACHED:
+                self._lane.note_used_up(claim.claimable)
             self._pending_handoffs.add(handoff)
             return
         self._lane.note_granted(claim.claimable)

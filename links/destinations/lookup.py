@@ -40,6 +40,8 @@ IS_BANNED = f"""(
         OR (SELECT EXISTS (SELECT FROM bans_ban WHERE host IS NOT NULL))
     ) AND links_is_banned({_SUBJECTS_OF_BANS})
 )"""  # noqa: S608 # built from constants
+# "legal" or "other"; null without a ban.
+BAN_REASON = f"CASE WHEN {IS_BANNED} THEN links_ban_reason({_SUBJECTS_OF_BANS}) END"
 # The fields of a target, and the SQL expressions that read them. `utm` becomes a part of the location, and some others
 # become `routing`. JSON is read as text.
 EXPRESSIONS = {
@@ -49,7 +51,7 @@ EXPRESSIONS = {
     "utm": "l.utm",
     "redirect_type": "l.redirect_type",
     "is_active": "l.is_active",
-    "ban_reason": f"CASE WHEN {IS_BANNED} THEN links_ban_reason({_SUBJECTS_OF_BANS}) END",
+    "ban_reason": BAN_REASON,
     "expires_at": "l.expires_at",
     "starts_at": "l.starts_at",
     "not_started_url": "l.not_started_url",

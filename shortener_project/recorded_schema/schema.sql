@@ -1,4 +1,4 @@
--- Written by `make schema`. Digest of the migrations: b8197577d184b33cb02a7237b8269ebbcfc4deef57594b25118ebed3605e3afc
+-- Written by `make schema`. Digest of the migrations: afb3ffb41b75818e04e117f50367d294c6290d281aaa2f5f829b997d3b123564
 SET LOCAL check_function_bodies = false;
 CREATE FUNCTION accounts_create_personal_workspace() RETURNS trigger
     LANGUAGE plpgsql
@@ -678,6 +678,46 @@ BEGIN
             USING ERRCODE = 'check_violation', CONSTRAINT = 'storage_limit';
     END IF;
 END $$;
+CREATE FUNCTION links_claim(link bigint, visitors bytea[]) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    reason text;
+    share integer;
+    secret bytea;
+    hashes bytea[];
+BEGIN
+    PERFORM FROM links_clickcounter WHERE link_id = link FOR NO KEY UPDATE;
+    SELECT l.max_clicks_per_visitor, links_closed_by(
+        CASE WHEN links_is_banned(l.id, l.owner_id, l.destination, l.other_destinations)
+            THEN links_ban_reason(l.id, l.owner_id, l.destination, l.other_destinations) END,
+        l.is_active, l.starts_at, l.expires_at, l.max_clicks, c.clicks
+    ) INTO share, reason
+    FROM links_link l JOIN links_clickcounter c ON c.link_id = l.id WHERE l.id = link;
+    IF NOT FOUND THEN
+        RETURN 'deleted';
+    END IF;
+    IF reason IS NOT NULL THEN
+        RETURN reason;
+    END IF;
+    IF share IS NOT NULL THEN
+        SELECT uuid_send(key) INTO secret FROM links_visitorkey WHERE link_id = link;
+        IF NOT FOUND THEN
+            INSERT INTO links_visitorkey (link_id) VALUES (link) RETURNING uuid_send(key) INTO secret;
+        END IF;
+        hashes := ARRAY(
+            SELECT sha256(secret || visitor) FROM unnest(visitors) WITH ORDINALITY v (visitor, place) ORDER BY place
+        );
+        IF share <= (SELECT coalesce(sum(clicks), 0) FROM links_visitorclicks
+                     WHERE link_id = link AND visitor = ANY(hashes)) THEN
+            RETURN 'visitor_limit_reached';
+        END IF;
+        INSERT INTO links_visitorclicks AS v (link_id, visitor, clicks) VALUES (link, hashes[1], 1)
+        ON CONFLICT (link_id, visitor) DO UPDATE SET clicks = v.clicks + 1;
+    END IF;
+    UPDATE links_clickcounter SET clicks = clicks + 1 WHERE link_id = link;
+    RETURN NULL;
+END $$;
 CREATE FUNCTION links_claim_click(link bigint, visitors bytea[]) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
@@ -743,6 +783,16 @@ BEGIN
     ON CONFLICT (owner_id, slot) DO UPDATE SET clicks = t.clicks + EXCLUDED.clicks;
     RETURN NULL;
 END $$;
+CREATE FUNCTION links_closed_by(ban_reason text, is_active boolean, starts_at timestamp with time zone, expires_at timestamp with time zone, max_clicks integer, clicks bigint) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+    SELECT CASE ban_reason WHEN 'legal' THEN 'legal' WHEN 'other' THEN 'banned' ELSE CASE
+        WHEN NOT is_active THEN 'disabled'
+        WHEN starts_at > now() THEN 'not_started'
+        WHEN expires_at <= now() THEN 'expired'
+        WHEN clicks >= max_clicks THEN 'limit_reached'
+    END END
+$$;
 CREATE FUNCTION links_codes_of(link bigint) RETURNS text[]
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
@@ -2633,13 +2683,14 @@ INSERT INTO django_migrations VALUES
 	(52, 'links', '0003_owned_by_workspaces', now(), '6e72ea56423094a87af8f34076ef7b6b0e2d67f17b2b55c078bb88bbdb81532a'),
 	(53, 'links', '0004_keys_of_links', now(), '96b45b54dbdc0b759bb12ae960abebaff95733279c3680d7c19327eae256d45b'),
 	(54, 'links', '0005_stored_bytes', now(), 'bbaf8af90d8c86bcea9668196e53e2a15b01d40e575b4800e3d8a71f130b0fad'),
-	(55, 'mfa', '0001_initial', now(), NULL),
-	(56, 'mfa', '0002_authenticator_timestamps', now(), NULL),
-	(57, 'mfa', '0003_authenticator_type_uniq', now(), NULL),
-	(58, 'qrcodes', '0001_initial', now(), 'c7b79afb27316edf05bcea185ca7e21886d27a1f1f397ee7543b5ad6ebfb7af0'),
-	(59, 'qrcodes', '0002_owned_by_workspaces', now(), '66c64a9f3d2ac06ff32e69488dc18bf8937b54951559045561811dcb4b872103'),
-	(60, 'qrcodes', '0003_stored_bytes', now(), '8efb54d1ae5b9cbbd8f95b7610aea88125af05bae6526dda315b48612e00f07b'),
-	(61, 'sessions', '0001_initial', now(), NULL);
+	(55, 'links', '0006_links_is_open', now(), 'b3f7634db8f22814bcd731f5074bc4c84653c12ad2e7174d645d2cd4a8d8e15c'),
+	(56, 'mfa', '0001_initial', now(), NULL),
+	(57, 'mfa', '0002_authenticator_timestamps', now(), NULL),
+	(58, 'mfa', '0003_authenticator_type_uniq', now(), NULL),
+	(59, 'qrcodes', '0001_initial', now(), 'c7b79afb27316edf05bcea185ca7e21886d27a1f1f397ee7543b5ad6ebfb7af0'),
+	(60, 'qrcodes', '0002_owned_by_workspaces', now(), '66c64a9f3d2ac06ff32e69488dc18bf8937b54951559045561811dcb4b872103'),
+	(61, 'qrcodes', '0003_stored_bytes', now(), '8efb54d1ae5b9cbbd8f95b7610aea88125af05bae6526dda315b48612e00f07b'),
+	(62, 'sessions', '0001_initial', now(), NULL);
 SELECT pg_catalog.setval('account_emailaddress_id_seq', 1, false);
 SELECT pg_catalog.setval('account_emailconfirmation_id_seq', 1, false);
 SELECT pg_catalog.setval('accounts_change_id_seq', 1, false);
@@ -2659,7 +2710,7 @@ SELECT pg_catalog.setval('auth_permission_id_seq', 232, true);
 SELECT pg_catalog.setval('bans_ban_id_seq', 1, false);
 SELECT pg_catalog.setval('django_admin_log_id_seq', 1, false);
 SELECT pg_catalog.setval('django_content_type_id_seq', 58, true);
-SELECT pg_catalog.setval('django_migrations_id_seq', 61, true);
+SELECT pg_catalog.setval('django_migrations_id_seq', 62, true);
 SELECT pg_catalog.setval('domains_domain_id_seq', 1, false);
 SELECT pg_catalog.setval('links_code_id_seq', 1, false);
 SELECT pg_catalog.setval('links_link_id_seq', 1, false);
