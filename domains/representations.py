@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from common.openapi.response_fields import choice, flag, moment, public_id, text
-from common.openapi.responses import Representation
+from common.openapi.responses import Representation, choice, flag, moment, public_id, text
 from domains.models import CLAIM_DAYS, Domain, DomainStatus
 from domains.verification import required_records
 

@@ -11,10 +11,10 @@ from typing import Any
 from django.conf import settings
 from django.db import IntegrityError, connection
 
-from accounts.capacity.caps import CapReached, lock_count, sharing_workspaces
+from accounts.caps import CapReached, lock_count, sharing_workspaces
 from accounts.history.recording import authored_transaction
 from accounts.models import Workspace
-from accounts.rights.plans import allows_custom_domains
+from accounts.rights import allows_custom_domains
 from bans.selectors import is_host_banned
 from common.database import extend_response_timeout, is_reference_gone
 from common.errors import Conflict, FieldError, Forbidden, InvalidFields, ServiceError

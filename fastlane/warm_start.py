@@ -38,7 +38,7 @@ from fastlane.fast.prepared import prepare
 from links.destinations.batch_lookup import Key, lookup_keys_of, read_targets
 from links.destinations.known_links import known_links
 from links.destinations.lookup import Target, site_of
-from redirects.unknown_code_limit import link_key
+from redirects.request_guard import link_key
 
 # A key of the fast lane and its prepared answer.
 Entry = tuple[bytes, bytes]
@@ -52,7 +52,7 @@ log = logging.getLogger(__name__)
 
 
 class Part(NamedTuple):
-    """``position``: where the next part begins. ``is_last``: nothing follows."""
+    """Some of the shared entries. ``position``: where the next part begins. ``is_last``: nothing follows."""
 
     entries: list[Entry]
     position: int
@@ -111,7 +111,10 @@ class SharedEntries:
 
 
 class Loaders:
-    """``current`` is what a worker reads that is forked now. ``is_due``: this worker must start the loader."""
+    """Which loader a new worker uses.
+
+    ``current`` is what a worker reads that is forked now. ``is_due``: this worker must start the loader.
+    """
 
     def __init__(self) -> None:
         self.current: SharedEntries | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from accounts.models import Workspace
-from accounts.rights.scopes import CallerKey
+from accounts.rights import CallerKey
 from domains.addresses import BASE_ID
 from domains.selectors import domains_of
 from links.errors import domain_not_found

@@ -10,11 +10,11 @@ from typing import Any, Unpack
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from accounts.capacity.caps import charged_workspaces
+from accounts.caps import charged_workspaces
 from accounts.history.reading import last_change
 from accounts.history.recording import authored_transaction, name_author
 from accounts.models import User, Workspace
-from accounts.rights.plans import links_per_month
+from accounts.rights import links_per_month
 from common.database import constraint_savepoint, in_one_transaction
 from common.host import cache_versions
 from common.http.destination_url import Destination

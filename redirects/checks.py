@@ -28,7 +28,7 @@ class UnreadableRouting(Unavailable):
 
 
 class Check(NamedTuple):
-    """``refuse`` returns the refusal, or None if the check passes."""
+    """A condition of a visit. ``refuse`` returns the refusal, or None if the check passes."""
 
     name: str
     refuse: Callable[[Target, Visit, datetime], Refusal | None]
@@ -97,7 +97,7 @@ def route_of(target: Target, visit: Visit, now: datetime) -> Route:
 
 
 def route_by(router: Router | None, target: Target, visit: Visit, now: datetime) -> Route:
-    """As `route_of`. ``router``: that of the target."""
+    """Return the route of a visit that passed all checks, by the target's own ``router``."""
     return Route(target.location) if router is None else router.route(visit, now.timestamp())
 
 

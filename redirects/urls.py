@@ -1,8 +1,7 @@
 from django.urls import path, register_converter
 
 from links.codes import FILES, PATTERN, ROUTES, is_inherited_code
-from redirects.preview import preview
-from redirects.views import follow
+from redirects.views import follow, preview
 
 
 class CodeConverter:

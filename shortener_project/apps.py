@@ -3,7 +3,7 @@ from importlib import import_module
 from django.apps import AppConfig
 from django.contrib.admin import apps as admin
 
-from shortener_project.recorded_schema.applied import connect_signals
+from shortener_project.running.schema import store_digests
 
 
 class ProjectConfig(AppConfig):
@@ -12,7 +12,7 @@ class ProjectConfig(AppConfig):
 
     def ready(self) -> None:
         import_module("shortener_project.configuration.checks")
-        connect_signals()
+        store_digests()
 
 
 class OperatorsAdminConfig(admin.AdminConfig):

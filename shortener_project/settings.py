@@ -131,7 +131,7 @@ WHITENOISE_ALLOW_ALL_ORIGINS = False
 WHITENOISE_ADD_HEADERS_FUNCTION = protect_static_file
 
 AUTH_USER_MODEL = "accounts.User"
-PASSWORD_HASHERS = ["accounts.credentials.hashers.Argon2"]
+PASSWORD_HASHERS = ["accounts.password_hashing.Argon2"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
@@ -192,8 +192,9 @@ FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.MemoryFileUploadHandler
 FILE_UPLOAD_MAX_MEMORY_SIZE = DATA_UPLOAD_MAX_MEMORY_SIZE = 256 * 1024
 CSRF_FAILURE_VIEW = "shortener_project.web.errors.csrf_failure"
 SECURE_HSTS_SECONDS = 31_536_000 if _base_url.is_https else 0
-# These checks look for Django's middlewares by name. HstsMiddleware, AdminPages, common.http.browser_headers, PageCsrf
-# and csrf_protect on the password page provide the same protection; tests check it on every page.
+# These checks look for Django's middlewares by name. SecurityMiddleware and XFrameOptionsMiddleware would add headers
+# to redirects and API responses, which have only those that they need. HstsMiddleware, AdminPages, PageCsrf,
+# common.http.browser_headers and csrf_protect on the password page protect what browsers show; tests check every page.
 SILENCED_SYSTEM_CHECKS = ["security.W001", "security.W002", "security.W003"]
 
 globals().update(cors_settings(variables.CORS_ALLOWED_ORIGINS.read()))

@@ -36,7 +36,6 @@ urlpatterns = [
     path("api/", include("domains.urls")),
     path("api/", include("analytics.urls")),
     path("api/", include("qrcodes.urls")),
-    path("api/", include("accounts.workspaces.urls")),
     path("api/", include("domains.keys.urls")),
     path("qr/", include(image_urlpatterns)),
     path("dashboard", RedirectView.as_view(url="/dashboard/")),

@@ -17,8 +17,7 @@ from hypothesis import settings as hypothesis_settings
 from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
-from accounts.credentials.hashers import Argon2
-from accounts.credentials.hashing import account_hashing, link_hashing
+from accounts.password_hashing import Argon2, account_hashing, link_hashing
 from accounts.services import NewAccount, create_account
 from common.host import cache_versions, state
 from common.host.guess_counts import guesses

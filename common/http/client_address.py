@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any
 
+from django.conf import settings
+
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
@@ -39,6 +41,16 @@ def client_address(remote_addr: str, forwarded_for: str, trusted: Sequence[Netwo
         if not _within(hop, trusted):
             break
     return "" if client is None else str(client)
+
+
+def address_from(meta: Mapping[str, Any], trusted: Sequence[Network]) -> str:
+    """The client's address from a WSGI environment."""
+    return client_address(meta.get("REMOTE_ADDR", ""), meta.get("HTTP_X_FORWARDED_FOR", ""), trusted)
+
+
+def address_of_client(request: Any) -> str:
+    """The client's address by TRUSTED_PROXIES. ``request`` is Django's or DRF's."""
+    return address_from(request.META, settings.TRUSTED_PROXIES)
 
 
 def is_trusted(remote_addr: str, trusted: Sequence[Network]) -> bool:

@@ -35,10 +35,11 @@ _QUERY = re.compile(rb"[!\"$-~]*")
 _CACHED_ENTRIES = 4096
 _CACHED_LINE_BYTES = 512
 _CACHED_BLOCK_BYTES = 1024
+_PREVIEW_END = b"+ HTTP/1.1"
 
 
 class NotSimple(Exception):
-    pass
+    """The head is not one that the fast lane reads."""
 
 
 class Agent(NamedTuple):
@@ -195,6 +196,24 @@ def read_head(data: bytes) -> tuple[str, bytes, str, Fields]:
     if request[-9:] != b" HTTP/1.1" or len(code) > MAX_CODE:
         raise NotSimple
     return method, code, query, _blocks[block]
+
+
+def link_request(data: bytes) -> bytes:
+    """Return the request for the link itself. Raises NotSimple for other requests, and if the preview has a query: the
+    link of its page would contain it.
+    """
+    line, _, block = data.partition(b"\r\n")
+    if not line.endswith(_PREVIEW_END) or line.endswith(b"/" + _PREVIEW_END) or b"?" in line:
+        raise NotSimple
+    return line.removesuffix(_PREVIEW_END) + b" HTTP/1.1\r\n" + block
+
+
+def read_link_head(data: bytes) -> tuple[str, bytes, str, Fields]:
+    """Read the head of a request for a link or for its preview as `read_head` does. Raises NotSimple."""
+    try:
+        return read_head(data)
+    except NotSimple:
+        return read_head(link_request(data))
 
 
 def _decode(path: bytes) -> bytes:

@@ -97,7 +97,7 @@ class PartialRequest:
     __slots__ = ("_buffer", "_chunks", "_end", "_head_end", "sent_continue", "started_at")
 
     def __init__(self, data: bytes, head_end: int, framing: Framing) -> None:
-        """``data`` begins with a head of ``head_end`` bytes."""
+        """Begin a request whose body follows. ``data`` begins with a head of ``head_end`` bytes."""
         self._buffer = bytearray(data)
         self._head_end = head_end
         self._chunks = ChunkScanner(self._buffer, head_end) if framing.is_chunked else None
@@ -146,7 +146,7 @@ _LINE = re.compile(rb"([!$%&'*+.^_`|~0-9A-Z-]{3,20}) ([!-~]+) HTTP/1\.[0-9]\r\n"
 
 
 class Framing(NamedTuple):
-    """``expects_continue``: the client waits for 100 Continue before it sends the body."""
+    """How the body ends. ``expects_continue``: the client waits for 100 Continue before it sends it."""
 
     length: int
     is_chunked: bool = False

@@ -11,9 +11,9 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID
 
-from accounts.capacity.caps import charged_workspaces
+from accounts.caps import charged_workspaces
 from accounts.models import User, Workspace
-from accounts.rights.plans import links_per_month
+from accounts.rights import links_per_month
 from common.database import in_one_transaction
 from common.errors import ServiceError
 from common.host import cache_versions

@@ -12,11 +12,10 @@ from uuid import UUID
 from django.dispatch import Signal
 
 from accounts.callers import require_role
-from accounts.capacity.caps import charged_workspaces, lock_count
+from accounts.caps import charged_workspaces, lock_count
 from accounts.history.recording import name_author
 from accounts.models import User, Workspace
-from accounts.rights.plans import links_per_month
-from accounts.rights.roles import Role
+from accounts.rights import Role, links_per_month
 from accounts.workspaces.selectors import find_membership
 from accounts.workspaces.services import require_member
 from bans.selectors import is_owner_banned

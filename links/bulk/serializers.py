@@ -9,12 +9,10 @@ import orjson
 from rest_framework import serializers
 
 from common.errors import InvalidFields, ServiceError
-from common.rest.fields import Text
-from common.rest.handling import Handling
-from common.rest.json_serializers import Object
-from common.rest.lists import List
-from common.rest.response_warnings import ResponseWarning
+from common.rest.envelope import ResponseWarning
+from common.rest.fields import List, Object, Text
 from common.rest.strict_json import StrictJSONParser
+from common.rest.unknown_fields import Handling
 from links import rules
 from links.bulk.services import MAX_ITEMS
 from links.serializers import CreateLinkSerializer, UpdateLinkSerializer

@@ -18,7 +18,7 @@ from accounts.models import User, Workspace
 from common.errors import FieldError, InvalidFields, ServiceError, TooManyAttempts
 from common.host.guess_counts import guesses, too_many_guesses
 from common.rest.fields import iso_utc
-from common.rest.handling import Handling
+from common.rest.unknown_fields import Handling
 from domains.addresses import BASE_ID
 from domains.models import Domain
 from domains.selectors import domains_of, find_domain

@@ -11,7 +11,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from accounts.models import User
-from accounts.second_factor.policy import lacks_second_factor
+from accounts.second_factor import lacks_second_factor
 from analytics.journal.backlog import backlog
 from analytics.journal.drops import dropped_clicks
 from analytics.reports.today import today, waiting

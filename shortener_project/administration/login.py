@@ -8,9 +8,9 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
-from accounts.second_factor.policy import lacks_second_factor
+from accounts.second_factor import lacks_second_factor
 from pages.responses import page
-from sign_in.return_paths import is_own_page
+from sign_in.safe_urls import is_own_page
 
 
 @require_safe

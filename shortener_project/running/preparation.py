@@ -16,16 +16,13 @@ from django.db.backends.utils import CursorWrapper
 from psycopg.conninfo import make_conninfo
 from psycopg.pq import Conninfo, PGconn, Ping
 
-from accounts.capacity.storage import write_storage_limits
+from accounts.caps import write_storage_limits
 from accounts.models import User
-from accounts.rights.plans import Plan
+from accounts.rights import Plan
 from accounts.services import NewAccount, create_account
 from common.database import is_outage
-from shortener_project.recorded_schema.applied import refuse_foreign_migrations
-from shortener_project.recorded_schema.comparison import verify_unverified
-from shortener_project.recorded_schema.installing import install_if_empty
 from shortener_project.running import first_account
-from shortener_project.running.pending import is_incomplete
+from shortener_project.running.schema import is_incomplete, refuse_foreign_migrations
 
 MINIMUM_POSTGRESQL = 15
 OWNER_EMAIL = "owner@localhost"
@@ -51,35 +48,38 @@ def prepare_database(
     CommandError with a one-line message, or DatabaseUnavailable.
     """
     if run_migrations is not None:
-        with _turn() as cursor:
-            if not _is_migration_due(cursor):
+        with _turn():
+            if not _is_migration_due():
                 return _finish(before_first_account)
         connection.close()
         run_migrations()
-    with _turn() as cursor:
-        _migrate(cursor)
+    with _turn():
+        _migrate()
         return _finish(before_first_account)
 
 
 def migrate() -> None:
     """For another process than that of `prepare_database`, before it. Raises the same errors."""
-    with _turn() as cursor:
-        _migrate(cursor)
+    with _turn():
+        _migrate()
 
 
-def _migrate(cursor: CursorWrapper) -> None:
-    if _is_migration_due(cursor):
-        call_command("migrate", interactive=False, verbosity=0)
+def _migrate() -> None:
+    if _is_migration_due():
+        with connection.cursor() as cursor:
+            # A hundred commits would each wait for the disk. A server that crashes loses the last migrations, each as
+            # a whole, and the next start runs them again.
+            cursor.execute("SET synchronous_commit = off")
+            call_command("migrate", interactive=False, verbosity=0)
+            cursor.execute("RESET synchronous_commit")
 
 
-def _is_migration_due(cursor: CursorWrapper) -> bool:
-    install_if_empty(cursor)
+def _is_migration_due() -> bool:
     refuse_foreign_migrations()
     return is_incomplete()
 
 
 def _finish(before: Callable[[], None]) -> NewAccount | None:
-    verify_unverified()
     write_storage_limits()
     # Two services that start at the same time can bind the same port, but only one can listen. Fail before creating
     # the owner: otherwise the service that exits could be the only one that knows the secrets.
@@ -88,7 +88,7 @@ def _finish(before: Callable[[], None]) -> NewAccount | None:
 
 
 @contextmanager
-def _turn() -> Iterator[CursorWrapper]:
+def _turn() -> Iterator[None]:
     """Inside, no other process prepares this database. Raises as `prepare_database`."""
     # Only requests wait until the database is prepared, and have a time limit at the client.
     connection.settings_dict.pop("RESPONSE_SECONDS", None)
@@ -100,7 +100,7 @@ def _turn() -> Iterator[CursorWrapper]:
             cursor.execute("SET statement_timeout = 0")
             cursor.execute("SET lock_timeout = 0")
             _take_turn(cursor)
-            yield cursor
+            yield
             cursor.execute("SELECT pg_advisory_unlock(%s)", [PREPARATION_LOCK])
     except Error as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

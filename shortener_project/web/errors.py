@@ -16,7 +16,7 @@ from common.rest.envelope import error_body
 from pages.refusals import BAD_REQUEST, FORM_EXPIRED, INTERNAL_ERROR, Refusal
 from pages.responses import refuse
 from redirects import refusals
-from redirects.unknown_hosts import is_unknown_host
+from redirects.request_guard import is_unknown_host
 
 
 class _BadRequest(ServiceError):

@@ -28,7 +28,7 @@ from common.database import check_connection, read_first
 from common.host import primary, state, vitals
 from common.host.internal_listener import is_internal_client
 from common.host.metrics import UNSTORED_DROPS, collect_counted, count_database_error
-from shortener_project.running.pending import schema_problem
+from shortener_project.running.schema import schema_problem
 
 log = logging.getLogger(__name__)
 

@@ -13,11 +13,10 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseForbidde
 from django.middleware.csrf import CsrfViewMiddleware
 from whitenoise.middleware import WhiteNoiseMiddleware
 
-from accounts.api_requests.throttling import address_of_client
 from accounts.sessions.store import SessionStore
 from common.errors import TooManyRequests
 from common.http.browser_headers import protect_page
-from common.http.client_address import client_address, client_network, is_within
+from common.http.client_address import address_of_client, client_network, is_within
 from common.http.current_request import Actor, Via, actor
 from common.http.hosts import canonical_host, is_address
 from limits.rates import spend_request
@@ -58,15 +57,10 @@ class AdminNetworksMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        path = request.path_info
-        if settings.ADMIN_ALLOWED_NETWORKS and (path == "/admin" or path.startswith("/admin/")):
-            address = client_address(
-                request.META.get("REMOTE_ADDR", ""),
-                request.META.get("HTTP_X_FORWARDED_FOR", ""),
-                settings.TRUSTED_PROXIES,
-            )
-            if not is_within(address, settings.ADMIN_ALLOWED_NETWORKS):
-                raise Http404
+        path, allowed = request.path_info, settings.ADMIN_ALLOWED_NETWORKS
+        is_admin = path == "/admin" or path.startswith("/admin/")
+        if allowed and is_admin and not is_within(address_of_client(request), allowed):
+            raise Http404
         return self.get_response(request)
 
 

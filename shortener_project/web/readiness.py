@@ -17,7 +17,7 @@ from common.database import check_connection
 from common.host import primary, state
 from common.host.metrics import count_database_error
 from common.host.vitals import counting_problem
-from shortener_project.running.pending import schema_problem
+from shortener_project.running.schema import schema_problem
 
 OK = "ok"
 _DATABASE = "database"

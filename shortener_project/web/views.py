@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 
 from common.host.internal_listener import is_internal
 from common.http.hosts import canonical_host
-from redirects.unknown_hosts import is_unknown_host
+from redirects.request_guard import is_unknown_host
 from redirects.views import root
 from shortener_project.web.middleware import is_on_system_host
 from shortener_project.web.readiness import OK, examine

@@ -10,10 +10,10 @@ from django.conf import settings
 
 from analytics.journal.records import decode
 from common.host import guess_counts
-from fastlane.compiled.loading import load
-from fastlane.fast.health import Health
+from fastlane.compiled.event_loop import load
+from fastlane.fast.answers import Health
 from fastlane.fast.lane import FastLane
-from fastlane.fast.lookup import lookup
+from fastlane.handoff.link_lookups import lookup
 from testing.fastlane.compiled import run_compiled
 from testing.redirects.visits import CLIENT, Outcome, timeless, without_date
 

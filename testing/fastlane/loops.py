@@ -19,11 +19,10 @@ from gunicorn.config import Config
 
 from common.host import state
 from common.host.guess_counts import guesses
+from fastlane.compiled.event_loop import CompiledEventLoop
 from fastlane.sockets.admission import Acceptor, Admission
-from fastlane.sockets.compiled_loop import CompiledEventLoop
-from fastlane.sockets.connection import Connection
+from fastlane.sockets.connections import Connection, OpenConnections
 from fastlane.sockets.event_loop import EventLoop
-from fastlane.sockets.open_connections import OpenConnections
 from fastlane.sockets.outgoing import Incoming
 from testing.fastlane.journals import failing_journal, journal_sizes, records_since
 from testing.fastlane.known_links import lane_of_known_links

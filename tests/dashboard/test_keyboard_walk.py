@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import expect
 from pytest_django.fixtures import Settings
 
-from accounts.rights.roles import Role
+from accounts.rights import Role
 from accounts.services import NewAccount
 from domains.models import Domain
 from links.models import Link

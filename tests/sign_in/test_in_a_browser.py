@@ -14,7 +14,7 @@ from pytest_django import Settings
 
 from accounts.services import create_account
 from shortener_project.configuration.mail import parse_mail_url
-from sign_in.passkey_forms import COPIED
+from sign_in.forms import COPIED
 from testing.accounts.accounts import PASSWORD
 from testing.pages.browser import address as address
 from testing.pages.browser import browse as browse

@@ -46,12 +46,12 @@ def openapi_settings(*, server: str) -> dict[str, Any]:
         "COMPONENT_SPLIT_PATCH": False,
         "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
         "SORT_OPERATION_PARAMETERS": False,
-        # Not drf-spectacular's hook that names choices: `common.openapi.enumerations` names them in lists, too.
+        # Not drf-spectacular's hook that names choices: `common.openapi.operations` names them in lists, too.
         "POSTPROCESSING_HOOKS": [
             "drf_spectacular.hooks.postprocess_schema_enum_id_removal",
-            "common.openapi.hooks.describe_defaults",
-            "common.openapi.hooks.declare_security_of_all",
-            "common.openapi.hooks.link_operations",
-            "common.openapi.headers.share_headers",
+            "common.openapi.document.describe_defaults",
+            "common.openapi.document.declare_security_of_all",
+            "common.openapi.document.link_operations",
+            "common.openapi.document.share_headers",
         ],
     }

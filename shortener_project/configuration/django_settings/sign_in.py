@@ -7,7 +7,7 @@ from typing import Any
 from django.core.exceptions import ImproperlyConfigured
 
 from shortener_project.configuration.mail import MailServer
-from sign_in.provider_urls import is_secure_url
+from sign_in.safe_urls import is_secure_url
 
 # Labels of letters, which may be those of any language, digits and hyphens.
 _DOMAIN = re.compile(r"[\w-]+(\.[\w-]+)*")
@@ -102,11 +102,11 @@ def sign_in_settings(
         "MFA_FORMS": {
             "authenticate": "sign_in.forms.Authenticate",
             "reauthenticate": "sign_in.forms.Reauthenticate",
-            "add_webauthn": "sign_in.passkey_forms.AddPasskey",
-            "edit_webauthn": "sign_in.passkey_forms.RenamePasskey",
-            "login_webauthn": "sign_in.passkey_forms.LoginWithPasskey",
-            "authenticate_webauthn": "sign_in.passkey_forms.AuthenticateWithPasskey",
-            "reauthenticate_webauthn": "sign_in.passkey_forms.ReauthenticateWithPasskey",
+            "add_webauthn": "sign_in.forms.AddPasskey",
+            "edit_webauthn": "sign_in.forms.RenamePasskey",
+            "login_webauthn": "sign_in.forms.LoginWithPasskey",
+            "authenticate_webauthn": "sign_in.forms.AuthenticateWithPasskey",
+            "reauthenticate_webauthn": "sign_in.forms.ReauthenticateWithPasskey",
         },
         "MFA_RATE_LIMITS": False,
         "MFA_SUPPORTED_TYPES": ["totp", "recovery_codes", "webauthn"],

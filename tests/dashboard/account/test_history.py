@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 from rest_framework.test import APIClient
 
-from accounts.rights.roles import Role
+from accounts.rights import Role
 from accounts.services import NewAccount
 from links.models import Link
 from testing.accounts.workspaces import add_member, key_client_in, team

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastlane.handoff.between_processes import Handoff, HandoffQueue
-from fastlane.handoff.fair_queue import FairQueue
+from fastlane.handoff.request_queue import FairQueue
 from fastlane.sockets.incoming import MAX_BODY, ChunkScanner
 from fastlane.sockets.outgoing import Incoming
 from links.bulk.serializers import ImportParser

@@ -10,7 +10,7 @@ from django.test import Client
 from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
-from accounts.rights.roles import Role
+from accounts.rights import Role
 from accounts.services import NewAccount
 from analytics.counting.retention import deletion as retention
 from bans.services import ban_host

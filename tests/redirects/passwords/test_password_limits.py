@@ -9,7 +9,7 @@ import pytest
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from accounts.credentials.hashing import link_hashing
+from accounts.password_hashing import link_hashing
 from accounts.services import NewAccount
 from redirects import refusals
 from testing.accounts.accounts import PASSWORD as ACCOUNT_PASSWORD
