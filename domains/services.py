@@ -23,7 +23,7 @@ from common.http.destination_url import Destination
 from domains.addresses import NO_DESTINATION, is_own_address
 from domains.models import CLAIM_DAYS, Domain, DomainStatus
 from domains.names import canonical_name
-from domains.selectors import domains_of, get_domain, is_proven_by_another
+from domains.selectors import get_domain, is_proven_by_another
 from domains.verification import Check, advice, examine
 from limits.attempts import Limit, spend_attempt
 
@@ -164,7 +164,7 @@ def _require_space(owner: Workspace, host: str) -> None:
     lock_count(owner)
     count = Domain.objects.filter(owner__in=sharing_workspaces(owner)).count()
     # A repeated claim to a name fails as a duplicate, even at the cap.
-    if count >= cap and not domains_of(owner).filter(host=host).exists():
+    if count >= cap and not Domain.objects.visible_to(owner).filter(host=host).exists():
         raise CapReached(cap, "domains")
 
 

@@ -7,12 +7,11 @@ from typing import Any
 from django.conf import settings
 from rest_framework import serializers
 
-from common.colors import is_color
+from common.colors import BLACK, WHITE, is_color
 from common.rest.fields import Integer, Text
 from common.rest.pagination import PageQuery
 from common.rest.strict_json import MAX_BODY_BYTES, StrictJSONParser
 from qrcodes.drawing.design import (
-    BLACK,
     DEFAULT_MARGIN,
     DEFAULT_SIZE,
     MAX_MARGIN,
@@ -20,7 +19,6 @@ from qrcodes.drawing.design import (
     MIN_GREYS,
     MIN_SIZE,
     RECOMMENDED_CONTRAST,
-    WHITE,
     ImageFormat,
     Level,
     Style,

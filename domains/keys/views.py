@@ -25,7 +25,7 @@ from common.rest.returns import returns
 from domains.keys.representations import key_object, new_key_object, represent_key, represent_keys
 from domains.keys.schema import PAGINATION, describe_keys
 from domains.keys.serializers import CreateKeySerializer, RotateKeySerializer, UpdateKeySerializer
-from domains.selectors import domains_of
+from domains.models import Domain
 
 
 @contextmanager
@@ -39,7 +39,7 @@ def locked_domain(owner: Workspace, fields: dict[str, Any]) -> Iterator[None]:
             identifier = parse_public_id(fields["domain_id"])
             domain = None
             if identifier is not None:
-                domains = domains_of(owner).select_for_update(no_key=True)
+                domains = Domain.objects.visible_to(owner).select_for_update(no_key=True)
                 domain = domains.filter(public_id=identifier).first()
             if domain is None:
                 raise NotFound("Domain not found.")

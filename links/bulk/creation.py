@@ -21,7 +21,6 @@ from common.http.destination_url import Destination
 from common.ids import parse_public_id
 from domains.addresses import BASE_ID
 from domains.models import Domain
-from domains.selectors import domains_of
 from links import rules
 from links.code_claims import CodeKey
 from links.errors import require_usable
@@ -82,7 +81,7 @@ class Drafting:
 
     def _domain(self, public_id: str) -> Domain:
         if self._domains is None:
-            self._domains = _by_id(domains_of(self._owner))
+            self._domains = _by_id(Domain.objects.visible_to(self._owner))
         identifier = parse_public_id(public_id)
         return require_usable(None if identifier is None else self._domains.get(identifier))
 

@@ -24,7 +24,7 @@ from links import rules
 from links.bulk.creation import Drafting, store_drafts
 from links.code_claims import CodeKey, CustomCode, claim_custom_codes, codes_of, turn_into_aliases
 from links.errors import CodeTaken, url_not_found
-from links.key_limits import condition_of, limits_of
+from links.key_limits import condition_of
 from links.models import Link
 from links.selectors import fetch
 from links.storage.columns import CHANGEABLE, Column, is_plain
@@ -188,9 +188,7 @@ def _lock_links(owner: Workspace, changes: Iterable[Change]) -> dict[UUID, Link]
     if any("custom_code" in change.fields for change in changes):
         with connection.cursor() as cursor:
             cursor.execute(_LOCK_DOMAINS, {"public_ids": public_ids})
-    links = Link.objects.select_related("domain").filter(
-        owner=owner, public_id__in=public_ids, **limits_of(owner.key)
-    )
+    links = Link.objects.visible_to(owner).select_related("domain").filter(public_id__in=public_ids)
     return {link.public_id: link for link in links.order_by("pk").select_for_update(of=("self",))}
 
 

@@ -21,7 +21,7 @@ from common.rest.fields import iso_utc
 from common.rest.unknown_fields import Handling
 from domains.addresses import BASE_ID
 from domains.models import Domain
-from domains.selectors import domains_of, find_domain
+from domains.selectors import find_domain
 from links import rules
 from links.bulk.creation import Drafting, DryRun, store_drafts
 from links.bulk.services import MAX_ITEMS
@@ -54,7 +54,7 @@ def import_links(
     Every link goes to ``domain_id``. Without ``domain_id``, a link stays on its host if that is a domain of the
     owner; otherwise it goes to the default domain. At most ``passwords`` passwords are set.
     """
-    domains = list(domains_of(owner))
+    domains = list(Domain.objects.visible_to(owner))
     importer = _Importer(
         Drafting(owner, creator, domains),
         domains,
