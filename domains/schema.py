@@ -20,11 +20,10 @@ from domains.representations import (
     domain_settings,
     listed_domain,
 )
+from domains.resolver import Answer, Outcome
 from domains.serializers import ClaimSerializer, SettingsSerializer
 from domains.services import VERIFICATIONS, AlreadyClaimed, DnsNotConfigured, DomainTaken, PlanWithoutDomains
-from domains.verification.advice import Problem
-from domains.verification.proof import Check
-from domains.verification.resolver import Answer, Outcome
+from domains.verification import Check, Problem
 
 name_choices("DomainStatus", DomainStatus.values)
 name_choices("DnsRecordType", RECORD_TYPES)

@@ -13,9 +13,10 @@ from common.rest.api import ApiViewSet
 from common.rest.pagination import pagination_of
 from common.rest.returns import returns
 from domains import representations, selectors, services
-from domains.fallbacks import change_settings
+from domains.models import Domain
 from domains.schema import PAGINATION, describe_domains
 from domains.serializers import ClaimSerializer, ListQuery, SettingsSerializer
+from domains.services import change_settings
 
 
 def _deleted(dropped: int) -> str:
@@ -46,7 +47,7 @@ class DomainViewSet(ApiViewSet):
     def list(self, request: Request) -> dict[str, Any]:
         owner, parameters = workspace_of(request), self.read_query()
         if not parameters:
-            return {"domains": list(map(representations.listed_domain, selectors.domains_of(owner)))}
+            return {"domains": list(map(representations.listed_domain, Domain.objects.visible_to(owner)))}
         page = selectors.list_domains(owner, **parameters)
         domains = list(map(representations.listed_domain, page.rows))
         return {"domains": domains, "pagination": pagination_of(page, parameters)}

@@ -34,8 +34,7 @@ from common.host.processes import lower_priority, rename
 from common.host.state import is_hearing
 from fastlane.fast.lane import FastLane
 from fastlane.fast.prepared import prepare
-from links.destinations.batch_lookup import Key, read_targets
-from links.destinations.codes import codes_of
+from links.destinations.batch_lookup import Key, lookup_keys_of, read_targets
 from links.destinations.known_links import known_links
 from links.destinations.lookup import Target, site_of
 from redirects.request_guard import link_key
@@ -175,7 +174,7 @@ def load(shared: SharedEntries) -> int:
 
 def _keys(limit: int) -> Iterator[Key]:
     """Yield the recently followed links of all hosts, then others that this host has read."""
-    followed = dict.fromkeys(codes_of(recently_followed(limit))[:limit])
+    followed = dict.fromkeys(lookup_keys_of(recently_followed(limit))[:limit])
     yield from followed
     for site, code in known_links().keys(limit - len(followed)):
         if (key := (site or settings.BASE_HOST, code)) not in followed:

@@ -18,7 +18,7 @@ from common.openapi.responses import choice, count, example, pagination_represen
 from common.rest.pagination import TOO_DEEP
 from common.rest.returns import BadIfMatch
 from domains.addresses import NO_DESTINATION
-from links.codes.namespace import HOLD_DAYS
+from links.code_claims import HOLD_DAYS
 from links.errors import ChangedMeanwhile, CodeTaken, DomainNotActive, domain_not_found
 from links.listing.counts import COUNT_LIMIT
 from links.models import Link

@@ -7,7 +7,7 @@ from rest_framework.fields import ChoiceField
 
 from common.openapi.error_examples import invalid
 from common.openapi.operations import annotate, name_choices
-from links.codes.format import PATTERN
+from links.codes import PATTERN
 from links.fields import (
     CodeField,
     CountryField,

@@ -19,10 +19,11 @@ from common.rest.api import ApiViewSet
 from common.rest.pagination import pagination_of
 from common.rest.returns import required_versions, returns
 from domains.addresses import address_of, base_address
-from domains.selectors import count_domains, usable_domains
+from domains.models import Domain
+from domains.selectors import count_domains
 from links import representations, selectors, services
 from links.listing import lists
-from links.listing.limited import list_limited_links
+from links.listing.lists import list_limited_links
 from links.listing.options import list_options
 from links.schema import FIGURES, PAGINATION, describe_links
 from links.serializers import CreateLinkSerializer, ListQuery, UpdateLinkSerializer
@@ -106,7 +107,7 @@ class LinkViewSet(ApiViewSet):
     @returns(200, domains=[representations.available_domain])
     def available_domains(self, request: Request) -> dict[str, Any]:
         owner = workspace_of(request)
-        addresses = [address_of(domain) for domain in usable_domains(owner)]
+        addresses = [address_of(domain) for domain in Domain.objects.usable_by(owner)]
         if owner.key is None or owner.key.domain_id is None:
             addresses.insert(0, base_address())
         return {"domains": [representations.available_domain(address) for address in addresses]}

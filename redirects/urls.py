@@ -1,7 +1,6 @@
 from django.urls import path, register_converter
 
-from links.codes.format import PATTERN, is_inherited_code
-from links.codes.reserved import FILES, ROUTES
+from links.codes import FILES, PATTERN, ROUTES, is_inherited_code
 from redirects.views import follow, preview
 
 

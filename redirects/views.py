@@ -19,7 +19,7 @@ from common.errors import TooManyAttempts
 from common.host.metrics import observe_redirect
 from common.http.urls import canonical_host
 from domains.selectors import active_domain
-from links.clicks.claims import Claim
+from links.availability import Closed
 from links.destinations.lookup import Target, UnknownCode, find_target, site_of
 from links.guess_counts import guesses
 from links.short_urls import SCAN_MARKER, short_url
@@ -85,12 +85,13 @@ def _answer(request: HttpRequest, code: str) -> HttpResponse:
     # 5. The record of the visit, which is stored before the answer is sent. With a click limit, the click is claimed.
     if target.is_capped and visitor.kind == "click":
         is_shared = target.max_clicks_per_visitor is not None
-        claim = capture.record_claimed_click(
+        closed = capture.record_claimed_click(
             visitor, target.link_id, is_shared=is_shared, branch=route.branch
         )
-        refusal = _CLAIM_REFUSALS.get(claim)
-        if refusal is not None:
-            return _refuse(request, target, visitor, refusal)
+        if closed is Closed.DELETED:
+            return _with_label(refuse(request, refusals.NOT_FOUND), "unknown_code")
+        if closed is not None:
+            return _refuse(request, target, visitor, refusals.OF_CLOSED[closed])
         guesses().followed.remember(visitor.address, link)
         return _redirect(request, target, route)
     if shows_card(target, visitor):
@@ -99,12 +100,6 @@ def _answer(request: HttpRequest, code: str) -> HttpResponse:
     capture.record_visit(visitor, target.link_id, route.branch)
     guesses().followed.remember(visitor.address, link)
     return _without_destination(request) if target.is_capped else _redirect(request, target, route)
-
-
-_CLAIM_REFUSALS = {
-    Claim.LIMIT_REACHED: refusals.LIMIT_REACHED,
-    Claim.VISITOR_LIMIT_REACHED: refusals.VISITOR_LIMIT_REACHED,
-}
 
 
 def _refuse(

@@ -1,23 +1,50 @@
+"""The API of keys with scopes, each of which may be limited to a domain."""
+
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, cast
 from uuid import UUID
 
+from django.db import transaction
 from rest_framework.decorators import action
 from rest_framework.request import Request
 
 from accounts import scoped_keys
 from accounts.api_requests.token_only import TokenOnlyViewSet
 from accounts.callers import Caller, account_of, session_of, workspace_of
+from accounts.models import Workspace
 from accounts.rights import Role
 from accounts.sessions.browser import require_recent_login
+from common.errors import NotFound
+from common.ids import parse_public_id
 from common.rest.access import Access
 from common.rest.pagination import PageQuery, pagination_of
 from common.rest.returns import returns
-from domains.keys.domains import locked_domain
 from domains.keys.representations import key_object, new_key_object, represent_key, represent_keys
 from domains.keys.schema import PAGINATION, describe_keys
 from domains.keys.serializers import CreateKeySerializer, RotateKeySerializer, UpdateKeySerializer
+from domains.models import Domain
+
+
+@contextmanager
+def locked_domain(owner: Workspace, fields: dict[str, Any]) -> Iterator[None]:
+    """Replace the API id in ``domain_id``, if any, by the primary key of the domain, and lock the domain.
+
+    The lock comes before that of the key, as in a deletion of the domain. Raises NotFound for a domain of others.
+    """
+    with transaction.atomic():
+        if fields.get("domain_id") is not None:
+            identifier = parse_public_id(fields["domain_id"])
+            domain = None
+            if identifier is not None:
+                domains = Domain.objects.visible_to(owner).select_for_update(no_key=True)
+                domain = domains.filter(public_id=identifier).first()
+            if domain is None:
+                raise NotFound("Domain not found.")
+            fields["domain_id"] = domain.pk
+        yield
 
 
 @describe_keys

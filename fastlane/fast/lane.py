@@ -43,8 +43,7 @@ from fastlane.fast.prepared import (
 )
 from fastlane.fast.request_head import Fields, NotSimple, link_request, read_head, read_link_head
 from fastlane.fast.visitor_rules import VisitorRulesTable
-from links.codes.format import is_inherited_code
-from links.codes.reserved import is_route
+from links.codes import is_inherited_code, is_route
 from links.destinations.lookup import site_of
 from links.guess_counts import guesses
 from pages.refusals import Refusal

@@ -19,7 +19,7 @@ from analytics.journal.records import OPTED_OUT
 from analytics.visitors.useragent import is_crawler
 from analytics.visitors.visitor import Kind, agent_text, is_prefetch, kind_of, referrer_text
 from common.http.urls import MAX_LINE, canonical_host
-from links.codes.format import PATTERN
+from links.codes import PATTERN
 from links.models import MAX_CODE
 from pages.responses import accepts_json
 

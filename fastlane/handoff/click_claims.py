@@ -29,7 +29,8 @@ from fastlane.handoff.between_processes import Handoff
 from fastlane.handoff.request_queue import RequestQueue
 from fastlane.sockets.connections import has_disconnected
 from fastlane.sockets.event_loop import EventLoop
-from links.destinations.group_claims import NotClaimed
+from links.availability import Closed
+from links.click_claims import NotClaimed
 from links.guess_counts import guesses
 
 # Links without clicks left that are remembered, so that their visits need no claim.
@@ -74,7 +75,7 @@ class CappedLane:
             address = decode(claimable.answer[3]).address
             guesses().followed.remember(address, claimable.key)
 
-    def note_refused(self, claimable: Claimable) -> None:
+    def note_used_up(self, claimable: Claimable) -> None:
         """No click was left. A change of the link brings another prepared answer."""
         if len(self._used_up) >= _USED_UP:
             self._used_up.clear()
@@ -145,7 +146,7 @@ class ClickClaims:
             )
             future.add_done_callback(partial(self._method_queue.defer, self._end, group))
 
-    def _end(self, group: Sequence[_Claim], future: Future[list[bool]]) -> None:
+    def _end(self, group: Sequence[_Claim], future: Future[list[Closed | None]]) -> None:
         try:
             results = future.result()
         except NotClaimed as error:
@@ -164,13 +165,15 @@ class ClickClaims:
             self._submit()
         else:
             self._submit()
-            for claim, is_claimed in zip(group, results, strict=True):
-                self._answer(claim, is_claimed=is_claimed)
+            for claim, closed in zip(group, results, strict=True):
+                self._answer(claim, closed)
 
-    def _answer(self, claim: _Claim, *, is_claimed: bool) -> None:
+    def _answer(self, claim: _Claim, closed: Closed | None) -> None:
+        """A visit whose click is not claimed is answered by Django, which looks the link up again."""
         handoff = claim.handoff
-        if not is_claimed:
-            self._lane.note_refused(claim.claimable)
+        if closed is not None:
+            if closed is Closed.LIMIT_REACHED:
+                self._lane.note_used_up(claim.claimable)
             self._requests.add(handoff)
             return
         self._lane.note_granted(claim.claimable)

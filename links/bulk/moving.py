@@ -23,7 +23,7 @@ from common.database import in_one_transaction
 from common.errors import Conflict, FieldError, Forbidden, InvalidFields, ServiceError, WorkspaceNotFound
 from common.host import cache_versions
 from common.ids import parse_public_id
-from links.codes.namespace import codes_of
+from links.code_claims import codes_of
 from links.errors import url_not_found
 from links.storage.moves import LockedLink, change_owner, lock_links
 from links.storage.quotas import links_left, quota_exceeded, spend_quota

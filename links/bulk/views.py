@@ -17,11 +17,11 @@ from links import representations
 from links.bulk import services as bulk
 from links.bulk import verdicts
 from links.bulk.moving import move_links
-from links.bulk.parsers import BulkParser
 from links.bulk.schema import CREATED, DELETED, MOVED, UPDATED, describe_bulk
 from links.bulk.serializers import (
     BulkCreateSerializer,
     BulkDeleteSerializer,
+    BulkParser,
     BulkUpdateSerializer,
     ItemReader,
     MoveSerializer,

@@ -12,8 +12,7 @@ from links.bulk.schema import ID, OWN_IDS, results
 from links.bulk.services import MAX_ITEMS
 from links.errors import DomainNotActive, domain_not_found
 from links.schema_notes import BAD_TAGS
-from links.transfer.downloads import Busy
-from links.transfer.exports import COLUMNS, CONTENT_TYPES, ExportFormat
+from links.transfer.exports import COLUMNS, CONTENT_TYPES, Busy, ExportFormat
 from links.transfer.import_layouts import AUTO, NAMES
 from links.transfer.imports import MAX_ROWS
 

@@ -16,13 +16,10 @@ from common.http.client_address import address_of_client
 from common.rest.access import Access
 from common.rest.api import ApiViewSet
 from common.rest.returns import returns
-from links.bulk.parsers import ImportParser
+from links.bulk.serializers import ImportParser
 from links.listing.options import Filters
-from links.transfer.downloads import Download
-from links.transfer.exports import CONTENT_TYPES, ExportFormat, export_links, export_selected_links
-from links.transfer.import_guesses import refuse_above_guess_limit, withhold_guesses
-from links.transfer.import_response import import_response
-from links.transfer.imports import import_content
+from links.transfer.exports import CONTENT_TYPES, Download, ExportFormat, export_links, export_selected_links
+from links.transfer.imports import import_content, import_response, refuse_above_guess_limit, withhold_guesses
 from links.transfer.schema import IMPORTED, describe_transfers
 from links.transfer.serializers import ExportQuery, ImportSerializer, SelectedExportSerializer
 

@@ -27,7 +27,7 @@ SECRETS = re.compile(
 PUBLIC = {
     *(
         "accounts/management/commands/create_account.py",
-        "domains/verification/proof.py",
+        "domains/verification.py",
         "sign_in/adapters.py",
         "sign_in/openid_connect/protocol.py",
         "sign_in/sign_up.py",

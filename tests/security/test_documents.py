@@ -13,8 +13,8 @@ from accounts.sessions import browser, lifecycle, rotation
 from accounts.workspaces import invitations
 from accounts.workspaces import services as workspace_services
 from common.errors import MAX_REPORTED
+from domains import resolver, verification
 from domains import services as domain_services
-from domains.verification import proof, resolver
 from limits import guessing
 from limits.attempts import Limit
 from links.bulk import serializers, verdicts
@@ -119,7 +119,7 @@ def test_the_documented_bounds_are_those_of_the_code() -> None:
     )
     assert database["OPTIONS"]["connect_timeout"] == 2
     assert "2 s to connect, 2 s for a statement" in SECURITY
-    assert f"{words[proof.MAX_CONCURRENT_CHECKS]} verifications at once" in SECURITY
+    assert f"{words[verification.MAX_CONCURRENT_CHECKS]} verifications at once" in SECURITY
     assert f"{resolver.DEADLINE_SECONDS:g} s over all queries" in SECURITY
     assert f"{words[conversations.AT_ONCE]} logins at once in a worker; 1 MB for an answer" in SECURITY
     assert conversations.MAX_BYTES == 1024**2

@@ -22,7 +22,7 @@ from analytics.counting.tables.enrichment import DAY_MICROSECONDS, Facts
 from analytics.counting.tables.lifetime_counts import closed_day
 from analytics.counting.tables.salts import date_of
 from analytics.models import Kind
-from links.clicks.counters import add_clicks, existing_links
+from links.click_counters import add_clicks, existing_links
 
 _ROWS = ("analytics_click", "analytics_dayvisitor")
 _SUMS = (

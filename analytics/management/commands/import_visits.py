@@ -15,7 +15,7 @@ from common.errors import ServiceError
 from common.long_commands import STATUS, Interruption, Progress
 from domains.addresses import BASE_ID
 from links.transfer.command_options import domain_with_host, owner_of_email
-from links.transfer.import_file import ImportFile
+from links.transfer.import_files import ImportFile
 
 _WHOLE_BATCHES = "Each batch was added as a whole or not at all. Run the same command again to continue"
 

@@ -14,11 +14,9 @@ from common.long_commands import STATUS, Interruption, Progress
 from domains.addresses import BASE_ID
 from links.bulk.services import MAX_ITEMS
 from links.transfer.command_options import domain_with_host, owner_of_email
-from links.transfer.import_file import ImportFile
+from links.transfer.import_files import ImportFile, Source, read
 from links.transfer.import_layouts import NAMES
-from links.transfer.import_reader import Source, read
-from links.transfer.import_response import imported_address
-from links.transfer.imports import Verdict, import_links
+from links.transfer.imports import Verdict, import_links, imported_address
 
 
 class Command(BaseCommand):

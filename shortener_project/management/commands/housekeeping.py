@@ -29,7 +29,7 @@ from common.host.metrics import count_database_error
 from limits.attempts import delete_expired_attempts
 from limits.guessing import delete_expired_networks
 from limits.rates import delete_expired_requests
-from links.codes.namespace import delete_expired_holds
+from links.code_claims import delete_expired_holds
 from links.storage.deletion import purge_deleted_links
 
 logger = logging.getLogger(__name__)

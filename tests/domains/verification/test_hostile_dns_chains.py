@@ -11,8 +11,8 @@ from dns import flags
 from dns.message import Message, make_response
 from rest_framework.test import APIClient
 
+from domains import resolver
 from domains.models import Domain
-from domains.verification import resolver
 from testing.domains.dns_server import DnsServer
 from testing.domains.domains import verify
 from tests.domains.verification.hostile_dns import CHALLENGE, HOST, answering, chain, reasons

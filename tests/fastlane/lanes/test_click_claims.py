@@ -9,6 +9,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from datetime import UTC, datetime
 from typing import Any
 
 import psycopg
@@ -28,9 +29,10 @@ from fastlane.sockets.connections import Connection, OpenConnections
 from fastlane.sockets.event_loop import EventLoop
 from fastlane.sockets.outgoing import Incoming
 from links.guess_counts import guesses
-from links.models import ClickCounter, Link
+from links.models import ClickCounter, Link, LinkBan
+from links.operators import ban_link
 from testing.polling import DEADLINE
-from testing.redirects.visits import CLIENT, request
+from testing.redirects.visits import CLIENT, django, request
 
 MakeLink = Callable[..., dict[str, Any]]
 
@@ -151,6 +153,42 @@ def test_no_click_is_claimed_for_a_client_that_has_gone(link: Link, running: Run
 
     assert (running.released, gone.sock.fileno(), running.for_django) == ([gone], -1, [])
     assert clicks_of(link) == 0
+
+
+CHANGES = {
+    "banned for legal reasons": ({}, 451, "legal"),
+    "switched off": ({"is_active": False}, 410, "disabled"),
+    "expired": ({"expires_at": datetime(2020, 1, 1, tzinfo=UTC)}, 410, "expired"),
+    "not started": ({"starts_at": datetime(2099, 1, 1, tzinfo=UTC)}, 404, "not_started"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_link_that_changes_before_the_claim_is_not_remembered_as_used_up(
+    link: Link, running: Running, name: str
+) -> None:
+    fields, status, reason = CHANGES[name]
+    handoff, _ = running.visit(link.short_code)
+    if fields:
+        Link.objects.filter(pk=link.pk).update(**fields)
+    else:
+        ban_link(link=link, reason="legal")
+    running.deferred.run_one()
+    running.deferred.run_one()
+
+    assert (running.for_django, clicks_of(link)) == ([handoff], 0)
+    answered = django(handoff.incoming.data, CLIENT)
+    assert answered.response.startswith(b"HTTP/1.1 %d " % status)
+    assert [record.reason for record in answered.records] == [reason]
+
+    if fields:
+        Link.objects.filter(pk=link.pk).update(is_active=True, expires_at=None, starts_at=None)
+    else:
+        LinkBan.objects.all().delete()
+    _, client = running.visit(link.short_code)
+    running.deferred.run_one()
+    running.deferred.run_one()
+    assert client.recv(4096).startswith(b"HTTP/1.1 302 ")
 
 
 def test_visits_behind_a_rejected_group_go_to_django(link: Link, running: Running) -> None:

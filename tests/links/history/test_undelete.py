@@ -16,7 +16,7 @@ from analytics.counting.retention import deletion as retention
 from bans.services import ban_host
 from domains.models import Domain
 from links.models import DeletedLink, Link, Route
-from links.operators.bans import ban_link
+from links.operators import ban_link
 from qrcodes.models import DeletedQrCode
 from testing.accounts.workspaces import add_member, key_client_in, team
 from testing.analytics.clicks import drain

@@ -10,7 +10,7 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
-from links.codes.reserved import ROUTES
+from links.codes import ROUTES
 from redirects import refusals
 from testing.analytics.clicks import drain
 from testing.cases import for_each

@@ -1,19 +1,66 @@
-"""Reads rows one by one from CSV, JSON or JSON Lines, in any of the layouts."""
+"""Reads the rows of an import: from a file or the content of a request, as CSV, JSON or JSON Lines."""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
-from io import StringIO
+from io import BufferedReader, FileIO, StringIO, TextIOWrapper
 from itertools import chain, zip_longest
-from typing import Any, NamedTuple, TextIO
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TextIO
 
 import orjson
 
 from common.errors import FieldError, InvalidFields
 from links.transfer.cells import unguard
-from links.transfer.import_layouts import LAYOUTS, OWN, Layout, normalized_key
-from links.transfer.layout_values import Fields, Row
+from links.transfer.import_layouts import LAYOUTS, OWN, Fields, Layout, Row, normalized_key
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+
+class ImportFile:
+    """Context manager. ``text`` reads the file, or pipe, once. ``size`` in bytes; None for a pipe.
+
+    Raises OSError if the file cannot be opened.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.size = path.stat().st_size if path.is_file() else None
+        self._file = _CountingFile(path)
+        # utf-8-sig: a byte order mark is not part of the first column name.
+        self.text: TextIO = TextIOWrapper(BufferedReader(self._file), encoding="utf-8-sig", newline="")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.text.close()
+
+    @property
+    def read_bytes(self) -> int:
+        """Bytes read so far, a little ahead of the rows."""
+        return self._file.read_bytes
+
+
+class _CountingFile(FileIO):
+    """Counts what it reads: a pipe has no position."""
+
+    read_bytes = 0
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        count = super().readinto(buffer)
+        self.read_bytes += count or 0
+        return count
+
+    def readall(self) -> bytes:
+        content = super().readall()
+        self.read_bytes += len(content or b"")
+        return content
+
 
 _SEPARATORS = ",;\t"
 # Keys under which a single JSON document contains the links, or visits.

@@ -9,7 +9,7 @@ from django.db import connection
 
 from common.host import cache_versions
 from domains.models import Domain
-from domains.verification.proof import Check, examine, examine_all
+from domains.verification import Check, examine, examine_all
 
 logger = logging.getLogger(__name__)
 

@@ -3,20 +3,122 @@
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import Enum
+from ipaddress import ip_address, ip_network
 from math import ceil
 from threading import BoundedSemaphore
+from typing import NamedTuple
 
 from django.conf import settings
 
 from common.errors import TooManyAttempts
 from domains.models import Domain
-from domains.names import registered_domain
-from domains.verification.advice import Problem
-from domains.verification.cdn import is_proxied
-from domains.verification.records import address_records, challenge_record, edge_addresses, requires_addresses
-from domains.verification.resolver import DEADLINE_SECONDS, Answer, Lookup, Outcome
+from domains.names import CHALLENGE, is_apex, registered_domain
+from domains.resolver import DEADLINE_SECONDS, Answer, Lookup, Outcome
+
+
+class DnsRecord(NamedTuple):
+    type: str
+    name: str
+    value: str
+
+
+def challenge_record(domain: Domain) -> DnsRecord:
+    return DnsRecord("TXT", f"{CHALLENGE}.{domain.host}", domain.token)
+
+
+def address_records(domain: Domain) -> list[DnsRecord]:
+    if requires_addresses(domain.host):
+        return [
+            DnsRecord("AAAA" if ":" in address else "A", domain.host, address) for address in edge_addresses()
+        ]
+    return [DnsRecord("CNAME", domain.host, settings.BASE_HOST)]
+
+
+def required_records(domain: Domain) -> list[DnsRecord]:
+    return [challenge_record(domain), *address_records(domain)]
+
+
+def edge_addresses() -> list[str]:
+    """The service's IP addresses. If BASE_HOST is an IP address, it is the default."""
+    if settings.EDGE_ADDRESSES or not _base_is_address():
+        return list(settings.EDGE_ADDRESSES)
+    return [settings.BASE_HOST.strip("[]")]
+
+
+def requires_addresses(host: str) -> bool:
+    """Whether the name needs A/AAAA records: a CNAME cannot exist at an apex or point to an IP address."""
+    return _base_is_address() or bool(settings.EDGE_ADDRESSES and is_apex(host))
+
+
+def _base_is_address() -> bool:
+    try:
+        ipaddress.ip_address(settings.BASE_HOST.strip("[]"))
+    except ValueError:
+        return False
+    return True
+
+
+class Problem(Enum):
+    MISSING = "missing"
+    WRONG_VALUE = "wrong_value"
+    ALIAS = "alias"
+    PROXIED = "proxied"
+    CNAME_AT_APEX = "cname_at_apex"
+    CNAME_LOOP = "cname_loop"
+    NO_SUCH_DOMAIN = "no_such_domain"
+    TIMED_OUT = "timed_out"
+    RESOLVER_FAILED = "resolver_failed"
+    TOO_LARGE = "too_large"
+
+
+_ADVICE = {
+    Problem.MISSING: "The record is missing: add it",
+    Problem.WRONG_VALUE: "The record has another value than the expected one: change it",
+    Problem.ALIAS: "A CNAME, perhaps a wildcard's, answers for this name: add the TXT record itself",
+    Problem.PROXIED: "The name is proxied by a CDN: switch the proxy off for this record",
+    Problem.CNAME_AT_APEX: "A CNAME at an apex hides the domain's other records: enter the addresses instead",
+    Problem.CNAME_LOOP: "The CNAME chain has a loop or is too long: point the name directly to the expected value",
+    Problem.NO_SUCH_DOMAIN: "The domain {registered} does not exist in DNS: check its spelling and registration",
+    Problem.TIMED_OUT: "The resolver timed out: try again, and check the domain's name servers if it happens again",
+    Problem.RESOLVER_FAILED: "The resolver failed ({detail}): check the domain's name servers and DNSSEC",
+    Problem.TOO_LARGE: "The answers are larger than 64 KB: remove the records that are not needed",
+}
+
+
+def advice(problem: Problem, name: str, answer: Answer) -> str:
+    sentence = _ADVICE[problem].format(registered=registered_domain(name), detail=answer.detail)
+    if answer.is_definite and answer.ttl:
+        return (
+            f"{sentence}; if you have just done so, the old answer is still cached for {answer.ttl} seconds."
+        )
+    return f"{sentence}."
+
+
+_CDN_NETWORKS = [
+    ip_network(network)
+    for network in (
+        *("173.245.48.0/20", "103.21.244.0/22", "103.22.200.0/22", "103.31.4.0/22", "141.101.64.0/18"),
+        *("108.162.192.0/18", "190.93.240.0/20", "188.114.96.0/20", "197.234.240.0/22", "198.41.128.0/17"),
+        *("162.158.0.0/15", "104.16.0.0/13", "104.24.0.0/14", "172.64.0.0/13", "131.0.72.0/22"),
+        *("2400:cb00::/32", "2606:4700::/32", "2803:f800::/32", "2405:b500::/32", "2405:8100::/32"),
+        *("2a06:98c0::/29", "2c0f:f248::/32"),
+    )
+]
+_CDN_NAMES = (
+    *(".cdn.cloudflare.net", ".cloudfront.net", ".fastly.net", ".edgekey.net", ".edgesuite.net"),
+    *(".akamaiedge.net", ".azureedge.net", ".azurefd.net", ".b-cdn.net"),
+)
+
+
+def is_proxied(addresses: Iterable[str], cnames: Iterable[str]) -> bool:
+    return any(name.endswith(_CDN_NAMES) for name in cnames) or any(
+        ip_address(address) in network for address in addresses for network in _CDN_NETWORKS
+    )
+
 
 # At most this many of a worker's threads wait for DNS, so that the others keep serving requests.
 MAX_CONCURRENT_CHECKS = 2
@@ -98,7 +200,7 @@ async def _address(domain: Domain, lookup: Lookup) -> Check:
     if not answer.is_definite or answer.outcome is Outcome.LOOP:
         return Check(kinds, domain.host, expected, answer, _failure(answer))
 
-    addresses = await _addresses(domain.host, lookup)
+    addresses = await _addresses_of(domain.host, lookup)
     if not addresses.is_definite:
         return Check(kinds, domain.host, expected, addresses, _failure(addresses))
     if addresses.values and set(addresses.values) <= set(edge_addresses()):
@@ -109,7 +211,7 @@ async def _address(domain: Domain, lookup: Lookup) -> Check:
     return Check(kinds, domain.host, expected, shown, problem)
 
 
-async def _addresses(host: str, lookup: Lookup) -> Answer:
+async def _addresses_of(host: str, lookup: Lookup) -> Answer:
     """Query A and AAAA records. A name may have only one of the two types."""
     ipv4, ipv6 = await asyncio.gather(lookup.query(host, "A"), lookup.query(host, "AAAA"))
     if not (ipv4.is_definite and ipv6.is_definite):
