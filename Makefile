@@ -23,10 +23,10 @@ clean: ## Remove the virtual environment and caches; keep the data under VAR_DIR
 
 ##@ Develop
 test: $(VENV)/.npm ## Run the quick tests, or those that ARGS names
-	@$(BIN)/python -m pytest $(or $(ARGS),--numprocesses auto --dist worksteal)
+	@$(BIN)/python -m pytest $(or $(ARGS),-m "not slow" --numprocesses auto --dist worksteal)
 
 # The slow tests mostly wait, so each core has two workers.
-ALL_TESTS = --all --numprocesses $$((2 * $$(getconf _NPROCESSORS_ONLN))) --dist worksteal $(ARGS)
+ALL_TESTS = --numprocesses $$((2 * $$(getconf _NPROCESSORS_ONLN))) --dist worksteal $(ARGS)
 test-all: $(VENV)/.npm ## Run every test
 	@$(BIN)/python -m pytest $(ALL_TESTS)
 

@@ -11,7 +11,7 @@ from django.db import Error
 
 from accounts.models import User
 from common.errors import ServiceError, TooManyAttempts
-from limits.leases import acquire_lease, release_lease
+from limits.rates import acquire_lease, release_lease
 
 PER_ACCOUNT = 2
 # Keeps one of a worker's four threads free for other requests, and bounds the worker's memory.

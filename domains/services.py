@@ -19,7 +19,7 @@ from bans.selectors import is_host_banned
 from common.database import extend_response_timeout, is_reference_gone
 from common.errors import Conflict, FieldError, Forbidden, InvalidFields, ServiceError
 from common.host import cache_versions
-from common.http.destination_url import Destination
+from common.http.urls import Destination
 from domains.addresses import NO_DESTINATION, is_own_address
 from domains.models import CLAIM_DAYS, Domain, DomainStatus
 from domains.names import canonical_name

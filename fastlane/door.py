@@ -15,7 +15,7 @@ from typing import Any
 
 from django.conf import settings
 
-from common.host.process_names import rename
+from common.host.processes import rename
 from fastlane.handoff.between_processes import handoff_queues
 from fastlane.warm_start import loaders
 

@@ -30,8 +30,7 @@ from analytics.reports.recent_links import recently_followed
 from common.database import extend_response_timeout
 from common.host import state
 from common.host.cache_versions import versions_of
-from common.host.priority import lower_priority
-from common.host.process_names import rename
+from common.host.processes import lower_priority, rename
 from common.host.state import is_hearing
 from fastlane.fast.lane import FastLane
 from fastlane.fast.prepared import prepare

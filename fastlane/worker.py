@@ -21,7 +21,7 @@ from typing import Any
 from django.conf import settings
 from gunicorn.workers.gthread import STOP_KEEPALIVE_LINGER
 
-from common.host.priority import lower_priority
+from common.host.processes import lower_priority
 from fastlane.compiled.event_loop import event_loop, load
 from fastlane.fast.lane import FastLane
 from fastlane.handoff.between_processes import (

@@ -14,7 +14,7 @@ from bans.admin import BanAdmin, BanListAdmin
 from bans.models import Ban
 from bans.selectors import Affected
 from common.admin import OperatorAdmin, one_line
-from common.http.destination_url import canonical_destination
+from common.http.urls import canonical_destination
 from links.models import Link, LinkBan
 from links.operators import (
     affected_by_account,

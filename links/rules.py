@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from accounts.models import User, Workspace
 from common.errors import Conflict, FieldError, InvalidFields
-from common.http.destination_url import Destination
+from common.http.urls import Destination
 from domains.models import Domain
 from links.codes import CODE_RULE, is_code, is_reserved
 from links.link_rows import unsaved_link

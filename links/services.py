@@ -17,7 +17,7 @@ from accounts.models import User, Workspace
 from accounts.rights import links_per_month
 from common.database import constraint_savepoint, in_one_transaction
 from common.host import cache_versions
-from common.http.destination_url import Destination
+from common.http.urls import Destination
 from common.ids import parse_public_id
 from domains.addresses import BASE_ID
 from domains.models import Domain

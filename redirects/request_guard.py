@@ -16,14 +16,14 @@ from django.http import HttpRequest, HttpResponse
 
 from common.database import is_outage
 from common.errors import TooManyAttempts, Unavailable
-from common.host.guess_counts import guesses, too_many_guesses
 from common.host.metrics import count_database_error
-from common.host.unknown_hosts import report_unknown_host
-from common.http.hosts import is_address
+from common.http.urls import is_address
 from domains.selectors import active_domain
+from links.guess_counts import guesses, too_many_guesses
 from pages.refusals import METHOD_NOT_ALLOWED
 from pages.responses import refuse, refuse_attempts
 from redirects import refusals
+from redirects.unknown_hosts import report_unknown_host
 
 Rest = ParamSpec("Rest")
 View = Callable[Concatenate[HttpRequest, Rest], HttpResponse]

@@ -16,12 +16,12 @@ from analytics.journal import capture
 from analytics.visitors.visitor import Visitor, visitor_from
 from bans.selectors import is_host_banned
 from common.errors import TooManyAttempts
-from common.host.guess_counts import guesses
 from common.host.metrics import observe_redirect
-from common.http.hosts import canonical_host
+from common.http.urls import canonical_host
 from domains.selectors import active_domain
 from links.availability import Closed
 from links.destinations.lookup import Target, UnknownCode, find_target, site_of
+from links.guess_counts import guesses
 from links.short_urls import SCAN_MARKER, short_url
 from pages.refusals import INTERNAL_ERROR, Refusal
 from pages.responses import page, prefers_json, refuse, refuse_attempts, sends_json

@@ -19,4 +19,4 @@ class OperatorsAdminConfig(admin.AdminConfig):
     """Django's admin with a front page of today's figures."""
 
     default = False
-    default_site = "shortener_project.administration.admin_site.OperatorSite"
+    default_site = "shortener_project.admin_site.OperatorSite"

@@ -19,7 +19,7 @@ from common.errors import (
     TooManyRequests,
     Unavailable,
 )
-from common.http.destination_url import MAX_HREF_LENGTH, InvalidDestination, canonical_destination
+from common.http.urls import MAX_HREF_LENGTH, InvalidDestination, canonical_destination
 from common.openapi.responses import Field, Representation, number, text
 from common.rest.envelope import KeyExpired, as_service_error, error_body
 from common.rest.unknown_fields import Handling, SerializerType

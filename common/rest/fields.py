@@ -14,7 +14,7 @@ from rest_framework import serializers
 from rest_framework.validators import ProhibitSurrogateCharactersValidator
 
 from common.errors import MAX_REPORTED
-from common.http.destination_url import Destination, InvalidDestination, canonical_destination
+from common.http.urls import Destination, InvalidDestination, canonical_destination
 
 _DATE_TIME = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?(?:[Zz]|[+-]\d\d(?::?[0-5]\d)?)?)?",

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from django.conf import settings
 
 from analytics.journal.records import encode_fields, frame
-from common.host.internal_listener import is_internal_address
+from common.http.client_address import is_internal_address
 from fastlane.compiled.build import source_version
 from fastlane.fast.lane import FastLane
 from fastlane.fast.prepared import HEAD_BYTES, unpack_head

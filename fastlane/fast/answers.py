@@ -24,12 +24,12 @@ from analytics.journal.records import UNKNOWN_CODE, encode_fields
 from analytics.models import Kind as RecordedKind
 from analytics.visitors.visitor import Kind
 from common.errors import TooManyAttempts
-from common.host.guess_counts import guesses, too_many_guesses
 from common.http.client_address import is_trusted
-from common.http.hosts import is_address
+from common.http.urls import is_address
 from fastlane.fast.counts import COUNTRY, DEVICE, ELSEWHERE, GUESSING, NOT_FOUND
 from fastlane.fast.request_head import Fields, NotSimple, read_head
 from links.destinations.lookup import UnknownCode
+from links.guess_counts import guesses, too_many_guesses
 from links.models import RedirectType
 from pages.refusals import Refusal
 from pages.responses import refuse, refuse_attempts

@@ -18,7 +18,6 @@ from analytics.journal.capture import KINDS
 from analytics.journal.records import SCANNED, encode_fields
 from analytics.visitors.visitor import Kind, is_scan
 from common.host import cache_versions
-from common.host.guess_counts import guesses
 from common.host.metrics import count_lookups
 from common.host.untrusted_proxies import report_if_untrusted_proxy
 from common.http.client_address import Network, client_address, is_trusted
@@ -46,6 +45,7 @@ from fastlane.fast.request_head import Fields, NotSimple, link_request, read_hea
 from fastlane.fast.visitor_rules import VisitorRulesTable
 from links.codes import is_inherited_code, is_route
 from links.destinations.lookup import site_of
+from links.guess_counts import guesses
 from pages.refusals import Refusal
 from redirects.request_guard import link_key, refusal_for
 from redirects.routing.visit import Visit

@@ -18,13 +18,11 @@ from urllib.parse import unquote_to_bytes
 from analytics.journal.records import OPTED_OUT
 from analytics.visitors.useragent import is_crawler
 from analytics.visitors.visitor import Kind, agent_text, is_prefetch, kind_of, referrer_text
-from common.http.hosts import canonical_host
+from common.http.urls import MAX_LINE, canonical_host
 from links.codes import PATTERN
 from links.models import MAX_CODE
 from pages.responses import accepts_json
 
-# gunicorn's limit_request_line.
-_MAX_LINE = 8190
 _MAX_BLOCK = 4096
 _MAX_LINES = 60
 _NAME = re.compile(rb"[A-Za-z0-9-]+")
@@ -190,7 +188,7 @@ def read_head(data: bytes) -> tuple[str, bytes, str, Fields]:
         code = code.removesuffix(b"/")
         if not code.isalnum():
             code = _decode(code)
-        if not _QUERY.fullmatch(rest) or len(request) > _MAX_LINE:
+        if not _QUERY.fullmatch(rest) or len(request) > MAX_LINE:
             raise NotSimple
         query = rest.decode("ascii")
     if request[-9:] != b" HTTP/1.1" or len(code) > MAX_CODE:

@@ -233,7 +233,8 @@ class RequestReceiver:
 
 
 def _is_overdue(since: float) -> bool:
-    return time.monotonic() - since > settings.API_QUEUE_SECONDS
+    longest: int = settings.API_QUEUE_SECONDS
+    return time.monotonic() - since > longest
 
 
 # Connections received in one iteration, so that no event source starves the others.

@@ -22,7 +22,6 @@ from django.conf import settings
 from analytics.journal.capture import record_claimed_clicks
 from analytics.journal.records import decode, subject_and_kind
 from analytics.models import Kind
-from common.host.guess_counts import guesses
 from common.repeated_lines import REPEATED
 from fastlane.fast.answers import Answer
 from fastlane.fast.lane import FastLane
@@ -32,6 +31,7 @@ from fastlane.sockets.connections import has_disconnected
 from fastlane.sockets.event_loop import EventLoop
 from links.availability import Closed
 from links.click_claims import NotClaimed
+from links.guess_counts import guesses
 
 # Links without clicks left that are remembered, so that their visits need no claim.
 _USED_UP = 10_000

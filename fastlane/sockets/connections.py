@@ -10,7 +10,7 @@ from heapq import nsmallest
 from itertools import islice
 from typing import Any
 
-from common.host.internal_listener import is_internal_address
+from common.http.client_address import is_internal_address
 from fastlane.sockets.incoming import PartialRequest
 from fastlane.sockets.outgoing import Outbox
 

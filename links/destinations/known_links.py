@@ -27,7 +27,7 @@ import orjson
 from django.conf import settings
 
 from common import secrets
-from common.host import missed_changes, state
+from common.host import state
 from common.host.state import ChangeNumbers
 
 _RETRY_SECONDS = 0.05
@@ -223,7 +223,7 @@ class KnownLinks:
         if (entry := self._sealing.open(name, sealed)) is None:
             return None
         is_unchanged = entry.numbers == state.numbers_of(site, code)
-        return entry.packed if is_unchanged and missed_changes.is_usable(entry.read_at) else None
+        return entry.packed if is_unchanged and state.is_usable(entry.read_at) else None
 
     def keys(self, limit: int) -> list[tuple[str, str]]:
         """Return site and code of at most ``limit`` entries, the latest first. The links may have changed since."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from accounts.models import Workspace
-from common.http.destination_url import Destination, InvalidDestination, canonical_destination
+from common.http.urls import Destination, InvalidDestination, canonical_destination
 from domains.addresses import BASE_ID, is_own_address
 from domains.selectors import find_domain
 from links.errors import domain_not_found

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from common.errors import FieldError, InvalidFields
-from common.http.hosts import canonical_host
+from common.http.urls import canonical_host
 from links.destinations.utm import UTM_KEYS
 from links.storage.columns import RESTRICTIONS, ROUTING
 from links.transfer.cells import boolean, json_value, number, split

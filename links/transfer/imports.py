@@ -16,7 +16,6 @@ from rest_framework.response import Response
 
 from accounts.models import User, Workspace
 from common.errors import FieldError, InvalidFields, ServiceError, TooManyAttempts
-from common.host.guess_counts import guesses, too_many_guesses
 from common.rest.fields import iso_utc
 from common.rest.unknown_fields import Handling
 from domains.addresses import BASE_ID
@@ -28,6 +27,7 @@ from links.bulk.services import MAX_ITEMS
 from links.bulk.verdicts import bulk_response
 from links.code_claims import own_codes
 from links.errors import CodeTaken, domain_not_found, require_usable
+from links.guess_counts import guesses, too_many_guesses
 from links.short_urls import short_url
 from links.storage.insert import Draft
 from links.transfer.import_files import Source, Unreadable, read, text

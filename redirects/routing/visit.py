@@ -15,7 +15,7 @@ from urllib.parse import unquote_plus, urlsplit
 from analytics.visitors.geo import geo
 from analytics.visitors.useragent import UNKNOWN, Agent, parse_agent
 from analytics.visitors.visitor import Visitor
-from common.http.ip_numbers import ip_number
+from common.http.client_address import ip_number
 
 _ITEM = re.compile(
     r"([a-z]{1,8}(?:-[a-z0-9]{1,8})*|\*)(?:[ \t]*;[ \t]*q=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?))?",

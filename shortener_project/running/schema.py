@@ -89,7 +89,7 @@ def _refuse_before_migrations(**_: Any) -> None:
 
 
 def applied_migrations() -> Applied:
-    """Each with its digest; None if the database does not know it, as of the migrations of libraries."""
+    """Return each applied migration with its digest; None if the database has none, as for those of libraries."""
     if not MigrationRecorder(connection).has_table():
         return {}
     with connection.cursor() as cursor:
@@ -111,7 +111,7 @@ def foreign_migrations(applied: Applied) -> list[str]:
 
 
 def refuse_foreign_migrations() -> None:
-    """Raises CommandError."""
+    """Raise CommandError if the database has the schema of another version."""
     if foreign := foreign_migrations(applied_migrations()):
         raise CommandError(
             f"The database has the schema of another version: it was migrated by another text of "

@@ -11,9 +11,8 @@ from typing import TextIO
 
 import pytest
 
-from common import progress as module
-from common.interruption import Interruption
-from common.progress import LINE_SECONDS, Progress
+from common import long_commands as module
+from common.long_commands import LINE_SECONDS, Interruption, Progress
 from testing.clock import Clock
 
 

@@ -20,7 +20,7 @@ from testing.domains.resolution import dns as dns
 from testing.pages.browser import Visit
 from testing.pages.dashboard import session_cookie, sign_in
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 HOST = "go.brand.example"
 
 

@@ -23,7 +23,7 @@ from testing.pages.dashboard import another_browser
 from testing.pages.keyboard import Keyboard
 from tests.dashboard import walk
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 ROWS = 1_000
 
 

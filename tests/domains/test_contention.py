@@ -22,7 +22,7 @@ from testing.threads import at_once
 ROUNDS = 20
 EACH = 50
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 
 def proof_succeeds(owner: Workspace, domain: dict[str, Any]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fastlane.sockets import connections
-from shortener_project.running import open_files
+from shortener_project.running import listeners
 from testing.service.running import REPOSITORY
 
 SECURITY_MODEL = (REPOSITORY / "docs/security-model.md").read_text()
@@ -12,7 +12,7 @@ SECURITY_MODEL = (REPOSITORY / "docs/security-model.md").read_text()
 def test_the_documented_bounds_of_connections_are_those_of_the_code() -> None:
     """ASVS 13.1.2, 13.1.3"""
     buffered = connections.MAX_BUFFERED // 1024**2
-    assert f"{open_files.CONNECTIONS:,} connections and {buffered} MB in a worker" in SECURITY_MODEL
+    assert f"{listeners.CONNECTIONS:,} connections and {buffered} MB in a worker" in SECURITY_MODEL
     assert connections.FIRST_BYTE_SECONDS == connections.HEAD_SECONDS
     assert f"{connections.HEAD_SECONDS:g} s for the first byte and for a head" in SECURITY_MODEL
     per_second = connections.BODY_BYTES_A_SECOND // 1024

@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.db import connection
 from pytest_django import Settings
 
-from limits.leases import Lease, acquire_lease, release_lease
 from limits.models import AttemptLog
+from limits.rates import Lease, acquire_lease, release_lease
 from testing.attempts import pass_time
 
 

@@ -20,7 +20,7 @@ from limits.attempts import Limit
 from links.bulk import serializers, verdicts
 from qrcodes.drawing import queue
 from shortener_project import gunicorn_conf
-from shortener_project.configuration.django_settings.database import database_settings
+from shortener_project.configuration.database import database_settings
 from sign_in import adapters
 from sign_in.openid_connect import conversations, protocol
 

@@ -13,9 +13,9 @@ from analytics.dimensions import DIRECT, UNKNOWN
 from analytics.journal.records import COUNTED, OPTED_OUT, SCANNED, Record
 from analytics.visitors.geo import geo
 from analytics.visitors.useragent import parse_agent
+from analytics.visitors.visitor import REFERRER_CHARACTERS
 
 DAY_MICROSECONDS = 86_400_000_000
-REFERRER_CHARACTERS = 512
 _HASH = Struct("<q")
 
 
@@ -91,7 +91,10 @@ def _visitor(record: Record, salt: bytes) -> int:
 
 @lru_cache(maxsize=8192)
 def _referrer(referrer: str) -> tuple[str, str]:
-    """The referrer without parts that may be personal (user, query, fragment), and its host without "www."."""
+    """The referrer without parts that may be personal (user, query, fragment), and its host without "www.".
+
+    `analytics.dimensions` has the same rule for stored referrers, in SQL; a test compares both.
+    """
     if not referrer:
         return "", DIRECT
     try:

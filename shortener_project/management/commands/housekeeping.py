@@ -23,7 +23,7 @@ from analytics.counting.retention.former_routes import delete_former_routes
 from analytics.counting.retention.partitions import ensure_partitions
 from analytics.counting.tables.lifetime_counts import close_days
 from analytics.counting.tables.salts import delete_old_visitors
-from common.clock import TOLERATED_SECONDS, seconds_ahead
+from common.database import TOLERATED_SECONDS, seconds_ahead
 from common.host import vitals
 from common.host.metrics import count_database_error
 from limits.attempts import delete_expired_attempts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from common.host.followed_links import LINKS, FollowedLinks
+from links.guess_counts import LINKS, FollowedLinks
 
 HERE, SAME_NETWORK, ELSEWHERE = "203.0.113.5", "203.0.113.77", "198.51.100.5"
 CODES = [b"code%d" % number for number in range(LINKS + 1)]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from common.http.destination_url import Destination, InvalidDestination, canonical_destination
+from common.http.urls import Destination, InvalidDestination, canonical_destination
 from testing.cases import for_each
 
 CANONICAL = [

@@ -1,6 +1,6 @@
 import pytest
 
-from common.http.hosts import canonical_host, is_address
+from common.http.urls import canonical_host, is_address
 from testing.cases import for_each
 
 LONGEST = ".".join(["a" * 63, "b" * 63, "c" * 63, "d" * 61])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from common.http.ip_numbers import ip_number, is_global
+from common.http.client_address import ip_number, is_global
 
 # Some versions of the standard library call single addresses of 192.0.0.0/24 global.
 _SPECIAL = [

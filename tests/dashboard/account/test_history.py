@@ -16,7 +16,7 @@ from testing.accounts.workspaces import add_member, key_client_in, team
 from testing.links.calls import put
 
 MakeLink = Callable[..., dict[str, Any]]
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 
 def test_former_values_are_restored(

@@ -17,7 +17,7 @@ from testing.accounts.workspaces import add_member, team
 from testing.domains.domains import active_domain
 from testing.pages.browser import Visit
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 
 def open_keys(visit: Visit, address: str) -> Page:

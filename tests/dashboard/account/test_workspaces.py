@@ -18,7 +18,7 @@ from testing.accounts.workspaces import add_member, team
 from testing.pages.browser import Visit
 from testing.pages.dashboard import another_browser, session_cookie, sign_in
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 DESTINATION = "https://example.com/shared"
 
 

@@ -20,7 +20,7 @@ from tests.domains.verification.hostile_dns import domain as domain
 from tests.domains.verification.hostile_dns import real_deadline as real_deadline
 from tests.domains.verification.hostile_dns import unlimited as unlimited
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 
 @pytest.mark.parametrize(

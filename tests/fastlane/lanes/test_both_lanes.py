@@ -32,7 +32,7 @@ from tests.fastlane.lanes.links_of_lanes import (
     REFUSED_LINKS,
     SIMPLE,
     UTM,
-    check_same,
+    assert_same,
     path_of,
 )
 
@@ -47,7 +47,7 @@ def test_plain_links_have_the_same_response_and_record_in_both_lanes(
 ) -> None:
     link = make_link(**fields)
 
-    check_same(request(path_of(link), method=method), AMERICAN)
+    assert_same(request(path_of(link), method=method), AMERICAN)
 
 
 @pytest.mark.parametrize("fields", OTHER_LINKS.values(), ids=OTHER_LINKS)
@@ -82,7 +82,7 @@ def test_the_visitor_behind_a_trusted_proxy_is_the_same_in_both_lanes(
 
     for client in (PROXY, CLIENT):
         data = request(path_of(plain), {"X-Forwarded-For": forwarded, "X-Forwarded-Proto": "https"})
-        check_same(data, client)
+        assert_same(data, client)
     data = request(path_of(link), {"X-Forwarded-For": forwarded})
     by_fast_lane = fast(data, PROXY)
     assert by_fast_lane is not None
@@ -156,7 +156,7 @@ def test_simple_requests_have_the_same_response_and_record_in_both_lanes(
     link = make_link()
 
     for client in (CLIENT, "2001:db8::9", "::ffff:203.0.113.9"):
-        check_same(request(path_of(link), changed), client)
+        assert_same(request(path_of(link), changed), client)
 
 
 @for_each("changed", NOT_SIMPLE.values(), ids=NOT_SIMPLE)
@@ -174,7 +174,7 @@ def test_the_fast_lane_declines_requests_that_are_not_simple(
 def test_a_query_string_only_distinguishes_scans_from_clicks(make_link: MakeLink, query: str) -> None:
     link = make_link()
 
-    check_same(request(path_of(link, query)))
+    assert_same(request(path_of(link, query)))
 
 
 @pytest.mark.parametrize(
@@ -227,7 +227,7 @@ def test_the_fast_lane_declines_every_incomplete_request(make_link: MakeLink) ->
     "code", ["unknown", "spring/", "ab", "a" * 255, "a-b", "wp-login.php", "%75nknown", "unknown?qr=1", "..."]
 )
 def test_unknown_codes_have_the_same_response_and_record_in_both_lanes(code: str, method: str) -> None:
-    check_same(request(f"/{code}", method=method))
+    assert_same(request(f"/{code}", method=method))
 
 
 @pytest.mark.parametrize("code", ["a" * 256, "a%2Fb", "", ".", "..", "favicon.ico", "sw.js", "Admin"])
@@ -244,7 +244,7 @@ def test_simple_requests_have_the_same_refusal_and_record_in_both_lanes(
     data = request("/unknown" if path == "unknown code" else path_of(link), changed)
 
     for client in (AMERICAN, "2001:db8::9", f"::ffff:{AMERICAN}"):
-        check_same(data, client)
+        assert_same(data, client)
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
@@ -256,14 +256,14 @@ def test_refused_visitors_have_the_same_response_and_record_in_both_lanes(
 
     for accept in ACCEPTS:
         data = request(path_of(link), {"Accept": accept}, method)
-        check_same(data, AMERICAN)
+        assert_same(data, AMERICAN)
         assert b"HTTP/1.1 403 " in django(data, AMERICAN).response
 
 
 @pytest.mark.parametrize("accept", ACCEPTS)
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 def test_unknown_codes_are_json_for_programs_in_both_lanes(accept: str | None, method: str) -> None:
-    check_same(request("/unknown", {"Accept": accept}, method))
+    assert_same(request("/unknown", {"Accept": accept}, method))
 
 
 @pytest.mark.parametrize("code", ["unknown", "refused"])
@@ -308,7 +308,7 @@ def test_unknown_codes_of_a_domain_have_the_same_response_and_record_in_both_lan
 
     for changed in ({}, {"Connection": "close"}, {"Accept": "application/json"}, {"DNT": "1"}):
         data = request("/unknown", {"Host": CUSTOM_HOST, **changed}, method)
-        check_same(data)
+        assert_same(data)
         assert (b"\r\nLocation: https://example.com/lost?x=1\r\n" in django(data).response) == bool(url)
 
 
@@ -352,10 +352,10 @@ def test_a_custom_domain_serves_only_its_own_codes(alice: NewAccount, make_link:
     there = make_link(domainId=str(domain.public_id))
     here = make_link()
 
-    check_same(request(path_of(there), {"Host": CUSTOM_HOST}))
-    check_same(request(path_of(there), {"Host": f"{CUSTOM_HOST.upper()}:443"}))
+    assert_same(request(path_of(there), {"Host": CUSTOM_HOST}))
+    assert_same(request(path_of(there), {"Host": f"{CUSTOM_HOST.upper()}:443"}))
     for data in (request(path_of(here), {"Host": CUSTOM_HOST}), request(path_of(there))):
-        check_same(data)
+        assert_same(data)
         assert b" 404 " in django(data).response.split(b"\r\n")[0]
 
 

@@ -19,7 +19,6 @@ from django.db import connection
 from gunicorn.config import Config
 from pytest_django.fixtures import Settings
 
-from common.host.guess_counts import guesses
 from fastlane.fast.lane import FastLane
 from fastlane.handoff import click_claims
 from fastlane.handoff.between_processes import Handoff
@@ -29,6 +28,7 @@ from fastlane.handoff.request_queue import RequestQueue
 from fastlane.sockets.connections import Connection, OpenConnections
 from fastlane.sockets.event_loop import EventLoop
 from fastlane.sockets.outgoing import Incoming
+from links.guess_counts import guesses
 from links.models import ClickCounter, Link, LinkBan
 from links.operators import ban_link
 from testing.polling import DEADLINE

@@ -20,13 +20,13 @@ from pytest_django.fixtures import Settings
 from analytics.journal.capture import KINDS
 from analytics.journal.records import encode_fields, frame
 from analytics.journal.writer import journal
-from common.host.guess_counts import guesses
 from fastlane.compiled import event_loop as compiled_event_loop
 from fastlane.compiled.event_loop import CompiledEventLoop, Loaded, event_loop, load
 from fastlane.fast.lane import FastLane
 from fastlane.sockets.connections import OpenConnections
 from fastlane.sockets.event_loop import EventLoop
 from fastlane.worker import Worker
+from links.guess_counts import guesses
 from testing.fastlane.compiled import compiled_or_skip
 from testing.fastlane.conversations import conversations
 from testing.fastlane.known_links import PLAIN as PLAIN_CODES

@@ -10,7 +10,7 @@ from domains.models import Domain
 from pages.refusals import METHOD_NOT_ALLOWED
 from redirects import refusals
 from testing.cases import for_each
-from testing.pages.html import check_json, check_page
+from testing.pages.html import assert_json_refusal, assert_page
 from testing.redirects.following import CUSTOM_HOST, DESTINATION, FUTURE, PAST, redirect_headers
 from testing.redirects.following import domain as domain
 from testing.visitors.addresses import AMERICAN
@@ -175,8 +175,8 @@ def test_other_methods_are_not_allowed(
         assert response.status_code == 405
         assert response["Allow"] == "GET, HEAD, POST"
     refusal = METHOD_NOT_ALLOWED
-    check_page(page, title=refusal.title, message=refusal.message)
-    check_json(json, reason="method_not_allowed", message=refusal.message)
+    assert_page(page, title=refusal.title, message=refusal.message)
+    assert_json_refusal(json, reason="method_not_allowed", message=refusal.message)
 
 
 def test_post_to_a_link_without_password_redirects_to_get(visitor: Client, make_link: MakeLink) -> None:
@@ -247,7 +247,7 @@ def test_invalid_codes_return_404_without_a_database_query(
         response = visitor.get("/", PATH_INFO=path.encode().decode("latin-1"))
 
     assert response.status_code == 404
-    check_page(response, title=refusals.NOT_FOUND.title, message=refusals.NOT_FOUND.message)
+    assert_page(response, title=refusals.NOT_FOUND.title, message=refusals.NOT_FOUND.message)
 
 
 def test_all_codes_of_a_deleted_link_return_404(visitor: Client, api: APIClient, make_link: MakeLink) -> None:

@@ -16,7 +16,7 @@ from rest_framework.test import APIClient
 from analytics.visitors.visitor import visitor_from
 from redirects import refusals
 from testing.clock import Clock
-from testing.pages.html import check_page
+from testing.pages.html import assert_page
 from testing.redirects.visits import request, visit
 from testing.visitors.forgeries import FORGERIES, forged, records
 from tests.redirects.limits.guessing import (
@@ -37,7 +37,7 @@ def test_the_sixty_first_miss_at_once_is_429() -> None:
     assert guess(63) == [404] * 60 + [429] * 3
 
     refused = browser().get("/guess9")
-    check_page(refused, title=refusals.GUESSING.title, message=refusals.GUESSING.message)
+    assert_page(refused, title=refusals.GUESSING.title, message=refusals.GUESSING.message)
     assert refused["Retry-After"] == "1"
     assert (refused["RateLimit-Policy"], refused["RateLimit-Remaining"]) == ("60;w=60", "0")
 

@@ -20,7 +20,7 @@ from links.models import Link
 from pages.refusals import FORM_EXPIRED
 from redirects import refusals
 from testing.analytics.clicks import clicks, drain
-from testing.pages.html import check_json, check_page, parse
+from testing.pages.html import assert_json_refusal, assert_page, parse
 from tests.redirects.conftest import PASSWORD
 from tests.redirects.passwords.protected_links import DESTINATION, browser, send, tokens
 from tests.redirects.passwords.protected_links import hashes as hashes
@@ -35,7 +35,7 @@ def test_a_protected_link_shows_the_password_form(path: str) -> None:
     response = browser().get(path)
 
     assert response.status_code == 401
-    page = check_page(response, title=refusals.PASSWORD.title, message=refusals.PASSWORD.message)
+    page = assert_page(response, title=refusals.PASSWORD.title, message=refusals.PASSWORD.message)
     assert [form["method"] for form in page.all("form")] == ["post"]
     token, field = page.all("input")
     assert (token["type"], token["name"]) == ("hidden", "csrfmiddlewaretoken")
@@ -53,7 +53,7 @@ def test_programs_get_json(path: str) -> None:
     response = browser(accept="application/json").get(path)
 
     assert response.status_code == 401
-    check_json(response, reason="password", message=refusals.PASSWORD.message)
+    assert_json_refusal(response, reason="password", message=refusals.PASSWORD.message)
 
 
 def test_the_password_page_reveals_nothing_about_link_or_request(
@@ -189,7 +189,7 @@ def test_a_wrong_password_shows_an_error_and_the_form_again(
     response = send(visitor, path, password)
 
     assert response.status_code == 401
-    page = check_page(response, title=refusals.WRONG_PASSWORD.title, message=refusals.WRONG_PASSWORD.message)
+    page = assert_page(response, title=refusals.WRONG_PASSWORD.title, message=refusals.WRONG_PASSWORD.message)
     assert [element["id"] for _, element in page.elements if element.get("role") == "alert"] == ["message"]
     assert set(response.cookies) <= {"csrftoken"}
     assert visitor.get(path).status_code == 401
@@ -284,7 +284,7 @@ def test_only_the_services_own_form_is_accepted(
 
     assert response.status_code == status
     if status == 403:
-        check_page(response, title=FORM_EXPIRED.title, message=FORM_EXPIRED.message)
+        assert_page(response, title=FORM_EXPIRED.title, message=FORM_EXPIRED.message)
         assert [name for name in response.cookies if name.startswith("unlocked")] == []
         assert (hashes, attempts()) == ([], 0)
         assert visitor.get(path).status_code == 401
@@ -295,7 +295,7 @@ def test_a_foreign_form_gets_json_from_a_program(path: str) -> None:
     response = browser(accept="application/json").post(path, {"password": PASSWORD})
 
     assert response.status_code == 403
-    check_json(response, reason="csrf", message=FORM_EXPIRED.message)
+    assert_json_refusal(response, reason="csrf", message=FORM_EXPIRED.message)
 
 
 @pytest.mark.parametrize(

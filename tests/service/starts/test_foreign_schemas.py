@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import psycopg
+import pytest
 
 from testing.service.hosts import SECRET_KEY
 from testing.service.running import Service, eventually
 from tests.service.starts.refusals import refusal
+
+pytestmark = pytest.mark.slow
 
 CHANGE = "UPDATE django_migrations SET digest = 'former' WHERE (app, name) = ('analytics', '0001_initial')"
 SENTENCE = (

@@ -14,12 +14,14 @@ import pytest
 from testing.polling import DEADLINE, eventually
 from testing.service.running import REPOSITORY
 
+pytestmark = pytest.mark.slow
+
 # Prints whether the migrations were loaded in this process.
 PREPARE = """
 import sys, django
 django.setup()
 from functools import partial
-from shortener_project.running.migrating import migrate_in_fork
+from shortener_project.running.preparation import migrate_in_fork
 from shortener_project.running.preparation import prepare_database
 fork = partial(migrate_in_fork, lambda: None)
 prepare_database(run_migrations={"fork": fork, "interrupted": lambda: None, "none": None}[sys.argv[1]])

@@ -6,6 +6,8 @@ from pathlib import Path
 import dj_database_url
 import pytest
 
+pytestmark = pytest.mark.slow
+
 
 def test_the_address_is_the_same_before_during_and_after_a_run(installation):
     before = installation.server().url

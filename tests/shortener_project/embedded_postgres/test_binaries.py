@@ -13,6 +13,8 @@ from local_postgres.binaries import DEBIAN, PROGRAMS, find_binaries
 from shortener_project.running.schema import own_digests
 from testing.service.postgresql.databases import migrate
 
+pytestmark = pytest.mark.slow
+
 # Without `site`, Python finds no installed package, so no wheel.
 FIND = """
 import sys

@@ -14,7 +14,9 @@ import pytest
 from local_postgres import EmbeddedPostgres, cluster
 from local_postgres.account import Account
 from local_postgres.layout import Layout
-from local_postgres.lease import exclusive
+from local_postgres.server import exclusive
+
+pytestmark = pytest.mark.slow
 
 # A container without an init process does not reap: a dead postmaster remains a zombie forever.
 NEVER_REAPING_APP = """

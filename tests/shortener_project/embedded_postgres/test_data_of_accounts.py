@@ -13,6 +13,8 @@ from tests.shortener_project.embedded_postgres.accounts import nobody as nobody
 from tests.shortener_project.embedded_postgres.accounts import python_of_nobody as python_of_nobody
 from tests.shortener_project.embedded_postgres.apps import APP
 
+pytestmark = pytest.mark.slow
+
 
 @as_root
 def test_data_of_nobody_move_to_a_private_account_and_stay_intact(used_installation, query, nobody, tmp_path):

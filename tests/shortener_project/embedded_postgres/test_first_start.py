@@ -11,6 +11,8 @@ import pytest
 
 from local_postgres import EmbeddedPostgres, EmbeddedPostgresError
 
+pytestmark = pytest.mark.slow
+
 
 def test_an_empty_folder_becomes_a_server_with_the_database(fresh_installation, query):
     server = fresh_installation.server()

@@ -5,6 +5,8 @@ import fcntl
 import psycopg
 import pytest
 
+pytestmark = pytest.mark.slow
+
 FORKING_APP = """
 import os, signal, sys
 from pathlib import Path

@@ -8,6 +8,8 @@ import pytest
 
 from local_postgres import EmbeddedPostgresError
 
+pytestmark = pytest.mark.slow
+
 
 def _claim(installation, pid: int) -> None:
     """Write this pid to the files of a dead server."""

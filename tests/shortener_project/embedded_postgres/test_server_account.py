@@ -12,10 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from local_postgres.account import Account, initdb_account
+from local_postgres.account import Account, free_id, initdb_account
 from local_postgres.binaries import find_binaries
 from local_postgres.layout import Layout
-from local_postgres.private_account import free_id
 from tests.shortener_project.embedded_postgres.accounts import (
     as_root,
     belongs_to,
@@ -25,6 +24,8 @@ from tests.shortener_project.embedded_postgres.accounts import (
 )
 from tests.shortener_project.embedded_postgres.accounts import nobody as nobody
 from tests.shortener_project.embedded_postgres.accounts import python_of_nobody as python_of_nobody
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture

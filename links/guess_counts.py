@@ -1,7 +1,10 @@
 """Limits each network's requests for unknown codes (guesses), in memory that all web workers of a host share.
 
+Networks that followed a link before still reach it while they are refused, so the host also remembers which links each
+network has followed.
+
 The memory is anonymous: created before gunicorn forks, never written to disk, freed with the web server. It contains
-networks only as hashes under keys that exist nowhere else. Each host counts separately.
+networks and links only as hashes under keys that exist nowhere else. Each host counts separately.
 
 Each counter is a leaky bucket. It stores the time at which the bucket is empty; every guess moves that time forward. A
 network uses three counters, and the lowest of them counts: other networks may share some of them, but rarely all
@@ -25,8 +28,51 @@ from typing import NamedTuple
 from django.conf import settings
 
 from common.errors import TooManyAttempts
-from common.host.followed_links import FollowedLinks
 from common.http.client_address import client_network, site_network
+
+# Links recorded per network.
+LINKS = 32
+_NETWORKS = 1 << 16
+_HASH_BYTES = 8
+# A row begins with the position of its next entry.
+_ROW_BYTES = _HASH_BYTES * (1 + LINKS)
+
+
+class FollowedLinks:
+    """The links that each network has followed, shared by all threads and by all processes forked after creation.
+
+    Each network has a row of hashes; the few networks whose rows coincide share one. Processes do not lock: if two of
+    them record a link in one row at the same time, one link may be lost.
+    """
+
+    def __init__(self) -> None:
+        self._rows = mmap.mmap(-1, _NETWORKS * _ROW_BYTES)
+
+    def remember(self, address: str, link: bytes) -> None:
+        """Record that the address's network has followed a link. In a full row, it replaces the oldest entry."""
+        row, entry = _row_and_entry(address, link)
+        if not self._contains(row, entry):
+            position = self._rows[row]
+            self._rows[row] = (position + 1) % LINKS
+            start = row + _HASH_BYTES * (1 + position)
+            self._rows[start : start + _HASH_BYTES] = entry
+
+    def has_followed(self, address: str, link: bytes) -> bool:
+        return self._contains(*_row_and_entry(address, link))
+
+    def _contains(self, row: int, entry: bytes) -> bool:
+        return self._rows.find(entry, row + _HASH_BYTES, row + _ROW_BYTES) >= 0
+
+
+_network = lru_cache(maxsize=8192)(client_network)
+
+
+def _row_and_entry(address: str, link: bytes) -> tuple[int, bytes]:
+    # Python keys its hashes of strings with a random value, which forked processes share.
+    network = _network(address)
+    entry = hash((network, link)).to_bytes(_HASH_BYTES, "little", signed=True)
+    return hash(network) % _NETWORKS * _ROW_BYTES, entry
+
 
 WINDOW_SECONDS = 60
 # A /48 contains 256 networks of /56, often with as many subscribers.
@@ -57,7 +103,7 @@ class Guesses:
 
     def spend(self, address: str, guesses: int = 1) -> None:
         """Counts guesses by the address's networks. At the limit, raises TooManyAttempts and counts nothing."""
-        limit = settings.UNKNOWN_CODE_LIMIT
+        limit: int = settings.UNKNOWN_CODE_LIMIT
         if not limit or not guesses:
             return
         with self._lock:
@@ -97,7 +143,7 @@ class Guesses:
         return self._wait(address, now)
 
     def _wait(self, address: str, now: float) -> float:
-        limit = settings.UNKNOWN_CODE_LIMIT
+        limit: int = settings.UNKNOWN_CODE_LIMIT
         return max(
             0.0,
             *(

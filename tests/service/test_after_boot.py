@@ -14,6 +14,8 @@ import pytest
 
 from testing.service.fixtures import make_empty_database as make_empty_database
 
+pytestmark = pytest.mark.slow
+
 TESTS = Path(__file__).parents[1]
 READERS = ("common/host", "links/destinations", "links/test_gaps_in_notifications.py", "fastlane/warm_start")
 UPTIME_SECONDS = 2

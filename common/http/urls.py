@@ -1,15 +1,39 @@
-"""The URLs that a short link may redirect to, and their canonical form.
+"""Hosts, and the URLs that a short link may redirect to, in their canonical form.
 
-The parser is the one that browsers use (WHATWG URL, https://url.spec.whatwg.org/), so the host that is
-checked here is the host that a visitor reaches. The standard also repairs input that nobody intends, such as
-tabs inside the scheme or backslashes instead of slashes. Attackers use these repairs to make two parsers see
-two hosts, so this module rejects such input although a browser would accept it.
+The parser is the one that browsers use (WHATWG URL, https://url.spec.whatwg.org/), so the host that is checked here is
+the host that a visitor reaches. The standard also repairs input that nobody intends, such as tabs inside the scheme or
+backslashes instead of slashes. Attackers use these repairs to make two parsers see two hosts, so this module rejects
+such input although a browser would accept it.
 """
+
+from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
 
 from ada_url import URL
+
+# The longest line of the head of a request, in every server of the service. Longer ones get 414 or 431.
+MAX_LINE = 8190
+
+_HOST = re.compile(
+    r"([a-z0-9_](?:[a-z0-9_.-]{0,251}[a-z0-9_])?\.?|\[[0-9a-f:.]{2,45}\])(?::[0-9]{0,5})?", re.ASCII
+)
+
+LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "[::1]"})
+
+
+def canonical_host(header: str) -> str | None:
+    """The host in lower case, without port and trailing dot. None if the header is not a host name (RFC 9110 7.2)."""
+    # Check before lower-casing, which turns some non-ASCII letters into ASCII.
+    match = _HOST.fullmatch(header.lower()) if header.isascii() else None
+    return match[1].removesuffix(".") if match else None
+
+
+def is_address(host: str) -> bool:
+    """Whether a canonical host is an IP address literal or ``localhost``."""
+    return host.startswith("[") or host == "localhost" or host.replace(".", "").isdigit()
+
 
 MAX_HREF_LENGTH = 2048
 # Percent-encoding only lengthens a URL, but dot segments, default ports and IDNA mapping shorten it, so the

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
-from shortener_project.configuration.mail import MailServer
+from shortener_project.configuration.env import MailServer
 from sign_in.safe_urls import is_secure_url
 
 # Labels of letters, which may be those of any language, digits and hyphens.

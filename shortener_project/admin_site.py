@@ -1,4 +1,4 @@
-"""The admin's front page. Its figures come from totals that the service maintains anyway."""
+"""Django's admin with a front page of today's figures, and its login."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.contrib.admin import AdminSite
-from django.http import HttpRequest, HttpResponseRedirect
+from django.contrib.auth import REDIRECT_FIELD_NAME
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.http import require_safe
 
 from accounts.models import User
 from accounts.second_factor import lacks_second_factor
@@ -19,6 +22,23 @@ from common.host.untrusted_proxies import untrusted_proxy_addresses
 from dashboard import brand_style
 from domains.selectors import count_by_status
 from links.selectors import installation_totals
+from pages.responses import page
+from sign_in.safe_urls import is_own_page
+
+
+@require_safe
+def login(request: HttpRequest) -> HttpResponse:
+    """Redirect to the login. Show an account that is logged in why the admin refuses it."""
+    target = request.GET.get(REDIRECT_FIELD_NAME, "")
+    if not is_own_page(target):
+        target = reverse("admin:index")
+    if not request.user.is_authenticated:
+        return HttpResponseRedirect(f"{reverse('account_login')}?{urlencode({REDIRECT_FIELD_NAME: target})}")
+    if not (request.user.is_active and request.user.is_staff):
+        return page(request, "sign_in/no_operator.html", {}, status=403)
+    if lacks_second_factor(request.user):
+        return HttpResponseRedirect(reverse("mfa_index"))
+    return HttpResponseRedirect(target)
 
 
 class Figure(NamedTuple):

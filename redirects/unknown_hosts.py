@@ -10,7 +10,7 @@ from functools import cache
 from django.conf import settings
 
 from common.host.limited_warnings import LimitedWarnings
-from common.http.hosts import is_address
+from common.http.urls import is_address
 
 SECONDS, HOSTS = 60, 20
 _NAME_ADVICE = "If it is yours, verify it as a domain, or let the proxy pass the Host header on."
