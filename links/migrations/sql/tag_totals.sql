@@ -1,4 +1,4 @@
--- Triggers count the links of each tag, as 0002_totals.sql counts those of each owner.
+-- Triggers count the links of each tag, as totals.sql counts those of each owner.
 --
 -- A link's tags are counted in the slot of its owner's totals. PostgreSQL runs the triggers of a statement in the order of
 -- their names, so the triggers of the totals have already locked that slot: these triggers never wait for a tag of

@@ -1,8 +1,5 @@
-"""QR codes count towards the stored bytes of their owner, in the totals of `links`."""
+-- QR codes count towards the stored bytes of their owner, in the totals of `links`.
 
-from django.db import migrations
-
-FORWARD = """
 -- Its content, its logo, and 300 bytes for its row. A deleted code that can be brought back counts like the others.
 CREATE FUNCTION qrcodes_size(content text, logo bytea) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT 300 + octet_length(content) + coalesce(octet_length(logo), 0)::bigint
@@ -67,27 +64,3 @@ CREATE TRIGGER qrcodes_bytes_after_delete AFTER DELETE ON qrcodes_qrcode
     REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION qrcodes_bytes_after_delete();
 CREATE TRIGGER qrcodes_bytes_after_final_deletion AFTER DELETE ON qrcodes_deletedqrcode
     FOR EACH ROW EXECUTE FUNCTION qrcodes_bytes_after_final_deletion();
-
--- Codes of before this migration. CREATE TRIGGER keeps other transactions from writing until the commit.
-INSERT INTO links_ownertotals AS t (owner_id, slot, links, active_links, clicks, bytes)
-SELECT owner_id, slot, 0, 0, 0, sum(size)
-FROM (
-    SELECT owner_id, (link_id % 8)::smallint AS slot, qrcodes_size(content, logo) AS size FROM qrcodes_qrcode
-    UNION ALL SELECT c.owner_id, (c.link_id % 8)::smallint, qrcodes_size(c.content, c.logo)
-    FROM qrcodes_deletedqrcode d, jsonb_populate_record(NULL::qrcodes_qrcode, d.code) c
-    JOIN accounts_workspace w ON w.id = c.owner_id
-) stored
-GROUP BY 1, 2 ORDER BY 1, 2
-ON CONFLICT (owner_id, slot) DO UPDATE SET bytes = t.bytes + EXCLUDED.bytes;
-"""
-REVERSE = """
-DROP FUNCTION qrcodes_after_insert, qrcodes_after_update, qrcodes_bytes_after_delete,
-    qrcodes_bytes_after_final_deletion CASCADE;
-DROP FUNCTION qrcodes_size;
-"""
-
-
-class Migration(migrations.Migration):
-    dependencies = [("links", "0005_stored_bytes"), ("qrcodes", "0002_owned_by_workspaces")]
-
-    operations = [migrations.RunSQL(FORWARD, REVERSE)]

@@ -1,8 +1,5 @@
-from django.db import migrations
-
-# Only the account's own pages add and remove identities. The view of allauth opens no transaction that could name an
-# author, so without one it is the account.
-HISTORY = """
+-- Only the account's own pages add and remove identities. The view of allauth opens no transaction that could name an
+-- author, so without one it is the account.
 CREATE FUNCTION accounts_record_identity_change() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     is_new boolean := TG_OP = 'INSERT';
@@ -26,14 +23,3 @@ BEGIN
 END $$;
 CREATE TRIGGER accounts_record_identity_change AFTER INSERT OR DELETE ON socialaccount_socialaccount
     FOR EACH ROW EXECUTE FUNCTION accounts_record_identity_change();
-"""
-HISTORY_BACK = "DROP FUNCTION accounts_record_identity_change CASCADE"
-
-
-class Migration(migrations.Migration):
-    dependencies = [
-        ("accounts", "0004_scoped_keys"),
-        ("socialaccount", "0006_alter_socialaccount_extra_data"),
-    ]
-
-    operations = [migrations.RunSQL(HISTORY, HISTORY_BACK)]

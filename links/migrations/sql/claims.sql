@@ -13,8 +13,7 @@ CREATE FUNCTION links_closed_by(
 $$;
 
 -- NULL: claimed. Otherwise the reason why not, as from links_closed_by; 'visitor_limit_reached' if the visitor has used
--- its share, and 'deleted' without such a link. It replaces links_claim_click, which hosts of the former release call
--- until they are upgraded. The lock on the counter serialises the claims of one link; each later
+-- its share, and 'deleted' without such a link. The lock on the counter serialises the claims of one link; each later
 -- statement sees what earlier claims committed.
 CREATE FUNCTION links_claim(link bigint, visitors bytea[]) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -54,3 +53,13 @@ BEGIN
     UPDATE links_clickcounter SET clicks = clicks + 1 WHERE link_id = link;
     RETURN NULL;
 END $$;
+
+-- Without the limit, the service has no reason to recognise visitors.
+CREATE FUNCTION links_delete_visitors() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM links_visitorkey WHERE link_id = NEW.id;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER links_delete_visitors AFTER UPDATE ON links_link FOR EACH ROW
+    WHEN (OLD.max_clicks_per_visitor IS NOT NULL AND NEW.max_clicks_per_visitor IS NULL)
+    EXECUTE FUNCTION links_delete_visitors();

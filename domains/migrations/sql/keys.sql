@@ -1,22 +1,16 @@
-from django.db import migrations
+-- Keys that are limited to a domain, and the history of keys, which names their domains.
 
-# The deletion of a domain deletes the keys that are limited to it. Without the limit, they could do more.
-DOMAIN = """
+-- The deletion of a domain deletes the keys that are limited to it. Without the limit, they could do more.
 ALTER TABLE accounts_scopedkey ADD CONSTRAINT accounts_scopedkey_domain_id_fk_domains_domain_id
     FOREIGN KEY (domain_id) REFERENCES domains_domain (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED;
 CREATE INDEX scopedkey_domain ON accounts_scopedkey (domain_id) WHERE domain_id IS NOT NULL;
-"""
-NO_DOMAIN = """
-DROP INDEX scopedkey_domain;
-ALTER TABLE accounts_scopedkey DROP CONSTRAINT accounts_scopedkey_domain_id_fk_domains_domain_id;
-"""
-# The scopes are in the order of their bits.
-HISTORY = """
+
 CREATE FUNCTION domains_moment(moment timestamptz) RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
 BEGIN
     RETURN replace(to_char(moment AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), '.000000Z', 'Z');
 END $$;
 
+-- The scopes are in the order of their bits.
 CREATE FUNCTION domains_key_fields(key accounts_scopedkey) RETURNS jsonb LANGUAGE plpgsql STABLE AS $$
 BEGIN
     RETURN jsonb_build_object(
@@ -70,17 +64,3 @@ CREATE TRIGGER domains_record_changed_key AFTER UPDATE ON accounts_scopedkey FOR
     (OLD.name, OLD.scopes, OLD.domain_id, OLD.only_own, OLD.expires_at, OLD.digest) IS DISTINCT FROM
     (NEW.name, NEW.scopes, NEW.domain_id, NEW.only_own, NEW.expires_at, NEW.digest)
 ) EXECUTE FUNCTION domains_record_key_change();
-"""
-NO_HISTORY = """
-DROP FUNCTION domains_record_key_change CASCADE;
-DROP FUNCTION domains_key_fields, domains_moment;
-"""
-
-
-class Migration(migrations.Migration):
-    dependencies = [
-        ("accounts", "0004_scoped_keys"),
-        ("domains", "0002_owned_by_workspaces"),
-    ]
-
-    operations = [migrations.RunSQL(DOMAIN, NO_DOMAIN), migrations.RunSQL(HISTORY, NO_HISTORY)]
