@@ -98,8 +98,8 @@ def foreign_migrations(applied: Applied) -> list[str]:
     ours, last = own_digests(), {app: _number(name) for app, name in sorted(own_digests())}
     return sorted(
         f"{app}.{name}"
-        for (app, name), digest in applied.items()
-        if (digest != ours[app, name] if (app, name) in ours else _number(name) <= last.get(app, ""))
+        for (app, name), recorded in applied.items()
+        if (recorded != ours[app, name] if (app, name) in ours else _number(name) <= last.get(app, ""))
     )
 
 

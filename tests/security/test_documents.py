@@ -105,7 +105,8 @@ def test_the_documented_limits_are_those_of_the_code() -> None:
         in UNWRAPPED_SECURITY
     )
     minutes = browser.CONFIRMED_FOR.seconds // 60
-    assert f"replaces keys only within {minutes} minutes of a login or its confirmation" in UNWRAPPED_SECURITY
+    allowed = "creates and replaces keys, and gives them more rights, only within"
+    assert f"{allowed} {minutes} minutes of a login or its confirmation" in UNWRAPPED_SECURITY
     assert limits_of("verifications of a domain") == numbers(domain_services.VERIFICATIONS)
 
 

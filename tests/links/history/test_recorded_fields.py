@@ -48,7 +48,9 @@ def test_creating_a_link_calls_no_function_of_the_history(alice: NewAccount) -> 
             [["links_link", "links_code", "links_clickcounter", "links_searchable", "links_ownertotals"]],
         )
         functions = {name for (name,) in cursor.fetchall()}
-    assert functions == {*("links_after_insert", "links_tags_after_insert", "links_record_routes")}
+    assert functions == {
+        *("links_after_insert", "links_tags_after_insert", "links_record_routes", "links_check_storage")
+    }
 
 
 @pytest.mark.parametrize("name", FORMER)
