@@ -11,11 +11,12 @@ import pytest
 from pytest_django import DjangoAssertNumQueries
 from rest_framework.test import APIClient
 
+from links.models import VisitorClicks
 from redirects import refusals
 from testing.analytics.clicks import drain
 from testing.pages.html import assert_json_refusal, assert_page, parse
 from testing.visitors.agents import GOOGLEBOT
-from tests.redirects.limits.visitor_limits import HERE, THERE, MakeLink, rows, statuses, visit
+from tests.redirects.limits.visitor_limits import HERE, THERE, MakeLink, statuses, visit
 
 pytestmark = pytest.mark.django_db
 
@@ -136,7 +137,7 @@ def test_concurrent_visits_from_one_address_never_exceed_the_limit(
         followed.append(counts[302])
 
     taken = Counter[int]()
-    for _, clicks, link in rows("links_visitorclicks"):
+    for link, clicks in VisitorClicks.objects.values_list("link_id", "clicks"):
         assert clicks <= 12
         taken[link] += clicks
     assert (followed, list(taken.values())) == ([30] * 5, [30] * 5)

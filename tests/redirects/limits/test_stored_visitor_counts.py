@@ -8,7 +8,7 @@ import pytest
 from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
-from links.models import DeletedLink
+from links.models import DeletedLink, VisitorClicks
 from testing.refusals import broken_rules
 from tests.redirects.limits.visitor_limits import MakeLink, rows, statuses, visit
 
@@ -22,9 +22,9 @@ def test_no_address_is_stored(make_link: MakeLink) -> None:
     for code in links:
         statuses(code, 2)
 
-    stored = rows("links_visitorclicks")
-    assert [clicks for _, clicks, _ in stored] == [2, 2]
-    visitors = {bytes(visitor) for visitor, _, _ in stored}
+    stored = VisitorClicks.objects.values_list("visitor", "clicks")
+    assert [clicks for _, clicks in stored] == [2, 2]
+    visitors = {bytes(visitor) for visitor, _ in stored}
     assert {len(visitor) for visitor in visitors} == {32}
     assert len(visitors) == 2, "the same address is recognised across links"
 
