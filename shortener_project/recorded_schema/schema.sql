@@ -1,4 +1,4 @@
--- Written by `make schema`. Digest of the migrations: b8197577d184b33cb02a7237b8269ebbcfc4deef57594b25118ebed3605e3afc
+-- Written by `make schema`. Digest of the migrations: fcce5c9ed89903695277419b79083e1924ddab23955df6e10133e136a28c6be0
 SET LOCAL check_function_bodies = false;
 CREATE FUNCTION accounts_create_personal_workspace() RETURNS trigger
     LANGUAGE plpgsql
@@ -192,6 +192,13 @@ BEGIN
     WHERE NOT EXISTS (SELECT FROM links_deletedlink WHERE link_id = former.id);
     RETURN NULL;
 END $$;
+CREATE FUNCTION analytics_unpacked(counts text) RETURNS TABLE(dimension smallint, value text, clicks bigint)
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    SELECT left(entry, 1)::smallint, split_part(substr(entry, 2), E'\x1f', 1),
+        coalesce(nullif(split_part(entry, E'\x1f', 2), ''), '1')::bigint
+    FROM unnest(string_to_array(counts, E'\x1e')) entry
+$$;
 CREATE FUNCTION bans_hosts_of(url text) RETURNS text[]
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     AS $_$
@@ -1504,6 +1511,22 @@ COMMENT ON COLUMN accounts_workspace.name IS 'For people.';
 COMMENT ON COLUMN accounts_workspace.plan IS 'free, pro or enterprise. Null: a personal workspace has the plan of its account.';
 COMMENT ON COLUMN accounts_workspace.created_at IS 'Creation time.';
 COMMENT ON COLUMN accounts_workspace.account_id IS 'The account of a personal workspace. Null: a team''s workspace.';
+CREATE TABLE analytics_busydaycount (
+    link_id bigint CONSTRAINT analytics_daycount_link_id_not_null NOT NULL,
+    dimension smallint CONSTRAINT analytics_daycount_dimension_not_null NOT NULL,
+    slot smallint DEFAULT 0 CONSTRAINT analytics_daycount_slot_not_null NOT NULL,
+    day date CONSTRAINT analytics_daycount_day_not_null NOT NULL,
+    value text CONSTRAINT analytics_daycount_value_not_null NOT NULL COLLATE pg_catalog."C",
+    clicks bigint CONSTRAINT analytics_daycount_clicks_not_null NOT NULL
+)
+WITH (fillfactor='70', parallel_workers='0');
+COMMENT ON TABLE analytics_busydaycount IS 'Clicks by value on days with many values, and other requests. See the view analytics_daycount.';
+COMMENT ON COLUMN analytics_busydaycount.link_id IS 'Link; it may be deleted.';
+COMMENT ON COLUMN analytics_busydaycount.dimension IS '1 country, 2 city, 3 client, 4 referrer, 5 outcome, 6 source, 7 branch, 8 unique_branch.';
+COMMENT ON COLUMN analytics_busydaycount.slot IS 'Spreads concurrent writes.';
+COMMENT ON COLUMN analytics_busydaycount.day IS 'Day (UTC).';
+COMMENT ON COLUMN analytics_busydaycount.value IS 'Value of the dimension.';
+COMMENT ON COLUMN analytics_busydaycount.clicks IS 'Clicks, or other requests for outcome.';
 CREATE TABLE analytics_busymonth (
     link_id bigint NOT NULL,
     month date NOT NULL
@@ -1511,82 +1534,127 @@ CREATE TABLE analytics_busymonth (
 COMMENT ON TABLE analytics_busymonth IS 'Months of links with many clicks, which analytics_monthcount includes.';
 COMMENT ON COLUMN analytics_busymonth.link_id IS 'Link; it may be deleted.';
 COMMENT ON COLUMN analytics_busymonth.month IS 'First day of the month (UTC).';
-CREATE SEQUENCE analytics_click_id_seq
+CREATE SEQUENCE analytics_clicktext_number_seq
+    AS integer
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+    CYCLE;
+CREATE TABLE analytics_clicktext (
+    week integer NOT NULL,
+    number integer DEFAULT nextval('analytics_clicktext_number_seq'::regclass) NOT NULL,
+    text text NOT NULL
+)
+WITH (parallel_workers='0');
+COMMENT ON TABLE analytics_clicktext IS 'Texts of clicks, by week.';
+COMMENT ON COLUMN analytics_clicktext.week IS 'Week since 1970-01-01 (UTC): its minute divided by 10080.';
+COMMENT ON COLUMN analytics_clicktext.number IS 'Number that clicks of this week refer to.';
+COMMENT ON COLUMN analytics_clicktext.text IS 'The text.';
+CREATE SEQUENCE analytics_rawclick_id_seq
     START WITH 1
     INCREMENT BY 1
     NO MINVALUE
     NO MAXVALUE
     CACHE 1;
-CREATE TABLE analytics_click (
-    id bigint DEFAULT nextval('analytics_click_id_seq'::regclass) NOT NULL,
-    "time" timestamp with time zone NOT NULL,
+CREATE TABLE analytics_rawclick (
+    id bigint DEFAULT nextval('analytics_rawclick_id_seq'::regclass) NOT NULL,
     link_id bigint NOT NULL,
+    minute integer NOT NULL,
+    microsecond integer NOT NULL,
+    client integer NOT NULL,
+    place integer NOT NULL,
+    referrer integer NOT NULL,
+    reason integer NOT NULL,
+    branch integer NOT NULL,
     kind smallint NOT NULL,
-    reason text NOT NULL,
-    country text NOT NULL,
-    city text NOT NULL,
-    device text NOT NULL,
-    browser text NOT NULL,
-    operating_system text NOT NULL,
-    referrer text NOT NULL,
-    scanned boolean DEFAULT false NOT NULL,
-    branch uuid,
-    is_unique boolean DEFAULT false NOT NULL
+    scanned boolean NOT NULL,
+    is_unique boolean NOT NULL
 )
-PARTITION BY RANGE ("time");
-COMMENT ON TABLE analytics_click IS 'Requests for links. The view analytics_readable_click names the kinds.';
-COMMENT ON COLUMN analytics_click.id IS 'Internal key.';
-COMMENT ON COLUMN analytics_click."time" IS 'When the request was answered.';
-COMMENT ON COLUMN analytics_click.link_id IS 'Link; it may be deleted.';
-COMMENT ON COLUMN analytics_click.kind IS '0 click, 1 head, 2 prefetch, 3 crawler, 4 refused.';
-COMMENT ON COLUMN analytics_click.reason IS 'Reason for a refusal, otherwise empty.';
-COMMENT ON COLUMN analytics_click.country IS 'ISO 3166-1 alpha-2, or unknown.';
-COMMENT ON COLUMN analytics_click.city IS 'Name, or unknown.';
-COMMENT ON COLUMN analytics_click.device IS 'desktop, mobile, tablet or unknown.';
-COMMENT ON COLUMN analytics_click.browser IS 'Name, or unknown.';
-COMMENT ON COLUMN analytics_click.operating_system IS 'Name, or unknown.';
-COMMENT ON COLUMN analytics_click.referrer IS 'URL without query and fragment, unknown, or empty for a direct visit.';
-COMMENT ON COLUMN analytics_click.scanned IS 'Whether a QR code led to it.';
-COMMENT ON COLUMN analytics_click.branch IS 'API id of the branch, see links_route. Null: the link itself; zeros: unknown.';
-COMMENT ON COLUMN analytics_click.is_unique IS 'The visitor''s first click that day. Recorded for branches only.';
-CREATE TABLE analytics_click_default (
-    id bigint DEFAULT nextval('analytics_click_id_seq'::regclass) CONSTRAINT analytics_click_id_not_null NOT NULL,
-    "time" timestamp with time zone CONSTRAINT analytics_click_time_not_null NOT NULL,
-    link_id bigint CONSTRAINT analytics_click_link_id_not_null NOT NULL,
-    kind smallint CONSTRAINT analytics_click_kind_not_null NOT NULL,
-    reason text CONSTRAINT analytics_click_reason_not_null NOT NULL,
-    country text CONSTRAINT analytics_click_country_not_null NOT NULL,
-    city text CONSTRAINT analytics_click_city_not_null NOT NULL,
-    device text CONSTRAINT analytics_click_device_not_null NOT NULL,
-    browser text CONSTRAINT analytics_click_browser_not_null NOT NULL,
-    operating_system text CONSTRAINT analytics_click_operating_system_not_null NOT NULL,
-    referrer text CONSTRAINT analytics_click_referrer_not_null NOT NULL,
-    scanned boolean DEFAULT false CONSTRAINT analytics_click_scanned_not_null NOT NULL,
-    branch uuid,
-    is_unique boolean DEFAULT false CONSTRAINT analytics_click_is_unique_not_null NOT NULL
-);
-COMMENT ON TABLE analytics_click_default IS 'Clicks of months without a partition.';
+PARTITION BY RANGE (minute);
+COMMENT ON TABLE analytics_rawclick IS 'Requests for links. See the view analytics_readable_click.';
+COMMENT ON COLUMN analytics_rawclick.id IS 'Internal key.';
+COMMENT ON COLUMN analytics_rawclick.link_id IS 'Link; it may be deleted.';
+COMMENT ON COLUMN analytics_rawclick.minute IS 'Minute since 1970 (UTC) in which the request was answered.';
+COMMENT ON COLUMN analytics_rawclick.microsecond IS 'Microsecond of the minute.';
+COMMENT ON COLUMN analytics_rawclick.client IS 'Text: device, operating system and browser, with tabs between.';
+COMMENT ON COLUMN analytics_rawclick.place IS 'Text: country (ISO 3166-1 alpha-2, or unknown), space, city or unknown.';
+COMMENT ON COLUMN analytics_rawclick.referrer IS 'Text: URL without query and fragment, or unknown. 0 for a direct visit.';
+COMMENT ON COLUMN analytics_rawclick.reason IS 'Text: reason for a refusal, otherwise 0.';
+COMMENT ON COLUMN analytics_rawclick.branch IS 'Text: API id of the branch, see links_route; zeros: unknown. 0: the link itself.';
+COMMENT ON COLUMN analytics_rawclick.kind IS '0 click, 1 head, 2 prefetch, 3 crawler, 4 refused.';
+COMMENT ON COLUMN analytics_rawclick.scanned IS 'Whether a QR code led to it.';
+COMMENT ON COLUMN analytics_rawclick.is_unique IS 'The visitor''s first click that day. Recorded for branches only.';
+CREATE VIEW analytics_click AS
+ SELECT r.id,
+    ((to_timestamp((0)::double precision) + ((r.minute)::double precision * '00:01:00'::interval)) + ((r.microsecond)::double precision * '00:00:00.000001'::interval)) AS "time",
+    r.link_id,
+    r.kind,
+    COALESCE(reason.text, ''::text) AS reason,
+    split_part(place.text, ' '::text, 1) AS country,
+    substr(place.text, (strpos(place.text, ' '::text) + 1)) AS city,
+    split_part(client.text, '	'::text, 1) AS device,
+    substr(client.text, ((length(split_part(client.text, '	'::text, 1)) + length(split_part(client.text, '	'::text, 2))) + 3)) AS browser,
+    split_part(client.text, '	'::text, 2) AS operating_system,
+    COALESCE(referrer.text, ''::text) AS referrer,
+    r.scanned,
+        CASE
+            WHEN (r.branch <> 0) THEN (branch.text)::uuid
+            ELSE NULL::uuid
+        END AS branch,
+    r.is_unique,
+    r.minute
+   FROM (((((analytics_rawclick r
+     LEFT JOIN analytics_clicktext client ON (((client.week = (r.minute / 10080)) AND (client.number = r.client))))
+     LEFT JOIN analytics_clicktext place ON (((place.week = (r.minute / 10080)) AND (place.number = r.place))))
+     LEFT JOIN analytics_clicktext referrer ON (((referrer.week = (r.minute / 10080)) AND (referrer.number = r.referrer))))
+     LEFT JOIN analytics_clicktext reason ON (((reason.week = (r.minute / 10080)) AND (reason.number = r.reason))))
+     LEFT JOIN analytics_clicktext branch ON (((branch.week = (r.minute / 10080)) AND (branch.number = r.branch))));
+COMMENT ON VIEW analytics_click IS 'Requests for links with their texts. See the view analytics_readable_click.';
 CREATE TABLE analytics_closedday (
     day date NOT NULL
 );
 COMMENT ON TABLE analytics_closedday IS 'One row: the last day that analytics_lifecount and analytics_monthcount include.';
 COMMENT ON COLUMN analytics_closedday.day IS 'Day (UTC).';
-CREATE TABLE analytics_daycount (
-    link_id bigint NOT NULL,
-    dimension smallint NOT NULL,
-    slot smallint DEFAULT 0 NOT NULL,
-    day date NOT NULL,
-    value text NOT NULL COLLATE pg_catalog."C",
-    clicks bigint NOT NULL
+CREATE TABLE analytics_daytotal (
+    link_id bigint CONSTRAINT analytics_daytotal_link_id_not_null1 NOT NULL,
+    day date CONSTRAINT analytics_daytotal_day_not_null1 NOT NULL,
+    slot smallint DEFAULT 0 CONSTRAINT analytics_daytotal_slot_not_null1 NOT NULL,
+    quarter smallint DEFAULT 0 NOT NULL,
+    clicks integer CONSTRAINT analytics_daytotal_clicks_not_null1 NOT NULL,
+    unique_clicks integer CONSTRAINT analytics_daytotal_unique_clicks_not_null1 NOT NULL,
+    counts text COLLATE pg_catalog."C",
+    quarters integer[]
 )
-WITH (fillfactor='70', parallel_workers='0');
-COMMENT ON TABLE analytics_daycount IS 'Clicks by link, day and value. See the view analytics_readable_daycount.';
-COMMENT ON COLUMN analytics_daycount.link_id IS 'Link; it may be deleted.';
-COMMENT ON COLUMN analytics_daycount.dimension IS '1 country, 2 city, 3 client, 4 referrer, 5 outcome, 6 source, 7 branch, 8 unique_branch.';
-COMMENT ON COLUMN analytics_daycount.slot IS 'Spreads concurrent writes.';
-COMMENT ON COLUMN analytics_daycount.day IS 'Day (UTC).';
-COMMENT ON COLUMN analytics_daycount.value IS 'Value of the dimension.';
-COMMENT ON COLUMN analytics_daycount.clicks IS 'Clicks, or other requests for outcome.';
+WITH (fillfactor='90', parallel_workers='0');
+COMMENT ON TABLE analytics_daytotal IS 'Clicks of each link and day (UTC). Add up the slots.';
+COMMENT ON COLUMN analytics_daytotal.link_id IS 'Link; it may be deleted.';
+COMMENT ON COLUMN analytics_daytotal.day IS 'Day (UTC).';
+COMMENT ON COLUMN analytics_daytotal.slot IS 'Spreads concurrent writes.';
+COMMENT ON COLUMN analytics_daytotal.quarter IS 'Quarter of an hour of the day, from 0 to 95, if quarters is null.';
+COMMENT ON COLUMN analytics_daytotal.clicks IS 'Clicks.';
+COMMENT ON COLUMN analytics_daytotal.unique_clicks IS 'First clicks of visitors that day.';
+COMMENT ON COLUMN analytics_daytotal.counts IS 'Clicks by value, see the view analytics_daycount. Null: rows in analytics_busydaycount.';
+COMMENT ON COLUMN analytics_daytotal.quarters IS 'Number, clicks and unique clicks of each quarter of an hour, if there are several.';
+CREATE VIEW analytics_daycount AS
+ SELECT analytics_daytotal.link_id,
+    c.dimension,
+    analytics_daytotal.slot,
+    analytics_daytotal.day,
+    (c.value COLLATE "C") AS value,
+    c.clicks
+   FROM analytics_daytotal,
+    LATERAL analytics_unpacked(analytics_daytotal.counts) c(dimension, value, clicks)
+UNION ALL
+ SELECT analytics_busydaycount.link_id,
+    analytics_busydaycount.dimension,
+    analytics_busydaycount.slot,
+    analytics_busydaycount.day,
+    analytics_busydaycount.value,
+    analytics_busydaycount.clicks
+   FROM analytics_busydaycount;
+COMMENT ON VIEW analytics_daycount IS 'Clicks by link, day and value. See the view analytics_readable_daycount.';
 CREATE TABLE analytics_daysalt (
     day date NOT NULL,
     salt bytea NOT NULL
@@ -1594,29 +1662,6 @@ CREATE TABLE analytics_daysalt (
 COMMENT ON TABLE analytics_daysalt IS 'Keys of the visitor hashes, deleted after two days.';
 COMMENT ON COLUMN analytics_daysalt.day IS 'Day (UTC).';
 COMMENT ON COLUMN analytics_daysalt.salt IS 'Key of the day''s hashes.';
-CREATE TABLE analytics_daytotal (
-    link_id bigint NOT NULL,
-    day date NOT NULL,
-    slot smallint DEFAULT 0 NOT NULL,
-    clicks bigint NOT NULL,
-    unique_clicks bigint NOT NULL
-)
-WITH (fillfactor='70');
-COMMENT ON TABLE analytics_daytotal IS 'Clicks of each link and day (UTC). Add up the slots.';
-COMMENT ON COLUMN analytics_daytotal.link_id IS 'Link; it may be deleted.';
-COMMENT ON COLUMN analytics_daytotal.day IS 'Day (UTC).';
-COMMENT ON COLUMN analytics_daytotal.slot IS 'Spreads concurrent writes.';
-COMMENT ON COLUMN analytics_daytotal.clicks IS 'Clicks.';
-COMMENT ON COLUMN analytics_daytotal.unique_clicks IS 'First clicks of visitors that day.';
-CREATE TABLE analytics_dayvisitor (
-    day date NOT NULL,
-    link_id bigint NOT NULL,
-    visitor bigint NOT NULL
-);
-COMMENT ON TABLE analytics_dayvisitor IS 'Visitors of each link and day (UTC), as keyed hashes.';
-COMMENT ON COLUMN analytics_dayvisitor.day IS 'Day (UTC).';
-COMMENT ON COLUMN analytics_dayvisitor.link_id IS 'Link; it may be deleted.';
-COMMENT ON COLUMN analytics_dayvisitor.visitor IS 'The 64 bits of the hash.';
 CREATE TABLE analytics_deadletter (
     id bigint NOT NULL,
     record bytea NOT NULL,
@@ -1708,20 +1753,41 @@ ALTER TABLE analytics_pendingrecord ALTER COLUMN id ADD GENERATED BY DEFAULT AS 
     NO MAXVALUE
     CACHE 1
 );
-CREATE TABLE analytics_quartertotal (
-    link_id bigint NOT NULL,
-    start timestamp with time zone NOT NULL,
-    slot smallint DEFAULT 0 NOT NULL,
-    clicks bigint NOT NULL,
-    unique_clicks bigint NOT NULL
-)
-WITH (fillfactor='70');
-COMMENT ON TABLE analytics_quartertotal IS 'Clicks of each link and quarter of an hour. Add up the slots.';
-COMMENT ON COLUMN analytics_quartertotal.link_id IS 'Link; it may be deleted.';
-COMMENT ON COLUMN analytics_quartertotal.start IS 'Start of the quarter of an hour.';
-COMMENT ON COLUMN analytics_quartertotal.slot IS 'Spreads concurrent writes.';
-COMMENT ON COLUMN analytics_quartertotal.clicks IS 'Clicks.';
-COMMENT ON COLUMN analytics_quartertotal.unique_clicks IS 'First clicks of visitors that day.';
+CREATE VIEW analytics_quartertotal AS
+ SELECT analytics_daytotal.link_id,
+    analytics_daytotal.day,
+    ((analytics_daytotal.day + ((analytics_daytotal.quarter)::double precision * '00:15:00'::interval)) AT TIME ZONE 'UTC'::text) AS start,
+    analytics_daytotal.slot,
+    analytics_daytotal.clicks,
+    analytics_daytotal.unique_clicks
+   FROM analytics_daytotal
+  WHERE (analytics_daytotal.quarters IS NULL)
+UNION ALL
+ SELECT analytics_daytotal.link_id,
+    analytics_daytotal.day,
+    ((analytics_daytotal.day + ((analytics_daytotal.quarters[place.place])::double precision * '00:15:00'::interval)) AT TIME ZONE 'UTC'::text) AS start,
+    analytics_daytotal.slot,
+    analytics_daytotal.quarters[(place.place + 1)] AS clicks,
+    analytics_daytotal.quarters[(place.place + 2)] AS unique_clicks
+   FROM analytics_daytotal,
+    LATERAL generate_series(1, cardinality(analytics_daytotal.quarters), 3) place(place)
+  WHERE (analytics_daytotal.quarters IS NOT NULL);
+COMMENT ON VIEW analytics_quartertotal IS 'Clicks of each link and quarter of an hour. Add up the slots.';
+CREATE TABLE analytics_rawclick_default (
+    id bigint DEFAULT nextval('analytics_rawclick_id_seq'::regclass) CONSTRAINT analytics_rawclick_id_not_null NOT NULL,
+    link_id bigint CONSTRAINT analytics_rawclick_link_id_not_null NOT NULL,
+    minute integer CONSTRAINT analytics_rawclick_minute_not_null NOT NULL,
+    microsecond integer CONSTRAINT analytics_rawclick_microsecond_not_null NOT NULL,
+    client integer CONSTRAINT analytics_rawclick_client_not_null NOT NULL,
+    place integer CONSTRAINT analytics_rawclick_place_not_null NOT NULL,
+    referrer integer CONSTRAINT analytics_rawclick_referrer_not_null NOT NULL,
+    reason integer CONSTRAINT analytics_rawclick_reason_not_null NOT NULL,
+    branch integer CONSTRAINT analytics_rawclick_branch_not_null NOT NULL,
+    kind smallint CONSTRAINT analytics_rawclick_kind_not_null NOT NULL,
+    scanned boolean CONSTRAINT analytics_rawclick_scanned_not_null NOT NULL,
+    is_unique boolean CONSTRAINT analytics_rawclick_is_unique_not_null NOT NULL
+);
+COMMENT ON TABLE analytics_rawclick_default IS 'Clicks of months without a partition.';
 CREATE VIEW analytics_readable_click AS
  SELECT id,
     "time",
@@ -1743,7 +1809,8 @@ CREATE VIEW analytics_readable_click AS
     referrer,
     scanned,
     branch,
-    is_unique
+    is_unique,
+    minute
    FROM analytics_click;
 COMMENT ON VIEW analytics_readable_click IS 'analytics_click with the names of kinds.';
 CREATE VIEW analytics_readable_daycount AS
@@ -1822,6 +1889,21 @@ COMMENT ON COLUMN analytics_unknowncode.domain_id IS 'Domain; 0: the default dom
 COMMENT ON COLUMN analytics_unknowncode.day IS 'Day (UTC).';
 COMMENT ON COLUMN analytics_unknowncode.slot IS 'Spreads concurrent writes.';
 COMMENT ON COLUMN analytics_unknowncode.hits IS 'Requests.';
+CREATE TABLE analytics_visitorblock (
+    link_id bigint NOT NULL,
+    first bigint NOT NULL,
+    day date NOT NULL,
+    is_divided boolean NOT NULL,
+    hashes bytea NOT NULL
+)
+WITH (fillfactor='90');
+ALTER TABLE ONLY analytics_visitorblock ALTER COLUMN hashes SET STORAGE EXTERNAL;
+COMMENT ON TABLE analytics_visitorblock IS 'Visitors of each link and day (UTC), as blocks of keyed hashes.';
+COMMENT ON COLUMN analytics_visitorblock.link_id IS 'Link; it may be deleted.';
+COMMENT ON COLUMN analytics_visitorblock.first IS 'The block has the hashes from this number on, up to the first of the next block.';
+COMMENT ON COLUMN analytics_visitorblock.day IS 'Day (UTC).';
+COMMENT ON COLUMN analytics_visitorblock.is_divided IS 'Whether the link has several blocks that day.';
+COMMENT ON COLUMN analytics_visitorblock.hashes IS 'Hashes of 64 bits, little-endian, in any order.';
 CREATE TABLE auth_group (
     id integer NOT NULL,
     name character varying(150) NOT NULL
@@ -2283,7 +2365,7 @@ ALTER TABLE socialaccount_socialtoken ALTER COLUMN id ADD GENERATED BY DEFAULT A
     NO MAXVALUE
     CACHE 1
 );
-ALTER TABLE ONLY analytics_click ATTACH PARTITION analytics_click_default DEFAULT;
+ALTER TABLE ONLY analytics_rawclick ATTACH PARTITION analytics_rawclick_default DEFAULT;
 INSERT INTO analytics_closedday VALUES
 	('1970-01-01');
 INSERT INTO auth_permission VALUES
@@ -2451,74 +2533,86 @@ INSERT INTO auth_permission VALUES
 	(162, 'Can change closed day', 41, 'change_closedday'),
 	(163, 'Can delete closed day', 41, 'delete_closedday'),
 	(164, 'Can view closed day', 41, 'view_closedday'),
-	(165, 'Can add day count', 42, 'add_daycount'),
-	(166, 'Can change day count', 42, 'change_daycount'),
-	(167, 'Can delete day count', 42, 'delete_daycount'),
-	(168, 'Can view day count', 42, 'view_daycount'),
-	(169, 'Can add day salt', 43, 'add_daysalt'),
-	(170, 'Can change day salt', 43, 'change_daysalt'),
-	(171, 'Can delete day salt', 43, 'delete_daysalt'),
-	(172, 'Can view day salt', 43, 'view_daysalt'),
-	(173, 'Can add day total', 44, 'add_daytotal'),
-	(174, 'Can change day total', 44, 'change_daytotal'),
-	(175, 'Can delete day total', 44, 'delete_daytotal'),
-	(176, 'Can view day total', 44, 'view_daytotal'),
-	(177, 'Can add day visitor', 45, 'add_dayvisitor'),
-	(178, 'Can change day visitor', 45, 'change_dayvisitor'),
-	(179, 'Can delete day visitor', 45, 'delete_dayvisitor'),
-	(180, 'Can view day visitor', 45, 'view_dayvisitor'),
-	(181, 'Can add dead letter', 46, 'add_deadletter'),
-	(182, 'Can change dead letter', 46, 'change_deadletter'),
-	(183, 'Can delete dead letter', 46, 'delete_deadletter'),
-	(184, 'Can view dead letter', 46, 'view_deadletter'),
-	(185, 'Can add deleted link', 47, 'add_deletedlink'),
-	(186, 'Can change deleted link', 47, 'change_deletedlink'),
-	(187, 'Can delete deleted link', 47, 'delete_deletedlink'),
-	(188, 'Can view deleted link', 47, 'view_deletedlink'),
-	(189, 'Can add journal loss', 48, 'add_journalloss'),
-	(190, 'Can change journal loss', 48, 'change_journalloss'),
-	(191, 'Can delete journal loss', 48, 'delete_journalloss'),
-	(192, 'Can view journal loss', 48, 'view_journalloss'),
-	(193, 'Can add life count', 49, 'add_lifecount'),
-	(194, 'Can change life count', 49, 'change_lifecount'),
-	(195, 'Can delete life count', 49, 'delete_lifecount'),
-	(196, 'Can view life count', 49, 'view_lifecount'),
-	(197, 'Can add month count', 50, 'add_monthcount'),
-	(198, 'Can change month count', 50, 'change_monthcount'),
-	(199, 'Can delete month count', 50, 'delete_monthcount'),
-	(200, 'Can view month count', 50, 'view_monthcount'),
-	(201, 'Can add pending record', 51, 'add_pendingrecord'),
-	(202, 'Can change pending record', 51, 'change_pendingrecord'),
-	(203, 'Can delete pending record', 51, 'delete_pendingrecord'),
-	(204, 'Can view pending record', 51, 'view_pendingrecord'),
-	(205, 'Can add quarter total', 52, 'add_quartertotal'),
-	(206, 'Can change quarter total', 52, 'change_quartertotal'),
-	(207, 'Can delete quarter total', 52, 'delete_quartertotal'),
-	(208, 'Can view quarter total', 52, 'view_quartertotal'),
-	(209, 'Can add segment', 53, 'add_segment'),
-	(210, 'Can change segment', 53, 'change_segment'),
-	(211, 'Can delete segment', 53, 'delete_segment'),
-	(212, 'Can view segment', 53, 'view_segment'),
-	(213, 'Can add unknown code', 54, 'add_unknowncode'),
-	(214, 'Can change unknown code', 54, 'change_unknowncode'),
-	(215, 'Can delete unknown code', 54, 'delete_unknowncode'),
-	(216, 'Can view unknown code', 54, 'view_unknowncode'),
-	(217, 'Can add click', 55, 'add_click'),
-	(218, 'Can change click', 55, 'change_click'),
-	(219, 'Can delete click', 55, 'delete_click'),
-	(220, 'Can view click', 55, 'view_click'),
-	(221, 'Can add host clock', 56, 'add_hostclock'),
-	(222, 'Can change host clock', 56, 'change_hostclock'),
-	(223, 'Can delete host clock', 56, 'delete_hostclock'),
-	(224, 'Can view host clock', 56, 'view_hostclock'),
-	(225, 'Can add QR code', 57, 'add_qrcode'),
-	(226, 'Can change QR code', 57, 'change_qrcode'),
-	(227, 'Can delete QR code', 57, 'delete_qrcode'),
-	(228, 'Can view QR code', 57, 'view_qrcode'),
-	(229, 'Can add deleted qr code', 58, 'add_deletedqrcode'),
-	(230, 'Can change deleted qr code', 58, 'change_deletedqrcode'),
-	(231, 'Can delete deleted qr code', 58, 'delete_deletedqrcode'),
-	(232, 'Can view deleted qr code', 58, 'view_deletedqrcode');
+	(165, 'Can add day salt', 42, 'add_daysalt'),
+	(166, 'Can change day salt', 42, 'change_daysalt'),
+	(167, 'Can delete day salt', 42, 'delete_daysalt'),
+	(168, 'Can view day salt', 42, 'view_daysalt'),
+	(169, 'Can add dead letter', 43, 'add_deadletter'),
+	(170, 'Can change dead letter', 43, 'change_deadletter'),
+	(171, 'Can delete dead letter', 43, 'delete_deadletter'),
+	(172, 'Can view dead letter', 43, 'view_deadletter'),
+	(173, 'Can add deleted link', 44, 'add_deletedlink'),
+	(174, 'Can change deleted link', 44, 'change_deletedlink'),
+	(175, 'Can delete deleted link', 44, 'delete_deletedlink'),
+	(176, 'Can view deleted link', 44, 'view_deletedlink'),
+	(177, 'Can add journal loss', 45, 'add_journalloss'),
+	(178, 'Can change journal loss', 45, 'change_journalloss'),
+	(179, 'Can delete journal loss', 45, 'delete_journalloss'),
+	(180, 'Can view journal loss', 45, 'view_journalloss'),
+	(181, 'Can add life count', 46, 'add_lifecount'),
+	(182, 'Can change life count', 46, 'change_lifecount'),
+	(183, 'Can delete life count', 46, 'delete_lifecount'),
+	(184, 'Can view life count', 46, 'view_lifecount'),
+	(185, 'Can add month count', 47, 'add_monthcount'),
+	(186, 'Can change month count', 47, 'change_monthcount'),
+	(187, 'Can delete month count', 47, 'delete_monthcount'),
+	(188, 'Can view month count', 47, 'view_monthcount'),
+	(189, 'Can add pending record', 48, 'add_pendingrecord'),
+	(190, 'Can change pending record', 48, 'change_pendingrecord'),
+	(191, 'Can delete pending record', 48, 'delete_pendingrecord'),
+	(192, 'Can view pending record', 48, 'view_pendingrecord'),
+	(193, 'Can add segment', 49, 'add_segment'),
+	(194, 'Can change segment', 49, 'change_segment'),
+	(195, 'Can delete segment', 49, 'delete_segment'),
+	(196, 'Can view segment', 49, 'view_segment'),
+	(197, 'Can add unknown code', 50, 'add_unknowncode'),
+	(198, 'Can change unknown code', 50, 'change_unknowncode'),
+	(199, 'Can delete unknown code', 50, 'delete_unknowncode'),
+	(200, 'Can view unknown code', 50, 'view_unknowncode'),
+	(201, 'Can add host clock', 51, 'add_hostclock'),
+	(202, 'Can change host clock', 51, 'change_hostclock'),
+	(203, 'Can delete host clock', 51, 'delete_hostclock'),
+	(204, 'Can view host clock', 51, 'view_hostclock'),
+	(205, 'Can add day count', 52, 'add_daycount'),
+	(206, 'Can change day count', 52, 'change_daycount'),
+	(207, 'Can delete day count', 52, 'delete_daycount'),
+	(208, 'Can view day count', 52, 'view_daycount'),
+	(209, 'Can add quarter total', 53, 'add_quartertotal'),
+	(210, 'Can change quarter total', 53, 'change_quartertotal'),
+	(211, 'Can delete quarter total', 53, 'delete_quartertotal'),
+	(212, 'Can view quarter total', 53, 'view_quartertotal'),
+	(213, 'Can add busy day count', 54, 'add_busydaycount'),
+	(214, 'Can change busy day count', 54, 'change_busydaycount'),
+	(215, 'Can delete busy day count', 54, 'delete_busydaycount'),
+	(216, 'Can view busy day count', 54, 'view_busydaycount'),
+	(217, 'Can add day total', 55, 'add_daytotal'),
+	(218, 'Can change day total', 55, 'change_daytotal'),
+	(219, 'Can delete day total', 55, 'delete_daytotal'),
+	(220, 'Can view day total', 55, 'view_daytotal'),
+	(221, 'Can add visitor block', 56, 'add_visitorblock'),
+	(222, 'Can change visitor block', 56, 'change_visitorblock'),
+	(223, 'Can delete visitor block', 56, 'delete_visitorblock'),
+	(224, 'Can view visitor block', 56, 'view_visitorblock'),
+	(225, 'Can add click', 57, 'add_click'),
+	(226, 'Can change click', 57, 'change_click'),
+	(227, 'Can delete click', 57, 'delete_click'),
+	(228, 'Can view click', 57, 'view_click'),
+	(229, 'Can add click text', 58, 'add_clicktext'),
+	(230, 'Can change click text', 58, 'change_clicktext'),
+	(231, 'Can delete click text', 58, 'delete_clicktext'),
+	(232, 'Can view click text', 58, 'view_clicktext'),
+	(233, 'Can add raw click', 59, 'add_rawclick'),
+	(234, 'Can change raw click', 59, 'change_rawclick'),
+	(235, 'Can delete raw click', 59, 'delete_rawclick'),
+	(236, 'Can view raw click', 59, 'view_rawclick'),
+	(237, 'Can add QR code', 60, 'add_qrcode'),
+	(238, 'Can change QR code', 60, 'change_qrcode'),
+	(239, 'Can delete QR code', 60, 'delete_qrcode'),
+	(240, 'Can view QR code', 60, 'view_qrcode'),
+	(241, 'Can add deleted qr code', 61, 'add_deletedqrcode'),
+	(242, 'Can change deleted qr code', 61, 'change_deletedqrcode'),
+	(243, 'Can delete deleted qr code', 61, 'delete_deletedqrcode'),
+	(244, 'Can view deleted qr code', 61, 'view_deletedqrcode');
 INSERT INTO django_content_type VALUES
 	(1, 'admin', 'logentry'),
 	(2, 'auth', 'permission'),
@@ -2561,23 +2655,26 @@ INSERT INTO django_content_type VALUES
 	(39, 'links', 'visitorclicks'),
 	(40, 'analytics', 'busymonth'),
 	(41, 'analytics', 'closedday'),
-	(42, 'analytics', 'daycount'),
-	(43, 'analytics', 'daysalt'),
-	(44, 'analytics', 'daytotal'),
-	(45, 'analytics', 'dayvisitor'),
-	(46, 'analytics', 'deadletter'),
-	(47, 'analytics', 'deletedlink'),
-	(48, 'analytics', 'journalloss'),
-	(49, 'analytics', 'lifecount'),
-	(50, 'analytics', 'monthcount'),
-	(51, 'analytics', 'pendingrecord'),
-	(52, 'analytics', 'quartertotal'),
-	(53, 'analytics', 'segment'),
-	(54, 'analytics', 'unknowncode'),
-	(55, 'analytics', 'click'),
-	(56, 'analytics', 'hostclock'),
-	(57, 'qrcodes', 'qrcode'),
-	(58, 'qrcodes', 'deletedqrcode');
+	(42, 'analytics', 'daysalt'),
+	(43, 'analytics', 'deadletter'),
+	(44, 'analytics', 'deletedlink'),
+	(45, 'analytics', 'journalloss'),
+	(46, 'analytics', 'lifecount'),
+	(47, 'analytics', 'monthcount'),
+	(48, 'analytics', 'pendingrecord'),
+	(49, 'analytics', 'segment'),
+	(50, 'analytics', 'unknowncode'),
+	(51, 'analytics', 'hostclock'),
+	(52, 'analytics', 'daycount'),
+	(53, 'analytics', 'quartertotal'),
+	(54, 'analytics', 'busydaycount'),
+	(55, 'analytics', 'daytotal'),
+	(56, 'analytics', 'visitorblock'),
+	(57, 'analytics', 'click'),
+	(58, 'analytics', 'clicktext'),
+	(59, 'analytics', 'rawclick'),
+	(60, 'qrcodes', 'qrcode'),
+	(61, 'qrcodes', 'deletedqrcode');
 INSERT INTO django_migrations VALUES
 	(1, 'contenttypes', '0001_initial', now(), NULL),
 	(2, 'contenttypes', '0002_remove_content_type_name', now(), NULL),
@@ -2626,20 +2723,23 @@ INSERT INTO django_migrations VALUES
 	(45, 'links', '0002_functions_and_triggers', now(), '1a43cbd4f333de5025671bc93586031e593805853379eeb0e501c02f6669be60'),
 	(46, 'analytics', '0001_initial', now(), 'b840cec863c532df39b87b33c2480d59cbe63f7c96e4b14edcf2d40d04fe5756'),
 	(47, 'analytics', '0002_host_clocks', now(), '6595ad53fc9cf9ee550b746e33953c6f828bd43866f8547341a12a9cdf4f18ba'),
-	(48, 'bans', '0002_owned_by_workspaces', now(), '820fd1bf2771483f5fc32629cadf08ad58df6b765645a1aa6631bcdbed6745b2'),
-	(49, 'domains', '0002_owned_by_workspaces', now(), '16e23a1ada7556ec985a02de3a8a22bbf4c77f7d3187a0e001d3d762124dc70d'),
-	(50, 'domains', '0003_domain_of_keys', now(), '4e39167357c5b76e11fb61b57b0812839b56a1f1d63f414c51d0e431b3410af2'),
-	(51, 'limits', '0001_initial', now(), '44aee3597253b1132001afb1d55da4c0cea0e069047bcba902dbd67f391eed2b'),
-	(52, 'links', '0003_owned_by_workspaces', now(), '6e72ea56423094a87af8f34076ef7b6b0e2d67f17b2b55c078bb88bbdb81532a'),
-	(53, 'links', '0004_keys_of_links', now(), '96b45b54dbdc0b759bb12ae960abebaff95733279c3680d7c19327eae256d45b'),
-	(54, 'links', '0005_stored_bytes', now(), 'bbaf8af90d8c86bcea9668196e53e2a15b01d40e575b4800e3d8a71f130b0fad'),
-	(55, 'mfa', '0001_initial', now(), NULL),
-	(56, 'mfa', '0002_authenticator_timestamps', now(), NULL),
-	(57, 'mfa', '0003_authenticator_type_uniq', now(), NULL),
-	(58, 'qrcodes', '0001_initial', now(), 'c7b79afb27316edf05bcea185ca7e21886d27a1f1f397ee7543b5ad6ebfb7af0'),
-	(59, 'qrcodes', '0002_owned_by_workspaces', now(), '66c64a9f3d2ac06ff32e69488dc18bf8937b54951559045561811dcb4b872103'),
-	(60, 'qrcodes', '0003_stored_bytes', now(), '8efb54d1ae5b9cbbd8f95b7610aea88125af05bae6526dda315b48612e00f07b'),
-	(61, 'sessions', '0001_initial', now(), NULL);
+	(48, 'analytics', '0003_one_row_per_link_and_day', now(), '8e181c4a8140343faada85118aec3643b1f7550b42be0a97be2a40fec2d10c05'),
+	(49, 'analytics', '0004_visitor_blocks', now(), 'a02718f82b93cd08103c0589edf9930cf3e0dc1cd1f0eecdff6705e493ae4b93'),
+	(50, 'analytics', '0005_narrow_clicks', now(), '6254b1e16af6eb202afd7f7ae5a110529b3455ae2b7fc324bc9e8130d2c0db7b'),
+	(51, 'bans', '0002_owned_by_workspaces', now(), '820fd1bf2771483f5fc32629cadf08ad58df6b765645a1aa6631bcdbed6745b2'),
+	(52, 'domains', '0002_owned_by_workspaces', now(), '16e23a1ada7556ec985a02de3a8a22bbf4c77f7d3187a0e001d3d762124dc70d'),
+	(53, 'domains', '0003_domain_of_keys', now(), '4e39167357c5b76e11fb61b57b0812839b56a1f1d63f414c51d0e431b3410af2'),
+	(54, 'limits', '0001_initial', now(), '44aee3597253b1132001afb1d55da4c0cea0e069047bcba902dbd67f391eed2b'),
+	(55, 'links', '0003_owned_by_workspaces', now(), '6e72ea56423094a87af8f34076ef7b6b0e2d67f17b2b55c078bb88bbdb81532a'),
+	(56, 'links', '0004_keys_of_links', now(), '96b45b54dbdc0b759bb12ae960abebaff95733279c3680d7c19327eae256d45b'),
+	(57, 'links', '0005_stored_bytes', now(), 'bbaf8af90d8c86bcea9668196e53e2a15b01d40e575b4800e3d8a71f130b0fad'),
+	(58, 'mfa', '0001_initial', now(), NULL),
+	(59, 'mfa', '0002_authenticator_timestamps', now(), NULL),
+	(60, 'mfa', '0003_authenticator_type_uniq', now(), NULL),
+	(61, 'qrcodes', '0001_initial', now(), 'c7b79afb27316edf05bcea185ca7e21886d27a1f1f397ee7543b5ad6ebfb7af0'),
+	(62, 'qrcodes', '0002_owned_by_workspaces', now(), '66c64a9f3d2ac06ff32e69488dc18bf8937b54951559045561811dcb4b872103'),
+	(63, 'qrcodes', '0003_stored_bytes', now(), '8efb54d1ae5b9cbbd8f95b7610aea88125af05bae6526dda315b48612e00f07b'),
+	(64, 'sessions', '0001_initial', now(), NULL);
 SELECT pg_catalog.setval('account_emailaddress_id_seq', 1, false);
 SELECT pg_catalog.setval('account_emailconfirmation_id_seq', 1, false);
 SELECT pg_catalog.setval('accounts_change_id_seq', 1, false);
@@ -2650,16 +2750,17 @@ SELECT pg_catalog.setval('accounts_storedresponse_id_seq', 1, false);
 SELECT pg_catalog.setval('accounts_user_groups_id_seq', 1, false);
 SELECT pg_catalog.setval('accounts_user_id_seq', 1, false);
 SELECT pg_catalog.setval('accounts_user_user_permissions_id_seq', 1, false);
-SELECT pg_catalog.setval('analytics_click_id_seq', 1, false);
+SELECT pg_catalog.setval('analytics_clicktext_number_seq', 1, false);
 SELECT pg_catalog.setval('analytics_deadletter_id_seq', 1, false);
 SELECT pg_catalog.setval('analytics_pendingrecord_id_seq', 1, false);
+SELECT pg_catalog.setval('analytics_rawclick_id_seq', 1, false);
 SELECT pg_catalog.setval('auth_group_id_seq', 1, false);
 SELECT pg_catalog.setval('auth_group_permissions_id_seq', 1, false);
-SELECT pg_catalog.setval('auth_permission_id_seq', 232, true);
+SELECT pg_catalog.setval('auth_permission_id_seq', 244, true);
 SELECT pg_catalog.setval('bans_ban_id_seq', 1, false);
 SELECT pg_catalog.setval('django_admin_log_id_seq', 1, false);
-SELECT pg_catalog.setval('django_content_type_id_seq', 58, true);
-SELECT pg_catalog.setval('django_migrations_id_seq', 61, true);
+SELECT pg_catalog.setval('django_content_type_id_seq', 61, true);
+SELECT pg_catalog.setval('django_migrations_id_seq', 64, true);
 SELECT pg_catalog.setval('domains_domain_id_seq', 1, false);
 SELECT pg_catalog.setval('links_code_id_seq', 1, false);
 SELECT pg_catalog.setval('links_link_id_seq', 1, false);
@@ -2735,18 +2836,18 @@ ALTER TABLE ONLY accounts_workspace
     ADD CONSTRAINT accounts_workspace_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY accounts_workspace
     ADD CONSTRAINT accounts_workspace_public_id_key UNIQUE (public_id);
+ALTER TABLE ONLY analytics_busydaycount
+    ADD CONSTRAINT analytics_busydaycount_pkey PRIMARY KEY (link_id, dimension, day, value, slot);
 ALTER TABLE ONLY analytics_busymonth
     ADD CONSTRAINT analytics_busymonth_pkey PRIMARY KEY (link_id, month);
+ALTER TABLE ONLY analytics_clicktext
+    ADD CONSTRAINT analytics_clicktext_pkey PRIMARY KEY (week, number);
 ALTER TABLE ONLY analytics_closedday
     ADD CONSTRAINT analytics_closedday_pkey PRIMARY KEY (day);
-ALTER TABLE ONLY analytics_daycount
-    ADD CONSTRAINT analytics_daycount_pkey PRIMARY KEY (link_id, dimension, day, value, slot);
 ALTER TABLE ONLY analytics_daysalt
     ADD CONSTRAINT analytics_daysalt_pkey PRIMARY KEY (day);
 ALTER TABLE ONLY analytics_daytotal
     ADD CONSTRAINT analytics_daytotal_pkey PRIMARY KEY (link_id, day, slot);
-ALTER TABLE ONLY analytics_dayvisitor
-    ADD CONSTRAINT analytics_dayvisitor_pkey PRIMARY KEY (day, link_id, visitor);
 ALTER TABLE ONLY analytics_deadletter
     ADD CONSTRAINT analytics_deadletter_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY analytics_deletedlink
@@ -2761,12 +2862,12 @@ ALTER TABLE ONLY analytics_monthcount
     ADD CONSTRAINT analytics_monthcount_pkey PRIMARY KEY (link_id, dimension, month, value, slot);
 ALTER TABLE ONLY analytics_pendingrecord
     ADD CONSTRAINT analytics_pendingrecord_pkey PRIMARY KEY (id);
-ALTER TABLE ONLY analytics_quartertotal
-    ADD CONSTRAINT analytics_quartertotal_pkey PRIMARY KEY (link_id, start, slot);
 ALTER TABLE ONLY analytics_segment
     ADD CONSTRAINT analytics_segment_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY analytics_unknowncode
     ADD CONSTRAINT analytics_unknowncode_pkey PRIMARY KEY (domain_id, day, slot);
+ALTER TABLE ONLY analytics_visitorblock
+    ADD CONSTRAINT analytics_visitorblock_pkey PRIMARY KEY (link_id, day, first);
 ALTER TABLE ONLY auth_group
     ADD CONSTRAINT auth_group_name_key UNIQUE (name);
 ALTER TABLE ONLY auth_group_permissions
@@ -2882,22 +2983,23 @@ CREATE INDEX accounts_user_groups_group_id_bd11a704 ON accounts_user_groups USIN
 CREATE INDEX accounts_user_groups_user_id_52b62117 ON accounts_user_groups USING btree (user_id);
 CREATE INDEX accounts_user_user_permissions_permission_id_113bb443 ON accounts_user_user_permissions USING btree (permission_id);
 CREATE INDEX accounts_user_user_permissions_user_id_e4f0a161 ON accounts_user_user_permissions USING btree (user_id);
-CREATE INDEX click_link_time ON ONLY analytics_click USING btree (link_id, "time" DESC, id DESC);
-CREATE INDEX analytics_click_default_link_id_time_id_idx ON analytics_click_default USING btree (link_id, "time" DESC, id DESC);
-CREATE INDEX click_time ON ONLY analytics_click USING brin ("time") WITH (autosummarize='on');
-CREATE INDEX analytics_click_default_time_idx ON analytics_click_default USING brin ("time") WITH (autosummarize='on');
 CREATE INDEX analytics_hostclock_host_ccc3c656_like ON analytics_hostclock USING btree (host text_pattern_ops);
+CREATE INDEX rawclick_link_minute ON ONLY analytics_rawclick USING btree (link_id, minute);
+CREATE INDEX analytics_rawclick_default_link_id_minute_idx ON analytics_rawclick_default USING btree (link_id, minute);
+CREATE INDEX rawclick_minute ON ONLY analytics_rawclick USING brin (minute) WITH (autosummarize='on');
+CREATE INDEX analytics_rawclick_default_minute_idx ON analytics_rawclick_default USING brin (minute) WITH (autosummarize='on');
 CREATE INDEX auth_group_name_a6ea08ec_like ON auth_group USING btree (name varchar_pattern_ops);
 CREATE INDEX auth_group_permissions_group_id_b120cbf9 ON auth_group_permissions USING btree (group_id);
 CREATE INDEX auth_group_permissions_permission_id_84c5c92e ON auth_group_permissions USING btree (permission_id);
 CREATE INDEX auth_permission_content_type_id_2f476e4b ON auth_permission USING btree (content_type_id);
 CREATE INDEX bans_ban_host_fe804435_like ON bans_ban USING btree (host varchar_pattern_ops);
+CREATE INDEX busydaycount_day ON analytics_busydaycount USING brin (day) WITH (pages_per_range='32', autosummarize='on');
+CREATE INDEX busydaycount_outcome_day ON analytics_busydaycount USING btree (day) WHERE (dimension = 5);
 CREATE INDEX change_object ON accounts_change USING btree (object_id, id);
 CREATE INDEX change_owner ON accounts_change USING btree (owner_id, id);
 CREATE INDEX change_owner_action ON accounts_change USING btree (owner_id, action, id);
 CREATE INDEX change_owner_actor ON accounts_change USING btree (owner_id, actor_id, id);
 CREATE INDEX counter_owner_clicks ON links_clickcounter USING btree (owner_id, clicks, link_id);
-CREATE INDEX daycount_outcome_day ON analytics_daycount USING btree (day) WHERE (dimension = 5);
 CREATE INDEX daytotal_day ON analytics_daytotal USING brin (day) WITH (pages_per_range='32', autosummarize='on');
 CREATE INDEX django_admin_log_content_type_id_c4bce8eb ON django_admin_log USING btree (content_type_id);
 CREATE INDEX django_admin_log_user_id_c564eba6 ON django_admin_log USING btree (user_id);
@@ -2937,8 +3039,8 @@ CREATE INDEX socialaccount_socialtoken_app_id_636a42d7 ON socialaccount_socialto
 CREATE UNIQUE INDEX unique_authenticator_type ON mfa_authenticator USING btree (user_id, type) WHERE ((type)::text = ANY ((ARRAY['totp'::character varying, 'recovery_codes'::character varying])::text[]));
 CREATE UNIQUE INDEX unique_primary_email ON account_emailaddress USING btree (user_id, "primary") WHERE "primary";
 CREATE UNIQUE INDEX unique_verified_email ON account_emailaddress USING btree (email) WHERE verified;
-ALTER INDEX click_link_time ATTACH PARTITION analytics_click_default_link_id_time_id_idx;
-ALTER INDEX click_time ATTACH PARTITION analytics_click_default_time_idx;
+ALTER INDEX rawclick_link_minute ATTACH PARTITION analytics_rawclick_default_link_id_minute_idx;
+ALTER INDEX rawclick_minute ATTACH PARTITION analytics_rawclick_default_minute_idx;
 CREATE TRIGGER accounts_create_personal_workspace AFTER INSERT ON accounts_user FOR EACH ROW EXECUTE FUNCTION accounts_create_personal_workspace();
 CREATE TRIGGER accounts_delete_history AFTER DELETE ON accounts_workspace FOR EACH ROW EXECUTE FUNCTION accounts_delete_history();
 CREATE TRIGGER accounts_record_account_change AFTER UPDATE ON accounts_user FOR EACH ROW WHEN (((((((((old.email)::text IS DISTINCT FROM (new.email)::text) OR ((old.first_name)::text IS DISTINCT FROM (new.first_name)::text)) OR ((old.last_name)::text IS DISTINCT FROM (new.last_name)::text)) OR ((old.plan)::text IS DISTINCT FROM (new.plan)::text)) OR (old.is_active IS DISTINCT FROM new.is_active)) OR (old.is_staff IS DISTINCT FROM new.is_staff)) OR (old.is_superuser IS DISTINCT FROM new.is_superuser))) EXECUTE FUNCTION accounts_record_account_change();
