@@ -7,7 +7,7 @@ export PORT VAR_DIR
 
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: run accelerate test test-all ci check fmt front schema freeze docs bench bench-report prove attack lock vendor screenshots clean help
+.PHONY: run accelerate test test-all ci check fmt front freeze docs bench bench-report prove attack lock vendor screenshots clean help
 
 ##@ Run
 run: $(VENV)/.run ## Install, prepare the database and serve on 127.0.0.1:$PORT
@@ -23,10 +23,10 @@ clean: ## Remove the virtual environment and caches; keep the data under VAR_DIR
 
 ##@ Develop
 test: $(VENV)/.npm ## Run the quick tests, or those that ARGS names
-	@$(BIN)/python -m pytest $(or $(ARGS),--numprocesses auto --dist worksteal)
+	@$(BIN)/python -m pytest $(or $(ARGS),-m "not slow" --numprocesses auto --dist worksteal)
 
 # The slow tests mostly wait, so each core has two workers.
-ALL_TESTS = --all --numprocesses $$((2 * $$(getconf _NPROCESSORS_ONLN))) --dist worksteal $(ARGS)
+ALL_TESTS = --numprocesses $$((2 * $$(getconf _NPROCESSORS_ONLN))) --dist worksteal $(ARGS)
 test-all: $(VENV)/.npm ## Run every test
 	@$(BIN)/python -m pytest $(ALL_TESTS)
 
@@ -72,9 +72,6 @@ fmt: $(VENV)/.dev ## Format the code and sort imports
 front: $(VENV)/.npm ## List what each page of the dashboard loads first, after a change of its imports
 	$(BIN)/node dashboard/first_views.mjs dashboard/front $(VENV)/npm/node_modules > $(VENV)/first_views.json
 	mv $(VENV)/first_views.json dashboard/front/first_views.json
-
-schema: $(VENV)/.run ## Record the schema of new databases after a change of the migrations
-	$(BIN)/python -m shortener_project.recorded_schema.recording
 
 freeze: $(VENV)/.dev ## Before a release: record its migrations, which never change from then on
 	@$(BIN)/python -m testing.releases

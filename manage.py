@@ -13,11 +13,9 @@ from django.core.management import execute_from_command_line
 from django.core.management.base import CommandError, CommandParser, handle_default_options
 
 import shortener_project
-from shortener_project.configuration.database_timeouts import set_command_timeouts
-from shortener_project.configuration.embedded_database import embedded_database
-from shortener_project.running.commands import reported_errors
+from shortener_project.configuration.database import embedded_database, set_command_timeouts
+from shortener_project.running.commands import end_on_sigterm, reported_errors
 from shortener_project.running.preloading import import_apps, preloading
-from shortener_project.running.termination import end_on_sigterm
 
 WITHOUT_DATABASE = {
     *("check", "collectstatic", "diffsettings", "findstatic", "help", "spectacular", "update_geodata"),

@@ -1,11 +1,11 @@
-"""Accounts and their plans. `services` creates accounts and logs them in, `selectors` finds them, and `own_account` is
-their users' own API.
+"""Accounts, and the workspaces that own links, domains and QR codes.
 
-`callers` has the caller of each request, and `api_requests` the steps before its view: authentication, permissions,
-limits and safe retries. `rights` says what plans, roles and scopes allow, `capacity` bounds the use of shared
-resources, and `history` records who changed what.
+`services` creates accounts and logs them in, `selectors` finds them, and `views` is their users' own API. `callers`
+has the caller of each request, and `api_requests` the steps before its view: authentication, permissions, limits and
+safe retries. `rights` says what plans, roles and scopes allow, `caps` how much a workspace may hold, `admission` who
+is next to do costly work, and `history` records who changed what.
 
-`credentials` and `second_factor` check who logs in, and `sessions` keeps them logged in. Programs use an account's
-main key or `scoped_keys`. `workspaces` own links, domains and QR codes. `mails` sends mails, with limits, and `age`
-puts the age of an account into words.
+`password_hashing` and `second_factor` check who logs in, and `sessions` keeps them logged in. Programs use an
+account's main key (`api_keys` has their format) or `scoped_keys`. `mails` sends mails, with limits, `identities` are
+those of the OpenID provider, and `age` puts the age of an account into words.
 """

@@ -9,7 +9,7 @@ _DAYS_PER_YEAR = 365
 
 
 def account_age(created_at: datetime, now: datetime) -> str:
-    """In its largest whole unit: ``today``, ``1 day``, ``12 days``, ``3 months``, ``2 years``."""
+    """Return the age in its largest whole unit: ``today``, ``1 day``, ``12 days``, ``3 months``, ``2 years``."""
     days = (now - created_at).days
     if days < 1:
         return "today"

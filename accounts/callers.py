@@ -7,13 +7,16 @@ from typing import Any, NamedTuple, cast
 
 from rest_framework.request import Request
 
-from accounts.capacity.caps import charged_workspaces
+from accounts.caps import charged_workspaces
 from accounts.models import User, Workspace
-from accounts.rights.roles import Role
-from accounts.rights.scopes import CallerKey
+from accounts.rights import CallerKey, Role
 from common import instances
 from common.errors import RoleRequired, WorkspaceNotFound
 from limits.rates import Count
+
+# ``last_used_at`` of a session and of a key is exact to this number of seconds, so that a busy one causes one write a
+# minute.
+USE_SECONDS = 60
 
 _FIELDS = list(Workspace._meta.concrete_fields)
 _NAMES = [field.attname for field in _FIELDS]
@@ -26,7 +29,7 @@ FROM account JOIN accounts_member m ON m.user_id = account.id JOIN accounts_work
 WHERE w.public_id = %(workspace)s::uuid
 """  # noqa: S608 # composed of constants
 # The second count of a request in a team's workspace on the free plan, after that of the workspace; see
-# `accounts.capacity.caps.charged_workspaces`. Of several counts, the highest decides.
+# `accounts.caps.charged_workspaces`. Of several counts, the highest decides.
 CHARGED_OWNER = """
 SELECT int8send(owner) FROM (SELECT {workspace} AS id FROM {source} WHERE {plan} = 'free' AND {account} IS NULL) team,
 accounts_limits_owner(team.id) owner WHERE owner <> team.id AND 'free' <> ALL (%(unlimited)s::text[])

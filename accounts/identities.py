@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 
-from accounts.capacity.caps import lock_account
+from accounts.caps import lock_account
 from accounts.history.recording import authored_transaction
 from accounts.mails import send_mail
 from accounts.models import EndReason, Session, User
@@ -27,7 +27,7 @@ class LastWayIn(Conflict):
 
 
 def identities_of(user: User) -> QuerySet[SocialAccount]:
-    """Oldest first."""
+    """The identities of an account, oldest first."""
     identities: QuerySet[SocialAccount] = SocialAccount.objects.filter(user=user).order_by("pk")
     return identities
 
@@ -60,7 +60,7 @@ def disconnect(user: User, primary_key: int, browser_session: str | None) -> Soc
 
 
 def disconnect_all(user: User) -> int:
-    """For an operator. Ends all sessions of the account, and mails its owner. Returns the number of identities."""
+    """Disconnect all, for an operator: ends all sessions, and mails the owner. Returns the number of identities."""
     with authored_transaction():
         lock_account(user.pk)
         _, by_model = identities_of(user).delete()

@@ -63,7 +63,7 @@ def signature() -> str:
 
 
 def send_mail(email: str, subject: str, text: str) -> MailProblem | None:
-    """As `deliver`."""
+    """Sends a mail with our signature. None if the server accepted it; call it outside transactions."""
     return deliver(EmailMessage(subject_of_mail(subject), f"{text}\n\n{signature()}\n", to=[email]))
 
 
@@ -85,9 +85,10 @@ def notify(user: User, subject: str, text: str) -> None:
 
 
 def deliver(message: EmailMessage) -> MailProblem | None:
-    """None if the server accepted the mail. Waits up to EMAIL_TIMEOUT, so call it outside transactions.
+    """Send the mail. Returns None if the server accepted it.
 
-    The header keeps auto-responders from answering (RFC 3834).
+    Waits up to EMAIL_TIMEOUT, so call it outside transactions. The header keeps auto-responders from answering
+    (RFC 3834).
     """
     message.extra_headers["Auto-Submitted"] = "auto-generated"
     try:

@@ -8,9 +8,9 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import extend_schema_serializer
 
-from accounts.capacity import concurrency
-from accounts.rights.plans import Plan
-from accounts.second_factor.codes import (
+from accounts import admission
+from accounts.rights import Plan
+from accounts.second_factor import (
     FAILURES_ALLOWED,
     FAILURES_IN_A_ROW,
     OtpRequired,
@@ -19,16 +19,15 @@ from accounts.second_factor.codes import (
     UnreadableSecondFactor,
     WrongOtp,
 )
-from accounts.serializers import RefreshSerializer
-from accounts.services import BadCredentials, BadToken, PasswordLoginOff
+from accounts.serializers import ChangePasswordSerializer, ProfileSerializer, RefreshSerializer
+from accounts.services import BadCredentials, BadToken, BrowserSession, PasswordLoginOff, WrongPassword
 from accounts.sessions.browser import CONFIRMED_FOR, ConfirmationRequired
 from accounts.sessions.lifecycle import MAX_SESSIONS
 from accounts.sessions.rotation import GRACE
 from common.errors import TooManyAttempts
-from common.openapi.enumerations import name_choices
-from common.openapi.operations import Operation, describe
-from common.openapi.refusals import invalid
-from common.openapi.response_fields import text
+from common.openapi.error_examples import invalid
+from common.openapi.operations import Operation, describe, name_choices
+from common.openapi.responses import text
 
 name_choices("Plan", Plan.values)
 extend_schema_serializer(component_name="RefreshToken")(RefreshSerializer)
@@ -78,13 +77,9 @@ describe_tokens = describe(
         f" code works once. After {FAILURES_ALLOWED.attempts} wrong codes within {FAILURES_ALLOWED.seconds // 60}"
         f" minutes, every code is refused with 429, and after {FAILURES_IN_A_ROW} in a row all but recovery codes with"
         " `otp_locked`.",
-        beside=[
-            ACCESS_TOKEN,
-            REFRESH_TOKEN,
-        ],
         examples=[{"email": "ada@example.com", "password": "correct horse"}],
         placeholders={"email": "your own e-mail address", "password": "your own password"},
-        refusals=[
+        errors=[
             invalid("email"),
             BadCredentials(),
             OtpRequired(),
@@ -94,7 +89,7 @@ describe_tokens = describe(
             SecondFactorRequired(),
             PasswordLoginOff(),
             TooManyAttempts(600, limit=10, window=900),
-            concurrency.REFUSAL,
+            admission.TOO_MANY_CALLS,
         ],
     ),
     refresh=Operation(
@@ -106,10 +101,9 @@ describe_tokens = describe(
         " ends the session, because the token may have been stolen. A session lasts as long as the refresh token of"
         " its login, and its tokens become invalid when the account's password changes.",
         component="Refresh",
-        beside=[ACCESS_TOKEN, REFRESH_TOKEN],
         examples=[{"refreshToken": _TOKEN}],
         placeholders={"refreshToken": "the `refreshToken` of a login"},
-        refusals=[invalid("refreshToken"), BadToken()],
+        errors=[invalid("refreshToken"), BadToken()],
     ),
 )
 
@@ -117,7 +111,8 @@ CONFIRMATION = (
     f" A token of the dashboard is refused with `confirmation_required` unless its user logged in, or confirmed it at"
     f" `/accounts/confirm/`, within the last {CONFIRMED_FOR.seconds // 60} minutes."
 )
-_API_KEY = text("apiKey", None, _KEY, "Null if the key cannot be read.", allow_null=True)
+API_KEY = text("apiKey", None, _KEY, "Null if the key cannot be read.", allow_null=True)
+NEW_API_KEY = text("apiKey", None, _KEY)
 describe_api_key = describe(
     "Authentication",
     api_key=Operation(
@@ -126,8 +121,7 @@ describe_api_key = describe(
         "The current API key.",
         description="Takes an access token only: an API key cannot read itself." + CONFIRMATION,
         component="ApiKey",
-        beside=[_API_KEY],
-        refusals=[ConfirmationRequired()],
+        errors=[ConfirmationRequired()],
     ),
     regenerate_api_key=Operation(
         "regenerateApiKey",
@@ -135,7 +129,82 @@ describe_api_key = describe(
         "The new API key; the former one is invalid.",
         description="Takes an access token only. All workers and hosts reject the former key before this response."
         + CONFIRMATION,
-        beside=[text("apiKey", None, _KEY)],
-        refusals=[ConfirmationRequired()],
+        errors=[ConfirmationRequired()],
+    ),
+)
+
+
+extend_schema_serializer(component_name="UpdateAccount")(ProfileSerializer)
+extend_schema_serializer(component_name="ChangePassword")(ChangePasswordSerializer)
+
+
+describe_profile = describe(
+    "Account",
+    retrieve=Operation(
+        "getAccount",
+        "Read your own account.",
+        "The account.",
+        description="Takes an access token only.",
+    ),
+    partial_update=Operation(
+        "updateAccount",
+        "Change your own name.",
+        "The account.",
+        description="Takes an access token only. Omitted fields keep their value. You can send back the whole account:"
+        " read-only fields are ignored, except that a different `email` is refused.",
+        examples=[{"firstName": "Ada", "lastName": "Lovelace"}],
+        errors=[
+            invalid("firstName", "max_length", "Ensure this field has no more than 100 characters."),
+            invalid("email", "immutable", "Cannot be changed."),
+        ],
+    ),
+)
+
+describe_account = describe(
+    "Account",
+    change_password=Operation(
+        "changePassword",
+        "Change your own password.",
+        "New tokens of this session.",
+        description="Takes an access token only. Ends all other sessions of the account, also those of the admin. The"
+        " former tokens of this session become invalid: use those in the response. API keys keep working. A wrong"
+        " current password counts as a failed login. Tokens of the dashboard are refused: in a browser, change the"
+        " password at `/accounts/password/change/`.",
+        component="ChangedPassword",
+        examples=[{"currentPassword": "correct horse", "newPassword": "another good password"}],
+        placeholders={"currentPassword": "your current password"},
+        errors=[
+            invalid("newPassword", "weak", "This password is too common."),
+            WrongPassword(),
+            BrowserSession(),
+            PasswordLoginOff(),
+            TooManyAttempts(600, limit=10, window=900),
+            admission.TOO_MANY_CALLS,
+        ],
+    ),
+    logout=Operation(
+        "logout",
+        "Log out.",
+        "All tokens of the session are invalid.",
+        description="Takes an access token only. Ends the session to which the token belongs. All workers and hosts"
+        " reject its tokens before this response.",
+    ),
+)
+
+describe_sessions = describe(
+    "Account",
+    of="session",
+    list=Operation(
+        "listSessions",
+        "List your own sessions.",
+        "The sessions, newest first.",
+        description="Takes an access token only. Each login is a session. No address is stored.",
+    ),
+    destroy=Operation(
+        "endSession",
+        "End one of your own sessions.",
+        "All tokens of the session are invalid.",
+        description="Takes an access token only. All workers and hosts reject the session's tokens before this"
+        " response.",
     ),
 )

@@ -1,3 +1,5 @@
+"""Changes that users make to their own accounts."""
+
 from __future__ import annotations
 
 import secrets
@@ -12,22 +14,23 @@ from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
+from django.db.models import F
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from accounts import api_keys
 from accounts.callers import personal_workspace
-from accounts.credentials import keys
-from accounts.credentials.hashing import account_hashing, admit_network
-from accounts.credentials.tokens import TokenPair
 from accounts.history.recording import authored_transaction, record_change
 from accounts.identities import mail_after_new_password
 from accounts.mails import is_plain, notify
-from accounts.models import ApiKey, User, Workspace
-from accounts.rights.plans import Plan
-from accounts.second_factor.codes import check_second_factor, clear_failures
+from accounts.models import ApiKey, EndReason, Session, User, Workspace
+from accounts.password_hashing import account_hashing, admit_network
+from accounts.rights import Plan
+from accounts.second_factor import check_second_factor, clear_failures
 from accounts.selectors import key_of, user_of_email
-from accounts.sessions.lifecycle import start_session
+from accounts.sessions.lifecycle import SessionEnded, end, issue_time, lock_password, start_session
 from accounts.sessions.rotation import rotate_tokens
+from accounts.sessions.tokens import TokenPair, issue_tokens, password_fingerprint
 from common.errors import Conflict, FieldError, Forbidden, InvalidFields, ServiceError
 from common.http.client_address import client_network
 from limits.attempts import Limit
@@ -124,7 +127,7 @@ def refresh(*, refresh_token: str) -> TokenPair:
 
 def rotate_api_key(*, user: User) -> str:
     """Replaces the API key. Keys are never cached, so every worker rejects the old key once this returns."""
-    key = keys.new_key()
+    key = api_keys.new_key()
     with transaction.atomic():
         columns = {**_columns_of(key, user), "read_at": None}
         _, is_new = ApiKey.objects.update_or_create(user=user, defaults=columns)
@@ -136,7 +139,7 @@ def rotate_api_key(*, user: User) -> str:
 
 def _create_api_key(user: User) -> str:
     """The key of a new account, in the transaction that creates it: there is none that it could replace."""
-    key = keys.new_key()
+    key = api_keys.new_key()
     ApiKey.objects.create(user=user, **_columns_of(key, user))
     record_change(owner_id=user.pk, object_id=user.public_id, action="key.created")
     return key
@@ -144,8 +147,8 @@ def _create_api_key(user: User) -> str:
 
 def _columns_of(key: str, user: User) -> dict[str, Any]:
     return {
-        "digest": keys.digest(key),
-        "sealed": keys.seal(key, str(user.public_id), settings.SECRET_KEY),
+        "digest": api_keys.digest(key),
+        "sealed": api_keys.seal(key, str(user.public_id), settings.SECRET_KEY),
         "created_at": timezone.now(),
     }
 
@@ -156,7 +159,7 @@ def read_api_key(*, user: User) -> str | None:
     if stored is None:
         return None
     secret_keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
-    key = keys.unseal(bytes(stored.sealed), str(user.public_id), secret_keys)
+    key = api_keys.unseal(bytes(stored.sealed), str(user.public_id), secret_keys)
     if key is not None and stored.read_at is None:
         with transaction.atomic():
             # Of concurrent calls, one is the first.
@@ -254,3 +257,85 @@ def record_new_password(user: User) -> None:
         after={"password": "set" if user.has_usable_password() else "removed"},
     )
     mail_after_new_password(user)
+
+
+class EmailImmutable(InvalidFields):
+    def __init__(self) -> None:
+        super().__init__([FieldError("email", "immutable", "Cannot be changed.")])
+
+
+class WrongPassword(InvalidFields):
+    def __init__(self) -> None:
+        super().__init__([FieldError("currentPassword", "wrong", "The current password is wrong.")])
+
+
+class BrowserSession(Forbidden):
+    """The tokens of a new password would be of the wrong kind: a browser gets no refresh token."""
+
+    code = "browser_session"
+    message = "This is the token of a browser's session. Change the password at /accounts/password/change/."
+
+
+def change_profile(*, user: User, changes: Mapping[str, Any]) -> None:
+    """``changes`` has attributes of the account. Raises InvalidFields for a different e-mail address."""
+    if changes.get("email", user.email).lower() != user.email:
+        raise EmailImmutable
+    change_account(user=user, changes={name: value for name, value in changes.items() if name != "email"})
+
+
+def change_password(
+    *, user: User, session: int, current_password: str, new_password: str, address: str
+) -> TokenPair:
+    """Ends all sessions of the account except ``session``, and returns new tokens of that one.
+
+    A wrong current password counts as a failed login. Raises PasswordLoginOff, BrowserSession, TooManyAttempts,
+    InvalidFields, or SessionEnded if another request ended the session meanwhile.
+    """
+    if not settings.PASSWORD_LOGIN:
+        raise PasswordLoginOff
+    if Session.objects.filter(pk=session, browser_session__isnull=False).exists():
+        raise BrowserSession
+    check_new_password(new_password, user, field="newPassword")
+    with login_attempt(email=user.email, address=address) as attempt:
+        if not user.check_password(current_password):
+            raise WrongPassword
+        attempt.succeeded(known_for=LOGIN_KNOWN_FOR)
+        changed = User(pk=user.pk, public_id=user.public_id)
+        changed.set_password(new_password)
+    with transaction.atomic():
+        if not lock_password(user):
+            raise WrongPassword
+        changed.save(update_fields=["password"])
+        record_new_password(changed)
+        end(Session.objects.filter(user=user).exclude(pk=session), EndReason.PASSWORD)
+        return issue_tokens(changed, _renew(session, changed))
+
+
+def set_password(user: User, password: str, *, browser_session: str | None = None) -> None:
+    """Ends all sessions of the account except that of the browser, `accounts.sessions.browser`.
+
+    The caller has checked the password, and that its sender may change it.
+    """
+    user.set_password(password)
+    sessions = Session.objects.filter(user=user)
+    with transaction.atomic():
+        user.save(update_fields=["password"])
+        record_new_password(user)
+        if browser_session is not None:
+            kept = sessions.filter(browser_session=browser_session, ended_at=None)
+            kept.update(password_fingerprint=password_fingerprint(user))
+            sessions = sessions.exclude(browser_session=browser_session)
+        end(sessions, EndReason.PASSWORD)
+
+
+def _renew(session: int, user: User) -> Session:
+    """Makes the tokens of the session valid under the account's new password. Raises SessionEnded."""
+    renewed = Session.objects.filter(pk=session, ended_at=None).update(
+        generation=F("generation") + 1,
+        issued_at=issue_time(),
+        rotated_at=Now(),
+        password_fingerprint=password_fingerprint(user),
+    )
+    if not renewed:
+        raise SessionEnded
+    return Session.objects.get(pk=session)

@@ -2,8 +2,8 @@ from django.urls import path
 from rest_framework.routers import SimpleRouter
 
 from accounts.history.views import AuditViewSet
-from accounts.own_account.views import AccountViewSet, ProfileViewSet, SessionViewSet
-from accounts.views import ApiKeyViewSet, TokenViewSet
+from accounts.views import AccountViewSet, ApiKeyViewSet, ProfileViewSet, SessionViewSet, TokenViewSet
+from accounts.workspaces.views import AcceptanceViewSet, InvitationViewSet, MemberViewSet, WorkspaceViewSet
 
 router = SimpleRouter(trailing_slash=False, use_regex_path=False)
 router.register("auth/sessions", SessionViewSet, basename="session")
@@ -11,7 +11,21 @@ router.register("auth", TokenViewSet, basename="token")
 router.register("auth", ApiKeyViewSet, basename="api-key")
 router.register("auth", AccountViewSet, basename="account")
 router.register("audit", AuditViewSet, basename="audit")
+_WORKSPACE = "workspaces/<str:id>"
 urlpatterns = [
     path("auth/me", ProfileViewSet.as_view({"get": "retrieve", "patch": "partial_update"}), name="profile"),
     *router.urls,
+    path("workspaces", WorkspaceViewSet.as_view({"get": "list", "post": "create"})),
+    path(
+        _WORKSPACE,
+        WorkspaceViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
+    ),
+    path(f"{_WORKSPACE}/members", MemberViewSet.as_view({"get": "list"})),
+    path(
+        f"{_WORKSPACE}/members/<uuid:memberId>",
+        MemberViewSet.as_view({"patch": "partial_update", "delete": "destroy"}),
+    ),
+    path(f"{_WORKSPACE}/invitations", InvitationViewSet.as_view({"get": "list", "post": "create"})),
+    path(f"{_WORKSPACE}/invitations/<uuid:invitationId>", InvitationViewSet.as_view({"delete": "destroy"})),
+    path("invitations/<str:token>/accept", AcceptanceViewSet.as_view({"post": "create"})),
 ]

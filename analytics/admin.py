@@ -16,7 +16,7 @@ from analytics.models import Click, Kind
 from analytics.pipeline_models import DeadLetter, Segment
 from common.admin import COUNT_LIMIT, CappedPaginator, ReadOnlyAdmin, one_line
 from links.models import Link
-from links.operators.search import ids_of_links
+from links.operators import ids_of_links
 
 # Periods of the list without a search: it uses the first one that has COUNT_LIMIT rows.
 _RECENT = timedelta(hours=1)

@@ -8,8 +8,7 @@ from rest_framework.fields import FloatField
 
 from analytics.reports.branches import Branch
 from analytics.reports.percentages import percentages
-from common.openapi.response_fields import count, identifier, text
-from common.openapi.responses import Field, Representation
+from common.openapi.responses import Field, Representation, count, identifier, text
 
 
 class _Share(NamedTuple):

@@ -51,7 +51,8 @@ SYSTEM_OF_CLIENT = f"split_part(value, {_TAB}, 2)"
 BROWSER_OF_CLIENT = f"substr(value, length({DEVICE_OF_CLIENT}) + length({SYSTEM_OF_CLIENT}) + 3)"
 COUNTRY_OF_CITY = "split_part(value, ' ', 1)"
 _HOST = "split_part(referrer, '/', 3)"
-# Same result as analytics.counting.tables.enrichment.
+# The host of a stored referrer, for reports on raw clicks. `analytics.counting.tables.enrichment` has the same rule
+# for new clicks; a test compares both.
 _SITE = f"""CASE
     WHEN referrer = '' THEN '{DIRECT}'
     WHEN strpos(referrer, '://') = 0 THEN '{UNKNOWN}'

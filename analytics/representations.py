@@ -18,8 +18,17 @@ from analytics.reports.reads import Counts, Overview, Value
 from analytics.serializers import KINDS
 from analytics.visitors.geo import Attribution
 from common.countries import COUNTRY_NAMES
-from common.openapi.response_fields import choice, count, flag, identifier, moment, number, text
-from common.openapi.responses import Field, Representation
+from common.openapi.responses import (
+    Field,
+    Representation,
+    choice,
+    count,
+    flag,
+    identifier,
+    moment,
+    number,
+    text,
+)
 
 REFUSALS = (
     *("disabled", "legal", "not_started", "expired", "limit_reached", "visitor_limit_reached"),

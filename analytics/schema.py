@@ -6,16 +6,14 @@ from drf_spectacular.utils import extend_schema_field
 
 from analytics.reports.click_log import REACH
 from analytics.reports.periods import FIRST_DAY, LAST_DAY, MAX_DAYS, MAX_DAYS_BY_HOUR
-from analytics.representations import CLICK_PAGE, DEVICES, OVERVIEW, PLACES, UNKNOWN_CODES
 from analytics.serializers import (
     KINDS,
     DayField,
     KindsField,
     ZoneField,
 )
-from common.openapi.enumerations import name_choices
-from common.openapi.operations import Operation, describe
-from common.openapi.refusals import invalid
+from common.openapi.error_examples import invalid
+from common.openapi.operations import Operation, describe, name_choices
 
 _DATES = ("startDate", "endDate")
 _DAY = {"anyOf": [{"type": "string", "format": name} for name in ("date", "date-time")]}
@@ -31,7 +29,7 @@ _BAD_DATES = [
     *(invalid(name, "range", f"The range must have at most {MAX_DAYS} days.") for name in _DATES),
     invalid("endDate", "range", "Must not be earlier than startDate."),
 ]
-_REFUSALS = [*_BAD_DATES, invalid("timezone", "zone", str(ZoneField.default_error_messages["zone"]))]
+_ERRORS = [*_BAD_DATES, invalid("timezone", "zone", str(ZoneField.default_error_messages["zone"]))]
 _RANGE = f"Days are in `timezone`. A range has at most {MAX_DAYS} days."
 _UTC_DAYS = (
     "`notCounted` and `refused` are stored by UTC day: in another zone they include every UTC day that overlaps"
@@ -47,8 +45,7 @@ describe_domain_analytics = describe(
         "The numbers by UTC day, including days without any.",
         description="Causes are misprinted codes, deleted links and guesses. Without dates, the range starts when the"
         " domain was added.",
-        data=UNKNOWN_CODES.fields,
-        refusals=_BAD_DATES,
+        errors=_BAD_DATES,
     ),
 )
 
@@ -60,9 +57,8 @@ describe_analytics = describe(
         "Read the number of clicks on a short link by date, country, device and referrer.",
         "The report. Lists are sorted by clicks in descending order.",
         description=f"{_RANGE} {_UTC_DAYS}",
-        data=OVERVIEW.fields,
-        refusals=[
-            *_REFUSALS,
+        errors=[
+            *_ERRORS,
             invalid("interval", "range", f"By hour, the range must have at most {MAX_DAYS_BY_HOUR} days."),
         ],
     ),
@@ -71,16 +67,14 @@ describe_analytics = describe(
         "Read the devices, browsers and operating systems of a short link's visitors.",
         "The report, sorted by clicks in descending order.",
         description=_RANGE,
-        data=DEVICES,
-        refusals=_REFUSALS,
+        errors=_ERRORS,
     ),
     geographic=Operation(
         "getGeographic",
         "Read the countries and cities of a short link's visitors.",
         "The report, sorted by clicks in descending order.",
         description=_RANGE,
-        data=PLACES,
-        refusals=_REFUSALS,
+        errors=_ERRORS,
     ),
     clicks=Operation(
         "listClicks",
@@ -89,7 +83,6 @@ describe_analytics = describe(
         description=f"A page reads at most {REACH:,} requests. If a `kind` is rare, a page can be short or empty;"
         " more pages follow as long as `nextCursor` is not null. Requests older than the retention period are"
         " deleted.",
-        data=CLICK_PAGE,
-        refusals=[*_REFUSALS, invalid("cursor", "invalid", "Must be the nextCursor of a page of this log.")],
+        errors=[*_ERRORS, invalid("cursor", "invalid", "Must be the nextCursor of a page of this log.")],
     ),
 )

@@ -5,11 +5,9 @@ from typing import Any
 from django.utils import timezone
 from rest_framework.decorators import action
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from accounts.callers import workspace_of
-from accounts.rights.roles import Role
-from accounts.rights.scopes import Scope
+from accounts.rights import Role, Scope
 from analytics import representations
 from analytics.reports import reads as reports
 from analytics.reports.click_log import click_log
@@ -17,8 +15,9 @@ from analytics.reports.unknown_codes import unknown_codes
 from analytics.schema import describe_analytics, describe_domain_analytics
 from analytics.serializers import ClicksQuery, OverviewQuery, UtcDaysQuery, ValuesQuery, requested_range
 from analytics.visitors import geo
+from common.rest.access import Access
 from common.rest.api import ApiViewSet
-from common.rest.envelope import ok
+from common.rest.returns import returns
 from domains.selectors import get_domain
 from links.models import Link
 from links.selectors import get_link
@@ -27,14 +26,14 @@ from links.selectors import get_link
 @describe_domain_analytics
 class DomainAnalyticsViewSet(ApiViewSet):
     queries = {"retrieve": UtcDaysQuery}
-    roles = {"retrieve": Role.VIEWER}
-    scopes = {"retrieve": Scope.ANALYTICS_READ}
+    access = {"retrieve": Access(Role.VIEWER, Scope.ANALYTICS_READ)}
 
-    def retrieve(self, request: Request, id: str) -> Response:
+    @returns(200, fields=representations.UNKNOWN_CODES.fields)
+    def retrieve(self, request: Request, id: str) -> dict[str, Any]:
         requested = requested_range(self.read_query())
         domain = get_domain(workspace_of(request), id)
         period = requested.period(domain.created_at, timezone.now())
-        return ok(representations.unknown_codes(unknown_codes(domain, period)))
+        return representations.unknown_codes(unknown_codes(domain, period))
 
 
 @describe_analytics
@@ -47,37 +46,39 @@ class AnalyticsViewSet(ApiViewSet):
         "geographic": ValuesQuery,
         "clicks": ClicksQuery,
     }
-    roles = dict.fromkeys(queries, Role.VIEWER)
-    scopes = dict.fromkeys(queries, Scope.ANALYTICS_READ)
-    limited_keys = ("retrieve", "devices", "geographic", "clicks")
+    access = dict.fromkeys(queries, Access(Role.VIEWER, Scope.ANALYTICS_READ, limited=True))
 
-    def retrieve(self, request: Request, **path: str) -> Response:
+    @returns(200, fields=representations.OVERVIEW.fields)
+    def retrieve(self, request: Request, **path: str) -> dict[str, Any]:
         link, query = self._link_and_query()
         requested = requested_range(query)
         report = reports.overview(link, requested, query["limit"])
-        return ok(representations.overview(report, requested.interval))
+        return representations.overview(report, requested.interval)
 
     @action(detail=True)
-    def devices(self, request: Request, **path: str) -> Response:
+    @returns(200, fields=representations.DEVICES)
+    def devices(self, request: Request, **path: str) -> dict[str, Any]:
         link, query = self._link_and_query()
         counts = reports.agents(link, requested_range(query))
-        return ok(representations.devices(counts, query["limit"]))
+        return representations.devices(counts, query["limit"])
 
     @action(detail=True)
-    def geographic(self, request: Request, **path: str) -> Response:
+    @returns(200, fields=representations.PLACES)
+    def geographic(self, request: Request, **path: str) -> dict[str, Any]:
         link, query = self._link_and_query()
         limit = query["limit"]
         counts = reports.places(link, requested_range(query), limit)
-        return ok(representations.places(counts, limit, geo.attribution()))
+        return representations.places(counts, limit, geo.attribution())
 
     @action(detail=True)
-    def clicks(self, request: Request, **path: str) -> Response:
+    @returns(200, fields=representations.CLICK_PAGE)
+    def clicks(self, request: Request, **path: str) -> dict[str, Any]:
         link, query = self._link_and_query()
         limit = query["limit"]
         page = click_log(
             link, requested_range(query), kinds=query["kinds"], limit=limit, cursor=query.get("cursor")
         )
-        return ok(representations.click_page(page, limit))
+        return representations.click_page(page, limit)
 
     def _link_and_query(self) -> tuple[Link, dict[str, Any]]:
         query = self.read_query()

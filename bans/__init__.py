@@ -2,5 +2,5 @@
 
 `services` creates and lifts bans; `hosts` normalises a banned host; `selectors` checks a URL; `admin` has the
 operators' pages of bans. SQL of other apps calls `bans_is_host_banned()`. Bans of single links are in
-`links.operators.bans`.
+`links.operators`.
 """

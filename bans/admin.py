@@ -1,17 +1,54 @@
+"""The operators' pages of bans."""
+
 from __future__ import annotations
 
 from typing import Any, cast
 
 from django.contrib import admin
+from django.contrib.admin.widgets import AdminTextInputWidget
+from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
+from django.forms import CharField, ModelForm
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
 from bans import services
-from bans.forms import BanForm
+from bans.hosts import canonical_host
 from bans.models import Ban
 from bans.selectors import Affected
 from common.admin import OperatorAdmin, one_line
+from common.errors import InvalidFields
+from common.http.urls import MAX_RAW_LENGTH
+
+
+class BanForm(ModelForm):  # type: ignore[type-arg] # generic in the stubs only
+    # Longer than the column: a pasted URL is reduced to its host.
+    host = CharField(
+        max_length=MAX_RAW_LENGTH,
+        required=False,
+        widget=AdminTextInputWidget,
+        help_text="A host name, an IP address or a URL. The ban includes all subdomains of the host.",
+    )
+
+    @property
+    def subject(self) -> str:
+        """Identifies what a valid form bans."""
+        owner = self.cleaned_data["owner"]
+        return str(owner.pk if owner else self.cleaned_data["host"])
+
+    def clean_host(self) -> str | None:
+        host = self.cleaned_data["host"]
+        try:
+            return canonical_host(host) if host else None
+        except InvalidFields as error:
+            raise ValidationError([field_error.message for field_error in error.errors]) from None
+
+    def clean(self) -> dict[str, Any]:
+        super().clean()
+        fields = self.cleaned_data
+        if not self.errors and bool(fields.get("host")) == bool(fields.get("owner")):
+            raise ValidationError("Enter either a host or an account.")
+        return fields
 
 
 class BanListAdmin(OperatorAdmin):

@@ -6,7 +6,7 @@ import re
 from ipaddress import AddressValueError, IPv6Address, ip_network
 
 from common.errors import FieldError, InvalidFields
-from common.http.destination_url import InvalidDestination, canonical_destination
+from common.http.urls import InvalidDestination, canonical_destination
 
 MAX_HOST_LENGTH = 253
 # The database rejects hosts in any other form: a name of at least two A-labels, or an address as in a URL.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from accounts.capacity.caps import lock_count
+from accounts.caps import lock_count
 from accounts.models import Workspace
 from bans.hosts import canonical_host
 from bans.models import Ban

@@ -32,7 +32,7 @@ def main() -> None:
     from common.host import metrics
     from shortener_project.running.logs import JSONFormatter
     from shortener_project.web.api_requests import ApiRequestMiddleware
-    from shortener_project.web.request_ids import RequestIdMiddleware
+    from shortener_project.web.middleware import RequestIdMiddleware
 
     request = RequestFactory().get("/api/urls/01890000-0000-7000-8000-000000000000")
     request.resolver_match = resolve(request.path)

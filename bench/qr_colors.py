@@ -2,7 +2,7 @@
 
 Each trial draws a code in two random colours, in either order, with a random format, size and style. zxing reads the
 image as it is, and a simulated photo of it: smaller, turned, blurred, unevenly lit and noisy. The figures are the
-shares that were read, by the difference of the grey values. `qrcodes.drawing.colors` has the bounds that follow.
+shares that were read, by the difference of the grey values. `qrcodes.drawing.design` has the bounds that follow.
 """
 
 from __future__ import annotations
@@ -19,15 +19,17 @@ import zxingcpp
 from PIL import Image, ImageChops, ImageFilter
 
 from bench.harness.results import record
-from qrcodes.drawing.colors import (
+from qrcodes.drawing.design import (
     MIN_GREYS,
     RECOMMENDED_CONTRAST,
     RECOMMENDED_GREYS,
+    Design,
+    ImageFormat,
+    Style,
     contrast,
     grey,
     grey_levels,
 )
-from qrcodes.drawing.design import Design, ImageFormat, Style
 from qrcodes.drawing.rendering import render
 
 CONTENT = "https://go.example.com/db8xua6?qr=1"

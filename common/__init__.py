@@ -5,7 +5,6 @@
 tables in use, and `instances` creates objects of models on hot paths.
 
 The other modules are single functions or types. `errors`, `ids`, `pages` and `time_zones` are for services and their
-API. `secrets` derives keys and seals content, `bounded_cache` caches in memory, and `clock` compares this host's clock
-with the database's. `brand`, `colors` and `countries` are for what people see. `progress` and `interruption` are for
-long commands.
+API. `secrets` derives keys and seals content, and `bounded_cache` caches in memory. `brand`, `colors` and `countries`
+are for what people see. `long_commands` is for commands that take minutes.
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar, cast
@@ -10,9 +11,9 @@ from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.backends.utils import CursorWrapper
 
 from common.host import primary
-from common.postgresql import heartbeat
+from common.postgresql import servers
 from common.postgresql.base import DatabaseWrapper
-from common.postgresql.bounded import BoundedConnection, ResponseTimeout
+from common.postgresql.timeouts import BoundedConnection, ResponseTimeout
 
 Result = TypeVar("Result")
 
@@ -153,5 +154,26 @@ def require_confirmed() -> None:
     # The listener of this host, which commits regularly, does not run.
     connection.ensure_connection()
     with connection.wrap_database_errors:
-        heartbeat.confirm(connection.connection)
+        servers.confirm(connection.connection)
     primary.note_committed()
+
+
+# Log offsets above the first bound. Above the second bound, the host is not ready for traffic.
+TOLERATED_SECONDS = 5.0
+UNREADY_SECONDS = 60.0
+
+
+def seconds_ahead() -> float:
+    """Seconds by which this host's clock is ahead of the database's; negative: behind.
+
+    The round trip adds uncertainty, so the result is the smallest offset that is consistent with the measurement.
+    Raises django.db.Error.
+    """
+    before = time.time()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT extract(epoch FROM clock_timestamp())::float8")
+        database: float = cursor.fetchall()[0][0]
+    after = time.time()
+    if before <= database <= after:
+        return 0.0
+    return before - database if database < before else after - database

@@ -19,7 +19,7 @@ AnyModel = TypeVar("AnyModel", bound=Model)
 def saved(
     model: type[AnyModel], columns: Mapping[str, Any], related: Mapping[str, Model | None] | None = None
 ) -> AnyModel:
-    """As ``model.from_db``, in a fraction of the time: without signals, and without a call for each column.
+    """Make what ``model.from_db`` makes, in a fraction of the time: no signals, and no call for each column.
 
     ``related`` has the objects of foreign keys, whose columns are in ``columns``. Missing columns are deferred.
     """
@@ -32,7 +32,7 @@ def saved(
 def unsaved(
     model: type[AnyModel], columns: Mapping[str, Any], related: Mapping[str, Model | None] | None = None
 ) -> AnyModel:
-    """As ``model(...)``, but without defaults."""
+    """Make what ``model(...)`` makes, but without defaults."""
     instance, state = model.__new__(model), ModelState()
     state.fields_cache = {} if related is None else dict(related)
     instance.__dict__["_state"] = state

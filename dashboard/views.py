@@ -15,22 +15,19 @@ from django.utils.cache import patch_vary_headers
 from django.utils.translation.trans_real import parse_accept_lang_header
 from django.views.decorators.http import require_POST, require_safe
 
-from accounts.api_requests.throttling import address_of_client
 from accounts.identities import PROVIDER_LOGOUT
 from accounts.models import User
-from accounts.second_factor.codes import SecondFactorRequired
-from accounts.second_factor.policy import lacks_second_factor
+from accounts.second_factor import SecondFactorRequired, lacks_second_factor
 from accounts.sessions.browser import token_for_browser
 from common.database import is_outage
 from common.errors import TooManyRequests
 from common.host.metrics import count_database_error
 from common.http.browser_headers import protect_page
-from common.http.client_address import client_network
+from common.http.client_address import address_of_client, client_network
 from dashboard import files
 from dashboard.brand_style import stylesheet
 from dashboard.brand_style import version as brand_version
 from dashboard.document import document
-from dashboard.same_origin import is_same_origin
 from limits.rates import spend_request
 
 # Images: QR codes and icons of the style. `trusted-types 'none'` forbids every way to turn a text into code.
@@ -83,7 +80,7 @@ def _for_own_page(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[Http
 
     @wraps(view)
     def guarded(request: HttpRequest) -> HttpResponse:
-        if not is_same_origin(request):
+        if not _is_same_origin(request):
             return _refuse(403, "forbidden", "Only the dashboard's own page may call this.")
         try:
             if not request.user.is_authenticated and (limit := settings.RATE_LIMIT_ANONYMOUS):
@@ -160,3 +157,17 @@ def _language(accepted: str) -> str:
         if (known := language.partition("-")[0]) in files.languages():
             return known
     return files.languages()[0]
+
+
+def _is_same_origin(request: HttpRequest) -> bool:
+    """Return whether the dashboard's own page sent the request: other sites can make a browser send its cookies, too.
+
+    Browsers send ``Origin`` with each POST request, and scripts of a page cannot change it.
+
+    BASE_URL is accepted besides the origin as this process sees it: a proxy that ends TLS may be missing from
+    TRUSTED_PROXIES.
+    """
+    if request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
+        return False
+    own = {settings.BASE_URL, f"{request.scheme}://{request.META.get('HTTP_HOST', '')}"}
+    return request.headers.get("Origin") in own

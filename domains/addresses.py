@@ -7,8 +7,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
-from common.http.destination_url import Destination
-from common.http.hosts import LOOPBACK_HOSTS
+from common.http.urls import LOOPBACK_HOSTS, Destination
 from domains.models import Domain, DomainStatus
 
 BASE_ID = "base"

@@ -7,9 +7,8 @@ from django.http import HttpRequest
 from common.admin import OperatorAdmin
 from common.errors import TooManyAttempts
 from domains.models import Domain
-from domains.verification.advice import advice
-from domains.verification.proof import Check
-from domains.verification.recheck import recheck_now
+from domains.recheck import recheck_now
+from domains.verification import Check, advice
 
 # Each check may take three seconds.
 _MAX_CHECKS = 5

@@ -23,6 +23,25 @@ def new_token() -> str:
     return secrets.token_hex(16)
 
 
+class DomainQuerySet(models.QuerySet["Domain"]):
+    def claimed(self) -> DomainQuerySet:
+        """Without unverified claims past their deadline, whose rows may still exist."""
+        return self.exclude(status=DomainStatus.PENDING, claimed_until__lte=Now())
+
+    def visible_to(self, owner: Workspace) -> DomainQuerySet:
+        """The owner's domains, oldest first. Only that of the caller's key if it has one."""
+        return self.claimed().filter(owner=owner, **_limits(owner)).order_by("created_at", "id")
+
+    def usable_by(self, owner: Workspace) -> DomainQuerySet:
+        """Those of the visible domains that can have links."""
+        domains = self.filter(owner=owner, status=DomainStatus.ACTIVE, **_limits(owner))
+        return domains.order_by("created_at", "id")
+
+
+def _limits(owner: Workspace) -> dict[str, int]:
+    return {} if owner.key is None or owner.key.domain_id is None else {"pk": owner.key.domain_id}
+
+
 class Domain(models.Model):
     """A customer's host. The service's own host has no row; its links have no domain.
 
@@ -71,6 +90,8 @@ class Domain(models.Model):
     failed_checks = models.PositiveSmallIntegerField(
         default=0, editable=False, db_comment="Consecutive failed DNS checks."
     )
+
+    objects = DomainQuerySet.as_manager()
 
     class Meta:
         db_table_comment = "Customers' domains. The default domain has no row."

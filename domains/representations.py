@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from common.openapi.response_fields import choice, flag, moment, public_id, text
-from common.openapi.responses import Representation
+from common.openapi.responses import Representation, choice, flag, moment, public_id, text
 from domains.models import CLAIM_DAYS, Domain, DomainStatus
-from domains.verification.records import required_records
+from domains.verification import required_records
 
 RECORD_TYPES = ("TXT", "CNAME", "A", "AAAA")
 EXAMPLE_TOKEN = "5f1c0f6a9d3e4b7c8a2d1e0f9b8c7d6e"  # noqa: S105 # an example

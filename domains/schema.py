@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from drf_spectacular.utils import extend_schema_serializer
 
-from accounts.capacity.caps import CapReached
+from accounts.caps import CapReached
 from common.errors import InvalidFields, TooManyAttempts
-from common.openapi.enumerations import name_choices
-from common.openapi.hooks import NextOperations
-from common.openapi.operations import Operation, describe
-from common.openapi.pagination import pagination_representation
-from common.openapi.refusals import invalid, invalid_destination
-from common.openapi.responses import example
+from common.openapi.document import NextOperations
+from common.openapi.error_examples import invalid, invalid_destination
+from common.openapi.operations import Operation, describe, name_choices
+from common.openapi.responses import example, pagination_representation
 from common.rest.pagination import TOO_DEEP
 from domains.addresses import NO_DESTINATION
 from domains.models import CLAIM_DAYS, DomainStatus
@@ -20,16 +18,12 @@ from domains.representations import (
     EXAMPLE_TOKEN,
     RECORD_TYPES,
     domain_settings,
-    domain_with_settings,
     listed_domain,
-    verified_domain,
-    whole_domain,
 )
+from domains.resolver import Answer, Outcome
 from domains.serializers import ClaimSerializer, SettingsSerializer
 from domains.services import VERIFICATIONS, AlreadyClaimed, DnsNotConfigured, DomainTaken, PlanWithoutDomains
-from domains.verification.advice import Problem
-from domains.verification.proof import Check
-from domains.verification.resolver import Answer, Outcome
+from domains.verification import Check, Problem
 
 name_choices("DomainStatus", DomainStatus.values)
 name_choices("DnsRecordType", RECORD_TYPES)
@@ -39,21 +33,21 @@ extend_schema_serializer(component_name="DomainSettings")(SettingsSerializer)
 _SETTINGS = [setting.name for setting in domain_settings.fields]
 
 
-def _refusal_of(domain: str, subdomain: str | None) -> InvalidFields:
+def _error_of(domain: str, subdomain: str | None) -> InvalidFields:
     try:
         canonical_name(domain, subdomain)
-    except InvalidFields as refusal:
-        return refusal
+    except InvalidFields as error:
+        return error
     raise ValueError(domain)
 
 
 _BAD_NAMES = ("exa mple", "192.0.2.1", "example", "example.local", "co.uk", f"{'a' * 60}." * 4 + "com")
 _INVALID_NAMES = [
-    *(_refusal_of(name, None) for name in _BAD_NAMES),
-    _refusal_of("example.com", "-"),
+    *(_error_of(name, None) for name in _BAD_NAMES),
+    _error_of("example.com", "-"),
     invalid("domain", "ours", OURS),
 ]
-_PAGINATION = pagination_representation("DomainPagination")
+PAGINATION = pagination_representation("DomainPagination").nested("pagination", required=False)
 _ON_ONE = ("getDomain", "updateDomain", "verifyDomain", "deleteDomain", "getDomainAnalytics")
 _RESOLVER = "192.0.2.53:53"
 _NO_RECORD = Answer(Outcome.NO_RECORD, _RESOLVER, ttl=300)
@@ -75,8 +69,7 @@ describe_domains = describe(
         "The domains, oldest first.",
         description="Without `page` and `limit`, the list contains all domains and has no `pagination`. With either of"
         " them, it is one page; a page past the end is empty.",
-        data=[listed_domain.listed("domains"), _PAGINATION.nested("pagination", required=False)],
-        refusals=[invalid("page", "too_deep", TOO_DEEP)],
+        errors=[invalid("page", "too_deep", TOO_DEEP)],
     ),
     create=Operation(
         "addDomain",
@@ -84,11 +77,8 @@ describe_domains = describe(
         "The domain, and the DNS records that verify it.",
         description="Needs the Pro or Enterprise plan. Create the `dnsRecords` of the response, then call `verify`"
         f" within {CLAIM_DAYS} days. Until then no short link can use the domain.",
-        message="Domain added successfully.",
-        data=[whole_domain.nested("domain")],
-        status=201,
         examples=[example(listed_domain.pick("", "domain subdomain").fields)],
-        refusals=[
+        errors=[
             invalid("domain"),
             *_INVALID_NAMES,
             PlanWithoutDomains(),
@@ -104,7 +94,6 @@ describe_domains = describe(
         "Read a domain, the DNS records that verify it, and its settings.",
         "The domain.",
         description="The `dnsRecords` must stay in place after the verification: the service checks them every day.",
-        data=[domain_with_settings.nested("domain")],
     ),
     partial_update=Operation(
         "updateDomain",
@@ -112,10 +101,8 @@ describe_domains = describe(
         "The domain.",
         description="Omitted settings keep their value; null removes a setting. Visitors get a 302, which is not "
         "counted as a click.",
-        message="Domain updated successfully.",
-        data=[domain_with_settings.nested("domain")],
         examples=[domain_settings.example],
-        refusals=[
+        errors=[
             *map(invalid_destination, _SETTINGS),
             *(invalid(name, code, message) for name in _SETTINGS for code, message in NO_DESTINATION.items()),
         ],
@@ -127,9 +114,7 @@ describe_domains = describe(
         description="The first account that verifies a name owns it. Keep the records: the service checks them every "
         "day. In an error, `data.checks` has for each record the expected and actual values, the resolver, "
         f"the `reason` ({_REASONS}, or null for a correct record) and one sentence of `advice`.",
-        message="Domain verified successfully.",
-        data=[verified_domain.nested("domain")],
-        refusals=[
+        errors=[
             _NOT_CONFIGURED,
             PlanWithoutDomains(),
             DomainTaken(),
@@ -141,6 +126,5 @@ describe_domains = describe(
         "Delete a domain; its short links move to the default domain.",
         "The domain is deleted. `message` gives the number of custom codes that were dropped, if any.",
         description="A custom code that is taken on the default domain is dropped; its link keeps its `shortCode`.",
-        message="Domain deleted successfully. 2 custom codes were already taken on the default domain and dropped.",
     ),
 )

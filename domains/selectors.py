@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from django.db.models import Count, Q, QuerySet
-from django.db.models.functions import Now
+from django.db.models import Count
 
 from accounts.models import Workspace
 from common.database import read_first
@@ -10,18 +9,10 @@ from common.ids import parse_public_id
 from common.pages import Page
 from domains.models import Domain, DomainStatus
 
-# An unverified claim does not count after its deadline, even while its row still exists.
-LAPSED = Q(status=DomainStatus.PENDING, claimed_until__lte=Now())
-
-
-def domains_of(owner: Workspace) -> QuerySet[Domain]:
-    """All of an owner's domains, oldest first. Only that of the caller's key if it has one."""
-    return Domain.objects.filter(~LAPSED, owner=owner, **_limits(owner)).order_by("created_at", "id")
-
 
 def list_domains(owner: Workspace, *, page: int, limit: int) -> Page[Domain]:
     """The oldest first; empty beyond the last page."""
-    domains, offset = domains_of(owner), (page - 1) * limit
+    domains, offset = Domain.objects.visible_to(owner), (page - 1) * limit
     return Page(list(domains[offset : offset + limit]), domains.count())
 
 
@@ -36,13 +27,9 @@ def get_domain(owner: Workspace, public_id: str) -> Domain:
 def find_domain(owner: Workspace, public_id: str) -> Domain | None:
     """The owner's domain with this id, in any state."""
     identifier = parse_public_id(public_id)
-    return None if identifier is None else domains_of(owner).filter(public_id=identifier).first()
-
-
-def usable_domains(owner: Workspace) -> list[Domain]:
-    """The owner's domains that can have links, oldest first. Only that of the caller's key if it has one."""
-    domains = Domain.objects.filter(owner=owner, status=DomainStatus.ACTIVE, **_limits(owner))
-    return list(domains.order_by("created_at", "id"))
+    return (
+        None if identifier is None else Domain.objects.visible_to(owner).filter(public_id=identifier).first()
+    )
 
 
 def verified_domains(owner: Workspace) -> list[Domain]:
@@ -57,19 +44,15 @@ def active_domain(host: str) -> Domain | None:
 
 
 def count_domains(owner: Workspace) -> int:
-    return domains_of(owner).count()
+    return Domain.objects.visible_to(owner).count()
 
 
 def count_by_status() -> dict[str, int]:
     """Count the domains of all owners by status. Every status is present, in lifecycle order."""
-    counted = Domain.objects.filter(~LAPSED).values_list("status").annotate(number=Count("pk")).order_by()
+    counted = Domain.objects.claimed().values_list("status").annotate(number=Count("pk")).order_by()
     return {**dict.fromkeys(DomainStatus.values, 0), **dict(counted)}
 
 
 def is_proven_by_another(domain: Domain) -> bool:
     domains = Domain.objects.filter(host=domain.host, status=DomainStatus.ACTIVE)
     return domains.exclude(pk=domain.pk).exists()
-
-
-def _limits(owner: Workspace) -> dict[str, int]:
-    return {} if owner.key is None or owner.key.domain_id is None else {"pk": owner.key.domain_id}

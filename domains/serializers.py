@@ -5,7 +5,6 @@ from typing import Any
 from rest_framework import serializers
 
 from common.rest.fields import DestinationField, Text
-from common.rest.json_serializers import Object
 from common.rest.pagination import PageQuery
 from domains.representations import domain_with_settings
 
@@ -42,7 +41,7 @@ class _Setting(DestinationField):
         super().__init__(required=False, allow_null=True, help_text=text, **kwargs)
 
 
-class SettingsSerializer(Object):
+class SettingsSerializer(serializers.Serializer[Any]):
     """Omitted settings keep their value; null removes a setting."""
 
     returned = domain_with_settings.names

@@ -1,4 +1,7 @@
-"""Claims, verifies and deletes domains. No transaction is open during DNS queries."""
+"""Claims, verifies, changes and deletes domains. No transaction is open during DNS queries.
+
+The settings of a domain are the redirect targets for requests that match none of its links.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +11,20 @@ from typing import Any
 from django.conf import settings
 from django.db import IntegrityError, connection
 
-from accounts.capacity.caps import CapReached, lock_count, sharing_workspaces
+from accounts.caps import CapReached, lock_count, sharing_workspaces
 from accounts.history.recording import authored_transaction
 from accounts.models import Workspace
-from accounts.rights.plans import allows_custom_domains
+from accounts.rights import allows_custom_domains
+from bans.selectors import is_host_banned
 from common.database import extend_response_timeout, is_reference_gone
-from common.errors import Conflict, Forbidden, ServiceError
+from common.errors import Conflict, FieldError, Forbidden, InvalidFields, ServiceError
 from common.host import cache_versions
-from domains.models import CLAIM_DAYS, Domain
+from common.http.urls import Destination
+from domains.addresses import NO_DESTINATION, is_own_address
+from domains.models import CLAIM_DAYS, Domain, DomainStatus
 from domains.names import canonical_name
-from domains.selectors import domains_of, get_domain, is_proven_by_another
-from domains.verification.advice import advice
-from domains.verification.proof import Check, examine
+from domains.selectors import get_domain, is_proven_by_another
+from domains.verification import Check, advice, examine
 from limits.attempts import Limit, spend_attempt
 
 VERIFICATIONS = Limit(attempts=10, seconds=60 * 60)
@@ -159,7 +164,7 @@ def _require_space(owner: Workspace, host: str) -> None:
     lock_count(owner)
     count = Domain.objects.filter(owner__in=sharing_workspaces(owner)).count()
     # A repeated claim to a name fails as a duplicate, even at the cap.
-    if count >= cap and not domains_of(owner).filter(host=host).exists():
+    if count >= cap and not Domain.objects.visible_to(owner).filter(host=host).exists():
         raise CapReached(cap, "domains")
 
 
@@ -175,3 +180,38 @@ def _as_data(check: Check) -> dict[str, Any]:
         "reason": None if problem is None else problem.value,
         "advice": None if problem is None else advice(problem, check.name, check.answer),
     }
+
+
+_SETTINGS = {"root_url": "rootUrl", "not_found_url": "notFoundUrl", "expired_url": "expiredUrl"}
+
+
+def change_settings(*, owner: Workspace, public_id: str, changes: Mapping[str, Destination | None]) -> Domain:
+    """Change the given settings; None removes one. The change is in force on every worker on return.
+
+    Raises NotFound, or InvalidFields for a URL of this service, which would cause a redirect loop, and for a banned
+    URL.
+    """
+    domain = get_domain(owner, public_id)
+    errors = []
+    for field, destination in changes.items():
+        if destination is not None and (code := _refusal_of(domain, destination)) is not None:
+            errors.append(FieldError(_SETTINGS[field], code, NO_DESTINATION[code]))
+    if errors:
+        raise InvalidFields(errors)
+    for field, destination in changes.items():
+        setattr(domain, field, None if destination is None else destination.href)
+    if changes:
+        with authored_transaction():
+            domain.save(update_fields=list(changes))
+        cache_versions.bump(hosts=[domain.host])
+    return domain
+
+
+def _refusal_of(domain: Domain, destination: Destination) -> str | None:
+    if is_own_address(destination) or _is_served_here(domain, destination.host.removesuffix(".")):
+        return "loop"
+    return "banned" if is_host_banned(destination.href) else None
+
+
+def _is_served_here(domain: Domain, host: str) -> bool:
+    return host == domain.host or Domain.objects.filter(host=host, status=DomainStatus.ACTIVE).exists()

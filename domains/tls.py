@@ -7,10 +7,9 @@ from django.db import Error
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from common.host.internal_listener import is_internal_client
 from common.host.metrics import count_database_error
-from common.http.client_address import LOOPBACK
-from common.http.hosts import canonical_host, is_address
+from common.http.client_address import LOOPBACK, is_internal_client
+from common.http.urls import canonical_host, is_address
 from domains.selectors import active_domain
 
 

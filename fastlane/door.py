@@ -4,7 +4,7 @@ Django needs nothing of the lane: a request that the lane does not answer itself
 other, with the connection's own socket, which tells the internal listener from the public one. So without this package
 the service does the same, only slower.
 
-The lane needs of Django, besides the settings and `common`: the checks, refusals, routing and answers of `redirects`,
+The lane needs of Django, besides the settings and `common`: the checks, refusals, routing and pages of `redirects`,
 the look-up and the claims of `links.destinations`, and the journal and visitors of `analytics`. It must not use the
 views; `.importlinter` enforces both directions.
 """
@@ -15,7 +15,7 @@ from typing import Any
 
 from django.conf import settings
 
-from common.host.process_names import rename
+from common.host.processes import rename
 from fastlane.handoff.between_processes import handoff_queues
 from fastlane.warm_start import loaders
 

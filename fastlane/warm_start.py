@@ -30,16 +30,14 @@ from analytics.reports.recent_links import recently_followed
 from common.database import extend_response_timeout
 from common.host import state
 from common.host.cache_versions import versions_of
-from common.host.priority import lower_priority
-from common.host.process_names import rename
+from common.host.processes import lower_priority, rename
 from common.host.state import is_hearing
 from fastlane.fast.lane import FastLane
 from fastlane.fast.prepared import prepare
-from links.destinations.batch_lookup import Key, read_targets
-from links.destinations.codes import codes_of
+from links.destinations.batch_lookup import Key, lookup_keys_of, read_targets
 from links.destinations.known_links import known_links
 from links.destinations.lookup import Target, site_of
-from redirects.unknown_code_limit import link_key
+from redirects.request_guard import link_key
 
 # A key of the fast lane and its prepared answer.
 Entry = tuple[bytes, bytes]
@@ -53,7 +51,7 @@ log = logging.getLogger(__name__)
 
 
 class Part(NamedTuple):
-    """``position``: where the next part begins. ``is_last``: nothing follows."""
+    """Some of the shared entries. ``position``: where the next part begins. ``is_last``: nothing follows."""
 
     entries: list[Entry]
     position: int
@@ -112,7 +110,10 @@ class SharedEntries:
 
 
 class Loaders:
-    """``current`` is what a worker reads that is forked now. ``is_due``: this worker must start the loader."""
+    """Which loader a new worker uses.
+
+    ``current`` is what a worker reads that is forked now. ``is_due``: this worker must start the loader.
+    """
 
     def __init__(self) -> None:
         self.current: SharedEntries | None = None
@@ -173,7 +174,7 @@ def load(shared: SharedEntries) -> int:
 
 def _keys(limit: int) -> Iterator[Key]:
     """Yield the recently followed links of all hosts, then others that this host has read."""
-    followed = dict.fromkeys(codes_of(recently_followed(limit))[:limit])
+    followed = dict.fromkeys(lookup_keys_of(recently_followed(limit))[:limit])
     yield from followed
     for site, code in known_links().keys(limit - len(followed)):
         if (key := (site or settings.BASE_HOST, code)) not in followed:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.db import connection
 
 from common.errors import TooManyAttempts
-from limits.subjects import digest_subject
+from limits.models import digest_subject
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from django.db import connection, transaction
 
 from common.http.client_address import client_network, provider_network, site_network
 from limits.attempts import Limit, record_attempt, spend_attempt, uncount_attempts
-from limits.subjects import digest_subject
+from limits.models import digest_subject
 
 PER_NETWORK = Limit(attempts=10, seconds=15 * 60)
 # STRICT applies to networks without a recent success once the secret has UNDER_ATTACK failures over all networks.

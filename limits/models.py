@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.utils.crypto import salted_hmac
 
 
 class AttemptLog(models.Model):
@@ -39,3 +41,8 @@ class KnownNetwork(models.Model):
 
     class Meta:
         db_table_comment = "Networks from which a secret was entered correctly. Unlogged."
+
+
+def digest_subject(subject: str) -> bytes:
+    """Return a keyed digest, so that the tables contain no e-mail or network address."""
+    return salted_hmac("limits.attempts", subject, secret=settings.SECRET_KEY, algorithm="sha256").digest()

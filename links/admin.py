@@ -14,12 +14,18 @@ from bans.admin import BanAdmin, BanListAdmin
 from bans.models import Ban
 from bans.selectors import Affected
 from common.admin import OperatorAdmin, one_line
-from common.http.destination_url import canonical_destination
+from common.http.urls import canonical_destination
 from links.models import Link, LinkBan
-from links.operators import bans as link_bans
-from links.operators.affected import affected_by_account, affected_by_host
-from links.operators.search import find_links, inactive_links, with_bans
-from links.operators.visitor_state import visitor_state
+from links.operators import (
+    affected_by_account,
+    affected_by_host,
+    ban_link,
+    find_links,
+    inactive_links,
+    lift_ban,
+    visitor_state,
+    with_bans,
+)
 from links.short_urls import short_url_of
 from links.storage.columns import RESTRICTIONS
 
@@ -110,7 +116,7 @@ class LinkAdmin(OperatorAdmin):
     )
     def ban_links(self, request: HttpRequest, links: QuerySet[Link]) -> None:
         for link in links:
-            link_bans.ban_link(link=link)
+            ban_link(link=link)
             self.log_change(request, link, "Banned.")
         self.message_user(request, "Banned. The links stopped working on every host.")
 
@@ -118,7 +124,7 @@ class LinkAdmin(OperatorAdmin):
     def lift_bans(self, request: HttpRequest, links: QuerySet[Link]) -> None:
         lifted = list(links.filter(ban__isnull=False).select_related("ban"))
         for link in lifted:
-            link_bans.lift_ban(ban=link.ban)
+            lift_ban(ban=link.ban)
             self.log_change(request, link, "Ban lifted.")
         self.message_user(
             request, f"{len(lifted)} lifted. See the list of bans for those of hosts and accounts."
@@ -159,4 +165,4 @@ class LinkBanAdmin(BanListAdmin):
         return one_line(ban.link.destination)
 
     def lift(self, ban: LinkBan) -> None:
-        link_bans.lift_ban(ban=ban)
+        lift_ban(ban=ban)

@@ -6,7 +6,7 @@ from typing import Any
 
 from common.countries import COUNTRY_CODES
 from common.rest.fields import Integer, Text, has_at_most
-from links.codes.format import CODE_RULE, INHERITED_RULE, is_code, is_inherited_code
+from links.codes import CODE_RULE, INHERITED_RULE, is_code, is_inherited_code
 from links.models import Device, RedirectType, ReferrerPolicy
 
 MAX_TAG = 50

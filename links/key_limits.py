@@ -5,20 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from accounts.models import Workspace
-from accounts.rights.scopes import CallerKey
+from accounts.rights import CallerKey
 from domains.addresses import BASE_ID
-from domains.selectors import domains_of
+from domains.models import Domain
 from links.errors import domain_not_found
+from links.models import limits_of
 
 _CONDITIONS = {"domain_id": " AND l.domain_id = %(key_domain)s", "key_id": " AND l.key_id = %(key_id)s"}
-
-
-def limits_of(key: CallerKey | None, path: str = "") -> dict[str, int]:
-    """Filters for a query set. ``path`` is the lookup path to the link, such as ``link__``."""
-    if key is None:
-        return {}
-    limits = {"domain_id": key.domain_id, "key_id": key.id if key.only_own else None}
-    return {path + name: value for name, value in limits.items() if value is not None}
 
 
 def condition_of(key: CallerKey | None) -> tuple[str, dict[str, Any]]:
@@ -35,9 +28,9 @@ def chosen_domain(owner: Workspace, domain_id: str | None) -> str | None:
     if owner.key is None or owner.key.domain_id is None:
         return domain_id
     if domain_id is not None and domain_id != BASE_ID:
-        # `domains_of` has the key's domain only.
+        # `visible_to` has the key's domain only.
         return domain_id
-    domain = domains_of(owner).first() if domain_id is None else None
+    domain = Domain.objects.visible_to(owner).first() if domain_id is None else None
     if domain is None:
         raise domain_not_found()
     return str(domain.public_id)

@@ -9,8 +9,17 @@ from typing import Any
 from rest_framework.fields import CharField, ChoiceField, ListField
 
 from accounts.models import User, Workspace
-from common.openapi.response_fields import choice, count, flag, moment, number, public_id, text
-from common.openapi.responses import Field, Representation
+from common.openapi.responses import (
+    Field,
+    Representation,
+    choice,
+    count,
+    flag,
+    moment,
+    number,
+    public_id,
+    text,
+)
 from domains.addresses import BASE_ID
 from domains.models import DomainStatus
 from links.destinations.utm import UTM_KEYS

@@ -11,10 +11,9 @@ from django.utils import timezone
 
 from accounts.models import User, Workspace
 from common.errors import Conflict, FieldError, InvalidFields
-from common.http.destination_url import Destination
+from common.http.urls import Destination
 from domains.models import Domain
-from links.codes.format import CODE_RULE, is_code
-from links.codes.reserved import is_reserved
+from links.codes import CODE_RULE, is_code, is_reserved
 from links.link_rows import unsaved_link
 from links.models import Link, RedirectType
 from links.routing.columns import columns_of as routing_columns

@@ -6,32 +6,24 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from accounts.capacity import concurrency
+from accounts import admission
 from accounts.models import Change, User
-from accounts.rights.plans import Plan
+from accounts.rights import Plan
 from common.errors import Conflict
 from common.http.current_request import Via
-from common.openapi.hooks import NextOperations
+from common.openapi.document import NextOperations
+from common.openapi.error_examples import invalid, invalid_destination
 from common.openapi.operations import Operation, describe
-from common.openapi.pagination import pagination_representation
-from common.openapi.refusals import invalid, invalid_destination
-from common.openapi.response_fields import choice, count, text
-from common.openapi.responses import example
+from common.openapi.responses import choice, count, example, pagination_representation, text
 from common.rest.pagination import TOO_DEEP
-from common.rest.versions import BadIfMatch
+from common.rest.returns import BadIfMatch
 from domains.addresses import NO_DESTINATION
-from links.codes.namespace import HOLD_DAYS
+from links.code_claims import HOLD_DAYS
 from links.errors import ChangedMeanwhile, CodeTaken, DomainNotActive, domain_not_found
 from links.listing.counts import COUNT_LIMIT
 from links.models import Link
 from links.representations import (
-    UPDATED_URL,
     WHOLE_URL,
-    available_domain,
-    created_link,
-    link_domain,
-    listed_link,
-    overview,
 )
 from links.schema_notes import BAD_FIELDS, BAD_TAGS
 from links.storage.deletion import UNDELETE_DAYS
@@ -60,10 +52,20 @@ _EXAMPLE_CHANGE = Change(
         first_name="Ada", last_name="Lovelace", public_id=UUID("019a9e3b-11c0-7a52-8f4d-7b2c9d3e5f60")
     ),
 )
-_PAGINATION = pagination_representation(
+PAGINATION = pagination_representation(
     "Pagination",
     f"True if more than {COUNT_LIMIT} match, and the rest was not counted. `pages` then grows with `page`, up to the"
     " last page.",
+)
+
+
+# Beside the statistics.
+FIGURES = (
+    count("totalLinks", example=1),
+    count("totalClicks"),
+    count("customDomains"),
+    text("accountAge", None, "12 days", "`today`, `1 day`, `3 months`, `2 years` and so on."),
+    choice("plan", None, Plan.values, "pro"),
 )
 
 
@@ -80,9 +82,6 @@ describe_links = describe(
         "The new link, which works already.",
         description="Only `originalUrl` is required. The service generates a `shortCode`; a `customCode` replaces it"
         " in the `shortUrl`.",
-        message="URL created successfully.",
-        data=[created_link.nested("url"), link_domain.nested("domain")],
-        status=201,
         examples=[
             {"originalUrl": "https://example.com/"},
             {
@@ -91,7 +90,7 @@ describe_links = describe(
                 "redirectType": 301,
             },
         ],
-        refusals=[
+        errors=[
             invalid("originalUrl"),
             invalid_destination("originalUrl"),
             *(invalid("originalUrl", code, message) for code, message in NO_DESTINATION.items()),
@@ -100,7 +99,7 @@ describe_links = describe(
             DomainNotActive("go.example.com"),
             *_TAKEN,
             QuotaExceeded(604_800, limit=1_000, window=2_592_000),
-            concurrency.REFUSAL,
+            admission.TOO_MANY_CALLS,
         ],
         next_operations=_NEXT_OPERATIONS,
     ),
@@ -110,8 +109,7 @@ describe_links = describe(
         "One page; empty past the last page.",
         description="Newest first, unless `sortBy` and `sortOrder` say otherwise. Filters combine: a link must match"
         " all of them.",
-        data=[listed_link.listed("urls"), _PAGINATION.nested("pagination")],
-        refusals=[invalid("page", "too_deep", TOO_DEEP), BAD_TAGS, domain_not_found()],
+        errors=[invalid("page", "too_deep", TOO_DEEP), BAD_TAGS, domain_not_found()],
     ),
     retrieve=Operation(
         "getUrl",
@@ -119,8 +117,6 @@ describe_links = describe(
         "The link.",
         description="All fields except the password; `hasPassword` says whether there is one. Send the `ETag` as"
         " `If-Match` with an update to change only what you have read.",
-        has_etag=True,
-        data=[WHOLE_URL.nested("url")],
     ),
     update=Operation(
         "updateUrl",
@@ -128,18 +124,15 @@ describe_links = describe(
         "The title, the tags, `isActive`, and the sent fields.",
         description="You can send back a whole link. Read-only fields are ignored, except that a different"
         " `originalUrl` or `shortCode` is an error.",
-        message="URL updated successfully.",
-        data=[UPDATED_URL.nested("url")],
         examples=[_example("title tags isActive")],
-        refusals=[
+        errors=[
             *(invalid(name, "immutable", "Cannot be changed.") for name in ("originalUrl", "shortCode")),
             *BAD_FIELDS,
             *_TAKEN,
             BadIfMatch(),
             ChangedMeanwhile(_EXAMPLE_LINK, _EXAMPLE_CHANGE),
-            concurrency.REFUSAL,
+            admission.TOO_MANY_CALLS,
         ],
-        has_etag=True,
     ),
     destroy=Operation(
         "deleteUrl",
@@ -147,7 +140,6 @@ describe_links = describe(
         "The link is deleted.",
         description=f"For {HOLD_DAYS} days, only its owner can use its codes again. For {UNDELETE_DAYS} days, the"
         " link can be restored.",
-        message="URL deleted successfully.",
     ),
     stats=Operation(
         "getUrlStats",
@@ -155,14 +147,6 @@ describe_links = describe(
         "The totals and the most clicked links.",
         description="The totals cover all links of the account, whatever their domain.",
         component="UrlStats",
-        data=[overview.nested("stats")],
-        beside=[
-            count("totalLinks", example=1),
-            count("totalClicks"),
-            count("customDomains"),
-            text("accountAge", None, "12 days", "`today`, `1 day`, `3 months`, `2 years` and so on."),
-            choice("plan", None, Plan.values, "pro"),
-        ],
     ),
     available_domains=Operation(
         "listAvailableDomains",
@@ -170,6 +154,5 @@ describe_links = describe(
         "The default domain first.",
         description="The default domain and your active domains. The `id` of one is the `domainId` of a new link.",
         component="AvailableDomains",
-        data=[available_domain.listed("domains")],
     ),
 )

@@ -5,10 +5,9 @@ from __future__ import annotations
 from drf_spectacular.utils import extend_schema_field
 from rest_framework.fields import ChoiceField
 
-from common.openapi.enumerations import name_choices
-from common.openapi.operations import annotate
-from common.openapi.refusals import invalid
-from links.codes.format import PATTERN
+from common.openapi.error_examples import invalid
+from common.openapi.operations import annotate, name_choices
+from links.codes import PATTERN
 from links.fields import (
     CodeField,
     CountryField,

@@ -7,9 +7,17 @@ from typing import Any
 from django.db import models
 from rest_framework import serializers
 
-from common.rest.fields import Boolean, DateTime, DestinationField, Integer, QueryBoolean, Text
-from common.rest.json_serializers import Object, StrictObject
-from common.rest.lists import List
+from common.rest.fields import (
+    Boolean,
+    DateTime,
+    DestinationField,
+    Integer,
+    List,
+    Object,
+    QueryBoolean,
+    StrictObject,
+    Text,
+)
 from common.rest.pagination import PageQuery
 from domains.addresses import BASE_ID
 from links.fields import (

@@ -10,33 +10,29 @@ from typing import Any, Unpack
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from accounts.capacity.caps import charged_workspaces
+from accounts.caps import charged_workspaces
 from accounts.history.reading import last_change
 from accounts.history.recording import authored_transaction, name_author
 from accounts.models import User, Workspace
-from accounts.rights.plans import links_per_month
+from accounts.rights import links_per_month
 from common.database import constraint_savepoint, in_one_transaction
 from common.host import cache_versions
-from common.http.destination_url import Destination
+from common.http.urls import Destination
 from common.ids import parse_public_id
 from domains.addresses import BASE_ID
 from domains.models import Domain
 from domains.selectors import find_domain
-from links import rules
-from links.codes import namespace
-from links.codes.format import generate_code
+from links import code_claims, rules
+from links.codes import generate_code
 from links.errors import ChangedMeanwhile, CodeTaken, domain_not_found, require_usable, url_not_found
 from links.key_limits import chosen_domain
 from links.models import Link
 from links.routing.addresses import Address, addresses_of, refuse_own_addresses
 from links.selectors import get_link
-from links.storage.code_claims import CustomCode, claim_custom_codes, turn_into_aliases
-from links.storage.deletion import delete_locked_links
+from links.storage.deletion import delete_locked_links, undelete
 from links.storage.insert import insert_link, is_domain_conflict
 from links.storage.quotas import spend_quota
-from links.storage.route_changes import changed_columns
-from links.storage.undeletion import undelete
-from links.storage.update import update_columns
+from links.storage.update import changed_columns, update_columns
 
 
 def create_link(
@@ -79,7 +75,7 @@ def update_link(
         return _update_columns(owner, public_id, fields, versions, prepare=len(changes) == 1)
     with authored_transaction():
         if "custom_code" in fields:
-            namespace.lock_domain_of(parse_public_id(public_id))
+            code_claims.lock_domain_of(parse_public_id(public_id))
         link = get_link(owner, public_id, lock=True)
         if versions is not None and link.updated_at not in versions:
             raise _changed_meanwhile(link, versions)
@@ -91,7 +87,7 @@ def update_link(
             for name, value in {**fields, "updated_at": rules.time_of_change(link)}.items():
                 setattr(link, name, value)
             link.save(update_fields=[*fields, "updated_at"])
-            codes = namespace.codes_of(link.pk)
+            codes = code_claims.codes_of(link.pk)
     if fields:
         cache_versions.bump(codes=codes)
     return link
@@ -140,15 +136,15 @@ def _insert(link: Link, addresses: Sequence[Address]) -> None:
                 raise refusal
             return
         except IntegrityError as error:
-            if custom_code is not None and namespace.is_code_conflict(error, custom_code):
+            if custom_code is not None and code_claims.is_code_conflict(error, custom_code):
                 # A hold may have expired. Check only after a conflict, because conflicts are rare.
                 key = (link.domain_id, custom_code)
-                if is_hold_released or not namespace.release_holds([key], owner_id=link.owner_id):
+                if is_hold_released or not code_claims.release_holds([key], owner_id=link.owner_id):
                     raise CodeTaken(custom_code) from None
                 is_hold_released = True
             elif is_domain_conflict(error):
                 raise domain_not_found() from None
-            elif not namespace.is_code_conflict(error, link.short_code):
+            elif not code_claims.is_code_conflict(error, link.short_code):
                 raise
 
 
@@ -195,11 +191,11 @@ def _rename(link: Link, custom_code: str | None) -> None:
     rules.refuse_new_code(custom_code)
     # Claim the new code before giving up the old one: the reverse order deadlocks if two links swap codes.
     if custom_code is not None:
-        claim = CustomCode(link.domain_id, custom_code, link.pk)
-        if not claim_custom_codes([claim], owner_id=link.owner_id):
+        claim = code_claims.CustomCode(link.domain_id, custom_code, link.pk)
+        if not code_claims.claim_custom_codes([claim], owner_id=link.owner_id):
             raise CodeTaken(custom_code)
     if link.custom_code is not None:
-        turn_into_aliases([CustomCode(link.domain_id, link.custom_code, link.pk)])
+        code_claims.turn_into_aliases([code_claims.CustomCode(link.domain_id, link.custom_code, link.pk)])
 
 
 def _domain(owner: Workspace, domain_id: str | None) -> Domain | None:

@@ -2,30 +2,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
+from datetime import datetime
 from typing import Any
 
 from django.utils import timezone
 from rest_framework.decorators import action
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from accounts.age import account_age
 from accounts.api_requests.idempotency import idempotent
 from accounts.callers import account_of, workspace_of
-from accounts.credentials.hashing import link_hashing
-from accounts.rights.roles import Role
-from accounts.rights.scopes import Scope
+from accounts.password_hashing import link_hashing
+from accounts.rights import Role, Scope
+from common.rest.access import Access
 from common.rest.api import ApiViewSet
-from common.rest.envelope import ok
 from common.rest.pagination import pagination_of
-from common.rest.versions import required_versions, with_etag
+from common.rest.returns import required_versions, returns
 from domains.addresses import address_of, base_address
-from domains.selectors import count_domains, usable_domains
+from domains.models import Domain
+from domains.selectors import count_domains
 from links import representations, selectors, services
 from links.listing import lists
-from links.listing.limited import list_limited_links
+from links.listing.lists import list_limited_links
 from links.listing.options import list_options
-from links.schema import describe_links
+from links.schema import FIGURES, PAGINATION, describe_links
 from links.serializers import CreateLinkSerializer, ListQuery, UpdateLinkSerializer
 
 
@@ -35,84 +35,82 @@ class LinkViewSet(ApiViewSet):
     lookup_url_kwarg = "id"
     lookup_value_converter = "str"
     queries = {"list": ListQuery}
-    roles = {
-        "list": Role.VIEWER,
-        "create": Role.EDITOR,
-        "retrieve": Role.VIEWER,
-        "update": Role.EDITOR,
-        "destroy": Role.EDITOR,
-        "stats": Role.VIEWER,
-        "available_domains": Role.VIEWER,
+    access = {
+        "list": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
+        "create": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
+        "retrieve": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
+        "update": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
+        "destroy": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
+        "stats": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
+        "available_domains": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
     }
-    scopes = {
-        "list": Scope.URLS_READ,
-        "create": Scope.URLS_WRITE,
-        "retrieve": Scope.URLS_READ,
-        "update": Scope.URLS_WRITE,
-        "destroy": Scope.URLS_WRITE,
-        "stats": Scope.URLS_READ,
-        "available_domains": Scope.URLS_READ,
-    }
-    limited_keys = ("list", "create", "retrieve", "update", "destroy", "stats", "available_domains")
     bodies = {"create": CreateLinkSerializer, "update": UpdateLinkSerializer}
 
-    def list(self, request: Request) -> Response:
+    @returns(200, urls=[representations.listed_link], pagination=PAGINATION)
+    def list(self, request: Request) -> dict[str, Any]:
         parameters = self.read_query()
         owner, options = workspace_of(request), list_options(**parameters)
         only_own = owner.key is not None and owner.key.only_own
         listed = (list_limited_links if only_own else lists.list_links)(owner, options)
         page = pagination_of(listed, parameters)
-        return ok({"urls": [representations.listed_link(row) for row in listed.rows], "pagination": page})
+        return {"urls": [representations.listed_link(row) for row in listed.rows], "pagination": page}
 
     @idempotent
-    def create(self, request: Request) -> Response:
+    @returns(
+        201,
+        "URL created successfully.",
+        url=representations.created_link,
+        domain=representations.link_domain,
+    )
+    def create(self, request: Request) -> dict[str, Any]:
         fields = self.read_body()
         with _admit_hashing(request, fields):
             workspace = workspace_of(request)
             link = services.create_link(owner=workspace, creator=account_of(request), **fields)
         domain = representations.link_domain(address_of(link.domain))
-        data = {"url": representations.created_link(link), "domain": domain}
-        return ok(data, "URL created successfully.", status=201)
+        return {"url": representations.created_link(link), "domain": domain}
 
-    def retrieve(self, request: Request, id: str) -> Response:
+    @returns(200, url=representations.WHOLE_URL, has_etag=True)
+    def retrieve(self, request: Request, id: str) -> tuple[dict[str, Any], datetime]:
         owner = workspace_of(request)
         link = selectors.get_link(owner, id)
-        response = ok({"url": representations.whole_link(link, owner, account_of(request))})
-        return with_etag(response, link.updated_at)
+        return {"url": representations.whole_link(link, owner, account_of(request))}, link.updated_at
 
-    def update(self, request: Request, id: str) -> Response:
+    @returns(200, "URL updated successfully.", url=representations.UPDATED_URL, has_etag=True)
+    def update(self, request: Request, id: str) -> tuple[dict[str, Any], datetime]:
         changes, versions = self.read_body(), required_versions(request)
         with _admit_hashing(request, changes):
             link = services.update_link(
                 owner=workspace_of(request), public_id=id, changes=changes, versions=versions
             )
-        shown = representations.updated_link(link, set(request.data))
-        return with_etag(ok({"url": shown}, "URL updated successfully."), link.updated_at)
+        return {"url": representations.updated_link(link, set(request.data))}, link.updated_at
 
-    def destroy(self, request: Request, id: str) -> Response:
+    @returns(200, "URL deleted successfully.")
+    def destroy(self, request: Request, id: str) -> None:
         services.delete_link(owner=workspace_of(request), public_id=id)
-        return ok(message="URL deleted successfully.")
 
     @action(detail=False)
-    def stats(self, request: Request) -> Response:
+    @returns(200, stats=representations.overview, beside=FIGURES)
+    def stats(self, request: Request) -> dict[str, Any]:
         workspace = workspace_of(request)
         overview = selectors.overview(workspace)
-        return ok(
-            {"stats": representations.overview(overview)},
-            totalLinks=overview.links,
-            totalClicks=overview.clicks,
-            customDomains=count_domains(workspace),
-            accountAge=account_age(workspace.created_at, timezone.now()),
-            plan=workspace.plan,
-        )
+        return {
+            "stats": representations.overview(overview),
+            "totalLinks": overview.links,
+            "totalClicks": overview.clicks,
+            "customDomains": count_domains(workspace),
+            "accountAge": account_age(workspace.created_at, timezone.now()),
+            "plan": workspace.plan,
+        }
 
     @action(detail=False, url_path="domains/available")
-    def available_domains(self, request: Request) -> Response:
+    @returns(200, domains=[representations.available_domain])
+    def available_domains(self, request: Request) -> dict[str, Any]:
         owner = workspace_of(request)
-        addresses = [address_of(domain) for domain in usable_domains(owner)]
+        addresses = [address_of(domain) for domain in Domain.objects.usable_by(owner)]
         if owner.key is None or owner.key.domain_id is None:
             addresses.insert(0, base_address())
-        return ok({"domains": [representations.available_domain(address) for address in addresses]})
+        return {"domains": [representations.available_domain(address) for address in addresses]}
 
 
 def _admit_hashing(request: Request, fields: Mapping[str, Any]) -> AbstractContextManager[None]:

@@ -4,11 +4,10 @@ It uses only the standard library, not Django: the settings, `manage.py` and the
 Django is set up.
 
 `server` starts and stops it, and `guard` stops it if its parent is killed. `sizing` chooses settings that fit the
-host's `memory`. `binaries` finds the programs of PostgreSQL, also for backups.
+host's memory. `binaries` finds the programs of PostgreSQL, also for backups.
 """
 
 from .errors import EmbeddedPostgresError
-from .lease import Lease
-from .server import EmbeddedPostgres
+from .server import EmbeddedPostgres, Lease
 
 __all__ = ["EmbeddedPostgres", "EmbeddedPostgresError", "Lease"]

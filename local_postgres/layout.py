@@ -15,7 +15,7 @@ SOCKET_NAME = ".s.PGSQL.5432"
 # sun_path minus its final NUL: 107 bytes on Linux, 103 on macOS.
 LONGEST_SOCKET_PATH = 103
 # Not TMPDIR: every process that uses this VAR_DIR must compute the same path.
-SHORT_PARENT = Path("/tmp")  # noqa: S108 -- the folder in it has a secret name and is created with mode 0700
+SHORT_PARENT = Path("/tmp")  # noqa: S108 # the folder in it has a secret name and is created with mode 0700
 PRIVATE_PARENT = Path("/var/lib/shortener")
 
 

@@ -5,7 +5,7 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 
 from common.admin import ReadOnlyAdmin, one_line
-from links.operators.search import ids_of_links
+from links.operators import ids_of_links
 from qrcodes.models import QrCode
 
 

@@ -8,13 +8,19 @@ from django.db.models.functions import Now
 
 from accounts.models import Workspace
 from common.ids import new_public_id
-from links.models import Link
+from links.models import Link, limits_of
 from qrcodes.drawing.design import Design, ImageFormat, Level, Style
 
 
 def new_token() -> str:
     """128 random bits: the URL of an image is its only credential."""
     return secrets.token_urlsafe(16)
+
+
+class QrCodeQuerySet(models.QuerySet["QrCode"]):
+    def visible_to(self, owner: Workspace) -> QrCodeQuerySet:
+        """The QR codes of the links within the limits of the caller's key."""
+        return self.filter(owner=owner, **limits_of(owner.key, "link__"))
 
 
 class QrCode(models.Model):
@@ -54,6 +60,8 @@ class QrCode(models.Model):
         db_comment="Whether there is a logo.",
     )
     created_at = models.DateTimeField(db_default=Now(), editable=False, db_comment="Creation time.")
+
+    objects = QrCodeQuerySet.as_manager()
 
     class Meta:
         db_table_comment = "QR codes. Rows never change, because a code may be printed."

@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.dispatch import receiver
 
-from accounts.capacity.caps import CapReached, sharing_workspaces
+from accounts.caps import CapReached, sharing_workspaces
 from accounts.models import Workspace
 from links.bulk.moving import links_moved
 from qrcodes.models import QrCode

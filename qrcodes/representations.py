@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from django.conf import settings
 
-from common.openapi.response_fields import choice, flag, moment, number, public_id, text
-from common.openapi.responses import Representation
+from common.openapi.responses import Representation, choice, flag, moment, number, public_id, text
 from qrcodes.drawing.design import ImageFormat, Level, Style
 from qrcodes.models import QrCode
 

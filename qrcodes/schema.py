@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from drf_spectacular.utils import extend_schema_field
 
-from accounts.capacity.caps import CapReached
-from common.openapi.enumerations import name_choices
-from common.openapi.hooks import NextOperations
-from common.openapi.operations import Operation, describe
-from common.openapi.pagination import pagination_representation
-from common.openapi.refusals import invalid
-from common.openapi.responses import example
+from accounts.caps import CapReached
+from common.openapi.document import NextOperations
+from common.openapi.error_examples import invalid
+from common.openapi.operations import Operation, describe, name_choices
+from common.openapi.responses import example, pagination_representation
 from common.rest.pagination import TOO_DEEP
 from links.errors import url_not_found
-from qrcodes.drawing.colors import MIN_GREYS
-from qrcodes.drawing.design import ImageFormat, Level, Style
+from qrcodes.drawing.design import MIN_GREYS, ImageFormat, Level, Style
 from qrcodes.drawing.logos import MAX_ACROSS, MAX_BYTES
 from qrcodes.representations import qr_code
 from qrcodes.selectors import COUNT_LIMIT
@@ -28,7 +25,7 @@ extend_schema_field({"type": "string", "pattern": "^data:image/(png|jpeg);base64
     LogoField
 )
 
-_PAGINATION = pagination_representation(
+PAGINATION = pagination_representation(
     "QrCodePagination", f"True if there are more than {COUNT_LIMIT}; `total` stops there."
 )
 _NO_LOGOS = (
@@ -56,12 +53,9 @@ describe_qr_codes = describe(
         " keeps working when the URL gets another code, because the former one stays an alias. On a customer's"
         " domain it works as long as that domain points to the service. For colours that only some readers can read,"
         " the response has the warning `low_contrast` or `inverted`.",
-        message="QR code created successfully.",
-        data=[qr_code.nested("qrCode")],
-        status=201,
         examples=[example(qr_code.pick("", _SENT).fields)],
         placeholders={"urlId": "the `_id` of one of your URLs"},
-        refusals=[
+        errors=[
             invalid("foregroundColor", "contrast", _SAME_GREY),
             invalid("size", "too_small", _TOO_SMALL),
             *(invalid("logo", code, message) for code, message in _NO_LOGOS),
@@ -77,21 +71,18 @@ describe_qr_codes = describe(
         "List your QR codes page by page, newest first.",
         "One page; empty past the last page.",
         description="With `urlId`, only the QR codes of this URL.",
-        data=[qr_code.listed("qrCodes"), _PAGINATION.nested("pagination")],
-        refusals=[invalid("page", "too_deep", TOO_DEEP), url_not_found()],
+        errors=[invalid("page", "too_deep", TOO_DEEP), url_not_found()],
     ),
     retrieve=Operation(
         "getQrCode",
         "Read a QR code.",
         "The QR code.",
         description="The image itself is at its `imageUrl`, which needs no credential.",
-        data=[qr_code.nested("qrCode")],
     ),
     destroy=Operation(
         "deleteQrCode",
         "Delete a QR code.",
         "The code and its image are deleted.",
         description="Printed copies keep working.",
-        message="QR code deleted successfully.",
     ),
 )

@@ -5,7 +5,6 @@ from common.database import read_first
 from common.errors import NotFound
 from common.ids import parse_public_id
 from common.pages import Page
-from links.key_limits import limits_of
 from links.selectors import get_link
 from qrcodes.models import QrCode
 
@@ -32,7 +31,7 @@ _SHOWN = QrCode.objects.select_related("link").only(
 
 def list_qr_codes(owner: Workspace, *, page: int, limit: int, url_id: str | None = None) -> Page[QrCode]:
     """The owner's codes, newest first. Raises NotFound for a link of another owner."""
-    codes = QrCode.objects.filter(owner=owner, **limits_of(owner.key, "link__"))
+    codes = QrCode.objects.visible_to(owner)
     if url_id is not None:
         identifier = parse_public_id(url_id)
         codes = codes.none() if identifier is None else codes.filter(link__public_id=identifier)
@@ -51,7 +50,7 @@ def list_qr_codes(owner: Workspace, *, page: int, limit: int, url_id: str | None
 def get_qr_code(owner: Workspace, public_id: str) -> QrCode:
     """Raises NotFound for another owner's code, an unknown id or a malformed one."""
     identifier = parse_public_id(public_id)
-    codes = _SHOWN.filter(owner=owner, **limits_of(owner.key, "link__"))
+    codes = _SHOWN.visible_to(owner)
     code = None if identifier is None else codes.filter(public_id=identifier).first()
     if code is None:
         raise qr_code_not_found()

@@ -1,3 +1,5 @@
+"""Bodies and queries of the API of QR codes."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -5,23 +7,31 @@ from typing import Any
 from django.conf import settings
 from rest_framework import serializers
 
-from common.colors import is_color
+from common.colors import BLACK, WHITE, is_color
 from common.rest.fields import Integer, Text
 from common.rest.pagination import PageQuery
-from qrcodes.drawing.colors import MIN_GREYS, RECOMMENDED_CONTRAST, default_foreground, grey_levels
+from common.rest.strict_json import MAX_BODY_BYTES, StrictJSONParser
 from qrcodes.drawing.design import (
-    BLACK,
     DEFAULT_MARGIN,
     DEFAULT_SIZE,
     MAX_MARGIN,
     MAX_SIZE,
+    MIN_GREYS,
     MIN_SIZE,
-    WHITE,
+    RECOMMENDED_CONTRAST,
     ImageFormat,
     Level,
     Style,
+    default_foreground,
+    grey_levels,
 )
 from qrcodes.drawing.logos import MAX_ACROSS, MAX_BYTES, BadLogo, clean_logo
+
+
+class LogoParser(StrictJSONParser):
+    """Accepts a body with a logo, which base64 makes a third longer."""
+
+    max_bytes = MAX_BODY_BYTES + -(-MAX_BYTES // 3) * 4
 
 
 class ColorField(Text):

@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 import orjson
 from django.conf import settings
 
-from accounts.capacity.caps import CapReached, lock_count, sharing_workspaces
+from accounts.caps import CapReached, lock_count, sharing_workspaces
 from accounts.models import Workspace
 from common.database import in_one_transaction
 from common.errors import FieldError, InvalidFields

@@ -12,25 +12,22 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.api_requests.idempotency import idempotent
-from accounts.api_requests.throttling import address_of_client
 from accounts.callers import workspace_of
-from accounts.rights.roles import Role
-from accounts.rights.scopes import Scope
-from common.http.client_address import client_network, customer_network
+from accounts.rights import Role, Scope
+from common.http.client_address import address_of_client, client_network, customer_network
+from common.rest.access import Access
 from common.rest.api import ApiViewSet
-from common.rest.envelope import ok
+from common.rest.envelope import warn
 from common.rest.pagination import pagination_of
-from common.rest.response_warnings import warn
+from common.rest.returns import returns
 from limits.rates import spend_request
 from qrcodes import representations, selectors, services
-from qrcodes.drawing.colors import color_warnings
-from qrcodes.drawing.design import Design, ImageFormat
+from qrcodes.drawing.design import Design, ImageFormat, color_warnings
 from qrcodes.drawing.queue import Busy, drawing_queue
 from qrcodes.drawing.rendering import CONTENT_TYPES, render
 from qrcodes.models import QrCode
-from qrcodes.parsers import LogoParser
-from qrcodes.schema import describe_qr_codes
-from qrcodes.serializers import CreateQrCodeSerializer, ListQuery
+from qrcodes.schema import PAGINATION, describe_qr_codes
+from qrcodes.serializers import CreateQrCodeSerializer, ListQuery, LogoParser
 
 
 @describe_qr_codes
@@ -40,29 +37,24 @@ class QrCodeViewSet(ApiViewSet):
     lookup_url_kwarg = "id"
     lookup_value_converter = "str"
     queries = {"list": ListQuery}
-    roles = {
-        "list": Role.VIEWER,
-        "create": Role.EDITOR,
-        "retrieve": Role.VIEWER,
-        "destroy": Role.EDITOR,
+    access = {
+        "list": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
+        "create": Access(Role.EDITOR, Scope.QR_WRITE, limited=True),
+        "retrieve": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
+        "destroy": Access(Role.EDITOR, Scope.QR_WRITE, limited=True),
     }
-    scopes = {
-        "list": Scope.URLS_READ,
-        "create": Scope.QR_WRITE,
-        "retrieve": Scope.URLS_READ,
-        "destroy": Scope.QR_WRITE,
-    }
-    limited_keys = ("list", "create", "retrieve", "destroy")
     bodies = {"create": CreateQrCodeSerializer}
 
-    def list(self, request: Request) -> Response:
+    @returns(200, qrCodes=[representations.qr_code], pagination=PAGINATION)
+    def list(self, request: Request) -> dict[str, Any]:
         parameters = self.read_query()
         listed = selectors.list_qr_codes(workspace_of(request), **parameters)
         page = pagination_of(listed, parameters)
-        return ok({"qrCodes": [representations.qr_code(code) for code in listed.rows], "pagination": page})
+        return {"qrCodes": [representations.qr_code(code) for code in listed.rows], "pagination": page}
 
     @idempotent
-    def create(self, request: Request) -> Response:
+    @returns(201, "QR code created successfully.", qrCode=representations.qr_code)
+    def create(self, request: Request) -> dict[str, Any]:
         design = self.read_body()
         url_id = design.pop("url_id")
         code = services.create_qr_code(
@@ -73,14 +65,15 @@ class QrCodeViewSet(ApiViewSet):
         )
         for warning, message in color_warnings(code.foreground, code.background):
             warn(request, "foregroundColor", warning, message)
-        return ok({"qrCode": representations.qr_code(code)}, "QR code created successfully.", status=201)
+        return {"qrCode": representations.qr_code(code)}
 
-    def retrieve(self, request: Request, id: str) -> Response:
-        return ok({"qrCode": representations.qr_code(selectors.get_qr_code(workspace_of(request), id))})
+    @returns(200, qrCode=representations.qr_code)
+    def retrieve(self, request: Request, id: str) -> dict[str, Any]:
+        return {"qrCode": representations.qr_code(selectors.get_qr_code(workspace_of(request), id))}
 
-    def destroy(self, request: Request, id: str) -> Response:
+    @returns(200, "QR code deleted successfully.")
+    def destroy(self, request: Request, id: str) -> None:
         services.delete_qr_code(owner=workspace_of(request), public_id=id)
-        return ok(message="QR code deleted successfully.")
 
 
 class ImageView(APIView):

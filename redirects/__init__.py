@@ -2,5 +2,6 @@
 
 `routing` chooses the destination, and `simulation` explains a visit without making it.
 
-`refusals` lists the refusals of links, and `unknown_hosts` refuses requests for a host that is not an active domain.
+`refusals` lists the refusals of links, and `request_guard` refuses what needs no look-up. `redirect_headers`, `cards`
+and `preview` have the answers that both lanes send.
 """

@@ -13,6 +13,7 @@ from math import inf
 from typing import NamedTuple
 
 from common.errors import Unavailable
+from links.availability import CONDITIONS, Closed
 from links.destinations.lookup import Target
 from pages.refusals import Refusal
 from redirects import refusals
@@ -27,30 +28,18 @@ class UnreadableRouting(Unavailable):
 
 
 class Check(NamedTuple):
-    """``refuse`` returns the refusal, or None if the check passes."""
+    """A condition of a visit. ``refuse`` returns the refusal, or None if the check passes."""
 
     name: str
     refuse: Callable[[Target, Visit, datetime], Refusal | None]
 
 
-def _active(target: Target, _visit: Visit, _now: datetime) -> Refusal | None:
-    if target.ban_reason == "legal":
-        return refusals.LEGAL
-    return None if target.is_active else refusals.DISABLED
+def _link_check(name: str, condition: Callable[[Target, datetime], Closed | None]) -> Check:
+    def refuse(target: Target, _visit: Visit, now: datetime) -> Refusal | None:
+        reason = condition(target, now)
+        return None if reason is None else refusals.OF_CLOSED[reason]
 
-
-def _started(target: Target, _visit: Visit, now: datetime) -> Refusal | None:
-    return refusals.NOT_STARTED if target.starts_at is not None and now < target.starts_at else None
-
-
-def _not_expired(target: Target, _visit: Visit, now: datetime) -> Refusal | None:
-    return refusals.EXPIRED if target.expires_at is not None and target.expires_at <= now else None
-
-
-def _clicks_left(target: Target, _visit: Visit, _now: datetime) -> Refusal | None:
-    """Only a first check, without the limit per visitor: the claim enforces both limits."""
-    is_used_up = target.max_clicks is not None and target.clicks >= target.max_clicks
-    return refusals.LIMIT_REACHED if is_used_up else None
+    return Check(name, refuse)
 
 
 def _country(target: Target, visit: Visit, _now: datetime) -> Refusal | None:
@@ -65,13 +54,9 @@ def _device(target: Target, visit: Visit, _now: datetime) -> Refusal | None:
     return None if is_allowed else refusals.DEVICE
 
 
-# Without a change of the link, the results of LINK_CHECKS change only at its start and its end.
-LINK_CHECKS = (
-    Check("active", _active),
-    Check("started", _started),
-    Check("not_expired", _not_expired),
-    Check("clicks_left", _clicks_left),
-)
+# Without a change of the link, the results of LINK_CHECKS change only at its start and its end. That of the clicks is
+# only a first check, without the limit per visitor: the claim enforces both limits.
+LINK_CHECKS = tuple(_link_check(name, condition) for name, condition in CONDITIONS.items())
 VISITOR_CHECKS = (Check("country", _country), Check("device", _device))
 CHECKS = LINK_CHECKS + VISITOR_CHECKS
 ORDER = (
@@ -112,7 +97,7 @@ def route_of(target: Target, visit: Visit, now: datetime) -> Route:
 
 
 def route_by(router: Router | None, target: Target, visit: Visit, now: datetime) -> Route:
-    """As `route_of`. ``router``: that of the target."""
+    """Return the route of a visit that passed all checks, by the target's own ``router``."""
     return Route(target.location) if router is None else router.route(visit, now.timestamp())
 
 

@@ -12,7 +12,7 @@ from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse
 from django.utils.crypto import constant_time_compare
 
-from accounts.credentials.hashing import admit_network, link_hashing
+from accounts.password_hashing import admit_network, link_hashing
 from common.database import check_connection
 from common.secrets import CurrentKeySigner
 from limits.guessing import begin_guess

@@ -1,47 +1,53 @@
-"""``GET /{code}+``: shows the destination of a link. A preview is not a click."""
+"""The page of a preview, ``GET /{code}+``, which shows where a link leads. Both lanes send it."""
 
 from __future__ import annotations
 
-from django.conf import settings
-from django.http import HttpRequest, HttpResponse
-from django.utils import timezone
+import json
+from functools import lru_cache
+from urllib.parse import urlsplit
 
-from analytics.visitors.visitor import visitor_from
-from common.http.hosts import canonical_host
-from links.destinations.lookup import Target, find_target, site_of
-from pages.responses import prefers_json, refuse
-from redirects import checks, refusals
-from redirects.preview_pages import preview_body, preview_response
-from redirects.request_guard import guarded
-from redirects.routing.visit import Visit
-from redirects.unknown_code_limit import link_key, refuse_network
-from redirects.unknown_hosts import refuse_unknown_host
-from redirects.views import follow, path_to_follow
+from django.http import HttpResponse
+from django.template.loader import render_to_string
+from django.utils.html import escape
+
+from common.brand import brand_context
+from common.http.browser_headers import protect_page
+from pages.style import content_security_policy, style
+
+# Stand for the variables of the template, in the order in which it uses them. None of them occurs in its text.
+_VARIABLES = {"host": "[host]", "destination": "[destination]", "path": "[path]"}
 
 
-@guarded("GET", "HEAD")
-def preview(request: HttpRequest, code: str) -> HttpResponse:
-    host = canonical_host(request.META.get("HTTP_HOST", ""))
-    if host is None:
-        return refuse_unknown_host(request, host)
-    visitor = visitor_from(request.META, request.method or "", settings.TRUSTED_PROXIES)
-    link = link_key(site_of(host), code.encode("ascii"))
-    if (refused := refuse_network(request, visitor.address, link)) is not None:
-        return refused
-    target = find_target(host, code)
-    if not isinstance(target, Target):
-        # Record, limit and answer as for the link itself.
-        return follow(request, code)
-    visit, now = Visit.from_visitor(visitor, request.META), timezone.now()
-    refusal = checks.decide(target, visit, now)
-    if refusal is None and target.password is not None:
-        # The form and the cookie of an unlocked link belong to the path of the link itself.
-        refusal = refusals.PASSWORD
-    if refusal is None and target.is_capped:
-        refusal = refusals.CAPPED
-    if refusal is not None:
-        return refuse(request, refusal)
-    location = checks.route_of(target, visit, now).location
-    in_json = prefers_json(request)
-    body = preview_body(path_to_follow(target, visit, code), location, in_json=in_json)
-    return preview_response(body, in_json=in_json)
+def preview_body(path: str, destination: str, *, in_json: bool) -> str:
+    """Return the page or the JSON that names the destination.
+
+    ``path``: of the link itself. ``destination``: in ASCII, as it is sent, so that a homograph host is recognisable.
+    """
+    if in_json:
+        return json.dumps({"success": True, "destination": destination})
+    before, after_host, after_destination, after_path = _pieces(style(), *brand_context().values())
+    host = escape(urlsplit(destination).netloc)
+    return f"{before}{host}{after_host}{escape(destination)}{after_destination}{escape(path)}{after_path}"
+
+
+def preview_response(body: str, *, in_json: bool) -> HttpResponse:
+    response = HttpResponse(body, content_type="application/json" if in_json else None)
+    response["Cache-Control"] = "no-store"
+    if in_json:
+        response["X-Content-Type-Options"] = "nosniff"
+    else:
+        protect_page(response, content_security_policy())
+    response["X-Robots-Tag"] = "noindex"
+    return response
+
+
+@lru_cache(maxsize=4)
+def _pieces(page_style: str, brand_name: str, brand_logo: str) -> list[str]:
+    """The text of the page around its variables. Rendering the template takes a hundred times as long."""
+    brand = {"brand_name": brand_name, "brand_logo": brand_logo}
+    rest: str = render_to_string("redirects/preview.html", {**_VARIABLES, **brand, "style": page_style})
+    pieces = []
+    for variable in _VARIABLES.values():
+        piece, _, rest = rest.partition(variable)
+        pieces.append(piece)
+    return [*pieces, rest]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from links.availability import Closed
 from pages.refusals import Refusal
 
 NOT_FOUND = Refusal(
@@ -33,6 +34,16 @@ VISITOR_LIMIT_REACHED = Refusal(
     "Link used up for you",
     "Your network has reached the click limit that the owner of this link set.",
 )
+OF_CLOSED = {
+    Closed.LEGAL: LEGAL,
+    Closed.BANNED: DISABLED,
+    Closed.DISABLED: DISABLED,
+    Closed.NOT_STARTED: NOT_STARTED,
+    Closed.EXPIRED: EXPIRED,
+    Closed.LIMIT_REACHED: LIMIT_REACHED,
+    Closed.VISITOR_LIMIT_REACHED: VISITOR_LIMIT_REACHED,
+    Closed.DELETED: NOT_FOUND,
+}
 CAPPED = Refusal(
     403,
     "capped",

@@ -1,4 +1,8 @@
-"""The decorator of all public views: allowed methods, and the response if the service cannot decide."""
+"""What every public view refuses: other methods, hosts that are not set up, and networks that guess codes.
+
+A network that has requested too many unknown codes still gets the links that it followed before. The fast lane decides
+with the same functions.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +10,20 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Concatenate, ParamSpec
 
+from django.conf import settings
 from django.db import Error
 from django.http import HttpRequest, HttpResponse
 
 from common.database import is_outage
-from common.errors import Unavailable
+from common.errors import TooManyAttempts, Unavailable
 from common.host.metrics import count_database_error
+from common.http.urls import is_address
+from domains.selectors import active_domain
+from links.guess_counts import guesses, too_many_guesses
 from pages.refusals import METHOD_NOT_ALLOWED
-from pages.responses import refuse
+from pages.responses import refuse, refuse_attempts
 from redirects import refusals
+from redirects.unknown_hosts import report_unknown_host
 
 Rest = ParamSpec("Rest")
 View = Callable[Concatenate[HttpRequest, Rest], HttpResponse]
@@ -43,3 +52,52 @@ def guarded(*methods: str) -> Callable[[View[Rest]], View[Rest]]:
         return answer
 
     return guard
+
+
+def refuse_unknown_host(request: HttpRequest, host: str | None) -> HttpResponse:
+    """Report the host in the log, and refuse. ``host``: canonical; None if the header names none."""
+    report_unknown_host(host)
+    return refuse(request, refusals.UNKNOWN_HOST)
+
+
+def is_unknown_host(host: str | None) -> bool:
+    """Return whether paths that are not codes refuse the host.
+
+    An IP address serves the API and the admin, so it is not unknown. During a database outage every host
+    counts as known.
+    """
+    if host is None:
+        return True
+    if host in settings.BASE_HOSTS or is_address(host):
+        return False
+    try:
+        return active_domain(host) is None
+    except Error:
+        count_database_error("page")
+        return False
+
+
+def link_key(site: str, code: bytes) -> bytes:
+    """Return the cache key of a link on a site. Codes contain no "@"."""
+    return code + b"@" + site.encode() if site else code
+
+
+def refusal_for(address: str, link: bytes) -> TooManyAttempts | None:
+    """Return the refusal if the network exceeds its limit and has not followed this link before, else None."""
+    wait = guesses().refused_for(address)
+    return too_many_guesses(wait) if wait and not guesses().followed.has_followed(address, link) else None
+
+
+def refuse_network(request: HttpRequest, address: str, link: bytes) -> HttpResponse | None:
+    """Return the refusal page if `refusal_for` refuses the network, else None."""
+    error = refusal_for(address, link)
+    return None if error is None else refuse_attempts(request, refusals.GUESSING, error)
+
+
+def spend_guess(request: HttpRequest, address: str) -> HttpResponse | None:
+    """Count a request for an unknown code. Return the refusal if the network has exhausted its limit."""
+    try:
+        guesses().spend(address)
+    except TooManyAttempts as error:
+        return refuse_attempts(request, refusals.GUESSING, error)
+    return None

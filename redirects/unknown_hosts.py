@@ -1,36 +1,34 @@
-"""Requests for a host that is neither one of the service's own nor an active domain."""
+"""Warns the operator about requests for a host that is not set up: a domain without its verification, or a proxy that
+replaces the Host header.
+"""
 
 from __future__ import annotations
 
+import logging
+from functools import cache
+
 from django.conf import settings
-from django.db import Error
-from django.http import HttpRequest, HttpResponse
 
-from common.host.metrics import count_database_error
-from common.host.unknown_hosts import report_unknown_host
-from common.http.hosts import is_address
-from domains.selectors import active_domain
-from pages.responses import refuse
-from redirects import refusals
+from common.host.limited_warnings import LimitedWarnings
+from common.http.urls import is_address
 
+SECONDS, HOSTS = 60, 20
+_NAME_ADVICE = "If it is yours, verify it as a domain, or let the proxy pass the Host header on."
+_ADDRESS_ADVICE = "An address cannot be verified as a domain: let the proxy pass the Host header on."
 
-def refuse_unknown_host(request: HttpRequest, host: str | None) -> HttpResponse:
-    """``host``: canonical; None if the header names none."""
-    report_unknown_host(host)
-    return refuse(request, refusals.UNKNOWN_HOST)
+log = logging.getLogger(__name__)
 
 
-def is_unknown_host(host: str | None) -> bool:
-    """For paths that are not codes. An IP address serves the API and the admin, so it is not unknown.
+def report_unknown_host(host: str | None) -> None:
+    """Log a warning, once a minute for each of at most ``HOSTS`` hosts. ``host``: canonical; None logs nothing."""
+    if host is not None and unknown_hosts().is_due(host):
+        log.warning(
+            "Requests arrive for %s, which is neither the host of BASE_URL nor an active domain. %s",
+            host,
+            _ADDRESS_ADVICE if is_address(host) else _NAME_ADVICE,
+        )
 
-    During a database outage every host counts as known.
-    """
-    if host is None:
-        return True
-    if host in settings.BASE_HOSTS or is_address(host):
-        return False
-    try:
-        return active_domain(host) is None
-    except Error:
-        count_database_error("page")
-        return False
+
+@cache
+def unknown_hosts() -> LimitedWarnings:
+    return LimitedWarnings(settings.VERSIONS_FILE.with_name("unknown_hosts"), seconds=SECONDS, subjects=HOSTS)

@@ -1,9 +1,7 @@
 from django.urls import path, register_converter
 
-from links.codes.format import PATTERN, is_inherited_code
-from links.codes.reserved import FILES, ROUTES
-from redirects.preview import preview
-from redirects.views import follow
+from links.codes import FILES, PATTERN, ROUTES, is_inherited_code
+from redirects.views import follow, preview
 
 
 class CodeConverter:

@@ -1,11 +1,14 @@
-"""The redirect view: ``GET /{code}`` on the host of the link."""
+"""Following a link, ``GET /{code}``: `_answer` has the steps. Also its preview, ``GET /{code}+``, and a domain's root.
+
+The fast lane answers the same from memory, with the same bytes and the same records.
+"""
 
 from __future__ import annotations
 
 import time
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from django.views.decorators.csrf import csrf_protect
 
@@ -13,41 +16,42 @@ from analytics.journal import capture
 from analytics.visitors.visitor import Visitor, visitor_from
 from bans.selectors import is_host_banned
 from common.errors import TooManyAttempts
-from common.host.guess_counts import guesses
 from common.host.metrics import observe_redirect
-from common.http.hosts import canonical_host
+from common.http.urls import canonical_host
 from domains.selectors import active_domain
-from links.clicks.claims import Claim
+from links.availability import Closed
 from links.destinations.lookup import Target, UnknownCode, find_target, site_of
+from links.guess_counts import guesses
 from links.short_urls import SCAN_MARKER, short_url
 from pages.refusals import INTERNAL_ERROR, Refusal
-from pages.responses import refuse, refuse_attempts, sends_json
+from pages.responses import page, prefers_json, refuse, refuse_attempts, sends_json
 from redirects import checks, refusals
-from redirects.answers import elsewhere_headers, redirect_headers
 from redirects.cards import card_page, shows_card
-from redirects.outcomes import outcome_of, set_outcome
 from redirects.password import is_unlocked, json_password, remember_unlocked, try_password
-from redirects.request_guard import guarded
+from redirects.preview import preview_body, preview_response
+from redirects.redirect_headers import elsewhere_headers, redirect_headers
+from redirects.request_guard import guarded, link_key, refuse_network, refuse_unknown_host, spend_guess
 from redirects.routing.router import Route
 from redirects.routing.visit import Visit
-from redirects.unknown_code_limit import link_key, refuse_network, spend_guess
-from redirects.unknown_hosts import refuse_unknown_host
-from redirects.withheld import withhold
+
+# The status after a right password in the form.
+_UNLOCKED = 303
 
 
 def follow(request: HttpRequest, code: str) -> HttpResponse:
     started_at = time.perf_counter()
-    outcome = INTERNAL_ERROR.reason
+    label = INTERNAL_ERROR.reason
     try:
         response = _answer(request, code)
-        outcome = outcome_of(response)
+        label = _metrics_label(response)
         return response
     finally:
-        observe_redirect("django", outcome, time.perf_counter() - started_at)
+        observe_redirect("django", label, time.perf_counter() - started_at)
 
 
 @guarded("GET", "HEAD", "POST")
 def _answer(request: HttpRequest, code: str) -> HttpResponse:
+    # 1. The host, the visitor, and whether the visitor's network may ask for this link.
     host = canonical_host(request.META.get("HTTP_HOST", ""))
     if host is None:
         return refuse_unknown_host(request, host)
@@ -55,6 +59,7 @@ def _answer(request: HttpRequest, code: str) -> HttpResponse:
     link = link_key(site_of(host), code.encode("ascii"))
     if (refused := refuse_network(request, visitor.address, link)) is not None:
         return refused
+    # 2. The link.
     target = find_target(host, code)
     if target is None:
         return refuse_unknown_host(request, host)
@@ -64,37 +69,37 @@ def _answer(request: HttpRequest, code: str) -> HttpResponse:
         capture.record_unknown_code(visitor, target.domain_id)
         if target.elsewhere:
             return _redirect_elsewhere(request, target.elsewhere)
-        page = refuse(request, refusals.NOT_FOUND) if target.is_served else refuse_unknown_host(request, host)
-        return set_outcome(page, "unknown_code")
+        unknown = (
+            refuse(request, refusals.NOT_FOUND) if target.is_served else refuse_unknown_host(request, host)
+        )
+        return _with_label(unknown, "unknown_code")
+    # 3. Whether this visitor may follow it now: the checks, then the password.
     visit, now = Visit.from_visitor(visitor, request.META), timezone.now()
     refusal = checks.decide(target, visit, now)
     if refusal is not None:
         return _refuse(request, target, visitor, refusal)
     if (response := _before_following(request, target, visitor, visit, code)) is not None:
         return response
+    # 4. The destination: rules, split or target.
     route = checks.route_of(target, visit, now)
+    # 5. The record of the visit, which is stored before the answer is sent. With a click limit, the click is claimed.
     if target.is_capped and visitor.kind == "click":
         is_shared = target.max_clicks_per_visitor is not None
-        claim = capture.record_claimed_click(
+        closed = capture.record_claimed_click(
             visitor, target.link_id, is_shared=is_shared, branch=route.branch
         )
-        refusal = _CLAIM_REFUSALS.get(claim)
-        if refusal is not None:
-            return _refuse(request, target, visitor, refusal)
+        if closed is Closed.DELETED:
+            return _with_label(refuse(request, refusals.NOT_FOUND), "unknown_code")
+        if closed is not None:
+            return _refuse(request, target, visitor, refusals.OF_CLOSED[closed])
         guesses().followed.remember(visitor.address, link)
         return _redirect(request, target, route)
     if shows_card(target, visitor):
         capture.record_visit(visitor, target.link_id)
-        return card_page(request, target, short_url(site_of(host) or None, code))
+        return _with_label(card_page(request, target, short_url(site_of(host) or None, code)), "card")
     capture.record_visit(visitor, target.link_id, route.branch)
     guesses().followed.remember(visitor.address, link)
-    return withhold(request) if target.is_capped else _redirect(request, target, route)
-
-
-_CLAIM_REFUSALS = {
-    Claim.LIMIT_REACHED: refusals.LIMIT_REACHED,
-    Claim.VISITOR_LIMIT_REACHED: refusals.VISITOR_LIMIT_REACHED,
-}
+    return _without_destination(request) if target.is_capped else _redirect(request, target, route)
 
 
 def _refuse(
@@ -104,6 +109,34 @@ def _refuse(
     if url := checks.elsewhere(target, refusal):
         return _redirect_elsewhere(request, url, target.referrer_policy)
     return refuse(request, refusal, **options)
+
+
+@guarded("GET", "HEAD")
+def preview(request: HttpRequest, code: str) -> HttpResponse:
+    host = canonical_host(request.META.get("HTTP_HOST", ""))
+    if host is None:
+        return refuse_unknown_host(request, host)
+    visitor = visitor_from(request.META, request.method or "", settings.TRUSTED_PROXIES)
+    link = link_key(site_of(host), code.encode("ascii"))
+    if (refused := refuse_network(request, visitor.address, link)) is not None:
+        return refused
+    target = find_target(host, code)
+    if not isinstance(target, Target):
+        # Record, limit and answer as for the link itself.
+        return follow(request, code)
+    visit, now = Visit.from_visitor(visitor, request.META), timezone.now()
+    refusal = checks.decide(target, visit, now)
+    if refusal is None and target.password is not None:
+        # The form and the cookie of an unlocked link belong to the path of the link itself.
+        refusal = refusals.PASSWORD
+    if refusal is None and target.is_capped:
+        refusal = refusals.CAPPED
+    if refusal is not None:
+        return refuse(request, refusal)
+    location = checks.route_of(target, visit, now).location
+    in_json = prefers_json(request)
+    body = preview_body(_path_to_follow(target, visit, code), location, in_json=in_json)
+    return preview_response(body, in_json=in_json)
 
 
 @guarded("GET", "HEAD")
@@ -125,7 +158,7 @@ def _redirect_elsewhere(request: HttpRequest, url: str, referrer_policy: str | N
     del response["Content-Type"]
     for name, value in elsewhere_headers(url, referrer_policy).items():
         response[name] = value
-    return set_outcome(response, "elsewhere")
+    return _with_label(response, "elsewhere")
 
 
 def _redirect(request: HttpRequest, target: Target, route: Route) -> HttpResponse:
@@ -133,7 +166,23 @@ def _redirect(request: HttpRequest, target: Target, route: Route) -> HttpRespons
     del response["Content-Type"]
     for name, value in redirect_headers(target, route.location).items():
         response[name] = value
-    return set_outcome(response, str(target.redirect_type))
+    return _with_label(response, str(target.redirect_type))
+
+
+def _without_destination(request: HttpRequest) -> HttpResponse:
+    """Answer a visit of a link with a click limit that is not a click: a HEAD request, a prefetch or a crawler.
+
+    A browser may show the prefetched page after a later click, so the page links to the same URL.
+    """
+    if prefers_json(request):
+        response: HttpResponse = JsonResponse({"success": True, "message": refusals.CAPPED.message})
+        response["Cache-Control"] = "no-store"
+        response["X-Content-Type-Options"] = "nosniff"
+    else:
+        context = {"refusal": refusals.CAPPED, "path": request.get_full_path()}
+        response = page(request, "redirects/without_destination.html", context)
+    response["X-Robots-Tag"] = "noindex"
+    return _with_label(response, "withheld")
 
 
 def _status(request: HttpRequest, status: int) -> int:
@@ -197,14 +246,25 @@ def _refuse_wrong_password(
 def _redirect_to_self(target: Target, visit: Visit, code: str) -> HttpResponse:
     """Post/Redirect/Get: the next GET is checked, counted and answered like any other visit."""
     response = HttpResponse(status=303)
-    response["Location"] = path_to_follow(target, visit, code)
+    response["Location"] = _path_to_follow(target, visit, code)
     response["Cache-Control"] = "no-store"
     return response
 
 
-def path_to_follow(target: Target, visit: Visit, code: str) -> str:
+def _path_to_follow(target: Target, visit: Visit, code: str) -> str:
     """Return the path of the link, with the visit's query if it may decide where the link leads."""
     query = SCAN_MARKER if visit.scanned else ""
     if target.routing is not None and visit.query.isascii() and visit.query.isprintable():
         query = visit.query
     return f"/{code}?{query}" if query else f"/{code}"
+
+
+def _with_label(response: HttpResponse, label: str) -> HttpResponse:
+    """Set the response's label in the metrics, if it is neither its status nor the reason of a refusal."""
+    response.metrics_label = label  # type: ignore[attr-defined] # attribute of this project
+    return response
+
+
+def _metrics_label(response: HttpResponse) -> str:
+    status = "unlocked" if response.status_code == _UNLOCKED else str(response.status_code)
+    return getattr(response, "metrics_label", response.headers.get("X-Refusal-Reason", status))

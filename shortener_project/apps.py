@@ -3,7 +3,7 @@ from importlib import import_module
 from django.apps import AppConfig
 from django.contrib.admin import apps as admin
 
-from shortener_project.recorded_schema.applied import connect_signals
+from shortener_project.running.schema import store_digests
 
 
 class ProjectConfig(AppConfig):
@@ -12,11 +12,11 @@ class ProjectConfig(AppConfig):
 
     def ready(self) -> None:
         import_module("shortener_project.configuration.checks")
-        connect_signals()
+        store_digests()
 
 
 class OperatorsAdminConfig(admin.AdminConfig):
     """Django's admin with a front page of today's figures."""
 
     default = False
-    default_site = "shortener_project.administration.admin_site.OperatorSite"
+    default_site = "shortener_project.admin_site.OperatorSite"

@@ -8,19 +8,22 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from shortener_project.configuration.database_timeouts import REQUESTS
+from shortener_project.configuration.database import REQUESTS
 
 # Before importing the settings, which read them.
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "shortener_project.settings")
 os.environ.setdefault("STATEMENT_TIMEOUT_MS", REQUESTS.statement)
 os.environ.setdefault("IDLE_TRANSACTION_TIMEOUT_MS", REQUESTS.idle_transaction)
 
+from django.conf import settings
+
 from common.host import metric_files, state
 from common.host.cache_versions import slots
-from common.host.guess_counts import guesses
-from common.host.process_names import rename
-from shortener_project import settings
+from common.host.processes import rename
+from common.http.urls import MAX_LINE
+from links.guess_counts import guesses
 from shortener_project.running.gunicorn_main import watch
-from shortener_project.running.open_files import connections_within, raise_limit
+from shortener_project.running.listeners import BACKLOG, connections_within, raise_limit
 from shortener_project.running.preloading import freeze
 
 # The apps read this variable when they load. If it is set, `manage.py serve` has prepared the folder.
@@ -40,7 +43,7 @@ bind = os.environ.get(
 ).split(",")
 # Only this account can access Unix sockets that gunicorn creates.
 umask = 0o177
-backlog = 2048
+backlog = BACKLOG
 worker_connections = connections_within(raise_limit())
 
 workers = settings.WEB_CONCURRENCY + settings.API_CONCURRENCY
@@ -59,7 +62,7 @@ if Path("/dev/shm").is_dir():  # noqa: S108 # gunicorn makes a file of its own t
 forwarded_allow_ips = ",".join(str(network) for network in settings.TRUSTED_PROXIES)
 # By default, gunicorn also lets these peers rewrite the path.
 forwarder_headers = ""
-limit_request_line = 8190
+limit_request_line = limit_request_field_size = MAX_LINE
 
 # All instances that run as one account would share, and delete, the same control socket.
 control_socket_disable = True

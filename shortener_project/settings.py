@@ -2,38 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import MutableMapping
 from datetime import timedelta
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
+import shortener_project
 from common.secrets import derive_key
-from shortener_project.configuration import brand_variables, click_variables, process_variables, variables
-from shortener_project.configuration.configured_database import configured_database
-from shortener_project.configuration.django_settings.cors import cors_settings
-from shortener_project.configuration.django_settings.logging import logging_settings
-from shortener_project.configuration.django_settings.openapi import openapi_settings
-from shortener_project.configuration.django_settings.rest_framework import rest_framework_settings
-from shortener_project.configuration.django_settings.sign_in import (
+from shortener_project.configuration import variables
+from shortener_project.configuration.database import configured_database
+from shortener_project.configuration.env import installation_secret, metrics_folder
+from shortener_project.configuration.sign_in import (
     check_provider_options,
     provider_settings,
     sign_in_settings,
 )
-from shortener_project.configuration.django_settings.templates import template_settings
-from shortener_project.configuration.generated import installation_secret, metrics_folder
-from shortener_project.web.static_headers import protect_static_file
 
 PROJECT_DIR = Path(__file__).resolve().parent.parent
+
+
+def _protect_static_file(headers: MutableMapping[str, str], path: str, url: str) -> None:
+    """Forbid scripts and subresources in a file that is opened directly: Swagger UI includes a page with a script."""
+    headers["Content-Security-Policy"] = (
+        "default-src 'none'; sandbox; frame-ancestors 'none'; base-uri 'none'"
+    )
+    headers["X-Content-Type-Options"] = "nosniff"
+
+
+# Each variable of the environment is a setting of the same name. Below are those from which others follow.
+globals().update(variables.read_all())
+
 VAR_DIR = variables.VAR_DIR.read()
 HOST = variables.HOST.read()
 PORT = variables.PORT.read()
 # A Unix socket, or an address with a port.
 LISTEN = HOST if HOST.startswith("/") else f"{HOST}:{PORT}"
 INTERNAL_LISTEN, INTERNAL_HOST, INTERNAL_PORT = variables.INTERNAL_LISTEN.read()
-API_QUEUE_SECONDS = process_variables.API_QUEUE_SECONDS.read()
-SILENCE_SECONDS = process_variables.SILENCE_SECONDS.read()
-CONNECTIONS_PER_ADDRESS = process_variables.CONNECTIONS_PER_ADDRESS.read()
-WEB_CONCURRENCY = process_variables.WEB_CONCURRENCY.read()
-API_CONCURRENCY = process_variables.API_CONCURRENCY.read()
 
 _base_url = variables.BASE_URL.read()
 BASE_URL = str(_base_url)
@@ -48,7 +53,7 @@ EMBEDDED_DATABASE = not DATABASE_URL
 SECRET_KEY = installation_secret(
     variables.SECRET_KEY.read(), has_own_database=bool(DATABASE_URL), var_dir=VAR_DIR
 )
-SECRET_KEY_FALLBACKS = variables.SECRET_KEY_FALLBACKS.read()
+SECRET_KEY_FALLBACKS: list[str] = variables.SECRET_KEY_FALLBACKS.read()
 
 DATABASES = {"default": configured_database()}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -56,9 +61,6 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 DEBUG = False
 # Any host may be a customer's domain. SystemHostMiddleware decides which paths each host serves.
 ALLOWED_HOSTS = ["*"]
-TRUSTED_PROXIES = variables.TRUSTED_PROXIES.read()
-# Empty: every network can reach the admin.
-ADMIN_ALLOWED_NETWORKS = variables.ADMIN_ALLOWED_NETWORKS.read()
 ROOT_URLCONF = "shortener_project.urls"
 WSGI_APPLICATION = "shortener_project.wsgi.application"
 APPEND_SLASH = False
@@ -100,12 +102,12 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "shortener_project.web.request_ids.RequestIdMiddleware",
+    "shortener_project.web.middleware.RequestIdMiddleware",
     "shortener_project.web.api_requests.ApiRequestMiddleware",
     "shortener_project.web.middleware.ContentLengthMiddleware",
     "shortener_project.web.middleware.HstsMiddleware",
-    "shortener_project.web.forwarding.UntrustedProxyMiddleware",
-    "shortener_project.web.internal_middleware.InternalListenerMiddleware",
+    "shortener_project.web.middleware.UntrustedProxyMiddleware",
+    "shortener_project.web.middleware.InternalListenerMiddleware",
     "shortener_project.web.middleware.SystemHostMiddleware",
     "shortener_project.web.middleware.AdminNetworksMiddleware",
     "corsheaders.middleware.CorsMiddleware",
@@ -122,16 +124,31 @@ MIDDLEWARE = [
     "sign_in.middleware.AccountPages",
 ]
 
-TEMPLATES = template_settings()
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        # Before the templates of the admin, whose header it replaces.
+        "DIRS": [PROJECT_DIR / "shortener_project" / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "sign_in.pages.page_context",
+            ]
+        },
+    }
+]
 
 STATIC_URL = "/static/"
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = False
 WHITENOISE_ALLOW_ALL_ORIGINS = False
-WHITENOISE_ADD_HEADERS_FUNCTION = protect_static_file
+WHITENOISE_ADD_HEADERS_FUNCTION = _protect_static_file
 
 AUTH_USER_MODEL = "accounts.User"
-PASSWORD_HASHERS = ["accounts.credentials.hashers.Argon2"]
+PASSWORD_HASHERS = ["accounts.password_hashing.Argon2"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
@@ -139,38 +156,26 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 
 SENDS_MAIL = bool(variables.EMAIL_URL.read().scheme)
-PASSWORD_LOGIN = variables.PASSWORD_LOGIN.read()
-SIGNUP = variables.SIGNUP.read()
-OIDC_ISSUER = variables.OIDC_ISSUER.read()
-OIDC_CREATE_ACCOUNTS = variables.OIDC_CREATE_ACCOUNTS.read()
-OIDC_ALLOWED_DOMAINS = variables.OIDC_ALLOWED_DOMAINS.read()
-OIDC_STAFF_GROUP = variables.OIDC_STAFF_GROUP.read()
-OIDC_LOGOUT = variables.OIDC_LOGOUT.read()
 # For all requests of one login together.
 OIDC_SECONDS = 5
-REQUIRE_2FA = variables.REQUIRE_2FA.read()
 check_provider_options(
-    OIDC_ISSUER,
-    OIDC_ALLOWED_DOMAINS=OIDC_ALLOWED_DOMAINS,
-    OIDC_CREATE_ACCOUNTS=OIDC_CREATE_ACCOUNTS,
-    OIDC_LOGOUT=OIDC_LOGOUT,
-    OIDC_STAFF_GROUP=OIDC_STAFF_GROUP,
+    variables.OIDC_ISSUER.read(),
+    OIDC_ALLOWED_DOMAINS=variables.OIDC_ALLOWED_DOMAINS.read(),
+    OIDC_CREATE_ACCOUNTS=variables.OIDC_CREATE_ACCOUNTS.read(),
+    OIDC_LOGOUT=variables.OIDC_LOGOUT.read(),
+    OIDC_STAFF_GROUP=variables.OIDC_STAFF_GROUP.read(),
 )
 globals().update(
     sign_in_settings(
         mail=variables.EMAIL_URL.read(),
         sender=variables.EMAIL_FROM.read(),
         provider=provider_settings(
-            OIDC_ISSUER, variables.OIDC_CLIENT_ID.read(), variables.OIDC_CLIENT_SECRET.read()
+            variables.OIDC_ISSUER.read(), variables.OIDC_CLIENT_ID.read(), variables.OIDC_CLIENT_SECRET.read()
         ),
-        has_password_login=PASSWORD_LOGIN,
-        signup=SIGNUP,
+        has_password_login=variables.PASSWORD_LOGIN.read(),
+        signup=variables.SIGNUP.read(),
     )
 )
-
-BRAND_NAME = brand_variables.BRAND_NAME.read()
-BRAND_LOGO = brand_variables.BRAND_LOGO.read()
-BRAND_COLOR = brand_variables.BRAND_COLOR.read()
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _base_url.is_https
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
@@ -181,9 +186,8 @@ SESSION_COOKIE_PATH = CSRF_COOKIE_PATH = "/"
 _cookie_prefix = "__Host-" if _base_url.is_https else ""
 SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = f"{_cookie_prefix}sessionid", f"{_cookie_prefix}csrftoken"
 SESSION_ENGINE = "accounts.sessions.store"
-BROWSER_SESSION_DAYS = variables.BROWSER_SESSION_DAYS.read()
 # Without use. Each change of a session extends it.
-SESSION_COOKIE_AGE = min(14, BROWSER_SESSION_DAYS) * 24 * 60 * 60
+SESSION_COOKIE_AGE = min(14, variables.BROWSER_SESSION_DAYS.read()) * 24 * 60 * 60
 SIGNING_BACKEND = "common.secrets.CurrentKeySigner"
 # Forms on the default domain must work even behind a TLS-terminating proxy that is missing from TRUSTED_PROXIES.
 CSRF_TRUSTED_ORIGINS = [BASE_URL]
@@ -192,12 +196,42 @@ FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.MemoryFileUploadHandler
 FILE_UPLOAD_MAX_MEMORY_SIZE = DATA_UPLOAD_MAX_MEMORY_SIZE = 256 * 1024
 CSRF_FAILURE_VIEW = "shortener_project.web.errors.csrf_failure"
 SECURE_HSTS_SECONDS = 31_536_000 if _base_url.is_https else 0
-# These checks look for Django's middlewares by name. HstsMiddleware, AdminPages, common.http.browser_headers, PageCsrf
-# and csrf_protect on the password page provide the same protection; tests check it on every page.
+# These checks look for Django's middlewares by name. SecurityMiddleware and XFrameOptionsMiddleware would add headers
+# to redirects and API responses, which have only those that they need. HstsMiddleware, AdminPages, PageCsrf,
+# common.http.browser_headers and csrf_protect on the password page protect what browsers show; tests check every page.
 SILENCED_SYSTEM_CHECKS = ["security.W001", "security.W002", "security.W003"]
 
-globals().update(cors_settings(variables.CORS_ALLOWED_ORIGINS.read()))
-REST_FRAMEWORK = rest_framework_settings()
+# Cross-origin requests authenticate with a header. Cookies are neither sent nor accepted.
+_origins = variables.CORS_ALLOWED_ORIGINS.read()
+CORS_ALLOW_CREDENTIALS = False
+CORS_ALLOW_ALL_ORIGINS = _origins == ["*"]
+CORS_ALLOWED_ORIGINS = [] if CORS_ALLOW_ALL_ORIGINS else _origins
+CORS_URLS_REGEX = r"^/api/"
+CORS_ALLOW_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+CORS_ALLOW_HEADERS = (
+    *("accept", "authorization", "content-type", "idempotency-key"),
+    *("if-match", "if-none-match", "prefer", "x-api-key", "x-request-id", "x-workspace"),
+)
+CORS_EXPOSE_HEADERS = (
+    *("ETag", "Idempotent-Replayed", "Preference-Applied", "Retry-After", "X-Request-ID"),
+    *("RateLimit", "RateLimit-Limit", "RateLimit-Policy", "RateLimit-Remaining", "RateLimit-Reset"),
+)
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "accounts.api_requests.authentication.ApiKeyAuthentication",
+        "accounts.api_requests.authentication.BearerAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["accounts.api_requests.permissions.HasRole"],
+    "DEFAULT_THROTTLE_CLASSES": ["accounts.api_requests.throttling.RequestThrottle"],
+    "DEFAULT_PARSER_CLASSES": ["common.rest.strict_json.StrictJSONParser"],
+    "DEFAULT_RENDERER_CLASSES": ["common.rest.envelope.JSONRenderer"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "common.rest.envelope.JSONOnly",
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "common.rest.envelope.exception_handler",
+    "UNAUTHENTICATED_USER": None,
+    "TEST_REQUEST_DEFAULT_FORMAT": "json",
+    "TEST_REQUEST_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+}
 
 SIMPLE_JWT = {
     "ACCESS_TOKEN_LIFETIME": timedelta(minutes=variables.ACCESS_TOKEN_MINUTES.read()),
@@ -217,10 +251,6 @@ RATE_LIMITS = {
     "pro": variables.RATE_LIMIT_PRO.read(),
     "enterprise": variables.RATE_LIMIT_ENTERPRISE.read(),
 }
-RATE_LIMIT_ANONYMOUS = variables.RATE_LIMIT_ANONYMOUS.read()
-RATE_LIMIT_PASSWORDS = variables.RATE_LIMIT_PASSWORDS.read()
-IDEMPOTENCY_MB = variables.IDEMPOTENCY_MB.read()
-UNKNOWN_CODE_LIMIT = variables.UNKNOWN_CODE_LIMIT.read()
 # Links per calendar month; 0: no limit.
 LINK_QUOTAS = {
     "free": variables.LINK_QUOTA_FREE.read(),
@@ -228,52 +258,100 @@ LINK_QUOTAS = {
     "enterprise": variables.LINK_QUOTA_ENTERPRISE.read(),
 }
 
-DOMAINS_PER_ACCOUNT = variables.DOMAINS_PER_ACCOUNT.read()
-QR_CODES_PER_ACCOUNT = variables.QR_CODES_PER_ACCOUNT.read()
-WORKSPACES_PER_ACCOUNT = variables.WORKSPACES_PER_ACCOUNT.read()
-WORKSPACES_PER_DAY = variables.WORKSPACES_PER_DAY.read()
 # Megabytes; 0: no limit.
 STORAGE_LIMITS = {
     "free": variables.STORAGE_MB_FREE.read(),
     "pro": variables.STORAGE_MB_PRO.read(),
     "enterprise": variables.STORAGE_MB_ENTERPRISE.read(),
 }
-# In addition to the reserved words in links.codes.reserved. Compared in lower case.
-RESERVED_CODES = variables.RESERVED_CODES.read()
 
-# Empty: the system's resolvers.
-DNS_RESOLVERS = variables.DNS_RESOLVERS.read()
-EDGE_ADDRESSES = variables.EDGE_ADDRESSES.read()
-
-GEOIP_DATABASE = click_variables.GEOIP_DATABASE.read()
 # manage.py update_geodata downloads this file. GEOIP_DATABASE overrides it.
 GEODATA_FILE = VAR_DIR / "geodata" / "city.mmdb"
-GEODATA_URL = click_variables.GEODATA_URL.read()
 
 # Shared memory that tells the processes of this host when a link changes.
 VERSIONS_FILE = VAR_DIR / "run" / "versions"
-DESTINATIONS_KEPT = process_variables.DESTINATIONS_KEPT.read()
-DESTINATIONS_MB = process_variables.DESTINATIONS_MB.read()
 # The package may be absent.
-FAST_LANE = process_variables.FAST_LANE.read() == "yes" and find_spec("fastlane") is not None
-COMPILED_LOOP = process_variables.COMPILED_LOOP.read()
+FAST_LANE = variables.FAST_LANE.read() == "yes" and find_spec("fastlane") is not None
 
-# While the database is unreachable, this host serves cached links for this long after its last contact.
-STALE_SECONDS = process_variables.STALE_SECONDS.read()
 
 CLICKS_DIR = VAR_DIR / "clicks"
-CLICK_SYNC = click_variables.CLICK_SYNC.read()
-CLICK_BACKLOG_MB = click_variables.CLICK_BACKLOG_MB.read()
-HISTORY_DAYS = variables.HISTORY_DAYS.read()
-HISTORY_MB = variables.HISTORY_MB.read()
-CLICK_RETENTION_DAYS = click_variables.CLICK_RETENTION_DAYS.read()
 
-METRICS_ALLOWED_NETWORKS = variables.METRICS_ALLOWED_NETWORKS.read()
 METRICS_DIR = metrics_folder(variables.PROMETHEUS_MULTIPROC_DIR.read(), secret=SECRET_KEY, var_dir=VAR_DIR)
 
-LOG_LEVEL = variables.LOG_LEVEL.read()
-LOG_FORMAT = variables.LOG_FORMAT.read()
-LOG_ADDRESSES = variables.LOG_ADDRESSES.read()
-LOGGING = logging_settings(level=LOG_LEVEL, form=LOG_FORMAT, addresses=LOG_ADDRESSES)
+LOGGING: dict[str, Any] = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "text": {"()": "shortener_project.running.logs.TextFormatter"},
+        "json": {"()": "shortener_project.running.logs.JSONFormatter"},
+    },
+    "filters": {
+        "redacting": {
+            "()": "shortener_project.running.logs.RedactingFilter",
+            "addresses": variables.LOG_ADDRESSES.read(),
+        },
+        "repeated": {"()": "common.repeated_lines.RepeatedLines"},
+    },
+    "handlers": {
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "formatter": variables.LOG_FORMAT.read(),
+            "filters": ["redacting", "repeated"],
+        }
+    },
+    "root": {"handlers": ["stderr"], "level": variables.LOG_LEVEL.read()},
+    "loggers": {
+        # A 4xx is the client's error, not an event for the operator; bugs reach this logger as errors.
+        "django.request": {"level": "ERROR"},
+        "django.security": {"level": "ERROR"},
+    },
+}
 
-SPECTACULAR_SETTINGS = openapi_settings(server=BASE_URL)
+SPECTACULAR_SETTINGS = {
+    "TITLE": "URL shortener",
+    "DESCRIPTION": (
+        "Short links, their statistics and the credentials to manage them.\n\n"
+        "Every response is JSON with a `success` flag; every error, whatever its status, is an `Error`. "
+        "Times are ISO 8601 in UTC. Texts must not contain NUL or lone surrogates. "
+        "Integers take no fraction or exponent; 5.0 is rejected. "
+        "Clients should ignore unknown keys."
+    ),
+    "VERSION": shortener_project.__version__,
+    "CONTACT": {"name": "The operator of this service", "url": BASE_URL},
+    "LICENSE": {"name": "MIT", "identifier": "MIT"},
+    "SERVERS": [{"url": BASE_URL}],
+    "OAS_VERSION": "3.1.0",
+    "TAGS": [
+        {"name": "Authentication", "description": "Tokens and the API key."},
+        {"name": "Account", "description": "The own account and its sessions, for people who logged in."},
+        {"name": "Links", "description": "Short links."},
+        {"name": "Domains", "description": "Custom domains for short links, verified by DNS."},
+        {
+            "name": "Analytics",
+            "description": "Clicks on short links: when, from where and with which device.",
+        },
+        {"name": "QR codes", "description": "QR code images for short links."},
+        {"name": "Workspaces", "description": "Workspaces of teams, their members and invitations."},
+        {
+            "name": "Keys",
+            "description": "API keys with scopes, for programs that need less than everything.",
+        },
+        {"name": "History", "description": "Who changed what, and former values."},
+    ],
+    # Docstrings are for developers; the descriptions in the schema modules are for API clients.
+    "DISABLE_DOCSTRING_DESCRIPTIONS": True,
+    # Requests and responses differ, above all in their required fields.
+    "COMPONENT_SPLIT_REQUEST": True,
+    # Every field of a PATCH is optional already.
+    "COMPONENT_SPLIT_PATCH": False,
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "SORT_OPERATION_PARAMETERS": False,
+    # Not drf-spectacular's hook that names choices: `common.openapi.operations` names them in lists, too.
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enum_id_removal",
+        "common.openapi.document.describe_defaults",
+        "common.openapi.document.declare_security_of_all",
+        "common.openapi.document.link_operations",
+        "common.openapi.document.share_headers",
+    ],
+}

@@ -7,7 +7,7 @@ from common.brand import LOGO_PATH
 from domains.tls import tls_allowed
 from qrcodes.urls import image_urlpatterns
 from redirects.simulation import admin as simulation_admin  # noqa: F401 # registers the admin's page of links
-from shortener_project.administration import login
+from shortener_project import admin_site
 from shortener_project.web import errors, views
 from shortener_project.web.metrics import metrics
 from shortener_project.web.schema import DocsView, SchemaView
@@ -26,7 +26,7 @@ urlpatterns = [
     path("accounts", RedirectView.as_view(url="/accounts/")),
     path("accounts/", include("sign_in.urls")),
     path("admin", RedirectView.as_view(url="/admin/")),
-    path("admin/login/", login.login),
+    path("admin/login/", admin_site.login),
     path("admin/", admin.site.urls),
     path("api", errors.not_found, {"exception": Http404()}),
     path("api/schema", SchemaView.as_view()),
@@ -36,7 +36,6 @@ urlpatterns = [
     path("api/", include("domains.urls")),
     path("api/", include("analytics.urls")),
     path("api/", include("qrcodes.urls")),
-    path("api/", include("accounts.workspaces.urls")),
     path("api/", include("domains.keys.urls")),
     path("qr/", include(image_urlpatterns)),
     path("dashboard", RedirectView.as_view(url="/dashboard/")),

@@ -1,4 +1,4 @@
-"""The WSGI application."""
+"""The WSGI application, which any WSGI server can load."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.core.handlers.wsgi import WSGIHandler
 from django.http.response import HttpResponseBase
 from django.utils.http import parse_header_parameters
 
-from common.host.internal_listener import mark_internal
+from common.http.client_address import mark_internal
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "shortener_project.settings")
 django.setup()

@@ -22,21 +22,25 @@ from django.http import HttpRequest
 from django.shortcuts import render
 from django.urls import reverse
 
-from accounts.api_requests.throttling import address_of_client
 from accounts.mails import deliver, is_plain, signature, subject_of_mail
 from accounts.models import User
-from accounts.own_account.services import set_password
-from accounts.second_factor.passkeys import handle_of
-from accounts.second_factor.policy import count_second_factors, lacks_second_factor, needs_second_factor
-from accounts.second_factor.sealing import seal_text, unseal_text
-from accounts.services import LOGIN_KNOWN_FOR, MAX_PASSWORD_CHARACTERS, login_attempt
+from accounts.second_factor import (
+    count_second_factors,
+    handle_of,
+    lacks_second_factor,
+    needs_second_factor,
+    seal_text,
+    unseal_text,
+)
+from accounts.services import LOGIN_KNOWN_FOR, MAX_PASSWORD_CHARACTERS, login_attempt, set_password
 from common.errors import TooManyAttempts
+from common.http.client_address import address_of_client
 from limits.attempts import Limit
 from limits.guessing import PER_NETWORK
 from pages.responses import refuse_attempts
 from sign_in import refusals
-from sign_in.mails import refuse_mail
-from sign_in.return_paths import is_own_page
+from sign_in.refusals import refuse_mail
+from sign_in.safe_urls import is_own_page
 
 FAILURES_ALLOWED = Limit(attempts=5, seconds=PER_NETWORK.seconds)
 

@@ -7,11 +7,10 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from accounts.api_requests.throttling import address_of_client
-from accounts.second_factor.sealing import UnreadableSecret
+from accounts.second_factor import UnreadableSecret
 from common.errors import TooManyAttempts
 from common.http.browser_headers import protect_page
-from common.http.client_address import client_network
+from common.http.client_address import address_of_client, client_network
 from limits.rates import spend_request
 from pages.responses import refuse_attempts
 from sign_in import refusals

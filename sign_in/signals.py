@@ -13,7 +13,7 @@ from django.dispatch import Signal, receiver
 from django.http import HttpRequest
 
 from accounts.models import User
-from accounts.second_factor.policy import count_second_factors, record_second_factor
+from accounts.second_factor import count_second_factors, record_second_factor
 from accounts.sessions.browser import confirm_browser, register_browser
 from accounts.sessions.lifecycle import end_other_sessions
 

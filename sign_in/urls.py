@@ -7,11 +7,8 @@ from allauth.mfa.totp import views as totp
 from allauth.mfa.webauthn import views as passkeys
 from django.urls import path, register_converter
 
-from sign_in import session_views, views
+from sign_in import sign_up, views
 from sign_in.openid_connect import views as openid_connect
-from sign_in.second_factor_changes import one_at_a_time
-from sign_in.sign_up import invitation_views
-from sign_in.sign_up import views as sign_up
 
 
 class _Base36:
@@ -38,10 +35,10 @@ urlpatterns = [
     path("signup/", sign_up.sign_up, name="account_signup"),
     path("signup/sent/", sign_up.sent, name="account_signup_sent"),
     path("signup/confirm/<str:token>/", sign_up.confirm, name="account_confirm_signup"),
-    path("invitations/<str:token>/", invitation_views.invitation, name="account_invitation"),
-    path("sessions/", session_views.sessions, name="account_sessions"),
-    path("sessions/end/", session_views.end_others, name="account_end_other_sessions"),
-    path("sessions/<uuid:session>/end/", session_views.end, name="account_end_session"),
+    path("invitations/<str:token>/", sign_up.invitation, name="account_invitation"),
+    path("sessions/", views.sessions, name="account_sessions"),
+    path("sessions/end/", views.end_all_other_sessions, name="account_end_other_sessions"),
+    path("sessions/<uuid:session>/end/", views.end_one_session, name="account_end_session"),
     path("confirm/", views.confirm, name="account_confirm"),
     path("reauthenticate/", account.reauthenticate, name="account_reauthenticate"),
     path("password/change/", views.password_change, name="account_change_password"),
@@ -61,12 +58,12 @@ urlpatterns = [
     path("2fa/", second_factor.index, name="mfa_index"),
     path("2fa/authenticate/", second_factor.authenticate, name="mfa_authenticate"),
     path("2fa/reauthenticate/", second_factor.reauthenticate, name="mfa_reauthenticate"),
-    path("2fa/totp/activate/", one_at_a_time(views.ActivateTotp.as_view()), name="mfa_activate_totp"),
-    path("2fa/totp/deactivate/", one_at_a_time(totp.deactivate_totp), name="mfa_deactivate_totp"),
+    path("2fa/totp/activate/", views.one_at_a_time(views.ActivateTotp.as_view()), name="mfa_activate_totp"),
+    path("2fa/totp/deactivate/", views.one_at_a_time(totp.deactivate_totp), name="mfa_deactivate_totp"),
     path("2fa/recovery-codes/", recovery_codes.view_recovery_codes, name="mfa_view_recovery_codes"),
     path(
         "2fa/recovery-codes/generate/",
-        one_at_a_time(recovery_codes.generate_recovery_codes),
+        views.one_at_a_time(recovery_codes.generate_recovery_codes),
         name="mfa_generate_recovery_codes",
     ),
     path(
@@ -75,7 +72,7 @@ urlpatterns = [
         name="mfa_download_recovery_codes",
     ),
     path("2fa/webauthn/", passkeys.list_webauthn, name="mfa_list_webauthn"),
-    path("2fa/webauthn/add/", one_at_a_time(passkeys.add_webauthn), name="mfa_add_webauthn"),
+    path("2fa/webauthn/add/", views.one_at_a_time(passkeys.add_webauthn), name="mfa_add_webauthn"),
     path("2fa/webauthn/login/", passkeys.login_webauthn, name="mfa_login_webauthn"),
     path(
         "2fa/webauthn/reauthenticate/",
@@ -84,8 +81,12 @@ urlpatterns = [
     ),
     path(
         "2fa/webauthn/keys/<int:pk>/remove/",
-        one_at_a_time(views.RemovePasskey.as_view()),
+        views.one_at_a_time(views.RemovePasskey.as_view()),
         name="mfa_remove_webauthn",
     ),
-    path("2fa/webauthn/keys/<int:pk>/edit/", one_at_a_time(passkeys.edit_webauthn), name="mfa_edit_webauthn"),
+    path(
+        "2fa/webauthn/keys/<int:pk>/edit/",
+        views.one_at_a_time(passkeys.edit_webauthn),
+        name="mfa_edit_webauthn",
+    ),
 ]

@@ -1,8 +1,11 @@
+"""The pages of accounts that are not allauth's own, such as the list of sessions, and changes to some of its pages."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
+from uuid import UUID
 
 from allauth.account import views as account
 from allauth.account.decorators import reauthentication_required
@@ -14,12 +17,15 @@ from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
+from accounts.caps import lock_account
 from accounts.identities import identities_of
-from accounts.second_factor.codes import accepts
+from accounts.second_factor import accepts
+from accounts.sessions.lifecycle import end_other_sessions, end_session, live_sessions
 from sign_in.adapters import SecondFactorAdapter
 
 View = Callable[..., HttpResponse]
@@ -66,7 +72,10 @@ password_reset_from_key = _for_passwords(account.password_reset_from_key)
 @require_safe
 @login_required
 def no_password(request: HttpRequest) -> HttpResponse:
-    """Without a current password to ask for, allauth would let anybody with access to the browser set one."""
+    """The page of accounts without a password.
+
+    With no current one to ask for, allauth would let anybody with access to the browser set a password.
+    """
     return render(request, "sign_in/no_password.html")
 
 
@@ -100,3 +109,53 @@ class ReauthenticateWithPasskey(ReauthenticateWebAuthnView):
         for message in form.errors.get("credential", []):
             messages.error(self.request, str(message))
         return redirect(self.passthrough_next_url(self.request.path))
+
+
+@require_safe
+@login_required
+def sessions(request: HttpRequest) -> HttpResponse:
+    """The list has no addresses, because the service stores none."""
+    listed = live_sessions(request.user)  # type: ignore[arg-type] # logged in
+    return render(request, "sign_in/sessions.html", {"sessions": listed, "current": _stored_key(request)})
+
+
+@require_POST
+@login_required
+def end_one_session(request: HttpRequest, session: UUID) -> HttpResponse:
+    """For an unknown session, or one of another account, do nothing and send the same response."""
+    end_session(request.user, session)  # type: ignore[arg-type] # logged in
+    return redirect("account_sessions")
+
+
+@require_POST
+@login_required
+def end_all_other_sessions(request: HttpRequest) -> HttpResponse:
+    end_other_sessions(request.user, _stored_key(request))  # type: ignore[arg-type] # logged in
+    return redirect("account_sessions")
+
+
+def _stored_key(request: HttpRequest) -> str | None:
+    session: Any = request.session
+    key: str | None = session.stored_key
+    return key
+
+
+_SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
+
+
+def one_at_a_time(view: View) -> View:
+    """Run each request with an unsafe method in a transaction that locks the account's row.
+
+    So the state that the view reads cannot change before it changes a factor: concurrent requests neither remove the
+    last two factors nor exceed a limit. The change and its row in the history are in the same transaction.
+    """
+
+    @wraps(view)
+    def wrapper(request: HttpRequest, *args: Any, **parameters: Any) -> HttpResponse:
+        if request.method in _SAFE_METHODS or request.user.pk is None:
+            return view(request, *args, **parameters)
+        with transaction.atomic():
+            lock_account(request.user.pk)
+            return view(request, *args, **parameters)
+
+    return wrapper

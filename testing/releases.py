@@ -13,7 +13,7 @@ import tarfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from shortener_project.recorded_schema.digests import own_digests
+from shortener_project.running.schema import own_digests
 
 REPOSITORY = Path(__file__).parents[1]
 FROZEN = Path("tests/shortener_project/frozen_migrations.txt")

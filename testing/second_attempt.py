@@ -48,7 +48,7 @@ def main(arguments: Sequence[str]) -> int:
         for attempt in range(1, ATTEMPTS + 1):
             print(f"\nAttempt {attempt} of {ATTEMPTS} with the tests that failed, alone:", flush=True)
             results = Path(folder, "results.xml")
-            if again := _run(folder, ["--all", "--randomly-seed=last", f"--junitxml={results}", *failed]):
+            if again := _run(folder, ["--randomly-seed=last", f"--junitxml={results}", *failed]):
                 return again
             if ET.parse(results).find("testsuite").get("skipped") != "0":  # noqa: S314 # a report of our own tests
                 print("A skipped test has not passed.")

@@ -17,13 +17,12 @@ from hypothesis import settings as hypothesis_settings
 from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
-from accounts.credentials.hashers import Argon2
-from accounts.credentials.hashing import account_hashing, link_hashing
+from accounts.password_hashing import Argon2, account_hashing, link_hashing
 from accounts.services import NewAccount, create_account
 from common.host import cache_versions, state
-from common.host.guess_counts import guesses
 from links.destinations.known_links import known_links
 from links.destinations.lookup import destinations
+from links.guess_counts import guesses
 from qrcodes.drawing.queue import drawing_queue
 from testing.accounts.accounts import PASSWORD, account, bearer_client, key_client
 from testing.accounts.admin import Operator

@@ -2,6 +2,9 @@
 
 One transaction commits both the changes and the response of a request. So after a crash at any point, either both are
 stored and a retry returns the stored response, or neither is and a retry executes the request.
+
+Every stored response stays valid for 24 hours. Their size is limited for each account: at the limit, new keys are
+refused and nothing is evicted.
 """
 
 from __future__ import annotations
@@ -9,8 +12,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import wraps
+from threading import Lock
 from typing import Any, NamedTuple, TypeVar, cast
 
 import orjson
@@ -19,14 +25,76 @@ from django.db import connection
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api_requests import stored_responses
-from accounts.api_requests.stored_responses import KEPT_HOURS, StoredResponsesFull
 from accounts.callers import Caller, account_of
 from accounts.models import StoredResponse, User
 from common import secrets
 from common.database import in_one_transaction
-from common.errors import Conflict, FieldError, InvalidFields, ServiceError
-from common.rest.response_warnings import attach_warnings
+from common.errors import Conflict, FieldError, InvalidFields, ServiceError, TooManyAttempts
+from common.rest.envelope import attach_warnings
+
+KEPT_HOURS = 24
+MB = 1_000_000
+# A process queries an account's total this often, and before every refusal. In between it adds its own responses.
+REFRESH_SECONDS = 60.0
+_MAX_ACCOUNTS = 10_000
+
+_KEPT = f"""
+SELECT coalesce(sum(octet_length(sealed)), 0)::bigint,
+    ceil(extract(epoch FROM min(created_at) + interval '{KEPT_HOURS} hours' - clock_timestamp()))::int
+FROM accounts_storedresponse WHERE owner_id = %s AND created_at > now() - interval '{KEPT_HOURS} hours'
+"""  # noqa: S608 # put together from constants
+
+
+class StoredResponsesFull(TooManyAttempts):
+    code = "idempotency_full"
+    message = (
+        "The stored responses of this account's Idempotency-Keys have reached their size limit. "
+        "Send the request without a key, or retry later."
+    )
+
+    def __init__(self, retry_after: int, *, limit: int) -> None:
+        super().__init__(retry_after, limit=limit, window=KEPT_HOURS * 3600)
+
+
+@dataclass(slots=True)
+class _Sum:
+    queried_at: float
+    bytes: int
+
+
+_sums: dict[int, _Sum] = {}
+_sums_lock = Lock()
+
+
+def require_space(owner: User) -> None:
+    """Raises StoredResponsesFull if the stored responses take IDEMPOTENCY_MB or more.
+
+    The last response may exceed the limit, and so may responses that other processes added since the last query.
+    """
+    limit = settings.IDEMPOTENCY_MB
+    if not limit:
+        return
+    now = time.monotonic()
+    total = _sums.get(owner.pk)
+    if total is not None and total.bytes < limit * MB and now - total.queried_at < REFRESH_SECONDS:
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(_KEPT, [owner.pk])
+        stored_bytes, oldest_expires_in = cursor.fetchone()
+    with _sums_lock:
+        if len(_sums) >= _MAX_ACCOUNTS:
+            _sums.clear()
+        _sums[owner.pk] = _Sum(now, stored_bytes)
+    if stored_bytes >= limit * MB:
+        raise StoredResponsesFull(oldest_expires_in, limit=limit)
+
+
+def _add_size(owner: User, size: int) -> None:
+    with _sums_lock:
+        total = _sums.get(owner.pk)
+        if total is not None:
+            total.bytes += size
+
 
 HEADER = "Idempotency-Key"
 REPLAYED = "Idempotent-Replayed"
@@ -61,7 +129,7 @@ class BadKey(InvalidFields):
 
 
 # The errors that idempotency adds to an action's own errors.
-REFUSALS = (BadKey(), RequestInProgress(), KeyMismatch(), StoredResponsesFull(3_600, limit=64))
+ERRORS = (BadKey(), RequestInProgress(), KeyMismatch(), StoredResponsesFull(3_600, limit=64))
 
 
 class Key(NamedTuple):
@@ -93,7 +161,7 @@ def idempotent(create: View) -> View:
 
 def takes_key(create: View) -> View:
     """Mark an action that calls ``respond_once``. The OpenAPI description then lists the header and its errors."""
-    create.idempotency_refusals = REFUSALS  # type: ignore[attr-defined] # attribute of this project
+    create.idempotency_errors = ERRORS  # type: ignore[attr-defined] # attribute of this project
     return create
 
 
@@ -127,14 +195,14 @@ def _respond_once(key: Key, request: Request, create: Callable[[], Response]) ->
         stored = StoredResponse.objects.filter(owner=key.owner, key_digest=key.digest).first()
         if stored is not None:
             return _replay(key, bytes(stored.sealed))
-        stored_responses.require_space(key.owner)
+        require_space(key.owner)
         response = create()
         # A repeated request returns the same warnings.
         attach_warnings(request, response)
         content = orjson.dumps([response.status_code, response.data], default=str)
         sealed = secrets.seal(content, purpose=_SEALING, context=key.context, secret=settings.SECRET_KEY)
         StoredResponse(owner=key.owner, key_digest=key.digest, sealed=sealed).save(force_insert=True)
-        stored_responses.add(key.owner, len(sealed))
+        _add_size(key.owner, len(sealed))
         return response
 
     return in_one_transaction(respond)

@@ -8,18 +8,18 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from accounts.callers import Caller, require_role
-from accounts.rights.scopes import CallerKey, Scope
+from accounts.rights import CallerKey, Scope
 from common.errors import KeyLimited, ScopeRequired
+from common.rest.access import Access
 
 # The actions of methods that a route does not support: DRF has a name only for OPTIONS.
 _NOT_ALLOWED = (None, "metadata")
 
 
 class HasRole(BasePermission):
-    """Compares the caller's role with that of the action in ``roles`` of the view. Refuses actions without an entry.
+    """Compares the caller's role, and first the scopes and limits of a key, with `Access` of the action in the view.
 
-    If the caller has a key with scopes, it does the same with ``scopes`` and ``limited_keys`` of the view first.
-    Refuses callers without a credential.
+    Refuses actions without an entry, and callers without a credential.
 
     Raises NotFound for a workspace of which the caller is not a member, as for an unknown one. Views that have the
     workspace in their path check it themselves.
@@ -29,26 +29,24 @@ class HasRole(BasePermission):
         caller = cast("Caller | None", request.auth)
         if caller is None:
             return False
-        if view.action not in view.roles:
+        access: Access | None = view.access.get(view.action)
+        if access is None:
             # DRF responds with 405 to a method that the route does not support.
             return view.action in _NOT_ALLOWED
-        required = view.roles[view.action]
         if caller.key is not None:
-            _require_scope(caller.key, view)
-        if required is None or view.has_workspace_in_path:
-            return True
-        require_role(caller.role, required)
+            _require_scope(caller.key, access)
+        if access.role is not None and not view.has_workspace_in_path:
+            require_role(caller.role, access.role)
         return True
 
 
-def _require_scope(key: CallerKey, view: Any) -> None:
+def _require_scope(key: CallerKey, access: Access) -> None:
     """Raises ScopeRequired or KeyLimited."""
-    required = view.scopes.get(view.action)
-    if required is None:
+    if access.scope is None:
         raise KeyLimited(_WITHOUT_SCOPE)
-    if not key.scopes & Scope(required).bit:
-        raise ScopeRequired(required)
-    if key.is_limited and view.action not in view.limited_keys:
+    if not key.scopes & Scope(access.scope).bit:
+        raise ScopeRequired(access.scope)
+    if key.is_limited and not access.limited:
         raise KeyLimited
 
 

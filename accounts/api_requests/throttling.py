@@ -9,8 +9,8 @@ from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
 from accounts.callers import Caller
-from accounts.rights.plans import requests_per_minute
-from common.http.client_address import client_address, client_network
+from accounts.rights import requests_per_minute
+from common.http.client_address import address_of_client, client_network
 from limits.rates import Rate, rate_of, spend_request
 
 
@@ -28,16 +28,8 @@ class RequestThrottle(BaseThrottle):
         return True
 
 
-def address_of_client(request: Any) -> str:
-    """``request`` is Django's or DRF's."""
-    meta = request.META
-    return client_address(
-        meta.get("REMOTE_ADDR", ""), meta.get("HTTP_X_FORWARDED_FOR", ""), settings.TRUSTED_PROXIES
-    )
-
-
 def _counted(request: Request) -> Rate | None:
-    """None without a limit."""
+    """Count the request, unless authentication has done so. Returns None if the caller has no limit."""
     caller = request.auth
     if isinstance(caller, Caller):
         limit = requests_per_minute(caller.plan)

@@ -7,9 +7,10 @@ from common.rest.api import ApiViewSet
 
 
 class TokenOnlyViewSet(ApiViewSet):
-    """For what only a person who logged in can do; a key cannot."""
+    """Base of the views for what only a person who logged in can do; a key cannot."""
 
     authentication_classes = [BearerAuthentication]
+    takes_keys = False
 
     def get_authenticators(self) -> list[BaseAuthentication]:
         return [BearerAuthentication(is_only_method=True)]

@@ -1,4 +1,3 @@
 """The history of changes. `recording.authored_transaction` names the author of the changes in a transaction, `reading`
-lists them, and `retention` deletes old ones. `views` is the API of a workspace's history. The history of a single
-object shares its `serializers` and `representations`.
+lists them. `views` is the API of a workspace's history; the histories of single objects use its `HistoryQuery`.
 """

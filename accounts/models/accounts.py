@@ -11,7 +11,7 @@ from django.contrib.auth.models import PermissionsMixin
 from django.db import models
 from django.db.models.functions import Now
 
-from accounts.rights.plans import Plan
+from accounts.rights import Plan
 from common.ids import new_public_id
 
 
@@ -88,7 +88,7 @@ class ApiKey(models.Model):
 
 
 def new_handle() -> bytes:
-    """Of the recommended and greatest length (WebAuthn 3, 14.6.1)."""
+    """A random handle of the recommended and greatest length (WebAuthn 3, 14.6.1)."""
     return secrets.token_bytes(64)
 
 

@@ -6,7 +6,7 @@ from django.db import models
 from django.db.models.functions import Now
 
 from accounts.models.workspaces import Workspace
-from accounts.rights.scopes import Scope, scopes_of
+from accounts.rights import Scope, scopes_of
 from common.ids import new_public_id
 
 MAX_NAME = 100

@@ -7,9 +7,7 @@ from datetime import timedelta
 from django.db import models
 from django.db.models.functions import Now
 
-from accounts.rights.plans import Plan
-from accounts.rights.roles import Role
-from accounts.rights.scopes import CallerKey
+from accounts.rights import CallerKey, Plan, Role
 from common.ids import new_public_id
 
 INVITATION_DAYS = 7

@@ -14,10 +14,10 @@ from django.db import connection, transaction
 from django.db.models import DateTimeField, Q
 from django.db.models.functions import Coalesce, Now
 
-from accounts.credentials.tokens import issue_access_token, password_fingerprint
+from accounts.callers import USE_SECONDS
 from accounts.models import Session, User
 from accounts.sessions.lifecycle import insert_session, issue_time, lock_password
-from accounts.sessions.queries import USE_SECONDS
+from accounts.sessions.tokens import issue_access_token, password_fingerprint
 from common.database import read_first
 from common.errors import Forbidden
 
@@ -96,6 +96,6 @@ def token_for_browser(user: User, browser_session: str) -> BrowserToken | None:
 
 
 def record_use(browser_session: str) -> None:
-    """For the list of sessions, exact to USE_SECONDS."""
+    """Record the time of use for the list of sessions, exact to USE_SECONDS."""
     with connection.cursor() as cursor:
         cursor.execute(_RECORD_USE, [browser_session])

@@ -11,15 +11,14 @@ from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
-from accounts.credentials.tokens import (
+from accounts.models import EndReason, Session, User
+from accounts.sessions.tokens import (
     ACCESS_LIFETIME,
     REFRESH_LIFETIME,
     TokenPair,
     issue_tokens,
     password_fingerprint,
 )
-from accounts.models import EndReason, Session, User
-from accounts.sessions.queries import live_sessions
 from common.errors import ServiceError
 
 MAX_SESSIONS = 50
@@ -46,6 +45,16 @@ class SessionEnded(ServiceError):
     status = 401
     code = "not_authenticated"
     message = "The token is not valid or has expired."
+
+
+def live_sessions(user: User) -> QuerySet[Session]:
+    """The sessions that have a valid token, newest first. The last access token can outlive the refresh tokens."""
+    return Session.objects.filter(
+        user=user,
+        ended_at=None,
+        expires_at__gt=Now() - ACCESS_LIFETIME,
+        password_fingerprint=password_fingerprint(user),
+    ).order_by("-id")
 
 
 def start_session(user: User, user_agent: str = "") -> TokenPair | None:
@@ -86,7 +95,7 @@ def insert_session(
 
 
 def issue_time() -> datetime:
-    """By this host's clock, which also verifies the tokens. In whole seconds, as in a token."""
+    """The time by this host's clock, which also verifies the tokens. In whole seconds, as in a token."""
     return timezone.now().replace(microsecond=0)
 
 

@@ -12,13 +12,14 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import F, QuerySet
 from django.db.models.functions import Now
+from django.utils.crypto import constant_time_compare
 
-from accounts.credentials.tokens import Claims, TokenPair, issue_tokens, read_refresh_token
 from accounts.history.recording import record_change
-from accounts.models import EndReason, Session
-from accounts.second_factor.policy import lacks_second_factor
+from accounts.models import EndReason, Session, User
+from accounts.second_factor import lacks_second_factor
 from accounts.sessions.lifecycle import end, issue_time
-from accounts.sessions.queries import session_of_refresh_token
+from accounts.sessions.tokens import Claims, TokenPair, issue_tokens, password_fingerprint, read_refresh_token
+from common.database import read_first
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +32,7 @@ def rotate_tokens(refresh_token: str) -> TokenPair | None:
     None also while the account lacks a second factor that it needs: REQUIRE_2FA may be newer than the session.
     """
     claims = read_refresh_token(refresh_token)
-    session = None if claims is None else session_of_refresh_token(claims)
+    session = None if claims is None else _session_of(claims)
     if claims is None or session is None or lacks_second_factor(session.user):
         return None
     issued_at = _advance(session, claims) or _last_advanced(session, claims)
@@ -41,6 +42,26 @@ def rotate_tokens(refresh_token: str) -> TokenPair | None:
     if _end_reused(session, claims):
         _report_reuse(session)
     return None
+
+
+def _session_of(claims: Claims) -> Session | None:
+    """The session, with its account, unless the session has ended or the token is from before a change of password.
+
+    Sessions of browsers have no refresh tokens.
+    """
+    sessions = Session.objects.select_related("user").filter(
+        public_id=claims.session,
+        browser_session=None,
+        ended_at=None,
+        user__public_id=claims.account,
+        user__is_active=True,
+    )
+    session = read_first(sessions.first)
+    return session if session is not None and _has_password(session.user, claims) else None
+
+
+def _has_password(user: User, claims: Claims) -> bool:
+    return constant_time_compare(claims.password_fingerprint, password_fingerprint(user))
 
 
 def _end_reused(session: Session, claims: Claims) -> bool:
@@ -86,7 +107,7 @@ def _unchanged(session: Session, claims: Claims) -> QuerySet[Session]:
 
 
 def _report_reuse(session: Session) -> None:
-    """For the operator. The row of the session records the time and the reason."""
+    """Tell the operator. The row of the session records the time and the reason."""
     log.warning(
         "A refresh token was used twice, so it may have been stolen. Its session was ended.",
         extra={"fields": {"account": str(session.user.public_id), "session": str(session.public_id)}},

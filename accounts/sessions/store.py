@@ -16,11 +16,11 @@ from django.db.models import Exists, OuterRef, Q, Subquery
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from accounts.callers import USE_SECONDS
 from accounts.models import EndReason
 from accounts.models import Session as ApiSession
 from accounts.sessions.browser import record_use
 from accounts.sessions.lifecycle import end
-from accounts.sessions.queries import USE_SECONDS
 from common import secrets
 
 _PURPOSE = "session-sealing"
@@ -59,7 +59,7 @@ class SessionStore(db.SessionStore):
         return {} if content is None else self.serializer().loads(content)
 
     def _get_session_from_db(self) -> AbstractBaseSession | None:
-        """None also if the session was ended from another browser or through the API, or a login lasts no longer."""
+        """The row. None also if another browser or the API ended the session, or a login lasts no longer."""
         registered = ApiSession.objects.filter(browser_session=OuterRef("session_key"))
         lifetime = timedelta(days=settings.BROWSER_SESSION_DAYS)
         session = (
@@ -88,7 +88,7 @@ class SessionStore(db.SessionStore):
         return expiry if self._ends_at is None else min(expiry, self._ends_at)
 
     def record_use(self) -> None:
-        """For the account's list of sessions, at most once a minute."""
+        """Record the time of use for the account's list of sessions, at most once a minute."""
         last, key = self._last_used_at, self.stored_key
         if last is not None and key is not None and timezone.now() - last > timedelta(seconds=USE_SECONDS):
             record_use(key)

@@ -14,16 +14,20 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
-from accounts.capacity.caps import lock_count
+from accounts.caps import lock_count
 from accounts.history.recording import authored_transaction, record_change
 from accounts.mails import is_plain, send_mail, spend_mail
 from accounts.models import Invitation, Member, User, Workspace
 from accounts.models.workspaces import INVITATION_DAYS
-from accounts.rights.roles import Role
-from accounts.workspaces.ownership import require_free_membership, require_free_ownership
+from accounts.rights import Role
 from accounts.workspaces.selectors import pending_invitations
-from accounts.workspaces.services import PersonalWorkspace, require_member
-from accounts.workspaces.withdrawals import withdraw_invitations
+from accounts.workspaces.services import (
+    PersonalWorkspace,
+    require_free_membership,
+    require_free_ownership,
+    require_member,
+    withdraw_invitations,
+)
 from common.errors import Conflict, Forbidden, NotFound
 
 MAX_PENDING = 100

@@ -5,7 +5,7 @@ from __future__ import annotations
 from drf_spectacular.utils import extend_schema_serializer
 
 from accounts.models.workspaces import INVITATION_DAYS
-from accounts.rights.roles import Role
+from accounts.rights import Role
 from accounts.workspaces.invitations import (
     MAX_MEMBERS,
     MAX_PENDING,
@@ -15,27 +15,22 @@ from accounts.workspaces.invitations import (
     TooManyInvitations,
     TooManyMembers,
 )
-from accounts.workspaces.ownership import MAX_MEMBERSHIPS, TooManyWorkspaces
-from accounts.workspaces.representations import (
-    TOKEN,
-    invitation_object,
-    member_object,
-    read_workspace_object,
-    workspace_object,
-)
 from accounts.workspaces.serializers import (
     CreateWorkspaceSerializer,
     InviteSerializer,
     UpdateMemberSerializer,
     UpdateWorkspaceSerializer,
 )
-from accounts.workspaces.services import LastOwner, PersonalWorkspace, WorkspaceNotEmpty
+from accounts.workspaces.services import (
+    MAX_MEMBERSHIPS,
+    LastOwner,
+    PersonalWorkspace,
+    TooManyWorkspaces,
+    WorkspaceNotEmpty,
+)
 from common.errors import RoleRequired
-from common.openapi.enumerations import name_choices
-from common.openapi.operations import Operation, describe
-from common.openapi.refusals import invalid
-from common.openapi.response_fields import text
-from common.openapi.responses import Representation
+from common.openapi.error_examples import invalid
+from common.openapi.operations import Operation, describe, name_choices
 from common.rest.fields import DIRECTION_REFUSED
 
 name_choices("Role", Role.values)
@@ -51,19 +46,10 @@ _ROLES = (
     "A viewer reads; an editor also changes links and QR codes; an admin also changes domains and members;"
     " an owner also changes owners and deletes the workspace."
 )
-_WORKSPACE = workspace_object.nested("workspace")
 _BLANK = invalid("name", "blank", "This field may not be blank.")
 _DIRECTION = invalid("name", "direction", DIRECTION_REFUSED)
 _OWNER_REQUIRED = RoleRequired(Role.OWNER)
 _TOO_MANY_WORKSPACES = TooManyWorkspaces(10)
-_new_invitation = Representation(
-    "NewInvitation",
-    *invitation_object.fields,
-    text(
-        "token", None, TOKEN, "Shown once. The recipient accepts with POST /api/invitations/{token}/accept."
-    ),
-)
-
 describe_workspaces = describe(
     "Workspaces",
     of="workspace",
@@ -73,7 +59,6 @@ describe_workspaces = describe(
         "The personal workspace, and then the others from the oldest.",
         description="A workspace owns links, domains, QR codes and quotas. Name it in header `X-Workspace` of other"
         f" calls to act in it. {_ROLES}",
-        data=[workspace_object.listed("workspaces")],
     ),
     create=Operation(
         "createWorkspace",
@@ -82,36 +67,29 @@ describe_workspaces = describe(
         description="It gets the plan of your account. It shares the account's limits on stored data, domains and QR"
         " codes, and on the free plan also those on requests and links per month."
         " An account can create a limited number of workspaces in a day.",
-        message="Workspace created successfully.",
-        status=201,
-        data=[_WORKSPACE],
         examples=[{"name": "Marketing"}],
-        refusals=[_BLANK, _DIRECTION, _TOO_MANY_WORKSPACES],
+        errors=[_BLANK, _DIRECTION, _TOO_MANY_WORKSPACES],
     ),
     retrieve=Operation(
         "getWorkspace",
         "Read a workspace.",
         "The workspace.",
         description="Its plan, limits and stored bytes, and your role.",
-        data=[read_workspace_object.nested("workspace")],
     ),
     partial_update=Operation(
         "updateWorkspace",
         "Rename a workspace.",
         "The workspace.",
         description="You can send back the whole object: all fields but the name are ignored.",
-        message="Workspace updated successfully.",
-        data=[_WORKSPACE],
         examples=[{"name": "Marketing"}],
-        refusals=[_BLANK, _DIRECTION],
+        errors=[_BLANK, _DIRECTION],
     ),
     destroy=Operation(
         "deleteWorkspace",
         "Delete an empty workspace.",
         "The workspace is deleted.",
         description="Move or delete its links and domains first.",
-        message="Workspace deleted successfully.",
-        refusals=[PersonalWorkspace(), WorkspaceNotEmpty()],
+        errors=[PersonalWorkspace(), WorkspaceNotEmpty()],
     ),
 )
 
@@ -123,7 +101,6 @@ describe_members = describe(
         "List the members of a workspace.",
         "The members, in the order in which they joined.",
         description=_ROLES,
-        data=[member_object.listed("members")],
     ),
     partial_update=Operation(
         "updateMember",
@@ -131,10 +108,8 @@ describe_members = describe(
         "The member.",
         description=f"{_ROLES} Pending invitations of the member to a role that the member may no longer offer are"
         " withdrawn.",
-        message="Member updated successfully.",
-        data=[member_object.nested("member")],
         examples=[{"role": "editor"}],
-        refusals=[
+        errors=[
             invalid("role", "invalid_choice", '"x" is not a valid choice.'),
             _OWNER_REQUIRED,
             _TOO_MANY_WORKSPACES,
@@ -146,8 +121,7 @@ describe_members = describe(
         "Remove a member, or leave.",
         "The account is no longer a member.",
         description="Admins remove others; every member can leave. The member's links stay.",
-        message="Member removed successfully.",
-        refusals=[RoleRequired(Role.ADMIN), _OWNER_REQUIRED, LastOwner()],
+        errors=[RoleRequired(Role.ADMIN), _OWNER_REQUIRED, LastOwner()],
     ),
 )
 
@@ -159,7 +133,6 @@ describe_invitations = describe(
         "List the pending invitations of a workspace.",
         "The invitations, newest first, without their tokens.",
         description="Invitations that are neither accepted nor expired.",
-        data=[invitation_object.listed("invitations")],
     ),
     create=Operation(
         "createInvitation",
@@ -168,11 +141,8 @@ describe_invitations = describe(
         description=f"The token works once and for {INVITATION_DAYS} days. A workspace has at most {MAX_PENDING}"
         f" pending invitations and {MAX_MEMBERS} members, and an account is a member of at most {MAX_MEMBERSHIPS}"
         " workspaces.",
-        message="Invitation created successfully.",
-        status=201,
-        data=[_new_invitation.nested("invitation")],
         examples=[{"role": "editor", "email": "grace@example.com"}],
-        refusals=[
+        errors=[
             invalid("role", "invalid_choice", '"x" is not a valid choice.'),
             invalid("email"),
             _OWNER_REQUIRED,
@@ -185,7 +155,6 @@ describe_invitations = describe(
         "Withdraw an invitation.",
         "Its token no longer works.",
         description="The token of a withdrawn invitation is refused like an unknown one.",
-        message="Invitation withdrawn successfully.",
     ),
 )
 
@@ -197,9 +166,7 @@ describe_acceptance = describe(
         "The workspace.",
         description="Takes an access token only. The invitation works once, and not while the account of its inviter"
         " is disabled.",
-        message="Invitation accepted successfully.",
-        data=[_WORKSPACE],
-        refusals=[
+        errors=[
             InvitationNotFound(),
             InvitationForAnother(),
             TooManyMembers(),

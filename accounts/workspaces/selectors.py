@@ -16,7 +16,7 @@ def memberships_of(account: User) -> QuerySet[Member]:
 
 
 def find_membership(account: User, public_id: str) -> Member | None:
-    """None if the account is not a member of the workspace with this id, or the workspace does not exist."""
+    """The account's membership of the workspace with this id, or None without one."""
     identifier = parse_public_id(public_id)
     return (
         None
@@ -26,10 +26,10 @@ def find_membership(account: User, public_id: str) -> Member | None:
 
 
 def members_of(workspace: Workspace) -> QuerySet[Member]:
-    """In the order in which they joined."""
+    """The members, in the order in which they joined."""
     return Member.objects.filter(workspace=workspace).select_related("user").order_by("created_at", "user_id")
 
 
 def pending_invitations(workspace: Workspace) -> QuerySet[Invitation]:
-    """The newest first."""
+    """The invitations that neither were accepted nor have expired, the newest first."""
     return Invitation.objects.filter(workspace=workspace, expires_at__gt=Now()).order_by("-id")

@@ -4,17 +4,16 @@ from typing import Any
 
 from rest_framework import serializers
 
-from accounts.rights.roles import Role
-from accounts.workspaces.representations import member_object, read_workspace_object
+from accounts.representations import member_object, read_workspace_object
+from accounts.rights import Role
 from common.rest.fields import Name
-from common.rest.json_serializers import Object
 
 
 class CreateWorkspaceSerializer(serializers.Serializer[Any]):
     name = Name(max_length=100)
 
 
-class UpdateWorkspaceSerializer(Object):
+class UpdateWorkspaceSerializer(serializers.Serializer[Any]):
     """Clients may send back the whole object."""
 
     returned = read_workspace_object.names
@@ -22,7 +21,7 @@ class UpdateWorkspaceSerializer(Object):
     name = Name(max_length=100, required=False)
 
 
-class UpdateMemberSerializer(Object):
+class UpdateMemberSerializer(serializers.Serializer[Any]):
     """Clients may send back the whole object."""
 
     returned = member_object.names
@@ -31,7 +30,7 @@ class UpdateMemberSerializer(Object):
 
 
 class _Email(serializers.EmailField):
-    """In lower case before validation: some letters are longer in lower case."""
+    """An address, put into lower case before validation: some letters are longer in lower case."""
 
     def to_internal_value(self, data: Any) -> str:
         return str(super().to_internal_value(data)).lower()

@@ -1,4 +1,4 @@
-"""Changes of workspaces and their members."""
+"""The limits on the workspaces that an account owns or joins, checked wherever a membership or an owner is added."""
 
 from __future__ import annotations
 
@@ -9,16 +9,78 @@ from django.db import IntegrityError, connection
 from django.dispatch import Signal
 
 from accounts.callers import require_role
-from accounts.capacity.caps import limits_owner, lock_count
+from accounts.caps import limits_owner, lock_account, lock_count
 from accounts.history.recording import authored_transaction, name_author, record_change
 from accounts.models import Invitation, Member, User, Workspace
-from accounts.rights.plans import Plan
-from accounts.rights.roles import Role
-from accounts.workspaces.ownership import require_free_membership, require_free_ownership
-from accounts.workspaces.withdrawals import withdraw_invitations
+from accounts.rights import Plan, Role
 from common.database import in_one_transaction
-from common.errors import Conflict, NotFound, RoleRequired, WorkspaceNotFound
+from common.errors import Conflict, Forbidden, NotFound, RoleRequired, WorkspaceNotFound
 from limits.attempts import Limit, spend_attempt
+
+# The list of workspaces is not paginated.
+MAX_MEMBERSHIPS = 1_000
+
+
+class TooManyMemberships(Forbidden):
+    code = "quota_exceeded"
+    message = f"An account may be a member of at most {MAX_MEMBERSHIPS} workspaces."
+
+
+class TooManyWorkspaces(Forbidden):
+    code = "quota_exceeded"
+
+    def __init__(self, cap: int) -> None:
+        super().__init__(f"An account may own at most {cap} workspaces besides its personal one.")
+
+
+def require_free_ownership(account: User) -> None:
+    """Lock the account's row and count its workspaces: the count is valid until the transaction ends.
+
+    A caller that also locks the workspace does so before, so that no two transactions wait for each other. Raises
+    TooManyWorkspaces.
+    """
+    lock_account(account.pk)
+    cap = settings.WORKSPACES_PER_ACCOUNT
+    owned = Member.objects.filter(user=account, role=Role.OWNER, workspace__account=None)
+    if cap and owned.count() >= cap:
+        raise TooManyWorkspaces(cap)
+
+
+def require_free_membership(account: User) -> None:
+    """Lock the account's row and count its memberships, like `require_free_ownership`. Raises TooManyMemberships."""
+    lock_account(account.pk)
+    if Member.objects.filter(user=account).count() >= MAX_MEMBERSHIPS:
+        raise TooManyMemberships
+
+
+# Runs in the caller's transaction, which names the author.
+_WITHDRAW = """
+DELETE FROM accounts_invitation
+WHERE workspace_id = %(workspace)s AND (
+    public_id = %(invitation)s OR invited_by_id = %(inviter)s AND role = coalesce(%(role)s, role)
+)
+RETURNING accounts_record_change(
+    workspace_id, public_id, 'invitation.withdrawn', jsonb_build_object('role', role), '{}'
+)
+"""
+
+
+def withdraw_invitations(
+    workspace_id: int,
+    *,
+    public_id: UUID | None = None,
+    inviter_id: int | None = None,
+    role: Role | None = None,
+) -> int:
+    """Withdraw the invitation with this id, or all of this inviter, and return their number.
+
+    With ``role``, withdraw only those invitations of the inviter that offer this role.
+    """
+    values = {"workspace": workspace_id, "invitation": public_id, "inviter": inviter_id, "role": role}
+    with connection.cursor() as cursor:
+        cursor.execute(_WITHDRAW, values)
+        return int(cursor.rowcount)
+
 
 # From the sequence of the accounts, so that a team's workspace never has the number of an account.
 _NEXT_NUMBER = "SELECT nextval(pg_get_serial_sequence('accounts_user', 'id'))"
@@ -118,7 +180,10 @@ def _delete(workspace: Workspace, actor: User) -> None:
 
 
 def change_role(*, workspace: Workspace, actor: User, member_id: UUID, role: Role | None) -> Member:
-    """Without ``role``, the member stays as it is. Raises NotFound, RoleRequired, LastOwner or TooManyWorkspaces."""
+    """Give a member this role. Without ``role``, the member keeps the former one.
+
+    Raises NotFound, RoleRequired, LastOwner or TooManyWorkspaces.
+    """
     with authored_transaction():
         member, actors_role = _lock_member(workspace, actor, member_id)
         if role is None:

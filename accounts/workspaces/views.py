@@ -1,24 +1,24 @@
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, cast
 from uuid import UUID
 
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from accounts.api_requests.idempotency import idempotent
 from accounts.api_requests.token_only import TokenOnlyViewSet
 from accounts.callers import Caller, account_of, require_role
 from accounts.models import Member, Workspace
-from accounts.rights.roles import Role
-from accounts.rights.scopes import Scope
-from accounts.workspaces import invitations, selectors, services
-from accounts.workspaces.representations import (
+from accounts.representations import (
     invitation_object,
     member_object,
+    new_invitation,
     read_workspace_object,
     workspace_object,
 )
+from accounts.rights import Role, Scope
+from accounts.workspaces import invitations, selectors, services
 from accounts.workspaces.schema import (
     describe_acceptance,
     describe_invitations,
@@ -31,28 +31,33 @@ from accounts.workspaces.serializers import (
     UpdateMemberSerializer,
     UpdateWorkspaceSerializer,
 )
+from common.rest.access import OWN_ACCOUNT, Access
 from common.rest.api import ApiViewSet
-from common.rest.envelope import ok
+from common.rest.returns import returns
 
 
 class _InWorkspace(ApiViewSet):
     has_workspace_in_path = True
     # The caller in the workspace of the path.
     membership: Member
-    fields: dict[str, Any]
+
+    @cached_property
+    def fields(self) -> dict[str, Any]:
+        """The validated body. Raises InvalidFields."""
+        return self.read_body()
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Require the role of the action in the workspace of the path. As in other views, validate the body first."""
         super().initial(request, *args, **kwargs)
-        required = self.roles.get(self.action)
-        if required is None:
+        access = self.access.get(self.action)
+        if access is None or access.role is None:
             return
         if self.action in self.bodies:
-            self.fields = self.read_body()
+            _ = self.fields
         membership = selectors.find_membership(account_of(request), kwargs["id"])
         if membership is not None and not _is_reachable(request, membership):
             membership = None
-        require_role(None if membership is None else Role(membership.role), required)
+        require_role(None if membership is None else Role(membership.role), access.role)
         assert membership is not None  # noqa: S101 # `require_role` raises otherwise
         self.membership = membership
 
@@ -67,44 +72,39 @@ def _is_reachable(request: Request, membership: Member) -> bool:
 class WorkspaceViewSet(_InWorkspace):
     lookup_url_kwarg = "id"
     bodies = {"create": CreateWorkspaceSerializer, "partial_update": UpdateWorkspaceSerializer}
-    roles = {
-        "list": None,
-        "create": None,
-        "retrieve": Role.VIEWER,
-        "partial_update": Role.ADMIN,
-        "destroy": Role.OWNER,
-    }
     # A key belongs to one workspace: it neither lists the others nor creates or deletes any.
-    scopes = {
-        "list": None,
-        "create": None,
-        "retrieve": Scope.MEMBERS_WRITE,
-        "partial_update": Scope.MEMBERS_WRITE,
-        "destroy": None,
+    access = {
+        "list": OWN_ACCOUNT,
+        "create": OWN_ACCOUNT,
+        "retrieve": Access(Role.VIEWER, Scope.MEMBERS_WRITE),
+        "partial_update": Access(Role.ADMIN, Scope.MEMBERS_WRITE),
+        "destroy": Access(Role.OWNER, None),
     }
 
-    def list(self, request: Request) -> Response:
+    @returns(200, workspaces=[workspace_object])
+    def list(self, request: Request) -> dict[str, Any]:
         members = selectors.memberships_of(account_of(request))
-        return ok({"workspaces": list(map(workspace_object, members))})
+        return {"workspaces": list(map(workspace_object, members))}
 
     @idempotent
-    def create(self, request: Request) -> Response:
-        member = services.create_workspace(creator=account_of(request), **self.read_body())
-        data = {"workspace": workspace_object(member)}
-        return ok(data, "Workspace created successfully.", status=201)
+    @returns(201, "Workspace created successfully.", workspace=workspace_object)
+    def create(self, request: Request) -> dict[str, Any]:
+        member = services.create_workspace(creator=account_of(request), **self.fields)
+        return {"workspace": workspace_object(member)}
 
-    def retrieve(self, request: Request, id: str) -> Response:
-        return ok({"workspace": read_workspace_object(self.membership)})
+    @returns(200, workspace=read_workspace_object)
+    def retrieve(self, request: Request, id: str) -> dict[str, Any]:
+        return {"workspace": read_workspace_object(self.membership)}
 
-    def partial_update(self, request: Request, id: str) -> Response:
+    @returns(200, "Workspace updated successfully.", workspace=workspace_object)
+    def partial_update(self, request: Request, id: str) -> dict[str, Any]:
         if self.fields:
             services.rename_workspace(workspace=self.membership.workspace, **self.fields)
-        data = {"workspace": workspace_object(self.membership)}
-        return ok(data, "Workspace updated successfully.")
+        return {"workspace": workspace_object(self.membership)}
 
-    def destroy(self, request: Request, id: str) -> Response:
+    @returns(200, "Workspace deleted successfully.")
+    def destroy(self, request: Request, id: str) -> None:
         services.delete_workspace(workspace=self.membership.workspace, actor=account_of(request))
-        return ok(message="Workspace deleted successfully.")
 
 
 @describe_members
@@ -112,64 +112,69 @@ class MemberViewSet(_InWorkspace):
     lookup_url_kwarg = "memberId"
     bodies = {"partial_update": UpdateMemberSerializer}
     # Every member can leave; `services.remove_member` requires more to remove another one.
-    roles = {"list": Role.VIEWER, "partial_update": Role.ADMIN, "destroy": Role.VIEWER}
-    scopes = dict.fromkeys(roles, Scope.MEMBERS_WRITE)
+    access = {
+        "list": Access(Role.VIEWER, Scope.MEMBERS_WRITE),
+        "partial_update": Access(Role.ADMIN, Scope.MEMBERS_WRITE),
+        "destroy": Access(Role.VIEWER, Scope.MEMBERS_WRITE),
+    }
 
-    def list(self, request: Request, id: str) -> Response:
+    @returns(200, members=[member_object])
+    def list(self, request: Request, id: str) -> dict[str, Any]:
         members = selectors.members_of(self.membership.workspace)
-        return ok({"members": list(map(member_object, members))})
+        return {"members": list(map(member_object, members))}
 
-    def partial_update(self, request: Request, id: str, memberId: UUID) -> Response:
+    @returns(200, "Member updated successfully.", member=member_object)
+    def partial_update(self, request: Request, id: str, memberId: UUID) -> dict[str, Any]:
         member = services.change_role(
             workspace=self.membership.workspace,
             actor=account_of(request),
             member_id=memberId,
             role=Role(self.fields["role"]) if self.fields else None,
         )
-        return ok({"member": member_object(member)}, "Member updated successfully.")
+        return {"member": member_object(member)}
 
-    def destroy(self, request: Request, id: str, memberId: UUID) -> Response:
+    @returns(200, "Member removed successfully.")
+    def destroy(self, request: Request, id: str, memberId: UUID) -> None:
         services.remove_member(
             workspace=self.membership.workspace, actor=account_of(request), member_id=memberId
         )
-        return ok(message="Member removed successfully.")
 
 
 @describe_invitations
 class InvitationViewSet(_InWorkspace):
     lookup_url_kwarg = "invitationId"
     bodies = {"create": InviteSerializer}
-    roles = dict.fromkeys(("list", "create", "destroy"), Role.ADMIN)
-    scopes = dict.fromkeys(roles, Scope.MEMBERS_WRITE)
+    access = dict.fromkeys(("list", "create", "destroy"), Access(Role.ADMIN, Scope.MEMBERS_WRITE))
 
-    def list(self, request: Request, id: str) -> Response:
+    @returns(200, invitations=[invitation_object])
+    def list(self, request: Request, id: str) -> dict[str, Any]:
         pending = selectors.pending_invitations(self.membership.workspace)
-        return ok({"invitations": list(map(invitation_object, pending))})
+        return {"invitations": list(map(invitation_object, pending))}
 
-    def create(self, request: Request, id: str) -> Response:
-        """Without an Idempotency-Key: a stored response would contain the token for a day."""
+    @returns(201, "Invitation created successfully.", invitation=new_invitation)
+    def create(self, request: Request, id: str) -> dict[str, Any]:
+        """Takes no Idempotency-Key: a stored response would contain the token for a day."""
         invitation, token = invitations.invite(
             workspace=self.membership.workspace,
             inviter=account_of(request),
             role=Role(self.fields["role"]),
             email=self.fields.get("email", ""),
         )
-        data = {"invitation": {**invitation_object(invitation), "token": token}}
-        return ok(data, "Invitation created successfully.", status=201)
+        return {"invitation": {**invitation_object(invitation), "token": token}}
 
-    def destroy(self, request: Request, id: str, invitationId: UUID) -> Response:
+    @returns(200, "Invitation withdrawn successfully.")
+    def destroy(self, request: Request, id: str, invitationId: UUID) -> None:
         invitations.withdraw(
             workspace=self.membership.workspace, actor=self.membership.user, public_id=invitationId
         )
-        return ok(message="Invitation withdrawn successfully.")
 
 
 @describe_acceptance
 class AcceptanceViewSet(TokenOnlyViewSet):
     lookup_url_kwarg = "token"
-    roles = {"create": None}
+    access = {"create": OWN_ACCOUNT}
 
-    def create(self, request: Request, token: str) -> Response:
+    @returns(200, "Invitation accepted successfully.", workspace=workspace_object)
+    def create(self, request: Request, token: str) -> dict[str, Any]:
         member = invitations.accept(account=account_of(request), token=token)
-        data = {"workspace": workspace_object(member)}
-        return ok(data, "Invitation accepted successfully.")
+        return {"workspace": workspace_object(member)}

@@ -30,8 +30,8 @@ from common.host.metrics import count_click_to_database, count_database_error
 from common.http.client_address import client_site
 from common.repeated_lines import REPEATED
 from common.secrets import derive_key
-from links.clicks.claims import Claim, claim_click
-from links.destinations.group_claims import claim_clicks
+from links.availability import Closed
+from links.click_claims import claim_click, claim_clicks
 
 KINDS = {"click": Kind.CLICK, "head": Kind.HEAD, "prefetch": Kind.PREFETCH, "crawler": Kind.CRAWLER}
 
@@ -59,8 +59,10 @@ def record_unknown_code(visitor: Visitor, domain_id: int | None) -> None:
     _record(visitor, domain_id or 0, UNKNOWN_CODE)
 
 
-def record_claimed_click(visitor: Visitor, link_id: int, *, is_shared: bool, branch: int = 0) -> Claim:
-    """Claim one click of a capped link, if one is left, and record it in the same statement.
+def record_claimed_click(
+    visitor: Visitor, link_id: int, *, is_shared: bool, branch: int = 0
+) -> Closed | None:
+    """Claim one click of a capped link, if one is left, and record it in the same statement. Return why not, or None.
 
     ``is_shared``: the link limits the clicks per visitor. ``branch``: see `record_visit`. The record is stored in the
     database, which decides the claim: claim and record agree even if this process is killed. Raises database errors.
@@ -71,10 +73,11 @@ def record_claimed_click(visitor: Visitor, link_id: int, *, is_shared: bool, bra
     return claim_click(link_id=link_id, record=ADD_CLAIMED, values={"record": content}, visitors=visitors)
 
 
-def record_claimed_clicks(payloads: Sequence[bytes]) -> list[bool]:
+def record_claimed_clicks(payloads: Sequence[bytes]) -> list[Closed | None]:
     """`record_claimed_click` for many visits, each by its encoded record, of links without a limit per visitor.
 
-    Return for each whether its click is claimed. Raises NotClaimed, or a database error if the outcome is unknown.
+    Return for each why its click is not claimed, or None. Raises NotClaimed, or a database error if the outcome is
+    unknown.
     """
     links = [subject_and_kind(payload)[0] for payload in payloads]
     sealed = [seal_record(with_flag(payload, COUNTED)) for payload in payloads]

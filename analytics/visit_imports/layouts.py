@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from django.utils.dateparse import parse_datetime
 
 from common.errors import FieldError, InvalidFields
-from links.transfer.layout_values import Row, first_value, host_and_code, iso_time
+from links.transfer.import_layouts import Row, first_value, host_and_code, iso_time
 
 FIRST_DAY = date(2000, 1, 1)
 

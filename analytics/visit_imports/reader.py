@@ -10,7 +10,7 @@ from typing import TextIO
 
 from analytics.visit_imports.layouts import LAYOUTS, Layout
 from common.errors import InvalidFields
-from links.transfer.import_reader import Unreadable, raw_rows
+from links.transfer.import_files import Unreadable, raw_rows
 
 # Refused rows that are kept for the report.
 MAX_REFUSALS = 100

@@ -15,8 +15,8 @@ from analytics.counting.tables.imported_days import Days, add_days, new_clicks
 from analytics.visit_imports.reader import ShortLink, Visits
 from domains.models import Domain
 from domains.selectors import verified_domains
-from links.codes.format import is_inherited_code
-from links.codes.namespace import CodeKey, links_of
+from links.code_claims import CodeKey, links_of
+from links.codes import is_inherited_code
 from links.short_urls import short_url
 
 # Days of links in one transaction.

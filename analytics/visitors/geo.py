@@ -16,7 +16,7 @@ import iptocc
 from django.conf import settings
 
 from analytics.visitors.geo_file import UNKNOWN_LOCATION, Attribution, CityFile, Location, known_country
-from common.http.ip_numbers import ip_number, is_global
+from common.http.client_address import ip_number, is_global
 
 __all__ = ["Attribution", "GeoDatabase", "Location", "attribution", "geo"]
 

@@ -7,7 +7,7 @@ from ipaddress import IPv4Network, IPv6Network
 from typing import Literal
 
 from analytics.visitors.useragent import AGENT_CHARACTERS, is_crawler
-from common.http.client_address import client_address
+from common.http.client_address import address_from
 from links.short_urls import SCAN_MARKER
 
 Kind = Literal["click", "head", "prefetch", "crawler"]
@@ -38,9 +38,7 @@ def visitor_from(
     """The visitor from a WSGI environment."""
     user_agent = agent_text(meta.get("HTTP_USER_AGENT", ""))
     return Visitor(
-        address=client_address(
-            meta.get("REMOTE_ADDR", ""), meta.get("HTTP_X_FORWARDED_FOR", ""), trusted_proxies
-        ),
+        address=address_from(meta, trusted_proxies),
         user_agent=user_agent,
         referrer=referrer_text(meta.get("HTTP_REFERER", "")),
         kind=kind_of(

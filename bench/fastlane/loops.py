@@ -100,7 +100,7 @@ def _runtime(library: str) -> str:
 
 
 def _run(seed: int, count: int) -> int:
-    from fastlane.compiled.loading import load
+    from fastlane.compiled.event_loop import load
     from testing.fastlane.conversations import conversations
     from testing.fastlane.loops import difference
 

@@ -16,7 +16,7 @@ from accounts.models import User, Workspace
 from accounts.services import create_account
 from common.ids import new_public_id
 from domains.models import Domain, DomainStatus
-from links.codes.format import CODE_ALPHABET
+from links.codes import CODE_ALPHABET
 from links.selectors import tag_key
 
 # The links were created within so many days, evenly.

@@ -24,7 +24,7 @@ from bench.harness.results import record
 from bench.harness.running import installation
 from bench.harness.stack import service_folder
 from bench.slow_clients.holders import HOST
-from shortener_project.running.open_files import connections_within, raise_limit
+from shortener_project.running.listeners import connections_within, raise_limit
 from testing.service.caddy import Caddy, caddy_before
 from testing.service.running import Service
 

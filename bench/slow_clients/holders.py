@@ -14,7 +14,7 @@ import ssl
 import sys
 from contextlib import suppress
 
-from shortener_project.running.open_files import raise_limit
+from shortener_project.running.listeners import raise_limit
 from testing.adversary.slow import KINDS
 
 HOST = "sho.test"

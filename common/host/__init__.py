@@ -1,9 +1,8 @@
 """State that the processes of one host share.
 
-`cache_versions` invalidates caches. `state` records known changes and the last contact with the database, and
-`missed_changes` the gaps in the notifications. `guess_counts` limits requests for unknown codes. `metrics` counts
-events, and `metric_files` shares the counts between processes.
+`cache_versions` invalidates caches. `state` records known changes, gaps in the notifications, and the last contact
+with the database, and `primary` which server this host uses. `metrics` counts events, and `metric_files` shares the
+counts between processes. `vitals` has signs of life, and `processes` names and priorities.
 
-`internal_listener` recognises requests of the operator's programs. `unknown_hosts` and `untrusted_proxies` warn the
-operator about hosts and proxies that are not set up. `priority` and `process_names` are for background processes.
+`untrusted_proxies` warns the operator about proxies that are not set up, at most as often as `limited_warnings` says.
 """

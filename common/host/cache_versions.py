@@ -132,7 +132,7 @@ def bump_all() -> None:
 
 def expire_caches() -> None:
     """Expire all cached entries, because notifications may have been missed. Entries kept for database outages remain
-    usable for a while (`common.host.missed_changes`). Call it like ``bump``.
+    usable for a while (`common.host.state`). Call it like ``bump``.
     """
     _run_now_and_on_commit(_renew_all, _renew_all)
 

@@ -29,7 +29,7 @@ class Number:
         os.register_at_fork(after_in_child=self.release)
 
     def get(self) -> int:
-        """Raises OSError."""
+        """Return the number, and take one first if this process has none. Raises OSError."""
         if self._number is None:
             self._number = self._take()
         return self._number
@@ -74,7 +74,7 @@ def share(folder: Path) -> None:
 
 
 def create(folder: Path) -> None:
-    """Raises OSError."""
+    """Create the folder for this account only. Raises OSError, also if it belongs to another account."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if folder.stat().st_uid != os.geteuid():
         raise PermissionError(f"{folder} belongs to another account.")

@@ -118,10 +118,7 @@ def collect_counted() -> Iterator[Metric]:
 def count_redirects(lane: str, outcome: str, number: int = 1) -> None:
     """Count requests for links.
 
-    ``lane`` is ``fast`` or ``django``. ``outcome`` is the visitor's result: ``301`` or ``302`` to the destination,
-    ``withheld`` (a page without the destination of a capped link, for requests that are not clicks), ``elsewhere``
-    (the domain's fallback URL), ``unlocked`` (correct password), or the reason of a refusal (`redirects.refusals`),
-    where ``unknown_code`` is a ``not_found`` on one of the service's hosts.
+    ``lane`` is ``fast`` or ``django``. ``outcome`` is the visitor's result; docs/monitoring.md lists them.
     """
     _redirects(lane, outcome).inc(number)
 

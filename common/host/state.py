@@ -5,6 +5,11 @@ notifications. This file shows which links *did* change. So the host can serve a
 outage, however often its version was renewed. The file also records when the host last heard from the database, and
 which database server it uses (`common.host.primary`).
 
+The server does not repeat the notifications of a gap. So the host may have missed a change to any link that it had
+read before the gap ended, and it may use such a link for only STALE_SECONDS after the last contact before the gap.
+Gaps that begin within the same fraction of STALE_SECONDS count as one, so that a flapping connection needs no more
+space.
+
 The file survives restarts of processes, but not of the machine: after a system crash, the last changes may be
 missing from the disk.
 """
@@ -33,7 +38,7 @@ UNHEARD_SECONDS = 2.0
 NUMBERS = 1 << 22
 _NUMBER_BYTES = 4
 _HEADER_BYTES = 64
-# Slots for gaps in the notifications, see `common.host.missed_changes`.
+# Slots for gaps in the notifications.
 GAPS = 64
 _GAPS_BYTES = (2 * GAPS + 1) * 8
 # Positions in the header. Former releases use 3 and 6.
@@ -177,3 +182,36 @@ def digest(text: str) -> int:
 def microseconds() -> int:
     """The time since the machine booted, the same for all processes of the host."""
     return time.clock_gettime_ns(_CLOCK) // 1000
+
+
+# The words of the shared file: for each gap its start and its end, then the end of the last gap that was dropped.
+_DROPPED = 2 * GAPS
+
+
+def note_gap(end: int) -> None:
+    """Record a gap from the last contact until ``end``, in microseconds. Call it before ``state.note_heard``.
+
+    A process killed in between changes nothing: the next call records a longer gap.
+    """
+    words, start = mapped().gaps, last_heard()
+    # There is one slot more than fractions of STALE_SECONDS. So a gap that is overwritten began STALE_SECONDS ago or
+    # more.
+    fraction = max(1, settings.STALE_SECONDS * 1_000_000 // (GAPS - 1))
+    slot = 2 * (start // fraction % GAPS)
+    if words[slot] // fraction != start // fraction:
+        words[_DROPPED] = max(words[_DROPPED], words[slot + 1])
+        words[slot] = start
+    words[slot + 1] = max(words[slot + 1], end)
+
+
+def is_usable(read_at: int) -> bool:
+    """Whether the host may still use what it began to read at ``read_at`` (`state.microseconds`)."""
+    words = mapped().gaps
+    if read_at < words[_DROPPED]:
+        return False
+    starts = [words[slot] for slot in range(0, 2 * GAPS, 2) if read_at < words[slot + 1]]
+    if not starts:
+        return True
+    missing_since = max(read_at, min(starts))
+    stale_seconds: int = settings.STALE_SECONDS
+    return microseconds() - missing_since <= stale_seconds * 1_000_000

@@ -25,7 +25,7 @@ _BEATS, _SILENT, _FAILURES, _COUNTED = range(4)
 
 
 class Vitals:
-    """Of one process and those that replace it. Each value has one writer."""
+    """The signs of life of one process and those that replace it. Each value has one writer."""
 
     def __init__(self) -> None:
         self._words = memoryview(mmap.mmap(-1, mmap.PAGESIZE)).cast("Q")
@@ -72,12 +72,12 @@ def create(name: str) -> Vitals:
 
 
 def adopt(vitals: Vitals) -> None:
-    """From now on, this process beats there."""
+    """Let this process beat there from now on."""
     _own[:] = [vitals]
 
 
 def of_all() -> Iterator[tuple[str, Vitals]]:
-    """By name. Empty if this process does not run below `manage.py serve`."""
+    """Yield the vitals of all processes with their names; none if this process does not run below `serve`."""
     yield from _of_all.items()
 
 
@@ -97,7 +97,7 @@ def beat_around(execute: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def sleep(seconds: float) -> None:
-    """As `time.sleep`, with beats."""
+    """Sleep as `time.sleep` does, and beat meanwhile."""
     end = time.monotonic() + seconds
     while (left := end - time.monotonic()) > 0:
         beat()

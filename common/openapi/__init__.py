@@ -1,6 +1,6 @@
 """The OpenAPI description: `operations.describe` for views, `responses.Representation` for objects in responses.
 
-`response_fields` has short forms for the fields of an object, `enumerations` names choices, and `pagination` and
-`response_warnings` are parts of several responses. `refusals` describes errors. `hooks` adds what drf-spectacular
-omits, such as links between operations.
+`operations` also names choices, `responses` has short forms for fields and the parts that several responses share, and
+`error_examples` describes errors. `document` has what all operations share, and adds what drf-spectacular omits, such
+as links between operations.
 """

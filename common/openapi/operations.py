@@ -1,22 +1,20 @@
-"""The OpenAPI description of operations.
-
-Derived from the view: credentials, the path parameter, the query, the body and its limit, and whether it takes an
-``Idempotency-Key``.
-"""
+"""Named components for choices, so that generated clients have one readable type for each set of choices."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from drf_spectacular.extensions import OpenApiSerializerExtension, OpenApiSerializerFieldExtension
 from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.plumbing import build_choice_field
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import (
     Direction,
     OpenApiExample,
     OpenApiParameter,
+    OpenApiRequest,
     OpenApiResponse,
     extend_schema,
     extend_schema_field,
@@ -26,15 +24,76 @@ from rest_framework.fields import BooleanField, CharField
 from rest_framework.serializers import Serializer
 
 from common.errors import KeyLimited, NotFound, RoleRequired, ScopeRequired, WorkspaceNotFound
-from common.openapi.headers import HAS_ETAG, IDEMPOTENCY_KEY, IF_MATCH, PREFER, WORKSPACE
-from common.openapi.hooks import NEXT_OPERATIONS, NextOperations
-from common.openapi.refusals import KEY_EXPIRED, NO_CREDENTIAL, bad_bodies, refusal_responses, unknown_field
-from common.openapi.requests import request_body
-from common.openapi.response_warnings import WARNINGS
-from common.openapi.responses import Field, Representation
+from common.openapi.document import (
+    HAS_ETAG,
+    IDEMPOTENCY_KEY,
+    IF_MATCH,
+    NEXT_OPERATIONS,
+    PREFER,
+    WORKSPACE,
+    NextOperations,
+)
+from common.openapi.error_examples import (
+    KEY_EXPIRED,
+    NO_CREDENTIAL,
+    bad_bodies,
+    error_responses,
+    unknown_field,
+)
+from common.openapi.responses import WARNINGS, Field, Representation
+from common.rest.access import OWN_ACCOUNT, Access
 from common.rest.api import ApiViewSet
 from common.rest.fields import Boolean, DateTime, QueryBoolean
-from common.rest.handling import NoFields
+from common.rest.returns import Returned
+from common.rest.unknown_fields import NoFields
+
+_NAMES: dict[tuple[Any, ...], str] = {}
+
+
+def name_choices(component: str, values: Iterable[Any]) -> None:
+    """Name the component of every ``ChoiceField`` with exactly these values. Other choices stay inline."""
+    _NAMES[tuple(values)] = component
+
+
+class _ChoiceExtension(OpenApiSerializerFieldExtension):
+    target_class = "rest_framework.fields.ChoiceField"
+
+    def get_name(self) -> str | None:
+        return _NAMES.get(tuple(self.target.choices))
+
+    def map_serializer_field(self, auto_schema: AutoSchema, direction: Direction) -> dict[str, Any]:
+        schema: dict[str, Any] = build_choice_field(self.target)
+        return schema
+
+
+def request_body(
+    serializer: type[Serializer[Any]] | None,
+    examples: Sequence[Mapping[str, Any]],
+    placeholders: Mapping[str, str],
+) -> OpenApiRequest | None:
+    """``placeholders``: values that the reader must replace before an example succeeds, by field."""
+    if serializer is None:
+        return None
+    names = ["Example"] if len(examples) == 1 else [f"Example {n + 1}" for n in range(len(examples))]
+    return OpenApiRequest(
+        serializer,
+        examples=[
+            OpenApiExample(name, dict(value), description=_instructions(value, placeholders))
+            for name, value in zip(names, examples, strict=True)
+        ],
+    )
+
+
+def _instructions(value: Any, placeholders: Mapping[str, str]) -> str:
+    names = _names(value)
+    return " ".join(f"Replace `{name}` with {text}." for name, text in placeholders.items() if name in names)
+
+
+def _names(value: Any) -> set[str]:
+    if isinstance(value, Mapping):
+        return set(value).union(*map(_names, value.values()))
+    return set().union(*map(_names, value)) if isinstance(value, list) else set()
+
 
 View = TypeVar("View", bound=type[ApiViewSet])
 
@@ -69,7 +128,7 @@ class _TextExtension(OpenApiSerializerFieldExtension):
 
 
 class _StrictObjectExtension(OpenApiSerializerExtension):
-    target_class = "common.rest.json_serializers.StrictObject"
+    target_class = "common.rest.fields.StrictObject"
     match_subclasses = True
 
     def map_serializer(self, auto_schema: AutoSchema, direction: Direction) -> dict[str, Any]:
@@ -98,31 +157,24 @@ class _Succeeded(BooleanField):
 
 @dataclass(frozen=True)
 class Operation:
-    """One action of a view. ``returns`` describes the successful response, ``message`` is the sentence in it.
+    """One action of a view, in words. ``returns`` describes the successful response, which the view declares.
 
-    ``beside`` are the response's keys next to ``data``. ``files`` replaces both for responses other than JSON, by
-    media type. ``refusals`` are the action's own errors, and ``next_operations`` its OpenAPI links. An example of
-    the request succeeds as it stands, or once the reader has replaced its ``placeholders``. ``parameters``
-    are those that the view does not declare. ``has_etag``: the response has the version of the object, and an update
-    takes ``If-Match``.
+    ``files`` replaces it for responses other than JSON, by media type. ``errors`` are the action's own errors, and
+    ``next_operations`` its OpenAPI links. An example of the request succeeds as it stands, or once the reader has
+    replaced its ``placeholders``. ``parameters`` are those that the view does not declare.
     """
 
     id: str
     summary: str
     returns: str = ""
-    message: str | None = None
-    data: Sequence[Field] = ()
-    beside: Sequence[Field] = ()
-    files: Mapping[str, OpenApiResponse] | None = None
-    status: int = 200
+    files: Mapping[str, OpenApiResponse] = field(default_factory=dict)
     component: str = ""
     examples: Sequence[Mapping[str, Any]] = ()
     placeholders: Mapping[str, str] = field(default_factory=dict)
     parameters: Sequence[OpenApiParameter] = ()
-    refusals: Sequence[Exception] = ()
+    errors: Sequence[Exception] = ()
     description: str = field(kw_only=True)
     next_operations: NextOperations | None = None
-    has_etag: bool = False
 
 
 def describe(tag: str, of: str = "", **operations: Operation) -> Callable[[View], View]:
@@ -144,21 +196,23 @@ def _schema(
         key, text = getattr(view, "lookup_url_kwarg", None) or "id", f"The `_id` of the {of}."
         parameters.append(OpenApiParameter(key, str, OpenApiParameter.PATH, description=text))
     responses: dict[Any, OpenApiResponse] = dict(
-        refusal_responses([*operation.refusals, *_derived_refusals(of, view, name)])
+        error_responses([*operation.errors, *_derived_errors(of, view, name)])
     )
-    if operation.files is None:
-        responses[operation.status] = _success(operation)
+    returned: Returned | None = getattr(action, "returned", None)
+    if returned is not None:
+        responses[returned.status] = _success(operation, returned)
     else:
-        responses |= {(operation.status, media_type): file for media_type, file in operation.files.items()}
+        responses |= {(200, media_type): file for media_type, file in operation.files.items()}
     if name in view.queries:
         parameters.append(view.queries[name])
         responses[414] = _TOO_LONG
-    if view.roles.get(name) is not None and not view.has_workspace_in_path:
+    if _access(view, name).role is not None and not view.has_workspace_in_path:
         parameters.append(WORKSPACE)
     parameters.append(PREFER)
-    if hasattr(action, "idempotency_refusals"):
+    if hasattr(action, "idempotency_errors"):
         parameters.append(IDEMPOTENCY_KEY)
-    if operation.has_etag and name == "update":
+    has_etag = returned is not None and returned.has_etag
+    if has_etag and name == "update":
         parameters.append(IF_MATCH)
     if operation.next_operations is not None:
         NEXT_OPERATIONS[operation.id] = operation.next_operations
@@ -170,11 +224,11 @@ def _schema(
         parameters=parameters,
         request=request_body(view.bodies.get(name), operation.examples, operation.placeholders),
         responses=responses,
-        extensions={HAS_ETAG: True} if operation.has_etag else None,
+        extensions={HAS_ETAG: True} if has_etag else None,
     )
 
 
-def _derived_refusals(of: str, view: type[ApiViewSet], name: str) -> Iterator[Exception]:
+def _derived_errors(of: str, view: type[ApiViewSet], name: str) -> Iterator[Exception]:
     action = getattr(view, name)
     options = getattr(action, "kwargs", {})
     if _METHODS.get(name) or "post" in getattr(action, "mapping", {}):
@@ -183,24 +237,29 @@ def _derived_refusals(of: str, view: type[ApiViewSet], name: str) -> Iterator[Ex
     yield unknown_field(view.bodies.get(name) or view.queries.get(name) or NoFields)
     if view.authentication_classes:
         yield NO_CREDENTIAL
-    if name in view.scopes:
+    access = _access(view, name)
+    role = access.role
+    if name in view.access and view.takes_keys:
         yield KEY_EXPIRED
-        yield from _refusals_of_keys(view, name)
-    role = view.roles.get(name)
+        yield from _errors_of_keys(access)
     if role is not None:
         yield WorkspaceNotFound()
     if role not in (None, _LEAST_ROLE):
         yield RoleRequired(role)
     if _is_on_one_object(of, action, name):
         yield NotFound(f"{of[0].upper()}{of[1:]} not found.")
-    yield from getattr(action, "idempotency_refusals", ())
+    yield from getattr(action, "idempotency_errors", ())
 
 
-def _refusals_of_keys(view: type[ApiViewSet], name: str) -> Iterator[Exception]:
-    scope = view.scopes[name]
-    if scope is not None:
-        yield ScopeRequired(scope)
-    if scope is None or name not in view.limited_keys:
+def _access(view: type[ApiViewSet], name: str) -> Access:
+    """Views that need no credential have no entry."""
+    return view.access.get(name, OWN_ACCOUNT)
+
+
+def _errors_of_keys(access: Access) -> Iterator[Exception]:
+    if access.scope is not None:
+        yield ScopeRequired(access.scope)
+    if access.scope is None or not access.limited:
         yield KeyLimited()
 
 
@@ -209,15 +268,15 @@ def _is_on_one_object(of: str, action: Any, name: str) -> bool:
     return bool(getattr(action, "detail", of and name in _ON_ONE_OBJECT))
 
 
-def _success(operation: Operation) -> OpenApiResponse:
+def _success(operation: Operation, returned: Returned) -> OpenApiResponse:
     name = operation.component or operation.id[0].upper() + operation.id[1:]
     fields = [Field("success", None, _Succeeded(), True)]
-    if operation.message is not None:
+    if returned.message is not None:
         sentence = CharField(help_text="One sentence for people.")
-        fields.append(Field("message", None, sentence, operation.message))
-    fields += operation.beside
-    if operation.data:
-        fields.append(Representation(f"{name}Data", *operation.data).nested("data"))
+        fields.append(Field("message", None, sentence, returned.message))
+    fields += returned.beside
+    if returned.data:
+        fields.append(Representation(f"{name}Data", *returned.data).nested("data"))
     fields += WARNINGS
     body = Representation(f"{name}Response", *fields)
     return OpenApiResponse(body.serializer, operation.returns, [OpenApiExample("Example", body.example)])

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from copy import deepcopy
 from functools import cached_property
 from operator import attrgetter
@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import fields
 from rest_framework.serializers import Serializer
+
+from common.rest.fields import DateTime, iso_utc
 
 Source = str | Callable[[Any], Any] | None
 Schema = fields.Field[Any, Any, Any, Any]
@@ -95,3 +97,89 @@ def _altered(schema: Schema, **options: Any) -> Schema:
     # The child of a list knows its list.
     copy: Schema = type(schema)(*original._args, **{**deepcopy(original._kwargs), **options})
     return copy
+
+
+def text(
+    name: str, source: Source, example: Any = ..., help_text: str | None = None, **options: Any
+) -> Field:
+    return Field(name, source, fields.CharField(help_text=help_text, **options), example)
+
+
+def identifier(name: str, source: Source, example: str) -> Field:
+    return text(name, source, example, label=name)
+
+
+def public_id(example: str) -> Field:
+    # The renderer writes UUIDs as text, faster than str().
+    return identifier("_id", "public_id", example)
+
+
+def number(
+    name: str, source: Source, example: Any = ..., help_text: str | None = None, **options: Any
+) -> Field:
+    return Field(name, source, fields.IntegerField(help_text=help_text, **options), example)
+
+
+def count(name: str, source: Source = None, example: int = 0, help_text: str | None = None) -> Field:
+    return number(name, source, example, help_text, min_value=0)
+
+
+def flag(
+    name: str, source: Source, example: Any = ..., help_text: str | None = None, **options: Any
+) -> Field:
+    return Field(name, source, fields.BooleanField(help_text=help_text, **options), example)
+
+
+def choice(
+    name: str, source: Source, values: Sequence[Any], example: Any, help_text: str | None = None
+) -> Field:
+    return Field(name, source, fields.ChoiceField(values, help_text=help_text), example)
+
+
+def moment(name: str, attribute: str | None, example: Any = ..., **options: Any) -> Field:
+    """An attribute that holds a datetime, or None where ``options`` allow it."""
+    return Field(name, None if attribute is None else _moment_of(attribute), DateTime(**options), example)
+
+
+def _moment_of(attribute: str) -> Any:
+    read = attrgetter(attribute)
+
+    def get(value: Any) -> str | None:
+        moment = read(value)
+        return None if moment is None else iso_utc(moment)
+
+    return get
+
+
+_WARNING = Representation(
+    "ResponseWarning",
+    text("field", None, help_text="Path in the request body, or the name of a query parameter."),
+    text("code", None, help_text="The kind of warning, for programs, such as `unknown_field`."),
+    text("message", None, help_text="One sentence for people."),
+)
+# The optional keys of a response, and of each result of a bulk call.
+WARNINGS = (
+    _WARNING.listed("warnings", required=False, help_text="Problems that did not stop the request.")._replace(
+        example=...
+    ),
+    number(
+        "moreWarnings",
+        None,
+        help_text="The number of warnings that `warnings` omits.",
+        required=False,
+        min_value=1,
+    ),
+)
+
+
+def pagination_representation(component: str, is_capped: str | None = None) -> Representation:
+    """The description of ``pagination``; ``is_capped`` describes ``totalIsCapped``, if the list has that key."""
+    capped = [] if is_capped is None else [flag("totalIsCapped", None, help_text=is_capped, required=False)]
+    return Representation(
+        component,
+        number("page", None, 1, min_value=1),
+        number("limit", None, 20, min_value=1),
+        count("total", example=1),
+        count("pages", example=1),
+        *capped,
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -14,9 +15,45 @@ from psycopg.pq import TransactionStatus
 
 from common.host import primary, state
 from common.host.cache_versions import Renewal
-from common.postgresql import abandoned, admission
-from common.postgresql.bounded import BoundedConnection
-from common.postgresql.circuit import Circuit
+from common.postgresql import servers, timeouts
+from common.postgresql.timeouts import BoundedConnection
+
+# A refused connection costs almost nothing, and the server may accept the next one. An unresponsive server blocks a
+# thread for the whole timeout.
+SLOW_SECONDS = 1.0
+# After a slow failure, no thread connects for this long.
+RETRY_SECONDS = 0.5
+# While one thread tries, the others do not, for at most this long.
+TRIAL_SECONDS = 5.0
+
+
+class Circuit:
+    """A circuit breaker of a process: without it, each request would wait for an unresponsive database."""
+
+    def __init__(self) -> None:
+        self._open_until: float | None = None
+        self._lock = threading.Lock()
+
+    def allows_attempt(self) -> bool:
+        """Whether the caller may try to connect. It must then call ``succeeded`` or ``failed``."""
+        with self._lock:
+            now = time.monotonic()
+            if self._open_until is None:
+                return True
+            if now < self._open_until:
+                return False
+            self._open_until = now + TRIAL_SECONDS
+            return True
+
+    def succeeded(self) -> None:
+        with self._lock:
+            self._open_until = None
+
+    def failed(self, seconds: float) -> None:
+        """Report a failed attempt and its duration."""
+        with self._lock:
+            self._open_until = time.monotonic() + RETRY_SECONDS if seconds >= SLOW_SECONDS else None
+
 
 _circuit = Circuit()
 
@@ -37,23 +74,23 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         """Raises psycopg.OperationalError at once while the database is known to be unavailable.
 
-        Former primaries and standbys are refused, see `common.postgresql.admission`.
+        Former primaries and standbys are refused, see `common.postgresql.servers`.
         """
         response_seconds = self.settings_dict.get("RESPONSE_SECONDS")
         if response_seconds is None:
-            connection, server = admission.connect(self._open, conn_params)
+            connection, server = servers.connect(self._open, conn_params)
             self._server = server.number
             return connection
         if not state.is_prepared():
             raise psycopg.OperationalError("The database is not prepared yet.")
-        if abandoned.limit_reached():
+        if timeouts.limit_reached():
             raise psycopg.OperationalError("The database has not finished earlier statements.")
         if not _circuit.allows_attempt():
             raise psycopg.OperationalError("A recent attempt to connect to the database timed out.")
         self.isolation_level = IsolationLevel.READ_COMMITTED
         started = time.monotonic()
         try:
-            bounded, server = admission.connect(BoundedConnection.connect_in_autocommit, conn_params)
+            bounded, server = servers.connect(BoundedConnection.connect_in_autocommit, conn_params)
         except BaseException:
             _circuit.failed(time.monotonic() - started)
             raise
@@ -72,7 +109,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         super().ensure_connection()
 
     def prepared_cursor(self) -> Any:
-        """See `common.database.prepared_cursor`."""
+        """Return a cursor that prepares its statements, see `common.database.prepared_cursor`."""
         self.close_if_health_check_failed()
         self.ensure_connection()
         with self.wrap_database_errors:

@@ -1,4 +1,4 @@
-"""The parts of the REST API that all apps share: `api` (base views), `envelope` (responses and errors), `strict_json`
-(request bodies), `handling` and `known_names` (unknown fields), `fields`, `lists` and `json_serializers` (validation),
-`versions` (conditional updates), `response_warnings`, `pagination`.
+"""The parts of the REST API that all apps share: `api` (base views), `access` (who may call an action), `returns`
+(what it returns), `envelope` (the shape of responses and errors), `strict_json` (request bodies), `fields`
+(validation), `unknown_fields` and `pagination`.
 """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
 from functools import cache, cached_property
 from typing import Any, cast
@@ -15,9 +15,9 @@ from rest_framework.viewsets import ViewSet
 
 from common.errors import LengthRequired
 from common.http.current_request import SERVICE, Actor, actor
-from common.rest.handling import Handling, NoFields, prefers_strict
-from common.rest.known_names import SerializerType
-from common.rest.response_warnings import add_warnings, attach_warnings
+from common.rest.access import Access
+from common.rest.envelope import add_warnings, attach_warnings
+from common.rest.unknown_fields import Handling, NoFields, SerializerType, prefers_strict
 
 _WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
@@ -37,15 +37,10 @@ class ApiViewSet(ViewSet):
     # The serializers of the query and of the body, by action. An action without one reads nothing of it.
     queries: Mapping[str, SerializerType] = {}
     bodies: Mapping[str, SerializerType] = {}
-    # The role that each action requires in the caller's workspace, or None if it concerns the caller's own account
-    # in any workspace. An action without an entry refuses everybody.
-    roles: Mapping[str, str | None] = {}
-    # The scope that each action requires of a key with scopes, or None if it refuses such keys. Every action of a view
-    # that takes keys has an entry; without one it refuses them, too.
-    scopes: Mapping[str, str | None] = {}
-    # The actions that respect the limits of a key: its domain, or the links that it created. All others refuse
-    # limited keys.
-    limited_keys: Collection[str] = ()
+    # Who may call each action. An action without an entry refuses everybody.
+    access: Mapping[str, Access] = {}
+    # Whether the authentication accepts keys.
+    takes_keys = True
     # Whether the path names the workspace by ``id``, instead of the header.
     has_workspace_in_path = False
     # Headers that the throttle sets.

@@ -1,9 +1,14 @@
-"""The common shape of every response under /api: ``{success, message?, data?}``, and of its errors."""
+"""The common shape of every response under /api: ``{success, message?, data?, warnings?}``, and of its errors.
+
+A view calls ``warn(request, field, code, message)`` at any time before it returns, if the service carries out the
+request but the client should know something. The warnings become ``warnings: [{field, code, message}]`` beside
+``data``. Error responses have none.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 import orjson
 from django.core.exceptions import PermissionDenied as DjangoPermissionDenied
@@ -30,7 +35,7 @@ from common.errors import (
     Unavailable,
 )
 from common.host.metrics import count_database_error
-from common.rest.lists import MORE_ERRORS
+from common.rest.fields import MORE_ERRORS
 
 
 def ok(
@@ -191,3 +196,47 @@ def _broken_rules(detail: Any, path: str = "") -> Iterator[tuple[str, exceptions
     else:
         for item in detail:
             yield from _broken_rules(item, path)
+
+
+_ATTRIBUTE = "response_warnings"
+
+
+class ResponseWarning(NamedTuple):
+    """``field`` is a path in the request body, or a parameter of the query."""
+
+    field: str
+    code: str
+    message: str
+
+
+def warn(request: Request, field: str, code: str, message: str) -> None:
+    add_warnings(request, [ResponseWarning(field, code, message)])
+
+
+def add_warnings(request: Request, warnings: Iterable[ResponseWarning]) -> None:
+    """Adds each warning once: work that is retried after a deadlock warns again."""
+    # A dict keeps the order, and a request can have a thousand warnings.
+    request.__dict__.setdefault(_ATTRIBUTE, {}).update(dict.fromkeys(warnings))
+
+
+def attach_warnings(request: Request, response: Response) -> None:
+    """Move the request's warnings into the response. `ApiViewSet` calls this for every response.
+
+    Files have no place for warnings, and errors report only errors; neither gets any. The stored response to an
+    Idempotency-Key keeps its warnings.
+    """
+    warnings = request.__dict__.pop(_ATTRIBUTE, None)
+    if not warnings or response.status_code >= 400 or not isinstance(getattr(response, "data", None), dict):
+        return
+    if "warnings" not in response.data:
+        response.data |= shown_warnings(list(warnings))
+
+
+def shown_warnings(warnings: list[ResponseWarning], most: int = MAX_REPORTED) -> dict[str, Any]:
+    """The keys of a response, or of one result in it. ``moreWarnings`` counts the warnings beyond ``most``."""
+    if not warnings:
+        return {}
+    shown: dict[str, Any] = {"warnings": [warning._asdict() for warning in warnings[:most]]}
+    if len(warnings) > most:
+        shown["moreWarnings"] = len(warnings) - most
+    return shown

@@ -8,9 +8,8 @@ from typing import Any
 from rest_framework.fields import ChoiceField, ListField
 
 from accounts.models import ScopedKey
-from accounts.rights.scopes import Scope
-from common.openapi.response_fields import flag, identifier, moment, public_id, text
-from common.openapi.responses import Field, Representation
+from accounts.rights import Scope
+from common.openapi.responses import Field, Representation, flag, identifier, moment, public_id, text
 from domains.models import Domain
 
 EXAMPLE_KEY = "sl_key_0123456789ABCDEFGHIJKLMNOPQRSTUV4kuzEo"

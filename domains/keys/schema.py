@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from drf_spectacular.utils import extend_schema_serializer
 
-from accounts.rights.scopes import WORKSPACE_SCOPES, Scope
+from accounts.rights import WORKSPACE_SCOPES, Scope
 from accounts.schema import CONFIRMATION
-from accounts.scoped_keys.services import MAX_GRACE_SECONDS, MAX_KEYS, KeyOfAnother, TooManyKeys
+from accounts.scoped_keys import MAX_GRACE_SECONDS, MAX_KEYS, KeyOfAnother, TooManyKeys
 from accounts.sessions.browser import ConfirmationRequired
 from common.errors import NotFound
-from common.openapi.enumerations import name_choices
-from common.openapi.operations import Operation, describe
-from common.openapi.pagination import pagination_representation
-from common.openapi.refusals import invalid
+from common.openapi.error_examples import invalid
+from common.openapi.operations import Operation, describe, name_choices
+from common.openapi.responses import pagination_representation
 from common.rest.fields import DIRECTION_REFUSED
 from common.rest.pagination import TOO_DEEP
-from domains.keys.representations import key_object, new_key_object
 from domains.keys.serializers import CreateKeySerializer, RotateKeySerializer, UpdateKeySerializer
 
 name_choices("Scope", Scope.values)
@@ -26,11 +24,9 @@ for _name, _serializer in {
 }.items():
     extend_schema_serializer(component_name=_name)(_serializer)
 
-_KEY = key_object.nested("key")
-_NEW_KEY = new_key_object.nested("key")
-_PAGINATION = pagination_representation("KeyPagination")
+PAGINATION = pagination_representation("KeyPagination")
 _SCOPES = "; ".join(f"`{scope.value}`: {scope.label[0].lower()}{scope.label[1:]}" for scope in Scope)
-_REFUSALS = [
+_ERRORS = [
     invalid("name", "blank", "This field may not be blank."),
     invalid("name", "direction", DIRECTION_REFUSED),
     invalid("scopes", "limited", "A key with domainId or onlyOwn cannot have the scope domains:write."),
@@ -47,8 +43,7 @@ describe_keys = describe(
         "One page, without the keys themselves; empty past the last page.",
         description="Takes an access token only. Admins of a workspace see the keys of all members, others their own."
         " The account's own API key is not in the list: see GET /api/auth/api-key.",
-        data=[key_object.listed("keys"), _PAGINATION.nested("pagination")],
-        refusals=[invalid("page", "too_deep", TOO_DEEP)],
+        errors=[invalid("page", "too_deep", TOO_DEEP)],
     ),
     create=Operation(
         "createKey",
@@ -60,12 +55,9 @@ describe_keys = describe(
         " and its links, and one with `onlyOwn` only with the links that it created; neither can have"
         f" {', '.join(f'`{scope.value}`' for scope in Scope if scope in WORKSPACE_SCOPES)}. A member has at most"
         f" {MAX_KEYS} keys in a workspace.{CONFIRMATION}",
-        message="Key created successfully.",
-        status=201,
-        data=[_NEW_KEY],
         examples=[{"name": "Nightly import", "scopes": ["urls:read", "urls:write"]}],
-        refusals=[
-            *_REFUSALS,
+        errors=[
+            *_ERRORS,
             invalid("expiresAt", "past", "Must be in the future."),
             TooManyKeys(),
             ConfirmationRequired(),
@@ -77,11 +69,10 @@ describe_keys = describe(
         "The key.",
         description="Takes an access token only. Omitted fields keep their value. You can send back the whole object:"
         " read-only fields are ignored. The change is in force before this response. Only the member who created the"
-        " key can change it.",
-        message="Key updated successfully.",
-        data=[_KEY],
+        " key can change it. Changes that let the key do more, such as a further scope or a later expiry, need a"
+        " recent login." + CONFIRMATION,
         examples=[{"name": "Weekly import", "scopes": ["urls:write"]}],
-        refusals=[*_REFUSALS, KeyOfAnother()],
+        errors=[*_ERRORS, KeyOfAnother(), ConfirmationRequired()],
     ),
     destroy=Operation(
         "deleteKey",
@@ -89,7 +80,6 @@ describe_keys = describe(
         "The key no longer works.",
         description="Takes an access token only. All workers and hosts reject the key before this response. Admins of"
         " a workspace can delete the keys of all members.",
-        message="Key deleted successfully.",
     ),
     rotate=Operation(
         "rotateKey",
@@ -98,10 +88,8 @@ describe_keys = describe(
         description="Takes an access token only. The former key keeps working for `graceSeconds`, at most"
         f" {MAX_GRACE_SECONDS}; without it, it stops working before this response. A key that was replaced earlier"
         " stops working at once. Only the member who created the key can rotate it." + CONFIRMATION,
-        message="Key rotated successfully.",
-        data=[_NEW_KEY],
         examples=[{"graceSeconds": 3600}],
-        refusals=[
+        errors=[
             invalid(
                 "graceSeconds",
                 "max_value",

@@ -6,10 +6,9 @@ from django.utils import timezone
 from rest_framework import serializers
 
 from accounts.models.keys import MAX_NAME
-from accounts.rights.scopes import Scope
-from accounts.scoped_keys.services import MAX_GRACE_SECONDS
+from accounts.rights import Scope
+from accounts.scoped_keys import MAX_GRACE_SECONDS
 from common.rest.fields import Boolean, DateTime, Integer, Name, Text
-from common.rest.json_serializers import Object
 from domains.keys.representations import key_object
 
 
@@ -29,7 +28,7 @@ def _scopes(**options: Any) -> serializers.ListField:
 _DOMAIN = "The `_id` of a domain of the workspace. Null: any domain."
 
 
-class CreateKeySerializer(Object):
+class CreateKeySerializer(serializers.Serializer[Any]):
     name = Name(max_length=MAX_NAME)
     scopes = _scopes()
     domainId = Text(required=False, allow_null=True, max_length=36, source="domain_id", help_text=_DOMAIN)
@@ -37,7 +36,7 @@ class CreateKeySerializer(Object):
     expiresAt = _Expiry(required=False, allow_null=True, source="expires_at")
 
 
-class UpdateKeySerializer(Object):
+class UpdateKeySerializer(serializers.Serializer[Any]):
     """Clients may send back the whole object."""
 
     returned = key_object.names
@@ -49,7 +48,7 @@ class UpdateKeySerializer(Object):
     expiresAt = DateTime(required=False, allow_null=True, source="expires_at")
 
 
-class RotateKeySerializer(Object):
+class RotateKeySerializer(serializers.Serializer[Any]):
     graceSeconds = Integer(
         required=False,
         min_value=0,

@@ -22,7 +22,7 @@ cdef class Batch:
 
     cdef object lane, followed, client_of
     cdef dict young, keep_alive_starts, close_starts
-    cdef uint64_t[::1] slots
+    cdef uint64_t[::1] counters
     cdef double[::1] refusing
     cdef tuple trusted
     cdef bint is_clock_current, ending
@@ -38,7 +38,7 @@ cdef class Batch:
 
     def __init__(self, lane):
         self.lane, self.client_of = lane, cached_client_address
-        self.slots, self.refusing, self.followed = lane._slots, lane._refusing, lane._followed
+        self.counters, self.refusing, self.followed = lane._counters, lane._refusing, lane._followed
         self.trusted = lane._trusted
         self.input, self.blocks = Input(), HeaderBlocks(lane._own_hosts)
         self.records, self.output = Buffer(), Buffer()
@@ -136,8 +136,8 @@ cdef class Batch:
             link.rules
             or link.status == 0
             or link.until <= self.clock
-            or self.slots[link.code_slot] != link.code_number
-            or self.slots[link.host_slot] != link.host_number
+            or self.counters[link.code_counter] != link.code_number
+            or self.counters[link.host_counter] != link.host_number
         ):
             return False
         cdef bint closes = self.ending or block.closes

@@ -7,7 +7,7 @@ cdef extern from *:
         uint64_t code_number, host_number;
         int64_t link_id;
         double until;
-        uint32_t code_slot, host_slot;
+        uint32_t code_counter, host_counter;
         uint16_t status;
         uint8_t flags;
         uint32_t rules;
@@ -28,8 +28,8 @@ cdef extern from *:
         uint64_t host_number
         int64_t link_id
         double until
-        uint32_t code_slot
-        uint32_t host_slot
+        uint32_t code_counter
+        uint32_t host_counter
         uint16_t status
         uint8_t flags
         uint32_t rules

@@ -4,8 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from fastlane.fast.lane import FastLane
-from fastlane.sockets.connection import Connection
-from fastlane.sockets.open_connections import OpenConnections
+from fastlane.sockets.connections import Connection, OpenConnections
 
 version: str
 PREPARED_FORMAT: str

@@ -32,7 +32,7 @@ from analytics.journal.writer import journal
 from links.models import MAX_CODE
 from fastlane.fast.lane import cached_client_address
 from fastlane.fast.request_head import NotSimple, read_head
-from redirects.unknown_code_limit import link_key
+from redirects.request_guard import link_key
 
 include "layouts.pxi"
 include "sockets.pxi"

@@ -1,5 +1,5 @@
-"""The fast lane, which answers from prepared bytes in the event loop: `lane.FastLane`, `health.Health`.
+"""The answers of the event loop from prepared bytes. `lane.FastLane` is the entry point.
 
-`lookup` reads links, and `prepared` prepares their answers. `capped` has the answers of links whose clicks the
-database has to claim. `counts` adds up the metrics.
+`request_head` parses a request, and `prepared` has what a link answers. `visitor_rules` evaluates what depends on the
+visitor, `answers` has everything but redirects, and `counts` adds up the metrics.
 """

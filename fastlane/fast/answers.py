@@ -1,4 +1,6 @@
-"""The answers of the event loop: their form, their first lines, and pages as bytes.
+"""What the event loop answers: the form of an answer, and all that are no redirect to a link's destination.
+
+The Django view sends the same bytes and writes the same records: `redirects.views`, `_answer`.
 
 ``Answer`` trades clarity for speed: a plain tuple instead of a class. bench/results.md, "Redirects", has the
 resulting rate.
@@ -8,16 +10,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from email.utils import formatdate
+from functools import lru_cache
 from http.client import responses
 from typing import NamedTuple
 
-from django.http import HttpResponse
+import orjson
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
 from gunicorn import SERVER
 
+from analytics.journal.capture import KINDS
+from analytics.journal.records import UNKNOWN_CODE, encode_fields
+from analytics.models import Kind as RecordedKind
 from analytics.visitors.visitor import Kind
-from fastlane.fast.request_head import Fields
+from common.errors import TooManyAttempts
+from common.http.client_address import is_trusted
+from common.http.urls import is_address
+from fastlane.fast.counts import COUNTRY, DEVICE, ELSEWHERE, GUESSING, NOT_FOUND
+from fastlane.fast.request_head import Fields, NotSimple, read_head
+from links.destinations.lookup import UnknownCode
+from links.guess_counts import guesses, too_many_guesses
 from links.models import RedirectType
+from pages.refusals import Refusal
+from pages.responses import refuse, refuse_attempts
 from redirects import refusals
+from redirects.preview import preview_body, preview_response
+from redirects.redirect_headers import elsewhere_headers, encode_headers
 
 # The statuses of the lane's responses.
 _STATUSES = (
@@ -54,7 +72,7 @@ class Request(NamedTuple):
 
 
 class Page(NamedTuple):
-    """``headers``: those after the first lines, up to and including the empty line."""
+    """A response as bytes. ``headers``: those after the first lines, up to and including the empty line."""
 
     status: int
     headers: bytes
@@ -80,3 +98,134 @@ def encode_page(response: HttpResponse, hsts: int) -> Page:
 def page_answer(page: Page, outcome: int, request: Request, record: bytes = b"") -> Answer:
     sent = request.starts[page.status] + page.headers
     return outcome, sent if request.kind == "head" else sent + page.body, request.closes, record
+
+
+_OUTCOMES = {refusals.COUNTRY: COUNTRY, refusals.DEVICE: DEVICE}
+
+
+def pack_unknown_code(result: UnknownCode) -> bytes:
+    """Return what `answer_unknown_code` needs; empty if the Django view decides."""
+    if not result.is_served or not (result.elsewhere or "").isascii():
+        return b""
+    return orjson.dumps([result.domain_id or 0, result.elsewhere])
+
+
+def answer_unknown_code(packed: bytes, request: Request) -> Answer:
+    """Count a guess of the visitor's network, and answer. ``packed``: by `pack_unknown_code`."""
+    try:
+        guesses().spend(request.address)
+    except TooManyAttempts as refusal:
+        return refuse_guessing(refusal, request)
+    domain_id, elsewhere = orjson.loads(packed)
+    record = _record(domain_id, UNKNOWN_CODE, request)
+    if elsewhere:
+        return ELSEWHERE, request.starts[302] + _headers_to(elsewhere), request.closes, record
+    return page_answer(refusal_page(refusals.NOT_FOUND, request), NOT_FOUND, request, record)
+
+
+def answer_refusal(link_id: int, refusal: Refusal, request: Request) -> Answer:
+    """Answer a visit that a check of `redirects.checks.VISITOR_CHECKS` refuses."""
+    kind = RecordedKind.REFUSED if request.kind == "click" else KINDS[request.kind]
+    record = _record(link_id, kind, request, refusal.reason)
+    return page_answer(refusal_page(refusal, request), _OUTCOMES[refusal], request, record)
+
+
+def refuse_guessing(refusal: TooManyAttempts, request: Request) -> Answer:
+    """Answer a network that has requested too many unknown codes. Writes no record."""
+    page = _guessing_page(refusal.retry_after, request.fields.accepts_json, request.hsts)
+    return page_answer(page, GUESSING, request)
+
+
+def _record(subject: int, kind: int, request: Request, reason: str = "") -> bytes:
+    fields = request.fields
+    return encode_fields(
+        request.now,
+        subject,
+        kind,
+        request.flags,
+        request.address.encode(),
+        fields.agent,
+        fields.referrer,
+        reason.encode("ascii"),
+    )
+
+
+def refusal_page(refusal: Refusal, request: Request) -> Page:
+    return cached_refusal_page(refusal, request.fields.accepts_json, request.hsts)
+
+
+@lru_cache(maxsize=64)
+def cached_refusal_page(refusal: Refusal, in_json: bool, hsts: int) -> Page:
+    return encode_page(refuse(_request(in_json), refusal), hsts)
+
+
+@lru_cache(maxsize=1024)
+def _guessing_page(wait: int, in_json: bool, hsts: int) -> Page:
+    error = too_many_guesses(wait - 1)
+    return encode_page(refuse_attempts(_request(in_json), refusals.GUESSING, error), hsts)
+
+
+def _request(in_json: bool) -> HttpRequest:
+    """Return a request for the refusals of Django, which depend on nothing else of it."""
+    request = HttpRequest()
+    request.META["HTTP_ACCEPT"] = "application/json" if in_json else "text/html"
+    return request
+
+
+@lru_cache(maxsize=1024)
+def _headers_to(url: str) -> bytes:
+    return encode_headers(elsewhere_headers(url))
+
+
+_LOCATION = b"Location: "
+
+
+def preview_page(code: bytes, headers: bytes, *, in_json: bool, hsts: int) -> Page:
+    """Return the page of a preview, which is not a click, has no record, and is not in the metrics of redirects.
+
+    ``headers``: those of a redirect, which begin with its location.
+    """
+    destination = headers[len(_LOCATION) : headers.index(b"\r\n")].decode("ascii")
+    body = preview_body(f"/{code.decode('ascii')}", destination, in_json=in_json).encode()
+    return Page(200, b"%s%d\r\n\r\n" % (preview_headers(in_json, hsts), len(body)), body)
+
+
+@lru_cache(maxsize=64)
+def preview_headers(in_json: bool, hsts: int) -> bytes:
+    """The lines after the first ones, without the value of the last one, Content-Length."""
+    return encode_page(preview_response("", in_json=in_json), hsts).headers.removesuffix(b"0\r\n\r\n")
+
+
+_HEALTHY = b'{"status": "ok"}'
+# Without `/healthz/`, which the view does not serve either.
+_HEALTH_TARGETS = (b"GET /healthz ", b"GET /healthz?", b"HEAD /healthz ", b"HEAD /healthz?")
+_HEALTH_FIELDS = (
+    "Content-Type: application/json\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
+)
+
+
+class Health:
+    """Answers ``/healthz`` with the same response as the Django view, however busy the threads are."""
+
+    def __init__(self) -> None:
+        hsts = settings.SECURE_HSTS_SECONDS
+        self._over_tls = f"Strict-Transport-Security: max-age={hsts}\r\n" if hsts else ""
+
+    def answer(self, head: bytes, peer: str, now: float, closes: bool) -> Answer | None:
+        """Return None for other requests and for requests that are not simple. ``now`` in seconds since 1970."""
+        if not head.startswith(_HEALTH_TARGETS):
+            return None
+        try:
+            method, _, _, fields = read_head(head)
+        except NotSimple:
+            return None
+        if fields.host not in settings.BASE_HOSTS and not is_address(fields.host):
+            return None
+        closes = closes or fields.closes
+        is_secure = fields.is_secure and is_trusted(peer, settings.TRUSTED_PROXIES)
+        answer = (
+            f"HTTP/1.1 200 OK\r\nServer: {SERVER}\r\nDate: {formatdate(int(now), usegmt=True)}\r\n"
+            f"Connection: {'close' if closes else 'keep-alive'}\r\n{_HEALTH_FIELDS}"
+            f"{self._over_tls if is_secure else ''}Content-Length: {len(_HEALTHY)}\r\n\r\n"
+        ).encode()
+        return 200, answer + (_HEALTHY if method == "GET" else b""), closes, b""

@@ -18,41 +18,60 @@ from analytics.journal.capture import KINDS
 from analytics.journal.records import SCANNED, encode_fields
 from analytics.visitors.visitor import Kind, is_scan
 from common.host import cache_versions
-from common.host.guess_counts import guesses
 from common.host.metrics import count_lookups
 from common.host.untrusted_proxies import report_if_untrusted_proxy
 from common.http.client_address import Network, client_address, is_trusted
-from fastlane.fast.answers import Answer, Request, first_lines, page_answer
+from fastlane.fast.answers import (
+    Answer,
+    Request,
+    answer_refusal,
+    answer_unknown_code,
+    first_lines,
+    page_answer,
+    preview_page,
+    refusal_page,
+    refuse_guessing,
+)
 from fastlane.fast.counts import NOT_FOUND, PREVIEW
-from fastlane.fast.link_cache import LinkCache, is_link_code
-from fastlane.fast.prepared import HEAD_BYTES, LONGEST_UNKNOWN_SECONDS, is_current, unpack_head
-from fastlane.fast.previews import link_request, preview_page
-from fastlane.fast.refusing import answer_refusal, answer_unknown_code, refusal_page, refuse_guessing
-from fastlane.fast.request_head import Fields, NotSimple, read_head
+from fastlane.fast.prepared import (
+    HEAD_BYTES,
+    LONGEST_UNKNOWN_SECONDS,
+    is_current,
+    is_unknown,
+    prepared_answers,
+    unpack_head,
+)
+from fastlane.fast.request_head import Fields, NotSimple, link_request, read_head, read_link_head
 from fastlane.fast.visitor_rules import VisitorRulesTable
+from links.codes import is_inherited_code, is_route
+from links.destinations.lookup import site_of
+from links.guess_counts import guesses
 from pages.refusals import Refusal
+from redirects.request_guard import link_key, refusal_for
 from redirects.routing.visit import Visit
-from redirects.unknown_code_limit import link_key, refusal_for
 
-__all__ = ["Answer", "FastLane"]
-
+# Unknown codes, which a worker remembers for UNKNOWN_SECONDS, and their bytes.
+_UNKNOWN_CODES, _UNKNOWN_BYTES = 8192, 2 * 1024 * 1024
 # A worker remembers at most so many follows in so many seconds. Remembering one takes a fifth of the time of an
 # answer: 6,400 a second cost a saturated worker one per cent of its time.
 _REMEMBERED, _REMEMBERED_SECONDS = 64, 0.01
 
 
-class FastLane(LinkCache):
-    """Main thread only. ``own_hosts``: host names of the default domain.
+class FastLane:
+    """The cached links of a process, and their answers. Main thread only, except `preload`.
 
-    The settings limit the cached links.
+    ``own_hosts``: host names of the default domain. The settings limit the cached links.
     """
 
     def __init__(self, own_hosts: frozenset[str], trusted_proxies: Sequence[Network]) -> None:
         entries, size = settings.DESTINATIONS_KEPT, settings.DESTINATIONS_MB * 1024 * 1024
-        super().__init__(own_hosts, entries, size)
+        self._own_hosts = own_hosts
+        self._prepared = prepared_answers(entries, size)
+        # Apart from the links, which a flood of unknown codes would evict.
+        self._unknown = prepared_answers(_UNKNOWN_CODES, _UNKNOWN_BYTES)
         self._trusted = tuple(trusted_proxies)
         self._visitor_rules = VisitorRulesTable(entries, size // 4)
-        self._slots = cache_versions.slots()
+        self._counters = cache_versions.slots()
         self._keep_alive_starts: dict[int, bytes] = {}
         self._close_starts: dict[int, bytes] = {}
         self._refusing = guesses().refusing
@@ -83,13 +102,15 @@ class FastLane(LinkCache):
         )
         if prepared is None:
             return None
-        code_number, host_number, link_id, until, code_slot, host_slot, status, flags, rules = unpack_head(
-            prepared
+        code_number, host_number, link_id, until, code_counter, host_counter, status, flags, rules = (
+            unpack_head(prepared)
         )
         if now != self._now:
             self._update_clock(now, peer, fields)
-        slots = self._slots
-        if slots[code_slot] != code_number or slots[host_slot] != host_number or until <= now or status == 0:
+        counters = self._counters
+        if counters[code_counter] != code_number or counters[host_counter] != host_number:
+            return None
+        if until <= now or status == 0:
             return None
         kind = fields.kind if method == "GET" else "head"
         address = peer
@@ -175,7 +196,7 @@ class FastLane(LinkCache):
         now: float,
         flags: int,
     ) -> tuple[bytes, int] | Refusal | None:
-        """As `VisitorRules.answer`. ``rules``: the length of the visitor rules at the end of ``prepared``."""
+        """Return what `VisitorRules.answer` does. ``rules``: the length of the rules at the end of ``prepared``."""
         visit = Visit(
             address,
             fields.agent.decode(),
@@ -229,8 +250,8 @@ class FastLane(LinkCache):
             self._start_second(now, peer, fields)
 
     def _start_second(self, now: float, peer: str, fields: Fields) -> None:
-        """Once a second: prepare the first lines of answers, expire the cache if invalidations stop arriving, and look
-        for a proxy that is not trusted.
+        """Prepare the first lines of answers, expire the cache if invalidations stop arriving, and look for a proxy
+        that is not trusted.
         """
         cache_versions.expire_caches_after_silence()
         # A sample is enough: behind a proxy, every request has the header.
@@ -239,6 +260,58 @@ class FastLane(LinkCache):
         self._second_end = int(now) + 1.0
         self._keep_alive_starts = first_lines(now, "keep-alive")
         self._close_starts = first_lines(now, "close")
+
+    def lookup_key(self, data: bytes, now: float) -> tuple[str, str] | None:
+        """Return host and code of a simple request for a link without a valid cache entry, else None."""
+        try:
+            _, code, _, fields = read_link_head(data)
+        except NotSimple:
+            return None
+        prepared = self._find(self._key(code, fields))
+        if prepared is not None and is_current(prepared, now):
+            return None
+        text = code.decode("ascii")
+        return (fields.host, text) if is_link_code(text) else None
+
+    def store(self, host: str, code: str, prepared: bytes) -> None:
+        """Cache the result of `fastlane.handoff.link_lookups.lookup`."""
+        key = link_key(site_of(host), code.encode("ascii"))
+        # A former link stays where it is found first.
+        is_new = is_unknown(prepared) and self._prepared.get(key) is None
+        (self._unknown if is_new else self._prepared).put(key, prepared)
+
+    def claimable(self, data: bytes) -> tuple[bytes, bytes] | None:
+        """Return key and prepared answer of a simple request for a link whose clicks must be claimed first.
+
+        The answer may be outdated.
+        """
+        try:
+            _, code, _, fields = read_head(data)
+        except NotSimple:
+            return None
+        key = self._key(code, fields)
+        prepared = self._prepared.get(key)
+        if prepared is None or len(prepared) <= HEAD_BYTES or unpack_head(prepared)[6] != 0:
+            return None
+        return key, prepared[HEAD_BYTES:]
+
+    def preload(self, entries: Sequence[tuple[bytes, bytes]]) -> bool:
+        """Add prepared answers of links by `link_key`, without evicting any. Safe in any thread.
+
+        Return whether there is room for more.
+        """
+        return self._prepared.preload(entries)
+
+    def _key(self, code: bytes, fields: Fields) -> bytes:
+        return code if fields.host in self._own_hosts else link_key(fields.host, code)
+
+    def _find(self, key: bytes) -> bytes | None:
+        return self._prepared.get(key) or self._unknown.get(key)
+
+
+def is_link_code(code: str) -> bool:
+    """Whether Django's router takes the path for that of a link."""
+    return is_inherited_code(code) and not is_route(code)
 
 
 cached_client_address = lru_cache(maxsize=8192)(client_address)

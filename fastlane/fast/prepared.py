@@ -15,20 +15,20 @@ from struct import Struct, calcsize, pack
 from analytics.journal.records import BRANCH_SHIFT
 from common.bounded_cache import BoundedCache
 from common.host.cache_versions import CHANGES, Version, Versions
+from fastlane.fast.answers import pack_unknown_code
 from fastlane.fast.counts import NOT_FOUND
-from fastlane.fast.refusing import pack_unknown_code
 from fastlane.fast.visitor_rules import pack_visitor_rules
 from links.destinations.cache import UNKNOWN_SECONDS
 from links.destinations.lookup import LookupResult, Target, UnknownCode
 from redirects import checks
-from redirects.answers import encoded_headers
+from redirects.redirect_headers import encoded_headers
 from redirects.routing.router import Route
 from redirects.routing.visit import Visit
 
-# Versions of code and host, link id, end of validity (seconds since 1970), slots of code and host, status, the branch
-# as flags of the record, and the length of the visitor rules after the answer. Status 0: the fast lane does not serve
-# this link, except that the answer of a link with a limit on clicks may follow, for visits whose click is claimed.
-# Status 404: an unknown code, with what `pack_unknown_code` returns in place of the visitor rules.
+# Versions of code and host, link id, end of validity (seconds since 1970), version counters of code and host, status,
+# the branch as flags of the record, and the length of the visitor rules after the answer. Status 0: the fast lane does
+# not serve this link, except that the answer of a link with a limit on clicks may follow, for visits whose click is
+# claimed. Status 404: an unknown code, with what `pack_unknown_code` returns in place of the visitor rules.
 _HEAD = Struct("<QQqdIIHBI")
 HEAD_BYTES = _HEAD.size
 unpack_head = _HEAD.unpack_from
@@ -37,7 +37,7 @@ _UNTIL_BYTES = calcsize("<QQq"), calcsize("<QQqd")
 # An unknown code that is valid for longer was looked up before the clock was set back. The event loop reads the clock
 # before the requests of an iteration, so an entry may be a little newer.
 LONGEST_UNKNOWN_SECONDS = 2 * UNKNOWN_SECONDS
-# Overhead of an entry: two object headers and a slot in the table.
+# Overhead of an entry: two object headers and an entry of the table.
 _ENTRY_BYTES = 120
 # LINK_CHECKS do not read the visit.
 _NO_VISIT = Visit("", "")
@@ -123,16 +123,16 @@ def _pack(
 
 def is_current(prepared: bytes, now: float) -> bool:
     """Whether the entry is still valid, be it an answer or the absence of one. ``now`` in seconds since 1970."""
-    code_number, host_number, _, until, code_slot, host_slot, *_ = unpack_head(prepared)
+    code_number, host_number, _, until, code_counter, host_counter, *_ = unpack_head(prepared)
     if is_unknown(prepared) and until > now + LONGEST_UNKNOWN_SECONDS:
         return False
-    return until > now and Version(code_slot, host_slot, code_number, host_number).is_current
+    return until > now and Version(code_counter, host_counter, code_number, host_number).is_current
 
 
 def is_unknown(prepared: bytes) -> bool:
     """Whether the lookup has found no link."""
-    code_slot = unpack_head(prepared)[4]
-    return bool(code_slot >= CHANGES)
+    code_counter = unpack_head(prepared)[4]
+    return bool(code_counter >= CHANGES)
 
 
 def valid_for_waiting(prepared: bytes, now: float) -> bytes:

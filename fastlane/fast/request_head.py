@@ -18,13 +18,11 @@ from urllib.parse import unquote_to_bytes
 from analytics.journal.records import OPTED_OUT
 from analytics.visitors.useragent import is_crawler
 from analytics.visitors.visitor import Kind, agent_text, is_prefetch, kind_of, referrer_text
-from common.http.hosts import canonical_host
-from links.codes.format import PATTERN
+from common.http.urls import MAX_LINE, canonical_host
+from links.codes import PATTERN
 from links.models import MAX_CODE
 from pages.responses import accepts_json
 
-# gunicorn's limit_request_line.
-_MAX_LINE = 8190
 _MAX_BLOCK = 4096
 _MAX_LINES = 60
 _NAME = re.compile(rb"[A-Za-z0-9-]+")
@@ -35,10 +33,11 @@ _QUERY = re.compile(rb"[!\"$-~]*")
 _CACHED_ENTRIES = 4096
 _CACHED_LINE_BYTES = 512
 _CACHED_BLOCK_BYTES = 1024
+_PREVIEW_END = b"+ HTTP/1.1"
 
 
 class NotSimple(Exception):
-    pass
+    """The head is not one that the fast lane reads."""
 
 
 class Agent(NamedTuple):
@@ -189,12 +188,30 @@ def read_head(data: bytes) -> tuple[str, bytes, str, Fields]:
         code = code.removesuffix(b"/")
         if not code.isalnum():
             code = _decode(code)
-        if not _QUERY.fullmatch(rest) or len(request) > _MAX_LINE:
+        if not _QUERY.fullmatch(rest) or len(request) > MAX_LINE:
             raise NotSimple
         query = rest.decode("ascii")
     if request[-9:] != b" HTTP/1.1" or len(code) > MAX_CODE:
         raise NotSimple
     return method, code, query, _blocks[block]
+
+
+def link_request(data: bytes) -> bytes:
+    """Return the request for the link itself. Raises NotSimple for other requests, and if the preview has a query: the
+    link of its page would contain it.
+    """
+    line, _, block = data.partition(b"\r\n")
+    if not line.endswith(_PREVIEW_END) or line.endswith(b"/" + _PREVIEW_END) or b"?" in line:
+        raise NotSimple
+    return line.removesuffix(_PREVIEW_END) + b" HTTP/1.1\r\n" + block
+
+
+def read_link_head(data: bytes) -> tuple[str, bytes, str, Fields]:
+    """Read the head of a request for a link or for its preview as `read_head` does. Raises NotSimple."""
+    try:
+        return read_head(data)
+    except NotSimple:
+        return read_head(link_request(data))
 
 
 def _decode(path: bytes) -> bytes:

@@ -18,7 +18,7 @@ from common.bounded_cache import BoundedCache
 from links.destinations.lookup import Target
 from pages.refusals import Refusal
 from redirects import checks
-from redirects.card_crawlers import shows_cards
+from redirects.cards import shows_cards
 from redirects.routing.router import Route
 from redirects.routing.visit import Visit
 
@@ -99,11 +99,11 @@ class VisitorRulesTable:
     """The compiled rules of a process. Main thread only."""
 
     def __init__(self, entries: int, size: int) -> None:
-        """``size`` is the limit in bytes."""
+        """Create an empty table. ``size`` is its limit in bytes."""
         self._compiled = BoundedCache[bytes, VisitorRules](entries, size, lambda _, rules: rules.size)
 
     def get(self, prepared: bytes, length: int) -> VisitorRules:
-        """``length``: of the rules at the end of the prepared answer."""
+        """Return the compiled rules of a link. ``length``: that of the rules at the end of the prepared answer."""
         # Without the JSON, which is seldom in the CPU caches.
         digest = prepared[-length : _DIGEST_BYTES - length]
         rules = self._compiled.get(digest)

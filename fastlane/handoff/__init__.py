@@ -1,4 +1,6 @@
-"""The way of a request to a thread: `departures` queues it, `between_processes` passes it to an API worker and its
-connection back, and `request_threads` runs Django. `connection_owner.ConnectionOwner`, the base class of the worker,
-connects them with the event loop.
+"""What the fast lane cannot answer at once, in the order in which it is tried.
+
+`link_lookups` reads links from the database, and `click_claims` claims the clicks of limited links: then the fast lane
+answers after all. Everything else waits in `request_queue` for a thread, which runs Django in `request_threads`.
+`between_processes` passes a request to an API worker, and its connection back.
 """

@@ -1,4 +1,4 @@
-"""Passes connections between processes: from a redirect worker to an API worker, and back.
+"""Passes connections between processes: from a redirect worker to an API worker with a request, and back without one.
 
 All workers share one socket pair per direction, created before gunicorn forks. Any idle worker receives the next
 connection. A process that dies loses only the connections that it was working on.
@@ -42,7 +42,7 @@ class Handoff(NamedTuple):
 
 
 class HandoffQueue:
-    """Connections in transit between processes. No operation blocks, in any process."""
+    """The connections on their way between processes. No operation blocks, in any process."""
 
     def __init__(self, buffer: int = _BUFFER) -> None:
         self.write_end, self.read_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -95,7 +95,7 @@ class HandoffQueue:
         return Handoff(socket.socket(fileno=descriptors[0]), _address(client), _address(server), incoming)
 
     def waiting_since(self) -> float | None:
-        """When the request of the next connection arrived (monotonic seconds). None: the queue is empty."""
+        """Return when the request of the next connection arrived (monotonic seconds). None: the queue is empty."""
         try:
             # Without a buffer for its descriptors, peeking does not copy them.
             message = self.read_end.recv(_MAX_MESSAGE, socket.MSG_PEEK)
@@ -117,7 +117,7 @@ class HandoffQueue:
 
 
 class HandoffQueues(NamedTuple):
-    """``probes``: the way to the API workers for requests that have a thread of their own."""
+    """The ways between the workers. ``probes`` is that of requests which have a thread of their own in API workers."""
 
     to_api: HandoffQueue
     probes: HandoffQueue
@@ -156,8 +156,10 @@ def _address(decoded: Any) -> Any:
 _DRAIN_SECONDS = 0.5
 
 
-class HandoffReceiver:
-    """Calls ``on_received`` with each connection while ``has_capacity``, and ``on_out_of_descriptors`` if the process
+class RequestReceiver:
+    """Receives the requests of redirect workers in an API worker.
+
+    It calls ``on_received`` with each connection while ``has_capacity``, and ``on_out_of_descriptors`` if the process
     has no descriptor for the next one. The worker must not exit before `stop_if_due` returns True.
     """
 
@@ -231,15 +233,19 @@ class HandoffReceiver:
 
 
 def _is_overdue(since: float) -> bool:
-    return time.monotonic() - since > settings.API_QUEUE_SECONDS
+    longest: int = settings.API_QUEUE_SECONDS
+    return time.monotonic() - since > longest
 
 
 # Connections received in one iteration, so that no event source starves the others.
 _MAX_RECEIVED = 64
 
 
-def try_return(handoff: Handoff) -> bool:
-    """Return the connection from an API worker. False: the queue is full, and the caller still owns the connection."""
+def give_back(handoff: Handoff) -> bool:
+    """Give the connection back to the redirect workers after a response.
+
+    False: the queue is full, and the caller still owns the connection.
+    """
     try:
         handoff_queues().back.put(handoff)
     except OSError:
@@ -247,10 +253,11 @@ def try_return(handoff: Handoff) -> bool:
     return True
 
 
-class ReturnReceiver:
-    """Adds each returned connection that ``try_admit`` admits (by the client's address) to the event loop.
+class AnsweredReceiver:
+    """Receives the connections that API workers give back, in a redirect worker.
 
-    Calls ``on_out_of_descriptors`` if the process has no descriptor for the next one.
+    It adds each that ``try_admit`` admits (by the client's address) to the event loop. It calls
+    ``on_out_of_descriptors`` if the process has no descriptor for the next one.
     """
 
     def __init__(

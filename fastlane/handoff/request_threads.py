@@ -23,10 +23,39 @@ from gunicorn.http.wsgi import Response as StockResponse
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
 from fastlane.handoff.between_processes import Handoff
-from fastlane.handoff.error_responses import ErrorResponses
-from fastlane.sockets.connection import has_disconnected
+from fastlane.sockets.connections import has_disconnected
 from fastlane.sockets.incoming import check_target
 from fastlane.sockets.outgoing import BUSY, ClientStream
+from pages.refusals import BAD_REQUEST, INTERNAL_ERROR
+
+
+class ErrorResponses:
+    """A mixin for gunicorn's workers. gunicorn has no option to add a header to these responses."""
+
+    def handle_error(self, req: Any, client: Any, addr: Any, exc: BaseException) -> None:
+        super().handle_error(req, _ErrorStream(client), addr, exc)  # type: ignore[misc] # the worker's method
+
+
+class _ErrorStream:
+    """Adds the header to the response that gunicorn sends in one piece."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._client, name)
+
+    def sendall(self, data: bytes) -> None:
+        status_line, end, rest = data.partition(b"\r\n")
+        self._client.sendall(
+            b"%s%sX-Refusal-Reason: %s\r\n%s" % (status_line, end, _reason(status_line), rest)
+        )
+
+
+def _reason(status_line: bytes) -> bytes:
+    """All errors but 500 are the client's, also 501: it sent an unknown transfer coding."""
+    is_internal = status_line.startswith(b"HTTP/1.1 500 ")
+    return (INTERNAL_ERROR if is_internal else BAD_REQUEST).reason.encode("ascii")
 
 
 class Outcome(Enum):

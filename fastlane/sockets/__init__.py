@@ -1,5 +1,6 @@
-"""The sockets of one process. `event_loop.EventLoop` reads and writes them without blocking.
+"""The sockets of one process, which are read and written without blocking.
 
-`compiled_loop.event_loop` creates the loop, and `admission` accepts connections. `connection` and `open_connections`
-have their state and limits, `incoming` finds the end of a request, and `outgoing` holds what a client has yet to read.
+In the order of the data: `admission` accepts a connection and `connections` has its state, `event_loop` reads it and
+answers simple requests, `reader` goes on with all others, `incoming` finds the end of a request, and `outgoing` has
+what a client has not read yet.
 """

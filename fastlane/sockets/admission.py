@@ -14,8 +14,8 @@ from typing import Any
 from django.conf import settings
 
 from common.http.client_address import client_site, is_trusted
+from fastlane.sockets.connections import OpenConnections
 from fastlane.sockets.event_loop import EventLoop
-from fastlane.sockets.open_connections import OpenConnections
 
 # Shares of the limit: capacity reserved for new connections, and idle connections closed per eviction.
 _RESERVED = 1 / 20
@@ -23,7 +23,7 @@ _EVICTED = 1 / 200
 
 
 class Admission:
-    """``per_address`` 0: no limit per address."""
+    """Counts the connections of each address, and makes room for new ones. ``per_address`` 0: no limit for each."""
 
     def __init__(self, connections: OpenConnections, *, limit: int, per_address: int) -> None:
         self._connections = connections

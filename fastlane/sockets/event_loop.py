@@ -15,13 +15,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from analytics.journal.writer import journal
+from fastlane.fast.answers import Answer
 from fastlane.fast.counts import Counts
-from fastlane.fast.lane import Answer, FastLane
-from fastlane.sockets.connection import Connection
-from fastlane.sockets.open_connections import OpenConnections
+from fastlane.fast.lane import FastLane
+from fastlane.sockets.connections import Connection, OpenConnections
 from fastlane.sockets.outgoing import Incoming, Outbox
-from fastlane.sockets.reader import Reader
-from fastlane.sockets.sender import Sender
+from fastlane.sockets.reader import Reader, Sender
 
 # Events per iteration: enough to share a journal write, few enough for their sockets to stay in the CPU cache.
 _EVENTS = 64

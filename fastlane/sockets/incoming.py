@@ -13,7 +13,7 @@ from gunicorn.http.message import Request
 from gunicorn.http.unreader import IterUnreader
 from gunicorn.util import split_request_uri
 
-from common.http.hosts import canonical_host
+from common.http.urls import MAX_LINE, canonical_host
 
 
 def check_target(request: Any) -> None:
@@ -34,8 +34,6 @@ def check_target(request: Any) -> None:
         raise InvalidHeader("HOST")
 
 
-# gunicorn rejects longer lines (limit_request_field_size).
-_MAX_LINE = 8190
 _SIZE = re.compile(rb"([0-9A-Fa-f]+)[ \t]*(?:;|\Z)")
 # Bodies of this length exceed every limit.
 _MAX_SIZE_DIGITS = 15
@@ -64,7 +62,7 @@ class ChunkScanner:
             if end < 0:
                 # A trailing carriage return may be the first half of CRLF.
                 self._searched = max(self._at, len(self._buffer) - 1)
-                too_long = len(self._buffer) - self._at > _MAX_LINE
+                too_long = len(self._buffer) - self._at > MAX_LINE
                 bare = self._buffer.find(b"\n", self._at) >= 0
                 self.is_over = too_long or (bare and self._in_trailers)
                 break
@@ -97,7 +95,7 @@ class PartialRequest:
     __slots__ = ("_buffer", "_chunks", "_end", "_head_end", "sent_continue", "started_at")
 
     def __init__(self, data: bytes, head_end: int, framing: Framing) -> None:
-        """``data`` begins with a head of ``head_end`` bytes."""
+        """Begin a request whose body follows. ``data`` begins with a head of ``head_end`` bytes."""
         self._buffer = bytearray(data)
         self._head_end = head_end
         self._chunks = ChunkScanner(self._buffer, head_end) if framing.is_chunked else None
@@ -137,8 +135,6 @@ class PartialRequest:
 
 # gunicorn would accept 100 lines of 8,190 bytes. No client sends that. Longer heads get 431.
 MAX_HEAD = 64 * 1024
-# gunicorn's limit_request_line.
-MAX_LINE = 8190
 
 _LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,15})[ \t]*\r\n")
 # The request lines that gunicorn accepts.
@@ -146,7 +142,7 @@ _LINE = re.compile(rb"([!$%&'*+.^_`|~0-9A-Z-]{3,20}) ([!-~]+) HTTP/1\.[0-9]\r\n"
 
 
 class Framing(NamedTuple):
-    """``expects_continue``: the client waits for 100 Continue before it sends the body."""
+    """How the body ends. ``expects_continue``: the client waits for 100 Continue before it sends it."""
 
     length: int
     is_chunked: bool = False

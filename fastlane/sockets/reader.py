@@ -1,9 +1,12 @@
-"""Splits the input of a connection into requests. The fast lane answers pipelined requests in order and as a batch. A
-request for Django is deferred as soon as it is complete.
+"""Requests that take more than one system call to read, and answers that take more than one to send.
+
+It splits the input of a connection into requests. The fast lane answers pipelined requests in order and as a batch. A
+request for Django is deferred as soon as it is complete. Answers are sent as fast as clients read them.
 """
 
 from __future__ import annotations
 
+import select
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -11,14 +14,58 @@ from http import HTTPStatus
 from typing import Any
 
 from analytics.journal.writer import journal
+from fastlane.fast.answers import Answer, Health
 from fastlane.fast.counts import Counts
-from fastlane.fast.health import Health
-from fastlane.fast.lane import Answer, FastLane
-from fastlane.sockets.connection import HEAD_SECONDS, Connection, body_deadline
+from fastlane.fast.lane import FastLane
+from fastlane.sockets.connections import (
+    HEAD_SECONDS,
+    Connection,
+    OpenConnections,
+    body_deadline,
+    write_deadline,
+)
 from fastlane.sockets.incoming import MAX_HEAD, PartialRequest, is_refused, read_framing
-from fastlane.sockets.open_connections import OpenConnections
 from fastlane.sockets.outgoing import BUSY, CONTINUE, HEAD_TOO_LONG, Incoming, Outbox
-from fastlane.sockets.sender import Sender
+
+
+class Sender:
+    def __init__(self, connections: OpenConnections) -> None:
+        self._connections = connections
+
+    def begin(self, connection: Connection, outbox: Outbox, on_sent: Callable[[Connection], None]) -> None:
+        """Send the response as the client reads it, then call ``on_sent``."""
+        connection.outbox, connection.on_sent, connection.is_special = outbox, on_sent, True
+        connection.sending_since, connection.sent = time.monotonic(), 0
+        connection.deadline = write_deadline(connection, connection.sending_since)
+        self._send(connection, outbox, is_writing=False)
+
+    def resume(self, connection: Connection, outbox: Outbox, event: int) -> None:
+        if event & ~select.EPOLLIN:
+            self._send(connection, outbox, is_writing=True)
+
+    def _send(self, connection: Connection, outbox: Outbox, *, is_writing: bool) -> None:
+        connections = self._connections
+        try:
+            sent = outbox.send(connection.sock)
+        except OSError:
+            connections.drop(connection)
+            return
+        connections.memory.update(connection)
+        if outbox:
+            if sent:
+                connection.sent += sent
+                connection.deadline = write_deadline(connection, time.monotonic())
+            if not is_writing:
+                connections.epoll.modify(connection.sock.fileno(), select.EPOLLOUT)
+            return
+        if is_writing:
+            connections.epoll.modify(connection.sock.fileno(), select.EPOLLIN)
+        on_sent = connection.on_sent
+        connection.expect_head()
+        connection.deadline = time.monotonic() + connections.idle_timeout
+        if on_sent is not None:
+            on_sent(connection)
+
 
 # Requests of one connection that are answered per iteration.
 _MAX_ANSWERS = 64
@@ -167,7 +214,7 @@ class Reader:
         self._sender.begin(connection, outbox, after)
 
     def send_answer(self, connection: Connection, answer: Answer, rest: bytes) -> None:
-        """As `send`, and cheaper if the client takes the whole answer."""
+        """Send one answer: cheaper than `send` if the client takes all of it."""
         _, data, closes, _ = answer
         try:
             sent = connection.sock.send(data)

@@ -12,11 +12,10 @@ from uuid import UUID
 from django.dispatch import Signal
 
 from accounts.callers import require_role
-from accounts.capacity.caps import charged_workspaces, lock_count
+from accounts.caps import charged_workspaces, lock_count
 from accounts.history.recording import name_author
 from accounts.models import User, Workspace
-from accounts.rights.plans import links_per_month
-from accounts.rights.roles import Role
+from accounts.rights import Role, links_per_month
 from accounts.workspaces.selectors import find_membership
 from accounts.workspaces.services import require_member
 from bans.selectors import is_owner_banned
@@ -24,7 +23,7 @@ from common.database import in_one_transaction
 from common.errors import Conflict, FieldError, Forbidden, InvalidFields, ServiceError, WorkspaceNotFound
 from common.host import cache_versions
 from common.ids import parse_public_id
-from links.codes.namespace import codes_of
+from links.code_claims import codes_of
 from links.errors import url_not_found
 from links.storage.moves import LockedLink, change_owner, lock_links
 from links.storage.quotas import links_left, quota_exceeded, spend_quota

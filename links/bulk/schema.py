@@ -6,13 +6,11 @@ from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
 
-from accounts.capacity import concurrency
-from accounts.capacity.caps import CapReached
+from accounts import admission
+from accounts.caps import CapReached
+from common.openapi.error_examples import FIELD_ERROR, MORE_ERRORS, RETRY_AFTER, invalid
 from common.openapi.operations import Operation, annotate, describe
-from common.openapi.refusals import FIELD_ERROR, MORE_ERRORS, RETRY_AFTER, invalid
-from common.openapi.response_fields import count, flag, number, text
-from common.openapi.response_warnings import WARNINGS
-from common.openapi.responses import Field, Representation
+from common.openapi.responses import WARNINGS, Field, Representation, count, flag, number, text
 from links.bulk.moving import SameWorkspace, SourceBanned
 from links.bulk.serializers import (
     EITHER,
@@ -31,7 +29,7 @@ OWN_IDS = "a list with the `_id` of each URL"
 _EACH = (
     "Each item follows the rules of the single call, in the order of the request, and has its own result. Items"
     f" fail independently. Sets at most {MAX_PASSWORDS} passwords. An account can have at most"
-    f" {concurrency.PER_ACCOUNT} bulk calls running at once."
+    f" {admission.PER_ACCOUNT} bulk calls running at once."
 )
 
 _UNCHECKED = "UncheckedItem"
@@ -74,6 +72,10 @@ def results(name: str, key: Field, url: Representation, *, status: int = 200) ->
 
 
 _INDEX = count("index", help_text="The position in the request, from 0.")
+CREATED = results("CreateUrls", _INDEX, created_link, status=201)
+UPDATED = results("UpdateUrls", _INDEX, UPDATED_URL)
+DELETED = results("DeleteUrls", _INDEX, DELETED_URL)
+MOVED = results("MoveUrls", _INDEX, MOVED_URL)
 _RETURNS = "One result per link, in the order of the request."
 
 describe_bulk = describe(
@@ -83,35 +85,29 @@ describe_bulk = describe(
         f"Create up to {MAX_ITEMS} short links.",
         _RETURNS,
         description=_EACH,
-        message="1 of 1 URLs created.",
-        data=results("CreateUrls", _INDEX, created_link, status=201),
         examples=[{"urls": [{"originalUrl": "https://example.com/", "title": "Spring sale"}]}],
-        refusals=[invalid("urls"), concurrency.REFUSAL],
+        errors=[invalid("urls"), admission.TOO_MANY_CALLS],
     ),
     bulk_update=Operation(
         "updateUrls",
         f"Change up to {MAX_ITEMS} short links.",
         _RETURNS,
         description=f"Send the same changes for all links, or separate changes for each. {_EACH}",
-        message="1 of 1 URLs updated.",
-        data=results("UpdateUrls", _INDEX, UPDATED_URL),
         examples=[
             {"ids": [ID], "data": {"isActive": False}},
             {"urls": [{"_id": ID, "title": "Spring sale"}]},
         ],
         placeholders={"ids": OWN_IDS, "_id": "the `_id` of one of your URLs"},
-        refusals=[invalid("urls", "ambiguous", EITHER), concurrency.REFUSAL],
+        errors=[invalid("urls", "ambiguous", EITHER), admission.TOO_MANY_CALLS],
     ),
     bulk_delete=Operation(
         "deleteUrls",
         f"Delete up to {MAX_ITEMS} short links.",
         _RETURNS,
         description="Items fail independently. If no URL is found, the response is 404 and has the results, too.",
-        message="1 of 1 URLs deleted.",
-        data=results("DeleteUrls", _INDEX, DELETED_URL),
         examples=[{"ids": [ID]}],
         placeholders={"ids": OWN_IDS},
-        refusals=[invalid("ids"), NothingDeleted(), concurrency.REFUSAL],
+        errors=[invalid("ids"), NothingDeleted(), admission.TOO_MANY_CALLS],
     ),
     move=Operation(
         "moveUrls",
@@ -120,16 +116,14 @@ describe_bulk = describe(
         description="Requires the role editor in both workspaces. The links keep their short URLs, clicks, reports and"
         " QR codes, and count towards the monthly quota of the other workspace. Links on a custom domain cannot be"
         " moved. Items fail independently, but more QR codes than a workspace can have fail the whole call.",
-        message="1 of 1 URLs moved.",
-        data=results("MoveUrls", _INDEX, MOVED_URL),
         examples=[{"ids": [ID], "workspaceId": "01a1fa86-5c3e-7f10-8d44-6a2b9c0e7f81"}],
         placeholders={"ids": OWN_IDS, "workspaceId": "the `_id` of the other workspace"},
-        refusals=[
+        errors=[
             invalid("ids"),
             SameWorkspace(),
             SourceBanned(),
             CapReached(100_000, "QR codes"),
-            concurrency.REFUSAL,
+            admission.TOO_MANY_CALLS,
         ],
     ),
 )

@@ -1,4 +1,4 @@
-"""Validates the lists of bulk calls, and then each item by the rules of a single call."""
+"""Bodies of bulk calls: their sizes, their lists, and then each item by the rules of a single call."""
 
 from __future__ import annotations
 
@@ -9,15 +9,26 @@ import orjson
 from rest_framework import serializers
 
 from common.errors import InvalidFields, ServiceError
-from common.rest.fields import Text
-from common.rest.handling import Handling
-from common.rest.json_serializers import Object
-from common.rest.lists import List
-from common.rest.response_warnings import ResponseWarning
+from common.rest.envelope import ResponseWarning
+from common.rest.fields import List, Object, Text
+from common.rest.strict_json import StrictJSONParser
+from common.rest.unknown_fields import Handling
 from links import rules
-from links.bulk.parsers import BulkParser
 from links.bulk.services import MAX_ITEMS
 from links.serializers import CreateLinkSerializer, UpdateLinkSerializer
+
+
+class BulkParser(StrictJSONParser):
+    """Accepts a thousand links of four thousand bytes each."""
+
+    max_bytes = 4 * 1024 * 1024
+
+
+class ImportParser(StrictJSONParser):
+    """Accepts a file of ten thousand links."""
+
+    max_bytes = 8 * 1024 * 1024
+
 
 Fields = dict[str, Any]
 

@@ -1,13 +1,18 @@
 """Many links in one call, each with its own result; items fail independently.
 
-A verdict is the resulting link, or the error that a single call would raise. Each SQL statement covers all items.
+A verdict is the resulting link, or the error that a single call would raise. Each SQL statement covers all items, or a
+group of links with rules or a split.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 from uuid import UUID
+
+import orjson
+from django.db import connection
 
 from accounts.history.recording import name_author
 from accounts.models import User, Workspace
@@ -16,15 +21,16 @@ from common.errors import FieldError, InvalidFields, ServiceError
 from common.host import cache_versions
 from common.ids import parse_public_id
 from links import rules
-from links.bulk.changes import Change, apply_changes
-from links.bulk.drafting import Drafting
-from links.bulk.storing import store_drafts
-from links.codes.namespace import codes_of
-from links.errors import url_not_found
+from links.bulk.creation import Drafting, store_drafts
+from links.code_claims import CodeKey, CustomCode, claim_custom_codes, codes_of, turn_into_aliases
+from links.errors import CodeTaken, url_not_found
 from links.key_limits import condition_of
 from links.models import Link
 from links.selectors import fetch
+from links.storage.columns import CHANGEABLE, Column, is_plain
 from links.storage.deletion import delete_locked_links
+from links.storage.many_rows import statement_groups
+from links.storage.update import Columns, RouteChange, changed_columns_of_each
 
 MAX_ITEMS = 1_000
 
@@ -109,3 +115,131 @@ def _attempt(item: Any, make: Callable[[Any], Result]) -> Result | ServiceError:
         return make(item)
     except ServiceError as refusal:
         return refusal
+
+
+# Runs before the links are locked: the deletion of a domain locks the domain and then its links.
+_LOCK_DOMAINS = """
+SELECT FROM domains_domain WHERE id = ANY(ARRAY(
+    SELECT domain_id FROM links_link WHERE public_id = ANY(%(public_ids)s)
+)) ORDER BY id FOR KEY SHARE
+"""
+_WRITTEN = (*CHANGEABLE, Column("updated_at", "timestamptz"))
+# Writes all columns: the rows are locked and were read after that, so unchanged columns keep their values.
+_UPDATE = f"""
+UPDATE links_link l SET {", ".join(f"{column.name} = new.{column.name}" for column in _WRITTEN)}
+FROM jsonb_to_recordset(%(rows)s::jsonb) new (
+    id bigint, {", ".join(f"{column.name} {column.sql_type}" for column in _WRITTEN)}
+)
+WHERE l.id = new.id
+"""  # noqa: S608 # composed of constants
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The change of one link: ``fields`` are its new column values, and ``sent`` are the fields of the request.
+
+    A call has at most one change of a link.
+    """
+
+    public_id: UUID
+    sent: dict[str, Any]
+    fields: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _PlannedChange:
+    link: Link
+    fields: dict[str, Any]
+
+    @property
+    def code(self) -> str | None:
+        """The custom code after the change."""
+        code: str | None = self.fields.get("custom_code", self.link.custom_code)
+        return code
+
+    @property
+    def renames(self) -> bool:
+        return self.code != self.link.custom_code
+
+
+def apply_changes(changes: Mapping[int, Change], owner: Workspace) -> dict[int, Link | ServiceError]:
+    """Return the changed link or the error for each change, by its key."""
+    links = _lock_links(owner, changes.values())
+    plans: dict[int, _PlannedChange] = {}
+    refused: dict[int, ServiceError] = {}
+    routes = changed_columns_of_each({
+        key: RouteChange(links[change.public_id], change.sent)
+        for key, change in changes.items()
+        if change.public_id in links
+    })  # fmt: skip
+    for key, change in changes.items():
+        try:
+            plans[key] = _plan(links.get(change.public_id), change, routes.get(key, {}))
+        except ServiceError as refusal:
+            refused[key] = refusal
+    refused |= _rename({key: plan for key, plan in plans.items() if plan.renames}, owner)
+    plans = {key: plan for key, plan in plans.items() if key not in refused}
+    _save([plan for plan in plans.values() if plan.fields])
+    return refused | {key: plan.link for key, plan in plans.items()}
+
+
+def _lock_links(owner: Workspace, changes: Iterable[Change]) -> dict[UUID, Link]:
+    public_ids = [change.public_id for change in changes]
+    if any("custom_code" in change.fields for change in changes):
+        with connection.cursor() as cursor:
+            cursor.execute(_LOCK_DOMAINS, {"public_ids": public_ids})
+    links = Link.objects.visible_to(owner).select_related("domain").filter(public_id__in=public_ids)
+    return {link.public_id: link for link in links.order_by("pk").select_for_update(of=("self",))}
+
+
+def _plan(link: Link | None, change: Change, routes: Columns | InvalidFields) -> _PlannedChange:
+    if link is None:
+        raise url_not_found()
+    rules.refuse_immutable(link, change.sent)
+    if isinstance(routes, InvalidFields):
+        raise routes
+    plan = _PlannedChange(link, change.fields | routes)
+    if plan.renames:
+        rules.refuse_new_code(plan.code)
+    return plan
+
+
+def _rename(plans: Mapping[int, _PlannedChange], owner: Workspace) -> dict[int, ServiceError]:
+    """If several plans have the same new code, the first one gets it."""
+    if not plans:
+        return {}
+    claims: dict[CodeKey, CustomCode] = {}
+    for plan in plans.values():
+        if plan.code is not None:
+            code = CustomCode(plan.link.domain_id, plan.code, plan.link.pk)
+            claims.setdefault((code.domain_id, code.code), code)
+    successful = claim_custom_codes(list(claims.values()), owner_id=owner.pk)
+    refused: dict[int, ServiceError] = {
+        key: CodeTaken(plan.code)
+        for key, plan in plans.items()
+        if plan.code is not None and plan.link.pk not in successful
+    }
+    turn_into_aliases(
+        [
+            CustomCode(plan.link.domain_id, plan.link.custom_code, plan.link.pk)
+            for key, plan in plans.items()
+            if key not in refused and plan.link.custom_code is not None
+        ]
+    )
+    return refused
+
+
+def _save(plans: Sequence[_PlannedChange]) -> None:
+    if not plans:
+        return
+    rows: dict[bool, list[dict[str, Any]]] = {True: [], False: []}
+    for link, fields in ((plan.link, plan.fields) for plan in plans):
+        was_plain = is_plain(link)
+        for name, value in {**fields, "updated_at": rules.time_of_change(link)}.items():
+            setattr(link, name, value)
+        row = {"id": link.pk} | {column.name: getattr(link, column.name) for column in _WRITTEN}
+        rows[was_plain and is_plain(link)].append(row)
+    with connection.cursor() as cursor:
+        for group in (rows[True], *statement_groups(rows[False])):
+            if group:
+                cursor.execute(_UPDATE, {"rows": orjson.dumps(group).decode()})

@@ -8,8 +8,7 @@ from typing import Any, TypeVar
 from rest_framework.response import Response
 
 from common.errors import MAX_REPORTED, NotFound, ServiceError
-from common.rest.envelope import error_body, ok
-from common.rest.response_warnings import ResponseWarning, shown_warnings
+from common.rest.envelope import ResponseWarning, error_body, ok, shown_warnings
 
 MAX_ERRORS = 1_000
 

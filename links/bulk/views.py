@@ -6,21 +6,22 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.admission import costly_call
 from accounts.api_requests.idempotency import idempotent
 from accounts.callers import account_of, workspace_of
-from accounts.capacity.concurrency import costly_call
-from accounts.rights.roles import Role
-from accounts.rights.scopes import Scope
+from accounts.rights import Role, Scope
+from common.rest.access import Access
 from common.rest.api import ApiViewSet
+from common.rest.returns import returns
 from links import representations
 from links.bulk import services as bulk
 from links.bulk import verdicts
 from links.bulk.moving import move_links
-from links.bulk.parsers import BulkParser
-from links.bulk.schema import describe_bulk
+from links.bulk.schema import CREATED, DELETED, MOVED, UPDATED, describe_bulk
 from links.bulk.serializers import (
     BulkCreateSerializer,
     BulkDeleteSerializer,
+    BulkParser,
     BulkUpdateSerializer,
     ItemReader,
     MoveSerializer,
@@ -31,10 +32,13 @@ from links.serializers import CreateLinkSerializer
 
 @describe_bulk
 class BulkViewSet(ApiViewSet):
-    roles = dict.fromkeys(("bulk_create", "bulk_update", "bulk_delete", "move"), Role.EDITOR)
-    # A key belongs to one workspace, so it cannot move links to another.
-    scopes = {**dict.fromkeys(("bulk_create", "bulk_update", "bulk_delete"), Scope.URLS_WRITE), "move": None}
-    limited_keys = ("bulk_create", "bulk_update", "bulk_delete")
+    access = {
+        "bulk_create": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
+        "bulk_update": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
+        "bulk_delete": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
+        # A key belongs to one workspace, so it cannot move links to another.
+        "move": Access(Role.EDITOR, None),
+    }
     bodies = {
         "bulk_create": BulkCreateSerializer,
         "bulk_update": BulkUpdateSerializer,
@@ -47,6 +51,7 @@ class BulkViewSet(ApiViewSet):
 
     @action(detail=False, methods=["post"], url_path="bulk", parser_classes=[BulkParser])
     @idempotent
+    @returns(200, "1 of 1 URLs created.", fields=CREATED)
     def bulk_create(self, request: Request) -> Response:
         reader = ItemReader(self.handling, BulkCreateSerializer)
         items = reader.read(CreateLinkSerializer(), self.read_body()["urls"])
@@ -60,6 +65,7 @@ class BulkViewSet(ApiViewSet):
         )
 
     @action(detail=False, methods=["post"], url_path="bulk-update", parser_classes=[BulkParser])
+    @returns(200, "1 of 1 URLs updated.", fields=UPDATED)
     def bulk_update(self, request: Request) -> Response:
         sent, reader = self.read_body(), ItemReader(self.handling, BulkUpdateSerializer)
         if "urls" in sent:
@@ -78,6 +84,7 @@ class BulkViewSet(ApiViewSet):
         )
 
     @action(detail=False, methods=["post"], url_path="bulk-delete")
+    @returns(200, "1 of 1 URLs deleted.", fields=DELETED)
     def bulk_delete(self, request: Request) -> Response:
         outcomes = bulk.delete_links(owner=workspace_of(request), public_ids=self.read_body()["ids"])
         response = verdicts.bulk_response(
@@ -88,6 +95,7 @@ class BulkViewSet(ApiViewSet):
         return response
 
     @action(detail=False, methods=["post"])
+    @returns(200, "1 of 1 URLs moved.", fields=MOVED)
     def move(self, request: Request) -> Response:
         sent = self.read_body()
         outcomes = move_links(

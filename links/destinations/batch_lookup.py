@@ -9,13 +9,20 @@ from collections.abc import Iterator, Sequence
 
 import orjson
 from django.conf import settings
+from django.db import connection
 from django.db.backends.utils import CursorWrapper
 
 from common.database import prepared_cursor, read_first
 from common.host import state
 from links.destinations.known_links import known_links
-from links.destinations.lookup import LookupResult, load_target, pack, result_of
-from links.destinations.target_queries import MANY_ON_CUSTOM_HOSTS, MANY_ON_OWN_HOST
+from links.destinations.lookup import (
+    MANY_ON_CUSTOM_HOSTS,
+    MANY_ON_OWN_HOST,
+    LookupResult,
+    load_target,
+    pack,
+    result_of,
+)
 
 # Host (canonical) and code.
 Key = tuple[str, str]
@@ -79,3 +86,19 @@ def _read(
 
 def _json(texts: list[str]) -> str:
     return orjson.dumps(texts).decode()
+
+
+_KEYS = """
+SELECT coalesce(d.host, %(own_host)s), c.code
+FROM unnest(%(links)s::bigint[]) WITH ORDINALITY wanted (link_id, place)
+JOIN links_code c ON c.link_id = wanted.link_id AND c.kind <> 'reserved'
+LEFT JOIN domains_domain d ON d.id = c.domain_id
+ORDER BY place, c.id
+"""
+
+
+def lookup_keys_of(links: Sequence[int]) -> list[Key]:
+    """Return host and code of every address of these links, in the order of ``links`` (ids)."""
+    with connection.cursor() as cursor:
+        cursor.execute(_KEYS, {"links": list(links), "own_host": settings.BASE_HOST})
+        return [(host, code) for host, code in cursor.fetchall()]

@@ -8,12 +8,11 @@ from typing import Any, NoReturn
 import psycopg
 from django.db import connection
 
-from common.host import cache_versions, missed_changes, primary, state, vitals
+from common.host import cache_versions, primary, state, vitals
 from common.host.primary import UNKNOWN, Followed
-from common.postgresql import admission
-from common.postgresql.admission import OnStandby, Server
-from common.postgresql.bounded import BoundedConnection
-from common.postgresql.heartbeat import watch_servers
+from common.postgresql import servers
+from common.postgresql.servers import OnStandby, Server, watch_servers
+from common.postgresql.timeouts import BoundedConnection
 
 CHANNEL = "destinations"
 # Delay between connection attempts; it doubles up to the maximum.
@@ -49,7 +48,7 @@ class Follower:
     def follow(self) -> None:
         """Listen until the connection is lost, then wait until the next attempt is due."""
         try:
-            listener, server = admission.connect(BoundedConnection.connect_in_autocommit, _parameters())
+            listener, server = servers.connect(BoundedConnection.connect_in_autocommit, _parameters())
             with listener:
                 listener.response_seconds = RESPONSE_SECONDS
                 self._begin(listener, server)
@@ -80,7 +79,7 @@ class Follower:
             log.warning("This is another database. All cached links are discarded.")
             cache_versions.bump_all()
         # The server does not repeat notifications that it sent while this process was not listening.
-        missed_changes.note_gap(listening_since)
+        state.note_gap(listening_since)
         cache_versions.expire_caches()
         state.note_heard()
         log.info("Following link changes.")

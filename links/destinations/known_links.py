@@ -1,28 +1,153 @@
 """A persistent per-host cache of followed links, which serves redirects during database outages.
 
 All processes of the host share one SQLite file. If a process is killed or frozen at any point, the file stays
-readable, and a damaged file raises an error that this module handles. Its entries are sealed (`sealed_links`).
+readable, and a damaged file raises an error that this module handles.
+
+The entries reveal nothing without ``SECRET_KEY``: the name of an entry is a keyed digest of its site and code, and its
+content is encrypted and bound to that name. The threads that read links pass them through a queue to one that writes.
 """
 
 from __future__ import annotations
 
 import logging
 import os
+import queue
 import sqlite3
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import closing, suppress
 from functools import cache, partial
+from hashlib import blake2b
 from itertools import groupby
 from pathlib import Path
+from time import sleep
+from typing import NamedTuple, TypeVar
 
+import orjson
 from django.conf import settings
 
-from common.host import missed_changes, state
+from common import secrets
+from common.host import state
 from common.host.state import ChangeNumbers
-from links.destinations.file_lock import when_unlocked
-from links.destinations.sealed_links import Entry, Sealing
-from links.destinations.update_queue import Update, UpdateQueue
+
+_RETRY_SECONDS = 0.05
+
+_Result = TypeVar("_Result")
+
+log = logging.getLogger(__name__)
+
+
+def when_unlocked(work: Callable[[], _Result], *, is_closing: Callable[[], bool]) -> _Result:
+    """Repeat ``work`` while another process holds the lock, unless ``is_closing``.
+
+    A process can be stopped while it writes, for longer than SQLite waits: on a busy machine, or by SIGSTOP. One
+    attempt begins after the closing, so it fails only if the file is still locked then. Raises SQLite's errors.
+    """
+    has_failed = False
+    while True:
+        is_last = is_closing()
+        try:
+            return work()
+        except sqlite3.OperationalError as error:
+            # The lowest byte of an extended code is the code.
+            is_locked = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
+            if not is_locked or is_last:
+                raise
+            if not has_failed:
+                has_failed = True
+                log.info("Another process holds the lock of the file of known links. Waiting for it.")
+        sleep(_RETRY_SECONDS)
+
+
+_PURPOSE = "known-links"
+# Change numbers, time, site and code.
+_FIELDS = 6
+
+
+class Entry(NamedTuple):
+    """``numbers`` and ``read_at``: see `links.destinations.known_links`, `KnownLinks.remember`."""
+
+    numbers: ChangeNumbers
+    read_at: int
+    site: str
+    code: str
+    packed: bytes
+
+
+class Sealing:
+    def __init__(self, secret: str) -> None:
+        self._secret = secret
+        self._key = secrets.derive_key(secret, f"{_PURPOSE} names")
+
+    def name(self, site: str, code: str) -> bytes:
+        return blake2b(f"{site}/{code}".encode(), key=self._key, digest_size=16).digest()
+
+    def seal(self, name: bytes, entry: Entry) -> bytes:
+        content = orjson.dumps([*entry.numbers, *entry[1:-1]]) + b"\n" + entry.packed
+        return secrets.seal(content, purpose=_PURPOSE, context=name, secret=self._secret)
+
+    def open(self, name: bytes, sealed: bytes) -> Entry | None:
+        """Return None if the entry was sealed with another key, or by a release that stored other fields."""
+        content = secrets.unseal(sealed, purpose=_PURPOSE, context=name, secrets=[self._secret])
+        if content is None:
+            return None
+        head, _, packed = content.partition(b"\n")
+        fields = orjson.loads(head)
+        if len(fields) != _FIELDS:
+            return None
+        *numbers, read_at, site, code = fields
+        return Entry(ChangeNumbers(*numbers), read_at, site, code, packed)
+
+
+_BATCH_SIZE = 1_000
+_QUEUE_SIZE = 20_000
+
+
+class Update(NamedTuple):
+    """``entry`` is None to delete it."""
+
+    name: bytes
+    entry: Entry | None
+
+
+class UpdateQueue:
+    """Bounded by the number of updates. One item has those of one call of `put`."""
+
+    def __init__(self) -> None:
+        self._items: queue.Queue[list[Update] | None] = queue.Queue()
+        self._size, self._lock = 0, threading.Lock()
+
+    def put(self, updates: list[Update]) -> None:
+        """Add the updates, or drop them if the writer cannot keep up."""
+        with self._lock:
+            if self._size + len(updates) > _QUEUE_SIZE:
+                return
+            self._size += len(updates)
+        self._items.put(updates)
+
+    def end(self) -> None:
+        self._items.put(None)
+
+    def take(self) -> tuple[list[Update], int, bool]:
+        """Wait for a batch. Return it, the number of its items, and whether it is the last one."""
+        updates: list[Update] = []
+        items, is_last = 0, False
+        with suppress(queue.Empty):
+            while len(updates) < _BATCH_SIZE and not is_last:
+                item = self._items.get(block=not items)
+                items, is_last = items + 1, item is None
+                updates += item or ()
+        with self._lock:
+            self._size -= len(updates)
+        return updates, items, is_last
+
+    def mark_written(self, items: int) -> None:
+        for _ in range(items):
+            self._items.task_done()
+
+    def wait_until_written(self) -> None:
+        self._items.join()
+
 
 _TABLE = """
     CREATE TABLE IF NOT EXISTS link (number INTEGER PRIMARY KEY, name BLOB NOT NULL UNIQUE, sealed BLOB NOT NULL)
@@ -39,9 +164,6 @@ _PAGE_BYTES = 4096
 BUSY_TIMEOUT_SECONDS = 0.5
 # The file is trimmed after so many updates.
 TRIM_EVERY = 10_000
-
-log = logging.getLogger(__name__)
-
 
 # Site, code, the numbers from before the link was read, and the packed link, which is None to delete the entry.
 Read = tuple[str, str, ChangeNumbers, bytes | None]
@@ -101,7 +223,7 @@ class KnownLinks:
         if (entry := self._sealing.open(name, sealed)) is None:
             return None
         is_unchanged = entry.numbers == state.numbers_of(site, code)
-        return entry.packed if is_unchanged and missed_changes.is_usable(entry.read_at) else None
+        return entry.packed if is_unchanged and state.is_usable(entry.read_at) else None
 
     def keys(self, limit: int) -> list[tuple[str, str]]:
         """Return site and code of at most ``limit`` entries, the latest first. The links may have changed since."""

@@ -5,12 +5,10 @@ from __future__ import annotations
 from drf_spectacular.utils import OpenApiParameter
 
 from accounts.history.reading import BAD_CURSOR
-from accounts.history.representations import CHANGE_PAGE
 from common.errors import InvalidFields, NotFound
 from common.openapi.operations import Operation, describe
 from links.errors import CodeTaken
 from links.history.services import NotRestorable
-from links.representations import UPDATED_URL, WHOLE_URL
 from links.schema_notes import BAD_FIELDS
 from links.storage.deletion import UNDELETE_DAYS
 
@@ -23,8 +21,7 @@ describe_history = describe(
         "One page; more pages follow as long as `nextCursor` is not null.",
         description="Also for a deleted link. The creation of a link is not recorded. A password appears as `set` or"
         " `removed`. Changes older than the retention period are deleted.",
-        data=CHANGE_PAGE,
-        refusals=[InvalidFields([BAD_CURSOR])],
+        errors=[InvalidFields([BAD_CURSOR])],
     ),
     undelete=Operation(
         "undeleteUrl",
@@ -32,10 +29,7 @@ describe_history = describe(
         "The link as it was, with its codes, clicks, reports and QR codes.",
         description=f"Within {UNDELETE_DAYS} days of the deletion. If its domain has been deleted since, the link"
         " moves to the default domain, and loses a custom code that is taken there.",
-        message="URL restored successfully.",
-        data=[WHOLE_URL.nested("url")],
-        refusals=[CodeTaken("spring")],
-        has_etag=True,
+        errors=[CodeTaken("spring")],
     ),
     restore=Operation(
         "restoreUrlChange",
@@ -43,14 +37,11 @@ describe_history = describe(
         "The title, the tags, `isActive`, and the restored fields.",
         description="An update with the `before` of the change, which the history records as a new change. Other"
         " fields keep their values. A former password and a domain cannot be restored; `warnings` names them.",
-        message="Change restored successfully.",
-        data=[UPDATED_URL.nested("url")],
         parameters=[
             OpenApiParameter(
                 "changeId", str, OpenApiParameter.PATH, description="The `_id` of a change of the URL."
             )
         ],
-        refusals=[NotFound("Change not found."), NotRestorable(), CodeTaken("spring"), *BAD_FIELDS],
-        has_etag=True,
+        errors=[NotFound("Change not found."), NotRestorable(), CodeTaken("spring"), *BAD_FIELDS],
     ),
 )

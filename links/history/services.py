@@ -6,7 +6,7 @@ from accounts.history.reading import ChangePage, get_change, list_changes
 from accounts.models import Workspace
 from common.errors import Conflict
 from common.ids import parse_public_id
-from common.rest.handling import Handling
+from common.rest.unknown_fields import Handling
 from links import services
 from links.errors import url_not_found
 from links.models import Link

@@ -1,18 +1,19 @@
 from __future__ import annotations
 
+from datetime import datetime
+from typing import Any
+
 from rest_framework.decorators import action
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from accounts.callers import account_of, workspace_of
-from accounts.history.representations import change_page
-from accounts.history.serializers import HistoryQuery
-from accounts.rights.roles import Role
-from accounts.rights.scopes import Scope
+from accounts.history.reading import CHANGE_PAGE, change_page
+from accounts.history.views import HistoryQuery
+from accounts.rights import Role, Scope
+from common.rest.access import Access
 from common.rest.api import ApiViewSet
-from common.rest.envelope import ok
-from common.rest.response_warnings import warn
-from common.rest.versions import with_etag
+from common.rest.envelope import warn
+from common.rest.returns import returns
 from links import representations
 from links.history.schema import describe_history
 from links.history.services import link_history, restore_change
@@ -25,28 +26,32 @@ class LinkHistoryViewSet(ApiViewSet):
     lookup_url_kwarg = "id"
     lookup_value_converter = "str"
     queries = {"history": HistoryQuery}
-    roles = {"history": Role.VIEWER, "undelete": Role.EDITOR, "restore": Role.EDITOR}
-    scopes = {"history": Scope.URLS_READ, "undelete": Scope.URLS_WRITE, "restore": Scope.URLS_WRITE}
-    # The other actions also concern deleted links, which the limits of keys do not cover.
-    limited_keys = ("restore",)
+    # The first two also concern deleted links, which the limits of keys do not cover.
+    access = {
+        "history": Access(Role.VIEWER, Scope.URLS_READ),
+        "undelete": Access(Role.EDITOR, Scope.URLS_WRITE),
+        "restore": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
+    }
 
     @action(detail=True)
-    def history(self, request: Request, id: str) -> Response:
+    @returns(200, fields=CHANGE_PAGE)
+    def history(self, request: Request, id: str) -> dict[str, Any]:
         query = self.read_query()
         page = link_history(workspace_of(request), id, **query)
-        return ok(change_page(page, query["limit"]))
+        return change_page(page, query["limit"])
 
     @action(detail=True, methods=["post"])
-    def undelete(self, request: Request, id: str) -> Response:
+    @returns(200, "URL restored successfully.", url=representations.WHOLE_URL, has_etag=True)
+    def undelete(self, request: Request, id: str) -> tuple[dict[str, Any], datetime]:
         owner = workspace_of(request)
         link = undelete_link(owner=owner, public_id=id)
-        shown = representations.whole_link(link, owner, account_of(request))
-        return with_etag(ok({"url": shown}, "URL restored successfully."), link.updated_at)
+        return {"url": representations.whole_link(link, owner, account_of(request))}, link.updated_at
 
     @action(detail=True, methods=["post"], url_path="history/<str:changeId>/restore")
-    def restore(self, request: Request, id: str, changeId: str) -> Response:
+    @returns(200, "Change restored successfully.", url=representations.UPDATED_URL, has_etag=True)
+    def restore(self, request: Request, id: str, changeId: str) -> tuple[dict[str, Any], datetime]:
         restored = restore_change(owner=workspace_of(request), public_id=id, change_id=changeId)
         for name in sorted(restored.skipped):
             warn(request, name, "not_restored", "The history has no value that can be restored.")
         shown = representations.updated_link(restored.link, restored.names)
-        return with_etag(ok({"url": shown}, "Change restored successfully."), restored.link.updated_at)
+        return {"url": shown}, restored.link.updated_at

@@ -1,15 +1,99 @@
-"""Searches of an owner's links by text, tags, activity, time of creation and domain."""
+"""Searches of an owner's links by text, tags, activity, time of creation and domain.
+
+A text that is the short URL of a link also finds that link.
+"""
 
 from __future__ import annotations
 
 import re
 from typing import Any, NamedTuple
+from urllib.parse import unquote, urlsplit
 
 from accounts.models import Workspace
-from links.listing.domains import DEFAULT, ListedDomain, listed_domain
+from common.http.urls import Destination, InvalidDestination, canonical_destination
+from domains.addresses import BASE_ID, is_own_address
+from domains.selectors import find_domain
+from links.errors import domain_not_found
 from links.listing.options import ALWAYS, Filters, Period
-from links.listing.short_addresses import link_at
 from links.selectors import fetch, tag_key
+
+# The search index does not know domains. Reading all links of a domain with at most this many is faster.
+SMALL_DOMAIN = 20_000
+DEFAULT_DOMAIN = 0
+_IS_LARGE = """
+SELECT EXISTS (
+    SELECT FROM links_searchable WHERE owner_id = %(owner)s AND domain_id = %(domain)s OFFSET %(small)s
+)
+"""
+
+
+class ListedDomain(NamedTuple):
+    """``pk`` is the primary key of a domain, or ``DEFAULT``. ``is_small``: it has at most ``SMALL`` links."""
+
+    pk: int
+    is_small: bool
+
+
+def listed_domain(owner: Workspace, domain_id: str | None) -> ListedDomain | None:
+    """None without a filter. The default is the domain of the key, unless `list_limited_links` applies it.
+
+    Raises NotFound for an unknown id, another owner's domain, and a domain outside the limits of the key.
+    """
+    of_key = None if owner.key is None else owner.key.domain_id
+    if domain_id is None:
+        if of_key is None or (owner.key is not None and owner.key.only_own):
+            return None
+        pk = of_key
+    elif domain_id == BASE_ID:
+        if of_key is not None:
+            raise domain_not_found()
+        pk = DEFAULT_DOMAIN
+    else:
+        domain = find_domain(owner, domain_id)
+        if domain is None:
+            raise domain_not_found()
+        pk = domain.pk
+    [[is_large]] = fetch(_IS_LARGE, {"owner": owner.pk, "domain": pk, "small": SMALL_DOMAIN})
+    return ListedDomain(pk, not is_large)
+
+
+# A reserved code does not redirect to its link: the link is on a customer's domain.
+_ON_DEFAULT_DOMAIN = """
+SELECT l.id FROM links_code c JOIN links_link l ON l.id = c.link_id
+WHERE c.domain_id IS NULL AND c.code = %(code)s AND c.kind <> 'reserved' AND l.owner_id = %(owner)s
+"""
+_ON_CUSTOM_DOMAIN = """
+SELECT l.id FROM domains_domain d JOIN links_code c ON c.domain_id = d.id JOIN links_link l ON l.id = c.link_id
+WHERE d.owner_id = %(owner)s AND d.host = %(host)s AND c.code = %(code)s AND l.owner_id = %(owner)s
+"""
+
+
+def link_at(owner: Workspace, text: str) -> int | None:
+    """The primary key of the owner's link at this short URL, which may have a former code of the link.
+
+    The scheme, a final slash, a query and a fragment make no difference.
+    """
+    address = _parsed_address(text)
+    if address is None:
+        return None
+    # Codes are stored decoded.
+    code = unquote(urlsplit(address.href).path).removeprefix("/").removesuffix("/")
+    if not code or "/" in code or "\0" in code:
+        return None
+    query = _ON_DEFAULT_DOMAIN if is_own_address(address) else _ON_CUSTOM_DOMAIN
+    values = {"owner": owner.pk, "host": address.host.removesuffix("."), "code": code}
+    return next((link_id for (link_id,) in fetch(query, values)), None)
+
+
+def _parsed_address(text: str) -> Destination | None:
+    if "/" not in text:
+        return None
+    text = text.strip()
+    try:
+        return canonical_destination(text if re.match("(?i)https?://", text) else f"https://{text}")
+    except InvalidDestination:
+        return None
+
 
 # The first query fetches the ids of this many matches. Most searches have fewer, and need no further counting.
 FETCH_LIMIT = 1_000
@@ -75,7 +159,7 @@ class Search(NamedTuple):
 
     @property
     def is_on_default_domain(self) -> bool:
-        return self.domain is not None and self.domain.pk == DEFAULT
+        return self.domain is not None and self.domain.pk == DEFAULT_DOMAIN
 
     @property
     def on_domain(self) -> str:

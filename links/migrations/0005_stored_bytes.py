@@ -22,10 +22,7 @@ def _former_functions() -> str:
 REVERSE = f"""
 {_former_functions()}
 DROP FUNCTION links_bytes_after_final_deletion CASCADE;
-DROP FUNCTION links_check_storage;
-DROP FUNCTION links_lock_storage;
-DROP FUNCTION links_is_near_limit;
-DROP FUNCTION links_near_limit;
+DROP FUNCTION links_check_storage CASCADE;
 DROP FUNCTION links_size;
 CREATE OR REPLACE FUNCTION accounts_stored_bytes(workspaces bigint[]) RETURNS bigint LANGUAGE plpgsql STABLE AS $$
 BEGIN

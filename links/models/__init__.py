@@ -18,6 +18,7 @@ from links.models.links import (
     LinkBan,
     RedirectType,
     ReferrerPolicy,
+    limits_of,
 )
 from links.models.routes import Route
 
@@ -38,4 +39,5 @@ __all__ = [
     "TagTotals",
     "VisitorClicks",
     "VisitorKey",
+    "limits_of",
 ]

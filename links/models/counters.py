@@ -37,7 +37,7 @@ class ClickCounter(models.Model):
 class VisitorKey(models.Model):
     """The random key of a link with ``max_clicks_per_visitor``, under which its visitors are hashed.
 
-    `links_claim_click` creates it. A trigger deletes it and the link's VisitorClicks when the link is deleted or the
+    `links_claim` creates it. A trigger deletes it and the link's VisitorClicks when the link is deleted or the
     setting is removed.
     """
 

@@ -8,6 +8,7 @@ from django.db.models import Value
 from django.db.models.functions import Now
 
 from accounts.models import Workspace
+from accounts.rights import CallerKey
 from common.ids import new_public_id
 from domains.models import Domain
 
@@ -30,6 +31,20 @@ class ReferrerPolicy(models.TextChoices):
     NO_REFERRER = "no-referrer"
     ORIGIN = "origin"
     STRICT_ORIGIN_WHEN_CROSS_ORIGIN = "strict-origin-when-cross-origin"
+
+
+def limits_of(key: CallerKey | None, path: str = "") -> dict[str, int]:
+    """Filters of a query set by the limits of a key. ``path`` is the lookup path to the link, such as ``link__``."""
+    if key is None:
+        return {}
+    limits = {"domain_id": key.domain_id, "key_id": key.id if key.only_own else None}
+    return {path + name: value for name, value in limits.items() if value is not None}
+
+
+class LinkQuerySet(models.QuerySet["Link"]):
+    def visible_to(self, owner: Workspace) -> LinkQuerySet:
+        """The owner's links within the limits of the caller's key."""
+        return self.filter(owner=owner, **limits_of(owner.key))
 
 
 class Link(models.Model):
@@ -146,6 +161,8 @@ class Link(models.Model):
     )
     created_at = models.DateTimeField(db_default=Now(), editable=False, db_comment="Creation time.")
     updated_at = models.DateTimeField(db_default=Now(), editable=False, db_comment="Last change.")
+
+    objects = LinkQuerySet.as_manager()
 
     class Meta:
         db_table_comment = "Short links."

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from common.errors import FieldError, InvalidFields
-from common.http.destination_url import Destination, canonical_destination
+from common.http.urls import Destination, canonical_destination
 from domains.addresses import NO_DESTINATION, is_own_address
 from links.models import Link
 

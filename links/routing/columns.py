@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from common.errors import FieldError, InvalidFields
-from common.http.destination_url import Destination
+from common.http.urls import Destination
 from links.models import Link
 from links.routing.branches import merge_branches
 

@@ -8,9 +8,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from common.http.destination_url import InvalidDestination, canonical_destination
-from common.rest.fields import DateTime, Text, iso_utc
-from common.rest.lists import List
+from common.http.urls import InvalidDestination, canonical_destination
+from common.rest.fields import DateTime, List, Text, iso_utc
 from common.time_zones import zones
 from links.routing.listed_objects import ListedObject
 from links.routing.vocabulary import DAYS, DIRECT

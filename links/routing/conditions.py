@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 from rest_framework import serializers
 
 from common.rest.envelope import invalid
-from common.rest.fields import Boolean, Text
-from common.rest.lists import List
+from common.rest.fields import Boolean, List, Text
 from links.fields import CountryField, DeviceField
 from links.routing.condition_values import (
     LanguageField,

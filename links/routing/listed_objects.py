@@ -7,11 +7,11 @@ from typing import Any
 from rest_framework import serializers
 
 from common.errors import MAX_REPORTED, UNKNOWN_FIELD
-from common.rest.json_serializers import StrictObject
+from common.rest.fields import StrictObject
 
 
 class ListedObject(StrictObject):
-    """Refuses unknown keys itself, because `common.rest.handling` does not look into lists."""
+    """Refuses unknown keys itself, because `common.rest.unknown_fields` does not look into lists."""
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, dict) and (unknown := sorted(data.keys() - self.fields.keys())):

@@ -8,8 +8,7 @@ from typing import Any
 
 from rest_framework.fields import ChoiceField
 
-from common.openapi.response_fields import flag, identifier, moment, number, text
-from common.openapi.responses import Field, Representation
+from common.openapi.responses import Field, Representation, flag, identifier, moment, number, text
 from links.models import ReferrerPolicy
 from links.routing.conditions import ConditionSerializer
 

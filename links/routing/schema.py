@@ -12,8 +12,8 @@ from drf_spectacular.utils import Direction, extend_schema_field
 from rest_framework.fields import ChoiceField
 
 from common.errors import InvalidFields
-from common.openapi.enumerations import name_choices
-from common.openapi.refusals import invalid, invalid_destination
+from common.openapi.error_examples import invalid, invalid_destination
+from common.openapi.operations import name_choices
 from domains.addresses import NO_DESTINATION
 from links.fields import CountryField, DeviceField, ReferrerPolicyField
 from links.models import ReferrerPolicy

@@ -7,9 +7,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from common.rest.fields import Boolean, DateTime, DestinationField, Integer, Text
-from common.rest.json_serializers import Object, StrictObject
-from common.rest.lists import List
+from common.rest.fields import Boolean, DateTime, DestinationField, Integer, List, Object, StrictObject, Text
 from links.fields import ReferrerPolicyField
 from links.routing.conditions import ConditionSerializer
 from links.routing.listed_objects import ListedObject

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from links.models import Link
-from links.storage.row_arrays import array_text
+from links.storage.many_rows import array_text
 
 
 class Column(NamedTuple):

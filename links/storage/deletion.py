@@ -1,12 +1,18 @@
-"""Deletes links and holds their codes, in one statement. Keeps the data to restore them."""
+"""Deletes links and holds their codes, in one statement. Restores a link from the data that it keeps."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, NamedTuple
+from uuid import UUID
 
+import orjson
 from django.db import connection
 
-from links.codes.namespace import HOLD_DAYS
+from links.code_claims import HOLD_DAYS, CodeClaim, claim_codes, release_holds
+from links.errors import CodeTaken
+from links.models import CodeKind, Link
 from links.selectors import fetch
 
 # Shorter than HOLD_DAYS, during which only the owner can get the codes.
@@ -62,3 +68,121 @@ def purge_deleted_links() -> int:
         deleted += batch
         if batch < _BATCH:
             return deleted
+
+
+_FIND = f"""
+SELECT link_id, link, codes FROM links_deletedlink
+WHERE public_id = %(link)s AND owner_id = %(owner)s AND deleted_at > now() - interval '{UNDELETE_DAYS} days'
+FOR UPDATE
+"""  # noqa: S608 # composed of constants
+# Until the commit, these rows cannot be deleted. The workspace comes before the deleted link, as in its deletion. The
+# stored bytes stay the same, so the setting keeps triggers from comparing them with the limit.
+_LOCK_OWNER = """
+SELECT set_config('links.is_undeleting', 'on', true) FROM accounts_workspace WHERE id = %(owner)s FOR KEY SHARE
+"""
+_LOCK_DOMAIN = "SELECT FROM domains_domain WHERE id = %(domain)s FOR KEY SHARE"
+_LOCK_CREATOR = "SELECT FROM accounts_user WHERE id = %(creator)s FOR KEY SHARE"
+_INSERT_AGAIN = """
+INSERT INTO links_link ({columns})
+SELECT {values} FROM links_deletedlink d, jsonb_populate_record(NULL::links_link, d.link || jsonb_build_object(
+    'domain_id', %(domain)s::bigint, 'custom_code', %(custom_code)s::text, 'creator_id', %(creator)s::bigint,
+    'updated_at', greatest((d.link ->> 'updated_at')::timestamptz + interval '1 microsecond', now())
+)) l WHERE d.link_id = %(link)s
+"""
+# The trigger of links_link has inserted the counter. The clicks include those counted since the deletion.
+_RESTORE_COUNTER = """
+UPDATE links_clickcounter n SET clicks = d.clicks, imported = d.imported FROM links_deletedlink d
+WHERE d.link_id = %(link)s AND n.link_id = d.link_id
+"""
+# Only the owner can have used the codes meanwhile.
+_RESTORE_CODES = """
+UPDATE links_code c SET kind = saved.kind, link_id = %(link)s, owner_id = NULL, held_until = NULL
+FROM unnest(%(codes)s::text[], %(kinds)s::text[]) saved (code, kind)
+WHERE {on_domain} AND c.code = saved.code AND c.code = ANY(%(codes)s) AND c.kind = 'retired'
+  AND c.owner_id = %(owner)s
+RETURNING c.code
+"""
+_ON_DOMAIN = {True: "c.domain_id IS NULL", False: "c.domain_id = %(domain)s"}
+_RECORD = "SELECT links_record_undeletion(l) FROM links_link l WHERE id = %(link)s"
+_COLUMNS = [field.column for field in Link._meta.concrete_fields]
+
+
+class _Code(NamedTuple):
+    domain_id: int | None
+    code: str
+    kind: str
+
+
+def undelete(public_id: UUID, *, owner_id: int) -> list[str] | None:
+    """Restore a link and return its codes. None if the owner has deleted no such link in the last UNDELETE_DAYS.
+
+    Raises CodeTaken if the owner has given one of its codes to another link. If the link's domain has been deleted,
+    the link moves to the default domain like others, and loses custom codes that are taken there. It keeps its creator
+    unless that account has been deleted.
+    """
+    fetch(_LOCK_OWNER, {"owner": owner_id})
+    rows = fetch(_FIND, {"link": public_id, "owner": owner_id})
+    if not rows:
+        return None
+    [(link_id, link_text, codes_text)] = rows
+    link: dict[str, Any] = orjson.loads(link_text)
+    codes = [_Code(**code) for code in orjson.loads(codes_text)]
+    domain_id, custom_code, creator_id = link["domain_id"], link["custom_code"], link.get("creator_id")
+    codes_of_deleted_domain: list[_Code] = []
+    if domain_id is not None and not fetch(_LOCK_DOMAIN, {"domain": domain_id}):
+        codes_of_deleted_domain = [code for code in codes if code.domain_id is not None]
+        codes = [code._replace(kind=CodeKind.SHORT.value) for code in codes if code.domain_id is None]
+        domain_id = None
+    if creator_id is not None and not fetch(_LOCK_CREATOR, {"creator": creator_id}):
+        creator_id = None
+    _restore_codes(link_id, codes, owner_id)
+    restored = [code.code for code in codes]
+    if codes_of_deleted_domain:
+        restored += (claimed := _claim_on_default_domain(link_id, codes_of_deleted_domain, owner_id))
+        custom_code = custom_code if custom_code in {*claimed, link["short_code"]} else None
+    # A column that was added after the deletion gets its default.
+    columns = [name for name in _COLUMNS if name in link]
+    insert = _INSERT_AGAIN.format(
+        columns=", ".join(columns), values=", ".join(f"l.{name}" for name in columns)
+    )
+    values = {"link": link_id, "domain": domain_id, "custom_code": custom_code, "creator": creator_id}
+    # PostgreSQL checks the foreign key of the codes at the commit.
+    _execute(insert, values)
+    _execute(_RESTORE_COUNTER, {"link": link_id})
+    _execute(_RECORD, {"link": link_id})
+    # Triggers restore the related rows.
+    _execute("DELETE FROM links_deletedlink WHERE link_id = %(link)s", {"link": link_id})
+    return restored
+
+
+def _restore_codes(link_id: int, codes: Iterable[_Code], owner_id: int) -> None:
+    by_domain: dict[int | None, dict[str, str]] = defaultdict(dict)
+    for code in codes:
+        by_domain[code.domain_id][code.code] = code.kind
+    for domain_id, kinds in by_domain.items():
+        values = {
+            "link": link_id,
+            "owner": owner_id,
+            "domain": domain_id,
+            "codes": list(kinds),
+            "kinds": list(kinds.values()),
+        }
+        restored = {
+            code for (code,) in fetch(_RESTORE_CODES.format(on_domain=_ON_DOMAIN[domain_id is None]), values)
+        }
+        for taken in kinds.keys() - restored:
+            raise CodeTaken(taken)
+
+
+def _claim_on_default_domain(link_id: int, codes: Iterable[_Code], owner_id: int) -> list[str]:
+    """Claim the custom codes and aliases of a deleted domain on the default domain. Returns the successful ones."""
+    claims = [
+        CodeClaim(None, code.code, CodeKind(code.kind)) for code in codes if code.kind in {"custom", "alias"}
+    ]
+    release_holds([claim.key for claim in claims], owner_id=owner_id)
+    return [code for _, _, code in claim_codes({link_id: claims})]
+
+
+def _execute(query: str, values: Mapping[str, Any]) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(query, values)

@@ -1,28 +1,83 @@
-"""Inserts a link and its codes in one statement, so that a creation is one round trip and one commit.
+"""Inserts links with their codes: one with a single statement, many with COPY.
 
-Trades clarity for speed: the statement also checks the URLs, and most links take a shorter variant of it.
-bench/results.md, "Links", has the resulting rate.
+A creation is one statement, so that it is one round trip and one commit. That trades clarity for speed: the statement
+also checks the URLs, and most links take a shorter variant of it. bench/results.md, "Links", has the resulting rate.
+
+The number of statements that insert many links does not grow with their number.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-from django.db import IntegrityError
+from django.db import IntegrityError, connection
 
 from common.database import prepared_cursor
-from common.errors import InvalidFields
-from links.codes.namespace import codes_of_new_link
-from links.models import Link
+from common.errors import InvalidFields, ServiceError
+from links.code_claims import (
+    INSERT_CODES_OF_LINK,
+    CodeClaim,
+    CodeKey,
+    claim_codes,
+    codes_of_new_link,
+    release_codes,
+    release_holds,
+    unavailable_codes,
+)
+from links.codes import generate_code
+from links.errors import CodeTaken, domain_not_found
+from links.models import CodeKind, Link
 from links.routing.addresses import Address, refused_addresses
-from links.storage.code_claims import INSERT_CODES_OF_LINK
+from links.selectors import fetch
 from links.storage.columns import ALL, PLAIN, InsertedColumns, is_plain
-from links.storage.refused_destinations import refusal_of
-from links.storage.row_arrays import array_text
+from links.storage.many_rows import array_text, column_arrays, statement_groups
+from links.storage.refused_destinations import refusal_of, refused_links
 
 
-def _statement(columns: InsertedColumns, refusal: str) -> str:
+@dataclass(slots=True)
+class Draft:
+    """An unsaved link. An imported link keeps its short code, date and clicks.
+
+    A link without a short code gets a new one. ``aliases`` are additional codes of the link. ``addresses`` are all
+    URLs to which it can lead.
+    """
+
+    link: Link
+    addresses: list[Address]
+    short_code: str | None = None
+    aliases: tuple[str, ...] = ()
+    created_at: datetime | None = None
+    clicks: int = 0
+
+    @property
+    def chosen_codes(self) -> list[str]:
+        """The codes that the link must get; otherwise it is refused."""
+        return [code for code in (self.short_code, self.link.custom_code, *self.aliases) if code is not None]
+
+    @property
+    def code_keys(self) -> list[CodeKey]:
+        """The chosen codes with their domains. They include the short code on the default domain."""
+        keys: list[CodeKey] = [(self.link.domain_id, code) for code in self.chosen_codes]
+        if self.short_code is not None and self.link.domain_id is not None:
+            keys.append((None, self.short_code))
+        return keys
+
+    def set_short_code(self) -> None:
+        """Give the link its chosen short code, or a newly generated one."""
+        self.link.short_code = self.short_code or generate_code(self.chosen_codes)
+
+    def claims(self) -> list[CodeClaim]:
+        domain_id = self.link.domain_id
+        return [
+            *codes_of_new_link(domain_id, self.link.short_code, self.link.custom_code),
+            *(CodeClaim(domain_id, alias, CodeKind.ALIAS) for alias in self.aliases),
+        ]
+
+
+def _insert_statement(columns: InsertedColumns, refusal: str) -> str:
     """``refusal`` is a query for the reasons in the order of the URLs; null if none is refused."""
     values = ", ".join(f"%({column.name})s::{column.sql_type}" for column in columns.columns)
     return f"""
@@ -36,10 +91,10 @@ def _statement(columns: InsertedColumns, refusal: str) -> str:
 
 
 # Most links have one URL. A shorter statement takes less time to parse and plan.
-_INSERT_PLAIN = _statement(
+_INSERT_PLAIN = _insert_statement(
     PLAIN, f"SELECT nullif(ARRAY[{refusal_of('%(url)s', '%(host)s')}], ARRAY[NULL]::text[])"
 )
-_INSERT = _statement(
+_INSERT = _insert_statement(
     ALL,
     f"""
     SELECT CASE WHEN count(reason) > 0 THEN array_agg(reason ORDER BY position) END
@@ -80,3 +135,161 @@ def is_domain_conflict(error: IntegrityError) -> bool:
     """Whether the insert failed because the domain was deleted after the caller had read it."""
     diagnostics: Any = getattr(error.__cause__, "diag", None)
     return (getattr(diagnostics, "constraint_name", None) or "").endswith("_fk_domains_domain_id")
+
+
+_IDENTIFIERS = """
+SELECT nextval(pg_get_serial_sequence('links_link', 'id')), now() FROM generate_series(1, %(count)s)
+"""
+# Prevent deletion of these domains until the commit.
+_LOCK_DOMAINS = """
+SELECT id FROM domains_domain WHERE id = ANY(%(domains)s) AND status = 'active' ORDER BY id FOR KEY SHARE
+"""
+
+Refusals = dict[int, ServiceError]
+_Conflicts = dict[int, list[CodeClaim]]
+
+
+def insert_links(drafts: Mapping[int, Draft], owner_id: int) -> Refusals:
+    """Insert drafts in the caller's transaction. Return the errors of the refused ones, by their keys.
+
+    Completes the inserted links with the values that the database sets. If several drafts claim the same code, the
+    first one gets it.
+    """
+    refused = _refused_regardless_of_codes(drafts)
+    pending = {key: draft for key, draft in drafts.items() if key not in refused}
+    for draft, (identifier, now) in zip(
+        pending.values(), fetch(_IDENTIFIERS, {"count": len(pending)}), strict=True
+    ):
+        draft.link.pk, draft.link.updated_at = identifier, now
+        draft.link.created_at = min(draft.created_at or now, now)
+    release_holds((key for draft in pending.values() for key in draft.code_keys), owner_id=owner_id)
+    inserted: list[Draft] = []
+    while pending:
+        conflicts = _claim_all_or_none(pending)
+        inserted += [draft for key, draft in pending.items() if key not in conflicts]
+        taken = _refused_by_codes(pending, conflicts, owner_id)
+        refused |= taken
+        pending = {key: pending[key] for key in conflicts if key not in taken}
+    copy_links(inserted)
+    return refused
+
+
+def refusals(drafts: Mapping[int, Draft], owner_id: int, claimed: set[CodeKey]) -> Refusals:
+    """Return the errors that an insert would return now, without writing anything.
+
+    ``claimed`` has the codes that earlier drafts would have claimed. This adds the codes of these drafts.
+    """
+    refused = _refused_regardless_of_codes(drafts)
+    unavailable = unavailable_codes(
+        (key for draft in drafts.values() for key in draft.code_keys), owner_id=owner_id
+    )
+    for key, draft in drafts.items():
+        if key in refused:
+            continue
+        taken = next((code for code in draft.code_keys if code in unavailable or code in claimed), None)
+        if taken is None:
+            claimed |= set(draft.code_keys)
+        else:
+            refused[key] = CodeTaken(taken[1])
+    return refused
+
+
+def _refused_regardless_of_codes(drafts: Mapping[int, Draft]) -> Refusals:
+    """Refuse drafts with a loop or a banned URL, and drafts on a domain that is no longer active."""
+    refused: Refusals = {**refused_links({key: draft.addresses for key, draft in drafts.items()})}
+    active = _lock_domains({draft.link.domain_id for draft in drafts.values()} - {None})
+    for key, draft in drafts.items():
+        if draft.link.domain_id is not None and draft.link.domain_id not in active:
+            refused.setdefault(key, domain_not_found())
+    return refused
+
+
+def _lock_domains(domain_ids: Collection[int | None]) -> set[int]:
+    """Lock these domains, and return the ids of the active ones."""
+    if not domain_ids:
+        return set()
+    return {domain_id for (domain_id,) in fetch(_LOCK_DOMAINS, {"domains": list(domain_ids)})}
+
+
+def _claim_all_or_none(drafts: Mapping[int, Draft]) -> _Conflicts:
+    """Claim all codes of each draft, or none. Return the codes that were not available, by the keys of the drafts."""
+    for draft in drafts.values():
+        draft.set_short_code()
+    claims = {key: draft.claims() for key, draft in drafts.items()}
+    successful = claim_codes({drafts[key].link.pk: codes for key, codes in claims.items()})
+    conflicts: _Conflicts = {}
+    for key, codes in claims.items():
+        link_id = drafts[key].link.pk
+        missing = [claim for claim in codes if (link_id, claim.domain_id, claim.code) not in successful]
+        if missing:
+            conflicts[key] = missing
+    if conflicts:
+        release_codes([drafts[key].link.pk for key in conflicts])
+    return conflicts
+
+
+def _refused_by_codes(drafts: Mapping[int, Draft], conflicts: _Conflicts, owner_id: int) -> Refusals:
+    """Refuse drafts whose chosen codes are taken.
+
+    The other conflicts can be resolved: a generated code was taken, or a draft that is refused had claimed the code.
+    """
+    missing = (claim.key for claims in conflicts.values() for claim in claims)
+    unavailable = unavailable_codes(missing, owner_id=owner_id)
+    refused: Refusals = {}
+    for key, claims in conflicts.items():
+        chosen = drafts[key].chosen_codes
+        for claim in claims:
+            if claim.code in chosen and claim.key in unavailable:
+                refused.setdefault(key, CodeTaken(claim.code))
+    return refused
+
+
+_COPY = "COPY links_link (id, created_at, updated_at, {names}) FROM STDIN"
+_SET_IMPORTED_CLICKS = """
+UPDATE links_clickcounter c SET clicks = imported.clicks, imported = imported.clicks
+FROM unnest(%(links)s::bigint[], %(clicks)s::bigint[]) imported (link_id, clicks) WHERE c.link_id = imported.link_id
+"""
+
+
+def copy_links(drafts: Sequence[Draft]) -> None:
+    """Insert the links of complete drafts and set their imported clicks, in the caller's transaction."""
+    with connection.cursor() as cursor:
+        links: dict[bool, list[Link]] = {True: [], False: []}
+        for draft in drafts:
+            links[is_plain(draft.link)].append(draft.link)
+        _copy(cursor, links[True], PLAIN)
+        for group in statement_groups(links[False]):
+            _copy(cursor, group, ALL)
+        clicks = [(draft.link.pk, draft.clicks) for draft in drafts if draft.clicks]
+        if clicks:
+            cursor.execute(_SET_IMPORTED_CLICKS, column_arrays("links clicks", clicks))
+
+
+def _copy(cursor: Any, links: Sequence[Link], columns: InsertedColumns) -> None:
+    if not links:
+        return
+    statement = _COPY.format(names=columns.names)
+    # Django translates errors of statements, but not those of COPY.
+    with connection.wrap_database_errors, cursor.copy(statement) as copy:
+        for link in links:
+            copy.write_row([link.pk, link.created_at, link.updated_at, *columns.values(link)])
+
+
+_LOCK_COUNTERS = "SELECT FROM links_clickcounter WHERE link_id = ANY(%s) ORDER BY link_id FOR NO KEY UPDATE"
+_RAISE_IMPORTED_CLICKS = """
+UPDATE links_clickcounter c
+SET clicks = c.clicks + imported.clicks - c.imported, imported = imported.clicks
+FROM unnest(%s::bigint[], %s::bigint[]) imported (link_id, clicks)
+WHERE c.link_id = imported.link_id AND c.imported < imported.clicks
+"""
+
+
+def raise_imported_clicks(clicks: Mapping[int, int]) -> None:
+    """Let these links have at least so many imported clicks, in the caller's transaction.
+
+    A link's total already contains the clicks that were imported with it, so only further clicks are added. Locks the
+    counters in the order of their links, to prevent deadlocks. Call it last: the counters stay locked.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_LOCK_COUNTERS, [list(clicks)])
+        cursor.execute(_RAISE_IMPORTED_CLICKS, [list(clicks), list(clicks.values())])

@@ -1,6 +1,6 @@
 """Monthly quota of new links per account (calendar month in UTC), exact across all workers and hosts.
 
-``owners`` are those of `accounts.capacity.caps.charged_workspaces`: all of them have the quota of one plan.
+``owners`` are those of `accounts.caps.charged_workspaces`: all of them have the quota of one plan.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 from django.db import connection
 from django.dispatch import receiver
 
-from accounts.capacity.caps import charged_workspaces
+from accounts.caps import charged_workspaces
 from accounts.models import Workspace
 from accounts.workspaces.services import workspace_deleted
 from common.errors import TooManyAttempts

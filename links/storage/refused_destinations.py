@@ -8,7 +8,7 @@ from typing import NamedTuple
 from common.errors import InvalidFields
 from links.routing.addresses import Address, refused_addresses
 from links.selectors import fetch
-from links.storage.row_arrays import columns
+from links.storage.many_rows import column_arrays
 
 
 class _Check(NamedTuple):
@@ -51,7 +51,7 @@ def refused_links(addresses: Mapping[int, Sequence[Address]]) -> dict[int, Inval
     rows = [(address.destination.href, address.host) for group in addresses.values() for address in group]
     if not rows:
         return {}
-    reasons: dict[int, str] = dict(fetch(_REFUSED, columns("urls hosts", rows)))
+    reasons: dict[int, str] = dict(fetch(_REFUSED, column_arrays("urls hosts", rows)))
     if not reasons:
         return {}
     refused = {}

@@ -8,7 +8,6 @@ from accounts.callers import personal_workspace
 from accounts.models import Workspace
 from accounts.selectors import user_of_email
 from domains.models import Domain
-from domains.selectors import usable_domains
 
 
 def owner_of_email(email: str) -> Workspace:
@@ -21,7 +20,7 @@ def owner_of_email(email: str) -> Workspace:
 
 def domain_with_host(owner: Workspace, host: str) -> Domain:
     """The owner's active domain with this host, in any case."""
-    for domain in usable_domains(owner):
+    for domain in Domain.objects.usable_by(owner):
         if domain.host == host.lower():
             return domain
     raise CommandError(f"{host} is not an active domain of {owner}.")

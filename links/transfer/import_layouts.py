@@ -1,27 +1,155 @@
-"""Column names of this service's and other shorteners' exports, and their mapping to a link's fields."""
+"""Layouts of this service's and other shorteners' exports: their columns, and how to read them as a link's fields."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from functools import cache
 from typing import Any, NamedTuple
+from urllib.parse import unquote, urlsplit
 
+from common.errors import FieldError, InvalidFields
+from common.http.urls import canonical_host
 from links.destinations.utm import UTM_KEYS
 from links.storage.columns import RESTRICTIONS, ROUTING
-from links.transfer.cells import boolean, json_value, number
-from links.transfer.hosted_layouts import rebrandly, short_io
-from links.transfer.layout_values import (
-    Fields,
-    Row,
-    first_value,
-    host_and_code,
-    iso_time,
-    split_cell,
-    split_list,
-    truncated,
-    without_empty,
-)
+from links.transfer.cells import boolean, json_value, number, split
+
+# A row with its keys normalized by `import_layouts.normalized_key`.
+Row = Mapping[str, Any]
+Fields = dict[str, Any]
+
+
+def iso_time(value: Any) -> Any:
+    """Convert Unix seconds and database timestamps to ISO 8601. Anything else stays unchanged."""
+    if type(value) is int and 0 <= value < 253_402_300_800:
+        return datetime.fromtimestamp(value, UTC).isoformat()
+    if isinstance(value, str):
+        text = value.strip().removesuffix(" UTC")
+        # MySQL's zero date: unknown.
+        return None if text.startswith("0000-00-00") else text
+    return value
+
+
+def first_value(row: Row, *keys: str) -> Any:
+    return next((row[key] for key in keys if row.get(key) not in (None, "")), None)
+
+
+def host_and_code(address: Any) -> tuple[str | None, str | None]:
+    """Return the canonical host and the code of a short link. The code is percent-decoded, as on a request."""
+    if not isinstance(address, str) or not address:
+        return None, None
+    try:
+        parts = urlsplit(address if "//" in address else f"//{address}")
+    except ValueError:
+        return None, address
+    authority = parts.netloc.rpartition("@")[2]
+    return canonical_host(authority) or authority.lower(), unquote(parts.path.strip("/"))
+
+
+def split_cell(value: Any, separator: str = ",") -> Any:
+    """Split a cell with several values. A list stays unchanged."""
+    return split(value, separator) if isinstance(value, str) else value
+
+
+def split_list(value: Any, separator: str = ",") -> Any:
+    """Like ``split_cell``, but strip whitespace and drop empty values."""
+    items = split_cell(value, separator)
+    if not isinstance(items, list):
+        return items
+    stripped = [item.strip() if isinstance(item, str) else item for item in items]
+    return [item for item in stripped if item != ""]
+
+
+def truncated(value: Any, characters: int) -> Any:
+    """Truncate a long descriptive text rather than refuse the link."""
+    return value[:characters] if isinstance(value, str) else value
+
+
+def without_empty(values: Fields) -> Fields:
+    return {key: value for key, value in values.items() if value not in (None, "", [])}
+
+
+# Unix times of JavaScript are in milliseconds. In seconds, this is the year 5138.
+_FIRST_MILLISECONDS = 100_000_000_000
+_ROOT = "This is the root of a domain, not a link."
+
+
+def short_io(row: Row) -> Fields:
+    """Links of Short.io's API (JSON), and CSV or TSV files with the same columns.
+
+    API: `GET /api/links`, https://developers.short.io/reference/get_api-links, with `originalURL`, `path`,
+    `shortURL`, `secureShortURL`, `title`, `tags`, `createdAt`, `expiresAt`, `clicksLimit` and `password`, as its
+    public clients read them: github.com/MacHu-GWU/pyshortio-project (pyshortio/model.py) and github.com/dubinc/dub
+    (apps/web/app/(ee)/api/cron/import/short/utils.ts).
+
+    Files: example/export.tsv of pyshortio-project has `short_url`, `original_url`, `path`, `tags`, `clicks_limit` and
+    `expire_at`. No public source shows the header of the dashboard's own export, or a column for clicks. So this also
+    reads the names in the API's statistics: `totalClicks` and `humanClicks`.
+    """
+    host, code = host_and_code(first_value(row, "secureshorturl", "shorturl"))
+    code = row.get("path") or code
+    if not code:
+        raise InvalidFields([FieldError("path", "root", _ROOT)])
+    max_clicks = number(first_value(row, "clickslimit"))
+    return {
+        "host": host or first_value(row, "domain", "hostname"),
+        "originalUrl": row.get("originalurl"),
+        "customCode": code,
+        "title": truncated(row.get("title"), 200),
+        "tags": split_list(row.get("tags")),
+        "expiresAt": _time(first_value(row, "expiresat", "expireat")),
+        "password": row.get("password"),
+        "hasPassword": True if row.get("haspassword") in (True, "true") else None,
+        "restrictions": None if max_clicks is None else {"maxClicks": max_clicks},
+        "clickCount": number(first_value(row, "clicks", "totalclicks", "clickcount", "humanclicks")),
+        "createdAt": _time(first_value(row, "createdat", "created", "creationdate", "datecreated")),
+    }
+
+
+def rebrandly(row: Row) -> Fields:
+    """Links of Rebrandly's API (JSON), and the CSV files of its public exporters.
+
+    API: `GET /v1/links`, https://developers.rebrandly.com/docs/link-entity, with `slashtag`, `destination`,
+    `shortUrl`, `domain.fullName`, `title`, `tags`, `clicks` and `createdAt`.
+
+    CSV: `id, createdAt, shortUrl, domain, slashtag, destination` of github.com/lmammino/rebrandly-links-export
+    (src/index.js); `id, createdAt, shortUrl, destination` of github.com/simhskal/export-links-from-rebrandly
+    (export.py); the keys of the API, with an unreadable `domain`, of github.com/slaveofcode/rebrandly-export-csv
+    (index.js). No public source shows the header of the dashboard's own export. So this also reads the labels of its
+    pages: `Short URL`, `Destination URL`, `Slashtag`, `Created at`.
+    """
+    host, code = host_and_code(row.get("shorturl"))
+    code = row.get("slashtag") or code
+    if not code:
+        raise InvalidFields([FieldError("slashtag", "root", _ROOT)])
+    domain = row.get("domain")
+    if isinstance(domain, dict):
+        domain = domain.get("fullName")
+    return {
+        "host": host or domain,
+        "originalUrl": first_value(row, "destination", "destinationurl"),
+        "customCode": code,
+        "title": truncated(row.get("title"), 200),
+        "description": truncated(row.get("description"), 500),
+        "tags": _names(split_list(row.get("tags"))),
+        "clickCount": number(first_value(row, "clicks", "totalclicks")),
+        "createdAt": iso_time(first_value(row, "createdat", "created", "creationdate")),
+    }
+
+
+def _names(tags: Any) -> Any:
+    if not isinstance(tags, list):
+        return tags
+    return [tag.get("name") if isinstance(tag, dict) else tag for tag in tags]
+
+
+def _time(value: Any) -> Any:
+    moment = number(value)
+    if type(moment) is int:
+        return iso_time(moment // 1000 if moment >= _FIRST_MILLISECONDS else moment)
+    return iso_time(value)
+
 
 OWN = "own"
 

@@ -1,4 +1,7 @@
-"""Imports links with their codes, dates and clicks. A dry run reports the result for each row."""
+"""Imports links with their codes, dates and clicks. A dry run reports the result for each row.
+
+A dry run reveals which codes are taken, so each revealed code counts as a guess by the client's network.
+"""
 
 from __future__ import annotations
 
@@ -9,21 +12,26 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from django.conf import settings
+from rest_framework.response import Response
 
 from accounts.models import User, Workspace
-from common.errors import FieldError, InvalidFields, ServiceError
-from common.rest.handling import Handling
+from common.errors import FieldError, InvalidFields, ServiceError, TooManyAttempts
+from common.rest.fields import iso_utc
+from common.rest.unknown_fields import Handling
 from domains.addresses import BASE_ID
 from domains.models import Domain
-from domains.selectors import domains_of, find_domain
+from domains.selectors import find_domain
 from links import rules
-from links.bulk.drafting import Drafting
+from links.bulk.creation import Drafting, DryRun, store_drafts
 from links.bulk.services import MAX_ITEMS
-from links.bulk.storing import DryRun, store_drafts
-from links.errors import domain_not_found, require_usable
-from links.storage.drafts import Draft
+from links.bulk.verdicts import bulk_response
+from links.code_claims import own_codes
+from links.errors import CodeTaken, domain_not_found, require_usable
+from links.guess_counts import guesses, too_many_guesses
+from links.short_urls import short_url
+from links.storage.insert import Draft
+from links.transfer.import_files import Source, Unreadable, read, text
 from links.transfer.import_layouts import AUTO, OWN
-from links.transfer.import_reader import Source, Unreadable, read, text
 from links.transfer.serializers import ImportedLinkSerializer
 
 # Per API call.
@@ -46,7 +54,7 @@ def import_links(
     Every link goes to ``domain_id``. Without ``domain_id``, a link stays on its host if that is a domain of the
     owner; otherwise it goes to the default domain. At most ``passwords`` passwords are set.
     """
-    domains = list(domains_of(owner))
+    domains = list(Domain.objects.visible_to(owner))
     importer = _Importer(
         Drafting(owner, creator, domains),
         domains,
@@ -162,3 +170,78 @@ class _Importer:
 _NO_PASSWORD = (
     "Exports do not contain the password of a protected link. Add a password, or remove hasPassword."  # noqa: S105 # a message
 )
+
+
+def refuse_above_guess_limit(address: str) -> None:
+    """Raises TooManyAttempts if the network has exceeded its limit."""
+    if wait := guesses().refused_for(address):
+        raise too_many_guesses(wait)
+
+
+def withhold_guesses(imported: Imported, *, owner: Workspace, address: str) -> Imported:
+    """Count the codes of other accounts that the response reveals as taken.
+
+    A dry run reveals at most as many codes as the network has guesses left. It refuses every later row, whether or
+    not its code is taken.
+    """
+    codes = {verdict.taken for verdict in imported.verdicts if isinstance(verdict, CodeTaken)}
+    if not codes or not settings.UNKNOWN_CODE_LIMIT:
+        return imported
+    foreign = codes - own_codes(codes, owner_id=owner.pk)
+    remaining = guesses().remaining(address)
+    shown: list[Verdict] = []
+    spent = 0
+    for verdict in imported.verdicts:
+        is_guess = isinstance(verdict, CodeTaken) and verdict.taken in foreign
+        if imported.dry_run and is_guess and spent == remaining:
+            break
+        spent += is_guess
+        shown.append(verdict)
+    withheld = len(imported.verdicts) - len(shown)
+    try:
+        guesses().spend(address, spent + bool(withheld))
+    except TooManyAttempts:
+        # A concurrent call from the same network has used the remaining guesses.
+        if imported.dry_run:
+            shown, withheld = [], len(imported.verdicts)
+    refusal = too_many_guesses(guesses().refused_for(address))
+    return imported._replace(verdicts=[*shown, *[refusal] * withheld])
+
+
+def import_response(imported: Imported) -> Response:
+    return bulk_response(
+        imported.verdicts,
+        lambda _, draft: imported_url(draft),
+        done="can be imported; nothing was written" if imported.dry_run else "were imported",
+        status=201,
+        name="row",
+        first=1,
+        format=imported.layout,
+        dryRun=imported.dry_run,
+    )
+
+
+def imported_url(draft: Draft) -> dict[str, Any]:
+    """A link of a dry run has no identifier, and a short code only if the row contains one."""
+    link = draft.link
+    shown: dict[str, Any] = {
+        "originalUrl": link.original_url,
+        "customCode": link.custom_code,
+        "title": link.title,
+        "clickCount": draft.clicks,
+    }
+    if link.pk is not None:
+        shown |= {"_id": str(link.public_id), "createdAt": iso_utc(link.created_at)}
+    code = link.short_code or draft.short_code
+    if code:
+        shown["shortCode"] = code
+    if address := imported_address(draft):
+        shown["shortUrl"] = address
+    return shown
+
+
+def imported_address(draft: Draft) -> str | None:
+    """The short URL; None if the link has no code yet."""
+    link = draft.link
+    code = link.custom_code or link.short_code or draft.short_code
+    return short_url(None if link.domain is None else link.domain.host, code) if code else None

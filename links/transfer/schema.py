@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse
 
-from accounts.capacity import concurrency
-from common.openapi.enumerations import name_choices
-from common.openapi.operations import Operation, describe
-from common.openapi.refusals import invalid
-from common.openapi.response_fields import choice, count, flag, moment, number, text
-from common.openapi.responses import Representation
+from accounts import admission
+from common.openapi.error_examples import invalid
+from common.openapi.operations import Operation, describe, name_choices
+from common.openapi.responses import Representation, choice, count, flag, moment, number, text
 from links.bulk.schema import ID, OWN_IDS, results
 from links.bulk.services import MAX_ITEMS
 from links.errors import DomainNotActive, domain_not_found
 from links.schema_notes import BAD_TAGS
-from links.transfer.downloads import Busy
-from links.transfer.exports import COLUMNS, CONTENT_TYPES, ExportFormat
+from links.transfer.exports import COLUMNS, CONTENT_TYPES, Busy, ExportFormat
 from links.transfer.import_layouts import AUTO, NAMES
 from links.transfer.imports import MAX_ROWS
 
@@ -31,6 +28,11 @@ _IMPORTED = Representation(
     text("shortUrl", None, "https://go.example.com/spring", required=False),
 )
 _ROW = number("row", None, 1, "From 1.", min_value=1)
+IMPORTED = (
+    choice("format", None, NAMES, "own"),
+    flag("dryRun", None, True),
+    *results("ImportUrls", _ROW, _IMPORTED, status=201),
+)
 # Without customCode: another link of the reader's service may have the code.
 _CSV = """originalUrl,title,clickCount,createdAt
 https://example.com/spring,Spring sale,42,2024-03-01
@@ -70,19 +72,13 @@ describe_transfers = describe(
         description="Accepts exports of this service, Bitly, YOURLS, Kutt, Shlink, Dub, Short.io and Rebrandly. Links"
         " keep their codes, which may contain `-`, `.`, `_` and `~` and have 1 to 255 characters, their creation dates"
         " and numbers of clicks. Writes nothing unless `dryRun` is false.",
-        message="1 of 1 URLs can be imported; nothing was written.",
-        data=[
-            choice("format", None, NAMES, "own"),
-            flag("dryRun", None, True),
-            *results("ImportUrls", _ROW, _IMPORTED, status=201),
-        ],
         examples=[{"content": _CSV}],
-        refusals=[
+        errors=[
             invalid("content"),
             *(invalid("content", code, message) for code, message in _UNREADABLE.items()),
             domain_not_found(),
             DomainNotActive("go.example.com"),
-            concurrency.REFUSAL,
+            admission.TOO_MANY_CALLS,
         ],
     ),
     export_urls=Operation(
@@ -90,7 +86,7 @@ describe_transfers = describe(
         "Export your short links, or those that match the filters.",
         description="Newest first. The file can be imported again. It contains no passwords.",
         files=_FILES,
-        refusals=[BAD_TAGS, domain_not_found(), Busy()],
+        errors=[BAD_TAGS, domain_not_found(), Busy()],
     ),
     export_selected=Operation(
         "exportSelectedUrls",
@@ -99,6 +95,6 @@ describe_transfers = describe(
         files=_FILES,
         examples=[{"ids": [ID]}],
         placeholders={"ids": OWN_IDS},
-        refusals=[invalid("ids")],
+        errors=[invalid("ids")],
     ),
 )

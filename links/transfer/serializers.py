@@ -6,8 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from common.rest.fields import Boolean, DateTime, Integer, Text
-from common.rest.lists import List
+from common.rest.fields import Boolean, DateTime, Integer, List, Text
 from domains.addresses import BASE_ID
 from links.bulk.serializers import BulkDeleteSerializer
 from links.fields import InheritedCodeField

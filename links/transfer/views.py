@@ -8,34 +8,30 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.admission import costly_call
 from accounts.api_requests.idempotency import respond_once, takes_key, valid_name
-from accounts.api_requests.throttling import address_of_client
 from accounts.callers import account_of, workspace_of
-from accounts.capacity.concurrency import costly_call
-from accounts.rights.roles import Role
-from accounts.rights.scopes import Scope
+from accounts.rights import Role, Scope
+from common.http.client_address import address_of_client
+from common.rest.access import Access
 from common.rest.api import ApiViewSet
-from links.bulk.parsers import ImportParser
+from common.rest.returns import returns
+from links.bulk.serializers import ImportParser
 from links.listing.options import Filters
-from links.transfer.downloads import Download
-from links.transfer.exports import CONTENT_TYPES, ExportFormat, export_links, export_selected_links
-from links.transfer.import_guesses import refuse_above_guess_limit, withhold_guesses
-from links.transfer.import_response import import_response
-from links.transfer.imports import import_content
-from links.transfer.schema import describe_transfers
+from links.transfer.exports import CONTENT_TYPES, Download, ExportFormat, export_links, export_selected_links
+from links.transfer.imports import import_content, import_response, refuse_above_guess_limit, withhold_guesses
+from links.transfer.schema import IMPORTED, describe_transfers
 from links.transfer.serializers import ExportQuery, ImportSerializer, SelectedExportSerializer
 
 
 @describe_transfers
 class TransferViewSet(ApiViewSet):
     queries = {"export_urls": ExportQuery}
-    roles = {"import_urls": Role.EDITOR, "export_urls": Role.VIEWER, "export_selected": Role.VIEWER}
-    scopes = {
-        "import_urls": Scope.URLS_WRITE,
-        "export_urls": Scope.URLS_READ,
-        "export_selected": Scope.URLS_READ,
+    access = {
+        "import_urls": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
+        "export_urls": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
+        "export_selected": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
     }
-    limited_keys = ("import_urls", "export_urls", "export_selected")
     bodies = {"import_urls": ImportSerializer, "export_selected": SelectedExportSerializer}
 
     def before_body(self, request: Request) -> None:
@@ -44,6 +40,7 @@ class TransferViewSet(ApiViewSet):
 
     @action(detail=False, methods=["post"], url_path="import", parser_classes=[ImportParser])
     @takes_key
+    @returns(200, "1 of 1 URLs can be imported; nothing was written.", fields=IMPORTED)
     def import_urls(self, request: Request) -> Response:
         fields = self.read_body()
         owner, address = workspace_of(request), address_of_client(request)

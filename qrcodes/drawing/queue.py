@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-from accounts.capacity.admission import Admission
+from accounts.admission import Admission
 from common.bounded_cache import BoundedCache
 from common.errors import Unavailable
 

@@ -9,20 +9,15 @@ CREATE FUNCTION qrcodes_size(content text, logo bytea) RETURNS bigint LANGUAGE s
 $$;
 
 CREATE FUNCTION qrcodes_after_insert() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE
-    near bigint[] := links_lock_storage(ARRAY(SELECT DISTINCT owner_id FROM new_rows));
 BEGIN
     INSERT INTO links_ownertotals AS t (owner_id, slot, links, active_links, clicks, bytes)
     SELECT owner_id, link_id % 8, 0, 0, 0, sum(qrcodes_size(content, logo)) FROM new_rows GROUP BY 1, 2 ORDER BY 1, 2
     ON CONFLICT (owner_id, slot) DO UPDATE SET bytes = t.bytes + EXCLUDED.bytes;
-    PERFORM links_check_storage(owner) FROM unnest(near) owner;
     RETURN NULL;
 END $$;
 
 -- A code moves with its link.
 CREATE FUNCTION qrcodes_after_update() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE
-    near bigint[] := links_lock_storage(ARRAY(SELECT owner_id FROM new_rows EXCEPT SELECT owner_id FROM old_rows));
 BEGIN
     INSERT INTO links_ownertotals AS t (owner_id, slot, links, active_links, clicks, bytes)
     SELECT owner_id, slot, 0, 0, 0, sum(size)
@@ -32,7 +27,6 @@ BEGIN
     ) changed
     GROUP BY 1, 2 HAVING sum(size) <> 0 ORDER BY 1, 2
     ON CONFLICT (owner_id, slot) DO UPDATE SET bytes = t.bytes + EXCLUDED.bytes;
-    PERFORM links_check_storage(owner) FROM unnest(near) owner;
     RETURN NULL;
 END $$;
 
@@ -41,7 +35,10 @@ BEGIN
     -- An UPDATE, because the same transaction may delete the owner. In the order in which others lock the slots.
     WITH deleted AS (
         SELECT owner_id, (link_id % 8)::smallint AS slot, sum(qrcodes_size(content, logo)) AS bytes
-        FROM old_rows GROUP BY 1, 2
+        FROM old_rows r
+        -- Those of a link that can be undeleted count until it is deleted for good.
+        WHERE NOT EXISTS (SELECT FROM links_deletedlink d WHERE d.link_id = r.link_id)
+        GROUP BY 1, 2
     ), locked AS (
         SELECT t.owner_id, t.slot FROM links_ownertotals t JOIN deleted USING (owner_id, slot)
         ORDER BY 1, 2 FOR UPDATE OF t
@@ -51,12 +48,12 @@ BEGIN
     RETURN NULL;
 END $$;
 
-CREATE FUNCTION qrcodes_deleted_after_change() RETURNS trigger LANGUAGE plpgsql AS $$
+-- After an undeletion the code counts again as a row of qrcodes_qrcode.
+CREATE FUNCTION qrcodes_bytes_after_final_deletion() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
-    code qrcodes_qrcode := jsonb_populate_record(NULL::qrcodes_qrcode, CASE TG_OP WHEN 'INSERT' THEN NEW.code ELSE OLD.code END);
+    code qrcodes_qrcode := jsonb_populate_record(NULL::qrcodes_qrcode, OLD.code);
 BEGIN
-    UPDATE links_ownertotals SET bytes = bytes
-        + CASE TG_OP WHEN 'INSERT' THEN 1 ELSE -1 END * qrcodes_size(code.content, code.logo)
+    UPDATE links_ownertotals SET bytes = bytes - qrcodes_size(code.content, code.logo)
     WHERE owner_id = code.owner_id AND slot = code.link_id % 8;
     RETURN NULL;
 END $$;
@@ -68,8 +65,8 @@ CREATE TRIGGER qrcodes_after_update AFTER UPDATE ON qrcodes_qrcode
     FOR EACH STATEMENT EXECUTE FUNCTION qrcodes_after_update();
 CREATE TRIGGER qrcodes_bytes_after_delete AFTER DELETE ON qrcodes_qrcode
     REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION qrcodes_bytes_after_delete();
-CREATE TRIGGER qrcodes_deleted_after_change AFTER INSERT OR DELETE ON qrcodes_deletedqrcode
-    FOR EACH ROW EXECUTE FUNCTION qrcodes_deleted_after_change();
+CREATE TRIGGER qrcodes_bytes_after_final_deletion AFTER DELETE ON qrcodes_deletedqrcode
+    FOR EACH ROW EXECUTE FUNCTION qrcodes_bytes_after_final_deletion();
 
 -- Codes of before this migration. CREATE TRIGGER keeps other transactions from writing until the commit.
 INSERT INTO links_ownertotals AS t (owner_id, slot, links, active_links, clicks, bytes)
@@ -84,7 +81,8 @@ GROUP BY 1, 2 ORDER BY 1, 2
 ON CONFLICT (owner_id, slot) DO UPDATE SET bytes = t.bytes + EXCLUDED.bytes;
 """
 REVERSE = """
-DROP FUNCTION qrcodes_after_insert, qrcodes_after_update, qrcodes_bytes_after_delete, qrcodes_deleted_after_change CASCADE;
+DROP FUNCTION qrcodes_after_insert, qrcodes_after_update, qrcodes_bytes_after_delete,
+    qrcodes_bytes_after_final_deletion CASCADE;
 DROP FUNCTION qrcodes_size;
 """
 

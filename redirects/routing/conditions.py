@@ -49,7 +49,7 @@ class Condition:
 
 
 def compile_condition(raw: Mapping[str, Any]) -> Condition:
-    """``raw``: an entry of ``conditions`` as the database stores it, which is valid.
+    """Compile ``raw``, an entry of ``conditions`` as the database stores it, which is valid.
 
     Links with the same condition share the compiled one: it is more often in the CPU caches.
     """
@@ -163,4 +163,3 @@ _TESTS: Mapping[str, Callable[[Sequence[Any]], VisitTest]] = {
     "network": _network,
     "scanned": _scanned,
 }
-TYPES = (*_TESTS, *_WINDOWS)

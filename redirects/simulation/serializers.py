@@ -1,4 +1,7 @@
-"""The visit that a client describes. Every field is optional, and null is the same as an absent field."""
+"""The visit that a client describes, and its simulation as the API shows it.
+
+Every field of a visit is optional, and null is the same as an absent field.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,13 @@ from typing import Any
 
 from rest_framework import serializers
 
+from analytics.serializers import KINDS
 from common.http.client_address import client_address
+from common.openapi.responses import Representation, choice, flag, number, text
 from common.rest.fields import Boolean, DateTime, Text
 from links.fields import CountryField, DeviceField
+from redirects.checks import ORDER
+from redirects.simulation.services import Simulation
 
 METHODS = ("GET", "HEAD", "POST")
 # The longest request line and header line that the service accepts.
@@ -119,3 +126,50 @@ class SimulationSerializer(serializers.Serializer[Any]):
 
     def validate(self, attrs: Mapping[str, Any]) -> dict[str, Any]:
         return {name: value for name, value in attrs.items() if value is not None}
+
+
+_STEP = Representation(
+    "SimulationStep",
+    choice("check", "check", ORDER, "country"),
+    flag("passed", "passed", True),
+    text(
+        "detail",
+        "detail",
+        "The visitor's country is DE, which the link allows: DE, FR.",
+        "One sentence with the values that decided.",
+    ),
+)
+_OUTCOME = Representation(
+    "SimulationOutcome",
+    number("status", "status", 302, "The HTTP status of the response."),
+    text("reason", "reason", None, "The reason for a refusal, as in `X-Refusal-Reason`.", allow_null=True),
+    text(
+        "location",
+        "location",
+        "https://example.com/de",
+        "The `Location` header; null if the response is not a redirect.",
+        allow_null=True,
+    ),
+    text(
+        "rule",
+        "rule",
+        "0b7c4a1e5d2f4c419b1e2f6d0c8a4b75",
+        "The `_id` of the rule that matched.",
+        allow_null=True,
+    ),
+    text(
+        "variant",
+        "variant",
+        None,
+        "The `_id` of the entry of the split; null with the target or a rule.",
+        allow_null=True,
+    ),
+    flag("counted", "counted", True, "Whether the visit counts as a click."),
+    choice("kind", "kind", [*KINDS], "click", "The kind of the visit in the log of clicks."),
+)
+STEPS = _STEP.listed("steps")
+OUTCOME = _OUTCOME.nested("outcome")
+
+
+def simulation(result: Simulation) -> dict[str, Any]:
+    return {"steps": [_STEP(step) for step in result.steps], "outcome": _OUTCOME(result.outcome)}

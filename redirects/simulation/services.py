@@ -13,9 +13,7 @@ from pages.refusals import Refusal
 from redirects import refusals
 from redirects.checks import CHECKS, elsewhere, route_by, router_of
 from redirects.routing.router import Route
-from redirects.simulation import restrictions, routes
-from redirects.simulation.answers import Answer, answer_of
-from redirects.simulation.claims import claim
+from redirects.simulation.explain import CHECKS_IN_WORDS, CHOICES_IN_WORDS, Answer, answer_of, claim, password
 from redirects.simulation.visits import DescribedVisit, described_visit
 
 
@@ -26,7 +24,7 @@ class Step(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """``rule`` and ``variant`` are ids. ``kind`` is the visit's kind in the log of clicks."""
+    """What the visitor would get. ``rule`` and ``variant`` are ids; ``kind`` is that in the log of clicks."""
 
     status: int
     reason: str | None
@@ -45,7 +43,7 @@ class Simulation(NamedTuple):
 
 
 def simulate(link: Link, **description: Any) -> Simulation:
-    """``description``: the arguments of `described_visit`."""
+    """Simulate a visit of the link. ``description``: the arguments of `described_visit`."""
     return explain(link, described_visit(**description))
 
 
@@ -57,19 +55,19 @@ def explain(link: Link, described: DescribedVisit) -> Simulation:
     steps = [Step("found", True, f"The code {link} on {host} belongs to this link.")]
     for check in CHECKS:
         refusal = check.refuse(target, described.visit, described.time)
-        detail = restrictions.DETAILS[check.name](link, target, described)
+        detail = CHECKS_IN_WORDS[check.name](link, target, described)
         steps.append(Step(check.name, refusal is None, detail))
         if refusal is not None:
             return Simulation(steps, _refused(described, refusal, elsewhere(target, refusal)))
     is_unlocked = target.password is None or described.unlocked
-    steps.append(Step("password", is_unlocked, restrictions.password(target, described)))
+    steps.append(Step("password", is_unlocked, password(target, described)))
     if not is_unlocked:
         return Simulation(steps, _refused(described, refusals.PASSWORD))
     # A copy, because a router remembers the state of its schedules at the time of the last visit.
     route = route_by(copy(router_of(target)), target, described.visit, described.time)
     steps += [
-        Step(name, True, explain_route(link, target, described, route))
-        for name, explain_route in routes.DETAILS.items()
+        Step(name, True, in_words(link, target, described, route))
+        for name, in_words in CHOICES_IN_WORDS.items()
     ]
     claimed = claim(target, described.visitor)
     steps.append(Step("claim", claimed.refusal is None, claimed.detail))
@@ -81,7 +79,7 @@ def explain(link: Link, described: DescribedVisit) -> Simulation:
 
 
 def _not_found(link: Link, host: str, result: UnknownCode | None, described: DescribedVisit) -> Simulation:
-    """The link's domain is not verified, or belongs to another account by now."""
+    """Explain that the link's domain is not verified, or belongs to another account by now."""
     why = "" if link.domain is None else f": the domain is {link.domain.status} in this account"
     detail = f"The code {link} on {host} does not belong to this link{why}."
     location = None if result is None else result.elsewhere

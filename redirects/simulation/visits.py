@@ -22,7 +22,7 @@ _AGENTS = {
 
 @dataclass(frozen=True, slots=True)
 class DescribedVisit:
-    """``unlocked``: the visitor has entered the link's password."""
+    """A visit that was not made. ``unlocked``: the visitor has entered the link's password."""
 
     visitor: Visitor
     visit: Visit
@@ -31,7 +31,7 @@ class DescribedVisit:
     unlocked: bool
 
     def redirect_status(self, status: int) -> int:
-        """As for a real visit, a redirect of a POST has the status 303."""
+        """Return the status of the redirect, which is 303 after a POST, as for a real visit."""
         return 303 if self.method == "POST" else status
 
 
@@ -48,7 +48,7 @@ def described_visit(
     unlocked: bool = False,
     method: str = "GET",
 ) -> DescribedVisit:
-    """``country`` and ``device`` replace what the address and the user agent imply."""
+    """Describe a visit. ``country`` and ``device`` replace what the address and the user agent imply."""
     # A URL's query ends at "#".
     query = query.removeprefix("?").partition("#")[0]
     agent = _AGENTS[device or "desktop"] if user_agent is None else user_agent

@@ -25,8 +25,16 @@ from analytics.journal.reader import DAMAGED_SUFFIX
 from analytics.journal.writer import SUFFIX, sync_folder
 from common.host import primary
 from shortener_project import __version__
-from shortener_project.backup.archive import DIGEST, DUMP, JOURNAL, MANIFEST, secret_digest, signature
-from shortener_project.backup.postgres_programs import connection_arguments, run_program
+from shortener_project.backup.archive import (
+    DIGEST,
+    DUMP,
+    JOURNAL,
+    MANIFEST,
+    connection_arguments,
+    run_program,
+    secret_digest,
+    signature,
+)
 from shortener_project.running.preparation import PREPARATION_LOCK
 
 _OTHER_CLIENTS = """

@@ -10,7 +10,6 @@ from django.core import checks
 from django.core.checks import CheckMessage, Tags, register
 from django.urls import URLResolver, get_resolver
 
-from accounts.api_requests.authentication import ApiKeyAuthentication
 from common.rest.api import ApiViewSet
 
 
@@ -54,30 +53,16 @@ def check_proxy(**options: Any) -> list[CheckMessage]:
 
 
 @register(Tags.urls)
-def check_roles(**options: Any) -> list[CheckMessage]:
-    """Each action of the API declares the role that it requires. An action without an entry refuses everybody."""
+def check_access(**options: Any) -> list[CheckMessage]:
+    """Each action of the API declares who may call it. An action without an entry refuses everybody."""
     return [
         checks.Error(
-            f"{view.__name__}.{action} is not in the view's roles.",
-            hint="Name the role, or None for an action on the caller's own account.",
+            f"{view.__name__}.{action} is not in the view's access.",
+            hint="Name the role and the scope, or OWN_ACCOUNT for an action on the caller's own account.",
             id="configuration.E001",
         )
         for view, action in sorted(_private_actions(get_resolver()), key=str)
-        if action not in view.roles
-    ]
-
-
-@register(Tags.urls)
-def check_scopes(**options: Any) -> list[CheckMessage]:
-    """Each action that takes keys declares the scope that it requires. An action without an entry refuses them."""
-    return [
-        checks.Error(
-            f"{view.__name__}.{action} is not in the view's scopes.",
-            hint="Name the scope, or None for an action that refuses keys with scopes.",
-            id="configuration.E002",
-        )
-        for view, action in sorted(_private_actions(get_resolver()), key=str)
-        if ApiKeyAuthentication in view.authentication_classes and action not in view.scopes
+        if action not in view.access
     ]
 
 

@@ -9,9 +9,15 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from shortener_project.configuration import env
-from shortener_project.configuration.base_url import BaseUrl, parse_base_url
-from shortener_project.configuration.brand import parse_color, parse_logo, parse_name
-from shortener_project.configuration.mail import MailServer, parse_mail_url
+from shortener_project.configuration.env import (
+    BaseUrl,
+    MailServer,
+    parse_base_url,
+    parse_brand_color,
+    parse_brand_logo,
+    parse_brand_name,
+    parse_mail_url,
+)
 
 Value = TypeVar("Value")
 
@@ -68,14 +74,14 @@ class Group:
         return self._add(Variable(name, values, "none", meaning, lambda: parse_mail_url(env.text(name))))
 
     def brand_name(self, name: str, meaning: str, *, values: str) -> Variable[str]:
-        return self._add(Variable(name, values, "none", meaning, lambda: parse_name(env.text(name))))
+        return self._add(Variable(name, values, "none", meaning, lambda: parse_brand_name(env.text(name))))
 
     def logo(self, name: str, meaning: str, *, values: str) -> Variable[bytes | None]:
-        return self._add(Variable(name, values, "none", meaning, lambda: parse_logo(env.text(name))))
+        return self._add(Variable(name, values, "none", meaning, lambda: parse_brand_logo(env.text(name))))
 
     def color(self, name: str, meaning: str) -> Variable[str]:
         values = "hex colour such as `#1A2B3C`"
-        return self._add(Variable(name, values, "none", meaning, lambda: parse_color(env.text(name))))
+        return self._add(Variable(name, values, "none", meaning, lambda: parse_brand_color(env.text(name))))
 
     def integer(
         self,

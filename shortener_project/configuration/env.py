@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import base64
 import ipaddress
 import os
 import re
 import secrets
+from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
+
+from common.colors import is_color
+from common.http.urls import LOOPBACK_HOSTS, canonical_host
+from common.secrets import derive_key
+from qrcodes.drawing.logos import MAX_BYTES, BadLogo, clean_logo
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _ORIGIN = re.compile(r"https?://(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?", re.ASCII | re.IGNORECASE)
@@ -181,3 +188,174 @@ def secret_kept_at(path: Path) -> str:
         return path.read_text().strip()
     except OSError as error:
         raise ImproperlyConfigured(f"Cannot store a secret at {path}: {error.strerror}.") from None
+
+
+@dataclass(frozen=True)
+class BaseUrl:
+    scheme: str
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        """Return the form of an Origin header: lower case, without a default port."""
+        port = "" if self.port == _DEFAULT_PORTS[self.scheme] else f":{self.port}"
+        return f"{self.scheme}://{self.host}{port}"
+
+    @property
+    def is_https(self) -> bool:
+        return self.scheme == "https"
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """Hosts that the service accepts as its own. With a loopback host, all loopback names are equivalent."""
+        return LOOPBACK_HOSTS if self.host in LOOPBACK_HOSTS else frozenset({self.host})
+
+
+def parse_base_url(text: str) -> BaseUrl:
+    """Raises ImproperlyConfigured for anything other than a scheme, a host and an optional port."""
+    text = text.rstrip("/")
+    try:
+        parts = urlsplit(text)
+        host = canonical_host(parts.netloc)
+        if (
+            parts.scheme not in _DEFAULT_PORTS
+            or not host
+            or parts.geturl() != f"{parts.scheme}://{parts.netloc}"
+        ):
+            raise ValueError
+        return BaseUrl(parts.scheme, host, parts.port or _DEFAULT_PORTS[parts.scheme])
+    except ValueError:
+        raise ImproperlyConfigured(f"BASE_URL must look like https://go.example.com, not {text!r}.") from None
+
+
+_SUBMISSION_PORT = 587
+_MAIL_PORTS = {"smtp": _SUBMISSION_PORT, "smtps": 465}
+_MAIL_SECONDS = 10
+
+
+@dataclass(frozen=True)
+class MailServer:
+    """``scheme`` is "" if the service sends no mail, ``console``, ``smtp`` or ``smtps``."""
+
+    scheme: str = ""
+    host: str = ""
+    port: int = 0
+    user: str = ""
+    password: str = ""
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """Django's settings. Port 587 requires STARTTLS (RFC 6409), and ``smtps`` is TLS from the start."""
+        if self.scheme in ("", "console"):
+            kind = "console" if self.scheme else "dummy"
+            return {"EMAIL_BACKEND": f"django.core.mail.backends.{kind}.EmailBackend"}
+        return {
+            "EMAIL_BACKEND": "django.core.mail.backends.smtp.EmailBackend",
+            "EMAIL_HOST": self.host,
+            "EMAIL_PORT": self.port,
+            "EMAIL_HOST_USER": self.user,
+            "EMAIL_HOST_PASSWORD": self.password,
+            "EMAIL_USE_SSL": self.scheme == "smtps",
+            "EMAIL_USE_TLS": self.scheme == "smtp" and self.port == _SUBMISSION_PORT,
+            "EMAIL_TIMEOUT": _MAIL_SECONDS,
+        }
+
+
+def parse_mail_url(text: str) -> MailServer:
+    """``smtp://user:password@mail.example.com``, ``smtps://…``, ``console:`` or "". Raises ImproperlyConfigured."""
+    if not text:
+        return MailServer()
+    if text in ("console:", "console://"):
+        return MailServer("console")
+    try:
+        parts = urlsplit(text)
+        default_port = _MAIL_PORTS[parts.scheme]
+        server = MailServer(
+            parts.scheme,
+            parts.hostname or "",
+            parts.port or default_port,
+            unquote(parts.username or ""),
+            unquote(parts.password or ""),
+        )
+        if not server.host or parts.path.strip("/") or parts.query or parts.fragment:
+            raise ValueError
+    except (KeyError, ValueError):
+        # The message omits the value, which may contain a password.
+        raise ImproperlyConfigured(
+            "EMAIL_URL must look like smtp://user:password@mail.example.com:587, smtps://mail.example.com or console:."
+        ) from None
+    if server.password and not server.settings["EMAIL_USE_SSL"] and not server.settings["EMAIL_USE_TLS"]:
+        raise ImproperlyConfigured(
+            "EMAIL_URL has a password, which would be sent without TLS. Use smtps://, or port 587 for STARTTLS."
+        )
+    return server
+
+
+MAX_BRAND_NAME = 40
+_PICTURES = {b"\x89PNG\r\n\x1a\n": "png", b"\xff\xd8\xff": "jpeg"}
+
+
+def parse_brand_name(text: str) -> str:
+    if len(text) > MAX_BRAND_NAME or not text.isprintable():
+        raise ImproperlyConfigured(
+            f"BRAND_NAME must have at most {MAX_BRAND_NAME} printable characters, not {text!r}."
+        )
+    return text
+
+
+def parse_brand_color(text: str) -> str:
+    """Return the colour in upper case, or ""."""
+    if text and not is_color(text):
+        raise ImproperlyConfigured(f"BRAND_COLOR must be a hex colour such as #1A2B3C, not {text!r}.")
+    return text.upper()
+
+
+def parse_brand_logo(path: str) -> bytes | None:
+    """Read the file, and return the picture re-encoded as a PNG. It has to be valid as the logo of a QR code."""
+    if not path:
+        return None
+    try:
+        with Path(path).open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise ImproperlyConfigured(f"BRAND_LOGO: cannot read {path}: {error.strerror}.") from None
+    kind = next((name for start, name in _PICTURES.items() if content.startswith(start)), None)
+    if kind is None:
+        raise ImproperlyConfigured(f"BRAND_LOGO: {path} is neither a PNG nor a JPEG file.")
+    try:
+        return clean_logo(f"data:image/{kind};base64,{base64.b64encode(content).decode()}")
+    except BadLogo as error:
+        raise ImproperlyConfigured(f"BRAND_LOGO: {path} is not usable. {error.message}") from None
+
+
+_MIN_SECRET_LENGTH = 32
+_MIN_DIFFERENT_CHARACTERS = 8
+_SHARED_MEMORY = "/dev/shm"  # noqa: S108 # the folder's name is derived from the secret, so nobody can predict it
+
+
+def installation_secret(configured: str, *, has_own_database: bool, var_dir: Path) -> str:
+    """``configured``, or with the embedded database a secret stored under ``var_dir``. Raises ImproperlyConfigured."""
+    if configured:
+        # Anybody who has a token can try secrets without asking the service (RFC 8725, section 3.5).
+        if len(configured) < _MIN_SECRET_LENGTH or len(set(configured)) < _MIN_DIFFERENT_CHARACTERS:
+            raise ImproperlyConfigured(
+                f"SECRET_KEY must have at least {_MIN_SECRET_LENGTH} characters, "
+                f"{_MIN_DIFFERENT_CHARACTERS} of them different. This prints one: "
+                "python3 -c 'import secrets; print(secrets.token_urlsafe(50))'"
+            )
+        return configured
+    if has_own_database:
+        raise ImproperlyConfigured(
+            "DATABASE_URL is set, so SECRET_KEY must be set too (50 random characters, the same on every host)."
+        )
+    return secret_kept_at(var_dir / "secret_key")
+
+
+def metrics_folder(configured: str, *, secret: str, var_dir: Path) -> Path:
+    """``configured``, or a folder in memory: a full or busy disk must not block the processes that count."""
+    if configured:
+        return Path(configured)
+    if not os.access(_SHARED_MEMORY, os.W_OK):
+        return var_dir / "metrics"
+    name = derive_key(secret, f"metrics {os.geteuid()} {var_dir}").hex()[:20]
+    return Path(_SHARED_MEMORY, f"shortener-{name}")

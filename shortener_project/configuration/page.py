@@ -16,7 +16,7 @@ _INTRODUCTION = """\
 Environment variables configure the service. All of them have defaults that suit a trial on one machine. A value that
 cannot be parsed stops the start with a one-line message; `manage.py check --deploy` reports risky combinations.
 
-This page is generated: edit `shortener_project/configuration/*variables.py` and run `make docs`.
+This page is generated: edit `shortener_project/configuration/variables.py` and run `make docs`.
 """
 
 

@@ -1,15 +1,18 @@
-"""The environment variables that the service reads, except those of `brand_`, `click_` and `process_variables`.
+"""The environment variables that the service reads. Each is a setting of the same name.
 
-docs/configuration.md is generated from all of them, in the order of `GROUPS`.
+docs/configuration.md is generated from them, in the order of `GROUPS`.
 """
 
 from __future__ import annotations
 
-from shortener_project.configuration.brand_variables import brand
-from shortener_project.configuration.click_variables import clicks
-from shortener_project.configuration.declaration import Group
-from shortener_project.configuration.process_variables import processes
+import os
+from typing import Any
 
+from local_postgres.sizing import available_mb
+from shortener_project.configuration.declaration import Group
+from shortener_project.configuration.env import MAX_BRAND_NAME
+
+SMALL_MB = 512
 _OWN_DATABASE = "generated and stored under `VAR_DIR`; required with `DATABASE_URL`"
 
 addresses = Group("Addresses and files")
@@ -61,7 +64,7 @@ SECRET_KEY_FALLBACKS = database.words(
     "meanwhile need `manage.py remove_second_factors`.",
     values="secrets",
 )
-# `database_timeouts` sets the defaults of this variable and the next two for each kind of process.
+# `database.set_command_timeouts` sets the defaults of this variable and the next two for each kind of process.
 STATEMENT_TIMEOUT_MS = database.integer(
     "STATEMENT_TIMEOUT_MS",
     0,
@@ -103,6 +106,119 @@ CORS_ALLOWED_ORIGINS = proxies.origins(
     "CORS_ALLOWED_ORIGINS",
     "Browser front ends that can call the API. `*` allows every origin: credentials travel in headers, never in "
     "cookies.",
+)
+
+processes = Group("Processes and memory")
+SMALL = processes.flag(
+    "SMALL",
+    "Whether this host is small: one processor and 512 MB of memory. It sets the defaults of `WEB_CONCURRENCY`, "
+    "`API_CONCURRENCY` and `DESTINATIONS_MB`, and the sizes of the embedded PostgreSQL, as on such a host.",
+)
+
+
+def memory_mb() -> int:
+    """The memory for which the service sizes itself: of the machine, or of its container or unit if that has less."""
+    return min(available_mb(), SMALL_MB) if SMALL.read() else available_mb()
+
+
+def _one_per_processor() -> int:
+    return 1 if SMALL.read() else min(os.cpu_count() or 1, 16)
+
+
+WEB_CONCURRENCY = processes.integer(
+    "WEB_CONCURRENCY",
+    _one_per_processor,
+    "Processes that serve redirects. Each has four threads and up to four database connections.",
+    minimum=1,
+    maximum=256,
+    shown="one per processor, at most 16",
+)
+API_CONCURRENCY = processes.integer(
+    "API_CONCURRENCY",
+    _one_per_processor,
+    "Processes that serve everything else, with as many threads and one more for `/readyz` and the internal listener. "
+    "0: the redirect processes serve everything.",
+    maximum=256,
+    shown="one per processor, at most 16",
+)
+DESTINATIONS_KEPT = processes.integer(
+    "DESTINATIONS_KEPT", 250_000, "Links that each process caches in memory, at most.", minimum=100
+)
+API_QUEUE_SECONDS = processes.integer(
+    "API_QUEUE_SECONDS",
+    10,
+    "Longest time in seconds that a request waits for a thread; it then gets 503 with `Retry-After`.",
+    minimum=1,
+)
+SILENCE_SECONDS = processes.integer(
+    "SILENCE_SECONDS",
+    60,
+    "Restart a process of this host that has shown no sign of life for so many seconds beyond the time limit of its "
+    "SQL statements.",
+    minimum=5,
+)
+CONNECTIONS_PER_ADDRESS = processes.integer(
+    "CONNECTIONS_PER_ADDRESS",
+    1_000,
+    "Open connections of one client address (IPv6: one /64) in one process, proxies excepted; 0: no limit.",
+)
+DESTINATIONS_MB = processes.integer(
+    "DESTINATIONS_MB",
+    lambda: max(16, min(memory_mb() // 16, 256)),
+    "Memory in MB for the cached links of each process, at most.",
+    minimum=1,
+    shown="256, or a sixteenth of the memory if that is less",
+)
+FAST_LANE = processes.choice(
+    "FAST_LANE",
+    ("yes", "no"),
+    "`yes`: serve most redirects in an event loop, without Django. `no`: serve everything with gunicorn's `gthread` "
+    "workers. Both answer the same.",
+)
+COMPILED_LOOP = processes.choice(
+    "COMPILED_LOOP",
+    ("auto", "off"),
+    "`auto`: serve known links with the compiled event loop if it is installed (`make accelerate`). `off`: always use "
+    "Python. Both do the same.",
+)
+STALE_SECONDS = processes.integer(
+    "STALE_SECONDS",
+    3_600,
+    "While the database is unreachable, how long in seconds this host redirects the links that it has cached, counted "
+    "from the last contact with the database, or from an earlier loss of contact if the host has not read the link "
+    "again since.",
+)
+
+clicks = Group("Clicks and locations")
+CLICK_SYNC = clicks.choice(
+    "CLICK_SYNC",
+    ("group", "process", "strict"),
+    "When a recorded click is on disk. `group`: within 50 ms. `strict`: before the response. `process`: when the "
+    "operating system writes it; only an operating system crash or power failure can lose it.",
+)
+CLICK_BACKLOG_MB = clicks.integer(
+    "CLICK_BACKLOG_MB",
+    1024,
+    "`/readyz` returns 503 while more MB than this wait in the host's journal.",
+    minimum=1,
+)
+CLICK_RETENTION_DAYS = clicks.integer(
+    "CLICK_RETENTION_DAYS",
+    0,
+    "Days to keep raw clicks, at least: whole months are deleted at once, roll-ups never. 0: keep them forever.",
+)
+GEOIP_DATABASE = clicks.files(
+    "GEOIP_DATABASE",
+    "Files that map addresses to cities, nested or flat. Countries work without any.",
+    values="mmdb files",
+    shown="the file from `manage.py update_geodata`",
+)
+GEODATA_URL = clicks.monthly_address(
+    "GEODATA_URL",
+    "https://download.db-ip.com/free/dbip-city-lite-{year}-{month:02}.mmdb.gz",
+    "Source of `manage.py update_geodata`: an mmdb file, gzipped or not, without a redirect. `{year}` and "
+    "`{month:02}` are replaced.",
+    shown="DB-IP City Lite",
 )
 
 domains = Group("Custom domains")
@@ -173,6 +289,25 @@ REQUIRE_2FA = sign_in.choice(
     ("none", "staff", "all"),
     "Accounts that need a second factor for the admin, for tokens of the dashboard, and to log in to the API with "
     "their password or refresh its tokens: those of staff (`staff`) or all (`all`). API keys need none.",
+)
+
+brand = Group("Appearance")
+BRAND_NAME = brand.brand_name(
+    "BRAND_NAME",
+    "Name of the company on the dashboard, the admin, the sign-in pages and the pages of links (refusals, passwords, "
+    "previews), and in the subject and signature of mails.",
+    values=f"at most {MAX_BRAND_NAME} characters",
+)
+BRAND_LOGO = brand.logo(
+    "BRAND_LOGO",
+    "Logo on the same pages, and in QR codes without a `logo` in the request. Each QR code keeps a copy.",
+    values="path of a PNG or JPEG file of at most 100 KB and 1024 pixels across",
+)
+BRAND_COLOR = brand.color(
+    "BRAND_COLOR",
+    "Colour of buttons and links on the same pages, and of the header of the admin. They use a darker or lighter "
+    "shade where its contrast is below 4.5:1. QR codes without a colour in the request also get it, if every "
+    "reader can read it on white.",
 )
 
 accounts = Group("Accounts and limits")
@@ -275,3 +410,8 @@ PROMETHEUS_MULTIPROC_DIR = logs.text(
 )
 
 GROUPS = (addresses, database, proxies, processes, clicks, domains, sign_in, brand, accounts, logs)
+
+
+def read_all() -> dict[str, Any]:
+    """The value of each variable. Raises ImproperlyConfigured."""
+    return {variable.name: variable.read() for group in GROUPS for variable in group.variables}

@@ -1,10 +1,21 @@
-"""Database preparation for `manage.py serve`: migrations and the first account."""
+"""Preparation of the database for `manage.py serve`: migrations and the first account.
+
+Migrations run in a fork: Django makes models of every former state of each table, whose memory ends with the fork.
+"""
 
 from __future__ import annotations
 
+import gc
+import logging
+import os
+import signal
+import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -16,16 +27,16 @@ from django.db.backends.utils import CursorWrapper
 from psycopg.conninfo import make_conninfo
 from psycopg.pq import Conninfo, PGconn, Ping
 
-from accounts.capacity.storage import write_storage_limits
+from accounts.caps import write_storage_limits
 from accounts.models import User
-from accounts.rights.plans import Plan
+from accounts.rights import Plan
 from accounts.services import NewAccount, create_account
 from common.database import is_outage
-from shortener_project.recorded_schema.applied import refuse_foreign_migrations
-from shortener_project.recorded_schema.comparison import verify_unverified
-from shortener_project.recorded_schema.installing import install_if_empty
-from shortener_project.running import first_account
-from shortener_project.running.pending import is_incomplete
+from common.host.processes import rename
+from shortener_project.running.schema import is_incomplete, refuse_foreign_migrations
+from shortener_project.running.supervisor import Child
+
+logger = logging.getLogger(__name__)
 
 MINIMUM_POSTGRESQL = 15
 OWNER_EMAIL = "owner@localhost"
@@ -33,6 +44,8 @@ OWNER_EMAIL = "owner@localhost"
 PREPARATION_LOCK = 7_346_190_215
 # Between two attempts to get the lock.
 _TURN_SECONDS = 0.2
+# Of the fork. The database rolls back what an interrupted one leaves.
+_STOP_SECONDS = 5.0
 # Every parameter that libpq knows; the others are psycopg's.
 _CONNINFO = frozenset(option.keyword.decode() for option in Conninfo.get_defaults())
 
@@ -51,35 +64,38 @@ def prepare_database(
     CommandError with a one-line message, or DatabaseUnavailable.
     """
     if run_migrations is not None:
-        with _turn() as cursor:
-            if not _is_migration_due(cursor):
+        with _turn():
+            if not _is_migration_due():
                 return _finish(before_first_account)
         connection.close()
         run_migrations()
-    with _turn() as cursor:
-        _migrate(cursor)
+    with _turn():
+        _migrate()
         return _finish(before_first_account)
 
 
 def migrate() -> None:
-    """For another process than that of `prepare_database`, before it. Raises the same errors."""
-    with _turn() as cursor:
-        _migrate(cursor)
+    """Run the migrations in another process than `prepare_database`, before it. Raises the same errors."""
+    with _turn():
+        _migrate()
 
 
-def _migrate(cursor: CursorWrapper) -> None:
-    if _is_migration_due(cursor):
-        call_command("migrate", interactive=False, verbosity=0)
+def _migrate() -> None:
+    if _is_migration_due():
+        with connection.cursor() as cursor:
+            # A hundred commits would each wait for the disk. A server that crashes loses the last migrations, each as
+            # a whole, and the next start runs them again.
+            cursor.execute("SET synchronous_commit = off")
+            call_command("migrate", interactive=False, verbosity=0)
+            cursor.execute("RESET synchronous_commit")
 
 
-def _is_migration_due(cursor: CursorWrapper) -> bool:
-    install_if_empty(cursor)
+def _is_migration_due() -> bool:
     refuse_foreign_migrations()
     return is_incomplete()
 
 
 def _finish(before: Callable[[], None]) -> NewAccount | None:
-    verify_unverified()
     write_storage_limits()
     # Two services that start at the same time can bind the same port, but only one can listen. Fail before creating
     # the owner: otherwise the service that exits could be the only one that knows the secrets.
@@ -88,8 +104,8 @@ def _finish(before: Callable[[], None]) -> NewAccount | None:
 
 
 @contextmanager
-def _turn() -> Iterator[CursorWrapper]:
-    """Inside, no other process prepares this database. Raises as `prepare_database`."""
+def _turn() -> Iterator[None]:
+    """Let no other process prepare this database meanwhile. Raises the errors of `prepare_database`."""
     # Only requests wait until the database is prepared, and have a time limit at the client.
     connection.settings_dict.pop("RESPONSE_SECONDS", None)
     # Django itself supports older versions.
@@ -100,7 +116,7 @@ def _turn() -> Iterator[CursorWrapper]:
             cursor.execute("SET statement_timeout = 0")
             cursor.execute("SET lock_timeout = 0")
             _take_turn(cursor)
-            yield cursor
+            yield
             cursor.execute("SELECT pg_advisory_unlock(%s)", [PREPARATION_LOCK])
     except Error as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
@@ -146,10 +162,35 @@ def create_owner() -> NewAccount:
     try:
         with transaction.atomic():
             owner = create_account(email=OWNER_EMAIL, plan=Plan.ENTERPRISE, superuser=True)
-            first_account.save(owner, settings.FIRST_ACCOUNT_FILE)
+            save_first_account(owner, settings.FIRST_ACCOUNT_FILE)
             return owner
     except OSError as error:
         raise CommandError(f"The first account's secrets cannot be saved: {error}") from None
+
+
+def first_account_lines(owner: NewAccount) -> list[str]:
+    """The secrets of the first account: for a terminal and its file. Never log them."""
+    return [
+        f"  e-mail    {owner.user.email}",
+        f"  password  {owner.password}",
+        f"  API key   {owner.api_key}",
+    ]
+
+
+def save_first_account(owner: NewAccount, path: Path) -> None:
+    """Write the file atomically, with mode 0600. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # mkstemp uses mode 0600 regardless of the umask.
+    descriptor, draft = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "w") as file:
+            file.write("\n".join([*first_account_lines(owner), ""]))
+            file.flush()
+            os.fsync(file.fileno())
+        Path(draft).replace(path)
+    except BaseException:
+        Path(draft).unlink()
+        raise
 
 
 def welcome_message(owner: NewAccount | None, *, is_terminal: bool) -> str:
@@ -168,7 +209,7 @@ def welcome_message(owner: NewAccount | None, *, is_terminal: bool) -> str:
         key = owner.api_key
         lines += [
             f"The first account, also in {settings.FIRST_ACCOUNT_FILE}:",
-            *first_account.lines(owner),
+            *first_account_lines(owner),
             "",
         ]
     else:
@@ -189,3 +230,39 @@ def welcome_message(owner: NewAccount | None, *, is_terminal: bool) -> str:
             "",
         ]
     )
+
+
+def migrate_in_fork(release: Callable[[], object]) -> None:
+    """Logs a warning if the fork fails, and returns: `prepare_database` repeats its work, and reports the reason.
+
+    ``release``: closes in the fork what only the caller may keep open. Call this in the main thread, while no other
+    thread runs and no database connection is open.
+    """
+    child = Child("migration of the database", partial(_migrate_quietly, release), once=True)
+    try:
+        child.start()
+        failure = child.wait()
+    except OSError as error:
+        failure = error.strerror or str(error)
+    finally:
+        # A signal may have raised an exception, even while the fork was starting.
+        child.send_signal(signal.SIGTERM)
+        child.stop(time.monotonic() + _STOP_SECONDS)
+    if failure:
+        logger.warning(
+            "The %s failed in a process of its own: %s. Repeating it in this one.", child.name, failure
+        )
+
+
+def _migrate_quietly(release: Callable[[], object]) -> None:
+    rename("migrate")
+    release()
+    # Otherwise each collection would traverse, and copy, what this process shares with the supervisor.
+    gc.freeze()
+    # The models of former states live until the end: looking for garbage among them takes a tenth of the time.
+    gc.set_threshold(20_000)
+    try:
+        migrate()
+    except Exception:
+        # The caller meets it again. One report is enough.
+        sys.exit(1)

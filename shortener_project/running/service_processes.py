@@ -11,11 +11,11 @@ from django.conf import settings
 from gunicorn.app.wsgiapp import run as run_gunicorn
 
 from common.host.vitals import CLICK_DRAINER
-from shortener_project.configuration.database_timeouts import statement_seconds
+from shortener_project.configuration.database import statement_seconds
 from shortener_project.running import preloading
-from shortener_project.running.child import Child
 from shortener_project.running.commands import become, command_of, run_in_fork
 from shortener_project.running.listeners import Listeners
+from shortener_project.running.supervisor import Child
 
 BACKGROUND = 10
 CONFIG = settings.PROJECT_DIR / "shortener_project" / "gunicorn_conf.py"

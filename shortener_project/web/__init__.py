@@ -1,3 +1,3 @@
-"""Everything around the apps' views: `middleware`, `errors` (error pages), `views` (health checks), `metrics`,
-`schema` (the API description), and `static_headers` (headers of static files).
+"""Everything around the apps' views: `middleware`, `errors` (error pages), `views` (pages and probes at the root),
+`metrics`, and `schema` (the API description). `api_requests` logs each API request under its own name.
 """

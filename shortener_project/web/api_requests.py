@@ -11,7 +11,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 from common.host.metrics import observe_api_request
-from common.http.client_address import client_address
+from common.http.client_address import address_of_client
 from shortener_project.web.middleware import GetResponse
 
 _PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
@@ -49,11 +49,7 @@ def _report(request: HttpRequest, response: HttpResponse, seconds: float) -> Non
     if response.status_code >= 400 and "code" in (data := getattr(response, "data", None) or {}):
         fields["code"] = data["code"]
     if settings.LOG_ADDRESSES:
-        fields["address"] = client_address(
-            request.META.get("REMOTE_ADDR", ""),
-            request.META.get("HTTP_X_FORWARDED_FOR", ""),
-            settings.TRUSTED_PROXIES,
-        )
+        fields["address"] = address_of_client(request)
     log.info("API request", extra={"fields": fields})
 
 

@@ -8,15 +8,15 @@ import orjson
 from django.http import HttpRequest, HttpResponse
 
 from common.errors import NotFound, ServiceError
-from common.host.internal_listener import is_internal
-from common.host.unknown_hosts import report_unknown_host
+from common.http.client_address import is_internal
 from common.http.current_request import request_id
-from common.http.hosts import canonical_host
+from common.http.urls import canonical_host
 from common.rest.envelope import error_body
 from pages.refusals import BAD_REQUEST, FORM_EXPIRED, INTERNAL_ERROR, Refusal
 from pages.responses import refuse
 from redirects import refusals
-from redirects.unknown_hosts import is_unknown_host
+from redirects.request_guard import is_unknown_host
+from redirects.unknown_hosts import report_unknown_host
 
 
 class _BadRequest(ServiceError):

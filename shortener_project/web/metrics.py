@@ -23,12 +23,11 @@ from analytics.counting.segments.losses import lost_bytes
 from analytics.journal.backlog import backlog, backlog_without_database
 from analytics.journal.drops import dropped_clicks
 from analytics.journal.writer import writing_error
-from common.clock import seconds_ahead
-from common.database import check_connection, read_first
+from common.database import check_connection, read_first, seconds_ahead
 from common.host import primary, state, vitals
-from common.host.internal_listener import is_internal_client
 from common.host.metrics import UNSTORED_DROPS, collect_counted, count_database_error
-from shortener_project.running.pending import schema_problem
+from common.http.client_address import is_internal_client
+from shortener_project.running.schema import schema_problem
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +46,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
 
 class _OfThisHost(Collector):
     def collect(self) -> Iterator[Metric]:
-        """Each group stands alone: whatever it raises, the others are served."""
+        """Yield all groups of metrics. Each stands alone: whatever it raises, the others are served."""
         counted = _metrics_of(collect_counted)
         unstored = [metric for metric in counted if metric.name == UNSTORED_DROPS]
         yield from (metric for metric in counted if metric not in unstored)

@@ -1,8 +1,9 @@
-"""Middlewares and the paths they apply to."""
+"""The middlewares of the project. Django's own do more than an API request or a redirect needs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from django.conf import settings
@@ -13,13 +14,14 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseForbidde
 from django.middleware.csrf import CsrfViewMiddleware
 from whitenoise.middleware import WhiteNoiseMiddleware
 
-from accounts.api_requests.throttling import address_of_client
 from accounts.sessions.store import SessionStore
 from common.errors import TooManyRequests
+from common.host.untrusted_proxies import report_if_untrusted_proxy
 from common.http.browser_headers import protect_page
-from common.http.client_address import client_address, client_network, is_within
-from common.http.current_request import Actor, Via, actor
-from common.http.hosts import canonical_host, is_address
+from common.http.client_address import address_of_client, client_network, is_internal, is_trusted, is_within
+from common.http.current_request import Actor, Via, actor, request_id
+from common.http.urls import canonical_host, is_address
+from common.ids import new_public_id
 from limits.rates import spend_request
 from pages.responses import refuse_attempts
 from sign_in import refusals
@@ -58,15 +60,10 @@ class AdminNetworksMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        path = request.path_info
-        if settings.ADMIN_ALLOWED_NETWORKS and (path == "/admin" or path.startswith("/admin/")):
-            address = client_address(
-                request.META.get("REMOTE_ADDR", ""),
-                request.META.get("HTTP_X_FORWARDED_FOR", ""),
-                settings.TRUSTED_PROXIES,
-            )
-            if not is_within(address, settings.ADMIN_ALLOWED_NETWORKS):
-                raise Http404
+        path, allowed = request.path_info, settings.ADMIN_ALLOWED_NETWORKS
+        is_admin = path == "/admin" or path.startswith("/admin/")
+        if allowed and is_admin and not is_within(address_of_client(request), allowed):
+            raise Http404
         return self.get_response(request)
 
 
@@ -199,3 +196,64 @@ class AdminRequests:
 
 class PageMessages(_PagesOnly, MessageMiddleware):
     pass
+
+
+class UntrustedProxyMiddleware:
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        # The internal listener does not use the header, whoever sends it.
+        if request.META.get("HTTP_X_FORWARDED_FOR") and not is_internal(request.META):
+            report_if_untrusted_proxy(request.META.get("REMOTE_ADDR", ""), tuple(settings.TRUSTED_PROXIES))
+        return self.get_response(request)
+
+
+_BOTH = frozenset({"/healthz", "/readyz"})
+
+
+class InternalListenerMiddleware:
+    """Serves ``/metrics`` and ``/internal/`` only on the internal listener, and every other path except the health
+    probes only on the public port.
+    """
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        path = request.path_info
+        if path not in _BOTH:
+            is_internal_path = path in ("/metrics", "/internal") or path.startswith("/internal/")
+            if is_internal_path != is_internal(request.META):
+                raise Http404
+        return self.get_response(request)
+
+
+_PREFIXES = ("/api/", *WITH_SESSION)
+_FORMAT = re.compile(r"[A-Za-z0-9._-]{8,64}")
+
+
+class RequestIdMiddleware:
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        path = request.path_info
+        if not path.startswith(_PREFIXES) and path != "/api":
+            return self.get_response(request)
+        identifier = _identifier(request.META)
+        token = request_id.set(identifier)
+        try:
+            response = self.get_response(request)
+        finally:
+            request_id.reset(token)
+        response["X-Request-ID"] = identifier
+        return response
+
+
+def _identifier(meta: Mapping[str, Any]) -> str:
+    """The id from a trusted proxy, or a new one."""
+    proxy_id: str = meta.get("HTTP_X_REQUEST_ID", "")
+    if _FORMAT.fullmatch(proxy_id) and is_trusted(meta.get("REMOTE_ADDR", ""), settings.TRUSTED_PROXIES):
+        return proxy_id
+    return str(new_public_id())

@@ -19,7 +19,7 @@ from django.core.cache import cache
 from django.urls import reverse
 
 from sign_in.openid_connect.conversations import Conversation, ProviderFailed, converse
-from sign_in.provider_urls import is_secure_url
+from sign_in.safe_urls import is_secure_url
 
 # Asymmetric ones only: nobody but the provider has a key that signs.
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
@@ -244,7 +244,7 @@ def _read_keys(body: dict[str, Any]) -> list[dict[str, str]]:
 
 
 def _find_key(keys: list[dict[str, str]], header: dict[str, Any]) -> jwt.PyJWK | None:
-    """By its id. A token without one was signed with the only key of its kind (Core, 10.1)."""
+    """Find the key by its id. A token without one was signed with the only key of its kind (Core, 10.1)."""
     fitting = [
         key
         for key in keys

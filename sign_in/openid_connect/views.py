@@ -66,7 +66,7 @@ def disconnect(request: HttpRequest, identity: int) -> HttpResponse:
 
 
 def logout(request: HttpRequest) -> HttpResponse:
-    """With OIDC_LOGOUT, continue to the provider, which ends its own session."""
+    """Log out. With OIDC_LOGOUT, continue to the provider, which ends its own session."""
     address = request.session.get(PROVIDER_LOGOUT) if request.method == "POST" else None
     response: HttpResponse = account.logout(request)
     if address is None:

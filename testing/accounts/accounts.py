@@ -7,10 +7,10 @@ from typing import Any
 import jwt
 from rest_framework.test import APIClient
 
-from accounts.credentials.tokens import TokenPair
 from accounts.models import User
 from accounts.services import NewAccount, create_account
 from accounts.sessions.lifecycle import start_session
+from accounts.sessions.tokens import TokenPair
 
 PASSWORD = "correct horse battery"
 

@@ -7,8 +7,8 @@ from typing import Any
 from rest_framework.test import APIClient
 
 from accounts.models import User, Workspace
-from accounts.rights.scopes import Scope
-from accounts.scoped_keys.services import NewKey, create_key
+from accounts.rights import Scope
+from accounts.scoped_keys import NewKey, create_key
 from testing.accounts.accounts import key_client
 
 

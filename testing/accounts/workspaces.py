@@ -5,7 +5,7 @@ from __future__ import annotations
 from rest_framework.test import APIClient
 
 from accounts.models import Member, User, Workspace
-from accounts.rights.roles import Role
+from accounts.rights import Role
 from accounts.services import NewAccount
 from accounts.workspaces.services import create_workspace
 from testing.accounts.accounts import log_in

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from pytest_django.fixtures import Settings
 
-from domains.verification import resolver
+from domains import resolver
 from testing.domains.dns_server import DnsServer, dns_server
 
 

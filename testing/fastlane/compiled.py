@@ -13,12 +13,11 @@ from gunicorn.config import Config
 
 from analytics.journal.records import read_frames
 from analytics.journal.writer import journal
-from fastlane.compiled.loading import load
+from fastlane.compiled.event_loop import CompiledEventLoop, load
 from fastlane.fast.counts import Counts
 from fastlane.fast.lane import FastLane
-from fastlane.sockets.compiled_loop import CompiledEventLoop
+from fastlane.sockets.connections import OpenConnections
 from fastlane.sockets.event_loop import READ_BYTES
-from fastlane.sockets.open_connections import OpenConnections
 
 if TYPE_CHECKING:
     from fastlane.compiled.plain_links import PlainLinks

@@ -9,11 +9,11 @@ import time_machine
 from django.conf import settings
 
 from analytics.journal.records import decode
-from common.host import guess_counts
-from fastlane.compiled.loading import load
-from fastlane.fast.health import Health
+from fastlane.compiled.event_loop import load
+from fastlane.fast.answers import Health
 from fastlane.fast.lane import FastLane
-from fastlane.fast.lookup import lookup
+from fastlane.handoff.link_lookups import lookup
+from links import guess_counts
 from testing.fastlane.compiled import run_compiled
 from testing.redirects.visits import CLIENT, Outcome, timeless, without_date
 
@@ -35,7 +35,7 @@ def fast(data: bytes, client: str = CLIENT, lane: FastLane | None = None) -> Out
     """
     with (
         time_machine.travel(time.time(), tick=False),
-        patch("common.host.guess_counts.monotonic", return_value=guess_counts.monotonic()),
+        patch("links.guess_counts.monotonic", return_value=guess_counts.monotonic()),
     ):
         lane = lane or lane_for(data)
         before = _guesses_before()

@@ -18,13 +18,12 @@ import time_machine
 from gunicorn.config import Config
 
 from common.host import state
-from common.host.guess_counts import guesses
+from fastlane.compiled.event_loop import CompiledEventLoop
 from fastlane.sockets.admission import Acceptor, Admission
-from fastlane.sockets.compiled_loop import CompiledEventLoop
-from fastlane.sockets.connection import Connection
+from fastlane.sockets.connections import Connection, OpenConnections
 from fastlane.sockets.event_loop import EventLoop
-from fastlane.sockets.open_connections import OpenConnections
 from fastlane.sockets.outgoing import Incoming
+from links.guess_counts import guesses
 from testing.fastlane.journals import failing_journal, journal_sizes, records_since
 from testing.fastlane.known_links import lane_of_known_links
 from testing.fastlane.transcripts import Conversation, Transcript
@@ -60,7 +59,7 @@ def difference(compiled: type[PlainLinks], conversation: Conversation) -> str:
 def converse(make_loop: MakeLoop, conversation: Conversation) -> Transcript:
     with ExitStack() as stack:
         stack.enter_context(time_machine.travel(NOW, tick=False))
-        for module in ("time", "common.host.guess_counts"):
+        for module in ("time", "links.guess_counts"):
             stack.enter_context(patch(f"{module}.monotonic", return_value=_MONOTONIC))
         if conversation.fails:
             stack.enter_context(failing_journal())

@@ -13,8 +13,7 @@ from typing import Any
 from gunicorn.http import wsgi
 from gunicorn.workers.gthread import ThreadWorker
 
-from fastlane.handoff.error_responses import ErrorResponses
-from fastlane.handoff.request_threads import Response
+from fastlane.handoff.request_threads import ErrorResponses, Response
 from fastlane.sockets.incoming import MAX_BODY, ChunkScanner, check_target
 
 wsgi.Response = Response

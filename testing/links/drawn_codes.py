@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from links.codes.format import CODE_ALPHABET
+from links.codes import CODE_ALPHABET
 
 
 def bytes_of(code: str) -> bytes:
@@ -13,7 +13,7 @@ def bytes_of(code: str) -> bytes:
 
 def feed(monkeypatch: pytest.MonkeyPatch, *draws: bytes) -> None:
     source = iter(draws)
-    monkeypatch.setattr("links.codes.format.urandom", lambda _size: next(source))
+    monkeypatch.setattr("links.codes.urandom", lambda _size: next(source))
 
 
 def draw_codes(monkeypatch: pytest.MonkeyPatch, *codes: str) -> None:

@@ -60,7 +60,7 @@ def parse(response: HttpResponse) -> Page:
     return page
 
 
-def check_page(response: HttpResponse, *, title: str, message: str) -> Page:
+def assert_page(response: HttpResponse, *, title: str, message: str) -> Page:
     """Check a small page: complete, accessible, not cached, and free of input from the request."""
     page = parse(response)
     assert response["Content-Type"] == "text/html; charset=utf-8"
@@ -87,7 +87,7 @@ def check_page(response: HttpResponse, *, title: str, message: str) -> Page:
     return page
 
 
-def check_json(response: HttpResponse, *, reason: str, message: str) -> None:
+def assert_json_refusal(response: HttpResponse, *, reason: str, message: str) -> None:
     assert response["Content-Type"] == "application/json"
     assert response["Cache-Control"] == "no-store"
     assert response.cookies == {}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from local_postgres import EmbeddedPostgres
 from local_postgres.layout import Layout
-from local_postgres.lease import exclusive
+from local_postgres.server import exclusive
 from testing.polling import DEADLINE, happens
 from testing.proof import children
 from testing.proof.clients import visitors

@@ -16,7 +16,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import connection
 
-from common.http.destination_url import canonical_destination
+from common.http.urls import canonical_destination
 from testing.proof.children import result_of
 
 # For the clicks of a benchmark of some minutes.

@@ -21,7 +21,7 @@ from fido2.webauthn import (
 )
 
 from accounts.models import User
-from accounts.second_factor.passkeys import handle_of
+from accounts.second_factor import handle_of
 
 
 class Passkey:

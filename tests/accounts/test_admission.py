@@ -8,8 +8,7 @@ from threading import Event
 
 import pytest
 
-from accounts.capacity.admission import Admission
-from accounts.capacity.concurrency import TooManyAtOnce
+from accounts.admission import Admission, TooManyAtOnce
 from common.errors import Unavailable
 from testing.polling import DEADLINE, eventually
 

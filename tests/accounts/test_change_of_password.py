@@ -11,8 +11,8 @@ from django.db import transaction
 from django.test import Client
 from rest_framework.test import APIClient
 
+from accounts import services
 from accounts.models import EndReason, Session, User
-from accounts.own_account import services as own_account
 from accounts.services import NewAccount, create_account
 from accounts.sessions.lifecycle import SessionEnded
 from testing.accounts.accounts import PASSWORD, account, bearer_client, log_in, token_client
@@ -144,7 +144,7 @@ def test_a_session_that_was_ended_meanwhile_cannot_change_the_password(alice: Ne
     session = Session.objects.get()
     Session.objects.update(ended_at=session.created_at, end_reason=EndReason.REVOKED)
     with pytest.raises(SessionEnded, match=BAD_TOKEN), transaction.atomic():
-        own_account.change_password(
+        services.change_password(
             user=alice.user,
             session=session.pk,
             current_password=PASSWORD,

@@ -5,7 +5,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from rest_framework.test import APIClient
 
-from accounts.credentials.keys import is_well_formed
+from accounts.api_keys import is_well_formed
 from accounts.models import ApiKey, User
 from accounts.services import NewAccount
 from testing.accounts.accounts import key_client

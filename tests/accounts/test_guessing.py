@@ -10,7 +10,7 @@ from django.db import connection
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from accounts.credentials.hashing import account_hashing, link_hashing
+from accounts.password_hashing import account_hashing, link_hashing
 from accounts.services import NewAccount
 from testing.accounts.accounts import PASSWORD
 from testing.attempts import pass_time, slow_down_clock

@@ -15,8 +15,8 @@ from selectolax.lexbor import LexborHTMLParser as HTMLParser
 
 from accounts.services import NewAccount
 from bans.models import Ban
+from links import operators
 from links.models import Link
-from links.operators import affected
 from shortener_project.running.preparation import connection_parameters
 from testing.accounts.admin import Operator, audit
 from testing.links.many import create_many
@@ -180,8 +180,8 @@ def test_a_confirmation_is_valid_for_its_own_host_only(operator: Operator) -> No
 def test_the_count_of_links_to_a_host_stops_at_a_limit(
     operator: Operator, api: APIClient, monkeypatch: pytest.MonkeyPatch, newer: int
 ) -> None:
-    monkeypatch.setattr(affected, "COUNT_LIMIT", 20)
-    monkeypatch.setattr(affected, "REACH", 25)
+    monkeypatch.setattr(operators, "COUNT_LIMIT", 20)
+    monkeypatch.setattr(operators, "REACH", 25)
     create_many(
         api,
         [
@@ -197,7 +197,7 @@ def test_the_count_of_links_to_a_host_stops_at_a_limit(
 def test_a_host_with_too_many_links_to_count_can_be_banned(
     operator: Operator, make_link: MakeLink, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(affected, "COUNT_MILLISECONDS", 100)
+    monkeypatch.setattr(operators, "COUNT_MILLISECONDS", 100)
     make_link("https://evil.example/")
     # A lock takes the place of a table that takes too long to read.
     with psycopg.connect(**connection_parameters()) as other:

@@ -8,6 +8,8 @@ from rest_framework.test import APIClient
 
 from testing.nodejs import node, node_modules
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def folder(anonymous: APIClient, tmp_path: Path) -> Path:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 from rest_framework.test import APIClient
 
-from accounts.rights.roles import Role
+from accounts.rights import Role
 from accounts.services import NewAccount
 from testing.accounts.accounts import PASSWORD, account
 from testing.accounts.keys import scoped_key

@@ -18,7 +18,7 @@ from tests.dashboard.pages import PAGES, fill_account, open_page, pages
 
 MakeLink = Callable[..., dict[str, Any]]
 Scheme = Literal["light", "dark"]
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 WIDTHS = (360, 1280)

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 from rest_framework.test import APIClient
 
-from accounts.rights.roles import Role
+from accounts.rights import Role
 from accounts.services import NewAccount
 from domains.models import Domain
 from testing.accounts.accounts import account
@@ -20,7 +20,7 @@ from testing.domains.resolution import dns as dns
 from testing.pages.browser import Visit
 from testing.pages.dashboard import session_cookie, sign_in
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 HOST = "go.brand.example"
 
 

@@ -15,7 +15,7 @@ from testing.accounts.accounts import PASSWORD
 from testing.pages.browser import another_site
 
 MakeLink = Callable[..., dict[str, Any]]
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 DESTINATION = "https://example.com/first"
 
 

@@ -6,9 +6,13 @@ import json
 import shutil
 from pathlib import Path
 
+import pytest
+
 from dashboard.files import FRONT
 from dashboard.urls import PAGES
 from testing.nodejs import node, node_modules
+
+pytestmark = pytest.mark.slow
 
 TESTS = Path(__file__).parent / "front"
 

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import expect
 from pytest_django.fixtures import Settings
 
-from accounts.rights.roles import Role
+from accounts.rights import Role
 from accounts.services import NewAccount
 from domains.models import Domain
 from links.models import Link
@@ -23,7 +23,7 @@ from testing.pages.dashboard import another_browser
 from testing.pages.keyboard import Keyboard
 from tests.dashboard import walk
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 ROWS = 1_000
 
 

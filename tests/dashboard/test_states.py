@@ -19,7 +19,7 @@ from testing.pages.dashboard import session_cookie, sign_in, wait_for_account
 from testing.pages.waiting import wait_until
 from testing.polling import DEADLINE
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 DESTINATION = "https://example.com/typed"
 
 

@@ -16,7 +16,7 @@ from testing.analytics.facts import Fact, record
 from tests.dashboard.pages import fill_account, open_page, pages
 
 MakeLink = Callable[..., dict[str, Any]]
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(1800), pytest.mark.slow]
 
 PAYLOADS = [
     "<script>window.owned=1</script>",

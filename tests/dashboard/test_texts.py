@@ -17,7 +17,7 @@ from analytics.representations import REFUSALS
 from common.countries import COUNTRY_NAMES
 from dashboard import files
 from dashboard.files import FRONT
-from domains.verification.advice import Problem
+from domains.verification import Problem
 from redirects.checks import ORDER
 from testing.nodejs import node
 

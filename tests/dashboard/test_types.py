@@ -8,9 +8,13 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from dashboard.files import FRONT
 from testing.contract.description import described as described
 from testing.nodejs import node, node_modules
+
+pytestmark = pytest.mark.slow
 
 
 def check_types(

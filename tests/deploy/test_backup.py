@@ -22,6 +22,8 @@ from testing.service.hosts import SECRET_KEY
 from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Service, clicks_of, eventually
 
+pytestmark = pytest.mark.slow
+
 MakeService = Callable[..., Service]
 CHANGED = "The backup was changed: its contents are not those that were signed."
 UNSIGNED = (

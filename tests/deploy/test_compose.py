@@ -29,6 +29,8 @@ from testing.service.running import REPOSITORY, eventually
 from testing.service.unix_socket import SocketService
 from testing.visitors.forgeries import records
 
+pytestmark = pytest.mark.slow
+
 SERVICES: dict[str, Any] = yaml.safe_load((REPOSITORY / "compose.yaml").read_text())["services"]
 ENVIRONMENT: dict[str, str] = SERVICES["service"]["environment"]
 DOCKERFILE = (REPOSITORY / "Dockerfile").read_text()

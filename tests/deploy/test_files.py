@@ -17,6 +17,8 @@ from shortener_project.running.supervisor import STOP_SECONDS
 from testing.programs import PACKAGES, program
 from testing.service.running import REPOSITORY
 
+pytestmark = pytest.mark.slow
+
 DOCKERFILE = (REPOSITORY / "Dockerfile").read_text()
 UNIT = (REPOSITORY / "deploy/shortener.service").read_text()
 COMPOSE = yaml.safe_load((REPOSITORY / "compose.yaml").read_text())

@@ -21,9 +21,10 @@ from tests.deploy.image import image as image
 from tests.deploy.image import make_container as make_container
 from tests.deploy.image import service as service
 
-pytestmark = pytest.mark.skipif(
-    os.geteuid() != 0, reason="NOT TESTED: only root can become the image's account."
-)
+pytestmark = [
+    pytest.mark.skipif(os.geteuid() != 0, reason="NOT TESTED: only root can become the image's account."),
+    pytest.mark.slow,
+]
 
 
 def test_the_files_of_the_image_serve_from_a_read_only_root_and_the_health_check_passes(

@@ -15,6 +15,8 @@ from testing.programs import program
 from testing.service.running import REPOSITORY
 from tests.deploy.image import DOCKERFILE, distributions, ignored
 
+pytestmark = pytest.mark.slow
+
 
 def test_only_make_run_and_the_tests_install_the_embedded_postgresql() -> None:
     service, embedded, development = (

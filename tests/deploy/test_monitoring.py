@@ -14,8 +14,10 @@ from django.test import Client
 from prometheus_client.parser import text_string_to_metric_families
 
 from common.host import metrics, vitals
-from common.host.internal_listener import INTERNAL
+from common.http.client_address import INTERNAL
 from testing.programs import program
+
+pytestmark = pytest.mark.slow
 
 PROJECT = Path(__file__).resolve().parents[2]
 DEPLOY = PROJECT / "deploy"

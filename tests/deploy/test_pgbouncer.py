@@ -14,6 +14,8 @@ from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Service, eventually
 from tests.deploy.pgbouncer import pgbouncer
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def hosts(make_database: Callable[[], str], make_service: Callable[..., Service]) -> Iterator[list[Service]]:

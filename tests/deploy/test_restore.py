@@ -17,6 +17,8 @@ from testing.service.postgresql.databases import run_program
 from testing.service.running import Service, clicks_of, eventually
 from testing.visitors.agents import FIREFOX
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def dump(tmp_path: Path) -> Path:

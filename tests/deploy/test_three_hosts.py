@@ -22,6 +22,8 @@ from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Service, eventually
 from testing.visitors.agents import FIREFOX
 
+pytestmark = pytest.mark.slow
+
 SITE = "sho.test"
 VISITORS = 2
 

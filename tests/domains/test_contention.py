@@ -13,9 +13,8 @@ from rest_framework.test import APIClient
 
 from accounts.models import Workspace
 from accounts.services import NewAccount
-from domains import services
+from domains import services, verification
 from domains.models import Domain
-from domains.verification import proof
 from testing.domains.dns_server import DnsServer
 from testing.domains.domains import publish, status_of, verify
 from testing.threads import at_once
@@ -23,7 +22,7 @@ from testing.threads import at_once
 ROUNDS = 20
 EACH = 50
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 
 def proof_succeeds(owner: Workspace, domain: dict[str, Any]) -> bool:
@@ -53,7 +52,7 @@ def test_each_round_has_one_owner(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(services, "VERIFICATIONS", services.Limit(attempts=EACH, seconds=3600))
-    monkeypatch.setattr(proof, "CHECK_SLOTS", BoundedSemaphore(2 * EACH))
+    monkeypatch.setattr(verification, "CHECK_SLOTS", BoundedSemaphore(2 * EACH))
     claims = {
         client: [claim(f"go{turn}.brand.example", client) for turn in range(ROUNDS)]
         for client in (api, strange_api)

@@ -7,7 +7,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts.services import NewAccount
-from common.host.internal_listener import INTERNAL
+from common.http.client_address import INTERNAL
 from domains.models import Domain, DomainStatus
 from testing.cases import for_each
 

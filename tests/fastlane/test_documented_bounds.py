@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fastlane.sockets import connection, open_connections
-from shortener_project.running import open_files
+from fastlane.sockets import connections
+from shortener_project.running import listeners
 from testing.service.running import REPOSITORY
 
 SECURITY_MODEL = (REPOSITORY / "docs/security-model.md").read_text()
@@ -11,15 +11,15 @@ SECURITY_MODEL = (REPOSITORY / "docs/security-model.md").read_text()
 
 def test_the_documented_bounds_of_connections_are_those_of_the_code() -> None:
     """ASVS 13.1.2, 13.1.3"""
-    buffered = open_connections.MAX_BUFFERED // 1024**2
-    assert f"{open_files.CONNECTIONS:,} connections and {buffered} MB in a worker" in SECURITY_MODEL
-    assert connection.FIRST_BYTE_SECONDS == connection.HEAD_SECONDS
-    assert f"{connection.HEAD_SECONDS:g} s for the first byte and for a head" in SECURITY_MODEL
-    per_second = connection.BODY_BYTES_A_SECOND // 1024
+    buffered = connections.MAX_BUFFERED // 1024**2
+    assert f"{listeners.CONNECTIONS:,} connections and {buffered} MB in a worker" in SECURITY_MODEL
+    assert connections.FIRST_BYTE_SECONDS == connections.HEAD_SECONDS
+    assert f"{connections.HEAD_SECONDS:g} s for the first byte and for a head" in SECURITY_MODEL
+    per_second = connections.BODY_BYTES_A_SECOND // 1024
     assert (
-        f"{connection.BODY_SECONDS:g} s for a body, and a second for each {per_second} KB" in SECURITY_MODEL
+        f"{connections.BODY_SECONDS:g} s for a body, and a second for each {per_second} KB" in SECURITY_MODEL
     )
-    write_seconds, bytes_per_second = connection.WRITE_SECONDS, connection.WRITTEN_BYTES_A_SECOND // 1024
+    write_seconds, bytes_per_second = connections.WRITE_SECONDS, connections.WRITTEN_BYTES_A_SECOND // 1024
     assert (
         f"{write_seconds:g} s to accept a part of the response, and {write_seconds:g} s for all of it plus a second"
         in SECURITY_MODEL

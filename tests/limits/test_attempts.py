@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -204,3 +207,23 @@ def test_of_two_hundred_parallel_attempts_exactly_the_limit_passes(limit: Limit)
     assert len(verdicts) == 200
     assert sum(verdicts) == limit.attempts
     assert attempts_stored() == [limit.attempts]
+
+
+LIMIT = Limit(attempts=1, seconds=60)
+
+
+def delete_before_read(execute: Callable[..., Any], query: str, *arguments: Any) -> Any:
+    if read := re.match(r"\s*SELECT .*\sFROM (\w+_attemptlog)", query, re.DOTALL):
+        with connection.cursor() as cursor:
+            cursor.execute(f"DELETE FROM {read[1]}")
+    return execute(query, *arguments)
+
+
+def test_refused_subject_that_was_deleted_meanwhile_may_retry_after_one_second(db: None) -> None:
+    spend_attempt("subject", LIMIT)
+
+    with connection.execute_wrapper(delete_before_read), pytest.raises(TooManyAttempts) as refusal:
+        spend_attempt("subject", LIMIT)
+
+    assert refusal.value.retry_after == 1
+    spend_attempt("subject", LIMIT)

@@ -1,14 +1,15 @@
-"""Requests per minute of a subject."""
+"""Requests per minute and concurrent calls of a subject."""
 
 from __future__ import annotations
 
 import pytest
-from pytest_django.fixtures import Settings
+from django.db import connection
+from pytest_django import Settings
 
 from common.errors import TooManyRequests
-from limits.models import RequestCount
-from limits.rates import delete_expired_requests, spend_request
-from testing.attempts import age_minutes
+from limits.models import AttemptLog, RequestCount
+from limits.rates import Lease, acquire_lease, delete_expired_requests, release_lease, spend_request
+from testing.attempts import age_minutes, pass_time
 from testing.connections import rows
 from testing.threads import at_once
 
@@ -65,3 +66,44 @@ def test_of_two_hundred_parallel_requests_exactly_the_limit_passes(limit: int) -
 
     assert (len(verdicts), sum(verdicts)) == (200, limit)
     assert rows("SELECT requests FROM limits_requestcount") == [(200,)]
+
+
+def acquire(subject: str = "calls of alice") -> Lease | None:
+    return acquire_lease(subject, limit=2, seconds=120)
+
+
+def test_calls_above_the_limit_get_no_lease(slow_clock: None) -> None:
+    assert [bool(acquire()) for _ in range(4)] == [True, True, False, False]
+
+
+def test_subjects_do_not_share_a_limit(slow_clock: None) -> None:
+    assert [bool(acquire()) for _ in range(3)] == [True, True, False]
+    assert bool(acquire("calls of mallory")) is True
+
+
+def test_a_released_lease_permits_one_more_call(slow_clock: None) -> None:
+    leases = [acquire(), acquire()]
+    assert leases[0] is not None
+    release_lease(leases[0])
+    release_lease(leases[0])
+    assert [bool(acquire()) for _ in range(2)] == [True, False]
+
+
+def test_a_lease_expires_unless_it_is_released(slow_clock: None) -> None:
+    acquire()
+    pass_time(seconds=119)
+    assert [bool(acquire()) for _ in range(2)] == [True, False]
+    pass_time(seconds=1)
+    assert [bool(acquire()) for _ in range(2)] == [True, False]
+
+
+def test_table_contains_only_a_keyed_digest(slow_clock: None, settings: Settings) -> None:
+    acquire()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT length(subject), log::text FROM limits_attemptlog log")
+        [(length, dump)] = cursor.fetchall()
+    assert length == 32
+    assert b"alice".hex() not in dump
+    settings.SECRET_KEY = "another-secret-" + "y" * 50
+    acquire()
+    assert AttemptLog.objects.count() == 2

@@ -13,9 +13,9 @@ from django.db import connection
 from pytest_django.fixtures import Settings
 
 from bans.models import Ban
-from common.host import cache_versions, missed_changes, state
-from common.postgresql import admission
-from common.postgresql.bounded import BoundedConnection
+from common.host import cache_versions, state
+from common.postgresql import servers
+from common.postgresql.timeouts import BoundedConnection
 from links.destinations.invalidation_listener import Follower
 from links.destinations.known_links import known_links
 from links.destinations.lookup import Target, load_target, recall_target
@@ -69,7 +69,7 @@ def connected() -> Iterator[BoundedConnection]:
 def reconnect() -> None:
     """Begin following as after a lost connection or a restart."""
     with connected() as listener:
-        Follower()._begin(listener, admission.admit(listener))
+        Follower()._begin(listener, servers.admit(listener))
 
 
 def test_a_ban_missed_in_a_gap_ends_with_stale_seconds(clock: Clock, make_link: MakeLink) -> None:
@@ -120,12 +120,12 @@ def test_a_flapping_connection_neither_ends_nor_prolongs_the_use(clock: Clock, m
     with connected() as listener:
         for _ in range(118):
             clock.now += 30
-            Follower()._begin(listener, admission.admit(listener))
+            Follower()._begin(listener, servers.admit(listener))
         assert isinstance(recall_target(HOST, code), Target)
 
         for _ in range(4 * 120):
             clock.now += 30
-            Follower()._begin(listener, admission.admit(listener))
+            Follower()._begin(listener, servers.admit(listener))
             if clock.now > 1_000 + HOUR:
                 assert recall_target(HOST, code) is None
 
@@ -171,4 +171,4 @@ def test_the_file_of_an_earlier_release_is_extended(clock: Clock, settings: Sett
         file.truncate(shorter)
 
     assert state.numbers_of(HOST, "spring") == before
-    assert missed_changes.is_usable(read_at)
+    assert state.is_usable(read_at)

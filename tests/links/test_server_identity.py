@@ -11,8 +11,8 @@ import pytest
 from django.db import connection
 
 from common.host import state
-from common.postgresql import admission
-from common.postgresql.bounded import BoundedConnection
+from common.postgresql import servers
+from common.postgresql.timeouts import BoundedConnection
 from links.destinations.invalidation_listener import Follower
 from testing.polling import DEADLINE
 
@@ -42,7 +42,7 @@ def test_without_the_right_to_identify_the_server_changes_are_followed(
             listener.response_seconds = DEADLINE
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 listener.execute("SELECT pg_control_system()")
-            follower._begin(listener, admission.admit(listener))
+            follower._begin(listener, servers.admit(listener))
 
     assert noted == [True, True]
     warnings = [record.message for record in caplog.records if record.levelno == logging.WARNING]

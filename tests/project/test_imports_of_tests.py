@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from testing.packages import imported_modules
 
 TESTS = Path(__file__).parents[1]
@@ -29,36 +27,3 @@ def test_test_modules_import_only_helpers_of_their_own_folder_or_one_above() -> 
         if not is_allowed(importer, imported)
     ]
     assert wrong == []
-
-
-@pytest.mark.parametrize(
-    ("source", "modules"),
-    [
-        ("from tests.project.test_a import b", ["tests.project.test_a"]),
-        ("import tests.project.a", ["tests.project.a"]),
-        ("from tests.project import test_imports_of_tests", ["tests.project.test_imports_of_tests"]),
-        ("def f():\n    from tests.project.a import (\n        b,\n    )", ["tests.project.a"]),
-        ("from testing.polling import eventually", []),
-    ],
-)
-def test_imports_are_found(source: str, modules: list[str]) -> None:
-    assert list(imported_modules(source, "tests.project", {"tests"})) == modules
-
-
-@pytest.mark.parametrize(
-    ("importer", "imported", "allowed"),
-    [
-        ("tests.links.test_a", "tests.links.helper", True),
-        ("tests.links.bulk.test_a", "tests.links.helper", True),
-        ("tests.links.bulk.test_a", "tests.emptying", True),
-        ("tests.fastlane.test_a", "tests.links.helper", True),
-        ("tests.fastlane.test_a", "tests.links.test_b", False),
-        ("tests.links.test_a", "tests.fastlane.helper", False),
-        ("tests.links.test_a", "tests.links.test_b", False),
-        ("tests.links.test_a", "tests.links.bulk.helper", False),
-        ("tests.links.test_a", "tests.domains.helper", False),
-        ("tests.links_and_more.test_a", "tests.links.helper", False),
-    ],
-)
-def test_helpers_of_a_folder_stay_in_it(importer: str, imported: str, allowed: bool) -> None:
-    assert is_allowed(importer, imported) is allowed

@@ -11,16 +11,18 @@ import pytest
 from django.http import HttpResponse
 from rest_framework.test import APIClient
 
-from qrcodes.drawing.colors import (
+from qrcodes.drawing.design import (
     MIN_GREYS,
     RECOMMENDED_CONTRAST,
     RECOMMENDED_GREYS,
+    Design,
+    ImageFormat,
+    Style,
     color_warnings,
     contrast,
     grey,
     grey_levels,
 )
-from qrcodes.drawing.design import Design, ImageFormat, Style
 from qrcodes.drawing.rendering import render
 from qrcodes.models import QrCode
 from testing.pictures import read

@@ -12,7 +12,7 @@ from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
 from accounts.models import Workspace
-from accounts.rights.plans import Plan
+from accounts.rights import Plan
 from accounts.services import NewAccount
 from accounts.workspaces.services import change_plan
 from links.models import Link

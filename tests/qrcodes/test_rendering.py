@@ -16,6 +16,8 @@ from qrcodes.drawing.rendering import render
 from qrcodes.drawing.symbol import TooSmall, symbol
 from testing.pictures import decoded, file_of, logo, opened, read
 
+pytestmark = pytest.mark.slow
+
 CONTENT = "https://go.example.com/db8xua6?qr=1"
 LOGO = file_of(logo())
 SIZES = [100, 101, 297, 300, 512, 1999, 2000]

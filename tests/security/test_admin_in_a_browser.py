@@ -20,7 +20,7 @@ from testing.pages.browser import browse as browse
 from testing.pages.browser import chromium as chromium
 from tests.security.front_ends import origins as origins
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 MakeLink = Callable[..., dict[str, Any]]
 

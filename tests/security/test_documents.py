@@ -8,22 +8,19 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from accounts import mails, services
-from accounts.capacity import concurrency
-from accounts.credentials import hashers, hashing
-from accounts.scoped_keys import services as scoped_keys
-from accounts.second_factor import codes
+from accounts import admission, mails, password_hashing, scoped_keys, second_factor, services
 from accounts.sessions import browser, lifecycle, rotation
-from accounts.workspaces import invitations, ownership
+from accounts.workspaces import invitations
+from accounts.workspaces import services as workspace_services
 from common.errors import MAX_REPORTED
+from domains import resolver, verification
 from domains import services as domain_services
-from domains.verification import proof, resolver
 from limits import guessing
 from limits.attempts import Limit
 from links.bulk import serializers, verdicts
 from qrcodes.drawing import queue
 from shortener_project import gunicorn_conf
-from shortener_project.configuration.django_settings.database import database_settings
+from shortener_project.configuration.database import database_settings
 from sign_in import adapters
 from sign_in.openid_connect import conversations, protocol
 
@@ -93,7 +90,7 @@ def test_the_documented_limits_are_those_of_the_code() -> None:
         f"(for an account within {services.LOGIN_KNOWN_FOR.days} days, for a link within"
         in UNWRAPPED_SECURITY
     )
-    assert numbers(adapters.FAILURES_ALLOWED, codes.FAILURES_ALLOWED) == [(5, 900)] * 2
+    assert numbers(adapters.FAILURES_ALLOWED, second_factor.FAILURES_ALLOWED) == [(5, 900)] * 2
     assert "The login page allows 5 failures instead of 10" in UNWRAPPED_SECURITY
     assert "After 5 wrong codes of a second factor in 15 minutes" in UNWRAPPED_SECURITY
     assert numbers(mails.MAILS_TO_ADDRESS, mails.MAILS_BY_CAUSE) == [(5, 3600), (20, 3600)]
@@ -103,7 +100,10 @@ def test_the_documented_limits_are_those_of_the_code() -> None:
     )
     assert numbers(mails.NOTICES_TO_OWNER) == [(20, 3600)]
     assert "are limited apart (20 an hour)" in UNWRAPPED_SECURITY
-    assert f"After {codes.FAILURES_IN_A_ROW} in a row, codes of the app are refused" in UNWRAPPED_SECURITY
+    assert (
+        f"After {second_factor.FAILURES_IN_A_ROW} in a row, codes of the app are refused"
+        in UNWRAPPED_SECURITY
+    )
     minutes = browser.CONFIRMED_FOR.seconds // 60
     assert f"replaces keys only within {minutes} minutes of a login or its confirmation" in UNWRAPPED_SECURITY
     assert limits_of("verifications of a domain") == numbers(domain_services.VERIFICATIONS)
@@ -119,7 +119,7 @@ def test_the_documented_bounds_are_those_of_the_code() -> None:
     )
     assert database["OPTIONS"]["connect_timeout"] == 2
     assert "2 s to connect, 2 s for a statement" in SECURITY
-    assert f"{words[proof.MAX_CONCURRENT_CHECKS]} verifications at once" in SECURITY
+    assert f"{words[verification.MAX_CONCURRENT_CHECKS]} verifications at once" in SECURITY
     assert f"{resolver.DEADLINE_SECONDS:g} s over all queries" in SECURITY
     assert f"{words[conversations.AT_ONCE]} logins at once in a worker; 1 MB for an answer" in SECURITY
     assert conversations.MAX_BYTES == 1024**2
@@ -129,26 +129,26 @@ def test_the_documented_bounds_are_those_of_the_code() -> None:
     kept = f"{queue.KEPT_BYTES // 1024**2} MB of drawn images are kept"
     seconds = f"{queue.TIMEOUT_SECONDS:g} s in the queue, {queue.TIMEOUT_SECONDS:g} s for the drawing"
     assert f"one at a time, {words[queue.WAITING]} waiting, in a worker; {kept} | {seconds} |" in SECURITY
-    accounts, links = hashing.account_hashing, hashing.link_hashing
+    accounts, links = password_hashing.account_hashing, password_hashing.link_hashing
     admitted = (
         f"{words[accounts.at_once]} calls for accounts, {words[accounts.places]} waiting;"
         f" {words[links.at_once]} for links, {words[links.places]} waiting"
     )
-    hashed = f"{words[hashers.AT_ONCE]} at a time in a worker: {admitted}"
-    assert f"| {hashed} | {hashing.WAIT_SECONDS:g} s |" in SECURITY
-    in_all, of_one = words[concurrency.PER_PROCESS], words[concurrency.PER_ACCOUNT]
+    hashed = f"{words[password_hashing.AT_ONCE]} at a time in a worker: {admitted}"
+    assert f"| {hashed} | {password_hashing.WAIT_SECONDS:g} s |" in SECURITY
+    in_all, of_one = words[admission.PER_PROCESS], words[admission.PER_ACCOUNT]
     assert (
         f"| calls with many links | {in_all} in a worker; {of_one} of an account over all hosts |" in SECURITY
     )
     occupied = [queued.at_once + queued.places for queued in (accounts, links, queue.drawing_queue.admission)]
-    assert max(*occupied, concurrency.PER_PROCESS) < gunicorn_conf.threads
+    assert max(*occupied, admission.PER_PROCESS) < gunicorn_conf.threads
     assert (
         f"have at most {serializers.MAX_CHANGES // 1024**2} MB, counted once for each link"
         in UNWRAPPED_SECURITY
     )
     assert f"An account has at most {lifecycle.MAX_SESSIONS} sessions;" in UNWRAPPED_SECURITY
     assert (
-        f"An account is a member of at most {ownership.MAX_MEMBERSHIPS:,} workspaces; a workspace has at most"
+        f"An account is a member of at most {workspace_services.MAX_MEMBERSHIPS:,} workspaces; a workspace has at most"
         f" {invitations.MAX_MEMBERS:,} members and {invitations.MAX_PENDING} pending invitations, and a member at most"
         f" {scoped_keys.MAX_KEYS} keys there."
     ) in UNWRAPPED_SECURITY

@@ -17,6 +17,8 @@ from testing.service.running import REPOSITORY, Service
 from testing.visitors.agents import FIREFOX
 from tests.service.conftest import Installation
 
+pytestmark = pytest.mark.slow
+
 CLIENTS = Path(__file__).parent / "clients"
 BIN = Path(sys.prefix, "bin")
 # mypy checks the libraries of the client in the first run only.

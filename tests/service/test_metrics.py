@@ -17,6 +17,8 @@ from testing.service.hosts import one_host
 from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import DEADLINE, REPOSITORY, Connection, Service, eventually
 
+pytestmark = pytest.mark.slow
+
 WORKERS = 3
 # The drainer, the change listener, housekeeping and the domain re-check.
 OTHER_PROCESSES = 4

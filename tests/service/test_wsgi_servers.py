@@ -19,6 +19,8 @@ from testing.service.hosts import SECRET_KEY
 from testing.service.limits import LIMITS_OFF
 from testing.service.running import REPOSITORY, Service, clicks_of, eventually, free_port
 
+pytestmark = pytest.mark.slow
+
 GUNICORN = (sys.executable, "-m", "gunicorn", "--config", "shortener_project/gunicorn_conf.py")
 RUNSERVER = (sys.executable, "manage.py", "runserver", "--noreload", "--skip-checks")
 

@@ -13,8 +13,8 @@ from playwright.sync_api import Page, expect
 from pytest_django import Settings
 
 from accounts.services import create_account
-from shortener_project.configuration.mail import parse_mail_url
-from sign_in.passkey_forms import COPIED
+from shortener_project.configuration.env import parse_mail_url
+from sign_in.forms import COPIED
 from testing.accounts.accounts import PASSWORD
 from testing.pages.browser import address as address
 from testing.pages.browser import browse as browse
@@ -23,7 +23,7 @@ from testing.polling import DEADLINE
 from testing.sign_in.smtp import mail_server
 from testing.sign_in.totp import code
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 EMAIL = "operator@example.com"
 Authenticated = Callable[..., dict[str, Any]]
 

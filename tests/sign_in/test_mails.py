@@ -16,7 +16,7 @@ from accounts.services import UNUSUAL_ADDRESS, NewAccount, create_account
 from accounts.workspaces import invitations
 from common.errors import InvalidFields
 from redirects.refusals import Refusal
-from shortener_project.configuration.mail import parse_mail_url
+from shortener_project.configuration.env import parse_mail_url
 from sign_in import refusals
 from testing.accounts.accounts import PASSWORD
 from testing.accounts.workspaces import team

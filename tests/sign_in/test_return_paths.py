@@ -7,7 +7,7 @@ from django.test import Client
 
 from accounts.models import User
 from accounts.services import NewAccount
-from sign_in.return_paths import is_own_page
+from sign_in.safe_urls import is_own_page
 from testing.accounts.accounts import PASSWORD
 from testing.cases import for_each
 

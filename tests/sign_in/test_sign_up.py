@@ -17,12 +17,12 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts.models import Session, User
-from accounts.rights.roles import Role
+from accounts.rights import Role
 from accounts.services import NewAccount
 from accounts.workspaces import invitations
-from shortener_project.configuration.django_settings.sign_in import provider_settings, sign_in_settings
-from shortener_project.configuration.mail import MailServer
-from sign_in.sign_up.confirmation import LINK_SECONDS
+from shortener_project.configuration.env import MailServer
+from shortener_project.configuration.sign_in import provider_settings, sign_in_settings
+from sign_in.sign_up import LINK_SECONDS
 from testing.accounts.accounts import PASSWORD
 from testing.accounts.workspaces import team
 from testing.pages.html import parse

@@ -12,7 +12,7 @@ from pytest_django import Settings
 
 from accounts.models import Member, Session, User
 from accounts.services import create_account
-from shortener_project.configuration.mail import parse_mail_url
+from shortener_project.configuration.env import parse_mail_url
 from testing.accounts.accounts import PASSWORD, account, bearer_client
 from testing.accounts.workspaces import team
 from testing.pages.browser import address as address
@@ -22,7 +22,7 @@ from testing.pages.chromium import new_page
 from testing.polling import DEADLINE
 from testing.sign_in.smtp import MailServer, mail_server
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 GRACE = "grace@example.com"
 
 

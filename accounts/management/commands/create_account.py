@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from accounts.rights.plans import Plan
+from accounts.rights import Plan
 from accounts.services import create_account
 from common.errors import ServiceError
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from accounts.second_factor.policy import remove_second_factors
+from accounts.second_factor import remove_second_factors
 from accounts.selectors import user_of_email
 
 

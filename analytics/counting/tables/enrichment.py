@@ -14,9 +14,9 @@ from analytics.journal.records import BRANCH_SHIFT, COUNTED, OPTED_OUT, SCANNED,
 from analytics.models import Dimension
 from analytics.visitors.geo import geo
 from analytics.visitors.useragent import parse_agent
+from analytics.visitors.visitor import REFERRER_CHARACTERS
 
 DAY_MICROSECONDS = 86_400_000_000
-REFERRER_CHARACTERS = 512
 _HASH = Struct("<q")
 # The characters that separate values in the rows of days.
 _SEPARATORS = str.maketrans(dict.fromkeys((BETWEEN_COUNTS, BEFORE_NUMBER), " "))
@@ -125,6 +125,10 @@ def _client(user_agent: str) -> tuple[str, str]:
 
 @lru_cache(maxsize=8192)
 def _referrer(referrer: str) -> _Referrer:
+    """The referrer without parts that may be personal, and the key of its host without "www.".
+
+    `analytics.dimensions` has the same rule for stored referrers, in SQL; a test compares both.
+    """
     if not referrer:
         return _Referrer("", ())
     try:

@@ -16,8 +16,8 @@ from analytics.counting.tables.month_counts import add_late_months
 from analytics.counting.tables.salts import EPOCH
 from analytics.counting.tables.slots import IMPORTED
 from analytics.dimensions import BEFORE_NUMBER, BETWEEN_COUNTS, OF_UNKNOWN_CLICKS, WITH_UNKNOWN
-from links.clicks.counters import existing_links
-from links.storage.imported_clicks import raise_imported_clicks
+from links.click_counters import existing_links
+from links.storage.insert import raise_imported_clicks
 
 LOCK = 5_823_144
 # Days of which the file has more clicks than an earlier import.

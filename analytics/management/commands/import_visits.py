@@ -12,11 +12,10 @@ from analytics.visit_imports.layouts import NAMES
 from analytics.visit_imports.reader import Visits, combined, read_visits
 from analytics.visit_imports.services import Matched, add, match
 from common.errors import ServiceError
-from common.interruption import STATUS, Interruption
-from common.progress import Progress
+from common.long_commands import STATUS, Interruption, Progress
 from domains.addresses import BASE_ID
 from links.transfer.command_options import domain_with_host, owner_of_email
-from links.transfer.import_file import ImportFile
+from links.transfer.import_files import ImportFile
 
 _WHOLE_BATCHES = "Each batch was added as a whole or not at all. Run the same command again to continue"
 

@@ -8,8 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from analytics.visitors.geo_download import GeodataError, candidate_urls, update
 from analytics.visitors.geo_file import Content
-from common.interruption import STATUS
-from common.progress import Progress
+from common.long_commands import STATUS, Progress
 
 
 class Command(BaseCommand):

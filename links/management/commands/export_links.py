@@ -9,8 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from accounts.models import Workspace
-from common.interruption import STATUS
-from common.progress import Progress
+from common.long_commands import STATUS, Progress
 from links.selectors import totals
 from links.transfer.command_options import owner_of_email
 from links.transfer.exports import ExportFormat, export_links

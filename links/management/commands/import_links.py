@@ -10,16 +10,13 @@ from django.core.management.base import BaseCommand, CommandError
 
 from accounts.models import Workspace
 from common.errors import ServiceError
-from common.interruption import STATUS, Interruption
-from common.progress import Progress
+from common.long_commands import STATUS, Interruption, Progress
 from domains.addresses import BASE_ID
 from links.bulk.services import MAX_ITEMS
 from links.transfer.command_options import domain_with_host, owner_of_email
-from links.transfer.import_file import ImportFile
+from links.transfer.import_files import ImportFile, Source, read
 from links.transfer.import_layouts import NAMES
-from links.transfer.import_reader import Source, read
-from links.transfer.import_response import imported_address
-from links.transfer.imports import Verdict, import_links
+from links.transfer.imports import Verdict, import_links, imported_address
 
 
 class Command(BaseCommand):

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand
 from django.db import Error, connection
 
 from accounts.api_requests.idempotency import delete_expired_responses
-from accounts.history.retention import delete_old_changes, trim_large_histories
+from accounts.history.recording import delete_old_changes, trim_large_histories
 from accounts.sessions.lifecycle import delete_expired_api_sessions
 from accounts.sessions.store import delete_expired_sessions
 from analytics.counting.host_clocks import report_date
@@ -23,13 +23,13 @@ from analytics.counting.retention.former_routes import delete_former_routes
 from analytics.counting.retention.partitions import ensure_partitions
 from analytics.counting.tables.lifetime_counts import close_days
 from analytics.counting.tables.salts import delete_old_visitors
-from common.clock import TOLERATED_SECONDS, seconds_ahead
+from common.database import TOLERATED_SECONDS, seconds_ahead
 from common.host import vitals
 from common.host.metrics import count_database_error
 from limits.attempts import delete_expired_attempts
 from limits.guessing import delete_expired_networks
 from limits.rates import delete_expired_requests
-from links.codes.namespace import delete_expired_holds
+from links.code_claims import delete_expired_holds
 from links.storage.deletion import purge_deleted_links
 
 logger = logging.getLogger(__name__)

@@ -13,15 +13,17 @@ from django.db import connection
 from common.host import metric_files, metrics, state
 from local_postgres import EmbeddedPostgresError
 from local_postgres.guard import guarded
-from shortener_project.configuration.embedded_database import embedded_database
-from shortener_project.running.child import ChildKeepsFailing
-from shortener_project.running.listeners import Listeners
-from shortener_project.running.migrating import migrate_in_fork
-from shortener_project.running.open_files import TooFewOpenFiles, raise_limit, shortage
+from shortener_project.configuration.database import embedded_database
+from shortener_project.running.listeners import Listeners, TooFewOpenFiles, raise_limit, shortage
 from shortener_project.running.preloading import exit_without_metrics, freeze
-from shortener_project.running.preparation import DatabaseUnavailable, prepare_database, welcome_message
+from shortener_project.running.preparation import (
+    DatabaseUnavailable,
+    migrate_in_fork,
+    prepare_database,
+    welcome_message,
+)
 from shortener_project.running.service_processes import service_processes
-from shortener_project.running.supervisor import Supervisor, ignore_stray_signals
+from shortener_project.running.supervisor import ChildKeepsFailing, Supervisor, ignore_stray_signals
 
 logger = logging.getLogger(__name__)
 

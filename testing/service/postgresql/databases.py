@@ -1,7 +1,8 @@
 """Databases on the tests' server, empty or migrated.
 
-All migrated databases are copies of one template, which is made from the recorded schema: a copy takes a fraction of
-the time of the migrations. As a program, this module makes the template on the server of DATABASE_URL.
+All migrated databases are copies of one template, which takes a fraction of the time of the migrations. pytest's cache
+keeps what the migrations made, so that only the first run after a change migrates. As a program, this module makes the
+template on the server of DATABASE_URL.
 """
 
 from __future__ import annotations
@@ -10,7 +11,10 @@ import hashlib
 import os
 import secrets
 import subprocess
+import sys
+import tempfile
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -18,11 +22,17 @@ import psycopg
 from psycopg import sql
 
 from local_postgres.binaries import find_binaries
-from shortener_project.recorded_schema import SCHEMA
-from shortener_project.recorded_schema.recording import sources_digest
+from shortener_project.running.schema import own_digests
 
+REPOSITORY = Path(__file__).parents[3]
 # An arbitrary advisory lock id. The workers of pytest-xdist share the server, and one of them makes the template.
 _TEMPLATE_LOCK = 2_906_114_873
+_DUMPS = REPOSITORY / ".pytest_cache/databases"
+# Of so many branches. Each is a few hundred kilobytes.
+_KEPT_DUMPS = 5
+# The list of apps is in the settings, and these have migrations or make the statements.
+_SETTINGS = REPOSITORY / "shortener_project/settings.py"
+_LIBRARIES = ("django", "django-allauth")
 
 
 def run_program(program: str, *arguments: str | Path) -> None:
@@ -58,30 +68,73 @@ def template_on(server: str) -> str:
         return _template(connection, server)
 
 
+def migrate(url: str) -> None:
+    """Run all migrations."""
+    with tempfile.TemporaryDirectory() as var_dir:
+        environment = {"DATABASE_URL": url, "SECRET_KEY": secrets.token_urlsafe(50), "VAR_DIR": var_dir}
+        subprocess.run(
+            [sys.executable, "manage.py", "migrate", "--verbosity", "0"],
+            cwd=REPOSITORY,
+            env={"PATH": os.environ["PATH"], **environment},
+            check=True,
+        )
+
+
 def _template(connection: psycopg.Connection, server: str) -> str:
     """Make the template, unless it exists. A server that outlives the tests keeps it, and those of former schemas."""
-    schema = _recorded_schema()
-    name = f"service_template_{hashlib.sha256(schema.encode()).hexdigest()[:12]}"
+    # What pg_dump writes depends on its version.
+    digest = f"{_schema_digest()}_{connection.info.server_version}"
+    name = f"service_template_{digest}"
     # PostgreSQL releases the lock with the connection.
     connection.execute("SELECT pg_advisory_lock(%s)", [_TEMPLATE_LOCK])
     if connection.execute("SELECT FROM pg_database WHERE datname = %s", [name]).fetchone() is None:
         draft = f"{name}_draft"
-        quoted = {"draft": sql.Identifier(draft), "name": sql.Identifier(name)}
-        connection.execute(sql.SQL("DROP DATABASE IF EXISTS {draft} WITH (FORCE)").format(**quoted))
-        connection.execute(sql.SQL("CREATE DATABASE {draft}").format(**quoted))
-        with psycopg.connect(_url(server, draft)) as database:
-            database.execute(schema, prepare=False)
-        connection.execute(sql.SQL("ALTER DATABASE {draft} RENAME TO {name}").format(**quoted))
+        _recreate(connection, draft)
+        _fill(connection, server, draft, _DUMPS / f"{digest}.dump")
+        connection.execute(
+            sql.SQL("ALTER DATABASE {} RENAME TO {}").format(sql.Identifier(draft), sql.Identifier(name))
+        )
     return name
 
 
+def _fill(connection: psycopg.Connection, server: str, draft: str, dump: Path) -> None:
+    """Restore the dump, and make it first if no run of this checkout has. All templates are restored ones."""
+    url = _url(server, draft)
+    if not dump.exists():
+        migrate(url)
+        # Other runs of this checkout may do the same at the same time, on servers of their own.
+        made = dump.with_suffix(f".{secrets.token_hex(6)}")
+        dump.parent.mkdir(parents=True, exist_ok=True)
+        run_program("pg_dump", "--format=custom", "--no-owner", "--no-privileges", f"--file={made}", url)
+        made.replace(dump)
+        for old in sorted(dump.parent.iterdir(), key=_last_use)[:-_KEPT_DUMPS]:
+            old.unlink(missing_ok=True)
+        _recreate(connection, draft)
+    dump.touch()
+    run_program(
+        "pg_restore", "--exit-on-error", "--single-transaction", "--no-owner", f"--dbname={url}", dump
+    )
+
+
+def _last_use(file: Path) -> float:
+    try:
+        return file.stat().st_mtime
+    except FileNotFoundError:  # Another run has deleted it.
+        return 0
+
+
+def _recreate(connection: psycopg.Connection, name: str) -> None:
+    connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+    connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+
+
 @cache
-def _recorded_schema() -> str:
-    """Raises RuntimeError if it is older than a migration."""
-    schema = SCHEMA.read_text()
-    if sources_digest() not in schema.partition("\n")[0]:
-        raise RuntimeError("The recorded schema is not that of the migrations: run `make schema`.")
-    return schema
+def _schema_digest() -> str:
+    """A digest of what the migrated schema depends on."""
+    digest = hashlib.sha256(_SETTINGS.read_bytes())
+    digest.update(repr([version(library) for library in _LIBRARIES]).encode())
+    digest.update(repr(sorted(own_digests().items())).encode())
+    return digest.hexdigest()[:12]
 
 
 def _url(server: str, name: str) -> str:

@@ -10,8 +10,8 @@ import pytest
 from django.db import connection
 from rest_framework.test import APIClient
 
-from accounts.capacity import concurrency
-from accounts.capacity.concurrency import LEASE_SECONDS, PER_ACCOUNT, PER_PROCESS, TooManyAtOnce, costly_call
+from accounts import admission
+from accounts.admission import LEASE_SECONDS, PER_ACCOUNT, PER_PROCESS, TooManyAtOnce, costly_call
 from accounts.services import NewAccount
 from limits.models import AttemptLog
 from testing.attempts import pass_time
@@ -60,7 +60,7 @@ def test_a_refused_call_releases_its_slot(api: APIClient, body: str) -> None:
 def test_a_call_whose_worker_was_killed_counts_until_its_lease_ends(
     alice: NewAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(concurrency, "release_lease", lambda *_: None)
+    monkeypatch.setattr(admission, "release_lease", lambda *_: None)
     for _ in range(PER_ACCOUNT):
         with costly_call(alice.user):
             pass
@@ -78,7 +78,7 @@ def test_a_call_whose_worker_was_killed_counts_until_its_lease_ends(
 def test_of_twenty_concurrent_hosts_two_get_a_slot(
     alice: NewAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(concurrency, "PROCESS_SLOTS", threading.BoundedSemaphore(20))
+    monkeypatch.setattr(admission, "PROCESS_SLOTS", threading.BoundedSemaphore(20))
     start, finish = threading.Barrier(20), threading.Barrier(20)
 
     def call(_: int) -> bool:

@@ -6,13 +6,16 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
+import pytest
 from django.db.models import F
 from django.utils import timezone
 from pytest_django.fixtures import DjangoAssertNumQueries, Settings
 from rest_framework.test import APIClient
 
+from accounts.api_requests import idempotency
 from accounts.api_requests.idempotency import delete_expired_responses
 from accounts.models import StoredResponse
+from accounts.services import NewAccount
 from domains.models import Domain
 from links.models import Code, Link
 from qrcodes.models import QrCode
@@ -134,3 +137,196 @@ def test_a_replay_needs_few_queries(
     # The account, the savepoint of the test, the lock, the stored response.
     with django_assert_num_queries(5):
         assert is_replayed(create(api, "k"))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {**LINK, "title": "Summer"},
+        {**LINK, "password": "x"},
+        {"originalUrl": LINK["originalUrl"]},
+        {**LINK, "unknown": 1},
+        {},
+        {"originalUrl": 5},
+    ],
+)
+def test_a_different_body_is_422(api: APIClient, body: dict[str, Any]) -> None:
+    create(api, "k")
+
+    refused = create(api, "k", body)
+
+    assert (refused.status_code, refused.json()) == (
+        422,
+        {
+            "success": False,
+            "message": "This Idempotency-Key was already used with a different request.",
+            "code": "idempotency_mismatch",
+        },
+    )
+    assert (Link.objects.count(), is_replayed(create(api, "k"))) == (1, True)
+
+
+def test_a_different_endpoint_is_422(api: APIClient) -> None:
+    first = create(api, "k")
+    body = {"urlId": first.json()["data"]["url"]["_id"]}
+
+    assert create(api, "k", body, "/api/qr-codes").status_code == 422
+    assert QrCode.objects.count() == 0
+
+
+@pytest.mark.parametrize("text", ['{"title": "Spring", "originalUrl": "https://example.com/page"}'])
+def test_the_same_body_with_different_formatting_is_the_same(api: APIClient, text: str) -> None:
+    first = create(api, "k", {"originalUrl": "https://example.com/page", "title": "Spring"})
+    again = api.generic("POST", "/api/urls", text, "application/json", headers={"idempotency-key": "k"})
+
+    assert (again.content, is_replayed(again)) == (first.content, True)
+
+
+@pytest.mark.parametrize(
+    "key", ["x", "x" * 255, "8e03978e-40d5-43e8-bc93-6894a57f9324", '"quoted"', "a b;c=d,%00 ~"]
+)
+def test_a_key_may_be_any_printable_text(api: APIClient, key: str) -> None:
+    assert [is_replayed(create(api, key)) for _ in range(2)] == [False, True]
+
+
+@pytest.mark.parametrize("key", ["", " ", "a ", "x" * 256, "x" * 5000, "é", "a\tb", "a\0b", "a\x7f"])
+def test_an_invalid_key_is_400(api: APIClient, key: str) -> None:
+    refused = create(api, key)
+
+    assert refused.status_code == 400
+    assert refused.json()["errors"] == [
+        {
+            "field": "Idempotency-Key",
+            "code": "invalid",
+            "message": "Must have 1 to 255 printable ASCII characters.",
+        }
+    ]
+    assert Link.objects.count() == 0
+
+
+@pytest.mark.parametrize(
+    "body", [{}, {"originalUrl": "ftp://example.com/"}, {**LINK, "redirectType": 10**30}]
+)
+def test_an_invalid_request_does_not_use_the_key(api: APIClient, body: dict[str, Any]) -> None:
+    assert create(api, "k", body).status_code == 400
+    assert count_stored() == 0
+
+    assert (create(api, "k").status_code, Link.objects.count()) == (201, 1)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (LINK, 409),
+        ({**LINK, "customCode": "admin"}, 409),
+        ({**LINK, "customCode": "other", "domainId": "01890000-0000-7000-8000-000000000000"}, 404),
+    ],
+)
+def test_a_refused_request_creates_nothing_and_is_checked_again(
+    api: APIClient, strange_api: APIClient, body: dict[str, Any], status: int
+) -> None:
+    strange_api.post("/api/urls", LINK)
+
+    assert create(api, "k", body).status_code == status
+    assert count_stored() == 0
+    assert create(api, "k", {**LINK, "customCode": "mine"}).status_code == 201
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_code_becomes_free_between_two_attempts(api: APIClient) -> None:
+    """A statement that fails reveals the hold of a deleted link, inside a transaction as well as outside."""
+    link = api.post("/api/urls", LINK).json()["data"]["url"]
+    assert create(api, "k").status_code == 409
+    api.delete(f"/api/urls/{link['_id']}")
+
+    assert [(create(api, "k").status_code, Link.objects.count()) for _ in range(2)] == [(201, 1)] * 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_server_error_stores_neither_link_nor_response(
+    api: APIClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any, **__: Any) -> bytes:
+        raise RuntimeError("no space")
+
+    api.raise_request_exception = False
+    with monkeypatch.context() as patched:
+        patched.setattr(idempotency.secrets, "seal", fail)
+        assert create(api, "k").status_code == 500
+    assert (Link.objects.count(), Code.objects.count(), count_stored()) == (0, 0, 0)
+
+    assert [is_replayed(create(api, "k")) for _ in range(2)] == [False, True]
+
+
+def import_call(client: APIClient, key: str, *, dry_run: bool) -> Any:
+    body = {"content": "originalUrl\nhttps://example.com/\n", "dryRun": dry_run}
+    return create(client, key, body, "/api/urls/import")
+
+
+def test_the_response_of_a_dry_run_is_not_stored(api: APIClient) -> None:
+    for _ in range(2):
+        response = import_call(api, "k", dry_run=True)
+        assert (response.status_code, is_replayed(response)) == (200, False)
+    assert count_stored() == 0
+    # It has not used the key either.
+    first, again = (import_call(api, "k", dry_run=False) for _ in range(2))
+    assert (is_replayed(first), is_replayed(again), again.content) == (False, True, first.content)
+    assert import_call(api, "k", dry_run=True).json()["data"]["dryRun"] is True
+    assert (count_stored(), Link.objects.count()) == (1, 1)
+
+
+@pytest.fixture
+def little_storage(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Space for one of the responses below and part of a second one."""
+    monkeypatch.setattr(idempotency, "MB", 12)
+
+
+def fill(client: APIClient) -> list[int]:
+    return [create(client, f"fill-{n}", {"originalUrl": LINK["originalUrl"]}).status_code for n in range(4)]
+
+
+def test_the_stored_responses_of_an_account_have_a_size_limit(
+    little_storage: None, api: APIClient, strange_api: APIClient
+) -> None:
+    assert fill(api) == [201, 201, 429, 429]
+    refused = create(api, "another")
+    assert refused.json() == {
+        "success": False,
+        "code": "idempotency_full",
+        "message": "The stored responses of this account's Idempotency-Keys have reached their size limit. "
+        "Send the request without a key, or retry later.",
+        "retryAfter": int(refused.headers["Retry-After"]),
+    }
+    assert 86_000 < int(refused.headers["Retry-After"]) <= 86_400
+    # Nothing was created, stored responses are still replayed, and requests without a key succeed.
+    assert Link.objects.count() == 2
+    assert is_replayed(create(api, "fill-0", {"originalUrl": LINK["originalUrl"]}))
+    assert api.post("/api/urls", LINK).status_code == 201
+    assert create(strange_api, "k", {"originalUrl": LINK["originalUrl"]}).status_code == 201
+
+
+def test_space_is_available_again_after_a_day(little_storage: None, api: APIClient) -> None:
+    fill(api)
+    StoredResponse.objects.update(created_at=F("created_at") - timedelta(hours=24, minutes=1))
+    assert create(api, "another").status_code == 201
+
+
+def test_responses_of_other_processes_count_before_a_refusal_and_after_a_minute(
+    little_storage: None, api: APIClient, alice: NewAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert create(api, "first", {"originalUrl": LINK["originalUrl"]}).status_code == 201
+    # As if another process had stored it, which this process does not know yet.
+    StoredResponse.objects.create(owner=alice.user, key_digest=b"x" * 32, sealed=b"x" * 2_000)
+    assert create(api, "second", {"originalUrl": LINK["originalUrl"]}).status_code == 201
+    monkeypatch.setattr(idempotency, "REFRESH_SECONDS", 0.0)
+    assert create(api, "third", {"originalUrl": LINK["originalUrl"]}).status_code == 429
+    # Responses deleted since do not cause a refusal.
+    StoredResponse.objects.filter(key_digest=b"x" * 32).delete()
+    StoredResponse.objects.exclude(pk=StoredResponse.objects.earliest("pk").pk).delete()
+    assert create(api, "third", {"originalUrl": LINK["originalUrl"]}).status_code == 201
+
+
+def test_zero_means_no_limit(little_storage: None, api: APIClient, settings: Settings) -> None:
+    settings.IDEMPOTENCY_MB = 0
+    assert fill(api) == [201] * 4

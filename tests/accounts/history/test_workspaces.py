@@ -8,7 +8,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from accounts.models import Change, Member, Workspace
-from accounts.rights.roles import Role
+from accounts.rights import Role
 from accounts.services import NewAccount
 from testing.accounts.accounts import account, bearer_client
 from testing.accounts.fixtures import mallory as mallory

@@ -8,14 +8,12 @@ import pytest
 from django.db import connection
 from rest_framework.test import APIClient
 
-from accounts.credentials import keys
+from accounts import api_keys, scoped_keys
 from accounts.models import ScopedKey, Workspace
-from accounts.rights.roles import Role
-from accounts.rights.scopes import Scope
-from accounts.scoped_keys import services
+from accounts.rights import Role, Scope
 from accounts.services import NewAccount
+from common.rest.access import Access
 from domains.views import DomainViewSet
-from shortener_project.configuration.checks import check_scopes
 from testing.accounts.accounts import key_status
 from testing.accounts.fixtures import marketing as marketing
 from testing.accounts.keys import scoped_client
@@ -29,7 +27,7 @@ def test_a_key_is_created_and_shown_once(alice: NewAccount, bearer: APIClient) -
     assert response.json()["message"] == "Key created successfully."
     key = response.json()["data"]["key"]
     text = key.pop("apiKey")
-    assert keys.is_well_formed(text)
+    assert api_keys.is_well_formed(text)
     assert text.startswith("sl_key_")
     row = ScopedKey.objects.get()
     assert key == {
@@ -61,7 +59,7 @@ def test_the_database_contains_only_the_digest(bearer: APIClient) -> None:
         [(row, digest)] = cursor.fetchall()
     assert text not in row
     assert text[7:-6] not in row
-    assert bytes(digest) == keys.digest(text)
+    assert bytes(digest) == api_keys.digest(text)
 
 
 def test_all_fields_are_stored(alice: NewAccount, bearer: APIClient) -> None:
@@ -126,8 +124,8 @@ def test_member_has_at_most_fifty_keys_in_a_workspace(
     marketing: Workspace,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert services.MAX_KEYS == 50
-    monkeypatch.setattr(services, "MAX_KEYS", 2)
+    assert scoped_keys.MAX_KEYS == 50
+    monkeypatch.setattr(scoped_keys, "MAX_KEYS", 2)
     create(bearer)
     create(bearer)
     assert refused(bearer.post("/api/keys", MINIMAL), 403, "quota_exceeded")
@@ -189,14 +187,7 @@ def test_a_stored_response_belongs_to_its_key(alice: NewAccount) -> None:
     assert refused(second.post("/api/urls", body, headers=headers), 422, "idempotency_mismatch")
 
 
-def test_every_action_that_takes_keys_declares_a_scope(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert check_scopes() == []
-    monkeypatch.setattr(DomainViewSet, "scopes", {**DomainViewSet.scopes})
-    del DomainViewSet.scopes["verify"]
-    assert [error.msg for error in check_scopes()] == ["DomainViewSet.verify is not in the view's scopes."]
-
-
 def test_an_action_without_a_scope_is_refused(monkeypatch: pytest.MonkeyPatch, alice: NewAccount) -> None:
-    monkeypatch.setattr(DomainViewSet, "scopes", {})
+    monkeypatch.setattr(DomainViewSet, "access", {"list": Access(Role.VIEWER, None)})
     client = scoped_client(alice.workspace, alice.user)
     assert refused(client.get("/api/domains"), 403, "key_limited")

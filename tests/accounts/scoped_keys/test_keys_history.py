@@ -5,8 +5,7 @@ from __future__ import annotations
 from rest_framework.test import APIClient
 
 from accounts.models import Workspace
-from accounts.rights.roles import Role
-from accounts.rights.scopes import Scope
+from accounts.rights import Role, Scope
 from accounts.services import NewAccount
 from testing.accounts.accounts import bearer_client, key_client, key_status
 from testing.accounts.fixtures import marketing as marketing

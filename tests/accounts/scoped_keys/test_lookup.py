@@ -12,10 +12,11 @@ from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 from pytest_django.fixtures import Settings
 
-from accounts.credentials import keys
+from accounts import api_keys
+from accounts.api_requests.authentication import CALLER_OF_SCOPED_KEY, caller_of_scoped_key
+from accounts.callers import USE_SECONDS
 from accounts.models import ScopedKey
-from accounts.rights.scopes import Scope
-from accounts.scoped_keys.lookup import CALLER_OF_KEY, USE_SECONDS, caller_of_scoped_key
+from accounts.rights import Scope
 from accounts.services import NewAccount
 from testing.accounts.accounts import key_client
 from testing.accounts.keys import scoped_client, scoped_key
@@ -26,8 +27,8 @@ def plan_of(text: str) -> list[dict[str, Any]]:
     """The nodes of the executed plan."""
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")
-        values = {"digest": keys.digest(text), "unlimited": []}
-        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {CALLER_OF_KEY}", values)
+        values = {"digest": api_keys.digest(text), "unlimited": []}
+        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {CALLER_OF_SCOPED_KEY}", values)
         [(explained,)] = cursor.fetchall()
     root = (json.loads(explained) if isinstance(explained, str) else explained)[0]["Plan"]
     nodes, waiting = [], [root]
@@ -58,7 +59,7 @@ def test_a_current_key_is_found_by_one_index_lookup(alice: NewAccount) -> None:
 def test_a_former_key_is_found_by_the_second_index(alice: NewAccount) -> None:
     key, text = scoped_key(alice.workspace, alice.user)
     ScopedKey.objects.filter(pk=key.pk).update(
-        digest=b"x" * 32, previous_digest=keys.digest(text), previous_until=Now() + timedelta(hours=1)
+        digest=b"x" * 32, previous_digest=api_keys.digest(text), previous_until=Now() + timedelta(hours=1)
     )
     assert set(digest_lookups(plan_of(text)).values()) == {1}
 
@@ -138,10 +139,10 @@ def test_a_malformed_key_needs_no_query(text: str, db: None) -> None:
 
 
 def test_an_unknown_key_is_refused(db: None) -> None:
-    assert caller_of_scoped_key(keys.new_key(keys.SCOPED_PREFIX)) is None
+    assert caller_of_scoped_key(api_keys.new_key(api_keys.SCOPED_PREFIX)) is None
 
 
 def test_the_prefix_separates_the_two_kinds_of_keys(alice: NewAccount) -> None:
     text = scoped_key(alice.workspace, alice.user).text
-    body = text.removeprefix(keys.SCOPED_PREFIX)
-    assert key_client(keys.PREFIX + body).get("/api/urls").status_code == 401
+    body = text.removeprefix(api_keys.SCOPED_PREFIX)
+    assert key_client(api_keys.PREFIX + body).get("/api/urls").status_code == 401

@@ -10,7 +10,7 @@ from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from accounts.models import Session
-from accounts.second_factor.policy import remove_second_factors
+from accounts.second_factor import remove_second_factors
 from accounts.services import NewAccount, create_account
 from testing.accounts.accounts import PASSWORD
 from testing.sign_in.totp import SECRET, STEP_SECONDS, add_totp, code

@@ -14,7 +14,7 @@ from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from accounts.models import Session, User
-from accounts.second_factor.codes import WrongOtp, use_code
+from accounts.second_factor import WrongOtp, use_code
 from accounts.services import NewAccount
 from testing.accounts.accounts import bearer_client
 from testing.attempts import pass_time

@@ -8,11 +8,10 @@ from django.core import mail
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from accounts.forms import PasswordForm
+from accounts.admin import PasswordForm
 from accounts.models import User
-from accounts.own_account.services import set_password
-from accounts.second_factor.codes import FAILURES_IN_A_ROW
-from accounts.services import NewAccount
+from accounts.second_factor import FAILURES_IN_A_ROW
+from accounts.services import NewAccount, set_password
 from testing.attempts import pass_time
 from testing.sign_in.totp import add_passkey, add_totp, code, wrong_code
 from testing.sign_in.totp import clock as clock

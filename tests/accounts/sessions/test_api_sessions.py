@@ -10,10 +10,10 @@ from django.db import connection
 from django.db.models.functions import Now
 from rest_framework.test import APIClient
 
-from accounts.credentials.tokens import ACCESS_LIFETIME
 from accounts.models import EndReason, Session, User
 from accounts.services import NewAccount
 from accounts.sessions import lifecycle
+from accounts.sessions.tokens import ACCESS_LIFETIME
 from testing.accounts.accounts import PASSWORD, bearer_client, log_in, token_client, works
 from testing.accounts.fixtures import alice as alice
 from testing.threads import at_once

@@ -5,8 +5,8 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
-from accounts.credentials.hashers import Argon2
 from accounts.models import Session
+from accounts.password_hashing import Argon2
 from accounts.services import NewAccount
 from testing.accounts.accounts import PASSWORD, account
 from testing.cases import for_each

@@ -14,10 +14,11 @@ from django.db.models.functions import Now
 from pytest_django import DjangoAssertNumQueries
 from rest_framework.test import APIClient
 
-from accounts.credentials.tokens import ACCESS_LIFETIME
+from accounts.callers import USE_SECONDS
 from accounts.models import EndReason, Session, User
 from accounts.services import NewAccount
-from accounts.sessions import lifecycle, queries
+from accounts.sessions import lifecycle
+from accounts.sessions.tokens import ACCESS_LIFETIME
 from testing.accounts.accounts import bearer_client, log_in, token_client, works
 from testing.accounts.fixtures import alice as alice
 from testing.polling import DEADLINE, eventually
@@ -55,7 +56,7 @@ def last_used() -> datetime:
 
 
 def test_last_use_is_written_at_most_once_a_minute(alice: NewAccount, bearer: APIClient) -> None:
-    assert queries.USE_SECONDS == 60
+    assert USE_SECONDS == 60
     for seconds, is_written in ((0, False), (60, True), (3600, True)):
         Session.objects.update(last_used_at=Now() - timedelta(seconds=seconds))
         before = last_used()

@@ -12,8 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
 from accounts.models import Workspace
-from accounts.rights.roles import Role
-from accounts.rights.scopes import Scope
+from accounts.rights import Role, Scope
 from accounts.services import NewAccount
 from accounts.workspaces.invitations import invite
 from domains.models import Domain

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from accounts.models import Workspace
-from accounts.rights.roles import Role
+from accounts.rights import Role
 from accounts.services import NewAccount
 from testing.accounts.admin import Operator, audit
 from testing.accounts.workspaces import add_member, key_client_in, team

@@ -12,11 +12,11 @@ from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
 from accounts.models import Member, User, Workspace
-from accounts.rights.roles import Role
+from accounts.rights import Role
 from accounts.services import NewAccount
 from links.models import Link
 from links.views import LinkViewSet
-from shortener_project.configuration.checks import check_roles
+from shortener_project.configuration.checks import check_access
 from testing.accounts.accounts import bearer_client, key_client
 from testing.accounts.fixtures import marketing as marketing
 from testing.accounts.workspaces import add_member, key_client_in, token_client_in
@@ -196,14 +196,14 @@ def test_figures_are_those_of_the_workspace(
     assert (figures["totalLinks"], figures["plan"], figures["accountAge"]) == (0, "pro", "today")
 
 
-def test_every_action_declares_a_role(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert check_roles() == []
-    monkeypatch.setattr(LinkViewSet, "roles", {**LinkViewSet.roles})
-    del LinkViewSet.roles["stats"]
-    assert [error.msg for error in check_roles()] == ["LinkViewSet.stats is not in the view's roles."]
+def test_every_action_declares_its_access(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert check_access() == []
+    monkeypatch.setattr(LinkViewSet, "access", {**LinkViewSet.access})
+    del LinkViewSet.access["stats"]
+    assert [error.msg for error in check_access()] == ["LinkViewSet.stats is not in the view's access."]
 
 
-def test_an_action_without_a_role_is_refused(monkeypatch: pytest.MonkeyPatch, api: APIClient) -> None:
-    monkeypatch.setattr(LinkViewSet, "roles", {})
+def test_an_action_without_access_is_refused(monkeypatch: pytest.MonkeyPatch, api: APIClient) -> None:
+    monkeypatch.setattr(LinkViewSet, "access", {})
     response = api.get("/api/urls")
     assert (response.status_code, response.json()["code"]) == (403, "permission_denied")

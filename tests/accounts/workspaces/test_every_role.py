@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from accounts.models import EndReason, Member, Session, User
-from accounts.rights.roles import Role
+from accounts.rights import Role
 from accounts.sessions.lifecycle import end
 from testing.accounts.accounts import bearer_client, key_client
 from testing.cases import for_each

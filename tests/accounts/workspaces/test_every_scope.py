@@ -7,8 +7,7 @@ from typing import Any
 from django.db.models.functions import Now
 
 from accounts.models import Member, ScopedKey, Workspace
-from accounts.rights.roles import Role
-from accounts.rights.scopes import WORKSPACE_SCOPES, Scope
+from accounts.rights import WORKSPACE_SCOPES, Role, Scope
 from domains.models import Domain
 from testing.accounts.accounts import key_client
 from testing.accounts.keys import scoped_client, scoped_key

@@ -10,7 +10,7 @@ from django.db.models.functions import Now
 from rest_framework.test import APIClient
 
 from accounts.models import Invitation, Member, Workspace
-from accounts.rights.roles import Role
+from accounts.rights import Role
 from accounts.services import NewAccount, set_active
 from accounts.workspaces import invitations
 from testing.accounts.accounts import account, bearer_client

@@ -14,7 +14,7 @@ from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
 from accounts.models import Member, User, Workspace
-from accounts.rights.roles import Role
+from accounts.rights import Role
 from accounts.services import NewAccount
 from accounts.workspaces import services
 from common.errors import ServiceError

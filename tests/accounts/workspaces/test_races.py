@@ -11,12 +11,12 @@ import pytest
 from django.db import connection, transaction
 from pytest_django.fixtures import Settings
 
-from accounts.capacity.caps import lock_count
+from accounts.caps import lock_count
 from accounts.models import Invitation, Member, Workspace
-from accounts.rights.roles import Role
+from accounts.rights import Role
 from accounts.services import NewAccount
 from accounts.workspaces import invitations, services
-from accounts.workspaces.ownership import TooManyWorkspaces
+from accounts.workspaces.services import TooManyWorkspaces
 from common.errors import NotFound, RoleRequired, ServiceError
 from domains.models import Domain
 from links.models import Link

@@ -11,10 +11,9 @@ from django.db.models import F
 from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
-from accounts.capacity.caps import charged_workspaces, sharing_workspaces
+from accounts.caps import charged_workspaces, sharing_workspaces
 from accounts.models import Member, Workspace
-from accounts.rights.plans import Plan
-from accounts.rights.roles import Role
+from accounts.rights import Plan, Role
 from accounts.services import NewAccount, change_account
 from accounts.workspaces.services import change_plan, delete_workspace
 from domains.models import Domain

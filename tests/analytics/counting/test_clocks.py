@@ -19,8 +19,8 @@ from rest_framework.test import APIClient
 
 from analytics.counting.audit import differences
 from analytics.models import Click, DayTotal
-from common.clock import seconds_ahead
-from common.host.internal_listener import INTERNAL
+from common.database import seconds_ahead
+from common.http.client_address import INTERNAL
 from shortener_project.management.commands.housekeeping import report_clock
 from testing.analytics.clicks import drain
 from testing.attempts import slow_down_clock

@@ -1,8 +1,12 @@
 from __future__ import annotations
 
-import pytest
+from itertools import product
 
-from analytics.counting.tables.enrichment import Place, facts
+import pytest
+from django.db import connection
+
+from analytics.counting.tables.enrichment import Facts, Place, facts
+from analytics.dimensions import DEFINITIONS, Dimension
 from analytics.journal.records import COUNTED, OPTED_OUT, Record
 from analytics.models import Kind
 from testing.visitors.agents import FIREFOX
@@ -13,6 +17,12 @@ SALTS = {0: b"salt"}
 
 def record(**fields: object) -> Record:
     return Record(0, 7, Kind.CLICK, 0, ADDRESS, "", FIREFOX, "")._replace(**fields)
+
+
+def site_of(result: Facts) -> str:
+    """The site that the click counts for. Direct visits are not counted."""
+    [site] = [key[1:] for key in result.keys if key[0] == f"{Dimension.REFERRER:d}"] or ["direct"]
+    return site
 
 
 @pytest.mark.parametrize(
@@ -37,8 +47,41 @@ def record(**fields: object) -> Record:
 )
 def test_only_site_and_path_of_a_referrer_are_stored(referrer: str, stored: str, host: str) -> None:
     result = facts(record(referrer=referrer), SALTS, {})
-    assert result.referrer == stored
-    assert [key[1:] for key in result.keys if key[0] == "4"] == ([] if host == "direct" else [host])
+    assert (result.referrer, site_of(result)) == (stored, host)
+
+
+@pytest.mark.django_db
+def test_the_host_of_a_stored_referrer_is_the_same_in_sql() -> None:
+    """Reports on raw clicks compute it from the referrer that the pipeline has stored."""
+    hosts = (
+        "example.net",
+        "www.example.net",
+        "www.www.net",
+        "www.",
+        "WWW.Example.NET:8443",
+        "[2001:db8::1]",
+        "例え.jp",
+    )
+    paths = ("", "/", "/www.example.com/", "//a", "/" + "x" * 600, "?a=://b", "#://c", "/a b/é")
+    users = ("", "user:word@", "www.@")
+    schemes = ("https://", "http://", "android-app://", "HTTPS://", "://", "//", "")
+    referrers = [
+        *map("".join, product(schemes, users, hosts, paths)),
+        "",
+        "unknown",
+        "direct",
+        "https://",
+        "https://[",
+    ]
+    results = [facts(record(referrer=referrer), SALTS, {}) for referrer in referrers]
+    [site] = [each.value for each in DEFINITIONS if each.dimension == Dimension.REFERRER]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT {site} FROM unnest(%s::text[]) WITH ORDINALITY AS click(referrer, position) ORDER BY position",
+            [[result.referrer for result in results]],
+        )
+        in_sql = [host for (host,) in cursor.fetchall()]
+    assert in_sql == [site_of(result) for result in results]
 
 
 def test_place_is_looked_up_once_per_address() -> None:

@@ -12,6 +12,8 @@ from testing.programs import program, skip_or_fail
 from testing.proof.damage import CLICKS, flips, segment_of, truncations
 from testing.service.running import DEADLINE, REPOSITORY
 
+pytestmark = pytest.mark.slow
+
 APPENDS = """
 import sys
 from pathlib import Path

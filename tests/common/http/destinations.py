@@ -2,7 +2,7 @@
 
 import pytest
 
-from common.http.destination_url import InvalidDestination, canonical_destination
+from common.http.urls import InvalidDestination, canonical_destination
 
 
 def refusal(raw: str) -> str:

@@ -16,10 +16,10 @@ from accounts.models import User
 from common.database import is_outage
 from common.host import cache_versions, primary
 from common.host.primary import Verdict, number_of, timeline_of
-from common.postgresql import admission, heartbeat
-from common.postgresql.admission import OnFormerPrimary, OnStandby
-from common.postgresql.bounded import BoundedConnection
-from shortener_project.configuration.django_settings.database import database_settings
+from common.postgresql import servers
+from common.postgresql.servers import OnFormerPrimary, OnStandby
+from common.postgresql.timeouts import BoundedConnection
+from shortener_project.configuration.database import database_settings
 from testing.accounts.accounts import account
 from testing.connections import closed_connection as closed_connection
 from testing.connections import connect_elsewhere
@@ -41,7 +41,7 @@ def parameters(url: str) -> dict[str, Any]:
 
 def reached(url: str) -> tuple[str, int]:
     """The host name and the timeline of the server that a new connection reaches."""
-    opened, server = admission.connect(BoundedConnection.connect_in_autocommit, parameters(url))
+    opened, server = servers.connect(BoundedConnection.connect_in_autocommit, parameters(url))
     with opened:
         return opened.info.host, timeline_of(server.number)
 
@@ -76,16 +76,16 @@ def test_the_server_with_the_highest_timeline_is_used_wherever_the_url_names_it(
 
 def test_parameters_of_several_servers_are_those_of_each() -> None:
     several = {"host": "a,b", "port": "1,2", "dbname": "name"}
-    assert [*admission.servers_of(several)] == [
+    assert [*servers.servers_of(several)] == [
         {"host": "a", "port": "1", "dbname": "name"},
         {"host": "b", "port": "2", "dbname": "name"},
     ]
     one_port = {"host": "a,b", "port": "5432"}
-    assert [*admission.servers_of(one_port)] == [
+    assert [*servers.servers_of(one_port)] == [
         {"host": "a", "port": "5432"},
         {"host": "b", "port": "5432"},
     ]
-    assert [*admission.servers_of({"dbname": "name"})] == [{"dbname": "name"}]
+    assert [*servers.servers_of({"dbname": "name"})] == [{"dbname": "name"}]
 
 
 def test_a_connection_is_left_before_its_next_use() -> None:
@@ -148,10 +148,10 @@ def restricted() -> Iterator[dict[str, Any]]:
 
 def test_without_rights_any_server_is_used_and_contact_counts_as_a_commit(restricted: dict[str, Any]) -> None:
     primary.admit(number_of(7, 2))
-    opened, server = admission.connect(BoundedConnection.connect_in_autocommit, restricted)
+    opened, server = servers.connect(BoundedConnection.connect_in_autocommit, restricted)
     with opened:
         assert server == (primary.UNKNOWN, "permission denied for function pg_control_system")
-        heartbeat.confirm(opened)
+        servers.confirm(opened)
         assert opened.execute("SELECT 1").fetchone() == (1,)
 
 
@@ -165,7 +165,7 @@ def test_a_heartbeat_needs_no_special_rights_and_commits() -> None:
         psycopg.connect(**parameters, autocommit=True) as opened,
     ):
         [before] = owner.execute(query).fetchall()
-        heartbeat.confirm(opened)
+        servers.confirm(opened)
         assert owner.execute(is_later, before).fetchall() == [(True, True)]
 
 

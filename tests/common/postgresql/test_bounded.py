@@ -9,8 +9,8 @@ import psycopg
 import pytest
 from django.db import connection
 
-from common.postgresql import abandoned
-from common.postgresql.bounded import BoundedConnection, ResponseTimeout
+from common.postgresql import timeouts
+from common.postgresql.timeouts import BoundedConnection, ResponseTimeout
 from testing.polling import DEADLINE, eventually
 
 pytestmark = pytest.mark.django_db
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 def abandoned_sockets(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Those of one test only: the server may still be working for others."""
     sockets: list[socket.socket] = []
-    monkeypatch.setattr(abandoned, "sockets", sockets)
+    monkeypatch.setattr(timeouts, "sockets", sockets)
     yield
     for sock in sockets:
         sock.close()
@@ -35,7 +35,7 @@ def bounded() -> Iterator[BoundedConnection]:
         yield bounded
         bounded.close()
         other.execute("SELECT pg_terminate_backend(%s)", [pid])
-    eventually(lambda: not abandoned.limit_reached())
+    eventually(lambda: not timeouts.limit_reached())
 
 
 def test_a_statement_that_times_out_ends_the_connection(bounded: BoundedConnection) -> None:
@@ -55,14 +55,14 @@ def test_waiting_for_notifications_may_take_longer(bounded: BoundedConnection) -
 
 
 def test_too_many_unfinished_statements_are_counted_until_the_server_finishes_them() -> None:
-    pairs = [socket.socketpair() for _ in range(abandoned.MAX_ABANDONED)]
+    pairs = [socket.socketpair() for _ in range(timeouts.MAX_ABANDONED)]
     for ours, _ in pairs:
-        assert not abandoned.limit_reached()
-        abandoned.track(ours.fileno())
+        assert not timeouts.limit_reached()
+        timeouts.track(ours.fileno())
         ours.close()
-    assert abandoned.limit_reached()
+    assert timeouts.limit_reached()
 
     for _, servers in pairs:
         servers.close()
 
-    assert not abandoned.limit_reached()
+    assert not timeouts.limit_reached()

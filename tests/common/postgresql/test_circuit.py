@@ -2,14 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from common.postgresql import circuit
-from common.postgresql.circuit import RETRY_SECONDS, SLOW_SECONDS, TRIAL_SECONDS, Circuit
+from common.postgresql import base
+from common.postgresql.base import RETRY_SECONDS, SLOW_SECONDS, TRIAL_SECONDS, Circuit
 
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     now = [100.0]
-    monkeypatch.setattr(circuit.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(base.time, "monotonic", lambda: now[0])
     return now
 
 

@@ -6,9 +6,8 @@ import pytest
 from rest_framework import serializers
 
 from common.errors import FieldError, InvalidFields
-from common.rest.fields import Boolean, Integer, Text
-from common.rest.handling import MAX_UNKNOWN, Handling, prefers_strict
-from common.rest.json_serializers import Object, StrictObject
+from common.rest.fields import Boolean, Integer, Object, StrictObject, Text
+from common.rest.unknown_fields import MAX_UNKNOWN, Handling, prefers_strict
 
 
 class Limits(StrictObject):

@@ -7,8 +7,7 @@ from rest_framework import serializers
 
 from common.errors import MAX_REPORTED, FieldError, InvalidFields
 from common.rest.envelope import invalid
-from common.rest.fields import Integer
-from common.rest.lists import List
+from common.rest.fields import Integer, List
 
 
 class Numbers(serializers.Serializer[Any]):

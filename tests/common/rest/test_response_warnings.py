@@ -4,8 +4,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.test import APIRequestFactory
 
-from common.rest.envelope import ok
-from common.rest.response_warnings import ResponseWarning, add_warnings, attach_warnings, warn
+from common.rest.envelope import ResponseWarning, add_warnings, attach_warnings, ok, warn
 
 RED = ResponseWarning("color", "pale", "Hard to see.")
 BLUE = ResponseWarning("background", "pale", "Hard to see.")

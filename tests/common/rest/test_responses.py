@@ -6,8 +6,7 @@ from types import SimpleNamespace
 import pytest
 from rest_framework.fields import CharField
 
-from common.openapi.response_fields import count, moment, text
-from common.openapi.responses import Field, Representation
+from common.openapi.responses import Field, Representation, count, moment, text
 from common.rest.fields import iso_utc
 
 POINT = Representation(

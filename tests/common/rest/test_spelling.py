@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from common.rest.spelling import is_similar, is_within, normalized
+from common.rest.unknown_fields import is_similar, is_within, normalized
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from tests.contract.naughty_strings.naughty_calls import STORED, URL, MakeLink, 
 from tests.contract.naughty_strings.naughty_calls import quick_hashes as quick_hashes
 
 # A taken code makes a statement fail, after which the request continues.
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 
 def test_there_are_enough_cases() -> None:

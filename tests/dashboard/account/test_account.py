@@ -16,7 +16,7 @@ from testing.pages.chromium import CHROME
 from testing.pages.dashboard import another_browser, session_cookie, sign_in
 from testing.sign_in.totp import add_totp
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 
 def open_account(visit: Visit, address: str) -> Any:

@@ -1,4 +1,4 @@
-"""Keys are shown and made only shortly after a login or its confirmation, and their owner gets a mail."""
+"""Keys are shown, made and widened only shortly after a login or its confirmation, and their owner gets a mail."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from accounts.models import ApiKey, ScopedKey, Session, User
 from accounts.services import NewAccount
 from accounts.sessions.browser import CONFIRMED_FOR
 from testing.accounts.accounts import PASSWORD, token_client
+from testing.domains.domains import active_domain
 from testing.pages.browser import Visit
 from testing.pages.dashboard import session_cookie, sign_in
 from testing.sign_in.pages import logged_in
@@ -70,6 +71,80 @@ def test_a_token_of_a_browser_needs_a_recent_login(alice: NewAccount) -> None:
     answer = confirm(browser, password=PASSWORD)
     assert answer.redirect_chain[-1][0] == "/dashboard/keys"
     assert [response.status_code for response in calls(client)] == [200, 200, 201, 200]
+
+
+LATER, SOON = (timezone.now() + timedelta(days=days) for days in (60, 30))
+LIMITED = {**KEY, "scopes": ["urls:read", "urls:write"], "onlyOwn": True, "expiresAt": SOON.isoformat()}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"scopes": ["urls:read", "urls:write", "analytics:read"]},
+        {"scopes": ["analytics:read"]},
+        {"onlyOwn": False},
+        {"expiresAt": LATER.isoformat()},
+        {"expiresAt": None},
+    ],
+)
+def test_a_key_gains_rights_only_after_a_recent_login(alice: NewAccount, change: dict[str, Any]) -> None:
+    browser = browser_of(alice)
+    client = token_client(token_of(browser))
+    path = f"/api/keys/{client.post('/api/keys', LIMITED).json()['data']['key']['_id']}"
+    log_in_earlier()
+    before = ScopedKey.objects.values().get()
+    refused = client.patch(path, {"name": "Other", **change})
+    assert (refused.status_code, refused.json()["code"]) == (403, "confirmation_required")
+    assert ScopedKey.objects.values().get() == before
+
+    confirm(browser, password=PASSWORD)
+    assert client.patch(path, change).status_code == 200
+
+
+def test_a_key_of_a_domain_moves_to_another_one_only_after_a_recent_login(alice: NewAccount) -> None:
+    browser = browser_of(alice)
+    client = token_client(token_of(browser))
+    first, second = (active_domain(alice.workspace, f"{name}.example.com") for name in ("go", "to"))
+    created = client.post("/api/keys", {**KEY, "domainId": str(first.public_id)})
+    path = f"/api/keys/{created.json()['data']['key']['_id']}"
+    log_in_earlier()
+    for domain in (None, str(second.public_id)):
+        assert client.patch(path, {"domainId": domain}).status_code == 403
+    assert client.patch(path, {"domainId": str(first.public_id)}).status_code == 200
+
+
+def test_a_key_loses_rights_at_any_time(alice: NewAccount) -> None:
+    client = token_client(token_of(browser_of(alice)))
+    key = client.post("/api/keys", {**LIMITED, "onlyOwn": False, "expiresAt": None}).json()["data"]["key"]
+    path = f"/api/keys/{key['_id']}"
+    log_in_earlier()
+    for change in (
+        {"name": "Other"},
+        {"scopes": ["urls:read"]},
+        {"onlyOwn": True},
+        {"expiresAt": SOON.isoformat()},
+    ):
+        assert client.patch(path, change).status_code == 200
+    # The whole object, as the dashboard sends it.
+    whole = client.get("/api/keys").json()["data"]["keys"][0]
+    assert client.patch(path, whole).status_code == 200
+
+
+def test_a_stranger_is_not_asked_to_confirm(alice: NewAccount, stranger: NewAccount) -> None:
+    created = token_client(token_of(browser_of(alice))).post("/api/keys", KEY).json()["data"]["key"]
+    client = token_client(token_of(browser_of(stranger)))
+    log_in_earlier()
+    before = ScopedKey.objects.values().get()
+    refused = client.patch(f"/api/keys/{created['_id']}", {"scopes": ["urls:read", "urls:write"]})
+    assert (refused.status_code, refused.json()["code"]) == (404, "not_found")
+    assert ScopedKey.objects.values().get() == before
+
+
+def test_a_token_of_the_login_widens_a_key_at_any_time(bearer: APIClient) -> None:
+    key = bearer.post("/api/keys", LIMITED).json()["data"]["key"]
+    log_in_earlier(timedelta(days=20))
+    change = {"scopes": ["urls:read", "urls:write", "qr:write"], "onlyOwn": False, "expiresAt": None}
+    assert bearer.patch(f"/api/keys/{key['_id']}", change).status_code == 200
 
 
 def test_a_wrong_password_confirms_nothing(alice: NewAccount) -> None:

@@ -9,14 +9,14 @@ import pytest
 from playwright.sync_api import expect
 from rest_framework.test import APIClient
 
-from accounts.rights.roles import Role
+from accounts.rights import Role
 from accounts.services import NewAccount
 from links.models import Link
 from testing.accounts.workspaces import add_member, key_client_in, team
 from testing.links.calls import put
 
 MakeLink = Callable[..., dict[str, Any]]
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 
 def test_former_values_are_restored(

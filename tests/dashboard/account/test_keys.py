@@ -9,8 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from accounts.models import ScopedKey
-from accounts.rights.roles import Role
-from accounts.rights.scopes import Scope
+from accounts.rights import Role, Scope
 from accounts.services import NewAccount
 from testing.accounts.accounts import key_status
 from testing.accounts.keys import scoped_key
@@ -18,7 +17,7 @@ from testing.accounts.workspaces import add_member, team
 from testing.domains.domains import active_domain
 from testing.pages.browser import Visit
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 
 def open_keys(visit: Visit, address: str) -> Page:

@@ -17,7 +17,7 @@ from testing.pages.waiting import wait_until
 from testing.polling import DEADLINE
 
 MakeLink = Callable[..., dict[str, Any]]
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 STORED = "JSON.stringify([Object.keys(sessionStorage), Object.keys(localStorage)])"
 DRAFT = "https://example.com/confidential"
 ACCOUNT_IS_READ = "The account is read."

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from accounts.models import Invitation, Workspace
-from accounts.rights.roles import Role
+from accounts.rights import Role
 from accounts.services import NewAccount
 from accounts.workspaces.invitations import invite
 from links.models import Link
@@ -18,7 +18,7 @@ from testing.accounts.workspaces import add_member, team
 from testing.pages.browser import Visit
 from testing.pages.dashboard import another_browser, session_cookie, sign_in
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 DESTINATION = "https://example.com/shared"
 
 

@@ -15,7 +15,7 @@ from testing.polling import DEADLINE
 from tests.dashboard.links.editor_page import open_link
 
 MakeLink = Callable[..., dict[str, Any]]
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 DESTINATION = "https://example.com/page"
 
 

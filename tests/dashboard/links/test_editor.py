@@ -14,7 +14,7 @@ from accounts.services import NewAccount
 from links.models import Link
 from tests.dashboard.links.editor_page import DESTINATION, MakeLink, open_link, unfold
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 
 def save(page: Page) -> None:

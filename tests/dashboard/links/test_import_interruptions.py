@@ -16,7 +16,7 @@ from testing.pages.waiting import wait_until
 from testing.polling import DEADLINE
 from tests.dashboard.links.import_page import choose, open_import, plain, status
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 IMPORT = "**/api/urls/import"
 
 

@@ -16,7 +16,7 @@ from links.models import Link
 from testing.pages.waiting import wait_until
 from tests.dashboard.links.import_page import choose, csv_of, open_import, plain, status
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 IMPORT = "**/api/urls/import"
 # Drops a file on an element, as a browser does when somebody drags it there.
 DROP = """(content) => {

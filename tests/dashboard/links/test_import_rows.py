@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dashboard.files import FRONT
-from links.transfer.import_reader import raw_rows, text
+from links.transfer.import_files import raw_rows, text
 from testing.nodejs import node
 
 HEAD = "originalUrl,title\n"

@@ -17,7 +17,7 @@ from tests.dashboard.links_page import links as links
 from tests.dashboard.links_page import rows, status
 
 MakeLink = Callable[..., dict[str, Any]]
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from testing.pictures import opened, read
 from tests.dashboard.links.editor_page import DESTINATION, MakeLink, open_link, unfold
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 # Of a visit that counts as a click and to which a rule applies.
 GERMAN_STEPS = [

@@ -19,7 +19,7 @@ from tests.dashboard.report_page import MARCH, open_steps, rows, table, total, u
 from tests.dashboard.report_page import link as link
 
 MakeLink = Callable[..., dict[str, Any]]
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 
 def test_every_figure_of_the_period_is_shown(signed_in: Callable[..., Any], address: str, link: str) -> None:

@@ -15,7 +15,7 @@ from testing.pages.waiting import wait_until
 from tests.dashboard.report_page import MARCH, table, total, url_of
 
 MakeLink = Callable[..., dict[str, Any]]
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 HOSTILE = "<img src=x onerror=document.title='owned'>"
 WATCH = """

@@ -14,7 +14,7 @@ from testing.pages.dashboard import session_cookie, sign_in
 from tests.dashboard.report_page import clicks_are_counted, rows, table, total, url_of
 
 MakeLink = Callable[..., dict[str, Any]]
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from dns import flags
 from dns.message import Message, make_response
 from rest_framework.test import APIClient
 
-from domains.verification import resolver
+from domains import resolver
 from testing.domains.dns_server import DnsServer
 from testing.domains.domains import verify
 from tests.domains.verification.hostile_dns import CHALLENGE, HOST, answering, chain, reasons
@@ -17,7 +17,7 @@ from tests.domains.verification.hostile_dns import domain as domain
 from tests.domains.verification.hostile_dns import real_deadline as real_deadline
 from tests.domains.verification.hostile_dns import unlimited as unlimited
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 
 # Large

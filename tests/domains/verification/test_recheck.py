@@ -12,8 +12,8 @@ from django.db.models import F
 from django.test import Client
 from rest_framework.test import APIClient
 
+from domains import recheck
 from domains.models import Domain
-from domains.verification import recheck
 from testing.domains.dns_server import DnsServer
 from testing.domains.domains import publish, state, status_of, verify
 from testing.threads import at_once

@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from domains.verification import resolver
-from domains.verification.resolver import Answer, Lookup, Outcome
+from domains import resolver
+from domains.resolver import Answer, Lookup, Outcome
 from testing.domains.dns_server import DnsServer
 from testing.polling import eventually
 

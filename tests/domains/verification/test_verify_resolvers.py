@@ -9,8 +9,7 @@ import pytest
 from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
-from domains import services
-from domains.verification import proof, resolver
+from domains import resolver, services, verification
 from testing.domains.dns_server import DnsServer
 from testing.domains.domains import publish, verify
 from tests.domains.verification.verifying import Claim, checks
@@ -101,7 +100,7 @@ def test_verification_without_a_resolver_fails(
 ) -> None:
     domain = claim()
     settings.DNS_RESOLVERS = []
-    monkeypatch.setattr("domains.verification.resolver.system_resolvers", list)
+    monkeypatch.setattr("domains.resolver.system_resolvers", list)
     for check in checks(api, domain):
         assert (check["reason"], check["resolver"]) == ("resolver_failed", "none")
 
@@ -131,14 +130,14 @@ def test_number_of_concurrent_verifications_is_limited(
 ) -> None:
     domain = claim()
     publish(dns, domain)
-    monkeypatch.setattr(proof, "SLOT_SECONDS", 0)
-    assert proof.CHECK_SLOTS.acquire(timeout=0)
-    assert proof.CHECK_SLOTS.acquire(timeout=0)
+    monkeypatch.setattr(verification, "SLOT_SECONDS", 0)
+    assert verification.CHECK_SLOTS.acquire(timeout=0)
+    assert verification.CHECK_SLOTS.acquire(timeout=0)
     try:
         response = verify(api, domain)
         assert (response.status_code, response["Retry-After"]) == (429, "3")
         assert response["RateLimit-Policy"] == "2;w=3"
         assert dns.queries == []
     finally:
-        proof.CHECK_SLOTS.release(2)
+        verification.CHECK_SLOTS.release(2)
     assert verify(api, domain).status_code == 200

@@ -165,7 +165,7 @@ def path_of(link: dict[str, Any], query: str = "") -> str:
     return f"/{link['customCode'] or link['shortCode']}{query}"
 
 
-def check_same(data: bytes, client: str = CLIENT) -> None:
+def assert_same(data: bytes, client: str = CLIENT) -> None:
     by_fast_lane = fast(data, client)
     assert by_fast_lane is not None
     assert by_fast_lane == django(data, client)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pytest_django.fixtures import Settings
 
-from fastlane.fast import previews, refusing
+from fastlane.fast import answers
 from testing.fastlane.lanes import fast
 from testing.redirects.visits import django, request
 
@@ -20,7 +20,7 @@ MakeLink = Callable[..., dict[str, Any]]
 def brand(settings: Settings) -> Iterator[None]:
     settings.BRAND_NAME, settings.BRAND_LOGO, settings.BRAND_COLOR = "Example <b>", b"\x89PNG", "#0B5FFF"
     # The settings of a running service do not change.
-    caches = (refusing.cached_refusal_page, previews.preview_headers)
+    caches = (answers.cached_refusal_page, answers.preview_headers)
     for cache in caches:
         cache.cache_clear()
     yield

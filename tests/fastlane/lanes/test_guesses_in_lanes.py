@@ -12,7 +12,7 @@ import pytest
 import time_machine
 from pytest_django.fixtures import Settings
 
-from common.host.guess_counts import guesses
+from links.guess_counts import guesses
 from testing.clock import Clock
 from testing.fastlane.lanes import fast, lane_for
 from testing.redirects.visits import django, request, without_date

@@ -13,9 +13,9 @@ import pytest
 from django.conf import settings
 
 from common.host.cache_versions import versions_of
-from fastlane.fast.capped import CappedLane
 from fastlane.fast.lane import FastLane
 from fastlane.fast.prepared import fits_fast_lane, prepare
+from fastlane.handoff.click_claims import CappedLane
 from links.destinations import lookup as destinations
 from links.destinations.lookup import Target, read_target
 from testing.cases import for_each

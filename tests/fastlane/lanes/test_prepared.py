@@ -7,8 +7,8 @@ from math import inf, nextafter
 import time_machine
 
 from common.host.cache_versions import bump, versions_of
+from fastlane.fast.answers import pack_unknown_code
 from fastlane.fast.prepared import is_current, prepare, prepared_answers, valid_for_waiting
-from fastlane.fast.refusing import pack_unknown_code
 from links.destinations.lookup import Target, UnknownCode
 
 

@@ -29,7 +29,7 @@ from tests.fastlane.lanes.links_of_lanes import (
     PLAIN_LINKS,
     REFUSED_LINKS,
     SIMPLE,
-    check_same,
+    assert_same,
     path_of,
 )
 
@@ -62,7 +62,7 @@ def test_previews_are_the_same_in_both_lanes(
 
     for accept in ACCEPTS:
         data = request(path, {"Accept": accept}, method)
-        check_same(data, AMERICAN)
+        assert_same(data, AMERICAN)
         assert django(data, AMERICAN).records == []
 
 
@@ -73,7 +73,7 @@ def test_simple_requests_have_the_same_preview_in_both_lanes(
     path = f"{path_of(make_link())}+"
 
     for client in (CLIENT, "2001:db8::9", "::ffff:203.0.113.9"):
-        check_same(request(path, changed), client)
+        assert_same(request(path, changed), client)
 
 
 @for_each("changed", NOT_SIMPLE.values(), ids=NOT_SIMPLE)
@@ -126,7 +126,7 @@ def test_previews_of_unknown_codes_are_the_same_in_both_lanes(
 
     for host in ("sho.rt", CUSTOM_HOST):
         data = request("/unknown+", {"Host": host, "Accept": accept}, method)
-        check_same(data)
+        assert_same(data)
         assert len(django(data).records) == 1
 
 
@@ -155,7 +155,7 @@ def test_a_change_applies_to_the_preview_once_the_api_has_replied(
     assert api.put(f"/api/urls/{link['_id']}", {"targetUrl": "https://example.com/after"}).status_code == 200
 
     assert fast(data, lane=lane) is None
-    check_same(data)
+    assert_same(data)
     after = fast(data)
     assert after is not None
     assert b"https://example.com/after" in after.response
@@ -165,7 +165,7 @@ def test_above_the_limit_of_unknown_codes_both_lanes_refuse_previews(
     make_link: MakeLink, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.UNKNOWN_CODE_LIMIT = 60
-    monkeypatch.setattr("common.host.guess_counts.monotonic", Clock())
+    monkeypatch.setattr("links.guess_counts.monotonic", Clock())
     path = path_of(make_link())
     statuses = [outcome.response.split(b" ")[1] for _ in range(62) if (outcome := fast(request("/unknown+")))]
     assert statuses == [b"404"] * 60 + [b"429"] * 2

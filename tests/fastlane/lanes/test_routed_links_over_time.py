@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 import time_machine
 
-from fastlane.fast.lookup import lookup
+from fastlane.handoff.link_lookups import lookup
 from testing.fastlane.lanes import fast, lane_for
 from testing.redirects.visits import django, request
 from tests.redirects.routing.routed import MakeRouted, condition, routing, rule

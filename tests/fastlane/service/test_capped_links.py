@@ -16,6 +16,8 @@ from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Connection, Response, Service, clicks_of, eventually
 from testing.visitors.agents import FIREFOX
 
+pytestmark = pytest.mark.slow
+
 DESTINATION = "https://example.com/capped"
 THREADS, VISITS = 8, 60
 CAPS = (1, 37, 10_000)

@@ -12,6 +12,8 @@ from tests.deploy.image import image as image
 from tests.deploy.image import make_container as make_container
 from tests.deploy.image import service as service
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="NOT TESTED: only root can become the image's account.")
 def test_the_image_uses_the_compiled_event_loop(service: Service) -> None:

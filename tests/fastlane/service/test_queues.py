@@ -18,6 +18,8 @@ from testing.service.limits import LONG_TIMEOUTS
 from testing.service.processes import PROC, accepted_socket
 from testing.service.running import DEADLINE, Connection, Response, Service, eventually
 
+pytestmark = pytest.mark.slow
+
 WAITING = 30
 THREADS = 4
 BUSY = 503, "2", "unavailable"

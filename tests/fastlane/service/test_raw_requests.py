@@ -18,6 +18,8 @@ from testing.service.hosts import SECRET_KEY
 from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Service
 
+pytestmark = pytest.mark.slow
+
 COUNT = 30_000 // 20
 
 MakeService = Callable[..., Service]

@@ -18,6 +18,8 @@ from testing.service.hosts import one_host
 from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import DEADLINE, Connection, Service, eventually
 
+pytestmark = pytest.mark.slow
+
 # Clients of each kind.
 SLOW = 40
 LIMIT = 60

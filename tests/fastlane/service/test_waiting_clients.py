@@ -14,6 +14,8 @@ from testing.service.hosts import one_host
 from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import DEADLINE, Connection, Service
 
+pytestmark = pytest.mark.slow
+
 # More clients than both workers have threads.
 MANY = 24
 HEAD = b" HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: " + AGENT + b"\r\n"
@@ -81,7 +83,7 @@ def test_100_continue_is_sent_once_before_the_body(busy: Service) -> None:
     assert head.startswith(b"HTTP/1.1 400 Bad Request\r\n")
 
 
-def check_413(head: bytes) -> None:
+def assert_413(head: bytes) -> None:
     """The body is refused, and nothing more is read from the connection."""
     assert head.startswith(b"HTTP/1.1 413 ")
     assert b"\r\nConnection: close\r\n" in head
@@ -92,7 +94,7 @@ def test_100_continue_is_not_sent_for_rejected_requests(busy: Service) -> None:
         connection.sendall(LOGIN + b"Expect: 100-continue\r\nContent-Length: 9000000\r\n\r\n")
         head, body = read_response(connection)
 
-    check_413(head)
+    assert_413(head)
     assert b'"body_too_large"' in body
 
 
@@ -102,7 +104,7 @@ def test_413_ends_the_connection_and_can_be_read_by_a_client_that_goes_on_sendin
         head, body = read_response(connection)
         assert connection.recv(1) == b""
 
-    check_413(head)
+    assert_413(head)
     assert b'"body_too_large"' in body
 
 
@@ -112,7 +114,7 @@ def test_a_body_that_was_read_and_is_too_large_closes_the_connection(busy: Servi
         head, _ = read_response(connection)
         assert connection.recv(1) == b""
 
-    check_413(head)
+    assert_413(head)
 
 
 @pytest.mark.parametrize("size", [100_000, 131_072, 1_000_000, 4_000_000])

@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+import pytest
+
 from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Service, eventually
+
+pytestmark = pytest.mark.slow
 
 LINKS, WORKERS, ATTEMPTS = 20, 2, 5
 LOADED = f"Worker has {LINKS} links in memory from the start."

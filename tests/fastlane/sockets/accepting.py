@@ -11,9 +11,8 @@ from typing import Any
 from gunicorn.config import Config
 
 from fastlane.sockets.admission import Acceptor, Admission
-from fastlane.sockets.connection import Connection
+from fastlane.sockets.connections import Connection, OpenConnections
 from fastlane.sockets.event_loop import EventLoop
-from fastlane.sockets.open_connections import OpenConnections
 from fastlane.sockets.outgoing import Incoming
 from testing.fastlane.known_links import lane_of_known_links
 

@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 from pytest_django.fixtures import Settings
 
-from fastlane.sockets.compiled_loop import CompiledEventLoop
+from fastlane.compiled.event_loop import CompiledEventLoop
 from fastlane.sockets.event_loop import EventLoop
 from testing.fastlane.compiled import compiled_or_skip
 from tests.fastlane.sockets.accepting import Accepting

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fastlane.compiled import source
+from fastlane.compiled import build
 from fastlane.compiled.build import compiler_command
 
 
@@ -38,17 +38,17 @@ def test_the_digest_covers_the_names_and_the_contents_of_all_files(
 ) -> None:
     # Python replaces files in `__pycache__` while other tests run.
     ignored = shutil.ignore_patterns("__pycache__", "*.so")
-    shutil.copytree(source.SOURCE.parent, tmp_path, dirs_exist_ok=True, ignore=ignored)
-    installed = source.source_version()
-    monkeypatch.setattr(source, "SOURCE", tmp_path / source.SOURCE.name)
-    assert source.source_version() == installed
+    shutil.copytree(build.SOURCE.parent, tmp_path, dirs_exist_ok=True, ignore=ignored)
+    installed = build.source_version()
+    monkeypatch.setattr(build, "SOURCE", tmp_path / build.SOURCE.name)
+    assert build.source_version() == installed
 
     for path in [*tmp_path.glob("*.pyx"), *tmp_path.glob("*.pxi")]:
         content = path.read_bytes()
         path.write_bytes(content + b"# changed\n")
-        assert source.source_version() != installed
+        assert build.source_version() != installed
         path.write_bytes(content)
         renamed = path.rename(path.with_stem(f"z{path.stem}"))
-        assert source.source_version() != installed
+        assert build.source_version() != installed
         renamed.rename(path)
-    assert source.source_version() == installed
+    assert build.source_version() == installed

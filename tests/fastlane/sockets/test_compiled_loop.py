@@ -20,14 +20,13 @@ from pytest_django.fixtures import Settings
 from analytics.journal.capture import KINDS
 from analytics.journal.records import encode_fields, frame
 from analytics.journal.writer import journal
-from common.host.guess_counts import guesses
-from fastlane.compiled import loading
-from fastlane.compiled.loading import Loaded, load
+from fastlane.compiled import event_loop as compiled_event_loop
+from fastlane.compiled.event_loop import CompiledEventLoop, Loaded, event_loop, load
 from fastlane.fast.lane import FastLane
-from fastlane.sockets.compiled_loop import CompiledEventLoop, event_loop
+from fastlane.sockets.connections import OpenConnections
 from fastlane.sockets.event_loop import EventLoop
-from fastlane.sockets.open_connections import OpenConnections
 from fastlane.worker import Worker
+from links.guess_counts import guesses
 from testing.fastlane.compiled import compiled_or_skip
 from testing.fastlane.conversations import conversations
 from testing.fastlane.known_links import PLAIN as PLAIN_CODES
@@ -192,13 +191,13 @@ def test_the_setting_switches_the_compiled_loop_off(settings: Settings) -> None:
 def test_a_module_that_was_built_from_other_sources_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled_or_skip()
     load.cache_clear()
-    monkeypatch.setattr(loading, "source_version", lambda: "a later version")
+    monkeypatch.setattr(compiled_event_loop, "source_version", lambda: "a later version")
 
     assert load() == Loaded(None, "the compiled loop was built from other sources, run `make accelerate`")
 
 
 def _load_instead(monkeypatch: pytest.MonkeyPatch, load_module: Callable[[str], object]) -> Loaded:
-    monkeypatch.setattr(loading, "import_module", load_module)
+    monkeypatch.setattr(compiled_event_loop, "import_module", load_module)
     return load()
 
 

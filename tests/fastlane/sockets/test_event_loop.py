@@ -13,12 +13,11 @@ import pytest
 from django.conf import settings
 from gunicorn.config import Config
 
+from fastlane.compiled.event_loop import CompiledEventLoop
 from fastlane.fast.lane import FastLane
-from fastlane.sockets import open_connections
-from fastlane.sockets.compiled_loop import CompiledEventLoop
-from fastlane.sockets.connection import Connection
+from fastlane.sockets import connections
+from fastlane.sockets.connections import Connection, OpenConnections
 from fastlane.sockets.event_loop import EventLoop
-from fastlane.sockets.open_connections import OpenConnections
 from fastlane.sockets.outgoing import Incoming, Outbox
 from testing.fastlane.compiled import compiled_or_skip
 
@@ -63,7 +62,7 @@ def running(request: pytest.FixtureRequest) -> Iterator[Loop]:
 def test_a_deferred_request_behind_another_one_is_not_counted_as_buffered(
     running: Loop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(open_connections, "MAX_BUFFERED", 10_000)
+    monkeypatch.setattr(connections, "MAX_BUFFERED", 10_000)
     for number in range(1, 5):
         _, client = running.connect()
         client.sendall(HEALTH + POST)

@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 from pytest_django.fixtures import Settings
 
-from fastlane.handoff.between_processes import Handoff, HandoffQueue, HandoffReceiver
-from fastlane.handoff.departures import PendingHandoffs
-from fastlane.sockets.open_connections import MAX_BUFFERED
+from fastlane.handoff.between_processes import Handoff, HandoffQueue, RequestReceiver
+from fastlane.handoff.request_queue import RequestQueue
+from fastlane.sockets.connections import MAX_BUFFERED
 from fastlane.sockets.outgoing import BUSY, Incoming
 
 MakeHandoff = Callable[..., tuple[Handoff, socket.socket]]
@@ -92,7 +92,7 @@ def test_requests_over_the_memory_limit_are_refused_to_the_client_that_holds_mos
 ) -> None:
     released: list[Handoff] = []
     with selectors.DefaultSelector() as poller:
-        pending = PendingHandoffs(
+        pending = RequestQueue(
             poller,
             None,
             has_idle_thread=lambda: False,
@@ -118,7 +118,7 @@ def test_requests_over_the_memory_limit_are_refused_to_the_client_that_holds_mos
 def test_one_large_request_displaces_as_many_small_ones_as_necessary(make_handoff: MakeHandoff) -> None:
     released: list[Handoff] = []
     with selectors.DefaultSelector() as poller:
-        pending = PendingHandoffs(
+        pending = RequestQueue(
             poller,
             None,
             has_idle_thread=lambda: False,
@@ -193,7 +193,7 @@ def test_a_worker_without_an_idle_thread_refuses_what_is_overdue_and_nothing_els
             queue.put(handoff._replace(incoming=handoff.incoming._replace(since=now - waited)))
             client.setblocking(False)
             clients.append(client)
-        receiver = HandoffReceiver(
+        receiver = RequestReceiver(
             poller,
             queue,
             has_capacity=lambda: False,

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastlane.handoff.between_processes import Handoff, HandoffQueue
-from fastlane.handoff.fair_queue import FairQueue
+from fastlane.handoff.request_queue import FairQueue
 from fastlane.sockets.incoming import MAX_BODY, ChunkScanner
 from fastlane.sockets.outgoing import Incoming
-from links.bulk.parsers import ImportParser
-from qrcodes.parsers import LogoParser
+from links.bulk.serializers import ImportParser
+from qrcodes.serializers import LogoParser
 
 HEAD = b"POST / HTTP/1.1\r\nHost: sho.rt\r\nTransfer-Encoding: chunked\r\n\r\n"
 ENDS = st.sampled_from([b"", b"X: y\r\n"])

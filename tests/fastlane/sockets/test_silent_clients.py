@@ -11,7 +11,7 @@ from unittest.mock import patch
 
 import pytest
 
-from fastlane.sockets.connection import FIRST_BYTE_SECONDS
+from fastlane.sockets.connections import FIRST_BYTE_SECONDS
 from fastlane.sockets.event_loop import EventLoop
 from tests.fastlane.sockets.accepting import KEPT, Accepting, is_readable
 

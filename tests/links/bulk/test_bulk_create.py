@@ -13,9 +13,9 @@ from rest_framework.test import APIClient
 from accounts.models import Workspace
 from accounts.services import NewAccount
 from bans.services import ban_host
-from common.http.destination_url import canonical_destination
+from common.http.urls import canonical_destination
 from domains.models import Domain
-from links.bulk.drafting import Drafting
+from links.bulk.creation import Drafting
 from links.bulk.services import create_links, store_drafts
 from links.models import Code, Link
 from testing.accounts.accounts import key_client

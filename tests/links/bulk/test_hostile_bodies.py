@@ -11,9 +11,8 @@ from rest_framework.serializers import Field, ValidationError
 from rest_framework.test import APIClient
 
 from common.errors import MAX_REPORTED
-from common.rest.fields import Text, has_at_most
-from common.rest.handling import MAX_UNKNOWN
-from common.rest.lists import List
+from common.rest.fields import List, Text, has_at_most
+from common.rest.unknown_fields import MAX_UNKNOWN
 from links.models import Link
 from testing.links.many import URL, create_many
 

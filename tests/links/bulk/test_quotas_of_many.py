@@ -12,7 +12,7 @@ from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
-from links.bulk import storing
+from links.bulk import creation
 from links.models import CreatedLinks, Link
 from links.transfer import imports
 from testing.accounts.accounts import key_client
@@ -75,7 +75,7 @@ def test_a_refused_link_keeps_held_codes(api: APIClient, strange_api: APIClient)
 def test_quota_freed_by_a_lost_code_is_used(api: APIClient, monkeypatch: pytest.MonkeyPatch) -> None:
     api.post("/api/urls", TAKEN)
     # As if the code had been free at the time of the check.
-    monkeypatch.setattr(storing, "refusals", lambda *_: {})
+    monkeypatch.setattr(creation, "refusals", lambda *_: {})
 
     assert statuses(api, TAKEN, GOOD, TAKEN, GOOD, GOOD, GOOD) == [409, 201, 409, 201, 201, 429]
 

@@ -4,8 +4,7 @@ from collections import Counter
 import pytest
 from pytest_django import Settings
 
-from links.codes.format import CODE_ALPHABET, generate_code, is_code
-from links.codes.reserved import RESERVED, is_reserved
+from links.codes import CODE_ALPHABET, RESERVED, generate_code, is_code, is_reserved
 from testing.cases import for_each
 from testing.links.drawn_codes import bytes_of, draw_codes, feed
 

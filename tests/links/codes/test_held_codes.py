@@ -10,7 +10,7 @@ from rest_framework.test import APIClient
 from accounts.models import User
 from accounts.services import NewAccount
 from domains.models import Domain
-from links.codes.namespace import own_codes
+from links.code_claims import own_codes
 from testing.links.calls import rename
 from tests.links.codes.claims import brand as brand
 from tests.links.codes.claims import (

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from pytest_django.fixtures import Settings
 
-from links.codes.format import is_inherited_code
-from links.codes.reserved import FILES, RESERVED, is_reserved, is_route
+from links.codes import FILES, RESERVED, is_inherited_code, is_reserved, is_route
 from testing.cases import for_each
 
 

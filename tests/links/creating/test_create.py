@@ -12,7 +12,7 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
-from common.http import destination_url
+from common.http import urls
 from testing.links.calls import whole
 from testing.links.routing_fields import DEFAULTS
 from tests.links.creation import URL, UTM_KEYS, at, everything_written
@@ -220,13 +220,13 @@ def test_nul_and_lone_surrogates_are_refused_in_every_text(api: APIClient, broke
 def test_a_url_is_parsed_once(api: APIClient, monkeypatch: pytest.MonkeyPatch, path: str) -> None:
     # The first request loads the description of the API, which parses examples.
     assert api.get("/api/urls").status_code == 200
-    parsed, parser = [], destination_url.URL
+    parsed, parser = [], urls.URL
 
     def parse(text: str) -> Any:
         parsed.append(text)
         return parser(text)
 
-    monkeypatch.setattr(destination_url, "URL", parse)
+    monkeypatch.setattr(urls, "URL", parse)
     item = {"originalUrl": "https://example.com/once"}
     bodies = {
         "/api/urls": item,

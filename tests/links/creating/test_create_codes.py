@@ -13,8 +13,7 @@ from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from common.errors import Conflict
-from links.codes.format import is_code
-from links.codes.reserved import RESERVED, is_route
+from links.codes import RESERVED, is_code, is_route
 from links.rules import refuse_reserved
 from testing.links.calls import whole
 from testing.refusals import broken_rules

@@ -13,7 +13,7 @@ from rest_framework.test import APIClient
 from accounts.services import NewAccount
 from domains.models import DomainStatus
 from domains.services import delete_domain
-from links.codes.namespace import delete_expired_holds
+from links.code_claims import delete_expired_holds
 from links.destinations.invalidation_listener import CHANNEL
 from links.models import Code
 from testing.redirects.following import CUSTOM_HOST, custom_domain

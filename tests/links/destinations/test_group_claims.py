@@ -20,9 +20,10 @@ from analytics.journal.records import COUNTED, Record, decode, encode
 from bans.services import ban_account, ban_host
 from common.host import primary
 from common.host.primary import Verdict
-from links.destinations.group_claims import NotClaimed
+from links.availability import Closed
+from links.click_claims import NotClaimed
 from links.models import ClickCounter, Link
-from links.operators.bans import ban_link
+from links.operators import ban_link
 from testing.analytics.clicks import drain
 from testing.connections import closed_connection as closed_connection
 from testing.polling import DEADLINE
@@ -39,7 +40,7 @@ def visit(link: Link, number: int = 0) -> bytes:
     )
 
 
-def claim_until_unlocked(records: Sequence[bytes]) -> list[bool]:
+def claim_until_unlocked(records: Sequence[bytes]) -> list[Closed | None]:
     """Repeat the group while other groups hold the locks for longer than it waits."""
     deadline = time.monotonic() + DEADLINE
     while True:
@@ -73,7 +74,7 @@ def test_each_link_grants_the_clicks_that_it_has_left_in_the_order_of_the_visits
 
     claimed = record_claimed_clicks([visit(link, number) for number, link in enumerate(visits)])
 
-    assert claimed == [True, True, True, False, True, False]
+    assert claimed == [None, None, None, Closed.LIMIT_REACHED, None, Closed.LIMIT_REACHED]
     assert clicks_of(few, many, none) == [2, 2, 1]
 
 
@@ -89,21 +90,22 @@ def test_exactly_the_claimed_clicks_are_recorded(make_capped: Callable[[int], Li
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("change", "reason"),
     [
-        {"isActive": False},
-        {"expiresAt": "2020-01-01T00:00:00Z"},
-        {"startsAt": "2099-01-01T00:00:00Z"},
-        {"restrictions": {"maxClicks": 5, "maxClicksPerVisitor": 1}},
+        ({"isActive": False}, Closed.DISABLED),
+        ({"expiresAt": "2020-01-01T00:00:00Z"}, Closed.EXPIRED),
+        ({"startsAt": "2099-01-01T00:00:00Z"}, Closed.NOT_STARTED),
+        ({"restrictions": {"maxClicks": 5, "maxClicksPerVisitor": 1}}, Closed.VISITOR_LIMIT_REACHED),
     ],
 )
 def test_a_link_that_changed_meanwhile_grants_no_click(
-    change: dict[str, Any], make_capped: Callable[[int], Link], api: APIClient
+    change: dict[str, Any], reason: Closed, make_capped: Callable[[int], Link], api: APIClient
 ) -> None:
     link, other = make_capped(5), make_capped(5)
     assert api.put(f"/api/urls/{link.public_id}", change).status_code == 200
 
-    assert record_claimed_clicks([visit(link), visit(other)]) == [False, True]
+    assert record_claimed_clicks([visit(link), visit(other)]) == [reason, None]
+    assert clicks_of(link, other) == [0, 1]
 
 
 def test_deleted_and_banned_links_grant_no_click(
@@ -113,13 +115,14 @@ def test_deleted_and_banned_links_grant_no_click(
     to_banned_host = make_capped(5, original_url="https://www.banned.example/page")
     links = [deleted, banned, to_banned_host, other]
     assert api.delete(f"/api/urls/{deleted.public_id}").status_code == 200
-    ban_link(link=banned)
+    ban_link(link=banned, reason="Legal")
+    gone, legal, other_ban = Closed.DELETED, Closed.LEGAL, Closed.BANNED
 
-    assert record_claimed_clicks([visit(link) for link in links]) == [False, False, True, True]
+    assert record_claimed_clicks([visit(link) for link in links]) == [gone, legal, None, None]
     ban_host(host="banned.example")
-    assert record_claimed_clicks([visit(link) for link in links]) == [False, False, False, True]
+    assert record_claimed_clicks([visit(link) for link in links]) == [gone, legal, other_ban, None]
     ban_account(owner=alice.workspace)
-    assert record_claimed_clicks([visit(link) for link in links]) == [False] * 4
+    assert record_claimed_clicks([visit(link) for link in links]) == [gone, legal, other_ban, other_ban]
 
 
 def test_concurrent_groups_claim_exactly_the_limit(make_capped: Callable[[int], Link]) -> None:
@@ -133,7 +136,7 @@ def test_concurrent_groups_claim_exactly_the_limit(make_capped: Callable[[int], 
         for number in range(GROUPS):
             visits = [links[(place * (thread + 1) + number) % len(links)] for place in range(GROUP)]
             claimed = claim_until_unlocked([visit(link) for link in visits])
-            results += [(link.pk, is_claimed) for link, is_claimed in zip(visits, claimed, strict=True)]
+            results += [(link.pk, closed is None) for link, closed in zip(visits, claimed, strict=True)]
         connection.close()
         return results
 
@@ -158,16 +161,16 @@ def test_a_group_that_waits_for_a_lock_claims_nothing(make_capped: Callable[[int
             record_claimed_clicks([visit(other), visit(link)])
 
     assert clicks_of(link, other) == [0, 0]
-    assert claim_until_unlocked([visit(other), visit(link)]) == [True, True]
+    assert claim_until_unlocked([visit(other), visit(link)]) == [None, None]
 
 
 @pytest.mark.usefixtures("own_host_memory")
 def test_claims_after_a_failover_use_a_new_connection(make_capped: Callable[[int], Link]) -> None:
     link = make_capped(5)
     connection.close()
-    assert record_claimed_clicks([visit(link)]) == [True]
+    assert record_claimed_clicks([visit(link)]) == [None]
     former = connection.connection
 
-    assert (record_claimed_clicks([visit(link)]), connection.connection is former) == ([True], True)
+    assert (record_claimed_clicks([visit(link)]), connection.connection is former) == ([None], True)
     assert primary.admit(primary.number_of(7, 1)) is Verdict.OTHER
-    assert (record_claimed_clicks([visit(link)]), connection.connection is former) == ([True], False)
+    assert (record_claimed_clicks([visit(link)]), connection.connection is former) == ([None], False)

@@ -166,7 +166,7 @@ def test_an_entry_is_written_once_a_frozen_writer_continues(
 ) -> None:
     has_failed = threading.Event()
     monkeypatch.setattr("links.destinations.known_links.BUSY_TIMEOUT_SECONDS", 0.01)
-    monkeypatch.setattr("links.destinations.file_lock.sleep", lambda _: has_failed.set())
+    monkeypatch.setattr("links.destinations.known_links.sleep", lambda _: has_failed.set())
     with sqlite3.connect(path, isolation_level=None) as frozen:
         frozen.execute("BEGIN IMMEDIATE")
         other = opened(path)

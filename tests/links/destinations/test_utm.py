@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from common.http.destination_url import canonical_destination
+from common.http.urls import canonical_destination
 from links.destinations.utm import UTM_KEYS, with_utm
 from testing.cases import for_each
 

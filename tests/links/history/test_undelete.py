@@ -10,13 +10,13 @@ from django.test import Client
 from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
-from accounts.rights.roles import Role
+from accounts.rights import Role
 from accounts.services import NewAccount
 from analytics.counting.retention import deletion as retention
 from bans.services import ban_host
 from domains.models import Domain
 from links.models import DeletedLink, Link, Route
-from links.operators.bans import ban_link
+from links.operators import ban_link
 from qrcodes.models import DeletedQrCode
 from testing.accounts.workspaces import add_member, key_client_in, team
 from testing.analytics.clicks import drain

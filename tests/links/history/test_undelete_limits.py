@@ -15,7 +15,7 @@ from analytics.counting.retention import deletion as retention
 from analytics.models import DayTotal
 from domains.models import Domain
 from links.models import ClickCounter, Code, DeletedLink, Link, LinkBan, Route, VisitorClicks, VisitorKey
-from links.operators.bans import ban_link
+from links.operators import ban_link
 from links.storage.deletion import purge_deleted_links
 from qrcodes.models import DeletedQrCode, QrCode
 from testing.accounts.accounts import bearer_client

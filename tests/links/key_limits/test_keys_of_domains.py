@@ -6,7 +6,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from accounts.models import ScopedKey
-from accounts.rights.scopes import Scope
+from accounts.rights import Scope
 from accounts.services import NewAccount
 from links.models import Link
 from testing.accounts.keys import scoped_client

@@ -39,7 +39,7 @@ def test_the_filter_combines_with_all_others_and_every_order(
     put_on(active_domain(alice.workspace, "other.example"), "id %% 10 = 2")
     monkeypatch.setattr("links.listing.searches.REACH", 3)
     monkeypatch.setattr("links.listing.searches.FETCH_LIMIT", 3)
-    monkeypatch.setattr("links.listing.domains.SMALL", small)
+    monkeypatch.setattr("links.listing.searches.SMALL_DOMAIN", small)
     domains = {
         str(domain.public_id).upper(): f"l.domain_id = {domain.pk}",
         "base": "l.domain_id IS NULL",
@@ -150,7 +150,7 @@ def test_a_list_takes_the_same_number_of_queries_for_any_number_of_links(
     *,
     small: int,
 ) -> None:
-    monkeypatch.setattr("links.listing.domains.SMALL", small)
+    monkeypatch.setattr("links.listing.searches.SMALL_DOMAIN", small)
     stock(alice.user, 4)
     domain = active_domain(alice.workspace)
     for modulus in (4, 2):

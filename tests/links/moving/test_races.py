@@ -15,7 +15,7 @@ from accounts.models import Workspace
 from accounts.services import NewAccount
 from bans.services import ban_account
 from common.errors import NotFound
-from common.http.destination_url import canonical_destination
+from common.http.urls import canonical_destination
 from links.bulk.moving import SourceBanned, move_links
 from links.models import Link
 from links.selectors import totals

@@ -10,7 +10,7 @@ from django.test import Client
 from rest_framework.test import APIClient
 from selectolax.lexbor import LexborHTMLParser
 
-from accounts.rights.roles import Role
+from accounts.rights import Role
 from accounts.services import NewAccount
 from bans.services import ban_host
 from common.host import cache_versions

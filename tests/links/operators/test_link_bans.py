@@ -11,7 +11,7 @@ from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
 from links.models import Link, LinkBan
-from links.operators.bans import ban_link, lift_ban
+from links.operators import ban_link, lift_ban
 from testing.links.deletion import delete_finally
 from testing.polling import DEADLINE
 from testing.redirects.following import follow as follow

@@ -16,8 +16,7 @@ from bans.models import Ban
 from bans.services import ban_host, lift_ban
 from domains.models import Domain
 from links.models import Link, Route
-from links.operators.affected import affected_by_host
-from links.operators.search import find_links, with_bans
+from links.operators import affected_by_host, find_links, with_bans
 from testing.accounts.admin import Operator
 from testing.cases import for_each
 from testing.links.calls import whole
@@ -154,16 +153,16 @@ def test_a_click_of_a_limited_link_is_not_claimed_if_a_branch_is_banned(
     link = make_link(**fields, restrictions={"maxClicks": 5, "maxClicksPerVisitor": 5})
     Ban.objects.create(host="later.example")
     with connection.cursor() as cursor:
-        cursor.execute("SELECT links_claim_click(id, ARRAY[]::bytea[]) FROM links_link")
-        assert cursor.fetchall() == [(None,)]
+        cursor.execute("SELECT links_claim(id, ARRAY[]::bytea[]) FROM links_link")
+        assert cursor.fetchall() == [("banned",)]
     assert visitor.get(f"/{link['shortCode']}").status_code == 410
 
 
 def test_a_link_that_has_not_started_gives_no_click(make_link: MakeLink) -> None:
     make_link(startsAt="2099-01-01T00:00:00Z", restrictions={"maxClicks": 5, "maxClicksPerVisitor": 5})
     with connection.cursor() as cursor:
-        cursor.execute("SELECT links_claim_click(id, ARRAY[]::bytea[]) FROM links_link")
-        assert cursor.fetchall() == [(None,)]
+        cursor.execute("SELECT links_claim(id, ARRAY[]::bytea[]) FROM links_link")
+        assert cursor.fetchall() == [("not_started",)]
         cursor.execute("SELECT clicks FROM links_clickcounter")
         assert cursor.fetchall() == [(0,)]
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
-from common.http.destination_url import canonical_destination
+from common.http.urls import canonical_destination
 from links.models import Link, Route
 from links.routing.branches import NUMBERS, merge_branches
 from testing.links.calls import put, whole

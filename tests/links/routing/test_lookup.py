@@ -16,7 +16,7 @@ from links.destinations import lookup
 from links.destinations.known_links import known_links
 from links.destinations.lookup import Target, load_target, read_target, recall_target
 from links.models import Link
-from links.operators.bans import ban_link
+from links.operators import ban_link
 from testing.links.many import URL
 from testing.links.routing_fields import EVERYTHING, RULES, SPLIT
 

@@ -13,11 +13,10 @@ from accounts.models import User
 from accounts.services import NewAccount
 from common.errors import ServiceError
 from domains.models import Domain
-from links.bulk import storing
+from links.bulk import creation
 from links.management.commands import import_links
 from links.models import Code, Link
-from links.storage.drafts import Draft
-from links.storage.insert_many import Refusals
+from links.storage.insert import Draft, Refusals
 from links.transfer import imports
 
 CSV = "originalUrl,customCode,clickCount\nhttps://example.com/ä,spring,7\nhttps://example.com/,admin,\n"
@@ -153,7 +152,7 @@ def test_a_second_ctrl_c_stops_at_once_and_leaves_whole_batches(
     monkeypatch.setattr(imports, "MAX_ITEMS", 2)
     monkeypatch.setattr(import_links, "MAX_ITEMS", 2)
     file.write_text(rows_of(4))
-    real, calls = storing.insert_links, []
+    real, calls = creation.insert_links, []
 
     def interrupted(drafts: Mapping[int, Draft], owner_id: int) -> Refusals:
         refused = real(drafts, owner_id)
@@ -163,7 +162,7 @@ def test_a_second_ctrl_c_stops_at_once_and_leaves_whole_batches(
             signal.raise_signal(signal.SIGINT)
         return refused
 
-    monkeypatch.setattr(storing, "insert_links", interrupted)
+    monkeypatch.setattr(creation, "insert_links", interrupted)
     output, status = run(file, "--apply")
     assert (output[-1], status) == (
         "Interrupted after row 2. The last batch is stored as a whole or not at all."

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from links.transfer.import_file import ImportFile
+from links.transfer.import_files import ImportFile
 
 LINES = ["originalUrl\n", *(f"https://example.com/{number}\n" for number in range(10_000))]
 CONTENT = ("\ufeff" + "".join(LINES)).encode()

@@ -15,9 +15,9 @@ from rest_framework.test import APIClient
 from accounts.services import NewAccount
 from common.host import cache_versions
 from common.rest.fields import iso_utc
+from links.code_claims import CustomCode, claim_custom_codes, turn_into_aliases
 from links.models import Link
 from links.services import update_link
-from links.storage.code_claims import CustomCode, claim_custom_codes, turn_into_aliases
 from testing.connections import connect_elsewhere, is_a_connection_blocked
 from testing.polling import eventually
 

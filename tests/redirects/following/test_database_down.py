@@ -13,7 +13,7 @@ from redirects import refusals
 from testing.analytics.clicks import clicks
 from testing.connections import closed_connection as closed_connection
 from testing.connections import kill_backend
-from testing.pages.html import check_json, check_page
+from testing.pages.html import assert_json_refusal, assert_page
 from tests.redirects.following.outages import MakeLink, serve
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -80,14 +80,14 @@ def test_links_return_503_during_a_database_outage(
                 page = serve(lambda path=f"/{code}", method=method: visitor.generic(method, path))
                 assert page.status_code == 503
                 assert page["Retry-After"] == "2"
-                check_page(page, title=refusal.title, message=refusal.message)
+                assert_page(page, title=refusal.title, message=refusal.message)
 
             response = serve(
                 lambda path=f"/{code}": visitor.get(path, headers={"accept": "application/json"})
             )
             assert response.status_code == 503
             assert response["Retry-After"] == "2"
-            check_json(response, reason="unavailable", message=refusal.message)
+            assert_json_refusal(response, reason="unavailable", message=refusal.message)
 
             head = serve(lambda path=f"/{code}": visitor.head(path))
             assert (head.status_code, head.content) == (503, b"")

@@ -10,7 +10,7 @@ from django.test import Client
 
 from pages.refusals import BAD_REQUEST, FORM_EXPIRED
 from shortener_project.wsgi import application
-from testing.pages.html import check_page
+from testing.pages.html import assert_page
 from testing.redirects.following import CUSTOM_HOST, DESTINATION, redirect_headers
 
 MakeLink = Callable[..., dict[str, Any]]
@@ -193,4 +193,4 @@ def test_a_malformed_form_is_refused_with_a_page(
     response = visitor.generic("POST", f"/{code}", body, content_type)
 
     refusal = {400: BAD_REQUEST, 403: FORM_EXPIRED}[response.status_code]
-    check_page(response, title=refusal.title, message=refusal.message)
+    assert_page(response, title=refusal.title, message=refusal.message)

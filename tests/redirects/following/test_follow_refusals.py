@@ -11,7 +11,7 @@ from pages.refusals import FORM_EXPIRED, Refusal
 from redirects import refusals
 from testing.analytics.clicks import drain
 from testing.cases import for_each
-from testing.pages.html import check_json, check_page
+from testing.pages.html import assert_json_refusal, assert_page
 from testing.redirects.following import PAST
 from testing.visitors.addresses import AMERICAN
 
@@ -48,8 +48,8 @@ def test_a_refusal_is_html_or_json_according_to_accept(
     )
 
     assert (page.status_code, json.status_code) == (status, status)
-    check_page(page, title=refusal.title, message=refusal.message)
-    check_json(json, reason=reason, message=refusal.message)
+    assert_page(page, title=refusal.title, message=refusal.message)
+    assert_json_refusal(json, reason=reason, message=refusal.message)
     assert b"evil" not in page.content
     assert b"example.com" not in page.content
     assert "Location" not in page
@@ -62,8 +62,8 @@ def test_an_unknown_code_returns_404(visitor: Client, db: None) -> None:
         json = visitor.get(path, headers={"accept": "application/json"})
 
         assert (page.status_code, json.status_code) == (404, 404)
-        check_page(page, title="Link not found", message=refusals.NOT_FOUND.message)
-        check_json(json, reason="not_found", message=refusals.NOT_FOUND.message)
+        assert_page(page, title="Link not found", message=refusals.NOT_FOUND.message)
+        assert_json_refusal(json, reason="not_found", message=refusals.NOT_FOUND.message)
         assert page.cookies == {}
 
 

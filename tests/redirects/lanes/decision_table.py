@@ -15,7 +15,7 @@ from bans.models import Ban
 from domains.models import DomainStatus
 from links.destinations.lookup import read_target
 from links.models import ClickCounter, Link
-from links.operators.bans import ban_link
+from links.operators import ban_link
 from redirects.password import remember_unlocked
 from testing.redirects.following import FUTURE, PAST
 from testing.visitors.addresses import AMERICAN

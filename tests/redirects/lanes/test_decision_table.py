@@ -18,8 +18,8 @@ from analytics.journal.records import Record, decode
 from analytics.models import Kind
 from links.models import ClickCounter, Link
 from redirects.checks import ORDER
-from redirects.simulation.representations import simulation as representation
 from redirects.simulation.serializers import SimulationSerializer
+from redirects.simulation.serializers import simulation as representation
 from redirects.simulation.services import Simulation, explain
 from redirects.simulation.visits import described_visit
 from testing.links.many import create_many

@@ -10,12 +10,12 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
-from links.codes.reserved import ROUTES
+from links.codes import ROUTES
 from redirects import refusals
 from testing.analytics.clicks import drain
 from testing.cases import for_each
 from testing.clock import Clock
-from testing.pages.html import check_page, parse
+from testing.pages.html import assert_page, parse
 from testing.redirects.following import CUSTOM_HOST, DESTINATION, custom_domain, redirect_headers
 from testing.redirects.visits import request, visit
 
@@ -86,7 +86,7 @@ def test_a_preview_has_no_form_with_a_slash(visitor: Client, make_link: MakeLink
 
     assert visitor.get(f"/{code}+").status_code == 200
     for path in (f"/{code}+/", f"/{code}/+"):
-        check_page(visitor.get(path), title="Link not found", message=refusals.NOT_FOUND.message)
+        assert_page(visitor.get(path), title="Link not found", message=refusals.NOT_FOUND.message)
 
 
 @pytest.mark.django_db
@@ -107,7 +107,7 @@ def test_unknown_codes_with_a_slash_are_limited_like_others(
     visitor: Client, settings: Any, make_link: MakeLink, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.UNKNOWN_CODE_LIMIT = 60
-    monkeypatch.setattr("common.host.guess_counts.monotonic", Clock())
+    monkeypatch.setattr("links.guess_counts.monotonic", Clock())
     make_link()
 
     assert [visitor.get(f"/guess{number}/").status_code for number in range(62)] == [404] * 60 + [429] * 2

@@ -12,8 +12,8 @@ from django.test import Client
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from common.host.internal_listener import INTERNAL
 from common.host.untrusted_proxies import untrusted_proxy_addresses
+from common.http.client_address import INTERNAL
 from testing.accounts.admin import Operator
 from testing.redirects.visits import request, visit
 from tests.redirects.lanes.untrusted import FORWARDED

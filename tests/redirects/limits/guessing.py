@@ -22,7 +22,7 @@ def limit(settings: Settings, db: None) -> None:
 @pytest.fixture(autouse=True)
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr("common.host.guess_counts.monotonic", clock)
+    monkeypatch.setattr("links.guess_counts.monotonic", clock)
     return clock
 
 

@@ -13,7 +13,7 @@ from rest_framework.test import APIClient
 
 from redirects import refusals
 from testing.analytics.clicks import drain
-from testing.pages.html import check_json, check_page, parse
+from testing.pages.html import assert_json_refusal, assert_page, parse
 from testing.visitors.agents import GOOGLEBOT
 from tests.redirects.limits.visitor_limits import HERE, THERE, MakeLink, rows, statuses, visit
 
@@ -49,9 +49,9 @@ def test_a_visitor_over_the_limit_gets_the_reason(make_link: MakeLink) -> None:
     visit(code)
 
     refusal = refusals.VISITOR_LIMIT_REACHED
-    check_page(visit(code), title=refusal.title, message=refusal.message)
+    assert_page(visit(code), title=refusal.title, message=refusal.message)
     response = visit(code, accept="application/json")
-    check_json(response, reason="visitor_limit_reached", message=refusal.message)
+    assert_json_refusal(response, reason="visitor_limit_reached", message=refusal.message)
     assert response.get("Location") is None
 
 

@@ -11,6 +11,8 @@ from rest_framework.test import APIClient
 from testing.analytics.clicks import clicks, drain
 from testing.visitors.agents import FIREFOX, GOOGLEBOT
 
+pytestmark = pytest.mark.slow
+
 MakeLink = Callable[..., dict[str, Any]]
 
 VISITORS, MAX_CLICKS, ROUNDS = 200, 25, 20

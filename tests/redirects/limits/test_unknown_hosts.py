@@ -14,10 +14,10 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
-from common.host.unknown_hosts import HOSTS, unknown_hosts
 from domains.models import Domain, DomainStatus
 from redirects import refusals
-from testing.pages.html import check_json, check_page
+from redirects.unknown_hosts import HOSTS, unknown_hosts
+from testing.pages.html import assert_json_refusal, assert_page
 from testing.redirects.following import CUSTOM_HOST, custom_domain
 from testing.visitors.browsers import FOREIGN_HOSTS
 
@@ -70,8 +70,8 @@ def test_people_see_that_the_host_is_not_set_up(
     json = visitor.get(path, headers={"host": HOST, "accept": "application/json"})
 
     assert (page.status_code, json.status_code) == (404, 404)
-    check_page(page, title="This host is not set up", message=UNKNOWN.message)
-    check_json(json, reason="not_found", message=UNKNOWN.message)
+    assert_page(page, title="This host is not set up", message=UNKNOWN.message)
+    assert_json_refusal(json, reason="not_found", message=UNKNOWN.message)
     assert warned() == [HOST]
 
 
@@ -91,7 +91,7 @@ def test_the_page_says_nothing_about_the_installation(
 @pytest.mark.parametrize("host", FOREIGN_HOSTS)
 def test_every_foreign_host_gets_the_page(visitor: Client, host: str) -> None:
     for path in ("/", "/spring", "/not/a/code"):
-        check_page(visitor.get(path, headers={"host": host}), title=UNKNOWN.title, message=UNKNOWN.message)
+        assert_page(visitor.get(path, headers={"host": host}), title=UNKNOWN.title, message=UNKNOWN.message)
 
 
 def test_the_warning_names_valid_hosts_only(visitor: Client, warned: Callable[[], list[str]]) -> None:
@@ -151,7 +151,7 @@ def test_a_link_at_an_address_is_reported(
     """A proxy that does not pass the Host header on sends the service's own address."""
     response = visitor.get(f"/{make_link()['shortCode']}", headers={"host": "127.0.0.1:8000"})
 
-    check_page(response, title=UNKNOWN.title, message=UNKNOWN.message)
+    assert_page(response, title=UNKNOWN.title, message=UNKNOWN.message)
     assert warned() == ["127.0.0.1"]
 
 
@@ -168,9 +168,9 @@ def test_the_advice_for_an_address_is_not_to_verify_it(
 ) -> None:
     visitor.get("/spring", headers={"host": host})
 
-    assert [
-        record.getMessage() for record in caplog.records if record.name == "common.host.unknown_hosts"
-    ] == [f"Requests arrive for {host}, which is neither the host of BASE_URL nor an active domain. {advice}"]
+    assert [record.getMessage() for record in caplog.records if record.name == "redirects.unknown_hosts"] == [
+        f"Requests arrive for {host}, which is neither the host of BASE_URL nor an active domain. {advice}"
+    ]
 
 
 @pytest.mark.parametrize("path", ["/unknown", "/not/a/code", "/", "/admin/"])
@@ -181,7 +181,7 @@ def test_an_active_domain_is_no_unknown_host(
 
     response = visitor.get(path, headers={"host": CUSTOM_HOST})
 
-    check_page(response, title="Link not found", message=refusals.NOT_FOUND.message)
+    assert_page(response, title="Link not found", message=refusals.NOT_FOUND.message)
     assert warned() == []
 
 
@@ -209,7 +209,7 @@ def test_a_deactivated_domain_is_unknown_but_for_its_links(
     Domain.objects.update(status=DomainStatus.INACTIVE)
 
     page = visitor.get(path, headers={"host": CUSTOM_HOST})
-    check_page(page, title=UNKNOWN.title, message=UNKNOWN.message)
+    assert_page(page, title=UNKNOWN.title, message=UNKNOWN.message)
     assert warned() == [CUSTOM_HOST]
     assert visitor.get("/spring", headers={"host": CUSTOM_HOST}).status_code == 410
 

@@ -21,7 +21,7 @@ from testing.polling import DEADLINE
 MakeLink = Callable[..., dict[str, Any]]
 
 PASSWORD = "open sesame"
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

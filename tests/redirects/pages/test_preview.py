@@ -16,7 +16,7 @@ from domains.models import Domain, DomainStatus
 from pages.refusals import Refusal
 from redirects import refusals
 from testing.analytics.clicks import drain
-from testing.pages.html import check_json, check_page, parse
+from testing.pages.html import assert_json_refusal, assert_page, parse
 
 MakeLink = Callable[..., dict[str, Any]]
 JSON = {"accept": "application/json"}
@@ -85,8 +85,8 @@ def test_the_destination_of_a_capped_link_is_not_shown(
     in_json = visitor.get(f"/{code}+", headers=JSON)
 
     assert [shown.status_code, in_json.status_code] == [403, 403]
-    check_page(shown, title=refusals.CAPPED.title, message=refusals.CAPPED.message)
-    check_json(in_json, reason="capped", message=refusals.CAPPED.message)
+    assert_page(shown, title=refusals.CAPPED.title, message=refusals.CAPPED.message)
+    assert_json_refusal(in_json, reason="capped", message=refusals.CAPPED.message)
     assert b"example.com" not in shown.content + in_json.content
 
 
@@ -124,8 +124,8 @@ def test_a_refused_link_has_no_preview(
     response = visitor.get(f"/{link['shortCode']}+", headers=JSON)
 
     assert (page.status_code, response.status_code) == (refusal.status, refusal.status)
-    check_page(page, title=refusal.title, message=refusal.message)
-    check_json(response, reason=refusal.reason, message=refusal.message)
+    assert_page(page, title=refusal.title, message=refusal.message)
+    assert_json_refusal(response, reason=refusal.reason, message=refusal.message)
     assert "hidden" not in page.content.decode() + response.content.decode()
     assert counts(api, link) == before
 
@@ -153,7 +153,7 @@ def test_previews_of_unknown_codes_return_404(visitor: Client, db: None, path: s
     response = visitor.get(path)
 
     assert response.status_code == 404
-    check_page(response, title=refusals.NOT_FOUND.title, message=refusals.NOT_FOUND.message)
+    assert_page(response, title=refusals.NOT_FOUND.title, message=refusals.NOT_FOUND.message)
 
 
 def test_a_preview_of_an_unknown_code_is_handled_like_a_visit(visitor: Client, alice: NewAccount) -> None:

@@ -40,7 +40,7 @@ def counts(api: APIClient, link: dict[str, Any]) -> tuple[int, dict[str, int]]:
     return report["totalClicks"], {reason: number for reason, number in report["refused"].items() if number}
 
 
-def check_refusal(response: HttpResponse, refusal: Refusal, **details: int) -> None:
+def assert_refusal(response: HttpResponse, refusal: Refusal, **details: int) -> None:
     """The envelope of the API, with the reason that links have everywhere. ``details`` are further keys."""
     assert (response.status_code, response["Content-Type"]) == (refusal.status, "application/json")
     assert response.json() == {

@@ -1,13 +1,26 @@
+"""Links with a password: its form, which only the service itself may send, and the cookie that unlocks the link."""
+
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+import time_machine
+from pytest_django import Settings
 from rest_framework.test import APIClient
 
+from limits.models import AttemptLog
+from links.models import Link
+from pages.refusals import FORM_EXPIRED
 from redirects import refusals
 from testing.analytics.clicks import clicks, drain
-from testing.pages.html import check_json, check_page, parse
+from testing.pages.html import assert_json_refusal, assert_page, parse
 from tests.redirects.conftest import PASSWORD
 from tests.redirects.passwords.protected_links import DESTINATION, browser, send, tokens
 from tests.redirects.passwords.protected_links import hashes as hashes
@@ -22,7 +35,7 @@ def test_a_protected_link_shows_the_password_form(path: str) -> None:
     response = browser().get(path)
 
     assert response.status_code == 401
-    page = check_page(response, title=refusals.PASSWORD.title, message=refusals.PASSWORD.message)
+    page = assert_page(response, title=refusals.PASSWORD.title, message=refusals.PASSWORD.message)
     assert [form["method"] for form in page.all("form")] == ["post"]
     token, field = page.all("input")
     assert (token["type"], token["name"]) == ("hidden", "csrfmiddlewaretoken")
@@ -40,7 +53,7 @@ def test_programs_get_json(path: str) -> None:
     response = browser(accept="application/json").get(path)
 
     assert response.status_code == 401
-    check_json(response, reason="password", message=refusals.PASSWORD.message)
+    assert_json_refusal(response, reason="password", message=refusals.PASSWORD.message)
 
 
 def test_the_password_page_reveals_nothing_about_link_or_request(
@@ -176,7 +189,7 @@ def test_a_wrong_password_shows_an_error_and_the_form_again(
     response = send(visitor, path, password)
 
     assert response.status_code == 401
-    page = check_page(response, title=refusals.WRONG_PASSWORD.title, message=refusals.WRONG_PASSWORD.message)
+    page = assert_page(response, title=refusals.WRONG_PASSWORD.title, message=refusals.WRONG_PASSWORD.message)
     assert [element["id"] for _, element in page.elements if element.get("role") == "alert"] == ["message"]
     assert set(response.cookies) <= {"csrftoken"}
     assert visitor.get(path).status_code == 401
@@ -202,3 +215,248 @@ def test_a_wrong_password_is_reported_as_json_to_programs(path: str) -> None:
         "message": refusals.WRONG_PASSWORD.message,
         "reason": "password",
     }
+
+
+def attempts() -> int:
+    return sum(len(log.attempts) for log in AttemptLog.objects.all())
+
+
+@pytest.mark.parametrize("name", ["password", "pw", "pass", "key", "p"])
+def test_a_password_in_the_query_is_ignored(path: str, hashes: list[str], name: str) -> None:
+    visitor, token = tokens(1, path)
+    query = urlencode({name: PASSWORD, "csrfmiddlewaretoken": token})
+
+    assert visitor.get(f"{path}?{query}").status_code == 401
+    assert visitor.post(f"{path}?{query}").status_code == 403
+    assert visitor.post(f"{path}?{query}", {"csrfmiddlewaretoken": token}).status_code == 401
+    assert hashes in ([], [""])
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"password": PASSWORD},
+        {"x-password": PASSWORD},
+        {"authorization": "Basic OnNlc2FtZQ=="},
+        {"cookie": f"password={PASSWORD}; pw={PASSWORD}"},
+    ],
+)
+def test_a_password_in_a_header_is_ignored(path: str, hashes: list[str], headers: dict[str, str]) -> None:
+    assert browser().get(path, headers=headers).status_code == 401
+    assert hashes == []
+
+
+@pytest.mark.parametrize(
+    ("keeps_cookie", "token", "headers", "status"),
+    [
+        (True, "right", {}, 303),
+        (True, "right", {"origin": "http://sho.rt"}, 303),
+        (True, None, {}, 403),
+        (True, "", {}, 403),
+        (True, "x" * 64, {}, 403),
+        (True, "another visitor's", {}, 403),
+        (False, "right", {}, 403),
+        (True, "right", {"origin": "http://evil.example"}, 403),
+        (True, "right", {"origin": "http://sho.rt.evil.example"}, 403),
+        (True, "right", {"origin": "http://sho.rt:8080"}, 403),
+        (True, "right", {"origin": "null"}, 403),
+        (True, "right", {"origin": ""}, 403),
+    ],
+)
+def test_only_the_services_own_form_is_accepted(
+    api: APIClient,
+    link: dict[str, Any],
+    path: str,
+    hashes: list[str],
+    *,
+    keeps_cookie: bool,
+    token: str | None,
+    headers: dict[str, str],
+    status: int,
+) -> None:
+    visitor, own_token = tokens(1, path)
+    password = {"right": own_token, "another visitor's": tokens(1, path)[1]}.get(token or "", token)
+    form = {"password": PASSWORD} | ({} if password is None else {"csrfmiddlewaretoken": password})
+    if not keeps_cookie:
+        visitor.cookies.clear()
+
+    response = visitor.post(path, form, headers=headers)
+
+    assert response.status_code == status
+    if status == 403:
+        assert_page(response, title=FORM_EXPIRED.title, message=FORM_EXPIRED.message)
+        assert [name for name in response.cookies if name.startswith("unlocked")] == []
+        assert (hashes, attempts()) == ([], 0)
+        assert visitor.get(path).status_code == 401
+    assert clicks(api, link) == 0
+
+
+def test_a_foreign_form_gets_json_from_a_program(path: str) -> None:
+    response = browser(accept="application/json").post(path, {"password": PASSWORD})
+
+    assert response.status_code == 403
+    assert_json_refusal(response, reason="csrf", message=FORM_EXPIRED.message)
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"origin": "https://sho.rt"}, 303),
+        ({"referer": "https://sho.rt/anything"}, 303),
+        ({"referer": "https://evil.example/"}, 403),
+        ({"origin": "https://evil.example"}, 403),
+        ({}, 403),
+    ],
+)
+def test_over_tls_the_form_needs_a_same_origin_header(
+    path: str, headers: dict[str, str], status: int
+) -> None:
+    visitor = browser()
+    token = parse(visitor.get(path, secure=True)).value_of("csrfmiddlewaretoken")
+
+    response = visitor.post(
+        path, {"csrfmiddlewaretoken": token, "password": PASSWORD}, headers=headers, secure=True
+    )
+
+    assert response.status_code == status
+
+
+def unlocked_cookie(link: dict[str, Any], password: str = PASSWORD) -> str:
+    return send(browser(), f"/{link['shortCode']}", password).cookies[f"unlocked-{link['_id']}"].value
+
+
+def visit_with(link: dict[str, Any], cookie: str) -> int:
+    visitor = browser()
+    visitor.cookies[f"unlocked-{link['_id']}"] = cookie
+    return visitor.get(f"/{link['shortCode']}").status_code
+
+
+def test_the_cookie_alone_unlocks_the_link(link: dict[str, Any]) -> None:
+    assert visit_with(link, unlocked_cookie(link)) == 302
+
+
+@pytest.mark.parametrize("new", ["another", PASSWORD], ids=["another", "the same again"])
+def test_a_new_password_invalidates_the_cookie(api: APIClient, link: dict[str, Any], new: str) -> None:
+    cookie = unlocked_cookie(link)
+
+    assert api.put(f"/api/urls/{link['_id']}", {"password": new}).status_code == 200
+
+    assert visit_with(link, cookie) == 401
+    assert visit_with(link, unlocked_cookie(link, new)) == 302
+
+
+def test_the_old_password_fails_after_a_change(api: APIClient, link: dict[str, Any], path: str) -> None:
+    api.put(f"/api/urls/{link['_id']}", {"password": "another"})
+
+    assert send(browser(), path, PASSWORD).status_code == 401
+    assert send(browser(), path, "another").status_code == 303
+
+
+def test_other_edits_keep_the_cookie_valid(api: APIClient, link: dict[str, Any]) -> None:
+    cookie = unlocked_cookie(link)
+
+    api.put(f"/api/urls/{link['_id']}", {"title": "new", "customCode": "spring"})
+
+    assert visit_with(link, cookie) == 302
+
+
+def test_removing_the_password_unlocks_the_link_for_everybody(
+    api: APIClient, link: dict[str, Any], path: str
+) -> None:
+    api.put(f"/api/urls/{link['_id']}", {"password": None})
+
+    assert browser().get(path)["Location"] == DESTINATION
+
+
+def test_a_cookie_unlocks_no_other_link(make_link: MakeLink, link: dict[str, Any]) -> None:
+    other = make_link(password=PASSWORD)
+
+    assert visit_with(other, unlocked_cookie(link)) == 401
+
+
+def test_a_cookie_unlocks_no_other_link_with_the_same_hash(make_link: MakeLink, link: dict[str, Any]) -> None:
+    other = make_link(password="another")
+    hashed = Link.objects.get(public_id=link["_id"]).password
+    Link.objects.filter(public_id=other["_id"]).update(password=hashed)
+
+    assert visit_with(other, unlocked_cookie(link)) == 401
+    assert visit_with(other, unlocked_cookie(other)) == 302
+
+
+def test_a_cookie_is_valid_for_15_minutes(link: dict[str, Any]) -> None:
+    start = datetime(2030, 1, 1, tzinfo=UTC)
+    with time_machine.travel(start, tick=False) as clock:
+        cookie = unlocked_cookie(link)
+        statuses = []
+        for seconds in (0, 899, 900, 901, 86_400):
+            clock.move_to(start + timedelta(seconds=seconds), tick=False)
+            statuses.append(visit_with(link, cookie))
+
+    assert statuses == [302, 302, 302, 401, 401]
+
+
+@pytest.mark.parametrize(
+    "tamper",
+    [
+        lambda cookie: "",
+        lambda cookie: ":::",
+        lambda cookie: "1",
+        lambda cookie: cookie[:-1],
+        lambda cookie: cookie + "x",
+        lambda cookie: cookie[:-1] + ("A" if cookie[-1] != "A" else "B"),
+        lambda cookie: ("0" if cookie[0] != "0" else "1") + cookie[1:],
+        lambda cookie: cookie.rpartition(":")[0],
+        lambda cookie: cookie.partition(":")[0],
+        lambda cookie: cookie.partition(":")[0] + ":zzzzzz:" + cookie.rpartition(":")[2],
+        lambda cookie: "\xff" * 4000,
+        lambda cookie: cookie + ":" + cookie,
+    ],
+)
+def test_a_modified_cookie_unlocks_nothing(link: dict[str, Any], tamper: Callable[[str], str]) -> None:
+    assert visit_with(link, tamper(unlocked_cookie(link))) == 401
+
+
+def test_the_cookies_of_a_service_behind_tls_are_secure() -> None:
+    """Runs in a separate process, as settings read the environment only once."""
+    program = (
+        "import django, json; django.setup(); from django.conf import settings as s; "
+        "print(json.dumps([s.CSRF_COOKIE_SECURE, s.SESSION_COOKIE_SECURE, s.CSRF_COOKIE_HTTPONLY]))"
+    )
+    flags = {}
+    for base_url in ("https://sho.rt", "http://sho.rt"):
+        environment = {
+            **os.environ,
+            "BASE_URL": base_url,
+            "DJANGO_SETTINGS_MODULE": "shortener_project.settings",
+        }
+        output = subprocess.run(
+            [sys.executable, "-c", program],
+            env=environment,
+            cwd=Path(__file__).parents[3],
+            check=True,
+            capture_output=True,
+            timeout=240,
+        ).stdout
+        flags[base_url] = json.loads(output)
+
+    assert flags == {"https://sho.rt": [True, True, True], "http://sho.rt": [False, False, True]}
+
+
+@pytest.mark.parametrize(("base_url_is_https", "over_tls"), [(True, True), (True, False), (False, True)])
+def test_over_tls_the_cookie_is_secure(
+    settings: Settings, link: dict[str, Any], path: str, *, base_url_is_https: bool, over_tls: bool
+) -> None:
+    settings.CSRF_COOKIE_SECURE = base_url_is_https
+
+    opened = send(browser(referer="https://sho.rt/"), path, PASSWORD, secure=over_tls)
+
+    assert opened.status_code == 303
+    assert opened.cookies[f"unlocked-{link['_id']}"]["secure"] is True
+
+
+def test_a_cookie_of_a_former_secret_unlocks_nothing(link: dict[str, Any], settings: Settings) -> None:
+    """It may have been replaced because somebody else knows it."""
+    cookie = unlocked_cookie(link)
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "new-" + "y" * 50, [settings.SECRET_KEY]
+    assert visit_with(link, cookie) == 401
+    assert visit_with(link, unlocked_cookie(link)) == 302

@@ -9,12 +9,12 @@ import pytest
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from accounts.credentials.hashing import link_hashing
+from accounts.password_hashing import link_hashing
 from accounts.services import NewAccount
 from redirects import refusals
 from testing.accounts.accounts import PASSWORD as ACCOUNT_PASSWORD
 from testing.attempts import pass_time, slow_down_clock
-from testing.pages.html import check_page
+from testing.pages.html import assert_page
 from tests.redirects.conftest import PASSWORD
 from tests.redirects.passwords.protected_links import (
     ELSEWHERE,
@@ -37,7 +37,7 @@ def test_a_network_is_blocked_after_10_failures(path: str, hashes: list[str]) ->
 
     page = send(browser(SAME_NETWORK), path, PASSWORD)
     assert page.status_code == 429
-    check_page(page, title=refusals.RATE_LIMITED.title, message=refusals.RATE_LIMITED.message)
+    assert_page(page, title=refusals.RATE_LIMITED.title, message=refusals.RATE_LIMITED.message)
     assert page["Retry-After"] == "900"
     assert page["RateLimit-Reset"] == page["Retry-After"]
     assert (page["RateLimit-Limit"], page["RateLimit-Remaining"], page["RateLimit-Policy"]) == (

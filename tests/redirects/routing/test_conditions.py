@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from redirects.routing.conditions import TYPES, compile_condition
+from links.routing.conditions import CONDITION_TYPES
+from redirects.routing.conditions import compile_condition
 from redirects.routing.visit import Visit
 from testing.cases import for_each
 from testing.visitors.addresses import AMERICAN, BRITISH, NOWHERE
@@ -94,7 +95,7 @@ def test_a_condition_holds_for_one_of_its_values(
 
 
 def test_every_type_is_covered() -> None:
-    assert {kind for kind, *_ in CASES} == set(TYPES)
+    assert {kind for kind, *_ in CASES} == set(CONDITION_TYPES)
 
 
 def test_the_next_change_is_the_first_of_all_values() -> None:

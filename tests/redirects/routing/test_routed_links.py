@@ -157,7 +157,7 @@ def test_a_refusal_names_its_reason(
 def test_every_other_refusal_names_its_reason(
     visitor: Client, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("common.host.guess_counts.monotonic", Clock())
+    monkeypatch.setattr("links.guess_counts.monotonic", Clock())
     assert visitor.get("/unknown")["X-Refusal-Reason"] == "not_found"
     assert visitor.put("/unknown")["X-Refusal-Reason"] == "method_not_allowed"
     assert visitor.get("/unknown", headers={"host": "nobody.example"})["X-Refusal-Reason"] == "not_found"

@@ -6,8 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
-from redirects.routing.router import Route, compile_router
-from redirects.routing.split import Split
+from redirects.routing.router import Route, Split, compile_router
 from redirects.routing.visit import Visit
 from testing.visitors.agents import FIREFOX
 

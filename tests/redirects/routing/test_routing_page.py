@@ -9,8 +9,8 @@ from typing import Any
 
 import orjson
 
+from links.routing.conditions import CONDITION_TYPES
 from redirects.checks import ORDER
-from redirects.routing.conditions import TYPES
 from redirects.simulation.serializers import SimulationSerializer
 
 PAGE = (Path(__file__).parents[3] / "docs/routing.md").read_text()
@@ -28,7 +28,7 @@ def test_the_page_lists_every_check_in_its_order() -> None:
 
 
 def test_the_page_lists_every_type_of_condition() -> None:
-    assert {*first_column("Rules")} - {"type"} == {*TYPES}
+    assert {*first_column("Rules")} - {"type"} == {*CONDITION_TYPES}
 
 
 def test_the_page_lists_every_field_of_a_simulation() -> None:

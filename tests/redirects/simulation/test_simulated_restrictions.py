@@ -11,7 +11,7 @@ from accounts.services import NewAccount
 from bans.models import Ban
 from domains.models import DomainStatus
 from links.models import Link
-from links.operators.bans import ban_link
+from links.operators import ban_link
 from testing.redirects.following import CUSTOM_HOST, FUTURE, PAST, custom_domain
 from testing.visitors.addresses import AMERICAN, BRITISH
 from testing.visitors.agents import GOOGLEBOT

@@ -16,6 +16,8 @@ from testing.service.hosts import one_host
 from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Connection, Service
 
+pytestmark = pytest.mark.slow
+
 OWN, ACTIVE, PENDING = "sho.test", "go.customer.test", "claimed.customer.test"
 
 

@@ -9,6 +9,8 @@ import pytest
 
 from testing.proof.clock_faults import CLICKS, ahead_and_back
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("with_hosts", [False, True], ids=["the database's alone", "with all hosts'"])
 def test_lifetime_totals_survive_a_clock_that_goes_ahead_and_back(

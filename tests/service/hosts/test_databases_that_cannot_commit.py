@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 
 import psycopg
+import pytest
 
 from testing.programs import skip_or_fail
 from testing.service.hosts import one_host
@@ -14,8 +15,10 @@ from testing.service.postgresql.small_disk import server_on_small_disk
 from testing.service.postgresql.standbys import primary_and_standby
 from testing.service.running import Service, eventually
 
+pytestmark = pytest.mark.slow
 
-def check(host: Service, fault: AbstractContextManager[None], reason: str) -> None:
+
+def assert_outage_is_noticed(host: Service, fault: AbstractContextManager[None], reason: str) -> None:
     """No request writes: the host finds out by itself."""
     key = host.owner.api_key
     code = host.create_link(key)["shortCode"]
@@ -53,7 +56,7 @@ def read_only(url: str) -> Iterator[None]:
 
 def test_a_read_only_primary() -> None:
     with database_server() as server, one_host(server.url) as host:
-        check(host, read_only(server.url), "The server is read-only.")
+        assert_outage_is_noticed(host, read_only(server.url), "The server is read-only.")
 
 
 def test_a_primary_that_waits_for_a_lost_standby() -> None:
@@ -65,7 +68,7 @@ def test_a_primary_that_waits_for_a_lost_standby() -> None:
 
     with primary_and_standby() as pair, one_host(pair.primary.url) as host:
         pair.wait_for_standby()
-        check(host, standby_lost(), "commits do not end")
+        assert_outage_is_noticed(host, standby_lost(), "commits do not end")
 
 
 def test_a_full_disk() -> None:
@@ -73,4 +76,4 @@ def test_a_full_disk() -> None:
         if server is None:
             skip_or_fail("NO SMALL DISK (only root can mount one)")
         with one_host(server.url) as host:
-            check(host, server.full(), "could not write")
+            assert_outage_is_noticed(host, server.full(), "could not write")

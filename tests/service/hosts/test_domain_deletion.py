@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from testing.service.domain_deletion.customer import customer
 from testing.service.domain_deletion.deletion import deleted
 from testing.service.hosts import SECRET_KEY
 from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Service
+
+pytestmark = pytest.mark.slow
 
 LINKS = 2_000
 

@@ -19,6 +19,8 @@ from testing.service.postgresql.outages import wait_until_hearing
 from testing.service.postgresql.standbys import Pair, primary_and_standby
 from testing.service.running import REPOSITORY, Connection, eventually
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def pair() -> Iterator[Pair]:

@@ -17,6 +17,8 @@ from testing.service.hosts import one_host
 from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Service
 
+pytestmark = pytest.mark.slow
+
 DESTINATION = b"https://example.com/page"
 CUSTOM_HOST = "go.example.net"
 CUSTOM_IDN_HOST = "xn--bcher-kva.example"

@@ -17,6 +17,8 @@ from testing.service.hosts import stopped, two_hosts
 from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Response, Service
 
+pytestmark = pytest.mark.slow
+
 
 class Hosts(NamedTuple):
     here: Service

@@ -25,6 +25,8 @@ from testing.service.postgresql.outages import (
 )
 from testing.service.running import Connection, Service, eventually, listens
 
+pytestmark = pytest.mark.slow
+
 DESTINATION = "https://example.com/page"
 
 # Services start several times, possibly on a busy machine.

@@ -16,6 +16,8 @@ from testing.service.postgresql.outages import metric, wait_until_hearing
 from testing.service.postgresql.standbys import Pair, primary_and_standby
 from testing.service.running import Service, eventually
 
+pytestmark = pytest.mark.slow
+
 NEW = "https://example.com/new"
 
 

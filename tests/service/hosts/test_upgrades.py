@@ -22,6 +22,8 @@ from testing.service.hosts import SECRET_KEY, make_folder
 from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import DEADLINE, REPOSITORY, Response, Service, clicks_of, eventually
 
+pytestmark = pytest.mark.slow
+
 COLUMN = "SELECT count(*) FROM information_schema.columns WHERE column_name = 'upgrade_test'"
 
 

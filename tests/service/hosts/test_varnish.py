@@ -14,6 +14,8 @@ from testing.service.hosts import make_folder, one_host
 from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Service, eventually, free_port
 
+pytestmark = pytest.mark.slow
+
 STOCK = """
 vcl 4.1;
 backend default { .host = "127.0.0.1"; .port = "%d"; }

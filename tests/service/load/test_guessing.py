@@ -13,6 +13,8 @@ from testing.service.hosts import one_host, stopped
 from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import DEADLINE, Connection, Service, eventually
 
+pytestmark = pytest.mark.slow
+
 LINKS = 20
 # A minute passes until the limit grants another guess.
 LIMIT = 1

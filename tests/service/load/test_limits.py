@@ -15,6 +15,8 @@ from testing.service.hosts import one_to_each_worker, two_hosts
 from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Connection, Owner, Service
 
+pytestmark = pytest.mark.slow
+
 # Calls with the key that was replaced after each of 200 rotations; `make prove-keys` makes a thousand after each.
 CALLS = [1000 if number % 40 == 0 else 1 for number in range(200)]
 PER_MINUTE = 250

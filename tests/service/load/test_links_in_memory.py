@@ -16,6 +16,8 @@ from testing.service.hosts import WorkerConnection, one_to_each_worker, two_host
 from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Response, Service, eventually
 
+pytestmark = pytest.mark.slow
+
 WORKERS = 2
 ROUNDS = 60
 DESTINATION = "https://example.com/page"

@@ -5,7 +5,11 @@ from __future__ import annotations
 import json
 from contextlib import closing
 
+import pytest
+
 from testing.service.running import Connection, Service
+
+pytestmark = pytest.mark.slow
 
 COUNT = 1_000
 

@@ -16,8 +16,8 @@ from testing.service.running import DEADLINE, REPOSITORY
 
 PRELUDE = """
 import logging, os, sys, time
-from shortener_project.running import child, supervisor
-from shortener_project.running.child import ChildKeepsFailing, Child
+from shortener_project.running import supervisor
+from shortener_project.running.supervisor import ChildKeepsFailing, Child
 from shortener_project.running.supervisor import Supervisor
 logging.basicConfig(format="%(message)s")
 def python(program): return lambda: exec(program, {})

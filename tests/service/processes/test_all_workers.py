@@ -16,6 +16,8 @@ from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import DEADLINE, Connection, Owner, Response, Service
 from testing.visitors.agents import FIREFOX
 
+pytestmark = pytest.mark.slow
+
 WORKERS = 3
 ROUNDS = 20
 

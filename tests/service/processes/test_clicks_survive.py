@@ -11,6 +11,8 @@ from testing.proof.service_faults import Target
 from testing.proof.verdict import Verdict
 from testing.service.hosts import started
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def target() -> Iterator[Target]:

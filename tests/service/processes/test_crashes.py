@@ -7,9 +7,13 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from http.client import HTTPException
 
+import pytest
+
 from testing.service import processes
 from testing.service.connection import ReusedConnection
 from testing.service.running import Connection, Service, eventually
+
+pytestmark = pytest.mark.slow
 
 
 @contextmanager

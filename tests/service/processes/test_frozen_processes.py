@@ -15,6 +15,8 @@ from testing.service.hosts import one_host, two_hosts
 from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Service, clicks_of, eventually
 
+pytestmark = pytest.mark.slow
+
 ALL = ["drain_clicks", "housekeeping", "follow_changes", "recheck_domains"]
 # The database ends an idle transaction after 10 seconds; the machine may be busy. Without that limit, the delay would
 # last until the process continues.

@@ -14,6 +14,8 @@ import pytest
 from testing.service.processes import PROC
 from testing.service.running import Connection, Service, eventually
 
+pytestmark = pytest.mark.slow
+
 IDLE = 10
 MORE = 25
 # Less than the 75 seconds after which the service closes idle connections in any case.

@@ -10,6 +10,8 @@ import pytest
 from testing.service import processes
 from testing.service.running import Service, eventually
 
+pytestmark = pytest.mark.slow
+
 LOWEST = 19
 
 

@@ -17,6 +17,8 @@ from testing.service.hosts import one_host, two_hosts
 from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Service, eventually, free_port, listens
 
+pytestmark = pytest.mark.slow
+
 DESTINATION = "https://example.com/page"
 
 

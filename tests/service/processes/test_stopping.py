@@ -16,6 +16,8 @@ from testing.service.hosts import SECRET_KEY
 from testing.service.postgresql.preparation import preparation_held
 from testing.service.running import Connection, Service, eventually
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     "send_stop",

@@ -6,10 +6,14 @@ import os
 import signal
 from collections.abc import Callable
 
+import pytest
+
 from testing.service import processes
 from testing.service.running import eventually
 from tests.service.processes.supervised import READY, SLEEP, Supervised
 from tests.service.processes.supervised import supervised as supervised
+
+pytestmark = pytest.mark.slow
 
 
 def test_an_exception_in_a_child_is_reported(supervised: Callable[[str], Supervised]) -> None:
@@ -46,7 +50,7 @@ def failing_fork():
     open(f"{os.environ['FOLDER']}/refused-{len(os.listdir('/dev/fd'))}", "w").close()
     raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
 os.fork = failing_fork
-child.FORK_DELAY_SECONDS = supervisor.TICK_SECONDS = 0.05
+supervisor.FORK_DELAY_SECONDS = supervisor.TICK_SECONDS = 0.05
 """
 REFUSED = "Cannot start the drainer: Resource temporarily unavailable. Trying again in 0.1 s."
 
@@ -91,7 +95,7 @@ raise SystemExit(3)
 """
     it = supervised(
         f"""
-from shortener_project.running.termination import end_on_sigterm
+from shortener_project.running.commands import end_on_sigterm
 end_on_sigterm()
 supervise(Child('web', python({show!r}), failures_allowed=0))
 """

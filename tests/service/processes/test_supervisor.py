@@ -15,6 +15,8 @@ from testing.service.running import eventually
 from tests.service.processes.supervised import READY, SLEEP, Supervised
 from tests.service.processes.supervised import supervised as supervised
 
+pytestmark = pytest.mark.slow
+
 STRAY_SIGNALS = {
     *(signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGVTALRM, signal.SIGPROF, signal.SIGPIPE),
     *(signal.SIGIO, signal.SIGRTMIN, signal.SIGRTMAX),
@@ -51,7 +53,7 @@ def test_failing_essential_child_is_restarted_with_backoff_then_stops_the_servic
     it = supervised(
         f"""
 # However long this takes, the child counts as failing.
-child.STABLE_SECONDS = float("inf")
+supervisor.STABLE_SECONDS = float("inf")
 supervise(
     Child("web", python("raise SystemExit(3)"), failures_allowed=2),
     Child("other", python({READY + SLEEP!r})),
@@ -95,7 +97,7 @@ supervise(first, Child("second", python({READY + SLEEP!r}), after=first))
 def test_nonessential_child_is_restarted_forever(supervised: Callable[[str], Supervised]) -> None:
     it = supervised(
         f"""
-child.MAX_DELAY_SECONDS = supervisor.TICK_SECONDS = 0.1
+supervisor.MAX_DELAY_SECONDS = supervisor.TICK_SECONDS = 0.1
 supervise(Child("extra", python({READY + "raise SystemExit(3)"!r})))
 """
     )
@@ -107,7 +109,7 @@ supervise(Child("extra", python({READY + "raise SystemExit(3)"!r})))
 def test_stable_child_is_restarted_at_once(supervised: Callable[[str], Supervised]) -> None:
     it = supervised(
         f"""
-child.STABLE_SECONDS = 0.0
+supervisor.STABLE_SECONDS = 0.0
 supervise(Child("web", python({READY + "raise SystemExit(3)"!r}), failures_allowed=1))
 """
     )
@@ -265,7 +267,7 @@ def test_a_stopped_child_is_killed_and_its_stopped_orphans_end(
     it = supervised(
         f"""
 supervisor.TICK_SECONDS = 0.1
-child.KILL_SECONDS = 1.0
+supervisor.KILL_SECONDS = 1.0
 supervise(Child("a", python({"import os; os.fork();" + READY + SLEEP!r}), silence_allowed=20.0))
 """
     )

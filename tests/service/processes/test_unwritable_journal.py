@@ -13,6 +13,8 @@ from testing.service.hosts import make_folder
 from testing.service.journal_disk import JournalDisk, why_none
 from testing.service.running import Service, clicks_of, eventually
 
+pytestmark = pytest.mark.slow
+
 CLICKS = 20
 
 
@@ -46,7 +48,7 @@ def parts_of(service: Service) -> tuple[int, Any]:
     return response.status, response.json()
 
 
-def check_unwritable(
+def assert_unwritable(
     service: Service, link: dict[str, Any], followed: int, before: dict[str, float], reason: str
 ) -> None:
     """Follow the link, which has been followed so often, and check what the operator sees."""
@@ -90,13 +92,13 @@ def test_a_read_only_journal_stops_neither_visitors_nor_counting_nor_metrics(
     assert before["shortener_journal_writable"] == 1
     assert before["shortener_clicks_to_database_total"] == 0
     disk.fail()
-    check_unwritable(service, link, CLICKS, before, "Read-only file system")
+    assert_unwritable(service, link, CLICKS, before, "Read-only file system")
     service.stop()
     disk.repair()
     # A start does not need to write to it either.
     disk.start(read_only=True)
     before = dict.fromkeys(before, 0.0)
-    check_unwritable(service, link, 2 * CLICKS, before, "Read-only file system")
+    assert_unwritable(service, link, 2 * CLICKS, before, "Read-only file system")
     service.stop()
     disk.start()
     eventually(service.is_healthy)
@@ -124,7 +126,7 @@ def test_a_full_journal_stops_neither_visitors_nor_counting_nor_metrics(
     while not is_diverted():
         follows += 1
     follows += 1
-    check_unwritable(service, link, follows, before, "No space left on device")
+    assert_unwritable(service, link, follows, before, "No space left on device")
     disk.free()
     follow(service, link, CLICKS)
     counted_once(service, link, follows + 2 * CLICKS)

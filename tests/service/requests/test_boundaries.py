@@ -12,11 +12,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
+import pytest
+
 from testing.service.clients.memory import status_and_location
 from testing.service.hosts import WorkerConnection, one_to_each_worker, two_hosts
 from testing.service.limits import LONG_TIMEOUTS
 from testing.service.moved_clock import MovedClock
 from testing.service.running import Service
+
+pytestmark = pytest.mark.slow
 
 WORKERS = 2
 BERLIN = ZoneInfo("Europe/Berlin")

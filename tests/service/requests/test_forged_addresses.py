@@ -17,6 +17,8 @@ from testing.service.running import Service
 from testing.visitors.forgeries import FORGERIES, forged, records
 from tests.service.requests.hostile_visitor import Visitor
 
+pytestmark = pytest.mark.slow
+
 VISITS = 1000
 LIMIT = 60
 PEER = "127.0.0.1"

@@ -9,6 +9,8 @@ import pytest
 from testing.service.clients.raw import send_raw
 from testing.service.running import Service
 
+pytestmark = pytest.mark.slow
+
 HOST = b"Host: 127.0.0.1"
 LENGTHS = (8 * 1024, 64 * 1024)
 

@@ -11,6 +11,8 @@ import pytest
 from testing.service.running import Service
 from tests.service.requests.hostile_visitor import Visitor
 
+pytestmark = pytest.mark.slow
+
 DESTINATION = "https://example.com/page?a=1#end"
 
 # Payloads as in public collections for open redirects: prefix, misleading host, suffix.

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import closing
 
+import pytest
+
 from testing.service.hosts import one_host
 from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Connection, eventually
+
+pytestmark = pytest.mark.slow
 
 DESTINATION = "https://example.com/page"
 

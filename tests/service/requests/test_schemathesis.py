@@ -12,6 +12,8 @@ from testing.service.hosts import SECRET_KEY
 from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Service
 
+pytestmark = pytest.mark.slow
+
 # Most requests are systematic, whatever the number of examples.
 SEED, EXAMPLES = 1, 10
 A_TWENTIETH = 34_000 // 20

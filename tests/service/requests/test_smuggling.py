@@ -9,6 +9,8 @@ import pytest
 from testing.adversary.ambiguous import AMBIGUOUS
 from testing.service.running import DEADLINE, Service
 
+pytestmark = pytest.mark.slow
+
 SECOND = b"GET /%s HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: curl/8\r\n\r\n"
 
 

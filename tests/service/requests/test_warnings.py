@@ -9,10 +9,12 @@ from contextlib import closing
 
 import pytest
 
-from common.host.unknown_hosts import HOSTS
+from redirects.unknown_hosts import HOSTS
 from testing.service.hosts import one_host
 from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Connection, Service
+
+pytestmark = pytest.mark.slow
 
 ROUNDS = 20
 

@@ -9,9 +9,13 @@ from contextlib import ExitStack
 from typing import Any
 from urllib.parse import quote
 
+import pytest
+
 from testing.service.hosts import SECRET_KEY
 from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import DEADLINE, Service
+
+pytestmark = pytest.mark.slow
 
 HOSTILE = [
     "plain\nforged line",

@@ -5,8 +5,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+import pytest
+
 from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Service, eventually
+
+pytestmark = pytest.mark.slow
 
 VISITOR = "203.0.113.77"
 

@@ -7,9 +7,13 @@ import shutil
 from collections.abc import Callable
 from contextlib import closing
 
+import pytest
+
 from testing.service.hosts import SECRET_KEY
 from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Connection, Service, eventually
+
+pytestmark = pytest.mark.slow
 
 REQUESTS = 300
 

@@ -24,6 +24,8 @@ from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Service, eventually
 from tests.service.secrets.all_features import use_every_feature
 
+pytestmark = pytest.mark.slow
+
 STRACE = shutil.which("strace", path=PATH)
 
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from testing.service.hosts import SECRET_KEY
 from testing.service.limits import LONG_TIMEOUTS
 from testing.service.postgresql.outages import database_server
 from testing.service.running import Service, eventually
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_service_with_a_statement_timeout_prepares_its_database_once_it_is_reachable(

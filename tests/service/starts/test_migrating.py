@@ -16,19 +16,20 @@ from testing.service import processes
 from testing.service.hosts import SECRET_KEY
 from testing.service.running import REPOSITORY, Service
 
+pytestmark = pytest.mark.slow
+
 PRELUDE = """
 import errno, os, signal
 from functools import partial
 import django
 django.setup()
-from shortener_project.running import migrating
-from shortener_project.running.preparation import prepare_database
-from shortener_project.running.termination import end_on_sigterm
+from shortener_project.running import preparation
+from shortener_project.running.commands import end_on_sigterm
 fork = os.fork
 """
 FAILURES = {
-    "exit status 1": "migrating.migrate = lambda: 1 / 0",
-    "killed by SIGKILL": "migrating.migrate = lambda: os.kill(os.getpid(), signal.SIGKILL)",
+    "exit status 1": "preparation.migrate = lambda: 1 / 0",
+    "killed by SIGKILL": "preparation.migrate = lambda: os.kill(os.getpid(), signal.SIGKILL)",
     "Resource temporarily unavailable": """
 def refuse():
     raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
@@ -36,7 +37,7 @@ os.fork = refuse
 """,
 }
 PREPARE = """
-prepare_database(run_migrations=partial(migrating.migrate_in_fork, lambda: None))
+preparation.prepare_database(run_migrations=partial(preparation.migrate_in_fork, lambda: None))
 print("prepared")
 """
 INTERRUPT = """
@@ -47,9 +48,9 @@ def fork_and_interrupt():
         os.kill(os.getpid(), signal.SIGTERM)
     return pid
 os.fork = fork_and_interrupt
-migrating.migrate = signal.pause
+preparation.migrate = signal.pause
 end_on_sigterm()
-migrating.migrate_in_fork(lambda: None)
+preparation.migrate_in_fork(lambda: None)
 """
 
 
@@ -96,8 +97,6 @@ def test_the_fork_has_none_of_the_sockets_of_the_service(
     url = make_empty_database()
     service = make_service(DATABASE_URL=url, SECRET_KEY=SECRET_KEY)
     with psycopg.connect(url) as holder, psycopg.connect(url, autocommit=True) as observer:
-        # A database with a table gets the migrations instead of the recorded schema.
-        observer.execute("CREATE TABLE existing ()")
         # The migration that creates this table waits for the end of the transaction.
         holder.execute("CREATE TABLE django_content_type ()")
         service.launch()

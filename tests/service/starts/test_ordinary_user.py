@@ -14,6 +14,8 @@ from testing.service import processes
 from testing.service.hosts import make_folder
 from testing.service.running import REPOSITORY, Service
 
+pytestmark = pytest.mark.slow
+
 
 def interpreters() -> Iterator[tuple[str, str]]:
     """Interpreters with the packages: this one, or the system's if another account cannot run this one."""

@@ -13,6 +13,8 @@ from testing.service.postgresql.fake_postgres import fake_postgres
 from testing.service.running import DEADLINE, Service
 from tests.service.starts.refusals import refusal
 
+pytestmark = pytest.mark.slow
+
 
 def test_port_conflict_is_reported_in_one_line_and_stops_the_database(
     service: Service, make_service: Callable[..., Service]

@@ -11,17 +11,17 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from shortener_project.recorded_schema.comparison import CASTS
-from shortener_project.recorded_schema.recording import dump, migrate
 from testing.polling import DEADLINE, eventually
 from testing.service.running import REPOSITORY
+
+pytestmark = pytest.mark.slow
 
 # Prints whether the migrations were loaded in this process.
 PREPARE = """
 import sys, django
 django.setup()
 from functools import partial
-from shortener_project.running.migrating import migrate_in_fork
+from shortener_project.running.preparation import migrate_in_fork
 from shortener_project.running.preparation import prepare_database
 fork = partial(migrate_in_fork, lambda: None)
 prepare_database(run_migrations={"fork": fork, "interrupted": lambda: None, "none": None}[sys.argv[1]])
@@ -61,22 +61,7 @@ def prepare(url: str, var_dir: Path, run_migrations: str) -> str:
     return output
 
 
-def test_the_recorded_schema_is_that_of_the_migrations(
-    make_empty_database: Callable[[], str], make_database: Callable[[], str]
-) -> None:
-    """If not, `make schema` records it again."""
-    migrated, recorded_now = make_empty_database(), make_empty_database()
-    migrate(migrated)
-    statements = dump(migrated)
-    with psycopg.connect(recorded_now) as database:
-        database.execute(statements, prepare=False)
-    recorded = dump(make_database())
-    assert recorded.splitlines() == dump(recorded_now).splitlines()
-    # A statement that the recording omits would be missing in both.
-    assert CASTS.sub("", recorded).splitlines() == CASTS.sub("", statements).splitlines()
-
-
-def test_a_start_on_an_empty_database_loads_no_migration(
+def test_a_start_on_an_empty_database_loads_migrations_only_in_the_fork(
     make_empty_database: Callable[[], str], make_database: Callable[[], str], tmp_path: Path
 ) -> None:
     url = make_empty_database()
@@ -88,21 +73,19 @@ def test_a_start_on_an_empty_database_loads_no_migration(
         assert database.execute("SELECT email FROM accounts_user").fetchall() == [("owner@localhost",)]
 
 
-def test_a_first_start_that_was_killed_leaves_the_database_empty(
+def test_a_first_start_that_was_killed_is_finished_by_the_next(
     make_empty_database: Callable[[], str], tmp_path: Path
 ) -> None:
     url = make_empty_database()
     with psycopg.connect(url) as holder, psycopg.connect(url, autocommit=True) as observer:
         ours = [[holder.info.backend_pid, observer.info.backend_pid]]
-        # The recorded schema, which creates this table as well, waits for the end of the transaction.
+        # The migration that creates this table as well waits for the end of the transaction.
         holder.execute("CREATE TABLE qrcodes_qrcode ()")
         with start(url, tmp_path, "fork") as killed:
             eventually(lambda: observer.execute(OTHER_SESSIONS, ours).fetchall() == [("Lock",)])
             killed.kill()
         holder.rollback()
         eventually(lambda: observer.execute(OTHER_SESSIONS, ours).fetchall() == [])
-        assert observer.execute(TABLES).fetchone() == (0,)
-
         assert prepare(url, tmp_path, "fork") == "False\n"
 
         assert observer.execute("SELECT count(*) FROM accounts_user").fetchone() == (1,)

@@ -19,6 +19,8 @@ from testing.service.running import DEADLINE, REPOSITORY, Service, eventually
 from tests.service.conftest import Installation
 from tests.service.starts.refusals import refusal
 
+pytestmark = pytest.mark.slow
+
 
 def paste_curl_line(output: str, **environment: str) -> Any:
     """The JSON response."""

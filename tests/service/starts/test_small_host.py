@@ -20,6 +20,8 @@ from testing.service.hosts import make_folder
 from testing.service.resident import members, peak_memory
 from testing.service.running import Connection, Response, Service, eventually
 
+pytestmark = pytest.mark.slow
+
 LIMIT_MIB = 400
 CALLS, LINKS_PER_CALL = 20, 500
 VISITORS = 4

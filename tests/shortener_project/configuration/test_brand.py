@@ -25,7 +25,7 @@ from common.colors import contrast, readable_on, text_on
 from dashboard.brand_style import stylesheet
 from dashboard.brand_style import url as brand_style_url
 from pages.style import style
-from shortener_project.configuration.brand import parse_color, parse_logo, parse_name
+from shortener_project.configuration.env import parse_brand_color, parse_brand_logo, parse_brand_name
 from testing.accounts.admin import Operator
 from testing.domains.domains import active_domain
 
@@ -45,21 +45,21 @@ def picture(kind: str = "PNG", size: tuple[int, int] = (64, 32)) -> bytes:
 def brand(settings: Settings, tmp_path: Path) -> None:
     file = tmp_path / "logo.png"
     file.write_bytes(picture())
-    settings.BRAND_NAME = parse_name(NAME)
-    settings.BRAND_LOGO = parse_logo(str(file))
-    settings.BRAND_COLOR = parse_color("#ffcc00")
+    settings.BRAND_NAME = parse_brand_name(NAME)
+    settings.BRAND_LOGO = parse_brand_logo(str(file))
+    settings.BRAND_COLOR = parse_brand_color("#ffcc00")
 
 
 @pytest.mark.parametrize("text", ["x" * 41, "a\nb", "a\u202eb", "\0"])
 def test_invalid_name_stops_the_start(text: str) -> None:
     with pytest.raises(ImproperlyConfigured, match=r"^BRAND_NAME must have at most 40 printable characters"):
-        parse_name(text)
+        parse_brand_name(text)
 
 
 @pytest.mark.parametrize("text", ["red", "#fff", "#12345G", "#1234567", "0B5FFF", "#0B5FFF;}"])
 def test_invalid_color_stops_the_start(text: str) -> None:
     with pytest.raises(ImproperlyConfigured, match=r"^BRAND_COLOR must be a hex colour such as #1A2B3C"):
-        parse_color(text)
+        parse_brand_color(text)
 
 
 @pytest.mark.parametrize(
@@ -76,20 +76,20 @@ def test_invalid_logo_stops_the_start(content: bytes, message: str, tmp_path: Pa
     file = tmp_path / "logo"
     file.write_bytes(content)
     with pytest.raises(ImproperlyConfigured) as error:
-        parse_logo(str(file))
+        parse_brand_logo(str(file))
     assert str(error.value) == f"BRAND_LOGO: {file} {message}"
 
 
 def test_missing_logo_stops_the_start(tmp_path: Path) -> None:
     with pytest.raises(ImproperlyConfigured) as error:
-        parse_logo(str(tmp_path / "none.png"))
+        parse_brand_logo(str(tmp_path / "none.png"))
     assert str(error.value) == f"BRAND_LOGO: cannot read {tmp_path}/none.png: No such file or directory."
-    assert parse_logo("") is None
+    assert parse_brand_logo("") is None
 
 
 def test_jpeg_logo_becomes_a_png(tmp_path: Path) -> None:
     (tmp_path / "logo.jpg").write_bytes(picture("JPEG"))
-    logo = parse_logo(str(tmp_path / "logo.jpg"))
+    logo = parse_brand_logo(str(tmp_path / "logo.jpg"))
     assert logo is not None
     assert logo.startswith(b"\x89PNG")
 

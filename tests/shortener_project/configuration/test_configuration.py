@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import inspect
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.conf import settings as django_settings
 from django.core.checks import run_checks
 
 from shortener_project.configuration import env
@@ -104,11 +104,8 @@ def test_only_the_table_calls_the_parsers() -> None:
     assert {reader for _, reader in called} == PARSERS
 
 
-def test_every_variable_of_the_table_is_read_by_the_settings_or_by_make() -> None:
-    readers = ("settings", "configuration/configured_database", "configuration/embedded_database")
-    settings = "".join((PROJECT / f"shortener_project/{name}.py").read_text() for name in readers)
-    assert NAMES - set(re.findall(r"variables\.([A-Z0-9_]+)\.read\(\)", settings)) == {"VENV"}
-    assert re.search(r"^VENV \?= \.venv$", (PROJECT / "Makefile").read_text(), re.MULTILINE)
+def test_every_variable_of_the_table_is_a_setting() -> None:
+    assert [name for name in sorted(NAMES) if not hasattr(django_settings, name)] == []
 
 
 def test_the_defaults_on_the_page_are_those_in_force(monkeypatch: pytest.MonkeyPatch) -> None:

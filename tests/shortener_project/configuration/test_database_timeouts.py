@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from shortener_project.configuration.database_timeouts import set_command_timeouts
+from shortener_project.configuration.database import set_command_timeouts
 
 NAMES = ("IDLE_TRANSACTION_TIMEOUT_MS", "LOCK_TIMEOUT_MS", "STATEMENT_TIMEOUT_MS")
 

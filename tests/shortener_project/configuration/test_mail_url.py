@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from shortener_project.configuration.mail import parse_mail_url
+from shortener_project.configuration.env import parse_mail_url
 
 SMTP = "django.core.mail.backends.smtp.EmailBackend"
 

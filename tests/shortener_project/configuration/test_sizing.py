@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from local_postgres.memory import MB, available_mb
-from local_postgres.sizing import settings_for
-from shortener_project.configuration import process_variables
+from local_postgres.sizing import MB, available_mb, settings_for
+from shortener_project.configuration import variables
 
 MACHINE = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // MB
 UNLIMITED_V1 = "9223372036854771712"
@@ -93,15 +92,15 @@ def test_the_documented_sizes_are_those_in_force(label: str, memory: int) -> Non
 
 def sizes() -> tuple[int, int, int]:
     return (
-        process_variables.WEB_CONCURRENCY.read(),
-        process_variables.API_CONCURRENCY.read(),
-        process_variables.DESTINATIONS_MB.read(),
+        variables.WEB_CONCURRENCY.read(),
+        variables.API_CONCURRENCY.read(),
+        variables.DESTINATIONS_MB.read(),
     )
 
 
 def test_a_small_host_has_one_worker_of_each_kind_and_small_caches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SMALL", "yes")
-    assert sizes() == (1, 1, min(MACHINE, process_variables.SMALL_MB) // 16)
+    assert sizes() == (1, 1, min(MACHINE, variables.SMALL_MB) // 16)
 
 
 def test_the_operator_can_override_the_sizes_of_a_small_host(monkeypatch: pytest.MonkeyPatch) -> None:

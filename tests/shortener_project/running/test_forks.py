@@ -66,7 +66,7 @@ def test_a_fork_has_the_database_timeouts_of_its_command(tmp_path: Path) -> None
 RENAME = """
 import sys
 from pathlib import Path
-from common.host.process_names import rename
+from common.host.processes import rename
 rename(sys.argv[1] * int(sys.argv[2]))
 print(Path("/proc/self/cmdline").read_bytes().rstrip(b"\\0"))
 print(b"KEPT=yes" in Path("/proc/self/environ").read_bytes().split(b"\\0"))

@@ -14,7 +14,7 @@ from testing.service.running import DEADLINE, REPOSITORY
 PROGRAM = """
 import os, signal, sys, threading
 from shortener_project.running.preloading import preloading
-from shortener_project.running.termination import end_on_sigterm
+from shortener_project.running.commands import end_on_sigterm
 
 end_on_sigterm()
 waits, is_interrupted, has_left = threading.Event(), threading.Event(), threading.Event()

@@ -11,7 +11,7 @@ from testing.service.running import DEADLINE, REPOSITORY
 BEGINNING = """
 import os, signal, sys, time, weakref
 number = signal.SIGTERM
-from shortener_project.running.termination import end_on_sigterm
+from shortener_project.running.commands import end_on_sigterm
 end_on_sigterm()
 class Leaf:
     pass

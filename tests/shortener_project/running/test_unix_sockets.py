@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from shortener_project.running.unix_sockets import bind_unix, refuse_live_socket
+from shortener_project.running.listeners import bind_unix, refuse_live_socket
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from django.db import connection
 from django.test import Client
 from prometheus_client.parser import text_string_to_metric_families
 
-from common.host.internal_listener import INTERNAL
+from common.http.client_address import INTERNAL
 
 
 @pytest.fixture

@@ -13,12 +13,12 @@ from pytest_django import Settings
 
 from analytics.journal.writer import journal
 from common.host import state
-from shortener_project.web import readiness
+from shortener_project.web import views
 from testing.cases import for_each
 from testing.visitors.browsers import browser as browser
 from tests.shortener_project.web.scraping import inside, out_of_reach
 
-ALL_OK = dict.fromkeys([part.name for part in readiness.PARTS], "ok")
+ALL_OK = dict.fromkeys([part.name for part in views.PARTS], "ok")
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ def test_without_the_database_the_parts_that_need_it_are_unknown(operator: Clien
     states = response.json()
     assert response.status_code == 503
     assert states.pop("database").startswith("the database does not respond: connection ")
-    unknown = {part.name: "unknown without the database" for part in readiness.PARTS if part.needs_database}
+    unknown = {part.name: "unknown without the database" for part in views.PARTS if part.needs_database}
     assert states == {"status": "unavailable", "changes": "ok", "journal": "ok"} | unknown
 
 

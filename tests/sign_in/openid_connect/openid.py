@@ -14,7 +14,7 @@ from django.core.cache import cache
 from django.test import Client
 from pytest_django import Settings
 
-from shortener_project.configuration.django_settings.sign_in import provider_settings
+from shortener_project.configuration.sign_in import provider_settings
 from testing.polling import DEADLINE
 from testing.sign_in.oidc import server
 from testing.sign_in.oidc.running import Provider, provider

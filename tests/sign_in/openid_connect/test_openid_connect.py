@@ -35,7 +35,7 @@ from tests.sign_in.openid_connect.openid import ADA, at_provider, log_in, provid
 from tests.sign_in.openid_connect.openid import issuer as issuer
 from tests.sign_in.openid_connect.openid import running as running
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from tests.sign_in.openid_connect.openid import ADA, at_provider, log_in
 from tests.sign_in.openid_connect.openid import issuer as issuer
 from tests.sign_in.openid_connect.openid import running as running
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 
 def reason(response: Any) -> str:

@@ -10,19 +10,19 @@ from django.core.exceptions import ImproperlyConfigured
 from pytest_django import Settings
 
 from accounts.services import NewAccount
-from shortener_project.configuration.django_settings.sign_in import (
+from shortener_project.configuration.env import MailServer
+from shortener_project.configuration.sign_in import (
     check_provider_options,
     provider_settings,
     sign_in_settings,
 )
-from shortener_project.configuration.mail import MailServer
 from testing.accounts.accounts import PASSWORD
 from testing.settings_module import refusal
 from testing.sign_in.oidc.running import provider
 from testing.sign_in.pages import browser, logged_in_as
 from tests.sign_in.openid_connect.openid import ADA, log_in, use
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 
 def test_an_issuer_may_end_in_a_slash(settings: Settings) -> None:

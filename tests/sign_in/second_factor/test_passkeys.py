@@ -14,7 +14,7 @@ from pytest_django import Settings
 
 from accounts.models import User
 from accounts.services import NewAccount, create_account, set_active
-from sign_in.passkey_forms import COPIED, MAX_PASSKEYS, NOT_ACCEPTED
+from sign_in.forms import COPIED, MAX_PASSKEYS, NOT_ACCEPTED
 from testing.accounts.accounts import PASSWORD
 from testing.cases import for_each
 from testing.sign_in.pages import browser, logged_in

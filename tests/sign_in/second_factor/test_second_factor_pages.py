@@ -12,7 +12,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts.models import User
-from accounts.second_factor.codes import FAILURES_IN_A_ROW
+from accounts.second_factor import FAILURES_IN_A_ROW
 from accounts.services import NewAccount
 from testing.accounts.accounts import PASSWORD, bearer_client
 from testing.accounts.accounts import log_in as api_log_in

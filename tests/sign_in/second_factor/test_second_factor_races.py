@@ -14,7 +14,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts.services import NewAccount
-from sign_in.passkey_forms import MAX_PASSKEYS
+from sign_in.forms import MAX_PASSKEYS
 from testing.accounts.accounts import PASSWORD
 from testing.connections import is_a_connection_blocked
 from testing.polling import eventually

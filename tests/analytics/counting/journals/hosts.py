@@ -27,7 +27,7 @@ from analytics.journal.records import BRANCH_SHIFT, Record, decode, encode, fram
 from analytics.journal.writer import Journal
 from analytics.models import Kind
 from analytics.pipeline_models import DeadLetter, PendingRecord, Segment
-from common.http.destination_url import canonical_destination
+from common.http.urls import canonical_destination
 from links.services import create_link
 from testing.analytics.branches import branch, set_branches
 
@@ -174,7 +174,7 @@ class Host:
                 waiting |= {decode(payload).time for payload, _ in frames}
         return waiting
 
-    def check(self) -> None:
+    def assert_counted_once(self) -> None:
         counted = self.counted()
         assert [moment for moment, times in counted.items() if times > 1] == []
         assert set(counted) | self.waiting() == set(self.redirected) - self.lost

@@ -23,6 +23,8 @@ from testing.proof.verdict import Verdict, judge
 from testing.proof.writers import write_apart, write_on_failing_disk
 from testing.service.running import eventually
 
+pytestmark = pytest.mark.slow
+
 # Of this database only: other tests use the same server.
 WAITING_SESSIONS = (
     "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
@@ -48,14 +50,14 @@ def segments(stage: Stage) -> set[uuid.UUID]:
     return {uuid.UUID(path.stem) for path in stage.site.clicks_dir.glob("*.segment")}
 
 
-def check(verdict: Verdict) -> None:
+def assert_counted_once(verdict: Verdict) -> None:
     assert verdict.problems == [], str(verdict)
     assert verdict.redirected + verdict.dropped > 0
 
 
 @pytest.mark.parametrize("point", POINTS)
 def test_killed_drainer_counts_every_click_once(stage: Stage, point: str) -> None:
-    check(journal_faults.drainer_killed_at(stage, point, 1))
+    assert_counted_once(journal_faults.drainer_killed_at(stage, point, 1))
 
 
 def test_verdict_detects_lost_and_double_counted_clicks(stage: Stage) -> None:
@@ -83,35 +85,35 @@ def test_verdict_detects_lost_and_double_counted_clicks(stage: Stage) -> None:
 
 
 def test_concurrent_drainers_count_every_click_once(stage: Stage) -> None:
-    check(journal_faults.drainers_at_once(stage, 2))
+    assert_counted_once(journal_faults.drainers_at_once(stage, 2))
 
 
 def test_commit_of_unknown_outcome_counts_every_click_once(stage: Stage) -> None:
-    check(journal_faults.commit_unknown(stage, 5))
+    assert_counted_once(journal_faults.commit_unknown(stage, 5))
 
 
 def test_full_journal_disk_diverts_clicks_to_the_database(stage: Stage) -> None:
-    check(disk_faults.journal_full(stage, 60, reachable=True))
+    assert_counted_once(disk_faults.journal_full(stage, 60, reachable=True))
 
 
 def test_clicks_without_journal_and_database_are_counted_as_dropped(stage: Stage) -> None:
-    check(disk_faults.journal_full(stage, 60, reachable=False))
+    assert_counted_once(disk_faults.journal_full(stage, 60, reachable=False))
 
 
 def test_failing_disk_loses_no_click_that_another_segment_holds(stage: Stage) -> None:
-    check(disk_faults.disk_fails(stage, 6))
+    assert_counted_once(disk_faults.disk_fails(stage, 6))
 
 
 def test_every_click_behind_flipped_bits_is_counted_once(stage: Stage) -> None:
-    check(damage.flipped_bits(stage, 4))
+    assert_counted_once(damage.flipped_bits(stage, 4))
 
 
 def test_restored_database_counts_the_clicks_left_in_the_journal(stage: Stage) -> None:
-    check(restore_faults.database_restored(stage, 2))
+    assert_counted_once(restore_faults.database_restored(stage, 2))
 
 
 def test_more_segments_than_open_files_are_counted(stage: Stage) -> None:
-    check(disk_faults.many_segments(stage, 500))
+    assert_counted_once(disk_faults.many_segments(stage, 500))
 
 
 def test_drainer_killed_while_reading_rewritten_records_loses_no_click(
@@ -131,4 +133,4 @@ def test_drainer_killed_while_reading_rewritten_records_loses_no_click(
         dying.rollback()
     assert children.end_of(drainer) == 0
     stage.drain_all()
-    check(judge("", 1, stage.site, log))
+    assert_counted_once(judge("", 1, stage.site, log))

@@ -39,7 +39,7 @@ def test_every_acknowledged_record_is_pending_or_counted_once(
         host = Host(Path(folder), link)
         for step in script:
             host.run(*step)
-            host.check()
+            host.assert_counted_once()
         for which in (0, 1):
             host.end(which)
         host.drain_all()

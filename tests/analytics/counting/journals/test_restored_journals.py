@@ -38,7 +38,7 @@ def test_restore_keeps_every_record_of_the_database_or_the_journal(
         host = Host(Path(folder), link)
         for step in script:
             host.run(*step)
-            host.check()
+            host.assert_counted_once()
         for which in (0, 1):
             host.end(which)
         host.drain_all()

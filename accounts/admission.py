@@ -1,0 +1,149 @@
+"""Admission to work that occupies a thread for a while: limits of concurrent calls, and a short, fair queue."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from threading import BoundedSemaphore, Event, Lock
+
+from django.db import Error
+
+from accounts.models import User
+from common.errors import ServiceError, TooManyAttempts
+from limits.rates import acquire_lease, release_lease
+
+PER_ACCOUNT = 2
+# Keeps one of a worker's four threads free for other requests, and bounds the worker's memory.
+PER_PROCESS = 3
+# A call whose worker was killed counts for this long. Every call finishes sooner.
+LEASE_SECONDS = 120
+_RETRY_SECONDS = 2
+
+PROCESS_SLOTS = BoundedSemaphore(PER_PROCESS)
+
+
+class TooManyAtOnce(TooManyAttempts):
+    code = "too_many_at_once"
+    message = "Too many calls of this kind are running. Try again when one of them has finished."
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(_RETRY_SECONDS, limit=limit, window=_RETRY_SECONDS)
+
+
+# For the OpenAPI description.
+TOO_MANY_CALLS = TooManyAtOnce(PER_ACCOUNT)
+
+
+@contextmanager
+def costly_call(user: User) -> Iterator[None]:
+    """Raises TooManyAtOnce without waiting. Enter it outside any transaction."""
+    if not PROCESS_SLOTS.acquire(blocking=False):
+        raise TooManyAtOnce(PER_PROCESS)
+    try:
+        lease = acquire_lease(f"costly calls of {user.pk}", limit=PER_ACCOUNT, seconds=LEASE_SECONDS)
+        if lease is None:
+            raise TooManyAtOnce(PER_ACCOUNT)
+        try:
+            yield
+        finally:
+            # If the database is unavailable, the lease expires.
+            with suppress(Error):
+                release_lease(lease)
+    finally:
+        PROCESS_SLOTS.release()
+
+
+# The callers that were admitted last. A queue is short, so only the last few matter.
+_REMEMBERED = 4096
+
+
+class _Waiter:
+    def __init__(self, caller: str) -> None:
+        self.caller = caller
+        self.is_admitted = False
+        # Set once it is admitted or has lost its place.
+        self.decided = Event()
+
+
+class Admission:
+    """Admits ``at_once`` calls in this process. ``waiting`` more wait, one of each caller.
+
+    A caller is a network or an account. The next place goes to the waiting caller whose last admission is the longest
+    ago. In a full queue, a new caller takes the place of the one that was admitted most recently, unless that is the
+    new one. So callers that come again and again delay each other, but keep nobody else out.
+    """
+
+    def __init__(
+        self, at_once: int, waiting: int, *, seconds: float, refusal: Callable[[], ServiceError] | None = None
+    ) -> None:
+        """``seconds``: the longest wait. ``refusal`` replaces TooManyAtOnce."""
+        self.at_once = at_once
+        self.places = waiting
+        self.seconds = seconds
+        self._refusal = refusal or (lambda: TooManyAtOnce(at_once))
+        self._running = 0
+        self._waiting: list[_Waiter] = []
+        # The number of each caller's last admission.
+        self._admitted: OrderedDict[str, int] = OrderedDict()
+        self._admissions = 0
+        self._lock = Lock()
+
+    @contextmanager
+    def admit(self, caller: str) -> Iterator[None]:
+        """Raises TooManyAtOnce if the caller gets no place in the queue, or loses it, or waits for too long."""
+        waiter = self._enter(caller)
+        if waiter is not None:
+            waiter.decided.wait(self.seconds)
+            with self._lock:
+                if not waiter.is_admitted:
+                    if waiter in self._waiting:
+                        self._waiting.remove(waiter)
+                    raise self._refusal()
+        try:
+            yield
+        finally:
+            self._leave()
+
+    def _enter(self, caller: str) -> _Waiter | None:
+        """Returns the caller's place in the queue, or None if the caller is admitted at once."""
+        with self._lock:
+            if self._running < self.at_once:
+                self._start(caller)
+                return None
+            if any(waiter.caller == caller for waiter in self._waiting):
+                raise self._refusal()
+            if len(self._waiting) >= self.places:
+                self._make_room_for(caller)
+            waiter = _Waiter(caller)
+            self._waiting.append(waiter)
+            return waiter
+
+    def _make_room_for(self, caller: str) -> None:
+        last = max(self._waiting, key=self._last_admission, default=None)
+        if last is None or self._last_admission(last) <= self._admitted.get(caller, 0):
+            raise self._refusal()
+        self._waiting.remove(last)
+        last.decided.set()
+
+    def _leave(self) -> None:
+        with self._lock:
+            self._running -= 1
+            if self._waiting:
+                # Of several, the first in the list has waited the longest.
+                waiter = min(self._waiting, key=self._last_admission)
+                self._waiting.remove(waiter)
+                self._start(waiter.caller)
+                waiter.is_admitted = True
+                waiter.decided.set()
+
+    def _start(self, caller: str) -> None:
+        self._running += 1
+        self._admissions += 1
+        self._admitted[caller] = self._admissions
+        self._admitted.move_to_end(caller)
+        if len(self._admitted) > _REMEMBERED:
+            self._admitted.popitem(last=False)
+
+    def _last_admission(self, waiter: _Waiter) -> int:
+        return self._admitted.get(waiter.caller, 0)

@@ -1,1 +1,0 @@
-"""Credentials: API `keys`, `tokens`, password `hashers`, and `hashing`, which limits concurrent hashes."""

@@ -1,1 +1,0 @@
-"""The API for a user's own account: name, password and sessions. `services` changes them, and `views` is the API."""

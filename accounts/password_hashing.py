@@ -1,0 +1,61 @@
+"""Hashing of passwords, and admission to it: a hash takes tens of milliseconds and occupies its thread."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import BoundedSemaphore
+
+from django.conf import settings
+from django.contrib.auth.hashers import Argon2PasswordHasher
+
+from accounts.admission import Admission
+from common.http.client_address import customer_network
+from limits.rates import spend_request
+
+# Per process. Bounds the memory, and leaves CPU time for the other threads.
+AT_ONCE = 2
+_slots = BoundedSemaphore(AT_ONCE)
+
+
+class Argon2(Argon2PasswordHasher):
+    """Argon2id with OWASP's first recommendation (19 MiB, two passes, one lane).
+
+    Django's own parameters take 100 MiB and several times as long for each login, so a flood of logins would become
+    an outage. `accounts.password_hashing` keeps the number of waiting threads small.
+    """
+
+    time_cost = 2
+    memory_cost = 19 * 1024
+    parallelism = 1
+
+    def encode(self, password: str, salt: str) -> str:
+        with _slots:
+            return super().encode(password, salt)
+
+    def verify(self, password: str, encoded: str) -> bool:
+        with _slots:
+            return super().verify(password, encoded)
+
+
+# A hash is a matter of milliseconds; a longer wait means that the machine or the database is overloaded.
+WAIT_SECONDS = 5
+
+# Separate, so that visitors of links cannot keep anybody from logging in. A worker has four threads, and neither can
+# occupy all of them.
+account_hashing = Admission(2, 1, seconds=WAIT_SECONDS)
+link_hashing = Admission(1, 1, seconds=WAIT_SECONDS)
+
+
+@contextmanager
+def admit_network(admission: Admission, address: str) -> Iterator[None]:
+    """Raises TooManyRequests or TooManyAtOnce. ``address`` is the client's.
+
+    Counts right passwords, too: their hashes cost the same.
+    """
+    network = customer_network(address)
+    if limit := settings.RATE_LIMIT_PASSWORDS:
+        kind = "accounts" if admission is account_hashing else "links"
+        spend_request(f"passwords of {kind} from {network}", limit)
+    with admission.admit(f"network {network}"):
+        yield

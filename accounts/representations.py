@@ -1,0 +1,158 @@
+"""The JSON objects of accounts, their sessions, and workspaces as their members see them."""
+
+from __future__ import annotations
+
+from django.conf import settings
+
+from accounts.caps import storage_limit, stored_bytes
+from accounts.models import Session, User
+from accounts.rights import Plan, Role, allows_custom_domains, links_per_month, requests_per_minute
+from accounts.second_factor import has_second_factor
+from accounts.workspaces.selectors import memberships_of
+from common.openapi.responses import (
+    Representation,
+    choice,
+    flag,
+    identifier,
+    moment,
+    number,
+    public_id,
+    text,
+)
+
+_UNLIMITED = "Null: no limit."
+
+limits_of_plan = Representation(
+    "AccountLimits",
+    number(
+        "requestsPerMinute",
+        lambda plan: requests_per_minute(plan) or None,
+        600,
+        f"API requests. {_UNLIMITED}",
+        allow_null=True,
+    ),
+    number(
+        "linksPerMonth",
+        lambda plan: links_per_month(plan) or None,
+        1000,
+        f"Links that can be created in a calendar month. {_UNLIMITED}",
+        allow_null=True,
+    ),
+    number(
+        "domains",
+        lambda plan: settings.DOMAINS_PER_ACCOUNT or None if allows_custom_domains(plan) else 0,
+        0,
+        f"Custom domains. {_UNLIMITED}",
+        allow_null=True,
+    ),
+    number(
+        "qrCodes",
+        lambda plan: settings.QR_CODES_PER_ACCOUNT or None,
+        100_000,
+        f"QR codes. {_UNLIMITED}",
+        allow_null=True,
+    ),
+    number(
+        "storedBytes",
+        lambda plan: storage_limit(plan) or None,
+        5_000_000_000,
+        f"Bytes of links and QR codes. {_UNLIMITED}",
+        allow_null=True,
+    ),
+)
+
+
+WORKSPACE_ID = "01a1fa86-5c3e-7f10-8d44-6a2b9c0e7f81"
+_TOKEN = "k3TzP9qXw7Jd2mVbN5rLcF8sHgYt4uAeZ1oQi6pKxDs"  # noqa: S105 # an example
+
+workspace_summary = Representation(
+    "WorkspaceSummary",
+    identifier("_id", "workspace.public_id", WORKSPACE_ID),
+    text("name", "workspace.name", "Marketing"),
+    flag(
+        "isPersonal",
+        "workspace.is_personal",
+        False,
+        "Whether it is the account's own, without other members.",
+    ),
+    choice("role", "role", Role.values, Role.OWNER.value, "Your role."),
+)
+workspace_object = Representation(
+    "Workspace",
+    *workspace_summary.fields,
+    choice("plan", "workspace.plan", Plan.values, Plan.PRO.value),
+    limits_of_plan.nested("limits", lambda member: limits_of_plan(member.workspace.plan)),
+    moment("createdAt", "workspace.created_at", "2026-01-05T09:30:00Z"),
+)
+read_workspace_object = Representation(
+    "WorkspaceWithUsage",
+    *workspace_object.fields,
+    number(
+        "storedBytes",
+        lambda member: stored_bytes(member.workspace),
+        48_213_700,
+        "What its links and QR codes take: their texts and logos, and a fixed part for each. Deleted links count "
+        "until they can no longer be brought back.",
+    ),
+)
+member_object = Representation(
+    "Member",
+    identifier("_id", "user.public_id", "01a1fa86-3c5e-7d21-9f0a-4b6c8d2e1f35"),
+    text("email", "user.email", "ada@example.com"),
+    text("firstName", "user.first_name", "Ada"),
+    text("lastName", "user.last_name", "Lovelace"),
+    choice("role", "role", Role.values, Role.OWNER.value),
+    moment("joinedAt", "created_at", "2026-01-05T09:30:00Z"),
+)
+invitation_object = Representation(
+    "Invitation",
+    public_id("01a1fa86-9e2a-7b53-a1c7-3d8f5b0e6a42"),
+    text("email", "email", "grace@example.com", "The account that can accept it. Empty: any account."),
+    choice("role", "role", Role.values, Role.EDITOR.value),
+    moment("createdAt", "created_at", "2026-01-05T09:30:00Z"),
+    moment("expiresAt", "expires_at", "2026-01-12T09:30:00Z"),
+)
+new_invitation = Representation(
+    "NewInvitation",
+    *invitation_object.fields,
+    text(
+        "token", None, _TOKEN, "Shown once. The recipient accepts with POST /api/invitations/{token}/accept."
+    ),
+)
+
+
+def _limits(user: User) -> dict[str, object]:
+    return limits_of_plan(user.plan)
+
+
+def _workspaces(user: User) -> list[dict[str, object]]:
+    return [workspace_summary(member) for member in memberships_of(user)]
+
+
+own_account = Representation(
+    "Account",
+    public_id("01a1fa86-3c5e-7d21-9f0a-4b6c8d2e1f35"),
+    text("email", "email", "ada@example.com"),
+    text("firstName", "first_name", "Ada"),
+    text("lastName", "last_name", "Lovelace"),
+    choice("plan", "plan", Plan.values, Plan.FREE.value),
+    limits_of_plan.nested("limits", _limits),
+    workspace_summary.listed("workspaces", _workspaces),
+    flag("isStaff", "is_staff", False, "Whether the account may open the admin."),
+    flag("hasTwoFactors", has_second_factor, False, "Whether a login needs `otp` as well as the password."),
+)
+
+
+def listed_session(session: Session, current: int) -> dict[str, object]:
+    return {**session_object(session), "isCurrent": session.pk == current}
+
+
+session_object = Representation(
+    "Session",
+    public_id("01a1fa86-7b1d-7c44-8e52-0d9f3a6b5c17"),
+    moment("createdAt", "created_at", "2026-01-05T09:30:00Z"),
+    moment("lastUsedAt", "last_used_at", "2026-01-06T17:02:00Z", help_text="Exact to a minute."),
+    moment("expiresAt", "expires_at", "2026-02-04T09:30:00Z"),
+    text("userAgent", "user_agent", "Mozilla/5.0 (X11; Linux x86_64)", "Of the login. May be empty."),
+    flag("isCurrent", None, True, "Whether this request's token belongs to the session."),
+)

@@ -1,0 +1,165 @@
+"""What all operations of the description share: headers, and hooks that add what drf-spectacular omits."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from drf_spectacular.utils import OpenApiParameter
+
+
+def _header(description: str, kind: str = "integer", *, required: bool = False) -> dict[str, Any]:
+    header: dict[str, Any] = {"description": description, "schema": {"type": kind}}
+    return {**header, "required": True} if required else header
+
+
+_RATE_LIMIT = {
+    "RateLimit-Limit": _header("The limit that the caller is closest to."),
+    "RateLimit-Remaining": _header("Requests left within this limit."),
+    "RateLimit-Reset": _header("Seconds until the limit resets."),
+    "RateLimit-Policy": _header("The limit and its window in seconds, such as `600;w=60`.", "string"),
+}
+_RETRY_AFTER = {"Retry-After": _header("Seconds to wait before the next attempt.", required=True)}
+_BY_STATUS = {
+    "401": {"WWW-Authenticate": _header("How to authenticate.", "string", required=True)},
+    "429": _RETRY_AFTER,
+    "503": _RETRY_AFTER,
+}
+_REPLAYED = {
+    "Idempotent-Replayed": _header("`true` if this is the stored response of an earlier request.", "string")
+}
+_APPLIED = {
+    "Preference-Applied": _header("`handling=strict` if the request preferred it and was read.", "string")
+}
+_ETAG = {
+    "ETag": _header(
+        "The version of the object, for `If-Match`. It ignores counters.", "string", required=True
+    )
+}
+_ALL = {
+    name: header
+    for headers in (_RATE_LIMIT, *_BY_STATUS.values(), _REPLAYED, _APPLIED, _ETAG)
+    for name, header in headers.items()
+}
+
+IDEMPOTENCY_KEY = OpenApiParameter(
+    "Idempotency-Key",
+    {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]([ -~]*[!-~])?$"},
+    OpenApiParameter.HEADER,
+    description="A name for this request, unique in the account, such as a random UUID. Repeating the request with the"
+    " same key within 24 hours has no further effect and returns the first response. Only success uses the key up.",
+)
+
+IF_MATCH = OpenApiParameter(
+    "If-Match",
+    # Without an example: generated requests would send it, and the service would refuse them.
+    str,
+    OpenApiParameter.HEADER,
+    description="The `ETag` of a read or of an update. If the object has changed since, nothing is changed, and the"
+    " response is 412.",
+)
+# An extension that marks operations whose response has an `ETag`.
+HAS_ETAG = "x-has-etag"
+
+WORKSPACE = OpenApiParameter(
+    "X-Workspace",
+    {"type": "string", "format": "uuid"},
+    OpenApiParameter.HEADER,
+    description="The `_id` of the workspace in which to act. Without it, the account acts in its personal one.",
+)
+
+
+PREFER = OpenApiParameter(
+    "Prefer",
+    # Without an example: generated requests would send it beside unknown fields.
+    str,
+    OpenApiParameter.HEADER,
+    description="`handling=strict` refuses every unknown field and parameter (RFC 7240). Otherwise, those that look"
+    " like a known one are refused, and the others are ignored and listed in `warnings`.",
+)
+
+
+def share_headers(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """Define each header once. A hook, because drf-spectacular does not support header components."""
+    for methods in result["paths"].values():
+        for operation in methods.values():
+            parameters = {parameter["name"] for parameter in operation.get("parameters", ())}
+            has_etag = operation.pop(HAS_ETAG, False)
+            for status, response in operation["responses"].items():
+                if "content" not in response:
+                    # The API does not send this response.
+                    continue
+                names = {**_RATE_LIMIT, **_BY_STATUS.get(status, {})}
+                if status in ("200", "201", "400"):
+                    names |= _APPLIED
+                if IDEMPOTENCY_KEY.name in parameters and status in ("200", "201"):
+                    names |= _REPLAYED
+                if has_etag and status == "200":
+                    names |= _ETAG
+                response["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+    result["components"]["headers"] = _ALL
+    return result
+
+
+class NextOperations(NamedTuple):
+    """OpenAPI links: operations that take the created object as a parameter or as a key of their body.
+
+    ``pointer`` is the object's place in the response. The mappings give the name of the parameter or key by operation.
+    """
+
+    pointer: str
+    parameters: Mapping[str, str]
+    bodies: Mapping[str, str] = {}
+
+
+# Keyed by operation.
+NEXT_OPERATIONS: dict[str, NextOperations] = {}
+
+
+def declare_security_of_all(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """Declare the security of every operation. An empty list means that the operation needs no credential."""
+    for operation in _operations(result):
+        operation.setdefault("security", [])
+    return result
+
+
+def link_operations(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """Add the OpenAPI links of operations that create an object."""
+    for operation in _operations(result):
+        if (next_operations := NEXT_OPERATIONS.get(operation["operationId"])) is not None:
+            operation["responses"]["201"]["links"] = _links(next_operations)
+    return result
+
+
+def describe_defaults(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """State the defaults of request fields in their descriptions.
+
+    With ``default``, openapi-typescript and other generators make a field required. Defaults of parameters stay.
+    """
+    for schema in result["components"]["schemas"].values():
+        for field in schema.get("properties", {}).values():
+            if "default" in field:
+                default = field.pop("default")
+                text = default if isinstance(default, str) else json.dumps(default)
+                field["description"] = f"{field.get('description', '')} Default: `{text}`.".lstrip()
+    return result
+
+
+def _operations(result: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for methods in result["paths"].values():
+        yield from methods.values()
+
+
+def _links(next_operations: NextOperations) -> dict[str, Any]:
+    created = f"$response.body#{next_operations.pointer}"
+    return {
+        **{
+            name: {"operationId": name, "parameters": {parameter: created}}
+            for name, parameter in next_operations.parameters.items()
+        },
+        **{
+            name: {"operationId": name, "requestBody": {key: created}}
+            for name, key in next_operations.bodies.items()
+        },
+    }

@@ -1,0 +1,114 @@
+"""What a successful call of an action returns, declared once: for the response and for its OpenAPI description.
+
+Responses can have the version of an object as an entity tag, which is the condition of an update (RFC 9110, 8.8.3 and
+13.1.1). A version is the time of the object's last change. Writers make it strictly increasing. It does not include
+counters, such as clicks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime, timedelta
+from functools import wraps
+from typing import Any, NamedTuple
+
+from django.utils.http import parse_etags
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from common.errors import ServiceError
+from common.openapi.responses import Field, Representation
+from common.rest.envelope import ok
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+# At most 14 digits, because datetime ends with the year 9999.
+_TAG = re.compile(r'"([0-9a-f]{1,14})"')
+
+
+class BadIfMatch(ServiceError):
+    code = "bad_if_match"
+    message = "If-Match must be the ETag of a response, with its quotes."
+
+
+def with_etag(response: Response, version: datetime) -> Response:
+    response["ETag"] = f'"{(version - _EPOCH) // _MICROSECOND:x}"'
+    return response
+
+
+def required_versions(request: Request) -> list[datetime] | None:
+    """The versions that ``If-Match`` allows. None: any. Tags that are weak or unknown allow none.
+
+    Raises BadIfMatch if the header has no tag.
+    """
+    header: str | None = request.META.get("HTTP_IF_MATCH")
+    if header is None or header.strip() == "*":
+        return None
+    tags = parse_etags(header)
+    if not tags:
+        raise BadIfMatch
+    matches = map(_TAG.fullmatch, tags)
+    return [_EPOCH + int(match[1], 16) * _MICROSECOND for match in matches if match is not None]
+
+
+Shape = Representation | list[Representation] | Field
+
+
+class Returned(NamedTuple):
+    """``beside`` are the response's keys next to ``data``."""
+
+    status: int
+    message: str | None
+    data: tuple[Field, ...]
+    beside: tuple[Field, ...]
+    has_etag: bool
+
+
+def returns(
+    status: int,
+    message: str | None = None,
+    *,
+    fields: Iterable[Field] = (),
+    beside: Iterable[Field] = (),
+    has_etag: bool = False,
+    **data: Shape,
+) -> Callable[[Callable[..., Any]], Callable[..., Response]]:
+    """Decorator of an action of a view, which returns the values of the response as a dict, or raises.
+
+        @returns(201, "URL created successfully.", url=created_link, domain=link_domain)
+
+    Each keyword, such as ``url``, is a key of ``data`` with an object; in brackets, it is a list of them. ``fields``
+    are further keys of ``data``, and ``beside`` keys next to it. A ``message`` in the dict replaces the declared one,
+    which is then an example. With ``has_etag``, the action returns the dict and the version of the object. A finished
+    response stays as it is.
+    """
+    described = (*fields, *(_field(name, shape) for name, shape in data.items()))
+    returned = Returned(status, message, described, tuple(beside), has_etag)
+    names = [field.name for field in returned.beside]
+
+    def decorate(action: Callable[..., Any]) -> Callable[..., Response]:
+        @wraps(action)
+        def respond(view: Any, request: Request, *args: Any, **kwargs: Any) -> Response:
+            values = action(view, request, *args, **kwargs)
+            if isinstance(values, Response):
+                return values
+            if has_etag:
+                values, version = values
+            if values is None:
+                return ok(message=message, status=status)
+            said = values.pop("message", message)
+            beside_data = {name: values.pop(name) for name in names}
+            response = ok(values or None, said, status=status, **beside_data)
+            return with_etag(response, version) if has_etag else response
+
+        respond.returned = returned  # type: ignore[attr-defined] # read by `common.openapi.operations`
+        return respond
+
+    return decorate
+
+
+def _field(name: str, shape: Shape) -> Field:
+    if isinstance(shape, Field):
+        return shape._replace(name=name)
+    return shape[0].listed(name) if isinstance(shape, list) else shape.nested(name)

@@ -1,0 +1,244 @@
+"""Verifies the DNS records of a domain: proof of ownership (TXT) and its address, with the problem of each record."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+from ipaddress import ip_address, ip_network
+from math import ceil
+from threading import BoundedSemaphore
+from typing import NamedTuple
+
+from django.conf import settings
+
+from common.errors import TooManyAttempts
+from domains.models import Domain
+from domains.names import CHALLENGE, is_apex, registered_domain
+from domains.resolver import DEADLINE_SECONDS, Answer, Lookup, Outcome
+
+
+class DnsRecord(NamedTuple):
+    type: str
+    name: str
+    value: str
+
+
+def challenge_record(domain: Domain) -> DnsRecord:
+    return DnsRecord("TXT", f"{CHALLENGE}.{domain.host}", domain.token)
+
+
+def address_records(domain: Domain) -> list[DnsRecord]:
+    if requires_addresses(domain.host):
+        return [
+            DnsRecord("AAAA" if ":" in address else "A", domain.host, address) for address in edge_addresses()
+        ]
+    return [DnsRecord("CNAME", domain.host, settings.BASE_HOST)]
+
+
+def required_records(domain: Domain) -> list[DnsRecord]:
+    return [challenge_record(domain), *address_records(domain)]
+
+
+def edge_addresses() -> list[str]:
+    """The service's IP addresses. If BASE_HOST is an IP address, it is the default."""
+    if settings.EDGE_ADDRESSES or not _base_is_address():
+        return list(settings.EDGE_ADDRESSES)
+    return [settings.BASE_HOST.strip("[]")]
+
+
+def requires_addresses(host: str) -> bool:
+    """Whether the name needs A/AAAA records: a CNAME cannot exist at an apex or point to an IP address."""
+    return _base_is_address() or bool(settings.EDGE_ADDRESSES and is_apex(host))
+
+
+def _base_is_address() -> bool:
+    try:
+        ipaddress.ip_address(settings.BASE_HOST.strip("[]"))
+    except ValueError:
+        return False
+    return True
+
+
+class Problem(Enum):
+    MISSING = "missing"
+    WRONG_VALUE = "wrong_value"
+    ALIAS = "alias"
+    PROXIED = "proxied"
+    CNAME_AT_APEX = "cname_at_apex"
+    CNAME_LOOP = "cname_loop"
+    NO_SUCH_DOMAIN = "no_such_domain"
+    TIMED_OUT = "timed_out"
+    RESOLVER_FAILED = "resolver_failed"
+    TOO_LARGE = "too_large"
+
+
+_ADVICE = {
+    Problem.MISSING: "The record is missing: add it",
+    Problem.WRONG_VALUE: "The record has another value than the expected one: change it",
+    Problem.ALIAS: "A CNAME, perhaps a wildcard's, answers for this name: add the TXT record itself",
+    Problem.PROXIED: "The name is proxied by a CDN: switch the proxy off for this record",
+    Problem.CNAME_AT_APEX: "A CNAME at an apex hides the domain's other records: enter the addresses instead",
+    Problem.CNAME_LOOP: "The CNAME chain has a loop or is too long: point the name directly to the expected value",
+    Problem.NO_SUCH_DOMAIN: "The domain {registered} does not exist in DNS: check its spelling and registration",
+    Problem.TIMED_OUT: "The resolver timed out: try again, and check the domain's name servers if it happens again",
+    Problem.RESOLVER_FAILED: "The resolver failed ({detail}): check the domain's name servers and DNSSEC",
+    Problem.TOO_LARGE: "The answers are larger than 64 KB: remove the records that are not needed",
+}
+
+
+def advice(problem: Problem, name: str, answer: Answer) -> str:
+    sentence = _ADVICE[problem].format(registered=registered_domain(name), detail=answer.detail)
+    if answer.is_definite and answer.ttl:
+        return (
+            f"{sentence}; if you have just done so, the old answer is still cached for {answer.ttl} seconds."
+        )
+    return f"{sentence}."
+
+
+_CDN_NETWORKS = [
+    ip_network(network)
+    for network in (
+        *("173.245.48.0/20", "103.21.244.0/22", "103.22.200.0/22", "103.31.4.0/22", "141.101.64.0/18"),
+        *("108.162.192.0/18", "190.93.240.0/20", "188.114.96.0/20", "197.234.240.0/22", "198.41.128.0/17"),
+        *("162.158.0.0/15", "104.16.0.0/13", "104.24.0.0/14", "172.64.0.0/13", "131.0.72.0/22"),
+        *("2400:cb00::/32", "2606:4700::/32", "2803:f800::/32", "2405:b500::/32", "2405:8100::/32"),
+        *("2a06:98c0::/29", "2c0f:f248::/32"),
+    )
+]
+_CDN_NAMES = (
+    *(".cdn.cloudflare.net", ".cloudfront.net", ".fastly.net", ".edgekey.net", ".edgesuite.net"),
+    *(".akamaiedge.net", ".azureedge.net", ".azurefd.net", ".b-cdn.net"),
+)
+
+
+def is_proxied(addresses: Iterable[str], cnames: Iterable[str]) -> bool:
+    return any(name.endswith(_CDN_NAMES) for name in cnames) or any(
+        ip_address(address) in network for address in addresses for network in _CDN_NETWORKS
+    )
+
+
+# At most this many of a worker's threads wait for DNS, so that the others keep serving requests.
+MAX_CONCURRENT_CHECKS = 2
+CHECK_SLOTS = BoundedSemaphore(MAX_CONCURRENT_CHECKS)
+# How long a check waits for a slot.
+SLOT_SECONDS = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One required record: the expected values, the DNS answer and the problem, if any."""
+
+    type: str
+    name: str
+    expected: list[str]
+    answer: Answer
+    problem: Problem | None
+
+    @property
+    def is_definite(self) -> bool:
+        return self.problem is None or self.answer.is_definite
+
+
+def examine(domain: Domain) -> list[Check]:
+    """Check a domain's records. Raises TooManyAttempts if too many checks are running.
+
+    It takes up to three seconds, so no transaction may be open.
+    """
+    if not CHECK_SLOTS.acquire(timeout=SLOT_SECONDS):
+        seconds = ceil(DEADLINE_SECONDS)
+        raise TooManyAttempts(seconds, limit=MAX_CONCURRENT_CHECKS, window=seconds)
+    try:
+        [checks] = examine_all([domain])
+        return checks
+    finally:
+        CHECK_SLOTS.release()
+
+
+def examine_all(domains: Iterable[Domain]) -> list[list[Check]]:
+    """Check all domains concurrently, with a deadline of three seconds for each."""
+
+    async def check_all() -> list[list[Check]]:
+        return await asyncio.gather(*(_examine(domain) for domain in domains))
+
+    return asyncio.run(check_all())
+
+
+async def _examine(domain: Domain) -> list[Check]:
+    lookup = Lookup()
+    answer, address = await asyncio.gather(
+        lookup.query(challenge_record(domain).name, "TXT"), _address(domain, lookup)
+    )
+    missing = address.answer.outcome is Outcome.NO_NAME and address.problem is Problem.NO_SUCH_DOMAIN
+    return [_challenge(domain, answer, domain_is_missing=missing), address]
+
+
+def _challenge(domain: Domain, answer: Answer, *, domain_is_missing: bool) -> Check:
+    record = challenge_record(domain)
+    if answer.cnames:
+        # Possibly a wildcard. Somebody else may control the target of the CNAME, so its records prove nothing.
+        problem: Problem | None = Problem.CNAME_LOOP if answer.outcome is Outcome.LOOP else Problem.ALIAS
+    elif answer.outcome is Outcome.FOUND:
+        problem = None if record.value in answer.values else Problem.WRONG_VALUE
+    else:
+        problem = Problem.NO_SUCH_DOMAIN if domain_is_missing and answer.is_definite else _failure(answer)
+    return Check(record.type, record.name, [record.value], answer, problem)
+
+
+async def _address(domain: Domain, lookup: Lookup) -> Check:
+    records = address_records(domain)
+    kinds = "/".join(sorted({record.type for record in records}))
+    expected = [record.value for record in records]
+    answer = await lookup.follow_cnames(domain.host, settings.BASE_HOST)
+    needs_addresses = requires_addresses(domain.host)
+    is_correct = answer.outcome is Outcome.FOUND and answer.cnames[-1] == settings.BASE_HOST
+    if is_correct:
+        problem = Problem.CNAME_AT_APEX if needs_addresses else None
+        return Check(kinds, domain.host, expected, answer, problem)
+    if not answer.is_definite or answer.outcome is Outcome.LOOP:
+        return Check(kinds, domain.host, expected, answer, _failure(answer))
+
+    addresses = await _addresses_of(domain.host, lookup)
+    if not addresses.is_definite:
+        return Check(kinds, domain.host, expected, addresses, _failure(addresses))
+    if addresses.values and set(addresses.values) <= set(edge_addresses()):
+        # Some providers flatten a CNAME: they return its addresses instead.
+        return Check(kinds, domain.host, expected, addresses, None)
+    shown = answer if answer.cnames else addresses
+    problem = _wrong_address(domain.host, answer, addresses)
+    return Check(kinds, domain.host, expected, shown, problem)
+
+
+async def _addresses_of(host: str, lookup: Lookup) -> Answer:
+    """Query A and AAAA records. A name may have only one of the two types."""
+    ipv4, ipv6 = await asyncio.gather(lookup.query(host, "A"), lookup.query(host, "AAAA"))
+    if not (ipv4.is_definite and ipv6.is_definite):
+        return ipv6 if ipv4.is_definite else ipv4
+    either = ipv4 if ipv4.values or not ipv6.values else ipv6
+    return Answer(
+        either.outcome, either.resolver, ipv4.values + ipv6.values, either.cnames, either.ttl, either.zone
+    )
+
+
+def _wrong_address(host: str, path: Answer, addresses: Answer) -> Problem:
+    if is_proxied(addresses.values, path.cnames):
+        return Problem.PROXIED
+    if path.cnames or addresses.values:
+        return Problem.WRONG_VALUE
+    registered = registered_domain(host)
+    zone = path.zone
+    exists = zone is not None and (zone == registered or zone.endswith(f".{registered}"))
+    if path.outcome is Outcome.NO_NAME and not exists:
+        return Problem.NO_SUCH_DOMAIN
+    return Problem.MISSING
+
+
+def _failure(answer: Answer) -> Problem:
+    return {
+        Outcome.TIMED_OUT: Problem.TIMED_OUT,
+        Outcome.FAILED: Problem.RESOLVER_FAILED,
+        Outcome.TOO_LARGE: Problem.TOO_LARGE,
+        Outcome.LOOP: Problem.CNAME_LOOP,
+    }.get(answer.outcome, Problem.MISSING)

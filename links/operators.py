@@ -1,0 +1,192 @@
+"""Links for operators: finds them, says what visitors see, stops single ones, and counts what a ban would stop.
+
+Every query uses an index, however many links exist, or stops at a limit.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import OperationalError, connection, transaction
+from django.db.models import BooleanField, Case, Func, QuerySet, TextField, When
+from django.db.models.expressions import RawSQL
+
+from accounts.models import Workspace
+from bans.selectors import Affected
+from common.host import cache_versions
+from common.ids import parse_public_id
+from domains.models import DomainStatus
+from links.availability import Closed, State, closed_by
+from links.listing.searches import FETCH_LIMIT, REACH, selective_part
+from links.models import Link, LinkBan
+from links.selectors import fetch, totals
+
+# The index on codes begins with the domain, so the query looks up the code on every domain.
+_BY_CODE = """
+SELECT link_id FROM links_code WHERE code = %(text)s AND domain_id IS NULL AND link_id IS NOT NULL
+UNION
+SELECT c.link_id FROM domains_domain d JOIN links_code c ON c.domain_id = d.id
+WHERE c.code = %(text)s AND c.link_id IS NOT NULL
+"""
+# The newest links of each workspace that the account owns: sorting all of them would read every link.
+_BY_OWNER = """
+SELECT s.link_id FROM accounts_user u JOIN accounts_member m ON m.user_id = u.id AND m.role = 'owner',
+LATERAL (
+    SELECT link_id, created_at FROM links_searchable
+    WHERE owner_id = m.workspace_id ORDER BY created_at DESC, link_id DESC LIMIT %(limit)s
+) s
+WHERE u.email = lower(%(text)s) ORDER BY s.created_at DESC, s.link_id DESC LIMIT %(limit)s
+"""
+# Scan the newest links for a common text. Look up a rare text in the search index, across all owners.
+_BY_CONTENT = """
+WITH near AS MATERIALIZED (
+    SELECT s.link_id FROM (SELECT * FROM links_searchable ORDER BY link_id DESC LIMIT %(reach)s) s
+    WHERE strpos(s.content, lower(%(text)s)) > 0 LIMIT %(limit)s
+)
+SELECT link_id FROM near WHERE (SELECT count(*) FROM near) = %(limit)s
+UNION ALL
+SELECT link_id FROM (
+    SELECT s.link_id FROM links_searchable s
+    WHERE links_keys(s.owner_id, links_period(s.created_at), s.is_active, s.tag_keys, s.content)
+            @@ links_hint('{}'::text[], '{}'::text[], lower(%(term)s))
+        AND strpos(s.content, lower(%(text)s)) > 0
+    LIMIT %(limit)s
+) everything WHERE (SELECT count(*) FROM near) < %(limit)s
+"""
+# The narrow copy has a partial index on inactive links.
+_INACTIVE = "SELECT link_id FROM links_searchable WHERE NOT is_active ORDER BY link_id DESC LIMIT 10000"
+_SHORTEST = 3
+
+
+def ids_of_links(text: str) -> list[int]:
+    """Primary keys of the links with this id or code. Several domains may use the same code."""
+    identifier = parse_public_id(text)
+    if identifier is not None:
+        return list(Link.objects.filter(public_id=identifier).values_list("pk", flat=True))
+    return [link_id for (link_id,) in fetch(_BY_CODE, {"text": text})]
+
+
+def find_links(links: QuerySet[Link], text: str) -> QuerySet[Link]:
+    """Filter by an id, a whole current or former code, an owner's e-mail, or part of a destination or title.
+
+    A search by part returns at most ``FETCH_LIMIT`` links.
+    """
+    values = {"text": text, "term": selective_part(text), "limit": FETCH_LIMIT, "reach": REACH}
+    link_ids = ids_of_links(text)
+    if "@" in text:
+        link_ids += [link_id for (link_id,) in fetch(_BY_OWNER, values)]
+    elif len(text) >= _SHORTEST:
+        link_ids += [link_id for (link_id,) in fetch(_BY_CONTENT, values)]
+    return links.filter(pk__in=link_ids)
+
+
+def inactive_links(links: QuerySet[Link]) -> QuerySet[Link]:
+    """The newest links that their owners deactivated."""
+    return links.filter(pk__in=RawSQL(_INACTIVE, []))  # noqa: S611 # a constant
+
+
+def with_bans(links: QuerySet[Link]) -> QuerySet[Link]:
+    """Annotate ``banned``: whether a ban applies to the link, its owner or one of its destinations.
+
+    Also annotate ``ban_reason``: "legal" or "other" for a banned link, otherwise None.
+    """
+    subjects = ("pk", "owner", "destination", "other_destinations")
+    banned = Func(*subjects, function="links_is_banned", output_field=BooleanField())
+    reason = Func(*subjects, function="links_ban_reason", output_field=TextField())
+    return links.annotate(banned=banned).annotate(ban_reason=Case(When(banned=True, then=reason)))
+
+
+_STATES = {
+    None: "active",
+    Closed.LEGAL: "banned (legal)",
+    Closed.BANNED: "banned",
+    Closed.DISABLED: "switched off",
+    Closed.NOT_STARTED: "not started",
+    Closed.EXPIRED: "expired",
+    Closed.LIMIT_REACHED: "used up",
+}
+
+
+def visitor_state(link: Link, now: datetime) -> str:
+    """Why the link is closed to every visitor, in words of the operators' lists; "active" if it is open.
+
+    Requires ``ban_reason`` of `links.operators.with_bans`, and the joined counter and domain.
+    """
+    is_served = link.domain is None or link.domain.status == DomainStatus.ACTIVE
+    state = State(
+        ban_reason=link.ban_reason,  # type: ignore[attr-defined] # annotated
+        is_active=link.is_active and is_served,
+        starts_at=link.starts_at,
+        expires_at=link.expires_at,
+        max_clicks=link.max_clicks,
+        clicks=link.counter.clicks,
+    )
+    closed = closed_by(state, now)
+    if closed is Closed.DISABLED and link.is_active:
+        return "domain not active"
+    return _STATES[closed]
+
+
+def ban_link(*, link: Link, reason: str = "") -> LinkBan:
+    """Deactivate a link so that its owner cannot reactivate it. Returns the existing ban if there is one."""
+    ban, _ = LinkBan.objects.get_or_create(link=link, defaults={"reason": reason})
+    cache_versions.bump_all()
+    return ban
+
+
+def lift_ban(*, ban: LinkBan) -> None:
+    LinkBan.objects.filter(pk=ban.pk).delete()
+    cache_versions.bump_all()
+
+
+# An operator needs the magnitude, not the exact number.
+COUNT_LIMIT = 1_000
+# Less than the time limit of statements in requests.
+COUNT_MILLISECONDS = 1_500
+_QUERY_CANCELED = "57014"
+# As in `links.operators`: scan the newest links for a common host, and look up a rare one in the search
+# index, which has parts of the content as its keys.
+_TO_HOST = """EXISTS (
+    SELECT FROM unnest(l.other_destinations || l.destination) url WHERE %(host)s = ANY(bans_hosts_of(url))
+)"""
+_OF_HOST = f"""
+WITH near AS MATERIALIZED (
+    SELECT s.link_id, s.owner_id FROM (SELECT * FROM links_searchable ORDER BY link_id DESC LIMIT %(reach)s) s
+    JOIN links_link l ON l.id = s.link_id
+    WHERE strpos(s.content, %(host)s) > 0 AND {_TO_HOST}
+    LIMIT %(limit)s + 1
+), blocked AS (
+    SELECT owner_id FROM near WHERE (SELECT count(*) FROM near) > %(limit)s
+    UNION ALL
+    SELECT owner_id FROM (
+        SELECT s.owner_id FROM links_searchable s JOIN links_link l ON l.id = s.link_id
+        WHERE links_keys(s.owner_id, links_period(s.created_at), s.is_active, s.tag_keys, s.content)
+                @@ links_hint('{{}}'::text[], '{{}}'::text[], %(term)s)
+            AND strpos(s.content, %(host)s) > 0 AND {_TO_HOST}
+        LIMIT %(limit)s + 1
+    ) everything WHERE (SELECT count(*) FROM near) <= %(limit)s
+)
+SELECT count(*), count(DISTINCT owner_id) FROM blocked
+"""  # noqa: S608 # composed of constants
+
+
+def affected_by_host(host: str) -> Affected | None:
+    """The links that can lead to a canonical host or the hosts below it, at most ``COUNT_LIMIT``.
+
+    None if counting takes too long. Does not count links to the IPv6 form of an IPv4 address, which the ban includes,
+    because the index contains the text of the URL. Call it outside any transaction.
+    """
+    values = {"host": host, "term": selective_part(host), "limit": COUNT_LIMIT, "reach": REACH}
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(f"SET LOCAL statement_timeout = {COUNT_MILLISECONDS}")
+            [(links, accounts)] = fetch(_OF_HOST, values)
+    except OperationalError as error:
+        if getattr(error.__cause__, "sqlstate", None) != _QUERY_CANCELED:
+            raise
+        return None
+    return Affected(min(links, COUNT_LIMIT), accounts, is_complete=links <= COUNT_LIMIT)
+
+
+def affected_by_account(owner: Workspace) -> Affected:
+    return Affected(totals(owner).links, 1)
