@@ -14,6 +14,7 @@ from django.db import connection, transaction
 
 from analytics.counting.tables.binary_copy import copy_rows
 from analytics.counting.tables.enrichment import Facts
+from common.database import prepared_cursor
 
 MINUTE = 60_000_000
 WEEK = 7 * 24 * 60 * MINUTE
@@ -26,6 +27,7 @@ _ROWS = (
 )
 _ROW = Struct(">hiq" + "ii" * 7 + "ihi?i?")
 _READ = "SELECT text, number FROM analytics_clicktext WHERE week = %s LIMIT %s"
+_CHECK = "SELECT text FROM analytics_clicktext WHERE week = %s AND number = %s"
 _ADD = "INSERT INTO analytics_clicktext (week, text) SELECT %s, unnest(%s::text[]) RETURNING text, number"
 
 
@@ -34,35 +36,49 @@ class ClickTexts:
 
     def __init__(self) -> None:
         self._weeks: dict[int, dict[str, int]] = {}
+        # The text with the highest number of each week: a database that was restored from an older dump lacks it.
+        self._latest: dict[int, tuple[int, str]] = {}
 
     def clear(self) -> None:
         self._weeks.clear()
+        self._latest.clear()
 
     def numbers(self, week: int, texts: Iterable[str]) -> Mapping[str, int]:
         """Numbers of these texts, added in the caller's transaction if they are missing. Empty text has 0."""
-        known = self._weeks.get(week)
-        with connection.cursor() as cursor:
-            if known is None:
-                cursor.execute(_READ, [week, MAX_TEXTS])
-                known = dict(cursor.fetchall())
-                self._keep(week, known)
-            numbers = {text: known[text] for text in texts if text in known}
-            missing = [text for text in texts if text and text not in known]
-            if missing:
+        known = self._known(week)
+        numbers = {text: known[text] for text in texts if text in known}
+        missing = [text for text in texts if text and text not in known]
+        if missing:
+            with connection.cursor() as cursor:
                 cursor.execute(_ADD, [week, missing])
                 added = dict(cursor.fetchall())
-                numbers |= added
-                transaction.on_commit(partial(self._keep, week, added))
+            numbers |= added
+            transaction.on_commit(partial(self._keep, week, added))
         numbers[""] = 0
         return numbers
+
+    def _known(self, week: int) -> Mapping[str, int]:
+        with prepared_cursor() as cursor:
+            if week in self._latest:
+                number, text = self._latest[week]
+                cursor.execute(_CHECK, [week, number])
+                if cursor.fetchall() != [(text,)]:
+                    self.clear()
+            if week not in self._weeks:
+                cursor.execute(_READ, [week, MAX_TEXTS])
+                self._keep(week, dict(cursor.fetchall()))
+        return self._weeks.get(week, {})
 
     def _keep(self, week: int, numbers: Mapping[str, int]) -> None:
         """Keep the two latest weeks: the texts of older ones may be deleted while they are known here."""
         known = self._weeks.setdefault(week, {})
-        if len(known) + len(numbers) <= 2 * MAX_TEXTS:
+        if numbers and len(known) + len(numbers) <= 2 * MAX_TEXTS:
             known |= numbers
+            latest = max((number, text) for text, number in numbers.items())
+            self._latest[week] = max(latest, self._latest.get(week, latest))
         for old in sorted(self._weeks)[:-2]:
             del self._weeks[old]
+            self._latest.pop(old, None)
 
 
 def copy_clicks(
