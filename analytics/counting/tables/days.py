@@ -128,7 +128,7 @@ def add_days(days: Days, others: Counts, slot: int, closed: date | None) -> None
             copy_rows("batch_counts", counts)
             cursor.execute(_ADD_BUSY_DAYS, [slot])
             if closed is not None:
-                parameters = {"slot": slot, "closed": closed}
+                parameters: dict[str, int | date] = {"slot": slot, "closed": closed}
                 cursor.execute(_ADD_MONTHS, parameters)
                 cursor.execute(_ADD_LIFE, parameters)
 
@@ -146,23 +146,18 @@ def _write(number: int, links: list[int], days: Days, slot: int) -> list[bytes]:
             added = days[link_id, number]
             row = rows.get(link_id)
             if row is None:
-                text = pack_counts(added.counts)
-                if len(text) > MAX_COUNTS:
+                text = _short(added.counts)
+                if text is None:
                     counts += _counts(link_id, number, added.counts)
-                    text = None
                 new.append(_new_row(link_id, number, slot, added, text))
                 continue
-            clicks, unique_clicks, quarter, quarters, text = row
-            if text is not None:
-                merged = unpack_counts(text)
-                for key, value in added.counts.items():
-                    merged[key] = merged.get(key, 0) + value
-                text = pack_counts(merged)
-                if len(text) > MAX_COUNTS:
-                    counts += _counts(link_id, number, merged)
-                    text = None
-            else:
-                counts += _counts(link_id, number, added.counts)
+            clicks, unique_clicks, quarter, quarters, stored = row
+            merged = {} if stored is None else unpack_counts(stored)
+            for key, value in added.counts.items():
+                merged[key] = merged.get(key, 0) + value
+            text = None if stored is None else _short(merged)
+            if text is None:
+                counts += _counts(link_id, number, merged)
             changed.append(
                 (
                     link_id,
@@ -177,6 +172,12 @@ def _write(number: int, links: list[int], days: Days, slot: int) -> list[bytes]:
     if new:
         copy_rows(_NEW_ROWS, new)
     return counts
+
+
+def _short(counts: Mapping[str, int]) -> str | None:
+    """The packed counts; None if they need rows of their own."""
+    text = pack_counts(counts)
+    return text if len(text) <= MAX_COUNTS else None
 
 
 def pack_counts(counts: Mapping[str, int]) -> str:
