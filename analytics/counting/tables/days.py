@@ -15,6 +15,7 @@ from struct import Struct
 
 from django.db import connection
 
+from analytics.counting.tables.arrays import array
 from analytics.counting.tables.binary_copy import copy_rows
 from analytics.counting.tables.month_counts import add_late_months
 from analytics.counting.tables.salts import EPOCH, date_of
@@ -140,7 +141,7 @@ def _write(number: int, links: list[int], days: Days, slot: int) -> list[bytes]:
     changed: list[tuple[int, int, int, str | None, str | None]] = []
     day = date_of(number)
     with prepared_cursor() as cursor:
-        cursor.execute(_READ, [links, day, slot])
+        cursor.execute(_READ, [array(links), day, slot])
         rows = {row[0]: row[1:] for row in cursor.fetchall()}
         for link_id in links:
             added = days[link_id, number]
@@ -168,7 +169,8 @@ def _write(number: int, links: list[int], days: Days, slot: int) -> list[bytes]:
                 )
             )
         if changed:
-            cursor.execute(_UPDATE, [*map(list, zip(*changed, strict=True)), day, slot])
+            *numbers, merged_quarters, texts = zip(*changed, strict=True)
+            cursor.execute(_UPDATE, [*map(array, numbers), list(merged_quarters), list(texts), day, slot])
     if new:
         copy_rows(_NEW_ROWS, new)
     return counts
