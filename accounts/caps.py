@@ -43,7 +43,7 @@ def sharing_workspaces(owner: Workspace) -> list[int]:
     """The workspaces that have their limits together with this one, which is one of them.
 
     A team on the plan of the account that owns it shares the limits of that account. See the SQL functions in
-    `accounts.migrations.0009_shared_limits`.
+    accounts/migrations/sql/shared_limits.sql.
     """
     with connection.cursor() as cursor:
         cursor.execute(_SHARING, [owner.pk])

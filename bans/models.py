@@ -23,10 +23,12 @@ class Ban(models.Model):
         help_text="Canonical destination host. The ban includes its subdomains.",
         db_comment="Banned host with its subdomains; null: a ban of a workspace.",
     )
+    # The SQL of the migration creates this constraint, with ON DELETE CASCADE.
     owner = models.OneToOneField(
         Workspace,
         on_delete=models.CASCADE,
         related_name="ban",
+        db_constraint=False,
         null=True,
         blank=True,
         help_text="Blocks all links of the workspace. To block sign-in, disable the account, too.",

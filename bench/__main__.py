@@ -38,9 +38,6 @@ BENCHMARKS = {
     "unknown-ids": Program("bench.unknown_ids", "Whether response times reveal ids of other workspaces"),
     "observing": Program("bench.observing", "The cost of metrics and logging"),
     "slow-clients": Program("bench.slow_clients", "Redirects beside slow and stalled clients"),
-    "workspace-migration": Program(
-        "bench.workspace_migration", "The migration of a million links to workspaces, in use"
-    ),
     "memory": Program("bench.memory", "Memory of all processes, and the time to start; ARGS=--small"),
     "small-host": Program("bench.small_host", "10,000 links on one core, within 400 MB"),
 }

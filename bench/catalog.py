@@ -59,7 +59,6 @@ SUBJECTS: dict[str, dict[str, str]] = {
         "bulk-import": "Importing 100,000 links into an installation with a million, and the dry run of it",
         "bulk-export-csv": "Exporting 1,000,000 links as CSV",
         "bulk-export-jsonl": "Exporting 1,000,000 links as JSON lines",
-        "workspace-migration": "Migration of 1,000,000 links to workspaces, and the longest redirect meanwhile",
     },
     "Clicks and reports": {
         "clicks-capture": "Recording a click: the part of a redirect that waits for the journal",

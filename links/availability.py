@@ -1,7 +1,7 @@
 """Whether visitors may follow a link now, whoever they are: the answer in Python.
 
-`closed_by` answers before a visit and in the operators' lists. `links_closed_by` (links/migrations/sql/0006) is the
-same answer in SQL, for the claims of clicks, which must decide and count in one statement.
+`closed_by` answers before a visit and in the operators' lists. `links_closed_by` (links/migrations/sql/claims.sql) is
+the same answer in SQL, for the claims of clicks, which must decide and count in one statement.
 """
 
 from __future__ import annotations

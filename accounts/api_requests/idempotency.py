@@ -228,7 +228,7 @@ def _lock(key: Key) -> None:
 def _key(name: str, request: Request) -> Key:
     # Not orjson: it rejects numbers with too many digits. Sort the keys: their order is irrelevant.
     body = json.dumps(request.data, sort_keys=True, separators=(",", ":"))
-    # A personal workspace adds nothing, so responses that were stored before workspaces existed remain valid.
+    # A personal workspace adds nothing: requests need not name it.
     caller = cast(Caller, request.auth)
     workspace = caller.workspace
     named = "" if workspace is None or workspace.is_personal else f" {workspace.public_id}"

@@ -16,9 +16,8 @@ INVITATION_DAYS = 7
 class Workspace(models.Model):
     """The owner of links, domains, QR codes and quotas: an account's personal one, or that of a team.
 
-    A trigger creates the personal workspace with the account. Both have the same number and the same public id, so the
-    rows that an account owned before workspaces existed kept their owner. Teams take their numbers from the sequence
-    of the accounts, so no team has the number of an account.
+    A trigger creates the personal workspace with the account. Both have the same number and the same public id. Teams
+    take their numbers from the sequence of the accounts, so no team has the number of an account.
     """
 
     id = models.BigIntegerField(

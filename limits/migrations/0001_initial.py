@@ -1,14 +1,7 @@
 import django.contrib.postgres.fields
 from django.db import migrations, models
 
-# Requests and wrong passwords write to these tables all the time, and a crash makes the rows worthless. Unlogged tables
-# need no write-ahead log. Every request updates a row of limits_requestcount: free space on each page allows HOT updates.
-STORAGE = """
-ALTER TABLE limits_attemptlog SET UNLOGGED;
-ALTER TABLE limits_knownnetwork SET UNLOGGED;
-ALTER TABLE limits_requestcount SET UNLOGGED;
-ALTER TABLE limits_requestcount SET (fillfactor = 50);
-"""
+from common.migrations import CreateModels, run_sql_files
 
 
 class Migration(migrations.Migration):
@@ -18,30 +11,42 @@ class Migration(migrations.Migration):
     dependencies = []
 
     operations = [
-        migrations.CreateModel(
-            name="AttemptLog",
-            fields=[
-                ("subject", models.BinaryField(max_length=32, primary_key=True, serialize=False, db_comment='Keyed digest of the subject.')),
-                ("attempts", django.contrib.postgres.fields.ArrayField(base_field=models.DateTimeField(), size=None, db_comment='Their times, oldest first.')),
-            ],
-            options={'db_table_comment': 'Recent attempts and running calls of each subject. Unlogged.'},
+        CreateModels(
+            migrations.CreateModel(
+                name='AttemptLog',
+                fields=[
+                    ('subject', models.BinaryField(db_comment='Keyed digest of the subject.', max_length=32, primary_key=True, serialize=False)),
+                    ('attempts', django.contrib.postgres.fields.ArrayField(base_field=models.DateTimeField(), db_comment='Their times, oldest first.', size=None)),
+                ],
+                options={
+                    'db_table_comment': 'Recent attempts and running calls of each subject. Unlogged.',
+                },
+            ),
+            migrations.CreateModel(
+                name='RequestCount',
+                fields=[
+                    ('subject', models.BinaryField(db_comment='Id of an account, or keyed digest of a network.', max_length=32, primary_key=True, serialize=False)),
+                    ('started', models.DateTimeField(db_comment='Start of the minute.')),
+                    ('requests', models.IntegerField(db_comment='Requests since then.')),
+                ],
+                options={
+                    'db_table_comment': 'Requests of each subject in its current minute. Unlogged.',
+                },
+            ),
+            migrations.CreateModel(
+                name='KnownNetwork',
+                fields=[
+                    ('subject', models.BinaryField(db_comment='Keyed digest of network and secret.', max_length=32, primary_key=True, serialize=False)),
+                    ('until', models.DateTimeField(db_comment='When the network is forgotten.', db_index=True)),
+                ],
+                options={
+                    'db_table_comment': 'Networks from which a secret was entered correctly. Unlogged.',
+                },
+            ),
         ),
-        migrations.CreateModel(
-            name="RequestCount",
-            fields=[
-                ("subject", models.BinaryField(max_length=32, primary_key=True, serialize=False, db_comment='Id of an account, or keyed digest of a network.')),
-                ("started", models.DateTimeField(db_comment='Start of the minute.')),
-                ("requests", models.IntegerField(db_comment='Requests since then.')),
-            ],
-            options={'db_table_comment': 'Requests of each subject in its current minute. Unlogged.'},
+        # In this order: a later file may use the functions of an earlier one.
+        run_sql_files(
+            __file__,
+            'storage.sql',
         ),
-        migrations.CreateModel(
-            name="KnownNetwork",
-            fields=[
-                ("subject", models.BinaryField(max_length=32, primary_key=True, serialize=False, db_comment='Keyed digest of network and secret.')),
-                ("until", models.DateTimeField(db_index=True, db_comment='When the network is forgotten.')),
-            ],
-            options={'db_table_comment': 'Networks from which a secret was entered correctly. Unlogged.'},
-        ),
-        migrations.RunSQL(STORAGE, migrations.RunSQL.noop),
     ]

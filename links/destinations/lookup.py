@@ -32,7 +32,7 @@ from links.storage.columns import RESTRICTIONS
 _SUBJECTS_OF_BANS = "l.id, l.owner_id, l.destination, l.other_destinations"
 # Whether a ban applies to the link ``l``. The call alone takes as long as the rest of a lookup, so it is omitted for
 # links that no ban can concern. A ban concerns one link or one owner; if it names a host, it may concern any link. The
-# function (links/migrations/sql/0002_bans.sql) and this condition must both know every kind of ban.
+# function (links/migrations/sql/bans.sql) and this condition must both know every kind of ban.
 IS_BANNED = f"""(
     (
         EXISTS (SELECT FROM links_linkban b WHERE b.link_id = l.id)

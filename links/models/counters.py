@@ -1,4 +1,7 @@
-"""Counts and sums about links, which triggers and SQL functions maintain."""
+"""Counts and sums about links, which triggers and SQL functions maintain.
+
+The foreign keys without ``db_constraint`` are in the SQL of the migration, with ON DELETE CASCADE.
+"""
 
 from __future__ import annotations
 
@@ -89,7 +92,11 @@ class OwnerTotals(models.Model):
 
     pk = models.CompositePrimaryKey("owner", "slot")
     owner = models.ForeignKey(
-        Workspace, on_delete=models.CASCADE, db_index=False, db_comment="The workspace."
+        Workspace,
+        on_delete=models.CASCADE,
+        db_constraint=False,
+        db_index=False,
+        db_comment="The workspace.",
     )
     slot = models.SmallIntegerField(db_comment="Spreads concurrent writes.")
     links = models.BigIntegerField(default=0, db_comment="Links; may be negative in one slot.")
@@ -112,7 +119,11 @@ class TagTotals(models.Model):
 
     pk = models.CompositePrimaryKey("owner", "tag_key", "slot")
     owner = models.ForeignKey(
-        Workspace, on_delete=models.CASCADE, db_index=False, db_comment="Owner of the links."
+        Workspace,
+        on_delete=models.CASCADE,
+        db_constraint=False,
+        db_index=False,
+        db_comment="Owner of the links.",
     )
     tag_key = models.TextField(db_comment="Case-folded tag.")
     slot = models.SmallIntegerField(db_comment="Identifier of the link, modulo 8.")
@@ -127,7 +138,11 @@ class CreatedLinks(models.Model):
     """The number of links that an owner with a quota created in a month, including deleted links."""
 
     owner = models.OneToOneField(
-        Workspace, on_delete=models.CASCADE, primary_key=True, db_comment="The workspace."
+        Workspace,
+        on_delete=models.CASCADE,
+        db_constraint=False,
+        primary_key=True,
+        db_comment="The workspace.",
     )
     month = models.DateField(db_comment="First day of the month (UTC).")
     links = models.IntegerField(db_comment="Links created, deleted ones included.")

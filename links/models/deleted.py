@@ -16,7 +16,10 @@ class DeletedLink(models.Model):
 
     link_id = models.BigIntegerField(primary_key=True, db_comment="Internal key of the link.")
     public_id = models.UUIDField(unique=True, db_comment="API id of the link.")
-    owner = models.ForeignKey("accounts.Workspace", on_delete=models.CASCADE, db_comment="Owner of the link.")
+    # The SQL of the migration creates this constraint, with ON DELETE CASCADE.
+    owner = models.ForeignKey(
+        "accounts.Workspace", on_delete=models.CASCADE, db_constraint=False, db_comment="Owner of the link."
+    )
     deleted_at = models.DateTimeField(db_default=Now(), db_index=True, db_comment="Time of the deletion.")
     link = models.JSONField(db_comment="The row of links_link.")
     codes = models.JSONField(db_comment="The rows of links_code: domain_id, code and kind.")

@@ -213,9 +213,11 @@ class Code(models.Model):
     link = models.ForeignKey(
         Link, on_delete=models.CASCADE, null=True, related_name="codes", db_comment="Null: retired."
     )
+    # The SQL of the migration creates this constraint, with ON DELETE SET NULL.
     owner = models.ForeignKey(
         Workspace,
         on_delete=models.SET_NULL,
+        db_constraint=False,
         null=True,
         db_index=False,
         db_comment="Former owner of a retired code.",

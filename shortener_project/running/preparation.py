@@ -1,6 +1,6 @@
 """Preparation of the database for `manage.py serve`: migrations and the first account.
 
-Migrations run in a fork: Django makes models of every former state of each table, whose memory ends with the fork.
+Migrations run in a fork: Django makes models of the tables many times, and their memory ends with the fork.
 """
 
 from __future__ import annotations

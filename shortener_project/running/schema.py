@@ -28,9 +28,7 @@ Name = tuple[str, str]
 Applied = Mapping[Name, str | None]
 
 _PROJECT = Path(__file__).parents[2]
-# The functions of these modules make statements of the migration. Those of `common` only execute them, and a module
-# that is imported as a whole provides a default or a validator for Django's state.
-_HELPER = re.compile(rb"^from (?!common\b|django\b)([a-z_.]+) import ", re.MULTILINE)
+_SQL_FILE = re.compile(rb"\w+\.sql\b")
 # A database of a version that stored no digests lacks the column.
 _READ = "SELECT app, name, to_jsonb(migration) ->> 'digest' FROM django_migrations AS migration"
 # A message names so many differences.
@@ -46,22 +44,17 @@ def own_digests() -> dict[Name, str]:
 def digests(project: Path) -> dict[Name, str]:
     """The digests of the migrations in this folder."""
     return {
-        (path.parents[1].name, path.stem): _digest(path, project)
+        (path.parents[1].name, path.stem): _digest(path)
         for path in sorted(project.glob("*/migrations/[0-9]*.py"))
     }
 
 
-def _digest(migration: Path, project: Path) -> str:
-    """A digest of the module, of the SQL files of its number, and of the modules that have functions for it."""
+def _digest(migration: Path) -> str:
+    """A digest of the module and of the SQL files that it names."""
     text = migration.read_bytes()
-    modules = [project / (name.decode().replace(".", "/") + ".py") for name in sorted(_HELPER.findall(text))]
-    files = [
-        *sorted(migration.parent.glob(f"sql/{_number(migration.name)}_*.sql")),
-        *(module for module in modules if module.exists()),
-    ]
     digest = hashlib.sha256(text)
-    for file in files:
-        digest.update(f"\n{file.name}\n".encode() + file.read_bytes())
+    for name in sorted(set(_SQL_FILE.findall(text))):
+        digest.update(b"\n%s\n" % name + (migration.parent / "sql" / name.decode()).read_bytes())
     return digest.hexdigest()
 
 

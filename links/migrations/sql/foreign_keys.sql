@@ -1,0 +1,16 @@
+-- SQL statements delete links and workspaces without Django, which cannot express these constraints. The deletion of a
+-- workspace fails as long as it has a link.
+
+ALTER TABLE links_visitorclicks ADD CONSTRAINT visitorclicks_key
+    FOREIGN KEY (link_id) REFERENCES links_visitorkey ON DELETE CASCADE;
+
+ALTER TABLE links_code ADD CONSTRAINT links_code_owner_id_fk_accounts_workspace_id FOREIGN KEY (owner_id)
+    REFERENCES accounts_workspace (id) ON DELETE SET NULL DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE links_deletedlink ADD CONSTRAINT links_deletedlink_owner_id_fk_accounts_workspace_id FOREIGN KEY (owner_id)
+    REFERENCES accounts_workspace (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE links_createdlinks ADD CONSTRAINT links_createdlinks_owner_id_fk_accounts_workspace_id FOREIGN KEY (owner_id)
+    REFERENCES accounts_workspace (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE links_ownertotals ADD CONSTRAINT links_ownertotals_owner_id_fk_accounts_workspace_id FOREIGN KEY (owner_id)
+    REFERENCES accounts_workspace (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE links_tagtotals ADD CONSTRAINT links_tagtotals_owner_id_fk_accounts_workspace_id FOREIGN KEY (owner_id)
+    REFERENCES accounts_workspace (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED;
