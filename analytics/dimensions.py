@@ -1,4 +1,5 @@
-"""How each dimension counts requests for links. The roll-ups, the reports and the audit derive from this table.
+"""How each dimension counts requests for links. The reports and the audit derive from this table; the pipeline
+counts the same values, see `analytics.counting.tables.enrichment`. The audit compares both.
 
 ``CLIENT`` has every click. The other dimensions leave out their most frequent or least interesting value, so that a
 click on a quiet link adds few rows: reports derive these clicks from ``CLIENT``, see `analytics.reports.breakdowns`.
@@ -16,38 +17,30 @@ DIRECT = "direct"
 IS_CLICK = f"kind = {Kind.CLICK}"
 NOT_COUNTED = ("crawler", "prefetch", "head")
 REFUSED_PREFIX = "refused:"
+# Between the entries of ``counts`` in analytics_daytotal, and before the number of an entry if that is not 1.
+BETWEEN_COUNTS = "\x1e"
+BEFORE_NUMBER = "\x1f"
 
 
 class Definition(NamedTuple):
     """``value`` and ``condition`` are SQL over the columns of a request, as ``analytics_click`` has them.
 
     The roll-ups store only clicks that meet the condition. ``value`` is not null for these.
-    ``batch_value`` and ``batch_condition`` replace them where a batch of the pipeline has a column for the value.
     ``unknown`` is stored for clicks of which only the time is known, nothing if it is empty.
     """
 
     dimension: Dimension
     value: str
     condition: str = ""
-    batch_value: str = ""
-    batch_condition: str = ""
     unknown: str = ""
     of_clicks: bool = True
 
     @property
     def is_stored(self) -> str:
         """An SQL condition: the requests that the roll-ups store."""
-        return self._with_kind(self.condition)
-
-    @property
-    def is_stored_of_batch(self) -> str:
-        """Like ``is_stored``, over the columns of a batch."""
-        return self._with_kind(self.batch_condition or self.condition)
-
-    def _with_kind(self, condition: str) -> str:
         if not self.of_clicks:
             return f"NOT {IS_CLICK}"
-        return f"{IS_CLICK} AND {condition}" if condition else IS_CLICK
+        return f"{IS_CLICK} AND {self.condition}" if self.condition else IS_CLICK
 
 
 # The browser's name comes last and may be any text. The other two come from lists and have no tab.
@@ -80,8 +73,6 @@ DEFINITIONS = (
         Dimension.REFERRER,
         _SITE,
         condition=f"{_SITE} <> '{DIRECT}'",
-        batch_value="referrer_host",
-        batch_condition=f"referrer_host <> '{DIRECT}'",
         unknown=UNKNOWN,
     ),
     Definition(Dimension.SOURCE, "CASE WHEN scanned THEN 'qr' ELSE 'link' END", condition="scanned"),
@@ -104,8 +95,7 @@ PARTIAL = [
     definition.dimension for definition in DEFINITIONS if definition.of_clicks and definition.condition
 ]
 # The rows (dimension, value) of a click of which only the time is known.
+WITH_UNKNOWN = [definition for definition in DEFINITIONS if definition.unknown]
 OF_UNKNOWN_CLICKS = ", ".join(
-    f"({definition.dimension}::smallint, '{definition.unknown}')"
-    for definition in DEFINITIONS
-    if definition.unknown
+    f"({definition.dimension}::smallint, '{definition.unknown}')" for definition in WITH_UNKNOWN
 )

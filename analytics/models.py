@@ -9,6 +9,7 @@ the deletion of a link must not wait for millions of rows.
 
 from __future__ import annotations
 
+from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 
@@ -58,75 +59,147 @@ def _names(choices: type[models.IntegerChoices]) -> str:
 
 
 class Click(models.Model):
-    """One request for a link, without the visitor's address. The table is partitioned by month of ``time``."""
+    """One request for a link, without the visitor's address: RawClick with its texts. A view.
 
-    id = models.BigAutoField(primary_key=True, db_comment="Internal key.")
-    time = models.DateTimeField(db_comment="When the request was answered.")
-    link_id = models.BigIntegerField(db_comment="Link; it may be deleted.")
-    kind = models.SmallIntegerField(choices=Kind, db_comment=_names(Kind))
-    reason = models.TextField(db_comment="Reason for a refusal, otherwise empty.")
-    country = models.TextField(db_comment="ISO 3166-1 alpha-2, or unknown.")
-    city = models.TextField(db_comment="Name, or unknown.")
-    device = models.TextField(db_comment="desktop, mobile, tablet or unknown.")
-    browser = models.TextField(db_comment="Name, or unknown.")
-    operating_system = models.TextField(db_comment="Name, or unknown.")
-    referrer = models.TextField(
-        db_comment="URL without query and fragment, unknown, or empty for a direct visit."
-    )
-    scanned = models.BooleanField(default=False, db_default=False, db_comment="Whether a QR code led to it.")
-    # Found when the click is counted: the history of the branch's number may change afterwards.
-    branch = models.UUIDField(
-        null=True,
-        db_comment="API id of the branch, see links_route. Null: the link itself; zeros: unknown.",
-    )
-    is_unique = models.BooleanField(
-        default=False,
-        db_default=False,
-        db_comment="The visitor's first click that day. Recorded for branches only.",
-    )
+    ``time`` is computed: filter and order by ``minute`` first, which has an index.
+    """
+
+    id = models.BigIntegerField(primary_key=True)
+    time = models.DateTimeField()
+    link_id = models.BigIntegerField()
+    kind = models.SmallIntegerField(choices=Kind)
+    reason = models.TextField()
+    country = models.TextField()
+    city = models.TextField()
+    device = models.TextField()
+    browser = models.TextField()
+    operating_system = models.TextField()
+    referrer = models.TextField()
+    scanned = models.BooleanField()
+    branch = models.UUIDField(null=True)
+    is_unique = models.BooleanField()
+    minute = models.IntegerField()
 
     class Meta:
-        db_table_comment = "Requests for links. The view analytics_readable_click names the kinds."
-        indexes = [
-            models.Index(fields=["link_id", "-time", "-id"], name="click_link_time"),
-            # Rows are stored roughly in the order of their times, so a few bytes for each megabyte suffice.
-            BrinIndex(fields=["time"], autosummarize=True, name="click_time"),
-        ]
+        managed = False
 
     def __str__(self) -> str:
         return f"{self.time:%Y-%m-%d %H:%M:%S} {self.get_kind_display()}"
 
 
+class RawClick(models.Model):
+    """A stored request. The table is partitioned by month of ``minute``; ClickText has the texts of its week."""
+
+    id = models.BigAutoField(primary_key=True, db_comment="Internal key.")
+    link_id = models.BigIntegerField(db_comment="Link; it may be deleted.")
+    minute = models.IntegerField(db_comment="Minute since 1970 (UTC) in which the request was answered.")
+    microsecond = models.IntegerField(db_comment="Microsecond of the minute.")
+    client = models.IntegerField(db_comment="Text: device, operating system and browser, with tabs between.")
+    place = models.IntegerField(
+        db_comment="Text: country (ISO 3166-1 alpha-2, or unknown), space, city or unknown."
+    )
+    referrer = models.IntegerField(
+        db_comment="Text: URL without query and fragment, or unknown. 0 for a direct visit."
+    )
+    reason = models.IntegerField(db_comment="Text: reason for a refusal, otherwise 0.")
+    # Found when the click is counted: the history of the branch's number may change afterwards.
+    branch = models.IntegerField(
+        db_comment="Text: API id of the branch, see links_route; zeros: unknown. 0: the link itself."
+    )
+    kind = models.SmallIntegerField(choices=Kind, db_comment=_names(Kind))
+    scanned = models.BooleanField(db_comment="Whether a QR code led to it.")
+    is_unique = models.BooleanField(
+        db_comment="The visitor's first click that day. Recorded for branches only."
+    )
+
+    class Meta:
+        db_table_comment = "Requests for links. See the view analytics_readable_click."
+        indexes = [
+            # Equal keys share an entry: a busy link has many clicks in a minute.
+            models.Index(fields=["link_id", "minute"], name="rawclick_link_minute"),
+            # Rows are stored roughly in the order of their times, so a few bytes for each megabyte suffice.
+            BrinIndex(fields=["minute"], autosummarize=True, name="rawclick_minute"),
+        ]
+
+
+class ClickText(models.Model):
+    """A text of RawClick. Rows of different numbers may have the same text."""
+
+    pk = models.CompositePrimaryKey("week", "number")
+    week = models.IntegerField(db_comment="Week since 1970-01-01 (UTC): its minute divided by 10080.")
+    number = models.IntegerField(db_comment="Number that clicks of this week refer to.")
+    text = models.TextField(db_comment="The text.")
+
+    class Meta:
+        db_table_comment = "Texts of clicks, by week."
+
+
 class DayTotal(models.Model):
-    """Clicks of a link on a day (UTC). A click is unique if it is the visitor's first one on that link and day."""
+    """Clicks of a link on a day (UTC). A click is unique if it is the visitor's first one on that link and day.
+
+    One row has all figures of a day, so that a click on a quiet link touches one row: QuarterTotal and DayCount are
+    views of it. `analytics.counting.tables.days` packs ``quarters`` and ``counts``.
+    """
 
     pk = models.CompositePrimaryKey("link_id", "day", "slot")
     link_id = models.BigIntegerField(db_comment="Link; it may be deleted.")
     day = models.DateField(db_comment="Day (UTC).")
     slot = models.SmallIntegerField(db_default=0, db_comment="Spreads concurrent writes.")
-    clicks = models.BigIntegerField(db_comment="Clicks.")
-    unique_clicks = models.BigIntegerField(db_comment="First clicks of visitors that day.")
+    quarter = models.SmallIntegerField(
+        db_default=0, db_comment="Quarter of an hour of the day, from 0 to 95, if quarters is null."
+    )
+    clicks = models.IntegerField(db_comment="Clicks.")
+    unique_clicks = models.IntegerField(db_comment="First clicks of visitors that day.")
+    counts = models.TextField(
+        null=True,
+        db_collation="C",
+        db_comment="Clicks by value, see the view analytics_daycount. Null: rows in analytics_busydaycount.",
+    )
+    quarters = ArrayField(
+        models.IntegerField(),
+        null=True,
+        db_comment="Number, clicks and unique clicks of each quarter of an hour, if there are several.",
+    )
 
     class Meta:
         db_table_comment = "Clicks of each link and day (UTC). Add up the slots."
 
 
 class QuarterTotal(models.Model):
-    """Like DayTotal, by quarter of an hour: the hours and days of every time zone consist of these."""
+    """Like DayTotal, by quarter of an hour: the hours and days of every time zone consist of these. A view."""
 
     pk = models.CompositePrimaryKey("link_id", "start", "slot")
-    link_id = models.BigIntegerField(db_comment="Link; it may be deleted.")
-    start = models.DateTimeField(db_comment="Start of the quarter of an hour.")
-    slot = models.SmallIntegerField(db_default=0, db_comment="Spreads concurrent writes.")
-    clicks = models.BigIntegerField(db_comment="Clicks.")
-    unique_clicks = models.BigIntegerField(db_comment="First clicks of visitors that day.")
+    link_id = models.BigIntegerField()
+    day = models.DateField()
+    start = models.DateTimeField()
+    slot = models.SmallIntegerField()
+    clicks = models.IntegerField()
+    unique_clicks = models.IntegerField()
 
     class Meta:
-        db_table_comment = "Clicks of each link and quarter of an hour. Add up the slots."
+        managed = False
 
 
 class DayCount(models.Model):
-    """Clicks of a link on a day (UTC) with one value of a dimension, see `analytics.dimensions`."""
+    """Clicks of a link on a day (UTC) with one value of a dimension, see `analytics.dimensions`. A view.
+
+    It has the values that DayTotal packs, and the rows of BusyDayCount.
+    """
+
+    pk = models.CompositePrimaryKey("link_id", "dimension", "day", "value", "slot")
+    link_id = models.BigIntegerField()
+    dimension = models.SmallIntegerField(choices=Dimension)
+    slot = models.SmallIntegerField()
+    day = models.DateField()
+    value = models.TextField(db_collation="C")
+    clicks = models.BigIntegerField()
+
+    class Meta:
+        managed = False
+
+
+class BusyDayCount(models.Model):
+    """Rows of DayCount: those of days with many values, and those of requests that are no clicks."""
 
     pk = models.CompositePrimaryKey("link_id", "dimension", "day", "value", "slot")
     link_id = models.BigIntegerField(db_comment="Link; it may be deleted.")
@@ -137,7 +210,9 @@ class DayCount(models.Model):
     clicks = models.BigIntegerField(db_comment="Clicks, or other requests for outcome.")
 
     class Meta:
-        db_table_comment = "Clicks by link, day and value. See the view analytics_readable_daycount."
+        db_table_comment = (
+            "Clicks by value on days with many values, and other requests. See the view analytics_daycount."
+        )
 
 
 class LifeCount(models.Model):
@@ -210,16 +285,23 @@ class UnknownCode(models.Model):
         db_table_comment = "Requests for unknown codes, by domain and day (UTC). Add up the slots."
 
 
-class DayVisitor(models.Model):
-    """The visitors of a link on a day (UTC), as keyed hashes. The key is the day's salt."""
+class VisitorBlock(models.Model):
+    """Some of the visitors of a link on a day (UTC), as keyed hashes. The key is the day's salt.
 
-    pk = models.CompositePrimaryKey("day", "link_id", "visitor")
-    day = models.DateField(db_comment="Day (UTC).")
+    See `analytics.counting.tables.day_visitors`.
+    """
+
+    pk = models.CompositePrimaryKey("link_id", "day", "first")
     link_id = models.BigIntegerField(db_comment="Link; it may be deleted.")
-    visitor = models.BigIntegerField(db_comment="The 64 bits of the hash.")
+    first = models.BigIntegerField(
+        db_comment="The block has the hashes from this number on, up to the first of the next block."
+    )
+    day = models.DateField(db_comment="Day (UTC).")
+    is_divided = models.BooleanField(db_comment="Whether the link has several blocks that day.")
+    hashes = models.BinaryField(db_comment="Hashes of 64 bits, little-endian, in any order.")
 
     class Meta:
-        db_table_comment = "Visitors of each link and day (UTC), as keyed hashes."
+        db_table_comment = "Visitors of each link and day (UTC), as blocks of keyed hashes."
 
 
 class DaySalt(models.Model):

@@ -27,7 +27,7 @@ INITIAL_ROWS = "INSERT INTO analytics_closedday VALUES ('1970-01-01')"
 # A migration creates the default partition only.
 PARTITIONS = """
 SELECT inhrelid::regclass::text FROM pg_inherits
-WHERE inhparent = 'analytics_click'::regclass AND inhrelid <> 'analytics_click_default'::regclass
+WHERE inhparent = 'analytics_rawclick'::regclass AND inhrelid <> 'analytics_rawclick_default'::regclass
 """
 # What DISCARD ALL does, but plans and prepared statements stay, and psycopg still knows them.
 END_OF_SESSION = """

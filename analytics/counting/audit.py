@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import connection
 from django.db.backends.utils import CursorWrapper
 
-from analytics.counting.audit_checks import CHECKS, DAY, Check
+from analytics.counting.audit_checks import CHECKS, Check
 from analytics.counting.segments.segment_rows import offset_of
 from analytics.journal.pending import open_record
 from analytics.journal.reader import DAMAGED_SUFFIX, segments
@@ -101,7 +101,7 @@ def _claimed(cursor: CursorWrapper) -> Counter[int]:
 def _first_day(cursor: CursorWrapper) -> Any:
     """The first day of which all raw clicks are still stored."""
     if settings.CLICK_RETENTION_DAYS:
-        cursor.execute(f"SELECT min({DAY}) FROM analytics_click")  # noqa: S608 # a constant
+        cursor.execute("SELECT date '1970-01-01' + min(minute) / 1440 FROM analytics_rawclick")
         (oldest,) = cursor.fetchone() or (None,)
         if oldest is not None:
             return oldest + timedelta(days=1)

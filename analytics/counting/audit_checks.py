@@ -21,7 +21,7 @@ class Check(NamedTuple):
     differ: str = "<>"
 
 
-DAY = "(time AT TIME ZONE 'UTC')::date"
+_DAY = "(date '1970-01-01' + minute / 1440)"
 _DAYS = "SELECT link_id, day, sum({column}) AS n FROM analytics_daytotal GROUP BY 1, 2"
 _QUARTERS = """
 SELECT link_id, (start AT TIME ZONE 'UTC')::date AS day, sum({column}) AS n FROM analytics_quartertotal GROUP BY 1, 2
@@ -104,8 +104,8 @@ CHECKS = [
             WHERE day >= %(first)s AND slot <> {IMPORTED} GROUP BY 1, 2
         """,
         "clicks", f"""
-            SELECT link_id, {DAY} AS day, count(*) AS n FROM analytics_click
-            WHERE kind = {Kind.CLICK} AND {DAY} >= %(first)s GROUP BY 1, 2
+            SELECT link_id, {_DAY} AS day, count(*) AS n FROM analytics_rawclick
+            WHERE kind = {Kind.CLICK} AND {_DAY} >= %(first)s GROUP BY 1, 2
         """,
     ),
     Check(
@@ -162,9 +162,9 @@ CHECKS = [
             WHERE day >= %(first)s AND slot <> {IMPORTED} GROUP BY 1, 2, 3, 4
         """,
         "clicks", f"""
-            SELECT link_id, {DAY} AS day, dimension, value COLLATE "C" AS value, count(*) AS n
+            SELECT link_id, {_DAY} AS day, dimension, value COLLATE "C" AS value, count(*) AS n
             FROM analytics_click, LATERAL (VALUES {_STORED_VALUES}) counted (dimension, value)
-            WHERE value IS NOT NULL AND {DAY} >= %(first)s GROUP BY 1, 2, 3, 4
+            WHERE value IS NOT NULL AND {_DAY} >= %(first)s GROUP BY 1, 2, 3, 4
         """,
     ),
     LIFETIMES,

@@ -12,6 +12,7 @@ from django.db import DataError, connection, transaction
 from analytics.counting.record_times import with_bounded_times
 from analytics.counting.segments.duplicates import skip_counted_copies
 from analytics.counting.tables.enrichment import DAY_MICROSECONDS, Place, facts
+from analytics.counting.tables.raw_clicks import ClickTexts
 from analytics.counting.tables.rollups import add_to_tables, add_unknown_codes
 from analytics.counting.tables.salts import salts_of
 from analytics.counting.tables.slots import choose_slot
@@ -55,7 +56,7 @@ class Batch:
         return len(self.pending) + len(self.payloads)
 
 
-def count(batch: Batch, places: dict[str, Place]) -> None:
+def count(batch: Batch, places: dict[str, Place], texts: ClickTexts) -> None:
     """Count the records in the caller's transaction. Raises Uncountable: then roll the transaction back."""
     try:
         records = with_bounded_times(skip_counted_copies(_decoded(batch), batch.offsets))
@@ -67,7 +68,9 @@ def count(batch: Batch, places: dict[str, Place]) -> None:
         )
         if len(unknown_codes) < len(records):
             add_to_tables(
-                [facts(record, salts, places) for record in records if record.kind != UNKNOWN_CODE], slot
+                [facts(record, salts, places) for record in records if record.kind != UNKNOWN_CODE],
+                slot,
+                texts,
             )
     except _POISON as error:
         raise Uncountable(str(error)) from error
@@ -79,12 +82,12 @@ def _decoded(batch: Batch) -> list[Record]:
     return records + [decode(payload) for payload in batch.payloads]
 
 
-def count_or_store_dead_letter(batch: Batch, places: dict[str, Place]) -> None:
+def count_or_store_dead_letter(batch: Batch, places: dict[str, Place], texts: ClickTexts) -> None:
     """Count a batch of one record, or store the record as a dead letter."""
     offsets = dict(batch.offsets)
     try:
         with transaction.atomic():
-            count(batch, places)
+            count(batch, places, texts)
     except Uncountable as reason:
         log.error("A record could not be counted; stored as a dead letter: %s", reason)
         batch.offsets = offsets

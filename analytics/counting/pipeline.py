@@ -35,6 +35,7 @@ from analytics.counting.segments.segment_rows import (
     offset_of,
 )
 from analytics.counting.tables.enrichment import Place
+from analytics.counting.tables.raw_clicks import ClickTexts
 from analytics.journal.pending import take_pending
 from analytics.journal.reader import DAMAGED_SUFFIX, OpenSegment, Segment, segments
 from analytics.journal.records import Corrupt, origins
@@ -67,6 +68,7 @@ class Drainer:
         self._is_read_only = False
         # Kept only during a backlog: addresses are personal data, and the city database may change later.
         self._places: dict[str, Place] = {}
+        self._texts = ClickTexts()
 
     @property
     def has_damage(self) -> bool:
@@ -92,7 +94,7 @@ class Drainer:
             count_batch = count if self._limit > 1 else count_or_store_dead_letter
             started = time.monotonic()
             try:
-                batch = self._drain(partial(count_batch, places=self._places))
+                batch = self._drain(partial(count_batch, places=self._places, texts=self._texts))
             except Uncountable:
                 self._limit = max(1, self._limit // 10)
                 continue
@@ -112,6 +114,7 @@ class Drainer:
     def _reset_after_error(self) -> None:
         """Assume nothing about the next database: it may be one restored from a dump. A smaller batch is quicker."""
         self._offsets.clear()
+        self._texts.clear()
         self._has_checked_losses = False
         self._limit = max(1, self._limit // 10)
 

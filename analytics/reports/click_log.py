@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from django.conf import settings
 from django.db import connection
 
+from analytics.dimensions import BROWSER_OF_CLIENT, DEVICE_OF_CLIENT, SYSTEM_OF_CLIENT
 from analytics.models import Kind
 from analytics.reports.periods import RequestedRange
 from common.errors import FieldError, InvalidFields
@@ -34,7 +35,20 @@ def _url_at_time(routes: str) -> str:
     ) urls LIMIT 1"""  # noqa: S608 # composed of constants
 
 
+def _text(name: str) -> str:
+    """SQL: the join of the text of this column."""
+    return (
+        f"LEFT JOIN analytics_clicktext {name} ON {name}.week = r.minute / 10080 AND {name}.number = r.{name}"
+    )
+
+
+def _of_client(part: str) -> str:
+    """SQL: this part of ``value``, for the text of the client."""
+    return part.replace("value", "client.text")
+
+
 # Reads one page. The result includes the last row read, whatever its kind, because the next page starts after it.
+# The rows come from the table with numbers, so that the index has their order, and only those of the page get texts.
 PAGE = f"""
 SELECT id, time, kind, reason, country, city, device, browser, operating_system, referrer, scanned, branch, (
         SELECT name FROM links_route r WHERE r.link_id = page.link_id AND r.branch = page.branch
@@ -43,20 +57,33 @@ SELECT id, time, kind, reason, country, city, device, browser, operating_system,
         WHEN kind = {Kind.REFUSED} THEN NULL
         WHEN branch IS NULL THEN coalesce(({_url_at_time("number = 0")}), %(destination)s)
         ELSE ({_url_at_time("r.branch = page.branch")})
-    END, place
+    END, number
 FROM (
-    SELECT * FROM (
-        SELECT *, row_number() OVER (ORDER BY time DESC, id DESC) AS place FROM (
-            SELECT * FROM analytics_click
-            WHERE link_id = %(link)s AND time >= %(since)s::timestamptz AND time < %(until)s::timestamptz
-            AND time <= %(time)s::timestamptz AND (time, id) < (%(time)s::timestamptz, %(id)s)
-            ORDER BY time DESC, id DESC LIMIT %(reach)s
-        ) newest
-    ) entry WHERE kind = ANY(%(kinds)s) OR place = %(reach)s ORDER BY time DESC, id DESC LIMIT %(rows)s
-) page ORDER BY time DESC, id DESC
+    SELECT r.id, r.link_id, r.kind, r.scanned, r.number,
+        to_timestamp(0) + r.minute * interval '1 minute' + r.microsecond * interval '1 microsecond' AS time,
+        coalesce(reason.text, '') AS reason, split_part(place.text, ' ', 1) AS country,
+        substr(place.text, strpos(place.text, ' ') + 1) AS city, {_of_client(DEVICE_OF_CLIENT)} AS device,
+        {_of_client(BROWSER_OF_CLIENT)} AS browser, {_of_client(SYSTEM_OF_CLIENT)} AS operating_system,
+        coalesce(referrer.text, '') AS referrer, CASE WHEN r.branch <> 0 THEN branch.text::uuid END AS branch
+    FROM (
+        SELECT * FROM (
+            SELECT *, row_number() OVER (ORDER BY minute DESC, microsecond DESC, id DESC) AS number FROM (
+                SELECT * FROM analytics_rawclick
+                WHERE link_id = %(link)s AND minute BETWEEN %(first_minute)s AND %(last_minute)s
+                AND (minute, microsecond) >= (%(first_minute)s, %(first_microsecond)s)
+                AND (minute, microsecond) < (%(end_minute)s, %(end_microsecond)s)
+                AND (minute, microsecond, id) < (%(before_minute)s, %(before_microsecond)s, %(before_id)s)
+                ORDER BY minute DESC, microsecond DESC, id DESC LIMIT %(reach)s
+            ) newest
+        ) entry WHERE kind = ANY(%(kinds)s) OR number = %(reach)s
+        ORDER BY minute DESC, microsecond DESC, id DESC LIMIT %(rows)s
+    ) r {" ".join(_text(name) for name in ("client", "place", "referrer", "reason", "branch"))}
+) page ORDER BY number
 """  # noqa: S608 # built from constants
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+# Later than any click, and the largest number that the column can have.
+_LAST_MINUTE = 2**31 - 1
 _POSITION = Struct("<qq")
 _SEALING = "click-log-cursor"
 # A nonce, a position and its tag, in base64.
@@ -99,14 +126,19 @@ def click_log(
 ) -> ClickPage:
     """Raises InvalidFields for a cursor of another log and for dates that contradict each other."""
     since, until = query.bounds()
-    time, number = ("infinity", 0) if cursor is None else _position(cursor, link)
+    first, end = _moment(since, (0, 0)), _moment(until, (_LAST_MINUTE, 0))
+    before, before_id = ((_LAST_MINUTE, 0), 0) if cursor is None else _position(cursor, link)
     parameters: dict[str, Any] = {
         "link": link.pk,
         "destination": link.destination,
-        "since": since or "-infinity",
-        "until": until or "infinity",
-        "time": time,
-        "id": number,
+        "first_minute": first[0],
+        "first_microsecond": first[1],
+        "end_minute": end[0],
+        "end_microsecond": end[1],
+        "before_minute": before[0],
+        "before_microsecond": before[1],
+        "before_id": before_id,
+        "last_minute": min(end[0], before[0]),
         "kinds": list(kinds),
         "reach": REACH,
         "rows": limit + 1,
@@ -132,7 +164,12 @@ def _cursor(click: LoggedClick, link: Link) -> str:
     return urlsafe_b64encode(sealed).decode().rstrip("=")
 
 
-def _position(cursor: str, link: Link) -> tuple[datetime, int]:
+def _moment(time: datetime | None, default: tuple[int, int]) -> tuple[int, int]:
+    """The minute since 1970 and the microsecond of the minute."""
+    return default if time is None else divmod((time - _EPOCH) // timedelta(microseconds=1), 60_000_000)
+
+
+def _position(cursor: str, link: Link) -> tuple[tuple[int, int], int]:
     position = None
     if _CURSOR.fullmatch(cursor):
         position = unseal(
@@ -146,7 +183,7 @@ def _position(cursor: str, link: Link) -> tuple[datetime, int]:
             [FieldError("cursor", "invalid", "Must be the nextCursor of a page of this log.")]
         )
     microseconds, number = _POSITION.unpack(position)
-    return _EPOCH + timedelta(microseconds=microseconds), number
+    return divmod(microseconds, 60_000_000), number
 
 
 def _context(link: Link) -> bytes:

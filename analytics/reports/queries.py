@@ -37,7 +37,7 @@ WHERE {_OF_LINK} AND day BETWEEN %(span_first_{{number}})s AND %(span_last_{{num
 """
 _OUTCOMES = f"""
 UNION ALL
-SELECT dimension, value, clicks FROM analytics_daycount
+SELECT dimension, value, clicks FROM analytics_busydaycount
 WHERE link_id = %(link)s AND dimension = {Dimension.OUTCOME}
 AND day BETWEEN %(touched_first)s AND %(touched_last)s
 """
@@ -52,11 +52,13 @@ _EDGES = """
 edge AS MATERIALIZED (
     SELECT CASE {cases} END AS dimension, coalesce({columns}) AS value, count(*) AS clicks
     FROM (
-        SELECT {values} FROM analytics_click WHERE link_id = %(link)s AND kind = {click} AND ({in_time})
+        SELECT {values} FROM analytics_click
+        WHERE link_id = %(link)s AND kind = {click} AND {in_minutes} AND ({in_time})
     ) click GROUP BY GROUPING SETS ({sets}, ())
 ), deleted AS (
     SELECT (
-        SELECT coalesce(sum(clicks), 0)::bigint FROM analytics_quartertotal WHERE link_id = %(link)s AND ({in_start})
+        SELECT coalesce(sum(clicks), 0)::bigint FROM analytics_quartertotal
+        WHERE link_id = %(link)s AND day BETWEEN %(touched_first)s AND %(touched_last)s AND ({in_start})
     ) - (SELECT clicks FROM edge WHERE dimension IS NULL) AS clicks
 ),
 """
@@ -73,7 +75,7 @@ UNION ALL
 SELECT dimension, value, count(*) FROM (
     SELECT kind, branch, is_unique, {BRANCH} AS value FROM analytics_click
     WHERE EXISTS (SELECT FROM links_route WHERE link_id = %(link)s AND number > 0)
-    AND link_id = %(link)s AND {IS_CLICK} AND branch IS NOT NULL AND ({{in_time}})
+    AND link_id = %(link)s AND {IS_CLICK} AND branch IS NOT NULL AND {{in_minutes}} AND ({{in_time}})
 ) click, LATERAL (
     VALUES {", ".join(f"({definition.dimension}, {definition.is_stored})" for definition in OF_BRANCHES)}
 ) counted (dimension, is_stored) WHERE is_stored GROUP BY 1, 2
@@ -101,7 +103,9 @@ WHERE link_id = %(link)s AND day >= %(since)s::date AND day < %(until)s::date GR
 BY_QUARTER = """
 SELECT 0, width_bucket(start, %(steps)s::timestamptz[])::text, sum(clicks)::bigint, sum(unique_clicks)::bigint
 FROM analytics_quartertotal
-WHERE link_id = %(link)s AND start >= %(since)s::timestamptz AND start < %(until)s::timestamptz GROUP BY 2
+WHERE link_id = %(link)s AND day BETWEEN (%(since)s::timestamptz AT TIME ZONE 'UTC')::date
+    AND (%(until)s::timestamptz AT TIME ZONE 'UTC')::date
+AND start >= %(since)s::timestamptz AND start < %(until)s::timestamptz GROUP BY 2
 """
 ORDERED = """
 SELECT * FROM ({parts}) part(breakdown, value, clicks, unique_clicks)
@@ -116,8 +120,11 @@ LINK_DAYS = f"""
 SELECT first, last, ARRAY(SELECT month FROM analytics_busymonth WHERE link_id = %(link)s ORDER BY month),
 ({CLOSED_DAY}) FROM ({FIRST_AND_LAST_DAY}) days (first, last)
 """
-FIRST_AND_LAST_QUARTER = """
-SELECT min(start), max(start) FROM analytics_quartertotal WHERE link_id = %(link)s AND clicks > 0
+# Of the first and the last day only: every other day would have to be unpacked, too.
+FIRST_AND_LAST_QUARTER = f"""
+SELECT (SELECT min(start) FROM analytics_quartertotal WHERE link_id = %(link)s AND day = first AND clicks > 0),
+    (SELECT max(start) FROM analytics_quartertotal WHERE link_id = %(link)s AND day = last AND clicks > 0)
+FROM ({FIRST_AND_LAST_DAY}) days (first, last)
 """
 
 
@@ -143,10 +150,15 @@ def of_range(breakdowns: Collection[Breakdown], edges: int, sources: Sources | N
         sets=", ".join(f"({name})" for name in names.values()),
         click=Kind.CLICK,
         in_time=_within("time", edges),
+        in_minutes=_minutes(edges),
         in_start=_within("start", edges),
     )
     has_branches = any(definition.dimension in dimensions for definition in OF_BRANCHES)
-    branches = _EDGE_BRANCHES.format(in_time=_within("time", edges)) if has_branches else ""
+    branches = (
+        _EDGE_BRANCHES.format(in_time=_within("time", edges), in_minutes=_minutes(edges))
+        if has_branches
+        else ""
+    )
     return _values(breakdowns, days + outcomes + _EDGE_PARTS + branches, edge)
 
 
@@ -164,4 +176,15 @@ def _values(breakdowns: Collection[Breakdown], parts: str, edges: str = "") -> s
 def _within(column: str, edges: int) -> str:
     return " OR ".join(
         f"({column} >= %(since_{number})s AND {column} < %(until_{number})s)" for number in range(edges)
+    )
+
+
+def _minutes(edges: int) -> str:
+    """The minutes of the edges: only these columns have an index, and tell which partitions are needed."""
+    first = [f"extract(epoch FROM %(since_{number})s::timestamptz)::bigint / 60" for number in range(edges)]
+    last = [f"extract(epoch FROM %(until_{number})s::timestamptz)::bigint / 60" for number in range(edges)]
+    return (
+        "("
+        + " OR ".join(f"minute BETWEEN {one} AND {other}" for one, other in zip(first, last, strict=True))
+        + ")"
     )

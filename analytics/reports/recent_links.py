@@ -10,7 +10,7 @@ from django.db import connection
 PAGES = 8_192
 _PARTITIONS = """
 SELECT inhrelid::regclass::text, pg_relation_size(inhrelid) / current_setting('block_size')::bigint
-FROM pg_inherits WHERE inhparent = 'analytics_click'::regclass ORDER BY 1 DESC
+FROM pg_inherits WHERE inhparent = 'analytics_rawclick'::regclass ORDER BY 1 DESC
 """
 # Rows are stored in the order of their insertion: the last pages hold the last clicks. No index has this order.
 _LAST_CLICKS = "SELECT link_id, count(*) FROM ONLY {table} WHERE ctid >= '({page},0)'::tid GROUP BY link_id"

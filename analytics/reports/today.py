@@ -34,7 +34,7 @@ SELECT t.clicks, t.unique_clicks, o.refused, o.not_counted, u.hits FROM (
 ) t, (
     SELECT coalesce(sum(clicks) FILTER (WHERE starts_with(value, 'refused:')), 0)::bigint AS refused,
         coalesce(sum(clicks) FILTER (WHERE NOT starts_with(value, 'refused:')), 0)::bigint AS not_counted
-    FROM analytics_daycount WHERE day = {_DAY} AND dimension = {Dimension.OUTCOME}
+    FROM analytics_busydaycount WHERE day = {_DAY} AND dimension = {Dimension.OUTCOME}
 ) o, (SELECT coalesce(sum(hits), 0)::bigint AS hits FROM analytics_unknowncode WHERE day = {_DAY}) u
 """  # noqa: S608 # built from constants
 # Bounds the cost of counting; no operator needs a higher figure.

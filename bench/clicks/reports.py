@@ -13,8 +13,9 @@ from accounts.services import rotate_api_key
 from analytics.counting.retention.partitions import ensure_partitions
 from analytics.counting.tables.enrichment import Facts
 from analytics.counting.tables.lifetime_counts import close_days
+from analytics.counting.tables.raw_clicks import ClickTexts
 from analytics.counting.tables.rollups import add_to_tables
-from analytics.models import DayTotal, Kind
+from analytics.models import DayTotal, Dimension, Kind
 from bench.harness.results import record
 from bench.harness.wsgi_call import Caller
 from bench.load.plain_links import plain_links
@@ -105,12 +106,16 @@ def load_clicks(link_id: int, clicks: int) -> None:
         share = clicks * (day + 1) // DAYS - clicks * day // DAYS
         start = int((now - timedelta(days=DAYS - 1 - day)).timestamp()) * 1_000_000
         with transaction.atomic():
-            add_to_tables(_day(link_id, share, start, random_source), slot=0)
+            add_to_tables(_day(link_id, share, start, random_source), 0, ClickTexts())
     ensure_partitions()
     close_days()
     with connection.cursor() as cursor:
         cursor.execute("VACUUM (ANALYZE)")
     print(f"{clicks:,} clicks loaded in {time.perf_counter() - started:.0f} s")
+
+
+def _client(agent: int) -> str:
+    return f"{('mobile', 'desktop', 'tablet')[agent % 3]}\tSystem {agent % 7}\tBrowser {agent}"
 
 
 def _day(link_id: int, clicks: int, start: int, random_source: random.Random) -> list[Facts]:
@@ -123,10 +128,11 @@ def _day(link_id: int, clicks: int, start: int, random_source: random.Random) ->
     return [
         Facts(
             time=start - random_source.randrange(3_600) * 1_000_000, link_id=link_id, kind=Kind.CLICK, counted=False,
-            scanned=False, reason="", country=country, city=f"City {city}",
-            device=("mobile", "desktop", "tablet")[agent % 3], browser=f"Browser {agent}",
-            operating_system=f"System {agent % 7}", referrer=f"https://site{site}.example/",
-            referrer_host=f"site{site}.example", visitor=None,
+            scanned=False, reason="", place=f"{country} City {city}", visitor=None, branch_number=0,
+            client=_client(agent), referrer=f"https://site{site}.example/", keys=(
+                f"{Dimension.CLIENT:d}{_client(agent)}", f"1{country}", f"2{country} City {city}",
+                f"4site{site}.example",
+            ),
         )
         for country, city, site, agent in zip(countries, cities, sites, agents, strict=True)
     ]  # fmt: skip

@@ -23,7 +23,9 @@ from testing.service.running import clicks_of, eventually
 
 RESTORES, CLICKS, AHEAD_DAYS = 5, 50, 400
 RETENTION = {"CLICK_RETENTION_DAYS": "90"}
-OLD_PARTITION = "analytics_click_2020_02"
+OLD_PARTITION = "analytics_rawclick_2020_02"
+# Since 1970, of the first of February and of March.
+OLD_MINUTES = 26_341_920, 26_383_680
 
 
 def database_restored() -> Result:
@@ -78,10 +80,10 @@ def partition_locked() -> Result:
         link = service.create_link(key)
         with psycopg.connect(url) as database:
             database.execute(
-                f"CREATE TABLE {OLD_PARTITION} PARTITION OF analytics_click"
-                " FOR VALUES FROM ('2020-02-01 00:00+00') TO ('2020-03-01 00:00+00')"
+                f"CREATE TABLE {OLD_PARTITION} PARTITION OF analytics_rawclick"
+                f" FOR VALUES FROM ({OLD_MINUTES[0]}) TO ({OLD_MINUTES[1]})"
             )
-        dump.execute("LOCK TABLE analytics_click IN ACCESS SHARE MODE")
+        dump.execute("LOCK TABLE analytics_rawclick IN ACCESS SHARE MODE")
         environment = service.environment | RETENTION
         housekeeping = threading.Thread(target=housekeeping_once, args=(environment,))
         housekeeping.start()

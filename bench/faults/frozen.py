@@ -108,14 +108,14 @@ def child_dies_in_a_loop() -> Result:
         link = service.create_link(key)
         url = EmbeddedPostgres(service.var_dir).url
         with psycopg.connect(url, autocommit=True) as database:
-            database.execute("ALTER TABLE analytics_click RENAME TO gone")
+            database.execute("ALTER TABLE analytics_rawclick RENAME TO gone")
             began = time.monotonic()
             follow(service, link, CLICKS)
             eventually(lambda: service.call("GET", "/readyz").status == 503)
             unready = time.monotonic() - began
             follow(service, link, CLICKS)
             metrics = service.call_internal("/metrics").body.decode()
-            database.execute("ALTER TABLE gone RENAME TO analytics_click")
+            database.execute("ALTER TABLE gone RENAME TO analytics_rawclick")
         if unready > UNREADY_AFTER + TOLERANCE:
             problems.append(f"/readyz was 200 for {unready:.0f} s")
         restarts = float(metrics.partition(f"{RESTARTS} ")[2].partition("\n")[0])

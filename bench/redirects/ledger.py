@@ -71,7 +71,7 @@ class Ledger:
         """Clicks according to the links' counters, the raw clicks and the API's statistics."""
         [(counters, events)] = self._sites[0].rows(
             "SELECT (SELECT sum(clicks) FROM links_clickcounter)::bigint,"
-            " (SELECT count(*) FROM analytics_click WHERE kind = 0)"
+            " (SELECT count(*) FROM analytics_rawclick WHERE kind = 0)"
         )
         stats = self._service.call("GET", "/api/urls/stats", X_API_Key=self._api_key).json()
         return counters, events, stats["totalClicks"]

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from analytics.counting.tables.days import pack_counts, pack_quarters
 from analytics.models import (
+    BusyDayCount,
     BusyMonth,
     Click,
     ClosedDay,
-    DayCount,
     DayTotal,
     Dimension,
     Kind,
     LifeCount,
     MonthCount,
-    QuarterTotal,
 )
 from links.models import Link
 from testing.analytics.branches import branch_at
+from testing.analytics.raw_clicks import store_clicks
 
 
 class Fact(NamedTuple):
@@ -52,28 +53,28 @@ def record(link: str, facts: Iterable[Fact], *, raw: bool = True, closed: str = 
     link_id = Link.objects.get(public_id=link).pk
     days: Counter[date] = Counter()
     unique_days: Counter[date] = Counter()
-    quarters: Counter[datetime] = Counter()
-    unique_quarters: Counter[datetime] = Counter()
+    quarters: defaultdict[date, dict[int, list[int]]] = defaultdict(dict)
     counts: Counter[tuple[Dimension, date, str]] = Counter()
     seen = set()
     clicks = []
     for fact in sorted(facts, key=moment):
         time = moment(fact)
-        day, quarter = time.date(), time.replace(minute=time.minute // 15 * 15, second=0, microsecond=0)
+        day, quarter = time.date(), time.hour * 4 + time.minute // 15
         rows = [click(link_id, fact) for _ in range(fact.count)]
         clicks += rows if raw else []
         for dimension, value in dimension_values(fact):
             counts[dimension, day, value] += fact.count
         if fact.kind == Kind.CLICK:
             days[day] += fact.count
-            quarters[quarter] += fact.count
+            numbers = quarters[day].setdefault(quarter, [0, 0])
+            numbers[0] += fact.count
             branch = str(branch_at(link_id, fact.branch, time)) if fact.branch else None
             if branch is not None:
                 counts[Dimension.BRANCH, day, branch] += fact.count
             if (day, fact.visitor) not in seen:
                 seen.add((day, fact.visitor))
                 unique_days[day] += 1
-                unique_quarters[quarter] += 1
+                numbers[1] += 1
                 if branch is not None:
                     rows[0].is_unique = True
                     counts[Dimension.UNIQUE_BRANCH, day, branch] += 1
@@ -86,18 +87,29 @@ def record(link: str, facts: Iterable[Fact], *, raw: bool = True, closed: str = 
                 months[dimension, day.replace(day=1), value] += number
     ClosedDay.objects.all().delete()
     ClosedDay.objects.create(day=closed)
-    Click.objects.bulk_create(clicks)
+    store_clicks(clicks)
     DayTotal.objects.bulk_create(
-        DayTotal(link_id=link_id, day=day, clicks=number, unique_clicks=unique_days[day])
+        DayTotal(
+            link_id=link_id,
+            day=day,
+            clicks=number,
+            unique_clicks=unique_days[day],
+            quarter=min(quarters[day]),
+            quarters=pack_quarters(quarters[day]),
+            counts=pack_counts(
+                {
+                    f"{dimension:d}{value}": clicks
+                    for (dimension, counted, value), clicks in counts.items()
+                    if counted == day and dimension != Dimension.OUTCOME
+                }
+            ),
+        )
         for day, number in days.items()
     )
-    QuarterTotal.objects.bulk_create(
-        QuarterTotal(link_id=link_id, start=start, clicks=number, unique_clicks=unique_quarters[start])
-        for start, number in quarters.items()
-    )
-    DayCount.objects.bulk_create(
-        DayCount(link_id=link_id, dimension=dimension, day=day, value=value, clicks=number)
+    BusyDayCount.objects.bulk_create(
+        BusyDayCount(link_id=link_id, dimension=dimension, day=day, value=value, clicks=number)
         for (dimension, day, value), number in counts.items()
+        if dimension == Dimension.OUTCOME
     )
     LifeCount.objects.bulk_create(
         LifeCount(link_id=link_id, dimension=dimension, value=value, clicks=number)

@@ -20,11 +20,10 @@ BATCH = 40
 
 # The start of each statement, and whether the process dies after it (True) or before it.
 _STATEMENTS = {
-    "before COPY": ("SET LOCAL work_mem", True),
-    "after COPY": ("INSERT INTO analytics_click", False),
-    "after the clicks": ("INSERT INTO analytics_click", True),
-    "after the roll-ups": ("WITH first AS", True),
-    "after the branches": ("WITH of_branches AS", True),
+    "before the visitors": ("INSERT INTO analytics_visitorblock", False),
+    "after the visitors": ("INSERT INTO analytics_visitorblock", True),
+    "after COPY": ("SELECT link_id, clicks, unique_clicks", False),
+    "after the days": ("UPDATE analytics_daytotal", True),
     "before the counters": ("SELECT link_id FROM links_clickcounter WHERE link_id = ANY(%s) ORDER BY", False),
     "after the counters": ("UPDATE links_clickcounter", True),
     "before COMMIT": ("UPDATE analytics_segment s", True),

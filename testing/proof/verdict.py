@@ -84,7 +84,7 @@ def judge(fault: str, repeats: int, site: Site, log: Log, *, dropped: int = 0) -
 
 _WRONG_COUNTERS = """
 SELECT link_id FROM links_clickcounter LEFT JOIN (
-    SELECT link_id, count(*) AS events FROM analytics_click WHERE kind = 0 GROUP BY 1
+    SELECT link_id, count(*) AS events FROM analytics_rawclick WHERE kind = 0 GROUP BY 1
 ) click USING (link_id) WHERE clicks <> coalesce(events, 0)
 """
 

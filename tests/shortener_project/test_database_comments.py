@@ -8,7 +8,8 @@ import pytest
 from django.apps import apps
 from django.conf import settings
 
-from analytics.models import Click, DayCount, Dimension, Kind, LifeCount, MonthCount
+from analytics.models import BusyDayCount, Click, Dimension, Kind, LifeCount, MonthCount
+from testing.analytics.raw_clicks import store_clicks
 from testing.connections import rows
 
 pytestmark = pytest.mark.django_db
@@ -38,7 +39,7 @@ def our_comments() -> dict[tuple[str, str], tuple[str | None, str | None]]:
 def test_every_table_and_column_has_a_comment() -> None:
     by_column = our_comments()
     tables = {table for table, _ in by_column}
-    assert {"accounts_user_groups", "analytics_click", "links_searchable"} < tables
+    assert {"accounts_user_groups", "analytics_rawclick", "links_searchable"} < tables
     assert [key for key, comments in by_column.items() if not all(comments)] == []
 
 
@@ -60,7 +61,8 @@ def test_views_have_comments() -> None:
     views = dict(rows(VIEWS))
     assert views.keys() == {
         *("analytics_readable_click", "analytics_readable_daycount", "analytics_readable_lifecount"),
-        "analytics_readable_monthcount",
+        *("analytics_readable_monthcount", "analytics_click", "analytics_daycount"),
+        "analytics_quartertotal",
     }
     assert all(views.values())
 
@@ -70,7 +72,7 @@ def test_a_view_names_the_kinds_of_requests() -> None:
         ("reason", "country", "city", "device", "browser", "operating_system", "referrer"), "-"
     )
     for kind in Kind:
-        Click.objects.create(time=datetime(2026, 1, 1, tzinfo=UTC), link_id=kind, kind=kind, **texts)
+        store_clicks([Click(time=datetime(2026, 1, 1, tzinfo=UTC), link_id=kind, kind=kind, **texts)])
     kinds = rows("SELECT link_id, kind FROM analytics_readable_click")
     assert sorted(kinds) == [(kind.value, kind.name.lower()) for kind in Kind]
     columns = [field.column for field in Click._meta.local_concrete_fields]
@@ -85,7 +87,7 @@ def test_views_name_the_dimensions_and_add_up_the_slots() -> None:
     for dimension in Dimension:
         for slot in range(2):
             count = {"link_id": 1, "dimension": dimension, "slot": slot, "value": "DE", "clicks": 3}
-            DayCount.objects.create(day=day, **count)
+            BusyDayCount.objects.create(day=day, **count)
             LifeCount.objects.create(**count)
             MonthCount.objects.create(month=day, **count)
     names = sorted(dimension.name.lower() for dimension in Dimension)
@@ -100,8 +102,10 @@ def test_views_name_the_dimensions_and_add_up_the_slots() -> None:
 def test_psql_shows_the_numbers_with_their_names() -> None:
     by_column = our_comments()
     for enumeration, columns in {
-        Kind: [("analytics_click", "kind")],
-        Dimension: [(f"analytics_{table}", "dimension") for table in ("daycount", "lifecount", "monthcount")],
+        Kind: [("analytics_rawclick", "kind")],
+        Dimension: [
+            (f"analytics_{table}", "dimension") for table in ("busydaycount", "lifecount", "monthcount")
+        ],
     }.items():
         names = ", ".join(f"{member.value} {member.name.lower()}" for member in enumeration)
         assert {by_column[column][0] for column in columns} == {f"{names}."}

@@ -12,7 +12,7 @@ from analytics.counting.retention.partitions import drop_before
 from analytics.counting.tables.lifetime_counts import wait_for_closing_days
 
 FINISHED_DAYS = 7
-_CLICKS_AND_DAYS = ("analytics_click", "analytics_daytotal", "analytics_quartertotal", "analytics_daycount")
+_CLICKS_AND_DAYS = ("analytics_rawclick", "analytics_daytotal", "analytics_busydaycount")
 _SUMS_OF_DAYS = ("analytics_lifecount", "analytics_monthcount", "analytics_busymonth")
 
 

@@ -40,7 +40,7 @@ DELETE FROM links_route WHERE id IN (
         )
         AND NOT EXISTS (
             SELECT FROM analytics_daycount c
-            WHERE c.link_id = r.link_id AND c.dimension = %(dimension)s AND c.value = r.branch::text
+            WHERE c.link_id = %(link)s AND c.dimension = %(dimension)s AND c.value = r.branch::text
         )
     )) FOR UPDATE SKIP LOCKED
 )

@@ -11,12 +11,15 @@ from functools import partial
 
 from django.db import Error, connection
 
+from analytics.counting.tables.salts import EPOCH
 from common.ddl import change_tables
 
 MONTHS_AHEAD = 2
 FIRST_MONTH = date(2020, 1, 1)
-_NAME = re.compile(r"analytics_click_(\d{4})_(\d{2})")
+_NAME = re.compile(r"analytics_rawclick_(\d{4})_(\d{2})")
 _LOCK = 5_823_140_978
+# The texts of clicks are numbered by week.
+WEEK_MINUTES = 7 * 1440
 _CHECK_VIOLATION = "23514"
 
 
@@ -33,7 +36,8 @@ def ensure_partitions() -> None:
     last = max(months)
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT DISTINCT date_trunc('month', time AT TIME ZONE 'UTC')::date FROM analytics_click_default"
+            "SELECT DISTINCT date_trunc('month', (date '1970-01-01' + minute / 1440)::timestamp)::date"
+            " FROM analytics_rawclick_default"
         )
         # Other months can come from a host with a wrong clock.
         months.update(month for (month,) in cursor.fetchall() if FIRST_MONTH <= month <= last)
@@ -47,7 +51,7 @@ def has_missed_partition(error: Error) -> bool:
     return (
         diagnostics is not None
         and diagnostics.sqlstate == _CHECK_VIOLATION
-        and diagnostics.table_name == "analytics_click_default"
+        and diagnostics.table_name == "analytics_rawclick_default"
     )
 
 
@@ -55,14 +59,16 @@ def drop_before(day: date) -> None:
     """Drop the months that end on or before ``day``, and delete older clicks from the default partition."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'analytics_click'::regclass"
+            "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'analytics_rawclick'::regclass"
         )
         for (name,) in cursor.fetchall():
             match = _NAME.fullmatch(name)
             if match and _next_month(date(int(match[1]), int(match[2]), 1)) <= day:
                 change_tables(partial(_drop_table, match[0]))
+        cursor.execute("DELETE FROM analytics_rawclick_default WHERE minute < %s", [_minute(day)])
+        # No click of a month that ended before remains.
         cursor.execute(
-            "DELETE FROM analytics_click_default WHERE time < %s::date::timestamp AT TIME ZONE 'UTC'", [day]
+            "DELETE FROM analytics_clicktext WHERE week < %s", [_minute(day.replace(day=1)) // WEEK_MINUTES]
         )
 
 
@@ -73,28 +79,33 @@ def _drop_table(name: str) -> None:
 
 def ensure_partition(month: date) -> None:
     """Create the partition of the month that begins on this day, in the caller's transaction."""
-    name = f"analytics_click_{month:%Y_%m}"
-    bounds = {"start": f"{month}T00:00:00Z", "end": f"{_next_month(month)}T00:00:00Z"}
+    name = f"analytics_rawclick_{month:%Y_%m}"
+    bounds = {"start": _minute(month), "end": _minute(_next_month(month))}
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
         cursor.execute("SELECT to_regclass(%s)", [name])
         if cursor.fetchone() != (None,):
             return
         # ATTACH PARTITION, unlike CREATE TABLE ... PARTITION OF, does not block concurrent reads and writes.
-        cursor.execute(f"CREATE TABLE {name} (LIKE analytics_click INCLUDING DEFAULTS)")
-        cursor.execute("LOCK TABLE analytics_click_default IN ACCESS EXCLUSIVE MODE")
+        cursor.execute(f"CREATE TABLE {name} (LIKE analytics_rawclick INCLUDING DEFAULTS)")
+        cursor.execute("LOCK TABLE analytics_rawclick_default IN ACCESS EXCLUSIVE MODE")
         cursor.execute(
             f"""
             WITH moved AS (
-                DELETE FROM analytics_click_default WHERE time >= %(start)s AND time < %(end)s RETURNING *
+                DELETE FROM analytics_rawclick_default WHERE minute >= %(start)s AND minute < %(end)s RETURNING *
             ) INSERT INTO {name} SELECT * FROM moved
             """,  # noqa: S608 # the name is generated above
             bounds,
         )
         cursor.execute(
-            f"ALTER TABLE analytics_click ATTACH PARTITION {name} FOR VALUES FROM (%(start)s) TO (%(end)s)",
+            f"ALTER TABLE analytics_rawclick ATTACH PARTITION {name} FOR VALUES FROM (%(start)s) TO (%(end)s)",
             bounds,
         )
+
+
+def _minute(day: date) -> int:
+    """The number of the day's first minute."""
+    return (day - EPOCH).days * 1440
 
 
 def _next_month(month: date) -> date:

@@ -9,34 +9,38 @@ from struct import Struct
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from analytics.dimensions import DIRECT, UNKNOWN
-from analytics.journal.records import COUNTED, OPTED_OUT, SCANNED, Record
+from analytics.dimensions import BEFORE_NUMBER, BETWEEN_COUNTS, DIRECT, UNKNOWN
+from analytics.journal.records import BRANCH_SHIFT, COUNTED, OPTED_OUT, SCANNED, Record
+from analytics.models import Dimension
 from analytics.visitors.geo import geo
 from analytics.visitors.useragent import parse_agent
 from analytics.visitors.visitor import REFERRER_CHARACTERS
 
 DAY_MICROSECONDS = 86_400_000_000
 _HASH = Struct("<q")
+# The characters that separate values in the rows of days.
+_SEPARATORS = str.maketrans(dict.fromkeys((BETWEEN_COUNTS, BEFORE_NUMBER), " "))
 
 
 class Facts(NamedTuple):
-    """One row of the temporary batch table, see analytics.counting.tables.rollups."""
+    """What is counted of a request. ``keys``: the values of dimensions that a click adds to, see `tables.days`.
+
+    ``client`` is the device, the operating system and the browser, ``place`` the country and the city, as in
+    `analytics.dimensions`. ``visitor`` is None for visitors that opted out. ``branch_number``: see links.models.Route.
+    """
 
     time: int
     link_id: int
     kind: int
     counted: bool
     reason: str
-    country: str
-    city: str
-    device: str
-    browser: str
-    operating_system: str
+    client: str
+    place: str
     referrer: str
-    referrer_host: str
     visitor: int | None
     scanned: bool
-    branch_number: int = 0
+    branch_number: int
+    keys: tuple[str, ...]
 
 
 class Place(NamedTuple):
@@ -44,39 +48,60 @@ class Place(NamedTuple):
     city: str
 
 
+class _Referrer(NamedTuple):
+    """The referrer without parts that may be personal (user, query, fragment), and the key of its site."""
+
+    url: str
+    keys: tuple[str, ...]
+
+
 def facts(record: Record, salts: Mapping[int, bytes], places: dict[str, Place]) -> Facts:
     """``salts`` is keyed by day since 1970. ``places`` is the caller's cache of look-ups by address.
 
     Raises ValueError for an impossible time.
     """
-    opted_out = bool(record.flags & OPTED_OUT)
+    flags = record.flags
+    opted_out = bool(flags & OPTED_OUT)
     place = places.get(record.address)
     if place is None:
         place = places[record.address] = _place(record.address)
-    agent = parse_agent(record.user_agent)
-    referrer, referrer_host = _referrer(record.referrer)
+    where, keys_of_place = _keys_of_place(place.country, UNKNOWN if opted_out else place.city)
+    client, key_of_client = _client(record.user_agent)
+    referrer = _referrer(record.referrer)
     return Facts(
         record.time,
         record.subject,
         record.kind,
-        bool(record.flags & COUNTED),
+        bool(flags & COUNTED),
         record.reason,
-        place.country,
-        UNKNOWN if opted_out else place.city,
-        agent.form_factor,
-        agent.browser or UNKNOWN,
-        agent.operating_system,
-        referrer,
-        referrer_host,
+        client,
+        where,
+        referrer.url,
         None if opted_out else _visitor(record, salts[record.time // DAY_MICROSECONDS]),
-        bool(record.flags & SCANNED),
-        record.branch,
+        bool(flags & SCANNED),
+        flags >> BRANCH_SHIFT,
+        (key_of_client, *keys_of_place, *referrer.keys, *(_SCANNED if flags & SCANNED else ())),
     )
+
+
+def _key(dimension: Dimension, value: str) -> str:
+    return f"{dimension:d}{value}"
+
+
+_SCANNED = (_key(Dimension.SOURCE, "qr"),)
+
+
+@lru_cache(maxsize=8192)
+def _keys_of_place(country: str, city: str) -> tuple[str, tuple[str, ...]]:
+    """The text and the keys of a place."""
+    countries = () if country == UNKNOWN else (_key(Dimension.COUNTRY, country),)
+    cities = () if city == UNKNOWN else (_key(Dimension.CITY, f"{country} {city}"),)
+    return f"{country} {city}", countries + cities
 
 
 def _place(address: str) -> Place:
     location = geo().locate(address)
-    return Place(location.country or UNKNOWN, location.city or UNKNOWN)
+    return Place(location.country or UNKNOWN, (location.city or UNKNOWN).translate(_SEPARATORS))
 
 
 def _visitor(record: Record, salt: bytes) -> int:
@@ -90,20 +115,31 @@ def _visitor(record: Record, salt: bytes) -> int:
 
 
 @lru_cache(maxsize=8192)
-def _referrer(referrer: str) -> tuple[str, str]:
-    """The referrer without parts that may be personal (user, query, fragment), and its host without "www.".
+def _client(user_agent: str) -> tuple[str, str]:
+    """The text and the key of a client."""
+    agent = parse_agent(user_agent)
+    browser = (agent.browser or UNKNOWN).translate(_SEPARATORS)
+    client = f"{agent.form_factor}\t{agent.operating_system}\t{browser}"
+    return client, _key(Dimension.CLIENT, client)
+
+
+@lru_cache(maxsize=8192)
+def _referrer(referrer: str) -> _Referrer:
+    """The referrer without parts that may be personal, and the key of its host without "www.".
 
     `analytics.dimensions` has the same rule for stored referrers, in SQL; a test compares both.
     """
     if not referrer:
-        return "", DIRECT
+        return _Referrer("", ())
     try:
-        parts = urlsplit(referrer)
+        parts = urlsplit(referrer.translate(_SEPARATORS))
         host = parts.hostname
     except ValueError:
         host = None
     if not host:
-        return UNKNOWN, UNKNOWN
+        return _Referrer(UNKNOWN, (_key(Dimension.REFERRER, UNKNOWN),))
     if ":" in host:
         host = f"[{host}]"
-    return f"{parts.scheme}://{host}{parts.path}"[:REFERRER_CHARACTERS], host.removeprefix("www.")
+    site = host.removeprefix("www.")
+    keys = () if site == DIRECT else (_key(Dimension.REFERRER, site),)
+    return _Referrer(f"{parts.scheme}://{host}{parts.path}"[:REFERRER_CHARACTERS], keys)

@@ -15,7 +15,7 @@ from analytics.counting.tables.lifetime_counts import closed_day
 from analytics.counting.tables.month_counts import add_late_months
 from analytics.counting.tables.salts import EPOCH
 from analytics.counting.tables.slots import IMPORTED
-from analytics.dimensions import OF_UNKNOWN_CLICKS
+from analytics.dimensions import BEFORE_NUMBER, BETWEEN_COUNTS, OF_UNKNOWN_CLICKS, WITH_UNKNOWN
 from links.click_counters import existing_links
 from links.storage.insert import raise_imported_clicks
 
@@ -29,20 +29,24 @@ WHERE sent.clicks > coalesce(t.clicks, 0)
 """
 _ADDED = "unnest(%(links)s::bigint[], %(days)s::date[], %(clicks)s::bigint[]) added (link_id, day, clicks)"
 _VALUES = f"(VALUES {OF_UNKNOWN_CLICKS}) unknown (dimension, value)"
+# Noon UTC.
+_QUARTER = 48
+
+
+def _counts(clicks: str) -> str:
+    """SQL: the packed values of so many imported clicks."""
+    entries = [
+        f"'{definition.dimension:d}{definition.unknown}{BEFORE_NUMBER}' || {clicks}"
+        for definition in WITH_UNKNOWN
+    ]
+    return f" || '{BETWEEN_COUNTS}' || ".join(entries)
+
+
 _ADD_DAYS = f"""
-INSERT INTO analytics_daytotal AS t (link_id, day, slot, clicks, unique_clicks)
-SELECT link_id, day, {IMPORTED}, clicks, 0 FROM {_ADDED}
-ON CONFLICT (link_id, day, slot) DO UPDATE SET clicks = t.clicks + EXCLUDED.clicks
-"""
-_ADD_QUARTERS = f"""
-INSERT INTO analytics_quartertotal AS t (link_id, start, slot, clicks, unique_clicks)
-SELECT link_id, (day + time '12:00') AT TIME ZONE 'UTC', {IMPORTED}, clicks, 0 FROM {_ADDED}
-ON CONFLICT (link_id, start, slot) DO UPDATE SET clicks = t.clicks + EXCLUDED.clicks
-"""
-_ADD_VALUES = f"""
-INSERT INTO analytics_daycount AS t (link_id, dimension, slot, day, value, clicks)
-SELECT link_id, dimension, {IMPORTED}, day, value, clicks FROM {_ADDED}, {_VALUES}
-ON CONFLICT (link_id, dimension, day, value, slot) DO UPDATE SET clicks = t.clicks + EXCLUDED.clicks
+INSERT INTO analytics_daytotal AS t (link_id, day, slot, quarter, clicks, unique_clicks, counts)
+SELECT link_id, day, {IMPORTED}, {_QUARTER}, clicks, 0, {_counts("clicks")} FROM {_ADDED}
+ON CONFLICT (link_id, day, slot) DO UPDATE
+SET clicks = t.clicks + EXCLUDED.clicks, counts = {_counts("(t.clicks + EXCLUDED.clicks)")}
 """
 _ADD_LIFETIME_VALUES = f"""
 INSERT INTO analytics_lifecount AS t (link_id, dimension, slot, value, clicks)
@@ -83,7 +87,7 @@ def add_days(days: Days) -> int:
         closed = closed_day((min(day for _, day in added) - EPOCH).days)
         of_closed_days = () if closed is None else (_ADD_LIFETIME_VALUES, _ADD_MONTH_VALUES)
         parameters = _parameters(added) | {"closed": closed}
-        for statement in (_ADD_VALUES, *of_closed_days, _ADD_DAYS, _ADD_QUARTERS):
+        for statement in (*of_closed_days, _ADD_DAYS):
             cursor.execute(statement, parameters)
         cursor.execute(_TOTALS, {"links": sorted(links)})
         raise_imported_clicks(dict(cursor.fetchall()))

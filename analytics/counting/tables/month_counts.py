@@ -21,7 +21,8 @@ def month_of(day: str) -> str:
 
 _FIRST_MONTH = month_of("%(closed)s::date + 1")
 # A month that becomes busy adds all of its closed days, a month that was busy before the days that are closed now. The
-# second query of ``added`` does not see the rows that the statement inserts.
+# second query of ``added`` does not see the rows that the statement inserts. The grouping inside LATERAL lets the view
+# look up the days of a link by index.
 CLOSE_MONTHS = f"""
 WITH new AS (
     INSERT INTO analytics_busymonth (link_id, month)
@@ -35,10 +36,11 @@ WITH new AS (
     WHERE month >= {_FIRST_MONTH} AND month <= %(last)s
 )
 INSERT INTO analytics_monthcount AS t (link_id, dimension, month, value, slot, clicks)
-SELECT added.link_id, dimension, month, value, 0, sum(clicks) FROM added JOIN analytics_daycount d
-ON d.link_id = added.link_id AND dimension = ANY(%(summed)s::smallint[])
-AND day >= first AND day < month + interval '1 month' AND day <= %(last)s
-GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
+SELECT link_id, dimension, month, value, 0, clicks FROM added, LATERAL (
+    SELECT dimension, value, sum(clicks) AS clicks FROM analytics_daycount d
+    WHERE d.link_id = added.link_id AND dimension = ANY(%(summed)s::smallint[])
+    AND day >= first AND day < month + interval '1 month' AND day <= %(last)s GROUP BY 1, 2
+) counted ORDER BY 1, 2, 3, 4
 ON CONFLICT (link_id, dimension, month, value, slot) DO UPDATE SET clicks = t.clicks + EXCLUDED.clicks
 """
 

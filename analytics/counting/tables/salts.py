@@ -31,7 +31,7 @@ def salts_of(days: Iterable[int]) -> dict[int, bytes]:
 def delete_old_visitors() -> None:
     """Delete salts and visitor hashes older than KEPT_DAYS."""
     with connection.cursor() as cursor:
-        for table in ("analytics_daysalt", "analytics_dayvisitor"):
+        for table in ("analytics_daysalt", "analytics_visitorblock"):
             cursor.execute(
                 f"DELETE FROM {table} WHERE day < (now() AT TIME ZONE 'UTC')::date - %s",  # noqa: S608 # constants
                 [KEPT_DAYS - 1],

@@ -13,19 +13,23 @@ SLOTS = 8
 IMPORTED = -1
 _LOCK = 5_823_143
 _CHOOSE = f"""
-SELECT coalesce(
-    (SELECT slot FROM generate_series(0, {SLOTS - 1}) slot WHERE pg_try_advisory_xact_lock({_LOCK}, slot) LIMIT 1),
-    pg_backend_pid() % {SLOTS}
-)
+SELECT slot FROM generate_series(0, {SLOTS - 1}) slot WHERE pg_try_advisory_xact_lock({_LOCK}, slot) LIMIT 1
+"""  # noqa: S608 # built from constants
+_WAIT = f"""
+WITH slot AS MATERIALIZED (SELECT pg_backend_pid() % {SLOTS} AS number)
+SELECT number FROM slot, pg_advisory_xact_lock({_LOCK}, number)
 """  # noqa: S608 # built from constants
 
 
 def choose_slot() -> int:
     """The first slot that no other transaction has chosen. The caller's transaction keeps it until its end.
 
-    If more transactions than SLOTS run at the same time, some share a slot and wait for each other.
+    If more transactions than SLOTS run at the same time, some wait for each other: a slot never has two.
     """
     with connection.cursor() as cursor:
         cursor.execute(_CHOOSE)
-        [(slot,)] = cursor.fetchall()
-    return int(slot)
+        slots = cursor.fetchall()
+        if not slots:
+            cursor.execute(_WAIT)
+            slots = cursor.fetchall()
+    return int(slots[0][0])

@@ -19,7 +19,7 @@ from links.models import ClickCounter, DeletedLink
 from links.storage.deletion import delete_locked_links
 from testing.analytics.clicks import close_journal, drain
 from tests.analytics.counting.journaled import AMERICAN, BRITISH, MakeLink, journaled, pk
-from tests.analytics.counting.open_batches import COUNTERS, batch_held_before, routed_link
+from tests.analytics.counting.open_batches import COUNTERS, VISITORS, batch_held_before, routed_link
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -84,7 +84,7 @@ def test_batches_with_the_same_link_do_not_wait_for_each_others_rollups(
     flags = number << BRANCH_SHIFT
     segment_of(link, flags=flags)
     segment_of(link, flags=flags, address=BRITISH)
-    with batch_held_before(COUNTERS, clicks_dir, 2):
+    with batch_held_before(VISITORS, clicks_dir, 2):
         assert drain_beside(clicks_dir) == 2
         assert ClickCounter.objects.get(link_id=link).clicks == 1
 
@@ -105,12 +105,12 @@ def test_batches_with_a_link_that_is_deleted_meanwhile_do_not_deadlock(
     segment_of(link, flags=flags)
     segment_of(link, flags=flags, address=BRITISH)
     # Leave rows in two slots.
-    with batch_held_before(COUNTERS, clicks_dir, 2):
+    with batch_held_before(VISITORS, clicks_dir, 2):
         assert drain_beside(clicks_dir) == 2
     assert DayTotal.objects.filter(link_id=link).count() == 2
     segment_of(link, flags=flags, address="203.0.113.1")
     segment_of(link, flags=flags, address="203.0.113.2")
-    batches = (batch_held_before(COUNTERS, clicks_dir, 2), batch_held_before(COUNTERS, clicks_dir, 2))
+    batches = (batch_held_before(VISITORS, clicks_dir, 2), batch_held_before(COUNTERS, clicks_dir, 2))
     with batches[0], batches[1], transaction.atomic():
         delete_locked_links([link])
         # At once, as after the days in which the link can be brought back.
@@ -132,7 +132,7 @@ def test_late_clicks_of_the_same_link_do_not_wait_for_each_others_lifetime_count
     for address in (AMERICAN, BRITISH):
         journaled(link, late, address=address, user_agent="other")
         close_journal()
-    with batch_held_before(COUNTERS, clicks_dir, 1):
+    with batch_held_before(VISITORS, clicks_dir, 1):
         assert drain_beside(clicks_dir) == 1
 
     countries = LifeCount.objects.filter(link_id=link, dimension=Dimension.COUNTRY).values_list(

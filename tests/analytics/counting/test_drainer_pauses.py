@@ -36,7 +36,7 @@ class Observed:
         self.pauses: list[float] = []
 
     def execute(self, execute: Any, sql: str, *arguments: Any) -> Any:
-        if "INSERT INTO analytics_click" in sql:
+        if "FROM analytics_daytotal" in sql:
             self.batches += 1
             self.now += self.seconds
             journaled(self.link, count=self.arrivals.pop(0) if self.arrivals else 0)

@@ -14,13 +14,13 @@ from analytics.journal.records import UNKNOWN_CODE
 from analytics.models import (
     Click,
     DayCount,
-    DayVisitor,
     Dimension,
     Kind,
     PendingRecord,
     QuarterTotal,
     Segment,
     UnknownCode,
+    VisitorBlock,
 )  # fmt: skip
 from domains.models import Domain, DomainStatus
 from testing.analytics.clicks import close_journal, drain
@@ -116,7 +116,7 @@ def test_opted_out_visitor_is_counted_without_identification(
     drain()
 
     assert totals() == [(1, 0)]
-    assert DayVisitor.objects.count() == 0
+    assert VisitorBlock.objects.count() == 0
     assert counts(Dimension.COUNTRY) == {"US": 1}
 
 

@@ -12,7 +12,7 @@ from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
 from analytics.counting.pipeline import Drainer
-from analytics.models import Click, DayCount, DayTotal, DayVisitor, Kind, QuarterTotal
+from analytics.models import Click, DayCount, DayTotal, Kind, QuarterTotal, VisitorBlock
 from links.models import OwnerTotals
 from testing.analytics.clicks import close_journal, drain
 from testing.links.deletion import delete_finally
@@ -64,13 +64,13 @@ def test_rows_of_a_concurrently_deleted_link_are_deleted(alice: NewAccount, make
 
     def delete_behind_the_counts(execute: Callable[..., Any], sql: str, *rest: Any) -> Any:
         result = execute(sql, *rest)
-        if sql.lstrip().startswith("WITH first"):
+        if sql.lstrip().startswith("INSERT INTO analytics_busydaycount"):
             delete_finally(alice.workspace, link["_id"])
         return result
 
     with connection.execute_wrapper(delete_behind_the_counts):
         drain()
-    for table in (Click, DayTotal, QuarterTotal, DayCount, DayVisitor):
+    for table in (Click, DayTotal, QuarterTotal, DayCount, VisitorBlock):
         assert set(table.objects.values_list("link_id", flat=True)) == {pk(other)}
 
 

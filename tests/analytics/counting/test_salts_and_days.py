@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from analytics.counting.tables.lifetime_counts import close_days
 from analytics.counting.tables.salts import delete_old_visitors
-from analytics.models import ClosedDay, DaySalt, DayVisitor, Dimension, LifeCount
+from analytics.models import ClosedDay, DaySalt, Dimension, LifeCount, VisitorBlock
 from testing.analytics.clicks import drain
 from tests.analytics.counting.counted import totals
 from tests.analytics.counting.journaled import BRITISH, MakeLink, journaled, pk
@@ -47,7 +47,7 @@ def test_salts_and_visitors_are_destroyed_after_two_days(make_link: MakeLink) ->
 
     kept = [now.date() - timedelta(days=1), now.date()]
     assert list(DaySalt.objects.order_by("day").values_list("day", flat=True)) == kept
-    assert list(DayVisitor.objects.order_by("day").values_list("day", flat=True)) == kept
+    assert list(VisitorBlock.objects.order_by("day").values_list("day", flat=True)) == kept
     assert totals() == [(1, 1)] * 4
 
 
@@ -58,5 +58,5 @@ def test_visitor_hash_differs_by_day_and_link(make_link: MakeLink) -> None:
     journaled(second, earlier)
     journaled(first, later)
     drain()
-    assert len(set(DayVisitor.objects.values_list("visitor", flat=True))) == 3
+    assert len(set(VisitorBlock.objects.values_list("hashes", flat=True))) == 3
     assert set(DaySalt.objects.values_list("day", flat=True)) == {earlier.date(), later.date()}

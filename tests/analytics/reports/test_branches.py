@@ -15,10 +15,11 @@ from rest_framework.test import APIClient
 
 from analytics.counting.tables.imported_days import add_days
 from analytics.dimensions import UNKNOWN_BRANCH
-from analytics.models import Click, Kind
+from analytics.models import Kind
 from links.models import Link, Route
 from testing.analytics.branches import Branch, branch, set_branches
 from testing.analytics.facts import Fact, moment, record
+from testing.analytics.raw_clicks import set_branch_of_all_clicks
 from testing.contract.description import validate, without_undescribed_keys
 from tests.analytics.reading import report
 from tests.analytics.reports.branch_reports import FRANCE, GERMANY, SPLIT
@@ -170,7 +171,7 @@ def test_clicks_on_an_unknown_branch_count_as_the_rest(api: APIClient, routed: s
     record(routed, [Fact("2026-03-01T10:00Z"), Fact("2026-03-01T11:00Z", branch=1)])
     Route.objects.all().delete()
     kathmandu = {"startDate": "2026-03-01", "endDate": "2026-03-01", "timezone": "Asia/Kathmandu"}
-    Click.objects.update(branch=UNKNOWN_BRANCH)
+    set_branch_of_all_clicks(UNKNOWN_BRANCH)
     assert [item["clicks"] for item in branches(api, routed, **kathmandu)] == [0, 0, 0]
 
 

@@ -10,10 +10,11 @@ import pytest
 from rest_framework.test import APIClient
 
 from analytics.dimensions import UNKNOWN_BRANCH
-from analytics.models import Click, Kind
+from analytics.models import Kind
 from links.models import Link, Route
 from testing.analytics.branches import LONG_AGO, branch, set_branches
 from testing.analytics.facts import Fact, record
+from testing.analytics.raw_clicks import set_branch_of_all_clicks
 from tests.analytics.reading import report
 from tests.analytics.reports.branch_reports import FRANCE, GERMANY, SPLIT
 from tests.analytics.reports.branch_reports import routed as routed
@@ -73,7 +74,7 @@ def test_log_shows_the_branch_of_requests_that_are_not_clicks(api: APIClient, ro
 
 
 @pytest.mark.parametrize(
-    "change", [Route.objects.all().delete, partial(Click.objects.update, branch=UNKNOWN_BRANCH)]
+    "change", [Route.objects.all().delete, partial(set_branch_of_all_clicks, UNKNOWN_BRANCH)]
 )
 def test_log_of_a_branch_without_history_shows_neither_branch_nor_location(
     api: APIClient, routed: str, change: Callable[[], object]

@@ -197,12 +197,12 @@ def test_only_the_last_pages_of_the_clicks_are_read(
     monkeypatch.setattr(recent_links, "PAGES", 1)
     with connection.cursor() as cursor:
         # The deleted clicks of other tests may leave free space before the last page.
-        cursor.execute("TRUNCATE analytics_click")
+        cursor.execute("TRUNCATE analytics_rawclick")
     follow(old.short_code)
     with connection.cursor() as cursor:
         cursor.execute(
-            "INSERT INTO analytics_click (time, link_id, kind, reason, country, city, device, browser,"
-            " operating_system, referrer) SELECT now(), %s, 0, '', 'DE', 'unknown', 'mobile', 'Firefox', 'Linux', ''"
+            "INSERT INTO analytics_rawclick (link_id, minute, microsecond, client, place, referrer, reason, branch,"
+            " kind, scanned, is_unique) SELECT %s, extract(epoch FROM now()) / 60, 0, 0, 0, 0, 0, 0, 0, false, false"
             " FROM generate_series(1, 1000)",
             [new.pk],
         )

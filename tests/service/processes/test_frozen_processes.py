@@ -147,11 +147,11 @@ def test_a_drainer_that_dies_in_a_loop_makes_the_host_unready_until_it_runs_agai
     key = watchful.owner.api_key
     link = watchful.create_link(key)
     with psycopg.connect(watchful.environment["DATABASE_URL"], autocommit=True) as database:
-        database.execute("ALTER TABLE analytics_click RENAME TO gone")
+        database.execute("ALTER TABLE analytics_rawclick RENAME TO gone")
         follow(watchful, link, 3)
         eventually(lambda: watchful.call("GET", "/readyz").status == 503)
         assert watchful.call_internal("/readyz").json()["clicks"] == "the click drainer keeps dying"
         assert watchful.call("GET", f"/{link['shortCode']}").status == 302
-        database.execute("ALTER TABLE gone RENAME TO analytics_click")
+        database.execute("ALTER TABLE gone RENAME TO analytics_rawclick")
     eventually(lambda: watchful.call("GET", "/readyz").status == 200)
     assert clicks_of(watchful, key, link) == 4

@@ -15,6 +15,7 @@ from analytics.journal.records import (
 )
 from analytics.models import Click, DayCount, Dimension, LifeCount
 from links.models import Link, Route
+from testing.analytics.busy_days import unpack_days
 from testing.links.deletion import delete_finally
 from tests.analytics.counting.branches.branch_clicks import (
     FRANCE,
@@ -69,13 +70,18 @@ def tamper(sql: str, link: int) -> None:
 
 def test_audit_compares_branches_with_clicks(pk: int) -> None:
     count([click(pk, 1, 0), click(pk, 1, 1), click(pk, 2, 2, visitor=1)])
+    unpack_days()
     germany = str(Route.objects.get(link_id=pk, number=1).branch)
     tamper(
-        "UPDATE analytics_daycount SET clicks = 7"
+        "UPDATE analytics_busydaycount SET clicks = 7"
         f" WHERE link_id = %s AND dimension = {Dimension.BRANCH} AND clicks = 2",
         pk,
     )
-    tamper(f"DELETE FROM analytics_click WHERE link_id = %s AND is_unique AND branch = '{germany}'", pk)
+    tamper(
+        "DELETE FROM analytics_rawclick WHERE link_id = %s AND is_unique"
+        f" AND branch IN (SELECT number FROM analytics_clicktext WHERE text = '{germany}')",
+        pk,
+    )
     prefix = f"link {pk} {NOON.date()}"
     assert {line for line in differences() if "ranch" in line} == {
         f"{prefix} branch: day 3, values 8",
@@ -86,8 +92,9 @@ def test_audit_compares_branches_with_clicks(pk: int) -> None:
 
 def test_audit_finds_more_unique_clicks_of_branches_than_of_the_link(pk: int) -> None:
     count([click(pk, 1, 0), click(pk, 1, 1)])
+    unpack_days()
     tamper(
-        f"UPDATE analytics_daycount SET clicks = 2 WHERE link_id = %s AND dimension = {Dimension.UNIQUE_BRANCH}",
+        f"UPDATE analytics_busydaycount SET clicks = 2 WHERE link_id = %s AND dimension = {Dimension.UNIQUE_BRANCH}",
         pk,
     )
     assert f"link {pk} {NOON.date()}: unique of the day 1, unique of the branches 2" in list(differences())

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from analytics.counting.retention.former_routes import MAX_FORMER_URLS, delete_former_routes
-from analytics.models import DayCount, Dimension, LifeCount
+from analytics.models import BusyDayCount, Dimension, LifeCount
 from links.models import Route
 
 pytestmark = pytest.mark.django_db
@@ -80,7 +80,7 @@ def test_a_deleted_branch_with_clicks_keeps_its_last_row() -> None:
         for place, branch in enumerate((today, before, unused))
     ]
     values = {"link_id": LINK, "dimension": Dimension.BRANCH, "clicks": 1}
-    DayCount.objects.create(day=now.date(), value=str(today), **values)
+    BusyDayCount.objects.create(day=now.date(), value=str(today), **values)
     LifeCount.objects.create(value=str(before), **values)
     everything = kept()
 

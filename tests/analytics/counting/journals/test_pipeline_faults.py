@@ -66,12 +66,12 @@ def test_verdict_detects_lost_and_double_counted_clicks(stage: Stage) -> None:
     lost, twice = "never-recorded", next(iter(log.sent))
     log.sent[lost] = stage.links.free[0]
     log.redirected.add(lost)
-    columns = "link_id, kind, reason, country, city, device, browser, operating_system, referrer"
+    columns = "link_id, microsecond, client, place, referrer, reason, branch, kind, scanned, is_unique"
     with psycopg.connect(stage.site.url) as connection:
         connection.execute(
-            f"INSERT INTO analytics_click (time, {columns}) "
-            f"SELECT 'epoch', {columns} FROM analytics_click WHERE referrer LIKE %s",
-            [f"%{twice}"],
+            "INSERT INTO analytics_clicktext SELECT 0, number, text FROM analytics_clicktext; "
+            f"INSERT INTO analytics_rawclick (minute, {columns}) SELECT 0, {columns} FROM analytics_rawclick"
+            f" WHERE referrer IN (SELECT number FROM analytics_clicktext WHERE text LIKE '%{twice}')"
         )
     verdict = judge("", 1, stage.site, log)
     assert (verdict.redirected, verdict.counted, verdict.lost, verdict.twice) == (3, 3, 1, 1)
@@ -81,7 +81,7 @@ def test_verdict_detects_lost_and_double_counted_clicks(stage: Stage) -> None:
     ]  # fmt: skip
     assert audit.splitlines()[0] == f"link {log.sent[twice]} 1970-01-01: day 0, clicks 1"
     with psycopg.connect(stage.site.url) as connection:
-        connection.execute("DELETE FROM analytics_click WHERE time = 'epoch'")
+        connection.execute("DELETE FROM analytics_rawclick WHERE minute = 0")
 
 
 def test_concurrent_drainers_count_every_click_once(stage: Stage) -> None:

@@ -7,30 +7,35 @@ from datetime import datetime, timedelta
 from django.db import connection
 
 from analytics.models import Click
+from testing.analytics.raw_clicks import store_clicks
 
 
 def click(moment: datetime) -> Click:
     text = dict.fromkeys(
         ("reason", "country", "city", "device", "browser", "operating_system", "referrer"), ""
     )
-    return Click.objects.create(time=moment, link_id=1, kind=0, **text)
+    store_clicks([Click(time=moment, link_id=1, kind=0, scanned=False, is_unique=False, **text)])
+    return Click.objects.latest("id")
 
 
 def partitions() -> dict[str, list[datetime]]:
     """The times of the clicks, by partition."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'analytics_click'::regclass"
+            "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'analytics_rawclick'::regclass"
         )
         times_by_partition = {name: [] for (name,) in cursor.fetchall()}
         for name in times_by_partition:
-            cursor.execute(f"SELECT time FROM {name} ORDER BY time")
+            cursor.execute(
+                "SELECT 'epoch'::timestamptz + minute * interval '1 minute' + microsecond * interval '1 microsecond'"
+                f" FROM {name} ORDER BY minute, microsecond"
+            )
             times_by_partition[name] = [time for (time,) in cursor.fetchall()]
     return times_by_partition
 
 
 def month(moment: datetime) -> str:
-    return f"analytics_click_{moment:%Y_%m}"
+    return f"analytics_rawclick_{moment:%Y_%m}"
 
 
 def following(moment: datetime) -> datetime:

@@ -44,7 +44,7 @@ def dump_connection() -> psycopg.Connection[Any]:
 def dump_under_way() -> Iterator[psycopg.Connection[Any]]:
     """Like pg_dump, a transaction that holds ACCESS SHARE on the table and all its partitions."""
     with dump_connection() as dump:
-        dump.execute("LOCK TABLE analytics_click IN ACCESS SHARE MODE")
+        dump.execute("LOCK TABLE analytics_rawclick IN ACCESS SHARE MODE")
         yield dump
 
 
@@ -180,4 +180,4 @@ def test_partitions_of_a_test_do_not_outlive_it() -> None:
 
     restore_database(None)
 
-    assert set(partitions()) == {"analytics_click_default"}
+    assert set(partitions()) == {"analytics_rawclick_default"}

@@ -1,0 +1,107 @@
+"""Single requests: narrow rows, with numbers for the texts, which most requests share with many others.
+
+A text has a number per week, so that its row can be deleted with the clicks. It may have several numbers, if several
+drainers added it at the same time: nobody waits for another drainer's texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from struct import Struct
+
+from django.db import connection, transaction
+
+from analytics.counting.tables.binary_copy import copy_rows
+from analytics.counting.tables.enrichment import Facts
+from common.database import prepared_cursor
+
+MINUTE = 60_000_000
+WEEK = 7 * 24 * 60 * MINUTE
+# Of one week. A new drainer reads as many.
+MAX_TEXTS = 100_000
+
+_ROWS = (
+    "analytics_rawclick"
+    " (link_id, minute, microsecond, client, place, referrer, reason, branch, kind, scanned, is_unique)"
+)
+_ROW = Struct(">hiq" + "ii" * 7 + "ihi?i?")
+_READ = "SELECT text, number FROM analytics_clicktext WHERE week = %s LIMIT %s"
+_CHECK = "SELECT text FROM analytics_clicktext WHERE week = %s AND number = %s"
+_ADD = "INSERT INTO analytics_clicktext (week, text) SELECT %s, unnest(%s::text[]) RETURNING text, number"
+
+
+class ClickTexts:
+    """Numbers of texts that the database has, as a cache of one drainer."""
+
+    def __init__(self) -> None:
+        self._weeks: dict[int, dict[str, int]] = {}
+        # The text with the highest number of each week: a database that was restored from an older dump lacks it.
+        self._latest: dict[int, tuple[int, str]] = {}
+
+    def clear(self) -> None:
+        self._weeks.clear()
+        self._latest.clear()
+
+    def numbers(self, week: int, texts: Iterable[str]) -> Mapping[str, int]:
+        """Numbers of these texts, added in the caller's transaction if they are missing. Empty text has 0."""
+        known = self._known(week)
+        numbers = {text: known[text] for text in texts if text in known}
+        missing = [text for text in texts if text and text not in known]
+        if missing:
+            with connection.cursor() as cursor:
+                cursor.execute(_ADD, [week, missing])
+                added = dict(cursor.fetchall())
+            numbers |= added
+            transaction.on_commit(partial(self._keep, week, added))
+        numbers[""] = 0
+        return numbers
+
+    def _known(self, week: int) -> Mapping[str, int]:
+        with prepared_cursor() as cursor:
+            if week in self._latest:
+                number, text = self._latest[week]
+                cursor.execute(_CHECK, [week, number])
+                if cursor.fetchall() != [(text,)]:
+                    self.clear()
+            if week not in self._weeks:
+                cursor.execute(_READ, [week, MAX_TEXTS])
+                self._keep(week, dict(cursor.fetchall()))
+        return self._weeks.get(week, {})
+
+    def _keep(self, week: int, numbers: Mapping[str, int]) -> None:
+        """Keep the two latest weeks: the texts of older ones may be deleted while they are known here."""
+        known = self._weeks.setdefault(week, {})
+        if numbers and len(known) + len(numbers) <= 2 * MAX_TEXTS:
+            known |= numbers
+            latest = max((number, text) for text, number in numbers.items())
+            self._latest[week] = max(latest, self._latest.get(week, latest))
+        for old in sorted(self._weeks)[:-2]:
+            del self._weeks[old]
+            self._latest.pop(old, None)
+
+
+def copy_clicks(
+    batch: Sequence[Facts], branches: Mapping[int, object], unique: set[int], texts: ClickTexts
+) -> None:
+    """Store requests. ``branches``, and ``unique`` clicks that led to one of them, by their places in the batch."""
+    used: dict[int, dict[str, None]] = {}
+    for place, facts in enumerate(batch):
+        week = used.setdefault(facts.time // WEEK, {})
+        for text in (facts.client, facts.place, facts.referrer, facts.reason):
+            week[text] = None
+        if place in branches:
+            week[str(branches[place])] = None
+    numbers = {week: texts.numbers(week, found) for week, found in used.items()}
+    rows = []
+    for place, facts in enumerate(batch):
+        number = numbers[facts.time // WEEK]
+        rows.append(
+            _ROW.pack(
+                11, 8, facts.link_id, 4, facts.time // MINUTE, 4, facts.time % MINUTE, 4, number[facts.client],
+                4, number[facts.place], 4, number[facts.referrer], 4, number[facts.reason],
+                4, number[str(branches[place])] if place in branches else 0, 2, facts.kind, 1, facts.scanned,
+                1, place in unique,
+            )
+        )  # fmt: skip
+    copy_rows(_ROWS, rows)
