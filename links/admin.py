@@ -38,6 +38,16 @@ def _columns_in(section: Section) -> list[str]:
     ]
 
 
+def _fieldsets() -> tuple[tuple[str | None, Any], ...]:
+    further = [section for section in Section if section is not Section.DESTINATION]
+    return (
+        (None, {"fields": ["public_id", "short_url", "owner", "domain", "short_code", "state", "clicks"]}),
+        ("Destination", {"fields": ["original_url", "destination", *_columns_in(Section.DESTINATION)]}),
+        *((section.value, {"fields": _columns_in(section)}) for section in further),
+        (None, {"fields": ["created_at", "updated_at"]}),
+    )
+
+
 class StateFilter(admin.SimpleListFilter):
     title = "state"
     parameter_name = "state"
@@ -74,16 +84,7 @@ class LinkAdmin(OperatorAdmin):
         "A whole code (current or former), owner's e-mail address or id; or part of a destination or title."
     )
     ordering = ["-id"]
-    fieldsets = [
-        (None, {"fields": ["public_id", "short_url", "owner", "domain", "short_code", "state", "clicks"]}),
-        ("Destination", {"fields": ["original_url", "destination", *_columns_in(Section.DESTINATION)]}),
-        *(
-            (section.value, {"fields": _columns_in(section)})
-            for section in Section
-            if section is not Section.DESTINATION
-        ),
-        (None, {"fields": ["created_at", "updated_at"]}),
-    ]
+    fieldsets = _fieldsets()
     actions = ["ban_links", "lift_bans", "ban_host"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Link]:
