@@ -69,7 +69,8 @@ fmt: $(VENV)/.dev ## Format the code and sort imports
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-front: $(VENV)/.npm ## List what each page of the dashboard loads first, after a change of its imports
+front: $(VENV)/.npm $(VENV)/.run ## Write what the dashboard derives: the fields of the editor, and what each page loads first
+	$(BIN)/python -m dashboard.editor_fields
 	$(BIN)/node dashboard/first_views.mjs dashboard/front $(VENV)/npm/node_modules > $(VENV)/first_views.json
 	mv $(VENV)/first_views.json dashboard/front/first_views.json
 

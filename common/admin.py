@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, cast
 
 from django.contrib import admin, messages
+from django.contrib.admin.utils import flatten_fieldsets
 from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -64,7 +65,7 @@ class OperatorAdmin(admin.ModelAdmin):  # type: ignore[type-arg] # generic in th
         return row.created_at
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        return self.readonly_fields or self.fields or ()
+        return self.readonly_fields or self.fields or flatten_fieldsets(self.fieldsets or ())
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -15,6 +15,7 @@ from bans.models import Ban
 from bans.selectors import Affected
 from common.admin import OperatorAdmin, one_line
 from common.http.urls import canonical_destination
+from links.fields import STORED, Section
 from links.models import Link, LinkBan
 from links.operators import (
     affected_by_account,
@@ -27,7 +28,24 @@ from links.operators import (
     with_bans,
 )
 from links.short_urls import short_url_of
-from links.storage.columns import RESTRICTIONS
+
+
+def _columns_in(section: Section) -> list[str]:
+    return [
+        "has_password" if field.column == "password" else field.column
+        for field in STORED
+        if field.section is section
+    ]
+
+
+def _fieldsets() -> tuple[tuple[str | None, Any], ...]:
+    further = [section for section in Section if section is not Section.DESTINATION]
+    return (
+        (None, {"fields": ["public_id", "short_url", "owner", "domain", "short_code", "state", "clicks"]}),
+        ("Destination", {"fields": ["original_url", "destination", *_columns_in(Section.DESTINATION)]}),
+        *((section.value, {"fields": _columns_in(section)}) for section in further),
+        (None, {"fields": ["created_at", "updated_at"]}),
+    )
 
 
 class StateFilter(admin.SimpleListFilter):
@@ -66,15 +84,7 @@ class LinkAdmin(OperatorAdmin):
         "A whole code (current or former), owner's e-mail address or id; or part of a destination or title."
     )
     ordering = ["-id"]
-    fields = [
-        *("public_id", "short_url", "owner", "domain", "short_code", "custom_code"),
-        *("original_url", "target_url", "destination", "title", "description", "tags", "utm"),
-        *("state", "is_active", "starts_at", "not_started_url", "expires_at", "expired_url"),
-        *("has_password", "clicks", "redirect_type", "referrer_policy", "forward_query"),
-        *("rules", "split", "preview"),
-        *(column.name for column in RESTRICTIONS),
-        *("created_at", "updated_at"),
-    ]
+    fieldsets = _fieldsets()
     actions = ["ban_links", "lift_bans", "ban_host"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Link]:

@@ -23,11 +23,11 @@ from common.openapi.responses import (
 from domains.addresses import BASE_ID
 from domains.models import DomainStatus
 from links.destinations.utm import UTM_KEYS
-from links.models import Device, Link, RedirectType
-from links.routing.representations import ROUTING_FIELDS
+from links.fields import BY_NAME, FIELDS, RESTRICTIONS, Kind, LinkField
+from links.models import Link
+from links.routing.representations import OWN_FORMS
 from links.selectors import LinkRow, Overview
 from links.short_urls import short_url, short_url_of
-from links.storage.columns import RESTRICTIONS, Column
 
 
 def _row_short_url(row: LinkRow) -> str:
@@ -38,28 +38,18 @@ def _row_domain_id(row: LinkRow) -> str:
     return BASE_ID if row.domain_id is None else str(row.domain_id)
 
 
-def _restriction(column: Column) -> Field:
-    example, help_text = _DESCRIBED.get(column.name, (..., None))
-    if not column.is_list:
-        return number(column.api_name, column.name, example, help_text, required=False, min_value=1)
-    child = ChoiceField(Device.values) if column.name == "allowed_devices" else CharField()
-    schema = ListField(child=child, required=False, help_text=help_text)
-    return Field(column.api_name, column.name, schema, example)
+def _restriction(field: LinkField) -> Field:
+    if field.kind is Kind.COUNT:
+        return number(field.name, field.column, field.example, field.shown_help, required=False, min_value=1)
+    child = ChoiceField(field.choices) if field.choices else CharField()
+    return Field(field.name, field.column, ListField(child=child, required=False), field.example)
 
 
 def _restrictions(link: Any) -> dict[str, Any]:
     return {name: value for name, get in _RESTRICTION_GETTERS if (value := get(link))}
 
 
-_RESTRICTION_GETTERS = [(column.api_name, attrgetter(column.name)) for column in RESTRICTIONS]
-# The example of each restriction, and a description if the name is not enough.
-_DESCRIBED: dict[str, tuple[Any, str | None]] = {
-    "max_clicks": (1000, None),
-    "max_clicks_per_visitor": (2, "Clicks per IP address. IPv6 addresses are grouped by /64."),
-    "allowed_countries": (["DE", "FR"], None),
-    "blocked_countries": (["AQ"], None),
-    "allowed_devices": (["mobile"], None),
-}
+_RESTRICTION_GETTERS = [(field.name, attrgetter(field.column)) for field in RESTRICTIONS]
 _RESTRICTIONS = Representation("Restrictions", *map(_restriction, RESTRICTIONS))
 _UTM = Representation(
     "Utm",
@@ -68,19 +58,34 @@ _UTM = Representation(
         for key, value in zip(UTM_KEYS, ("newsletter", "email", "spring", "shoes", "header"), strict=True)
     ),
 )
-_TITLE = text("title", "title", "Spring sale", allow_null=True)
-_TAGS = Field("tags", "tags", ListField(child=CharField()), ["sale", "mail"])
-_IS_ACTIVE = flag("isActive", "is_active", True)
-_CHANGEABLE = (
-    text("customCode", "custom_code", "spring", allow_null=True),
-    text("description", "description", None, allow_null=True),
-    moment("expiresAt", "expires_at", "2030-06-01T00:00:00Z", allow_null=True),
-    flag("hasPassword", "has_password", False),
-    _UTM.nested("utm", "utm"),
-    _RESTRICTIONS.nested("restrictions", _restrictions),
-    choice("redirectType", "redirect_type", RedirectType.values, 302),
-    *ROUTING_FIELDS,
-)
+_OWN_FORMS = {
+    "tags": Field("tags", "tags", ListField(child=CharField()), BY_NAME["tags"].example),
+    "password": flag("hasPassword", "has_password", False),
+    "utm": _UTM.nested("utm", "utm"),
+    "restrictions": _RESTRICTIONS.nested("restrictions", _restrictions),
+    **OWN_FORMS,
+}
+
+
+def _shown(field: LinkField) -> Field:
+    """How responses show a field of the table."""
+    if field.name in _OWN_FORMS:
+        return _OWN_FORMS[field.name]
+    name, column = field.name, field.column
+    if field.kind is Kind.FLAG:
+        return flag(name, column, field.example, field.shown_help)
+    is_nullable = field.default is None
+    if field.kind is Kind.MOMENT:
+        return moment(name, column, field.example, allow_null=is_nullable)
+    if field.kind is Kind.CHOICE:
+        return Field(name, column, ChoiceField(field.choices, allow_null=is_nullable), field.example)
+    return text(name, column, field.example, field.shown_help, allow_null=is_nullable)
+
+
+# An update always returns these.
+_ALWAYS = ("title", "tags", "isActive")
+_TITLE, _TAGS, _IS_ACTIVE = (_shown(BY_NAME[name]) for name in _ALWAYS)
+_CHANGEABLE = tuple(_shown(field) for field in FIELDS if field.name not in _ALWAYS)
 _CREATOR = Representation(
     "Creator",
     public_id("019a9e3b-11c0-7a52-8f4d-7b2c9d3e5f60"),
@@ -159,7 +164,7 @@ def whole_link(link: Link, owner: Workspace, account: User) -> dict[str, Any]:
 
 def updated_link(link: Link, changed: Collection[str]) -> dict[str, Any]:
     """The fields that every update returns, and the fields of the request."""
-    shown = {"_id", "shortUrl", "title", "tags", "isActive", "updatedAt", *changed}
+    shown = {"_id", "shortUrl", *_ALWAYS, "updatedAt", *changed}
     if "password" in changed:
         shown.add("hasPassword")
     return UPDATED_URL.only(shown, link)

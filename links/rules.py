@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
-from typing import Any, TypedDict, Unpack
+from typing import Any
 
 from django.contrib.auth.hashers import make_password
 from django.utils import timezone
@@ -14,44 +14,19 @@ from common.errors import Conflict, FieldError, InvalidFields
 from common.http.urls import Destination
 from domains.models import Domain
 from links.codes import CODE_RULE, is_code, is_reserved
+from links.fields import FIELDS, RESTRICTIONS, Kind
 from links.link_rows import unsaved_link
-from links.models import Link, RedirectType
+from links.models import Link
 from links.routing.columns import columns_of as routing_columns
 from links.selectors import tag_key
-from links.storage.columns import RESTRICTIONS
 
 # Per bulk call: hashing one password takes as long as storing a hundred links.
 MAX_PASSWORDS = 100
 
 
 # The new values of these fields do not depend on the present link.
-INDEPENDENT = frozenset(
-    ("title", "description", "tags", "is_active", "redirect_type", "password", "utm", "restrictions")
-)
-
-
-class LinkFields(TypedDict, total=False):
-    """The fields of a creation that become columns of the link. Missing fields have their defaults."""
-
-    custom_code: str | None
-    title: str | None
-    description: str | None
-    tags: list[str] | None
-    expires_at: datetime | None
-    password: str | None
-    utm: dict[str, str | None] | None
-    restrictions: dict[str, Any] | None
-    redirect_type: int | None
-    is_active: bool
-    target: Destination | None
-    starts_at: datetime | None
-    not_started_url: Destination | None
-    expired_url: Destination | None
-    forward_query: bool | None
-    referrer_policy: str | None
-    rules: list[dict[str, Any]] | None
-    split: list[dict[str, Any]] | None
-    preview: dict[str, Any] | None
+INDEPENDENT = frozenset(field.column for field in FIELDS if not (field.leads or field.needs_link))
+_COLUMNS = frozenset(field.column for field in FIELDS)
 
 
 def new_link(
@@ -60,9 +35,14 @@ def new_link(
     creator: User | None,
     domain: Domain | None,
     destination: Destination,
-    **fields: Unpack[LinkFields],
+    **fields: Any,
 ) -> Link:
-    """Return an unsaved link without a short code. In a personal workspace, the account is always the creator."""
+    """Return an unsaved link without a short code. In a personal workspace, the account is always the creator.
+
+    ``fields`` are valid values of `links.fields.FIELDS` by their columns; missing ones have their defaults.
+    """
+    if unknown := fields.keys() - _COLUMNS:
+        raise TypeError(f"No fields: {sorted(unknown)}.")
     link = unsaved_link(
         related={"owner": owner, "creator": None if owner.is_personal else creator, "domain": domain},
         key_id=None if owner.key is None else owner.key.id,
@@ -80,22 +60,12 @@ def column_values(fields: Mapping[str, Any]) -> dict[str, Any]:
 
     `links.routing.columns` has the fields that decide where the link leads: their values depend on the link.
     """
-    values: dict[str, Any] = {
-        name: fields[name]
-        for name in ("custom_code", "title", "description", "is_active", "expires_at")
-        if name in fields
-    }
-    if "redirect_type" in fields:
-        values["redirect_type"] = fields["redirect_type"] or RedirectType.FOUND
-    if "password" in fields:
-        password = fields["password"]
-        values["password"] = None if password is None else make_password(password)
-    if "tags" in fields:
-        values |= _tags(fields["tags"])
-    if "utm" in fields:
-        values |= _utm(fields["utm"])
-    if "restrictions" in fields:
-        values |= _restrictions(fields["restrictions"])
+    values: dict[str, Any] = {}
+    for column, value in fields.items():
+        if column in _OWN_VALUES:
+            values |= _OWN_VALUES[column](value)
+        elif column in _SIMPLE:
+            values[column] = _SIMPLE[column].stored(value)
     return values
 
 
@@ -135,6 +105,10 @@ def _tags(tags: list[str] | None) -> dict[str, Any]:
     return {"tags": tags or [], "tag_keys": sorted({tag_key(tag) for tag in tags or []})}
 
 
+def _password(password: str | None) -> dict[str, Any]:
+    return {"password": None if password is None else make_password(password)}
+
+
 def _utm(utm: dict[str, str | None] | None) -> dict[str, Any]:
     return {"utm": {key: value for key, value in (utm or {}).items() if value is not None}}
 
@@ -143,8 +117,17 @@ def _restrictions(restrictions: dict[str, Any] | None) -> dict[str, Any]:
     """Replace the whole object: a missing restriction is removed. Removes duplicates."""
     restrictions = restrictions or {}
     return {
-        column.name: list(dict.fromkeys(restrictions.get(column.name) or []))
-        if column.is_list
-        else restrictions.get(column.name)
-        for column in RESTRICTIONS
+        field.column: list(dict.fromkeys(restrictions.get(field.column) or []))
+        if field.kind is Kind.LIST
+        else restrictions.get(field.column)
+        for field in RESTRICTIONS
     }
+
+
+_OWN_VALUES: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "tags": _tags,
+    "password": _password,
+    "utm": _utm,
+    "restrictions": _restrictions,
+}
+_SIMPLE = {field.column: field for field in FIELDS if not field.leads and field.column not in _OWN_VALUES}

@@ -8,7 +8,10 @@ from rest_framework.fields import ChoiceField
 from common.openapi.error_examples import invalid
 from common.openapi.operations import annotate, name_choices
 from links.codes import PATTERN
-from links.fields import (
+from links.fields import Device, RedirectType
+from links.models import MAX_CODE
+from links.routing.schema import BAD_ROUTES, ROUTING_NOTES
+from links.serializer_fields import (
     CodeField,
     CountryField,
     CurrentOrNewCodeField,
@@ -17,8 +20,6 @@ from links.fields import (
     TagField,
     TagsField,
 )
-from links.models import MAX_CODE, Device, RedirectType
-from links.routing.schema import BAD_ROUTES, ROUTING_NOTES
 from links.serializers import CreateLinkSerializer, UpdateLinkSerializer
 
 extend_schema_field({"type": "string", "maxLength": 50, "pattern": "^[A-Za-z0-9]{3,50}$"})(CodeField)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django.db import models
@@ -20,18 +22,22 @@ from common.rest.fields import (
 )
 from common.rest.pagination import PageQuery
 from domains.addresses import BASE_ID
-from links.fields import (
+from links.fields import FIELDS, RESTRICTIONS, Kind, LinkField
+from links.representations import WHOLE_URL
+from links.routing.serializers import PreviewSerializer, RulesField, SplitField
+from links.serializer_fields import (
     MAX_TAG,
     CodeField,
     CountryField,
     CurrentOrNewCodeField,
     DeviceField,
     RedirectTypeField,
+    ReferrerPolicyField,
     TagField,
     TagsField,
 )
-from links.representations import WHOLE_URL
-from links.routing.serializers import RoutingFields
+
+AnyField = serializers.Field[Any, Any, Any, Any]
 
 MAX_TAGS = 50
 # The longest short URL: a scheme, a host of 253 characters, a code of 255 and two slashes.
@@ -52,60 +58,69 @@ class UtmSerializer(StrictObject):
     content = Text(required=False, allow_null=True, allow_blank=True, characters=200)
 
 
+_MAX_NUMBER = 2_147_483_647
+# What a list in ``restrictions`` has, and how many of them.
+_LISTED: dict[str, Callable[..., List]] = {
+    "allowedCountries": partial(List, child=CountryField(), max_length=300),
+    "blockedCountries": partial(List, child=CountryField(), max_length=300),
+    "allowedDevices": partial(List, child=DeviceField(), max_length=10),
+}
+
+
+def _restriction(field: LinkField) -> AnyField:
+    options: dict[str, Any] = {"source": field.column, "required": False, "allow_null": True}
+    if field.kind is Kind.COUNT:
+        return Integer(min_value=1, max_value=_MAX_NUMBER, **options)
+    return _LISTED[field.name](**options)
+
+
 class RestrictionsSerializer(StrictObject):
-    maxClicks = Integer(
-        source="max_clicks", required=False, allow_null=True, min_value=1, max_value=2_147_483_647
-    )
-    maxClicksPerVisitor = Integer(
-        source="max_clicks_per_visitor", required=False, allow_null=True, min_value=1, max_value=2_147_483_647
-    )
-    allowedCountries = List(
-        source="allowed_countries", child=CountryField(), required=False, allow_null=True, max_length=300
-    )
-    blockedCountries = List(
-        source="blocked_countries", child=CountryField(), required=False, allow_null=True, max_length=300
-    )
-    allowedDevices = List(
-        source="allowed_devices", child=DeviceField(), required=False, allow_null=True, max_length=10
-    )
+    """The parts of the field ``restrictions`` in the table."""
+
+
+RestrictionsSerializer._declared_fields.update({field.name: _restriction(field) for field in RESTRICTIONS})
+
+
+_BY_KIND: dict[Kind, Callable[..., AnyField]] = {
+    Kind.TEXT: partial(Text, allow_blank=True),
+    Kind.URL: DestinationField,
+    Kind.MOMENT: DateTime,
+    Kind.FLAG: Boolean,
+}
+_OWN_RULES: dict[str, Callable[..., AnyField]] = {
+    "customCode": CodeField,
+    "tags": partial(List, child=TagField(characters=MAX_TAG), max_length=MAX_TAGS),
+    "password": partial(Text, min_length=1, max_length=128, style={"input_type": "password"}),
+    "utm": UtmSerializer,
+    "restrictions": RestrictionsSerializer,
+    "redirectType": RedirectTypeField,
+    "referrerPolicy": ReferrerPolicyField,
+    "rules": RulesField,
+    "split": SplitField,
+    "preview": PreviewSerializer,
+}
+
+
+def _rule(field: LinkField) -> AnyField:
+    options: dict[str, Any] = {"required": False}
+    if field.column != field.name:
+        options["source"] = field.column
+    # A link is either active or not.
+    if field.name != "isActive":
+        options["allow_null"] = True
+    if field.help is not None:
+        options["help_text"] = field.help
+    if field.characters is not None:
+        options["characters"] = field.characters
+    return (_OWN_RULES.get(field.name) or _BY_KIND[field.kind])(**options)
 
 
 class _WritableFields(Object):
-    customCode = CodeField(
-        source="custom_code",
-        required=False,
-        allow_null=True,
-        help_text="Case-sensitive.",
-    )
-    title = Text(required=False, allow_null=True, allow_blank=True, characters=200)
-    description = Text(required=False, allow_null=True, allow_blank=True, characters=500)
-    tags = List(child=TagField(characters=MAX_TAG), required=False, allow_null=True, max_length=MAX_TAGS)
-    expiresAt = DateTime(
-        source="expires_at",
-        required=False,
-        allow_null=True,
-        help_text="In UTC if it has no offset. A date without a time means 00:00.",
-    )
-    password = Text(
-        required=False,
-        allow_null=True,
-        min_length=1,
-        max_length=128,
-        style={"input_type": "password"},
-        help_text="Visitors must enter it before the redirect. Null: no password.",
-    )
-    utm = UtmSerializer(
-        required=False,
-        allow_null=True,
-        help_text="Campaign parameters, added to the destination. An update replaces the whole object.",
-    )
-    restrictions = RestrictionsSerializer(
-        required=False,
-        allow_null=True,
-        help_text="Limits on who may follow the link, and how often. An update replaces the whole object.",
-    )
-    redirectType = RedirectTypeField(source="redirect_type", required=False, allow_null=True)
-    isActive = Boolean(source="is_active", required=False, help_text="Whether the link redirects.")
+    """The fields of the table `links.fields.FIELDS`."""
+
+
+# Where DRF collects the fields of a class.
+_WritableFields._declared_fields.update({field.name: _rule(field) for field in FIELDS})
 
 
 class _FieldsOfNewLink(Object):
@@ -125,7 +140,7 @@ class _ActiveByDefault(Boolean):
         return (True, True) if data is None else super().validate_empty_values(data)
 
 
-class CreateLinkSerializer(_FieldsOfNewLink, _WritableFields, RoutingFields):
+class CreateLinkSerializer(_FieldsOfNewLink, _WritableFields):
     isActive = _ActiveByDefault(
         source="is_active",
         required=False,
@@ -142,7 +157,7 @@ class _ReturnedFields(Object):
     shortCode = Text(source="short_code", required=False, help_text="Only the current value is accepted.")
 
 
-class UpdateLinkSerializer(_ReturnedFields, _WritableFields, RoutingFields):
+class UpdateLinkSerializer(_ReturnedFields, _WritableFields):
     customCode = CurrentOrNewCodeField(
         source="custom_code",
         required=False,

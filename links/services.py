@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from datetime import datetime
-from typing import Any, Unpack
+from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -41,7 +41,7 @@ def create_link(
     destination: Destination,
     creator: User | None = None,
     domain_id: str | None = None,
-    **fields: Unpack[rules.LinkFields],
+    **fields: Any,
 ) -> Link:
     """Create a link, which works on every worker on return.
 

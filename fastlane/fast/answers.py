@@ -29,8 +29,8 @@ from common.http.urls import is_address
 from fastlane.fast.counts import COUNTRY, DEVICE, ELSEWHERE, GUESSING, NOT_FOUND
 from fastlane.fast.request_head import Fields, NotSimple, read_head
 from links.destinations.lookup import UnknownCode
+from links.fields import RedirectType
 from links.guess_counts import guesses, too_many_guesses
-from links.models import RedirectType
 from pages.refusals import Refusal
 from pages.responses import refuse, refuse_attempts
 from redirects import refusals

@@ -20,6 +20,7 @@ from fastlane.fast.counts import NOT_FOUND
 from fastlane.fast.visitor_rules import pack_visitor_rules
 from links.destinations.cache import UNKNOWN_SECONDS
 from links.destinations.lookup import LookupResult, Target, UnknownCode
+from links.fields import STORED
 from redirects import checks
 from redirects.redirect_headers import encoded_headers
 from redirects.routing.router import Route
@@ -42,13 +43,10 @@ _ENTRY_BYTES = 120
 # LINK_CHECKS do not read the visit.
 _NO_VISIT = Visit("", "")
 
-# Fields on the first two lines restrict nothing: they say what a link answers, and where a refused visit may lead. The
-# checks of the link cover the third line, and the visitor rules the fourth.
+# The table of fields says which of them the checks of the link and the visitor rules cover, or restrict nothing.
 _FAST_LANE_FIELDS = frozenset((
-    *("link_id", "public_id", "location", "redirect_type", "referrer_policy", "clicks"),
-    *("expired_url", "not_started_url"),
-    *("starts_at", "expires_at"),
-    *("allowed_countries", "blocked_countries", "allowed_devices", "routing", "preview"),
+    *("link_id", "public_id", "location", "clicks", "routing"),
+    *(field.column for field in STORED if field.fast_lane),
 ))  # fmt: skip
 
 _CLAIMABLE_FIELDS = _FAST_LANE_FIELDS | {"max_clicks"}

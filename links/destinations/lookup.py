@@ -27,7 +27,7 @@ from domains.models import DomainStatus
 from links.destinations.cache import DestinationCache
 from links.destinations.known_links import known_links
 from links.destinations.utm import with_utm
-from links.storage.columns import RESTRICTIONS
+from links.fields import STORED, Kind, Use
 
 _SUBJECTS_OF_BANS = "l.id, l.owner_id, l.destination, l.other_destinations"
 # Whether a ban applies to the link ``l``. The call alone takes as long as the rest of a lookup, so it is omitted for
@@ -42,31 +42,19 @@ IS_BANNED = f"""(
 )"""  # noqa: S608 # built from constants
 # "legal" or "other"; null without a ban.
 BAN_REASON = f"CASE WHEN {IS_BANNED} THEN links_ban_reason({_SUBJECTS_OF_BANS}) END"
-# The fields of a target, and the SQL expressions that read them. `utm` becomes a part of the location, and some others
-# become `routing`. JSON is read as text.
+# The fields of a target, and the SQL expressions that read them. `utm` becomes a part of the location, and the fields
+# of `Use.ROUTING` become `routing`. JSON is read as text.
+_FIELDS = [field for field in STORED if field.use is not None]
 EXPRESSIONS = {
     "link_id": "l.id",
     "public_id": "l.public_id::text",
     "location": "l.destination",
-    "utm": "l.utm",
-    "redirect_type": "l.redirect_type",
-    "is_active": "l.is_active",
     "ban_reason": BAN_REASON,
-    "expires_at": "l.expires_at",
-    "starts_at": "l.starts_at",
-    "not_started_url": "l.not_started_url",
-    "expired_url": "l.expired_url",
-    "referrer_policy": "l.referrer_policy",
-    "forward": "l.forward_query",
-    "rules": "l.rules",
-    "split": "l.split",
-    "preview": "l.preview",
     "clicks": "n.clicks",
-    "password": "l.password",
-    **{column.name: f"l.{column.name}" for column in RESTRICTIONS},
+    **{field.column: f"l.{field.column}" for field in _FIELDS},
 }
 _COLUMNS = ", ".join(EXPRESSIONS.values())
-LISTS = [column.name for column in RESTRICTIONS if column.is_list]
+LISTS = [field.column for field in _FIELDS if field.kind is Kind.LIST]
 _LINK = "links_code c JOIN links_link l ON l.id = c.link_id JOIN links_clickcounter n ON n.link_id = l.id"
 # A reserved code belongs to a link that redirects on another host only. A retired code has no link.
 _IS_ON_OWN_HOST = "c.domain_id IS NULL AND c.kind <> 'reserved'"
@@ -181,8 +169,8 @@ def _defaults_beyond(kind: type[Target], known: frozenset[str]) -> list[tuple[st
 
 # These fields say what the link is; none of them restricts who may follow it. `clicks` only matters with a limit.
 _DESCRIPTIVE = frozenset((
-    *("link_id", "public_id", "location", "redirect_type", "is_active", "clicks"),
-    *("expired_url", "ban_reason", "not_started_url", "referrer_policy"),
+    *("link_id", "public_id", "location", "clicks", "ban_reason"),
+    *(field.column for field in STORED if field.use is Use.ANSWER),
 ))  # fmt: skip
 
 
@@ -314,7 +302,7 @@ def result_of(row: Sequence[Any] | None, *, is_own: bool) -> LookupResult:
 
 def _target(link: dict[str, Any], *, domain_is_active: bool, expired_url: str | None) -> Target:
     utm = link.pop("utm")
-    link["routing"] = _routing(link.pop("forward"), link.pop("rules"), link.pop("split"), utm)
+    link["routing"] = _routing(link.pop("forward_query"), link.pop("rules"), link.pop("split"), utm)
     link["location"] = with_utm(link["location"], orjson.loads(utm))
     link["is_active"] = link["is_active"] and link["ban_reason"] is None and domain_is_active
     link["expired_url"] = link["expired_url"] or expired_url

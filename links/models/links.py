@@ -11,26 +11,10 @@ from accounts.models import Workspace
 from accounts.rights import CallerKey
 from common.ids import new_public_id
 from domains.models import Domain
+from links.fields import Device, RedirectType, ReferrerPolicy
 
 # The longest code that an imported link may keep.
 MAX_CODE = 255
-
-
-class RedirectType(models.IntegerChoices):
-    PERMANENT = 301
-    FOUND = 302
-
-
-class Device(models.TextChoices):
-    DESKTOP = "desktop"
-    MOBILE = "mobile"
-    TABLET = "tablet"
-
-
-class ReferrerPolicy(models.TextChoices):
-    NO_REFERRER = "no-referrer"
-    ORIGIN = "origin"
-    STRICT_ORIGIN_WHEN_CROSS_ORIGIN = "strict-origin-when-cross-origin"
 
 
 def limits_of(key: CallerKey | None, path: str = "") -> dict[str, int]:

@@ -8,14 +8,13 @@ from typing import Any, NamedTuple
 from common.errors import FieldError, InvalidFields
 from common.http.urls import Destination, canonical_destination
 from domains.addresses import NO_DESTINATION, is_own_address
+from links.fields import FIELDS, Kind
 from links.models import Link
 
 # The sources of the fields with one URL, and their names.
 _SINGLE = {
     "destination": "originalUrl",
-    "target": "targetUrl",
-    "not_started_url": "notStartedUrl",
-    "expired_url": "expiredUrl",
+    **{field.column: field.name for field in FIELDS if field.kind is Kind.URL},
 }
 _LISTS = ("rules", "split")
 
@@ -49,7 +48,7 @@ def addresses_of(fields: Mapping[str, Any]) -> list[Address]:
 
 def restored_destination(link: Link, fields: Mapping[str, Any]) -> Destination | None:
     """The destination of the link's ``originalUrl`` if the update removes its target, else None."""
-    removes_target = "target" in fields and fields["target"] is None and link.target_url is not None
+    removes_target = "target_url" in fields and fields["target_url"] is None and link.target_url is not None
     return canonical_destination(link.original_url) if removes_target else None
 
 
@@ -60,7 +59,7 @@ def new_addresses_of(link: Link, fields: Mapping[str, Any], restored: Destinatio
     """
     addresses = addresses_of(fields)
     if restored is not None:
-        addresses.append(Address(_SINGLE["target"], restored))
+        addresses.append(Address(_SINGLE["target_url"], restored))
     known = {link.destination, *link.other_destinations}
     return [address for address in addresses if address.destination.href not in known]
 

@@ -10,15 +10,17 @@ import orjson
 
 from common.errors import FieldError, InvalidFields
 from common.http.urls import Destination
+from links.fields import FIELDS, Kind
 from links.models import Link
 from links.routing.branches import merge_branches
 
-# The sources of the fields. `expires_at` has a rule together with `starts_at`.
+# The columns of the fields. `expires_at` has a rule together with `starts_at`.
 _BRANCHES = frozenset(("rules", "split"))
-_FIELDS = frozenset((
-    *("target", "starts_at", "not_started_url", "expired_url", "forward_query", "referrer_policy", "preview"),
-    *_BRANCHES,
-))  # fmt: skip
+_FIELDS = frozenset(field.column for field in FIELDS if field.leads)
+# Their values do not depend on the link.
+_SIMPLE = [
+    field for field in FIELDS if field.leads and field.kind is not Kind.JSON and field.name != "targetUrl"
+]
 # All rules and the split of a link, as JSON with both forms of their URLs. Workers compile it and keep it in memory.
 MAX_BYTES = 16 * 1024
 TOO_LONG = f"The rules and the split must not be longer than {MAX_BYTES} bytes as JSON."
@@ -49,8 +51,8 @@ def columns_of(
             _refuse_start_after_expiry(link.starts_at, fields["expires_at"], fields)
         return {}
     values = _simple(fields)
-    if "target" in fields:
-        values |= _target(link, fields["target"], restored)
+    if "target_url" in fields:
+        values |= _target(link, fields["target_url"], restored)
     if not _BRANCHES.isdisjoint(fields):
         values |= _branches(link, fields, freed_numbers)
     if "starts_at" in fields or "expires_at" in fields:
@@ -64,14 +66,7 @@ def columns_of(
 
 
 def _simple(fields: Mapping[str, Any]) -> dict[str, Any]:
-    values = {name: fields[name] for name in ("starts_at", "referrer_policy") if name in fields}
-    values |= {
-        name: None if fields[name] is None else fields[name].href
-        for name in ("not_started_url", "expired_url")
-        if name in fields
-    }
-    if "forward_query" in fields:
-        values["forward_query"] = bool(fields["forward_query"])
+    values = {field.column: field.stored(fields[field.column]) for field in _SIMPLE if field.column in fields}
     if "preview" in fields:
         values["preview"] = _preview(fields["preview"] or {})
     return values

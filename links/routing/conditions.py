@@ -9,7 +9,6 @@ from rest_framework import serializers
 
 from common.rest.envelope import invalid
 from common.rest.fields import Boolean, List, Text
-from links.fields import CountryField, DeviceField
 from links.routing.condition_values import (
     LanguageField,
     NetworkField,
@@ -19,6 +18,7 @@ from links.routing.condition_values import (
     Schedule,
 )
 from links.routing.listed_objects import ListedObject
+from links.serializer_fields import CountryField, DeviceField
 
 _MAX_VALUES = 50
 _MAX_NETWORKS = 20

@@ -6,10 +6,7 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
 
-from rest_framework.fields import ChoiceField
-
-from common.openapi.responses import Field, Representation, flag, identifier, moment, number, text
-from links.models import ReferrerPolicy
+from common.openapi.responses import Field, Representation, identifier, number, text
 from links.routing.conditions import ConditionSerializer
 
 _BRANCH = (
@@ -39,19 +36,8 @@ def _branches(name: str) -> Callable[[Any], list[dict[str, Any]]]:
     ]
 
 
-ROUTING_FIELDS = (
-    text("targetUrl", "target_url", None, "As sent.", allow_null=True),
-    moment("startsAt", "starts_at", None, allow_null=True),
-    text("notStartedUrl", "not_started_url", None, allow_null=True),
-    text("expiredUrl", "expired_url", None, allow_null=True),
-    flag("forwardQuery", "forward_query", False),
-    Field(
-        "referrerPolicy",
-        "referrer_policy",
-        ChoiceField(ReferrerPolicy.values, allow_null=True),
-        ReferrerPolicy.NO_REFERRER.value,
-    ),
-    _RULE.listed("rules", _branches("rules")),
-    _VARIANT.listed("split", _branches("split")),
-    _PREVIEW.nested("preview", "preview", allow_null=True),
-)
+OWN_FORMS = {
+    "rules": _RULE.listed("rules", _branches("rules")),
+    "split": _VARIANT.listed("split", _branches("split")),
+    "preview": _PREVIEW.nested("preview", "preview", allow_null=True),
+}

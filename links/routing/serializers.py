@@ -7,8 +7,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from common.rest.fields import Boolean, DateTime, DestinationField, Integer, List, Object, StrictObject, Text
-from links.fields import ReferrerPolicyField
+from common.rest.fields import DestinationField, Integer, List, StrictObject, Text
 from links.routing.conditions import ConditionSerializer
 from links.routing.listed_objects import ListedObject
 
@@ -25,6 +24,15 @@ TOO_MANY = {
     "time zones": f"The schedules of a link have at most {MAX_TIME_ZONES} different time zones.",
 }
 TOO_MUCH_WEIGHT = f"The weights must add up to at most {TOTAL_WEIGHT}."
+_RULES_HELP = (
+    f"At most {MAX_RULES} destinations with conditions on the visitor. The first rule that matches applies. An update"
+    " replaces the whole list."
+)
+_SPLIT_HELP = (
+    f"{MIN_VARIANTS} to {MAX_VARIANTS} destinations that each get a share of the visitors to whom no rule applies. The"
+    " other visitors go to the link's own destination. A visitor stays on the same side. An update replaces the whole"
+    " list."
+)
 _ID = (
     "Keeps the entry with this id. Without an id, an entry that equals a removed one keeps its id. Any other entry is"
     " new."
@@ -52,7 +60,7 @@ class VariantSerializer(_Branch):
 
 class RulesField(List):
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(child=RuleSerializer(), max_length=MAX_RULES, **kwargs)
+        super().__init__(child=RuleSerializer(), max_length=MAX_RULES, **{"help_text": _RULES_HELP, **kwargs})
 
     def to_internal_value(self, data: Any) -> list[Any]:
         if isinstance(data, list) and len(data) > MAX_RULES:
@@ -85,7 +93,9 @@ class SplitField(List):
     }
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(child=VariantSerializer(), max_length=MAX_VARIANTS, **kwargs)
+        super().__init__(
+            child=VariantSerializer(), max_length=MAX_VARIANTS, **{"help_text": _SPLIT_HELP, **kwargs}
+        )
 
     def to_internal_value(self, data: Any) -> list[Any]:
         variants = super().to_internal_value(data)
@@ -100,63 +110,3 @@ class PreviewSerializer(StrictObject):
     title = Text(required=False, allow_null=True, allow_blank=True, characters=200)
     description = Text(required=False, allow_null=True, allow_blank=True, characters=500)
     imageUrl = DestinationField(source="image_url", required=False, allow_null=True)
-
-
-class RoutingFields(Object):
-    targetUrl = DestinationField(
-        source="target",
-        required=False,
-        allow_null=True,
-        help_text="Where the link leads instead of to `originalUrl`. Null: to `originalUrl`.",
-    )
-    startsAt = DateTime(
-        source="starts_at",
-        required=False,
-        allow_null=True,
-        help_text="Before this time, the link responds with 404 or redirects to `notStartedUrl`. Earlier than"
-        " `expiresAt`.",
-    )
-    notStartedUrl = DestinationField(
-        source="not_started_url",
-        required=False,
-        allow_null=True,
-        help_text="Where visitors go before `startsAt`. These visits do not count as clicks.",
-    )
-    expiredUrl = DestinationField(
-        source="expired_url",
-        required=False,
-        allow_null=True,
-        help_text="Where visitors go after `expiresAt` or the last click. These visits are no clicks. Null: to the"
-        " `expiredUrl` of the domain, if it has one.",
-    )
-    forwardQuery = Boolean(
-        source="forward_query",
-        required=False,
-        allow_null=True,
-        help_text="Whether redirects add the visitor's query parameters that the destination does not have.",
-    )
-    referrerPolicy = ReferrerPolicyField(
-        source="referrer_policy",
-        required=False,
-        allow_null=True,
-        help_text="The `Referrer-Policy` header of redirects. Null: none.",
-    )
-    rules = RulesField(
-        required=False,
-        allow_null=True,
-        help_text=f"At most {MAX_RULES} destinations with conditions on the visitor. The first rule that matches"
-        " applies. An update replaces the whole list.",
-    )
-    split = SplitField(
-        required=False,
-        allow_null=True,
-        help_text=f"{MIN_VARIANTS} to {MAX_VARIANTS} destinations that each get a share of the visitors to whom no"
-        " rule applies. The other visitors go to the link's own destination. A visitor stays on the same side. An"
-        " update replaces the whole list.",
-    )
-    preview = PreviewSerializer(
-        required=False,
-        allow_null=True,
-        help_text="The card that messengers and social networks show instead of the destination's own. Never for a"
-        " link with a password. An update replaces the whole object.",
-    )

@@ -1,7 +1,6 @@
-"""The columns of a link, from which the statements of creation, bulk updates and exports are built.
+"""The columns of a link, from which the statements of creations and updates are built when their modules are imported.
 
-A new field of a link is one line here, besides its model, migration and serializer. The columns of each INSERT, COPY
-and UPDATE have the order of this table. The statements are built once, when their modules are imported.
+They are those of `links.fields`, and some that follow from other columns or never change.
 """
 
 from __future__ import annotations
@@ -11,16 +10,14 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from links.fields import STORED
 from links.models import Link
 from links.storage.many_rows import array_text
 
 
 class Column(NamedTuple):
-    """``api_name`` is empty if the API does not show the stored value."""
-
     name: str
     sql_type: str
-    api_name: str = ""
 
     @property
     def is_list(self) -> bool:
@@ -32,50 +29,24 @@ class Column(NamedTuple):
 
 
 _IDENTITY = (
-    Column("public_id", "uuid", "_id"),
+    Column("public_id", "uuid"),
     Column("owner_id", "bigint"),
     Column("creator_id", "bigint"),
     Column("key_id", "bigint"),
     Column("domain_id", "bigint"),
-    Column("short_code", "text", "shortCode"),
-    Column("original_url", "text", "originalUrl"),
+    Column("short_code", "text"),
+    Column("original_url", "text"),
 )
+_DESTINATION = Column("destination", "text")
+
+
+def _columns(*, leads: bool) -> tuple[Column, ...]:
+    return tuple(Column(field.column, field.type_of_column) for field in STORED if field.leads == leads)
+
+
 # Where the link leads. A change of `destination` without one of `target_url` is refused by a trigger.
-ROUTING = (
-    Column("target_url", "text", "targetUrl"),
-    Column("destination", "text"),
-    Column("starts_at", "timestamptz", "startsAt"),
-    Column("not_started_url", "text", "notStartedUrl"),
-    Column("expired_url", "text", "expiredUrl"),
-    Column("forward_query", "boolean", "forwardQuery"),
-    Column("referrer_policy", "text", "referrerPolicy"),
-    Column("rules", "jsonb", "rules"),
-    Column("split", "jsonb", "split"),
-    Column("preview", "jsonb", "preview"),
-    Column("other_destinations", "text[]"),
-)
-# The API nests these in ``restrictions``. An empty value restricts nothing.
-RESTRICTIONS = (
-    Column("max_clicks", "integer", "maxClicks"),
-    Column("max_clicks_per_visitor", "integer", "maxClicksPerVisitor"),
-    Column("allowed_countries", "text[]", "allowedCountries"),
-    Column("blocked_countries", "text[]", "blockedCountries"),
-    Column("allowed_devices", "text[]", "allowedDevices"),
-)
-CHANGEABLE = (
-    Column("custom_code", "text", "customCode"),
-    Column("title", "text", "title"),
-    Column("description", "text", "description"),
-    Column("tags", "text[]", "tags"),
-    Column("tag_keys", "text[]"),
-    Column("is_active", "boolean", "isActive"),
-    Column("expires_at", "timestamptz", "expiresAt"),
-    Column("password", "text"),
-    Column("utm", "jsonb", "utm"),
-    *RESTRICTIONS,
-    Column("redirect_type", "smallint", "redirectType"),
-    *ROUTING,
-)
+_ROUTING = (*_columns(leads=True), Column("other_destinations", "text[]"))
+CHANGEABLE = (*_columns(leads=False), Column("tag_keys", "text[]"), _DESTINATION, *_ROUTING)
 # The columns that a creation writes. The database sets the others: ``id``, ``created_at`` and ``updated_at``.
 INSERTED = (*_IDENTITY, *CHANGEABLE)
 
@@ -101,10 +72,8 @@ class InsertedColumns:
 
 ALL = InsertedColumns(INSERTED)
 # Most links always lead to one URL. The database has the values of their other columns as defaults.
-PLAIN = InsertedColumns(
-    tuple(column for column in INSERTED if column not in ROUTING or column.name == "destination")
-)
-_routing_of = attrgetter(*(column.name for column in ROUTING if column.name != "destination"))
+PLAIN = InsertedColumns(tuple(column for column in INSERTED if column not in _ROUTING))
+_routing_of = attrgetter(*(column.name for column in _ROUTING))
 
 
 def is_plain(link: Link) -> bool:

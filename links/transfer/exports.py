@@ -23,13 +23,13 @@ from common.errors import Unavailable
 from common.ids import parse_public_id
 from common.rest.fields import iso_utc
 from links.destinations.utm import UTM_KEYS
+from links.fields import FIELDS, RESTRICTIONS, STORED, Kind
 from links.key_limits import condition_of
 from links.listing import searches
 from links.listing.options import NO_FILTERS, Filters
 from links.representations import changeable_fields
 from links.selectors import fetch
 from links.short_urls import short_url
-from links.storage.columns import INSERTED, RESTRICTIONS, ROUTING
 from links.transfer.cells import guard, joined
 
 BATCH = 1_000
@@ -43,9 +43,11 @@ SELECT l.id FROM links_link l WHERE l.public_id = ANY(%(public_ids)s::uuid[]) AN
 ORDER BY l.created_at DESC, l.id DESC
 """
 _AFTER = "AND (s.created_at, s.link_id) < (%(created_at)s, %(link)s)"
+_STORED = [field for field in STORED if field.name != "password"]
 # The attributes of an exported link, and the SQL expressions that read them.
 _EXPRESSIONS = {
-    **{column.name: f"l.{column.name}" for column in INSERTED if column.api_name},
+    **{name: f"l.{name}" for name in ("public_id", "short_code", "original_url")},
+    **{field.column: f"l.{field.column}" for field in _STORED},
     "host": "d.host",
     "aliases": "ARRAY(SELECT code FROM links_code WHERE link_id = l.id AND kind = 'alias' ORDER BY id)",
     "has_password": "l.password IS NOT NULL",
@@ -56,7 +58,7 @@ _EXPRESSIONS = {
 # Any: mypy requires literal attribute names.
 _Exported: Any = namedtuple("_Exported", list(_EXPRESSIONS))  # type: ignore[misc] # computed names
 # The driver returns JSON as text.
-_JSON = [column.name for column in INSERTED if column.api_name and column.is_json]
+_JSON = [field.column for field in _STORED if field.kind is Kind.JSON]
 _ROWS = f"""
 SELECT {", ".join(_EXPRESSIONS.values())}
 FROM unnest(%(ids)s::bigint[]) WITH ORDINALITY batch (id, position)
@@ -176,16 +178,19 @@ def _fields(link: Any) -> dict[str, Any]:
     }
 
 
-# These cells have the JSON of the API.
-_IN_JSON = [column.api_name for column in ROUTING if column.is_json]
-# In the order of `_cells`.
-COLUMNS = (
+_FIRST_COLUMNS = (
     "_id", "shortUrl", "domain", "shortCode", "customCode", "aliases", "originalUrl", "title", "description", "tags",
     "isActive", "expiresAt", "hasPassword", "redirectType", "clickCount", "createdAt", "updatedAt",
-    *(column.api_name for column in RESTRICTIONS),
+    *(field.name for field in RESTRICTIONS),
     *(f"utm{key.capitalize()}" for key in UTM_KEYS),
-    *(column.api_name for column in ROUTING if column.api_name),
 )  # fmt: skip
+_FURTHER_FIELDS = [
+    field for field in FIELDS if field.name not in {*_FIRST_COLUMNS, "password", "utm", "restrictions"}
+]
+# These cells have the JSON of the API.
+_IN_JSON = [field.name for field in _FURTHER_FIELDS if field.kind is Kind.JSON]
+# In the order of `_cells`. New fields come last.
+COLUMNS = (*_FIRST_COLUMNS, *(field.name for field in _FURTHER_FIELDS))
 
 
 def _cells(link: Any) -> list[str]:

@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 from common.errors import FieldError, InvalidFields
 from common.http.urls import canonical_host
 from links.destinations.utm import UTM_KEYS
-from links.storage.columns import RESTRICTIONS, ROUTING
+from links.fields import FIELDS, RESTRICTIONS, Kind, LinkField
 from links.transfer.cells import boolean, json_value, number, split
 
 # A row with its keys normalized by `import_layouts.normalized_key`.
@@ -174,45 +174,38 @@ class Layout(NamedTuple):
         return any(signature <= keys for signature in self.signatures)
 
 
+_READERS: dict[Kind, Callable[[Any], Any]] = {
+    Kind.FLAG: boolean,
+    Kind.COUNT: number,
+    Kind.CHOICE: number,
+    Kind.LIST: split_cell,
+    Kind.JSON: json_value,
+}
+
+
+def _value(row: Row, field: LinkField) -> Any:
+    value = row.get(field.name.lower())
+    read = _READERS.get(field.kind)
+    return value if read is None else read(value)
+
+
 def _own(row: Row) -> Fields:
     utm = row.get("utm") or {key: row.get(f"utm{key}") for key in UTM_KEYS}
-    restrictions = row.get("restrictions") or {
-        column.api_name: (split_cell if column.is_list else number)(row.get(column.api_name.lower()))
-        for column in RESTRICTIONS
-    }
+    restrictions = row.get("restrictions") or {field.name: _value(row, field) for field in RESTRICTIONS}
     return {
+        **{field.name: _value(row, field) for field in FIELDS},
         "host": row.get("domain"),
         "originalUrl": row.get("originalurl"),
         "shortCode": row.get("shortcode"),
-        "customCode": row.get("customcode"),
         "aliases": split_cell(row.get("aliases")),
-        "title": row.get("title"),
-        "description": row.get("description"),
-        "tags": split_cell(row.get("tags")),
-        "isActive": boolean(row.get("isactive")),
-        "expiresAt": row.get("expiresat"),
-        "password": row.get("password"),
         "hasPassword": boolean(row.get("haspassword")),
         "utm": without_empty(utm) or None if isinstance(utm, dict) else utm,
         "restrictions": without_empty(restrictions) or None
         if isinstance(restrictions, dict)
         else restrictions,
-        "redirectType": number(row.get("redirecttype")),
         "clickCount": number(row.get("clickcount")),
         "createdAt": row.get("createdat"),
-        **{
-            column.api_name: _READERS.get(column.sql_type, _unchanged)(row.get(column.api_name.lower()))
-            for column in ROUTING
-            if column.api_name
-        },
     }
-
-
-def _unchanged(value: Any) -> Any:
-    return value
-
-
-_READERS: dict[str, Callable[[Any], Any]] = {"jsonb": json_value, "boolean": boolean}
 
 
 def _bitly(row: Row) -> Fields:

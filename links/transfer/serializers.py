@@ -9,7 +9,7 @@ from rest_framework import serializers
 from common.rest.fields import Boolean, DateTime, Integer, List, Text
 from domains.addresses import BASE_ID
 from links.bulk.serializers import BulkDeleteSerializer
-from links.fields import InheritedCodeField
+from links.serializer_fields import InheritedCodeField
 from links.serializers import CreateLinkSerializer, ListFilters
 from links.transfer.exports import ExportFormat
 from links.transfer.import_layouts import AUTO, NAMES

@@ -14,7 +14,8 @@ from django.http import HttpRequest, HttpResponse
 from rest_framework.exceptions import ValidationError
 
 from links.admin import LinkAdmin
-from links.models import Device, Link
+from links.fields import Device
+from links.models import Link
 from redirects.simulation.serializers import METHODS, SimulationSerializer
 from redirects.simulation.services import simulate
 

@@ -16,7 +16,7 @@ from analytics.serializers import KINDS
 from common.http.client_address import client_address
 from common.openapi.responses import Representation, choice, flag, number, text
 from common.rest.fields import Boolean, DateTime, Text
-from links.fields import CountryField, DeviceField
+from links.serializer_fields import CountryField, DeviceField
 from redirects.checks import ORDER
 from redirects.simulation.services import Simulation
 

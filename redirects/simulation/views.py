@@ -16,8 +16,8 @@ from common.openapi.operations import Operation, describe, name_choices
 from common.rest.access import Access
 from common.rest.api import ApiViewSet
 from common.rest.returns import returns
-from links.fields import CountryField, DeviceField
 from links.selectors import get_link
+from links.serializer_fields import CountryField, DeviceField
 from redirects.checks import ORDER
 from redirects.simulation.serializers import (
     METHODS,

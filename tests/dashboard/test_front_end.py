@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from dashboard import editor_fields
 from dashboard.files import FRONT
 from dashboard.urls import PAGES
 from testing.nodejs import node, node_modules
@@ -48,3 +49,8 @@ def test_the_first_views_are_those_of_the_modules() -> None:
     assert written.returncode == 0, written.stderr
     assert written.stdout == (FRONT / "first_views.json").read_text()
     assert json.loads(written.stdout).keys() == {f"pages/{module}" for module in PAGES.values()}
+
+
+def test_the_fields_of_the_editor_are_those_of_the_table() -> None:
+    """After a change of `links.fields`, `make front` writes the module again."""
+    assert editor_fields.MODULE.read_text() == editor_fields.module()

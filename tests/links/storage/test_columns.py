@@ -5,10 +5,10 @@ import re
 import pytest
 from django.db import connection
 
+from links.fields import RESTRICTIONS, STORED, Kind
 from links.models import Link
 from links.representations import changeable_fields
-from links.serializers import RestrictionsSerializer
-from links.storage.columns import INSERTED, RESTRICTIONS
+from links.storage.columns import INSERTED
 
 SET_BY_THE_DATABASE = {"id", "created_at", "updated_at"}
 SHORT_TYPES = {"timestamp with time zone": "timestamptz"}
@@ -28,16 +28,17 @@ def test_every_column_of_the_model_is_in_the_table_with_its_type() -> None:
     }
 
 
-def test_the_api_accepts_exactly_the_restrictions_of_the_table() -> None:
-    fields = RestrictionsSerializer().fields
-    assert {name: field.source for name, field in fields.items()} == {
-        column.api_name: column.name for column in RESTRICTIONS
+def test_every_field_has_the_default_of_its_column() -> None:
+    defaults = {
+        field.column: list(field.default) if field.kind is Kind.LIST else field.default for field in STORED
     }
+    objects: dict[str, object] = {"utm": {}, "rules": [], "split": []}
+    assert {name: Link._meta.get_field(name).get_default() for name in defaults} == defaults | objects
 
 
 def test_a_link_shows_every_restriction_that_is_set() -> None:
-    values = {column.name: ["x"] if column.is_list else 5 for column in RESTRICTIONS}
+    values = {field.column: ["x"] if field.kind is Kind.LIST else 5 for field in RESTRICTIONS}
     assert changeable_fields(Link(**values))["restrictions"] == {
-        column.api_name: values[column.name] for column in RESTRICTIONS
+        field.name: values[field.column] for field in RESTRICTIONS
     }
     assert changeable_fields(Link())["restrictions"] == {}

@@ -1,5 +1,6 @@
 /** The fields of the editor, and their conversion from and to the objects of the API. */
 import { fromLocalInput, toLocalInput } from "../../core/format.js";
+import { LINK_FIELDS, RESTRICTIONS } from "./fields.js";
 
 /** @typedef {import("../../core/endpoints.js").Url} Url */
 /** @typedef {import("../../core/endpoints.js").Schemas} Schemas */
@@ -35,45 +36,41 @@ const asItIs = value => value;
  */
 const field = (empty, read, send = asItIs) => ({ empty, read, send });
 
-/** A text that may be missing. @param {(link: Url) => string | null | undefined} read */
+/** @typedef {(read: (link: Url) => any) => EditorField<any>} Input the input of one kind of field */
+
+/** A text that may be missing. @type {Input} */
 const text = read => field("", link => read(link) ?? "", orNull);
-/** A moment in the browser's time zone. @param {(link: Url) => string | null | undefined} read */
-const moment = read => field("", link => toLocalInput(read(link)), fromLocalInput);
-/** A number that may be missing, as the text of its input. @param {(link: Url) => number | null | undefined} read */
-const count = read => field("", link => String(read(link) ?? ""), countOrNull);
-/** @param {(link: Url) => string[] | null | undefined} read */
-const list = read => field(/** @type {string[]} */ ([]), link => read(link) ?? []);
+
+/** What the editor has for each kind of field, by its input. Lists and objects without one have fields of their own. */
+const INPUTS = {
+    text,
+    url: text,
+    choice: text,
+    /** In the browser's time zone. @type {Input} */
+    moment: read => field("", link => toLocalInput(read(link)), fromLocalInput),
+    /** A number that may be missing, as the text of its input. @type {Input} */
+    count: read => field("", link => String(read(link) ?? ""), countOrNull),
+    /** @type {Input} */
+    flag: read => field(false, read),
+    /** @type {Input} */
+    list: read => field(/** @type {string[]} */ ([]), link => read(link) ?? []),
+};
 
 /** @type {Record<typeof UTM_KEYS[number], string>} */
 const NO_UTM = { source: "", medium: "", campaign: "", term: "", content: "" };
 
-/** Every field of a link but its password. */
-const FIELDS = {
+/** The fields that are not only what their kind says. */
+const OWN = {
     originalUrl: field("", link => link.originalUrl, input => input.trim()),
-    targetUrl: text(link => link.targetUrl),
     domainId: field("base", link => link.domainId),
-    customCode: text(link => link.customCode),
-    title: text(link => link.title),
-    description: text(link => link.description),
     tags: field("", link => link.tags.join(", "), listOf),
     isActive: field(true, link => link.isActive),
-    startsAt: moment(link => link.startsAt),
-    notStartedUrl: text(link => link.notStartedUrl),
-    expiresAt: moment(link => link.expiresAt),
-    expiredUrl: text(link => link.expiredUrl),
-    maxClicks: count(link => link.restrictions.maxClicks),
-    maxClicksPerVisitor: count(link => link.restrictions.maxClicksPerVisitor),
-    allowedCountries: list(link => link.restrictions.allowedCountries),
-    blockedCountries: list(link => link.restrictions.blockedCountries),
-    allowedDevices: list(link => link.restrictions.allowedDevices),
     utm: field(
         NO_UTM,
         link => ({ ...NO_UTM, ...link.utm }),
         input => Object.fromEntries(UTM_KEYS.map(key => [key, orNull(input[key])])),
     ),
     redirectType: field("302", link => String(link.redirectType), Number),
-    forwardQuery: field(false, link => link.forwardQuery),
-    referrerPolicy: text(link => link.referrerPolicy),
     preview: field(
         { title: "", description: "", imageUrl: "" },
         ({ preview }) => ({
@@ -89,9 +86,29 @@ const FIELDS = {
     rules: field(/** @type {Rule[]} */ ([]), link => link.rules),
     split: field(/** @type {Variant[]} */ ([]), link => link.split),
 };
-const RESTRICTIONS = ["maxClicks", "maxClicksPerVisitor", "allowedCountries", "blockedCountries", "allowedDevices"];
 
-/** @typedef {{[Name in keyof typeof FIELDS]: typeof FIELDS[Name]["empty"]} & {password: string, removesPassword: boolean}} Fields */
+/**
+ * The fields of these names, as their kinds say.
+ * @param {Readonly<Record<string, string>>} kinds by the names of the fields
+ * @param {(link: Url) => object} parent the object that has the fields
+ */
+const byKind = (kinds, parent) =>
+    Object.fromEntries(
+        Object.entries(kinds)
+            .filter(([name]) => !(name in OWN))
+            .map(([name, kind]) => [
+                name,
+                INPUTS[/** @type {keyof typeof INPUTS} */ (kind)](link => Reflect.get(parent(link), name)),
+            ]),
+    );
+
+/** Every field of a link but its password. @type {Record<string, EditorField<any>>} */
+const FIELDS = { ...OWN, ...byKind(LINK_FIELDS, link => link), ...byKind(RESTRICTIONS, link => link.restrictions) };
+
+/** @typedef {{text: string, url: string, choice: string, moment: string, count: string, flag: boolean, list: string[], json: never}} Inputs */
+/** @template {Record<string, keyof Inputs>} Kinds @typedef {{[Name in Exclude<keyof Kinds, keyof typeof OWN>]: Inputs[Kinds[Name]]}} ByKind */
+/** @typedef {{[Name in keyof typeof OWN]: typeof OWN[Name]["empty"]}} OwnFields */
+/** @typedef {OwnFields & ByKind<typeof LINK_FIELDS> & ByKind<typeof RESTRICTIONS> & {password: string, removesPassword: boolean}} Fields */
 
 // The API never returns a password.
 const NO_PASSWORD = { password: "", removesPassword: false };
@@ -122,8 +139,8 @@ export const fieldsOf = link => ({ ...ofEach(({ read }) => read(link)), ...NO_PA
  */
 function asSent(fields) {
     const sent = ofEach(({ send }, name) => send(Reflect.get(fields, name)));
-    const restrictions = Object.fromEntries(RESTRICTIONS.map(name => [name, sent[name]]));
-    for (const name of RESTRICTIONS) delete sent[name];
+    const restrictions = Object.fromEntries(Object.keys(RESTRICTIONS).map(name => [name, sent[name]]));
+    for (const name of Object.keys(RESTRICTIONS)) delete sent[name];
     return { ...sent, restrictions };
 }
 

@@ -1,0 +1,99 @@
+"""Serializer fields of links."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from common.countries import COUNTRY_CODES
+from common.rest.fields import Integer, Text, has_at_most
+from links.codes import CODE_RULE, INHERITED_RULE, is_code, is_inherited_code
+from links.fields import Device, RedirectType, ReferrerPolicy
+
+MAX_TAG = 50
+
+
+class TagField(Text):
+    """Rejects blank tags, which the filter by tags cannot match."""
+
+    # Not a regular expression in the schema, because languages disagree on which characters are whitespace.
+    default_error_messages = {"blank_tag": "A tag must not be blank."}
+
+    def to_internal_value(self, data: Any) -> str:
+        tag = super().to_internal_value(data)
+        if not tag.strip():
+            self.fail("blank_tag")
+        return tag
+
+
+class TagsField(Text):
+    """Tags in a query string, separated by commas. Rejects texts that are too long for a tag, and for the index."""
+
+    default_error_messages = {"tag": f"A tag has at most {MAX_TAG} characters."}
+
+    def to_internal_value(self, data: Any) -> str:
+        tags = super().to_internal_value(data)
+        if any(not has_at_most(MAX_TAG, tag.strip()) for tag in tags.split(",")):
+            self.fail("tag")
+        return tags
+
+
+class CountryField(Text):
+    default_error_messages = {"country": "Must be an ISO 3166-1 alpha-2 country code."}
+
+    def to_internal_value(self, data: Any) -> str:
+        code = super().to_internal_value(data)
+        # Converting other characters to upper case can yield a country code: "ß" becomes "SS", South Sudan.
+        if not code.isascii() or code.upper() not in COUNTRY_CODES:
+            self.fail("country")
+        return code.upper()
+
+
+class DeviceField(Text):
+    default_error_messages = {"device": "Must be desktop, mobile or tablet."}
+
+    def to_internal_value(self, data: Any) -> str:
+        device = super().to_internal_value(data)
+        if device not in Device.values:
+            self.fail("device")
+        return device
+
+
+class CodeField(Text):
+    default_error_messages = {"code": CODE_RULE}
+    accepts = staticmethod(is_code)
+
+    def to_internal_value(self, data: Any) -> str:
+        code = super().to_internal_value(data)
+        if not self.accepts(code):
+            self.fail("code")
+        return code
+
+
+class CurrentOrNewCodeField(CodeField):
+    """Accepts an inherited code, too: a client may send back the whole link. `rules.refuse_new_code` has the rest."""
+
+    accepts = staticmethod(is_inherited_code)
+
+
+class InheritedCodeField(CurrentOrNewCodeField):
+    default_error_messages = {"code": INHERITED_RULE}
+
+
+class RedirectTypeField(Integer):
+    default_error_messages = {"redirect_type": "Must be 301 or 302."}
+
+    def to_internal_value(self, data: Any) -> int:
+        redirect_type = super().to_internal_value(data)
+        if redirect_type not in RedirectType.values:
+            self.fail("redirect_type")
+        return redirect_type
+
+
+class ReferrerPolicyField(Text):
+    default_error_messages = {"referrer_policy": f"Must be {', '.join(ReferrerPolicy.values)} or null."}
+
+    def to_internal_value(self, data: Any) -> str:
+        policy = super().to_internal_value(data)
+        if policy not in ReferrerPolicy.values:
+            self.fail("referrer_policy")
+        return policy
