@@ -1,3 +1,4 @@
+import django.contrib.postgres.fields
 import django.contrib.postgres.indexes
 import django.db.models.functions.datetime
 from django.db import migrations, models
@@ -81,29 +82,92 @@ class Migration(migrations.Migration):
                     'db_table_comment': 'Deleted links whose clicks housekeeping will delete.',
                 },
             ),
-            # A partitioned table, which the SQL creates.
+            migrations.CreateModel(
+                name='ClickText',
+                fields=[
+                    ('pk', models.CompositePrimaryKey('week', 'number', blank=True, editable=False, primary_key=True, serialize=False)),
+                    ('week', models.IntegerField(db_comment='Week since 1970-01-01 (UTC): its minute divided by 10080.')),
+                    ('number', models.IntegerField(db_comment='Number that clicks of this week refer to.')),
+                    ('text', models.TextField(db_comment='The text.')),
+                ],
+                options={
+                    'db_table_comment': 'Texts of clicks, by week.',
+                },
+            ),
+            # A partitioned table and views, which the SQL creates.
             migrations.SeparateDatabaseAndState(state_operations=[
+                migrations.CreateModel(
+                    name='RawClick',
+                    fields=[
+                        ('id', models.BigAutoField(db_comment='Internal key.', primary_key=True, serialize=False)),
+                        ('link_id', models.BigIntegerField(db_comment='Link; it may be deleted.')),
+                        ('minute', models.IntegerField(db_comment='Minute since 1970 (UTC) in which the request was answered.')),
+                        ('microsecond', models.IntegerField(db_comment='Microsecond of the minute.')),
+                        ('client', models.IntegerField(db_comment='Text: device, operating system and browser, with tabs between.')),
+                        ('place', models.IntegerField(db_comment='Text: country (ISO 3166-1 alpha-2, or unknown), space, city or unknown.')),
+                        ('referrer', models.IntegerField(db_comment='Text: URL without query and fragment, or unknown. 0 for a direct visit.')),
+                        ('reason', models.IntegerField(db_comment='Text: reason for a refusal, otherwise 0.')),
+                        ('branch', models.IntegerField(db_comment='Text: API id of the branch, see links_route; zeros: unknown. 0: the link itself.')),
+                        ('kind', models.SmallIntegerField(choices=[(0, 'Click'), (1, 'Head'), (2, 'Prefetch'), (3, 'Crawler'), (4, 'Refused')], db_comment='0 click, 1 head, 2 prefetch, 3 crawler, 4 refused.')),
+                        ('scanned', models.BooleanField(db_comment='Whether a QR code led to it.')),
+                        ('is_unique', models.BooleanField(db_comment="The visitor's first click that day. Recorded for branches only.")),
+                    ],
+                    options={
+                        'db_table_comment': 'Requests for links. See the view analytics_readable_click.',
+                        'indexes': [models.Index(fields=['link_id', 'minute'], name='rawclick_link_minute'), django.contrib.postgres.indexes.BrinIndex(autosummarize=True, fields=['minute'], name='rawclick_minute')],
+                    },
+                ),
                 migrations.CreateModel(
                     name='Click',
                     fields=[
-                        ('id', models.BigAutoField(db_comment='Internal key.', primary_key=True, serialize=False)),
-                        ('time', models.DateTimeField(db_comment='When the request was answered.')),
-                        ('link_id', models.BigIntegerField(db_comment='Link; it may be deleted.')),
-                        ('kind', models.SmallIntegerField(choices=[(0, 'Click'), (1, 'Head'), (2, 'Prefetch'), (3, 'Crawler'), (4, 'Refused')], db_comment='0 click, 1 head, 2 prefetch, 3 crawler, 4 refused.')),
-                        ('reason', models.TextField(db_comment='Reason for a refusal, otherwise empty.')),
-                        ('country', models.TextField(db_comment='ISO 3166-1 alpha-2, or unknown.')),
-                        ('city', models.TextField(db_comment='Name, or unknown.')),
-                        ('device', models.TextField(db_comment='desktop, mobile, tablet or unknown.')),
-                        ('browser', models.TextField(db_comment='Name, or unknown.')),
-                        ('operating_system', models.TextField(db_comment='Name, or unknown.')),
-                        ('referrer', models.TextField(db_comment='URL without query and fragment, unknown, or empty for a direct visit.')),
-                        ('scanned', models.BooleanField(db_comment='Whether a QR code led to it.', db_default=False, default=False)),
-                        ('branch', models.UUIDField(db_comment='API id of the branch, see links_route. Null: the link itself; zeros: unknown.', null=True)),
-                        ('is_unique', models.BooleanField(db_comment="The visitor's first click that day. Recorded for branches only.", db_default=False, default=False)),
+                        ('id', models.BigIntegerField(primary_key=True, serialize=False)),
+                        ('time', models.DateTimeField()),
+                        ('link_id', models.BigIntegerField()),
+                        ('kind', models.SmallIntegerField(choices=[(0, 'Click'), (1, 'Head'), (2, 'Prefetch'), (3, 'Crawler'), (4, 'Refused')])),
+                        ('reason', models.TextField()),
+                        ('country', models.TextField()),
+                        ('city', models.TextField()),
+                        ('device', models.TextField()),
+                        ('browser', models.TextField()),
+                        ('operating_system', models.TextField()),
+                        ('referrer', models.TextField()),
+                        ('scanned', models.BooleanField()),
+                        ('branch', models.UUIDField(null=True)),
+                        ('is_unique', models.BooleanField()),
+                        ('minute', models.IntegerField()),
                     ],
                     options={
-                        'db_table_comment': 'Requests for links. The view analytics_readable_click names the kinds.',
-                        'indexes': [models.Index(fields=['link_id', '-time', '-id'], name='click_link_time'), django.contrib.postgres.indexes.BrinIndex(autosummarize=True, fields=['time'], name='click_time')],
+                        'managed': False,
+                    },
+                ),
+                migrations.CreateModel(
+                    name='DayCount',
+                    fields=[
+                        ('pk', models.CompositePrimaryKey('link_id', 'dimension', 'day', 'value', 'slot', blank=True, editable=False, primary_key=True, serialize=False)),
+                        ('link_id', models.BigIntegerField()),
+                        ('dimension', models.SmallIntegerField(choices=[(1, 'Country'), (2, 'City'), (3, 'Client'), (4, 'Referrer'), (5, 'Outcome'), (6, 'Source'), (7, 'Branch'), (8, 'Unique Branch')])),
+                        ('slot', models.SmallIntegerField()),
+                        ('day', models.DateField()),
+                        ('value', models.TextField(db_collation='C')),
+                        ('clicks', models.BigIntegerField()),
+                    ],
+                    options={
+                        'managed': False,
+                    },
+                ),
+                migrations.CreateModel(
+                    name='QuarterTotal',
+                    fields=[
+                        ('pk', models.CompositePrimaryKey('link_id', 'start', 'slot', blank=True, editable=False, primary_key=True, serialize=False)),
+                        ('link_id', models.BigIntegerField()),
+                        ('day', models.DateField()),
+                        ('start', models.DateTimeField()),
+                        ('slot', models.SmallIntegerField()),
+                        ('clicks', models.IntegerField()),
+                        ('unique_clicks', models.IntegerField()),
+                    ],
+                    options={
+                        'managed': False,
                     },
                 ),
             ]),
@@ -114,29 +178,18 @@ class Migration(migrations.Migration):
                     ('link_id', models.BigIntegerField(db_comment='Link; it may be deleted.')),
                     ('day', models.DateField(db_comment='Day (UTC).')),
                     ('slot', models.SmallIntegerField(db_comment='Spreads concurrent writes.', db_default=0)),
-                    ('clicks', models.BigIntegerField(db_comment='Clicks.')),
-                    ('unique_clicks', models.BigIntegerField(db_comment='First clicks of visitors that day.')),
+                    ('quarter', models.SmallIntegerField(db_comment='Quarter of an hour of the day, from 0 to 95, if quarters is null.', db_default=0)),
+                    ('clicks', models.IntegerField(db_comment='Clicks.')),
+                    ('unique_clicks', models.IntegerField(db_comment='First clicks of visitors that day.')),
+                    ('counts', models.TextField(db_collation='C', db_comment='Clicks by value, see the view analytics_daycount. Null: rows in analytics_busydaycount.', null=True)),
+                    ('quarters', django.contrib.postgres.fields.ArrayField(base_field=models.IntegerField(), db_comment='Number, clicks and unique clicks of each quarter of an hour, if there are several.', null=True, size=None)),
                 ],
                 options={
                     'db_table_comment': 'Clicks of each link and day (UTC). Add up the slots.',
                 },
             ),
             migrations.CreateModel(
-                name='QuarterTotal',
-                fields=[
-                    ('pk', models.CompositePrimaryKey('link_id', 'start', 'slot', blank=True, editable=False, primary_key=True, serialize=False)),
-                    ('link_id', models.BigIntegerField(db_comment='Link; it may be deleted.')),
-                    ('start', models.DateTimeField(db_comment='Start of the quarter of an hour.')),
-                    ('slot', models.SmallIntegerField(db_comment='Spreads concurrent writes.', db_default=0)),
-                    ('clicks', models.BigIntegerField(db_comment='Clicks.')),
-                    ('unique_clicks', models.BigIntegerField(db_comment='First clicks of visitors that day.')),
-                ],
-                options={
-                    'db_table_comment': 'Clicks of each link and quarter of an hour. Add up the slots.',
-                },
-            ),
-            migrations.CreateModel(
-                name='DayCount',
+                name='BusyDayCount',
                 fields=[
                     ('pk', models.CompositePrimaryKey('link_id', 'dimension', 'day', 'value', 'slot', blank=True, editable=False, primary_key=True, serialize=False)),
                     ('link_id', models.BigIntegerField(db_comment='Link; it may be deleted.')),
@@ -147,7 +200,7 @@ class Migration(migrations.Migration):
                     ('clicks', models.BigIntegerField(db_comment='Clicks, or other requests for outcome.')),
                 ],
                 options={
-                    'db_table_comment': 'Clicks by link, day and value. See the view analytics_readable_daycount.',
+                    'db_table_comment': 'Clicks by value on days with many values, and other requests. See the view analytics_daycount.',
                 },
             ),
             migrations.CreateModel(
@@ -213,15 +266,17 @@ class Migration(migrations.Migration):
                 },
             ),
             migrations.CreateModel(
-                name='DayVisitor',
+                name='VisitorBlock',
                 fields=[
-                    ('pk', models.CompositePrimaryKey('day', 'link_id', 'visitor', blank=True, editable=False, primary_key=True, serialize=False)),
-                    ('day', models.DateField(db_comment='Day (UTC).')),
+                    ('pk', models.CompositePrimaryKey('link_id', 'day', 'first', blank=True, editable=False, primary_key=True, serialize=False)),
                     ('link_id', models.BigIntegerField(db_comment='Link; it may be deleted.')),
-                    ('visitor', models.BigIntegerField(db_comment='The 64 bits of the hash.')),
+                    ('first', models.BigIntegerField(db_comment='The block has the hashes from this number on, up to the first of the next block.')),
+                    ('day', models.DateField(db_comment='Day (UTC).')),
+                    ('is_divided', models.BooleanField(db_comment='Whether the link has several blocks that day.')),
+                    ('hashes', models.BinaryField(db_comment='Hashes of 64 bits, little-endian, in any order.')),
                 ],
                 options={
-                    'db_table_comment': 'Visitors of each link and day (UTC), as keyed hashes.',
+                    'db_table_comment': 'Visitors of each link and day (UTC), as blocks of keyed hashes.',
                 },
             ),
             migrations.CreateModel(
@@ -239,6 +294,7 @@ class Migration(migrations.Migration):
         run_sql_files(
             __file__,
             'clicks.sql',
+            'days.sql',
             'storage.sql',
             'deletion.sql',
             'views.sql',

@@ -9,8 +9,7 @@ SELECT id, time, link_id,
         WHEN 3 THEN 'crawler'
         WHEN 4 THEN 'refused'
         ELSE kind::text END AS kind,
-    reason, country, city, device, browser, operating_system, referrer, scanned, branch,
-    is_unique
+    reason, country, city, device, browser, operating_system, referrer, scanned, branch, is_unique, minute
 FROM analytics_click;
 COMMENT ON VIEW analytics_readable_click IS 'analytics_click with the names of kinds.';
 

@@ -1,0 +1,36 @@
+-- A link's day is one row, with its quarters of an hour and the counts of all values packed. Views show them as rows.
+
+-- Most rows are never updated again. Those of busier links move to pages with free space, and stay there (HOT).
+ALTER TABLE analytics_daytotal SET (fillfactor = 90);
+ALTER TABLE analytics_daytotal SET (parallel_workers = 0);
+-- The rows of a day are stored in the order of their arrival: a BRIN index on them costs the drainer almost nothing.
+CREATE INDEX daytotal_day ON analytics_daytotal USING brin (day) WITH (pages_per_range = 32, autosummarize = on);
+CREATE INDEX busydaycount_day ON analytics_busydaycount
+    USING brin (day) WITH (pages_per_range = 32, autosummarize = on);
+CREATE INDEX busydaycount_outcome_day ON analytics_busydaycount (day) WHERE dimension = 5;
+
+CREATE VIEW analytics_quartertotal AS
+SELECT link_id, day, (day + quarter * interval '15 minutes') AT TIME ZONE 'UTC' AS start, slot, clicks, unique_clicks
+FROM analytics_daytotal WHERE quarters IS NULL
+UNION ALL
+SELECT link_id, day, (day + quarters[place] * interval '15 minutes') AT TIME ZONE 'UTC', slot, quarters[place + 1],
+    quarters[place + 2]
+FROM analytics_daytotal, generate_series(1, cardinality(quarters), 3) place WHERE quarters IS NOT NULL;
+COMMENT ON VIEW analytics_quartertotal IS 'Clicks of each link and quarter of an hour. Add up the slots.';
+
+-- Unsafe, so that no report starts parallel workers, which would take longer than the report. PostgreSQL inlines it.
+CREATE FUNCTION analytics_unpacked(counts text) RETURNS TABLE (dimension smallint, value text, clicks bigint)
+LANGUAGE sql IMMUTABLE PARALLEL UNSAFE AS $$
+    SELECT left(entry, 1)::smallint, split_part(substr(entry, 2), E'\x1f', 1),
+        coalesce(nullif(split_part(entry, E'\x1f', 2), ''), '1')::bigint
+    FROM unnest(string_to_array(counts, E'\x1e')) entry
+$$;
+CREATE VIEW analytics_daycount AS
+SELECT link_id, dimension, slot, day, value COLLATE "C" AS value, c.clicks
+FROM analytics_daytotal, analytics_unpacked(counts) c
+UNION ALL SELECT link_id, dimension, slot, day, value, clicks FROM analytics_busydaycount;
+COMMENT ON VIEW analytics_daycount IS 'Clicks by link, day and value. See the view analytics_readable_daycount.';
+
+-- The visitors of a link and day are blocks of hashes, which cannot be compressed, and are too small for a place of their own.
+ALTER TABLE analytics_visitorblock SET (fillfactor = 90);
+ALTER TABLE analytics_visitorblock ALTER COLUMN hashes SET STORAGE EXTERNAL;
