@@ -22,6 +22,8 @@ APPS = [
 SECRETS = re.compile(
     r"password|digest|token|secret|signature|hash|api_?key|cookie|unsign|claimed", re.IGNORECASE
 )
+# Words of the code, such as the names of fields, are no secrets.
+QUOTED = re.compile(r"'\w*'")
 # Values that the client knows: the token of a DNS record, the subject of an identity token, accounts, and a password
 # that somebody chooses, which is typed twice or on a command line.
 PUBLIC = {
@@ -53,7 +55,9 @@ def test_no_secret_is_compared_character_by_character() -> None:
     """ASVS 11.2.4. Tokens, passwords and cookies are compared by functions that take as long for any difference."""
     comparisons_found = comparisons()
     assert len(comparisons_found) > 100
-    assert [line for line in comparisons_found if SECRETS.search(line.partition(": ")[2])] == []
+    assert [
+        line for line in comparisons_found if SECRETS.search(QUOTED.sub("", line.partition(": ")[2]))
+    ] == []
 
 
 def test_a_key_is_looked_up_by_its_digest(alice: NewAccount, api: APIClient) -> None:
