@@ -11,8 +11,8 @@ MODULE = FRONT / "pages/editor/fields.js"
 
 
 def module() -> str:
-    """The text of the module. The editor asks for passwords apart, because the API never returns them."""
-    fields = (field for field in FIELDS if not field.parts and field.name != "password")
+    """The text of the module. The editor asks for secrets apart, because the API never returns them."""
+    fields = (field for field in FIELDS if not field.parts and not field.is_secret)
     return (
         "/** The kinds of the fields of a link. `make front` writes this module from links/fields.py. */\n\n"
         f"export const LINK_FIELDS = {_constant(fields)};\n"

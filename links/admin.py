@@ -32,7 +32,7 @@ from links.short_urls import short_url_of
 
 def _columns_in(section: Section) -> list[str]:
     return [
-        "has_password" if field.column == "password" else field.column
+        f"has_{field.column}" if field.is_secret else field.column
         for field in STORED
         if field.section is section
     ]

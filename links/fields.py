@@ -89,7 +89,9 @@ class LinkField:
     without one, examples of responses omit the field. ``default`` is the stored value for null.
 
     ``leads``: the field decides where the link leads, and most links have its default. ``needs_link``: whether a new
-    value is valid depends on the link's other fields. ``unique``: two links of a workspace cannot have the same value.
+    value is valid depends on the link's other fields.
+
+    ``is_secret``: the column has a hash of the value, which is never shown, only whether there is one.
 
     ``parts``: the API nests these in an object; they have the columns.
 
@@ -111,6 +113,7 @@ class LinkField:
     needs_link: bool = False
     use: Use | None = None
     fast_lane: bool = False
+    is_secret: bool = False
     parts: tuple[LinkField, ...] = ()
 
     def stored(self, value: Any) -> Any:
@@ -227,6 +230,7 @@ FIELDS = (
         kind=Kind.TEXT,
         section=Section.LIMITS,
         help="Visitors must enter it before the redirect. Null: no password.",
+        is_secret=True,
         use=Use.GUARD,
     ),
     LinkField(

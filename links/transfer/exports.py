@@ -43,7 +43,7 @@ SELECT l.id FROM links_link l WHERE l.public_id = ANY(%(public_ids)s::uuid[]) AN
 ORDER BY l.created_at DESC, l.id DESC
 """
 _AFTER = "AND (s.created_at, s.link_id) < (%(created_at)s, %(link)s)"
-_STORED = [field for field in STORED if field.name != "password"]
+_STORED = [field for field in STORED if not field.is_secret]
 # The attributes of an exported link, and the SQL expressions that read them.
 _EXPRESSIONS = {
     **{name: f"l.{name}" for name in ("public_id", "short_code", "original_url")},
@@ -185,7 +185,9 @@ _FIRST_COLUMNS = (
     *(f"utm{key.capitalize()}" for key in UTM_KEYS),
 )  # fmt: skip
 _FURTHER_FIELDS = [
-    field for field in FIELDS if field.name not in {*_FIRST_COLUMNS, "password", "utm", "restrictions"}
+    field
+    for field in FIELDS
+    if not field.is_secret and field.name not in {*_FIRST_COLUMNS, "utm", "restrictions"}
 ]
 # These cells have the JSON of the API.
 _IN_JSON = [field.name for field in _FURTHER_FIELDS if field.kind is Kind.JSON]
