@@ -11,10 +11,10 @@ from typing import Any
 
 from django.db import Error, connection
 
+from common.array_text import bytea_array, integer_array
 from common.database import has_unknown_outcome, prepared_cursor, read_first
 from links.availability import Closed
 from links.destinations.lookup import BAN_REASON
-from links.storage.many_rows import array_text
 
 # `links_claim` is an SQL function of the migrations. Its statements are planned once for each connection.
 _CLAIM = """
@@ -99,7 +99,7 @@ def claim_clicks(links: Sequence[int], records: Sequence[bytes], *, record: str)
         raise NotClaimed from error
     try:
         with prepared_cursor() as cursor:
-            values = {"links": array_text(map(str, links)), "records": array_text(map(_bytea, records))}
+            values = {"links": integer_array(links), "records": bytea_array(records)}
             cursor.execute(_CLAIM_MANY.format(record=record), values)
             refused = {place: Closed(reason) for place, reason in cursor.fetchall()}
     except Error as error:
@@ -109,10 +109,6 @@ def claim_clicks(links: Sequence[int], records: Sequence[bytes], *, record: str)
             raise NotClaimed from error
         raise
     return [refused.get(place) for place in range(1, len(links) + 1)]
-
-
-def _bytea(content: bytes) -> str:
-    return f"\\x{content.hex()}"
 
 
 def _was_rejected(error: Error) -> bool:

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from common.array_text import text_array
 from links.fields import STORED
 from links.models import Link
-from links.storage.many_rows import array_text
 
 
 class Column(NamedTuple):
@@ -84,7 +84,7 @@ def is_plain(link: Link) -> bool:
 def stored_value(column: Column, value: Any) -> Any:
     """A value as a parameter of a statement."""
     if column.is_list:
-        return array_text(value)
+        return text_array(value)
     if column.is_json and value is not None:
         return orjson.dumps(value).decode()
     return value

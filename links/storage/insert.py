@@ -15,6 +15,7 @@ from typing import Any
 
 from django.db import IntegrityError, connection
 
+from common.array_text import text_array
 from common.database import prepared_cursor
 from common.errors import InvalidFields, ServiceError
 from links.code_claims import (
@@ -33,7 +34,7 @@ from links.models import CodeKind, Link
 from links.routing.addresses import Address, refused_addresses
 from links.selectors import fetch
 from links.storage.columns import ALL, PLAIN, InsertedColumns, is_plain
-from links.storage.many_rows import array_text, column_arrays, statement_groups
+from links.storage.many_rows import column_arrays, statement_groups
 from links.storage.refused_destinations import refusal_of, refused_links
 
 
@@ -120,11 +121,11 @@ def insert_link(link: Link, addresses: Sequence[Address]) -> InvalidFields | Non
                 **(
                     {"url": urls[0], "host": hosts[0]} if columns is PLAIN else {"urls": urls, "hosts": hosts}
                 ),
-                "code_domains": array_text(
+                "code_domains": text_array(
                     None if claim.domain_id is None else str(claim.domain_id) for claim in claims
                 ),
-                "codes": array_text(claim.code for claim in claims),
-                "kinds": array_text(claim.kind for claim in claims),
+                "codes": text_array(claim.code for claim in claims),
+                "kinds": text_array(claim.kind for claim in claims),
             },
         )
         reasons, link.pk, link.created_at, link.updated_at = cursor.fetchone()

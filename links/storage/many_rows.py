@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
 
 def column_arrays(names: str, rows: Sequence[tuple[Any, ...]]) -> dict[str, list[Any]]:
     """One array per column, the parameters of ``unnest``. ``names`` are their names, separated by spaces."""
     return {name: [row[index] for row in rows] for index, name in enumerate(names.split())}
-
-
-def array_text(values: Iterable[str | None]) -> str:
-    """The text form of an array, for a parameter with a cast. The driver takes three times as long for a list."""
-    return "{" + ",".join("NULL" if value is None else _quoted(value) for value in values) + "}"
-
-
-def _quoted(value: str) -> str:
-    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 # For each branch, the triggers write a row of the history and the keys of its URL for searches. 1,000 links with ten

@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterable, Mapping
 from struct import iter_unpack, pack
 from typing import Any
 
-from analytics.counting.tables.arrays import array, byte_array
 from analytics.counting.tables.salts import date_of
+from common.array_text import bytea_array, integer_array
 from common.database import prepared_cursor
 
 # A larger block costs fewer bytes for each visitor, and an update of it more.
@@ -68,7 +68,7 @@ def add_visitors(day: int, visitors: Mapping[int, Collection[int]]) -> list[tupl
     parts = {link_id: divided(visitors[link_id], LOWEST) for link_id in links}
     with prepared_cursor() as cursor:
         first_parts = [parts[link_id][0][1] for link_id in links]
-        cursor.execute(_INSERT_OR_LOCK, [date, array(links), byte_array(first_parts)])
+        cursor.execute(_INSERT_OR_LOCK, [date, integer_array(links), bytea_array(first_parts)])
         inserted = {link_id for (link_id,) in cursor.fetchall()}
         new = [(link_id, visitor) for link_id in inserted for visitor in visitors[link_id]]
         changes = [
@@ -99,7 +99,7 @@ def _blocks(
     """The stored blocks to which the hashes of these links belong, and these hashes."""
     if not links:
         return
-    cursor.execute(_FIRST_BLOCKS, [array(links), day])
+    cursor.execute(_FIRST_BLOCKS, [integer_array(links), day])
     several = []
     for link_id, is_divided, hashes in cursor.fetchall():
         if is_divided:
@@ -109,7 +109,10 @@ def _blocks(
     if not several:
         return
     sent = [(link_id, value) for link_id in several for value in visitors[link_id]]
-    cursor.execute(_BLOCKS, [day, array(link for link, _ in sent), array(value for _, value in sent), day])
+    cursor.execute(
+        _BLOCKS,
+        [day, integer_array(link for link, _ in sent), integer_array(value for _, value in sent), day],
+    )
     found: dict[int, list[tuple[int, bytes]]] = {}
     for link_id, first, hashes in cursor.fetchall():
         found.setdefault(link_id, []).append((first, hashes))
@@ -141,4 +144,4 @@ def _packed(hashes: Collection[int]) -> bytes:
 
 def _columns(rows: Collection[tuple[int, int, bytes]]) -> tuple[str, str, str]:
     links, firsts, hashes = zip(*rows, strict=True)
-    return array(links), array(firsts), byte_array(hashes)
+    return integer_array(links), integer_array(firsts), bytea_array(hashes)

@@ -15,11 +15,11 @@ from struct import Struct
 
 from django.db import connection
 
-from analytics.counting.tables.arrays import array
 from analytics.counting.tables.binary_copy import copy_rows
 from analytics.counting.tables.month_counts import add_late_months
 from analytics.counting.tables.salts import EPOCH, date_of
 from analytics.dimensions import BEFORE_NUMBER, BETWEEN_COUNTS
+from common.array_text import integer_array
 from common.database import prepared_cursor
 
 # A longer text is replaced by rows in analytics_busydaycount.
@@ -141,7 +141,7 @@ def _write(number: int, links: list[int], days: Days, slot: int) -> list[bytes]:
     changed: list[tuple[int, int, int, str | None, str | None]] = []
     day = date_of(number)
     with prepared_cursor() as cursor:
-        cursor.execute(_READ, [array(links), day, slot])
+        cursor.execute(_READ, [integer_array(links), day, slot])
         rows = {row[0]: row[1:] for row in cursor.fetchall()}
         for link_id in links:
             added = days[link_id, number]
@@ -170,7 +170,9 @@ def _write(number: int, links: list[int], days: Days, slot: int) -> list[bytes]:
             )
         if changed:
             *numbers, merged_quarters, texts = zip(*changed, strict=True)
-            cursor.execute(_UPDATE, [*map(array, numbers), list(merged_quarters), list(texts), day, slot])
+            cursor.execute(
+                _UPDATE, [*map(integer_array, numbers), list(merged_quarters), list(texts), day, slot]
+            )
     if new:
         copy_rows(_NEW_ROWS, new)
     return counts
@@ -215,7 +217,7 @@ def _merged_quarters(first: int, stored: list[int], added: Mapping[int, list[int
         else:
             numbers[0] += clicks
             numbers[1] += unique_clicks
-    return "{" + ",".join(map(str, pack_quarters(quarters) or ())) + "}"
+    return integer_array(pack_quarters(quarters) or ())
 
 
 def _new_row(link_id: int, number: int, slot: int, day: Day, counts: str | None) -> bytes:
