@@ -1,4 +1,4 @@
-"""Changes that users make to their own accounts."""
+"""Creates accounts, logs them in, and makes the changes that users and operators make to one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The limits on the workspaces that an account owns or joins, checked wherever a membership or an owner is added."""
+"""Changes of workspaces and of their members, and the limits on how many an account owns or joins.
+
+The limits are checked wherever a membership or an owner is added.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Named components for choices, so that generated clients have one readable type for each set of choices."""
+"""Describes the actions of views: their words, with what the views declare of access, bodies and responses."""
 
 from __future__ import annotations
 
@@ -51,7 +51,9 @@ _NAMES: dict[tuple[Any, ...], str] = {}
 
 
 def name_choices(component: str, values: Iterable[Any]) -> None:
-    """Name the component of every ``ChoiceField`` with exactly these values. Other choices stay inline."""
+    """Name the component of every ``ChoiceField`` with exactly these values, so that generated clients have one
+    readable type for them. Other choices stay inline.
+    """
     _NAMES[tuple(values)] = component
 
 
