@@ -22,6 +22,10 @@ from analytics.pipeline_models import (  # noqa: F401 # Django finds models in t
     Segment,
 )
 
+# Raw clicks have the minute since 1970 (UTC) and the microsecond of the minute; their texts have the week.
+MINUTE_MICROSECONDS = 60_000_000
+WEEK_MINUTES = 7 * 24 * 60
+
 
 class Dimension(models.IntegerChoices):
     """The property that a roll-up groups by. ``OUTCOME`` groups requests that are not clicks, the others clicks.

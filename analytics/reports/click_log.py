@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db import connection
 
 from analytics.dimensions import BROWSER_OF_CLIENT, DEVICE_OF_CLIENT, SYSTEM_OF_CLIENT
-from analytics.models import Kind
+from analytics.models import MINUTE_MICROSECONDS, WEEK_MINUTES, Kind
 from analytics.reports.periods import RequestedRange
 from common.errors import FieldError, InvalidFields
 from common.secrets import derive_key, seal, unseal
@@ -38,7 +38,8 @@ def _url_at_time(routes: str) -> str:
 def _text(name: str) -> str:
     """SQL: the join of the text of this column."""
     return (
-        f"LEFT JOIN analytics_clicktext {name} ON {name}.week = r.minute / 10080 AND {name}.number = r.{name}"
+        f"LEFT JOIN analytics_clicktext {name} ON {name}.week = r.minute / {WEEK_MINUTES}"
+        f" AND {name}.number = r.{name}"
     )
 
 
@@ -166,7 +167,9 @@ def _cursor(click: LoggedClick, link: Link) -> str:
 
 def _moment(time: datetime | None, default: tuple[int, int]) -> tuple[int, int]:
     """The minute since 1970 and the microsecond of the minute."""
-    return default if time is None else divmod((time - _EPOCH) // timedelta(microseconds=1), 60_000_000)
+    return (
+        default if time is None else divmod((time - _EPOCH) // timedelta(microseconds=1), MINUTE_MICROSECONDS)
+    )
 
 
 def _position(cursor: str, link: Link) -> tuple[tuple[int, int], int]:
@@ -183,7 +186,7 @@ def _position(cursor: str, link: Link) -> tuple[tuple[int, int], int]:
             [FieldError("cursor", "invalid", "Must be the nextCursor of a page of this log.")]
         )
     microseconds, number = _POSITION.unpack(position)
-    return divmod(microseconds, 60_000_000), number
+    return divmod(microseconds, MINUTE_MICROSECONDS), number
 
 
 def _context(link: Link) -> bytes:

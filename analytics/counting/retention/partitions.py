@@ -12,14 +12,13 @@ from functools import partial
 from django.db import Error, connection
 
 from analytics.counting.tables.salts import EPOCH
+from analytics.models import WEEK_MINUTES
 from common.ddl import change_tables
 
 MONTHS_AHEAD = 2
 FIRST_MONTH = date(2020, 1, 1)
 _NAME = re.compile(r"analytics_rawclick_(\d{4})_(\d{2})")
 _LOCK = 5_823_140_978
-# The texts of clicks are numbered by week.
-WEEK_MINUTES = 7 * 1440
 _CHECK_VIOLATION = "23514"
 
 

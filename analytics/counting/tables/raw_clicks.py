@@ -14,10 +14,10 @@ from django.db import connection, transaction
 
 from analytics.counting.tables.binary_copy import copy_rows
 from analytics.counting.tables.enrichment import Facts
+from analytics.models import MINUTE_MICROSECONDS, WEEK_MINUTES
 from common.database import prepared_cursor
 
-MINUTE = 60_000_000
-WEEK = 7 * 24 * 60 * MINUTE
+_WEEK = WEEK_MINUTES * MINUTE_MICROSECONDS
 # Of one week. A new drainer reads as many.
 MAX_TEXTS = 100_000
 
@@ -87,7 +87,7 @@ def copy_clicks(
     """Store requests. ``branches``, and ``unique`` clicks that led to one of them, by their places in the batch."""
     used: dict[int, dict[str, None]] = {}
     for place, facts in enumerate(batch):
-        week = used.setdefault(facts.time // WEEK, {})
+        week = used.setdefault(facts.time // _WEEK, {})
         for text in (facts.client, facts.place, facts.referrer, facts.reason):
             week[text] = None
         if place in branches:
@@ -95,10 +95,11 @@ def copy_clicks(
     numbers = {week: texts.numbers(week, found) for week, found in used.items()}
     rows = []
     for place, facts in enumerate(batch):
-        number = numbers[facts.time // WEEK]
+        number = numbers[facts.time // _WEEK]
+        minute, microsecond = divmod(facts.time, MINUTE_MICROSECONDS)
         rows.append(
             _ROW.pack(
-                11, 8, facts.link_id, 4, facts.time // MINUTE, 4, facts.time % MINUTE, 4, number[facts.client],
+                11, 8, facts.link_id, 4, minute, 4, microsecond, 4, number[facts.client],
                 4, number[facts.place], 4, number[facts.referrer], 4, number[facts.reason],
                 4, number[str(branches[place])] if place in branches else 0, 2, facts.kind, 1, facts.scanned,
                 1, place in unique,
