@@ -2,8 +2,8 @@
 
 From this table derive the serializers (`links.serializers`), the columns of the statements (`links.storage.columns`),
 the stored values (`links.rules`, `links.routing.columns`), the representation, the columns of files, the admin, the
-columns that a redirect reads (`links.destinations.lookup`), what the fast lane serves, and the table of the
-editor (`dashboard/front/pages/editor/fields.js`). Plain Python, because redirects read it without DRF.
+names in the history, the columns that a redirect reads (`links.destinations.lookup`), what the fast lane serves, and
+the table of the editor (`dashboard/front/pages/editor/fields.js`). Plain Python: redirects read it without DRF.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from enum import Enum, auto
 from typing import Any
 
 from django.db import models
+
+from accounts.history.recording import HistoryName
 
 
 class RedirectType(models.IntegerChoices):
@@ -93,6 +95,8 @@ class LinkField:
 
     ``is_secret``: the column has a hash of the value, which is never shown, only whether there is one.
 
+    ``history_form``: how the history shows a value, a form of the SQL function ``accounts_shown``.
+
     ``parts``: the API nests these in an object; they have the columns.
 
     Without ``fast_lane``, the fast lane does not serve links on which a redirect depends on the field.
@@ -114,6 +118,7 @@ class LinkField:
     use: Use | None = None
     fast_lane: bool = False
     is_secret: bool = False
+    history_form: str = "plain"
     parts: tuple[LinkField, ...] = ()
 
     def stored(self, value: Any) -> Any:
@@ -346,6 +351,7 @@ FIELDS = (
         section=Section.DESTINATION,
         leads=True,
         use=Use.ROUTING,
+        history_form="entries",
     ),
     LinkField(
         name="split",
@@ -354,6 +360,7 @@ FIELDS = (
         section=Section.DESTINATION,
         leads=True,
         use=Use.ROUTING,
+        history_form="entries",
     ),
     LinkField(
         name="preview",
@@ -370,3 +377,23 @@ FIELDS = (
 BY_NAME = {field.name: field for field in (*FIELDS, *RESTRICTIONS)}
 # The fields with a column.
 STORED = tuple(stored for field in FIELDS for stored in field.parts or (field,))
+
+
+def _history_name(field: LinkField) -> HistoryName:
+    if field.parts:
+        parts = {part.name: part.column for part in field.parts}
+        return HistoryName(field.name, list(parts.values()), "object", list(parts))
+    if field.is_secret:
+        return HistoryName(field.name, [field.column], "secret")
+    return HistoryName(
+        field.name, [field.column], "moment" if field.kind is Kind.MOMENT else field.history_form
+    )
+
+
+# The last three never change, or only when the domain is deleted.
+HISTORY_NAMES = (
+    *map(_history_name, FIELDS),
+    HistoryName("originalUrl", ["original_url"]),
+    HistoryName("shortCode", ["short_code"]),
+    HistoryName("domainId", ["domain_id"], "domain or base"),
+)

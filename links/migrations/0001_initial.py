@@ -6,7 +6,13 @@ import django.db.models.functions.datetime
 from django.conf import settings
 from django.db import migrations, models
 
+from accounts.history.recording import write_history_names
 from common.migrations import CreateModels, run_sql_files
+from links.fields import HISTORY_NAMES
+
+
+def write_names(apps, schema_editor):
+    write_history_names('links_link', HISTORY_NAMES)
 
 
 class Migration(migrations.Migration):
@@ -221,4 +227,5 @@ class Migration(migrations.Migration):
             'history.sql',
             'deletion.sql',
         ),
+        migrations.RunPython(write_names),
     ]
