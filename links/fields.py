@@ -93,6 +93,8 @@ class LinkField:
     ``leads``: the field decides where the link leads, and most links have its default. ``needs_link``: whether a new
     value is valid depends on the link's other fields.
 
+    ``is_unique``: at most one link of a workspace has the value, a text. The model has the ``constraint``.
+
     ``is_secret``: the column has a hash of the value, which is never shown, only whether there is one.
 
     ``history_form``: how the history shows a value, a form of the SQL function ``accounts_shown``.
@@ -117,6 +119,7 @@ class LinkField:
     needs_link: bool = False
     use: Use | None = None
     fast_lane: bool = False
+    is_unique: bool = False
     is_secret: bool = False
     history_form: str = "plain"
     parts: tuple[LinkField, ...] = ()
@@ -126,6 +129,10 @@ class LinkField:
         if value is None:
             return self.default
         return value.href if self.kind is Kind.URL else value
+
+    @property
+    def constraint(self) -> str:
+        return f"link_{self.column}"
 
     @property
     def type_of_column(self) -> str:
@@ -377,6 +384,7 @@ FIELDS = (
 BY_NAME = {field.name: field for field in (*FIELDS, *RESTRICTIONS)}
 # The fields with a column.
 STORED = tuple(stored for field in FIELDS for stored in field.parts or (field,))
+UNIQUE = tuple(field for field in FIELDS if field.is_unique)
 
 
 def _history_name(field: LinkField) -> HistoryName:

@@ -19,7 +19,7 @@ from common.rest.pagination import TOO_DEEP
 from common.rest.returns import BadIfMatch
 from domains.addresses import NO_DESTINATION
 from links.code_claims import HOLD_DAYS
-from links.errors import ChangedMeanwhile, CodeTaken, DomainNotActive, domain_not_found
+from links.errors import VALUES_TAKEN, ChangedMeanwhile, CodeTaken, DomainNotActive, domain_not_found
 from links.listing.counts import COUNT_LIMIT
 from links.models import Link
 from links.representations import (
@@ -43,6 +43,7 @@ _NEXT_OPERATIONS = NextOperations(
 _TAKEN = (
     CodeTaken("spring"),
     Conflict("The code admin is reserved.", code="code_reserved"),
+    *VALUES_TAKEN,
 )
 _EXAMPLE_LINK = Link(updated_at=datetime(2030, 3, 2, 17, 5, 41, 654321, tzinfo=UTC))
 _EXAMPLE_CHANGE = Change(

@@ -7,7 +7,7 @@ from drf_spectacular.utils import OpenApiParameter
 from accounts.history.reading import BAD_CURSOR
 from common.errors import InvalidFields, NotFound
 from common.openapi.operations import Operation, describe
-from links.errors import CodeTaken
+from links.errors import VALUES_TAKEN, CodeTaken
 from links.history.services import NotRestorable
 from links.schema_notes import BAD_FIELDS
 from links.storage.deletion import UNDELETE_DAYS
@@ -29,7 +29,7 @@ describe_history = describe(
         "The link as it was, with its codes, clicks, reports and QR codes.",
         description=f"Within {UNDELETE_DAYS} days of the deletion. If its domain has been deleted since, the link"
         " moves to the default domain, and loses a custom code that is taken there.",
-        errors=[CodeTaken("spring")],
+        errors=[CodeTaken("spring"), *VALUES_TAKEN],
     ),
     restore=Operation(
         "restoreUrlChange",
@@ -42,6 +42,12 @@ describe_history = describe(
                 "changeId", str, OpenApiParameter.PATH, description="The `_id` of a change of the URL."
             )
         ],
-        errors=[NotFound("Change not found."), NotRestorable(), CodeTaken("spring"), *BAD_FIELDS],
+        errors=[
+            NotFound("Change not found."),
+            NotRestorable(),
+            CodeTaken("spring"),
+            *VALUES_TAKEN,
+            *BAD_FIELDS,
+        ],
     ),
 )

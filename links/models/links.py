@@ -11,7 +11,7 @@ from accounts.models import Workspace
 from accounts.rights import CallerKey
 from common.ids import new_public_id
 from domains.models import Domain
-from links.fields import Device, RedirectType, ReferrerPolicy
+from links.fields import UNIQUE, Device, RedirectType, ReferrerPolicy
 
 # The longest code that an imported link may keep.
 MAX_CODE = 255
@@ -159,6 +159,14 @@ class Link(models.Model):
             models.Index(
                 fields=["key_id", "owner"], condition=models.Q(key_id__isnull=False), name="link_key"
             ),
+        ]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["owner", field.column],
+                condition=models.Q((f"{field.column}__isnull", False)),
+                name=field.constraint,
+            )
+            for field in UNIQUE
         ]
 
     def __str__(self) -> str:
