@@ -380,6 +380,16 @@ FIELDS = (
         use=Use.GUARD,
         fast_lane=True,
     ),
+    LinkField(
+        name="externalId",
+        column="external_id",
+        kind=Kind.TEXT,
+        section=Section.NAMING,
+        help="The id of the link in another system. Only one link of the workspace can have it.",
+        characters=100,
+        example="order-1042",
+        is_unique=True,
+    ),
 )
 BY_NAME = {field.name: field for field in (*FIELDS, *RESTRICTIONS)}
 # The fields with a column.

@@ -126,6 +126,12 @@ class Link(models.Model):
     preview = models.JSONField(
         null=True, blank=True, db_comment="The card that messengers show: title, description and imageUrl."
     )
+    external_id = models.CharField(
+        max_length=400,
+        null=True,
+        blank=True,
+        db_comment="Id in another system, unique in the workspace. Null: none.",
+    )
     max_clicks = models.PositiveIntegerField(null=True, blank=True, db_comment="Null: no limit.")
     max_clicks_per_visitor = models.PositiveIntegerField(null=True, blank=True, db_comment="Null: no limit.")
     allowed_countries = ArrayField(
