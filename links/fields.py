@@ -35,6 +35,12 @@ class ReferrerPolicy(models.TextChoices):
     STRICT_ORIGIN_WHEN_CROSS_ORIGIN = "strict-origin-when-cross-origin"
 
 
+# Words in the values of conditions.
+DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+# The value of a referrerHost condition that matches visits without a referrer.
+DIRECT = "direct"
+
+
 class Kind(Enum):
     """How the API takes and shows a value, and how the database and a cell of a file have it."""
 
