@@ -34,6 +34,11 @@ class ValueTaken(Conflict):
 VALUES_TAKEN = tuple(map(ValueTaken, UNIQUE))
 
 
+class NotRestorable(Conflict):
+    code = "not_restorable"
+    message = "This change has no former value that can be restored."
+
+
 class ChangedMeanwhile(PreconditionFailed):
     """``link`` is the current one, and ``change`` its last change since the expected version.
 
