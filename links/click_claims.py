@@ -13,8 +13,7 @@ from django.db import Error, connection
 
 from common.array_text import bytea_array, integer_array
 from common.database import has_unknown_outcome, prepared_cursor, read_first
-from links.availability import Closed
-from links.destinations.lookup import BAN_REASON
+from links.availability import BAN_REASON, Closed
 
 # `links_claim` is an SQL function of the migrations. Its statements are planned once for each connection.
 _CLAIM = """

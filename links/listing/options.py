@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from links.availability import Status
 from links.fields import UNIQUE
 
 
@@ -35,6 +36,7 @@ class Filters(NamedTuple):
     created_before: datetime | None = None
     domain_id: str | None = None
     unique: tuple[tuple[str, str], ...] = ()
+    statuses: tuple[Status, ...] = ()
 
     @property
     def created(self) -> Period:
