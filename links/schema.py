@@ -1,4 +1,4 @@
-"""The OpenAPI description of the endpoints under /api/urls."""
+"""The OpenAPI description of the endpoints under /api/urls, and rules of fields that it cannot derive."""
 
 from __future__ import annotations
 
@@ -6,28 +6,78 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+from drf_spectacular.utils import OpenApiParameter, extend_schema_field
+from rest_framework.fields import ChoiceField
+
 from accounts import admission
+from accounts.history.reading import BAD_CURSOR
 from accounts.models import Change, User
 from accounts.rights import Plan
-from common.errors import Conflict
+from common.errors import Conflict, InvalidFields, NotFound
 from common.http.current_request import Via
 from common.openapi.document import NextOperations
 from common.openapi.error_examples import invalid, invalid_destination
-from common.openapi.operations import Operation, describe
+from common.openapi.operations import Operation, annotate, describe, name_choices
 from common.openapi.responses import choice, count, example, pagination_representation, text
 from common.rest.pagination import TOO_DEEP
 from common.rest.returns import BadIfMatch
 from domains.addresses import NO_DESTINATION
 from links.code_claims import HOLD_DAYS
-from links.errors import ChangedMeanwhile, CodeTaken, DomainNotActive, domain_not_found
+from links.codes import PATTERN
+from links.errors import (
+    VALUES_TAKEN,
+    ChangedMeanwhile,
+    CodeTaken,
+    DomainNotActive,
+    NotRestorable,
+    domain_not_found,
+)
+from links.fields import Device, RedirectType
 from links.listing.counts import COUNT_LIMIT
-from links.models import Link
+from links.models import MAX_CODE, Link
 from links.representations import (
     WHOLE_URL,
 )
-from links.schema_notes import BAD_FIELDS, BAD_TAGS
+from links.routing.schema import BAD_ROUTES, ROUTING_NOTES
+from links.serializer_fields import (
+    CodeField,
+    CountryField,
+    CurrentOrNewCodeField,
+    DeviceField,
+    RedirectTypeField,
+    TagField,
+    TagsField,
+)
+from links.serializers import CreateLinkSerializer, UpdateLinkSerializer
 from links.storage.deletion import UNDELETE_DAYS
 from links.storage.quotas import QuotaExceeded
+
+extend_schema_field({"type": "string", "maxLength": 50, "pattern": "^[A-Za-z0-9]{3,50}$"})(CodeField)
+extend_schema_field({"type": "string", "maxLength": MAX_CODE, "pattern": f"^{PATTERN}$"})(
+    CurrentOrNewCodeField
+)
+extend_schema_field({"type": "string", "pattern": "^[A-Za-z]{2}$"})(CountryField)
+name_choices("DeviceType", Device.values)
+name_choices("RedirectType", RedirectType.values)
+extend_schema_field(ChoiceField(Device.values))(DeviceField)
+extend_schema_field(ChoiceField(RedirectType.values))(RedirectTypeField)
+# drf-spectacular derives the minimum length from ``allow_blank``.
+annotate(
+    CreateLinkSerializer,
+    {"customCode": {"minLength": 3}, "redirectType": {"default": int(RedirectType.FOUND)}, **ROUTING_NOTES},
+)
+annotate(UpdateLinkSerializer, {"customCode": {"minLength": 1}, **ROUTING_NOTES})
+
+BAD_FIELDS = (
+    *(
+        invalid(f"restrictions.{name}.0", "country", str(CountryField.default_error_messages["country"]))
+        for name in ("allowedCountries", "blockedCountries")
+    ),
+    invalid("tags.0", "blank_tag", str(TagField.default_error_messages["blank_tag"])),
+    *BAD_ROUTES,
+)
+BAD_TAGS = invalid("tags", "tag", str(TagsField.default_error_messages["tag"]))
+
 
 _NEXT_OPERATIONS = NextOperations(
     "/data/url/_id",
@@ -43,6 +93,7 @@ _NEXT_OPERATIONS = NextOperations(
 _TAKEN = (
     CodeTaken("spring"),
     Conflict("The code admin is reserved.", code="code_reserved"),
+    *VALUES_TAKEN,
 )
 _EXAMPLE_LINK = Link(updated_at=datetime(2030, 3, 2, 17, 5, 41, 654321, tzinfo=UTC))
 _EXAMPLE_CHANGE = Change(
@@ -154,5 +205,45 @@ describe_links = describe(
         "The default domain first.",
         description="The default domain and your active domains. The `id` of one is the `domainId` of a new link.",
         component="AvailableDomains",
+    ),
+)
+
+describe_history = describe(
+    "History",
+    of="URL",
+    history=Operation(
+        "listUrlChanges",
+        "List the changes of a short link, newest first.",
+        "One page; more pages follow as long as `nextCursor` is not null.",
+        description="Also for a deleted link. The creation of a link is not recorded. A password appears as `set` or"
+        " `removed`. Changes older than the retention period are deleted.",
+        errors=[InvalidFields([BAD_CURSOR])],
+    ),
+    undelete=Operation(
+        "undeleteUrl",
+        "Bring a deleted short link back.",
+        "The link as it was, with its codes, clicks, reports and QR codes.",
+        description=f"Within {UNDELETE_DAYS} days of the deletion. If its domain has been deleted since, the link"
+        " moves to the default domain, and loses a custom code that is taken there.",
+        errors=[CodeTaken("spring"), *VALUES_TAKEN],
+    ),
+    restore=Operation(
+        "restoreUrlChange",
+        "Set the fields of a change to their former values.",
+        "The title, the tags, `isActive`, and the restored fields.",
+        description="An update with the `before` of the change, which the history records as a new change. Other"
+        " fields keep their values. A former password and a domain cannot be restored; `warnings` names them.",
+        parameters=[
+            OpenApiParameter(
+                "changeId", str, OpenApiParameter.PATH, description="The `_id` of a change of the URL."
+            )
+        ],
+        errors=[
+            NotFound("Change not found."),
+            NotRestorable(),
+            CodeTaken("spring"),
+            *VALUES_TAKEN,
+            *BAD_FIELDS,
+        ],
     ),
 )

@@ -19,7 +19,6 @@ from accounts.rights import Role, links_per_month
 from accounts.workspaces.selectors import find_membership
 from accounts.workspaces.services import require_member
 from bans.selectors import is_owner_banned
-from common.database import in_one_transaction
 from common.errors import Conflict, FieldError, Forbidden, InvalidFields, ServiceError, WorkspaceNotFound
 from common.host import cache_versions
 from common.ids import parse_public_id
@@ -27,6 +26,7 @@ from links.code_claims import codes_of
 from links.errors import url_not_found
 from links.storage.moves import LockedLink, change_owner, lock_links
 from links.storage.quotas import links_left, quota_exceeded, spend_quota
+from links.storage.unique_values import refused_values, with_free_values
 
 Verdict = UUID | ServiceError
 
@@ -67,7 +67,7 @@ def move_links(*, source: Workspace, target_id: str, actor: User, public_ids: Se
     if target.pk == source.pk:
         raise SameWorkspace
     identifiers = [parse_public_id(text) for text in public_ids]
-    verdicts, codes = in_one_transaction(lambda: _move(source, target, actor, identifiers))
+    verdicts, codes = with_free_values(lambda: _move(source, target, actor, identifiers))
     cache_versions.bump(codes=codes)
     return verdicts
 
@@ -82,7 +82,15 @@ def _move(
     require_member(target, actor, Role.EDITOR)
     if is_owner_banned(source.pk):
         raise SourceBanned
-    verdicts = _within_quota(source, target, list(_verdicts(identifiers, locked)))
+    verdicts = list(_verdicts(identifiers, locked))
+    values = {
+        position: locked[verdict].values
+        for position, verdict in enumerate(verdicts)
+        if isinstance(verdict, UUID)
+    }
+    for position, refusal in refused_values(values, target.pk, set()).items():
+        verdicts[position] = refusal
+    verdicts = _within_quota(source, target, verdicts)
     moved = [locked[verdict].pk for verdict in verdicts if isinstance(verdict, UUID)]
     if not moved:
         return verdicts, []

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
+
+from links.fields import UNIQUE
 
 
 class Period(NamedTuple):
@@ -23,7 +26,7 @@ ALWAYS = Period()
 
 
 class Filters(NamedTuple):
-    """The filters of a list or an export, as `links.serializers.ListFilters` validates them."""
+    """The filters of a list or an export. ``unique`` has the columns of unique fields with their values."""
 
     search: str = ""
     tags: str = ""
@@ -31,6 +34,7 @@ class Filters(NamedTuple):
     created_from: datetime | None = None
     created_before: datetime | None = None
     domain_id: str | None = None
+    unique: tuple[tuple[str, str], ...] = ()
 
     @property
     def created(self) -> Period:
@@ -38,6 +42,14 @@ class Filters(NamedTuple):
 
 
 NO_FILTERS = Filters()
+_UNIQUE = frozenset(field.column for field in UNIQUE)
+
+
+def filters_of(parameters: Mapping[str, Any]) -> Filters:
+    """The filters of a request, as `links.serializers.ListFilters` validates them."""
+    others = {name: value for name, value in parameters.items() if name not in _UNIQUE}
+    unique = ((name, value) for name, value in parameters.items() if name in _UNIQUE)
+    return Filters(**others, unique=tuple(unique))
 
 
 class ListOptions(NamedTuple):
@@ -54,4 +66,4 @@ class ListOptions(NamedTuple):
 
 def list_options(*, page: int, limit: int, sort_by: str, sort_order: str, **filters: Any) -> ListOptions:
     """The options of a request, as `links.serializers.ListQuery` validates them."""
-    return ListOptions(page, limit, sort_by, sort_order, Filters(**filters))
+    return ListOptions(page, limit, sort_by, sort_order, filters_of(filters))

@@ -12,13 +12,15 @@ from uuid import UUID
 from django.db import connection
 
 from accounts.models import Workspace
+from links.fields import UNIQUE
 from links.selectors import fetch
 
 # Locks in the order of every statement that locks several links.
-_LOCK = """
-SELECT id, public_id, domain_id IS NOT NULL FROM links_link
+_UNIQUE = [field.column for field in UNIQUE]
+_LOCK = f"""
+SELECT {", ".join(["id", "public_id", "domain_id IS NOT NULL", *_UNIQUE])} FROM links_link
 WHERE owner_id = %(owner)s AND public_id = ANY(%(public_ids)s) ORDER BY id FOR UPDATE
-"""
+"""  # noqa: S608 # composed of constants
 # Before the totals, in the same order as a click.
 _LOCK_COUNTERS = """
 SELECT FROM links_clickcounter WHERE link_id = ANY(%(links)s) ORDER BY link_id FOR NO KEY UPDATE
@@ -35,15 +37,21 @@ _MOVE_COUNTERS = "UPDATE links_clickcounter SET owner_id = %(target)s WHERE link
 
 
 class LockedLink(NamedTuple):
+    """``values`` are those of unique fields, by their columns."""
+
     pk: int
     public_id: UUID
     is_on_domain: bool
+    values: dict[str, Any]
 
 
 def lock_links(owner: Workspace, public_ids: Sequence[UUID]) -> dict[UUID, LockedLink]:
     """The owner's links with these ids. Until the end of the transaction, only the caller changes them."""
     rows = fetch(_LOCK, {"owner": owner.pk, "public_ids": public_ids})
-    return {public_id: LockedLink(pk, public_id, on_domain) for pk, public_id, on_domain in rows}
+    return {
+        public_id: LockedLink(pk, public_id, on_domain, dict(zip(_UNIQUE, values, strict=True)))
+        for pk, public_id, on_domain, *values in rows
+    }
 
 
 def change_owner(link_ids: Collection[int], *, source: Workspace, target: Workspace) -> None:

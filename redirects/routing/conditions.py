@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from common.bounded_cache import BoundedCache
-from links.routing.vocabulary import DIRECT
+from links.fields import DIRECT
 from redirects.routing.schedules import Period, Schedule
 from redirects.routing.visit import Visit
 

@@ -13,7 +13,7 @@ from math import inf
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from links.routing.vocabulary import DAYS
+from links.fields import DAYS
 
 _DAY = timedelta(days=1)
 # Each opening recurs after a week.

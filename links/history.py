@@ -1,28 +1,24 @@
+"""Reads the history of single links and restores former values."""
+
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 from accounts.history.reading import ChangePage, get_change, list_changes
 from accounts.models import Workspace
-from common.errors import Conflict
 from common.ids import parse_public_id
 from common.rest.unknown_fields import Handling
-from links import services
-from links.errors import url_not_found
+from links.errors import NotRestorable, url_not_found
 from links.models import Link
 from links.selectors import get_link
 from links.serializers import UpdateLinkSerializer
+from links.services import update_link
 
 # Updates cannot change these.
 _FIXED = frozenset(("domainId", "originalUrl", "shortCode"))
 # The history records only whether these had a value.
 _HIDDEN = frozenset(("password",))
 _SERIALIZER = UpdateLinkSerializer()
-
-
-class NotRestorable(Conflict):
-    code = "not_restorable"
-    message = "This change has no former value that can be restored."
 
 
 class Restored(NamedTuple):
@@ -55,7 +51,7 @@ def restore_change(*, owner: Workspace, public_id: str, change_id: str) -> Resto
     if not former:
         raise NotRestorable
     fields, _ = Handling(is_strict=False).read(_SERIALIZER, former)
-    restored = services.update_link(owner=owner, public_id=public_id, changes=fields)
+    restored = update_link(owner=owner, public_id=public_id, changes=fields)
     return Restored(restored, frozenset(former), frozenset(change.before.keys() - former.keys()))
 
 
