@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 from django.db import connection
 
-from analytics.counting.tables.enrichment import Facts, Place, facts
+from analytics.counting.enrichment import Facts, Place, facts
 from analytics.dimensions import DEFINITIONS, Dimension
 from analytics.journal.records import COUNTED, OPTED_OUT, Record
 from analytics.models import Kind

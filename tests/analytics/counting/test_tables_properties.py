@@ -12,11 +12,11 @@ from django.db import connection, transaction
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from analytics.counting.tables import day_visitors, days
-from analytics.counting.tables.enrichment import DAY_MICROSECONDS, Facts
-from analytics.counting.tables.raw_clicks import ClickTexts
-from analytics.counting.tables.rollups import add_to_tables
-from analytics.counting.tables.salts import date_of
+from analytics.counting import day_visitors, days
+from analytics.counting.day_visitors import date_of
+from analytics.counting.enrichment import DAY_MICROSECONDS, Facts
+from analytics.counting.raw_clicks import ClickTexts
+from analytics.counting.rollups import add_to_tables
 from analytics.models import Dimension, Kind, VisitorBlock
 from tests.analytics.counting.journaled import MakeLink, pk
 

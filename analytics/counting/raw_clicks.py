@@ -12,10 +12,9 @@ from struct import Struct
 
 from django.db import connection, transaction
 
-from analytics.counting.tables.binary_copy import copy_rows
-from analytics.counting.tables.enrichment import Facts
+from analytics.counting.enrichment import Facts
 from analytics.models import MINUTE_MICROSECONDS, WEEK_MINUTES
-from common.database import prepared_cursor
+from common.database import copy_rows, prepared_cursor
 
 _WEEK = WEEK_MINUTES * MINUTE_MICROSECONDS
 # Of one week. A new drainer reads as many.

@@ -1,10 +1,13 @@
 """The rows of a link's days: `Day` adds up the clicks of a batch, and `add_days` adds them to the tables.
 
 A row of analytics_daytotal holds everything that most links have on a day, so that a click touches one row: the
-totals, the quarters of an hour, and the values of the dimensions as one text. Each drainer adds to the rows of a slot
-of its own, so that nobody else changes a row between its read and its write. Days with more values than fit into a
+totals, the quarters of an hour, and the values of the dimensions as one text. Days with more values than fit into a
 short text have a row for each value in analytics_busydaycount, because rewriting a long text for each batch would cost
 more.
+
+Each drainer adds to the rows of a slot of its own, so that none waits for another, and nobody else changes a row
+between its read and its write. Readers add the slots up. A single drainer always writes slot 0, so a sum has more rows
+only if several drainers counted at the same time.
 """
 
 from __future__ import annotations
@@ -15,12 +18,38 @@ from struct import Struct
 
 from django.db import connection
 
-from analytics.counting.tables.binary_copy import copy_rows
-from analytics.counting.tables.month_counts import add_late_months
-from analytics.counting.tables.salts import EPOCH, date_of
+from analytics.counting.closed_days import add_late_months
+from analytics.counting.day_visitors import EPOCH, date_of
 from analytics.dimensions import BEFORE_NUMBER, BETWEEN_COUNTS
 from common.array_text import integer_array
-from common.database import prepared_cursor
+from common.database import copy_rows, prepared_cursor
+
+SLOTS = 8
+# Marks the clicks that another service counted. No drainer uses it; see `analytics.counting.imported_days`.
+IMPORTED = -1
+_LOCK = 5_823_143
+_CHOOSE = f"""
+SELECT slot FROM generate_series(0, {SLOTS - 1}) slot WHERE pg_try_advisory_xact_lock({_LOCK}, slot) LIMIT 1
+"""  # noqa: S608 # built from constants
+_WAIT = f"""
+WITH slot AS MATERIALIZED (SELECT pg_backend_pid() % {SLOTS} AS number)
+SELECT number FROM slot, pg_advisory_xact_lock({_LOCK}, number)
+"""  # noqa: S608 # built from constants
+
+
+def choose_slot() -> int:
+    """The first slot that no other transaction has chosen. The caller's transaction keeps it until its end.
+
+    If more transactions than SLOTS run at the same time, some wait for each other: a slot never has two.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_CHOOSE)
+        slots = cursor.fetchall()
+        if not slots:
+            cursor.execute(_WAIT)
+            slots = cursor.fetchall()
+    return int(slots[0][0])
+
 
 # A longer text is replaced by rows in analytics_busydaycount.
 MAX_COUNTS = 1_000
@@ -107,7 +136,7 @@ Counts = Mapping[tuple[int, int, str], int]
 def add_days(days: Days, others: Counts, slot: int, closed: date | None) -> None:
     """Add to the days of links in the caller's transaction, which holds the slot.
 
-    ``others`` are counted as rows in any case. ``closed``: see `analytics.counting.tables.lifetime_counts.closed_day`.
+    ``others`` are counted as rows in any case. ``closed``: see `analytics.counting.closed_days.closed_day`.
     """
     counts = [_count(*key, number) for key, number in others.items()]
     by_day: dict[int, list[int]] = {}

@@ -1,7 +1,7 @@
 """Writes a batch of clicks to the tables.
 
 The drainer adds up a batch itself: for each link and day, it reads one row and writes one. Concurrent drainers add to
-separate rows of the sums (see `analytics.counting.tables.slots`). They still share two kinds of rows: the visitors of
+separate rows of the sums (see `analytics.counting.days`). They still share two kinds of rows: the visitors of
 a link, because a unique click must be counted once, and a link's counter. These come late, so that a batch with the
 same links waits only for the end of another one. The rows that requests also lock come last: the links' counters and
 their owners' totals. Statements lock these rows in the order of their keys, and keep their order: concurrent batches
@@ -17,12 +17,11 @@ from typing import NamedTuple
 
 from django.db import connection
 
-from analytics.counting.tables.day_visitors import add_visitors
-from analytics.counting.tables.days import Day, add_days
-from analytics.counting.tables.enrichment import DAY_MICROSECONDS, Facts
-from analytics.counting.tables.lifetime_counts import closed_day
-from analytics.counting.tables.raw_clicks import ClickTexts, copy_clicks
-from analytics.counting.tables.salts import date_of
+from analytics.counting.closed_days import closed_day
+from analytics.counting.day_visitors import add_visitors, date_of
+from analytics.counting.days import Day, add_days
+from analytics.counting.enrichment import DAY_MICROSECONDS, Facts
+from analytics.counting.raw_clicks import ClickTexts, copy_clicks
 from analytics.dimensions import NOT_COUNTED, REFUSED_PREFIX, UNKNOWN, UNKNOWN_BRANCH
 from analytics.models import Dimension, Kind
 from links.click_counters import add_clicks, existing_links
@@ -106,7 +105,7 @@ class _Counted:
 def add_to_tables(batch: Sequence[Facts], slot: int, texts: ClickTexts) -> None:
     """Count requests in every table, in the caller's transaction, and leave out those of deleted links.
 
-    ``slot``: see `analytics.counting.tables.slots`. ``texts``: the caller's cache.
+    ``slot``: see `analytics.counting.days`. ``texts``: the caller's cache.
     """
     existing = existing_links({facts.link_id for facts in batch})
     batch = [facts for facts in batch if facts.link_id in existing]
