@@ -86,6 +86,7 @@ def test_a_csv_row_has_every_field(api: APIClient, make_link: MakeLink) -> None:
         "utmContent": "",
         **dict.fromkeys(routing.DEFAULTS, ""),
         "forwardQuery": "false",
+        "externalId": "",
     }
 
 
