@@ -154,7 +154,8 @@ class DayTotal(models.Model):
     quarters = ArrayField(
         models.IntegerField(),
         null=True,
-        db_comment="Number, clicks and unique clicks of quarters of an hour, if there are several. Add up equal numbers.",
+        db_comment="Number, clicks and unique clicks of quarters of an hour, if there are several."
+        " Add up equal numbers.",
     )
 
     class Meta:

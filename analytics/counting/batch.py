@@ -18,6 +18,7 @@ from analytics.counting.rollups import add_to_tables, add_unknown_codes
 from analytics.counting.segments import skip_counted_copies
 from analytics.journal.pending import open_record, seal_record
 from analytics.journal.records import UNKNOWN_CODE, Corrupt, Fields, fields_of
+from common.database import prepared_cursor
 
 # A journal may wait for an unavailable database, but not for longer than this: an older time is wrong.
 OLDEST_DAYS = 30
@@ -27,7 +28,7 @@ def with_bounded_times(records: Sequence[Fields]) -> list[Fields]:
     """Replace times in the future, or more than 30 days in the past, with the current time."""
     if not records:
         return []
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
         [(now,)] = cursor.fetchall()
     oldest = now - OLDEST_DAYS * 86_400_000_000

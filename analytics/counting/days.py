@@ -44,7 +44,7 @@ def choose_slot() -> int:
 
     If more transactions than SLOTS run at the same time, some wait for each other: a slot never has two.
     """
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(_CHOOSE)
         slots = cursor.fetchall()
         if not slots:

@@ -32,8 +32,9 @@ from django.db.models.functions import Coalesce
 from analytics.journal.reader import segments
 from analytics.journal.records import Fields
 from analytics.models import JournalLoss
+from common.database import prepared_cursor
 
-_LOCK = 'SELECT id, "offset" FROM analytics_segment WHERE id = ANY(%s) ORDER BY id FOR UPDATE'
+_LOCK = 'SELECT id, "offset" FROM analytics_segment WHERE id = ANY(%s::uuid[]) ORDER BY id FOR UPDATE'
 
 
 def add_segments(identifiers: Sequence[uuid.UUID]) -> None:
@@ -54,7 +55,7 @@ def lock_segments(identifiers: Sequence[uuid.UUID], *, wait: bool = False) -> di
     """
     if not identifiers:
         return {}
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(_LOCK if wait else f"{_LOCK} SKIP LOCKED", [list(identifiers)])
         return dict(cursor.fetchall())
 
@@ -70,7 +71,7 @@ def offset_of(identifier: uuid.UUID) -> int:
 def advance_segments(offsets: Mapping[uuid.UUID, int]) -> None:
     if not offsets:
         return
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(
             """
             UPDATE analytics_segment s SET "offset" = new.place
