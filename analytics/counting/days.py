@@ -195,12 +195,13 @@ def _write(number: int, links: list[int], days: Days, slot: int) -> list[bytes]:
     texts = [_short(one.counts) for one in added]
     quarters = [pack_quarters(one.quarters) for one in added]
     counts: list[bytes] = []
+    # The values that are replaced by rows.
+    moved: dict[int, dict[str, int]] = {}
     with prepared_cursor() as cursor:
-        has_many = [link_id for link_id, text in zip(links, texts, strict=True) if text is None]
-        if has_many:
+        if None in texts:
+            has_many = [link_id for link_id, text in zip(links, texts, strict=True) if text is None]
             cursor.execute(_READ, [integer_array(has_many), day, slot])
-            for link_id, text, _ in cursor.fetchall():
-                counts += _counts(link_id, number, unpack_counts(text or ""))
+            moved = {link_id: unpack_counts(text or "") for link_id, text, _ in cursor.fetchall()}
         cursor.execute(
             _ADD,
             [
@@ -226,7 +227,10 @@ def _write(number: int, links: list[int], days: Days, slot: int) -> list[bytes]:
         if row is None:
             new.append(_new_row(link_id, number, slot, one, text))
         if text is None or (row is not None and row[0]):
-            counts += _counts(link_id, number, one.counts)
+            values = moved.get(link_id, {})
+            for key, clicks in one.counts.items():
+                values[key] = values.get(key, 0) + clicks
+            counts += _counts(link_id, number, values)
     if new:
         copy_rows(_NEW_ROWS, new)
     return counts
