@@ -104,11 +104,12 @@ _SCANNED = (_key(Dimension.SOURCE, "qr"),)
 def _located(address: bytes) -> Place:
     """The place of an address of the journal."""
     location = geo().locate(address.decode())
-    return place_of(location.country or UNKNOWN, (location.city or UNKNOWN).translate(_SEPARATORS))
+    return place_of(location.country or UNKNOWN, location.city or UNKNOWN)
 
 
 @lru_cache(maxsize=8192)
 def place_of(country: str, city: str) -> Place:
+    city = city.translate(_SEPARATORS)
     countries = () if country == UNKNOWN else (_key(Dimension.COUNTRY, country),)
     cities = () if city == UNKNOWN else (_key(Dimension.CITY, f"{country} {city}"),)
     return Place(f"{country} {city}", countries + cities, f"{country} {UNKNOWN}", countries)
