@@ -84,7 +84,7 @@ FROM unnest(%s::bigint[], %s::integer[], %s::integer[], %s::integer[], %s::text[
     added (link_id, quarter, clicks, unique_clicks, quarters, counts)
 WHERE t.link_id = added.link_id AND t.day = %s AND t.slot = %s
 RETURNING t.link_id, t.counts IS NULL,
-    octet_length(t.counts) > %s OR cardinality(t.quarters) > %s
+    length(t.counts) > %s OR cardinality(t.quarters) > %s
 """  # noqa: S608 # built from constants
 _READ = """
 SELECT link_id, counts, quarters FROM analytics_daytotal WHERE link_id = ANY(%s::bigint[]) AND day = %s AND slot = %s
