@@ -154,7 +154,8 @@ class DayTotal(models.Model):
     quarters = ArrayField(
         models.IntegerField(),
         null=True,
-        db_comment="Number, clicks and unique clicks of each quarter of an hour, if there are several.",
+        db_comment="Number, clicks and unique clicks of quarters of an hour, if there are several."
+        " Add up equal numbers.",
     )
 
     class Meta:
@@ -162,7 +163,10 @@ class DayTotal(models.Model):
 
 
 class QuarterTotal(models.Model):
-    """Like DayTotal, by quarter of an hour: the hours and days of every time zone consist of these. A view."""
+    """Like DayTotal, by quarter of an hour: the hours and days of every time zone consist of these. A view.
+
+    A quarter of an hour can have several rows: add them up.
+    """
 
     pk = models.CompositePrimaryKey("link_id", "start", "slot")
     link_id = models.BigIntegerField()
@@ -179,7 +183,7 @@ class QuarterTotal(models.Model):
 class DayCount(models.Model):
     """Clicks of a link on a day (UTC) with one value of a dimension, see `analytics.dimensions`. A view.
 
-    It has the values that DayTotal packs, and the rows of BusyDayCount.
+    It has the values that DayTotal packs, and the rows of BusyDayCount. A value can have several rows: add them up.
     """
 
     pk = models.CompositePrimaryKey("link_id", "dimension", "day", "value", "slot")

@@ -24,6 +24,7 @@ from django.db.backends.utils import CursorWrapper
 
 from analytics.counting.day_visitors import EPOCH
 from analytics.models import Dimension
+from common.database import prepared_cursor
 
 # A host is forgotten after so many reports of others: two hosts make them in half a day.
 FORGOTTEN_AFTER = 1000
@@ -137,7 +138,7 @@ def closed_day(first: int) -> date | None:
     If the batch may have clicks of closed days, no more days are closed until the caller's transaction ends. Otherwise
     returns None.
     """
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute("SELECT (now() AT TIME ZONE 'UTC')::date, day FROM analytics_closedday")
         [(today, closed)] = cursor.fetchall()
         # A clock that was ahead may have closed days that are not over.

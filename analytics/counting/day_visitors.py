@@ -29,15 +29,23 @@ SALT_BYTES = 32
 def salts_of(days: Iterable[int]) -> dict[int, bytes]:
     """Salts by day since 1970, created if missing, in the caller's transaction. Raises ValueError for bad days."""
     dates = {date_of(day): day for day in days}
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            INSERT INTO analytics_daysalt (day, salt)
-            SELECT * FROM unnest(%s::date[], %s::bytea[]) ORDER BY 1 ON CONFLICT DO NOTHING
-            """,
-            [sorted(dates), [secrets.token_bytes(SALT_BYTES) for _ in dates]],
-        )
-        cursor.execute("SELECT day, salt FROM analytics_daysalt WHERE day = ANY(%s)", [list(dates)])
+    salts = _salts(dates)
+    if len(salts) < len(dates):
+        with connection.cursor() as cursor:
+            cursor.execute(
+                """
+                INSERT INTO analytics_daysalt (day, salt)
+                SELECT * FROM unnest(%s::date[], %s::bytea[]) ORDER BY 1 ON CONFLICT DO NOTHING
+                """,
+                [sorted(dates), [secrets.token_bytes(SALT_BYTES) for _ in dates]],
+            )
+        salts = _salts(dates)
+    return salts
+
+
+def _salts(dates: Mapping[date, int]) -> dict[int, bytes]:
+    with prepared_cursor() as cursor:
+        cursor.execute("SELECT day, salt FROM analytics_daysalt WHERE day = ANY(%s::date[])", [list(dates)])
         return {dates[day]: bytes(salt) for day, salt in cursor.fetchall()}
 
 

@@ -3,7 +3,8 @@
 A row of analytics_daytotal holds everything that most links have on a day, so that a click touches one row: the
 totals, the quarters of an hour, and the values of the dimensions as one text. Days with more values than fit into a
 short text have a row for each value in analytics_busydaycount, because rewriting a long text for each batch would cost
-more.
+more. A batch appends to the text and to the quarters without reading them: they can have several numbers of a value or
+of a quarter, which readers add up, until they are long and `_add_up` does.
 
 Each drainer adds to the rows of a slot of its own, so that none waits for another, and nobody else changes a row
 between its read and its write. Readers add the slots up. A single drainer always writes slot 0, so a sum has more rows
@@ -12,16 +13,17 @@ only if several drainers counted at the same time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from struct import Struct
 
 from django.db import connection
+from django.db.backends.utils import CursorWrapper
 
 from analytics.counting.closed_days import add_late_months
 from analytics.counting.day_visitors import EPOCH, date_of
 from analytics.dimensions import BEFORE_NUMBER, BETWEEN_COUNTS
-from common.array_text import integer_array
+from common.array_text import integer_array, text_array
 from common.database import copy_rows, prepared_cursor
 
 SLOTS = 8
@@ -42,7 +44,7 @@ def choose_slot() -> int:
 
     If more transactions than SLOTS run at the same time, some wait for each other: a slot never has two.
     """
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(_CHOOSE)
         slots = cursor.fetchall()
         if not slots:
@@ -51,22 +53,45 @@ def choose_slot() -> int:
     return int(slots[0][0])
 
 
-# A longer text is replaced by rows in analytics_busydaycount.
+# If the values of a day are a longer text, rows in analytics_busydaycount replace it.
 MAX_COUNTS = 1_000
+# Longer ones may have several numbers of a value or of a quarter of an hour, which are then added up.
+LONGEST_COUNTS = 1_500
+LONGEST_QUARTERS = 3 * 100
 QUARTER_MICROSECONDS = 900_000_000
 _QUARTERS = 96
 # Binary dates count from 2000.
 _DATE_OFFSET = (date(2000, 1, 1) - EPOCH).days
 
-_READ = """
-SELECT link_id, clicks, unique_clicks, quarter, quarters, counts FROM analytics_daytotal
-WHERE link_id = ANY(%s::bigint[]) AND day = %s AND slot = %s
-"""
-_UPDATE = """
+# Appends to the packed values and quarters, which reports add up anyway: nobody has to read the row first. Only clicks
+# in the quarter of an hour that comes last are added to its numbers.
+_ADD = f"""
 UPDATE analytics_daytotal t
-SET clicks = new.clicks, unique_clicks = new.unique_clicks, quarters = new.quarters::integer[], counts = new.counts
-FROM unnest(%s::bigint[], %s::integer[], %s::integer[], %s::text[], %s::text[])
-    new (link_id, clicks, unique_clicks, quarters, counts)
+SET clicks = t.clicks + added.clicks, unique_clicks = t.unique_clicks + added.unique_clicks,
+    counts = t.counts || '{BETWEEN_COUNTS}' || added.counts,
+    quarters = CASE
+        WHEN added.quarters IS NULL AND t.quarters IS NULL AND t.quarter = added.quarter THEN NULL
+        WHEN added.quarters IS NULL AND t.quarters[cardinality(t.quarters) - 2] = added.quarter
+        THEN t.quarters[:cardinality(t.quarters) - 3] || ARRAY[
+            added.quarter, t.quarters[cardinality(t.quarters) - 1] + added.clicks,
+            t.quarters[cardinality(t.quarters)] + added.unique_clicks
+        ]
+        ELSE coalesce(t.quarters, ARRAY[t.quarter, t.clicks, t.unique_clicks]) || coalesce(
+            added.quarters::integer[], ARRAY[added.quarter, added.clicks, added.unique_clicks]
+        )
+    END
+FROM unnest(%s::bigint[], %s::integer[], %s::integer[], %s::integer[], %s::text[], %s::text[])
+    added (link_id, quarter, clicks, unique_clicks, quarters, counts)
+WHERE t.link_id = added.link_id AND t.day = %s AND t.slot = %s
+RETURNING t.link_id, t.counts IS NULL,
+    length(t.counts) > %s OR cardinality(t.quarters) > %s
+"""  # noqa: S608 # built from constants
+_READ = """
+SELECT link_id, counts, quarters FROM analytics_daytotal WHERE link_id = ANY(%s::bigint[]) AND day = %s AND slot = %s
+"""
+_REPLACE = """
+UPDATE analytics_daytotal t SET counts = new.counts, quarters = new.quarters::integer[]
+FROM unnest(%s::bigint[], %s::text[], %s::text[]) new (link_id, counts, quarters)
 WHERE t.link_id = new.link_id AND t.day = %s AND t.slot = %s
 """
 _NEW_ROWS = "analytics_daytotal (link_id, day, slot, quarter, clicks, unique_clicks, counts, quarters)"
@@ -164,46 +189,68 @@ def add_days(days: Days, others: Counts, slot: int, closed: date | None) -> None
 
 
 def _write(number: int, links: list[int], days: Days, slot: int) -> list[bytes]:
-    """Write the rows of one day, and return the counts that belong into rows of their own."""
-    counts: list[bytes] = []
-    new: list[bytes] = []
-    changed: list[tuple[int, int, int, str | None, str | None]] = []
+    """Add to the rows of one day, and return the counts that belong into rows of their own."""
     day = date_of(number)
+    added = [days[link_id, number] for link_id in links]
+    texts = [_short(one.counts) for one in added]
+    quarters = [pack_quarters(one.quarters) for one in added]
+    counts: list[bytes] = []
+    # The values that are replaced by rows.
+    moved: dict[int, dict[str, int]] = {}
     with prepared_cursor() as cursor:
-        cursor.execute(_READ, [integer_array(links), day, slot])
-        rows = {row[0]: row[1:] for row in cursor.fetchall()}
-        for link_id in links:
-            added = days[link_id, number]
-            row = rows.get(link_id)
-            if row is None:
-                text = _short(added.counts)
-                if text is None:
-                    counts += _counts(link_id, number, added.counts)
-                new.append(_new_row(link_id, number, slot, added, text))
-                continue
-            clicks, unique_clicks, quarter, quarters, stored = row
-            merged = {} if stored is None else unpack_counts(stored)
-            for key, value in added.counts.items():
-                merged[key] = merged.get(key, 0) + value
-            text = None if stored is None else _short(merged)
-            if text is None:
-                counts += _counts(link_id, number, merged)
-            changed.append(
-                (
-                    link_id,
-                    clicks + added.clicks,
-                    unique_clicks + added.unique_clicks,
-                    _merged_quarters(quarter, quarters or [quarter, clicks, unique_clicks], added.quarters),
-                    text,
-                )
-            )
-        if changed:
-            *numbers, merged_quarters, texts = zip(*changed, strict=True)
-            cursor.execute(
-                _UPDATE, [*map(integer_array, numbers), list(merged_quarters), list(texts), day, slot]
-            )
+        if None in texts:
+            has_many = [link_id for link_id, text in zip(links, texts, strict=True) if text is None]
+            cursor.execute(_READ, [integer_array(has_many), day, slot])
+            moved = {link_id: unpack_counts(text or "") for link_id, text, _ in cursor.fetchall()}
+        cursor.execute(
+            _ADD,
+            [
+                integer_array(links),
+                integer_array(min(one.quarters) for one in added),
+                integer_array(one.clicks for one in added),
+                integer_array(one.unique_clicks for one in added),
+                text_array(None if one is None else integer_array(one) for one in quarters),
+                text_array(texts),
+                day,
+                slot,
+                LONGEST_COUNTS,
+                LONGEST_QUARTERS,
+            ],
+        )
+        rows = {link_id: (has_rows, is_long) for link_id, has_rows, is_long in cursor.fetchall()}
+        long = [link_id for link_id, (_, is_long) in rows.items() if is_long]
+        if long:
+            counts += _add_up(cursor, number, long, slot)
+    new = []
+    for link_id, one, text in zip(links, added, texts, strict=True):
+        row = rows.get(link_id)
+        if row is None:
+            new.append(_new_row(link_id, number, slot, one, text))
+        if text is None or (row is not None and row[0]):
+            values = moved.get(link_id, {})
+            for key, clicks in one.counts.items():
+                values[key] = values.get(key, 0) + clicks
+            counts += _counts(link_id, number, values)
     if new:
         copy_rows(_NEW_ROWS, new)
+    return counts
+
+
+def _add_up(cursor: CursorWrapper, number: int, links: list[int], slot: int) -> list[bytes]:
+    """Shorten the rows of these links, and return the counts that belong into rows of their own."""
+    counts: list[bytes] = []
+    new: list[tuple[int, str | None, str | None]] = []
+    day = date_of(number)
+    cursor.execute(_READ, [integer_array(links), day, slot])
+    for link_id, text, numbers in cursor.fetchall():
+        values = unpack_counts(text or "")
+        short = None if text is None else _short(values)
+        if short is None:
+            counts += _counts(link_id, number, values)
+        packed = None if numbers is None else pack_quarters(_unpack_quarters(numbers))
+        new.append((link_id, short, None if packed is None else integer_array(packed)))
+    ids, texts, quarters = zip(*new, strict=True)
+    cursor.execute(_REPLACE, [integer_array(ids), list(texts), list(quarters), day, slot])
     return counts
 
 
@@ -221,10 +268,11 @@ def pack_counts(counts: Mapping[str, int]) -> str:
 
 
 def unpack_counts(text: str) -> dict[str, int]:
-    counts = {}
-    for entry in text.split(BETWEEN_COUNTS):
-        key, _, number = entry.partition(BEFORE_NUMBER)
-        counts[key] = int(number or 1)
+    counts: dict[str, int] = {}
+    if text:
+        for entry in text.split(BETWEEN_COUNTS):
+            key, _, number = entry.partition(BEFORE_NUMBER)
+            counts[key] = counts.get(key, 0) + int(number or 1)
     return counts
 
 
@@ -235,18 +283,14 @@ def pack_quarters(quarters: Mapping[int, list[int]]) -> list[int] | None:
     return [number for quarter in sorted(quarters) for number in (quarter, *quarters[quarter])]
 
 
-def _merged_quarters(first: int, stored: list[int], added: Mapping[int, list[int]]) -> str | None:
-    if len(added) == 1 and len(stored) == 3 and first in added:
-        return None
-    quarters = {stored[place]: stored[place + 1 : place + 3] for place in range(0, len(stored), 3)}
-    for quarter, (clicks, unique_clicks) in added.items():
-        numbers = quarters.get(quarter)
-        if numbers is None:
-            quarters[quarter] = [clicks, unique_clicks]
-        else:
-            numbers[0] += clicks
-            numbers[1] += unique_clicks
-    return integer_array(pack_quarters(quarters) or ())
+def _unpack_quarters(numbers: Sequence[int]) -> dict[int, list[int]]:
+    quarters: dict[int, list[int]] = {}
+    for place in range(0, len(numbers), 3):
+        quarter, clicks, unique_clicks = numbers[place : place + 3]
+        counted = quarters.setdefault(quarter, [0, 0])
+        counted[0] += clicks
+        counted[1] += unique_clicks
+    return quarters
 
 
 def _new_row(link_id: int, number: int, slot: int, day: Day, counts: str | None) -> bytes:

@@ -68,7 +68,7 @@ class Drainer:
         self._has_checked_losses = False
         self._is_read_only = False
         # Kept only during a backlog: addresses are personal data, and the city database may change later.
-        self._places: dict[str, Place] = {}
+        self._places: dict[bytes, Place] = {}
         self._texts = ClickTexts()
 
     @property

@@ -30,10 +30,11 @@ from django.db.models import BigIntegerField, Sum
 from django.db.models.functions import Coalesce
 
 from analytics.journal.reader import segments
-from analytics.journal.records import Record, encode, frame
+from analytics.journal.records import Fields
 from analytics.models import JournalLoss
+from common.database import prepared_cursor
 
-_LOCK = 'SELECT id, "offset" FROM analytics_segment WHERE id = ANY(%s) ORDER BY id FOR UPDATE'
+_LOCK = 'SELECT id, "offset" FROM analytics_segment WHERE id = ANY(%s::uuid[]) ORDER BY id FOR UPDATE'
 
 
 def add_segments(identifiers: Sequence[uuid.UUID]) -> None:
@@ -54,7 +55,7 @@ def lock_segments(identifiers: Sequence[uuid.UUID], *, wait: bool = False) -> di
     """
     if not identifiers:
         return {}
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(_LOCK if wait else f"{_LOCK} SKIP LOCKED", [list(identifiers)])
         return dict(cursor.fetchall())
 
@@ -70,7 +71,7 @@ def offset_of(identifier: uuid.UUID) -> int:
 def advance_segments(offsets: Mapping[uuid.UUID, int]) -> None:
     if not offsets:
         return
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(
             """
             UPDATE analytics_segment s SET "offset" = new.place
@@ -236,7 +237,7 @@ def record_losses_of_deleted(folder: Path) -> None:
         finish_segments(list(lost))
 
 
-def skip_counted_copies(records: list[Record], offsets: dict[uuid.UUID, int]) -> list[Record]:
+def skip_counted_copies(records: list[Fields], offsets: dict[uuid.UUID, int]) -> list[Fields]:
     """Skip rewritten records that were counted at their origin, and mark the others as counted there.
 
     ``offsets`` holds this batch's new offsets by segment; the offsets of origins are added to it. If the space at a
@@ -258,7 +259,7 @@ def skip_counted_copies(records: list[Record], offsets: dict[uuid.UUID, int]) ->
             elif loss is not None and loss.start < end <= loss.end:
                 # Copies keep the order of their origins, so the remaining loss starts here.
                 loss.start = end
-                loss.size -= len(frame(encode(record)))
+                loss.size -= record.frame_bytes
             else:
                 continue
         kept.append(record)

@@ -18,8 +18,8 @@ from common.host import vitals
 from common.host.metrics import count_database_error, count_drained
 
 # From the beginning of a batch to that of the next, unless a backlog waits. A transaction has a fixed cost, so a batch
-# should count many clicks.
-PAUSE_SECONDS = 0.25
+# should count many clicks. They must be in the reports within a second.
+PAUSE_SECONDS = 0.5
 OUTAGE_SECONDS = 1.0
 
 logger = logging.getLogger(__name__)

@@ -87,7 +87,7 @@ def test_batch_that_is_rolled_back_and_repeated_logs_a_loss_once(
     with django_capture_on_commit_callbacks(execute=True):
         assert drain() == 2
 
-    messages = [record.getMessage() for record in caplog.records if record.name.endswith(".losses")]
+    messages = [record.getMessage() for record in caplog.records if record.name.endswith(".segments")]
     assert [message.split(" of ")[0] for message in messages] == [f"{lost} bytes"]
     assert (clicks(link), lost_bytes(), DeadLetter.objects.count()) == (1, lost, 1)
 
