@@ -1,4 +1,4 @@
-import accounts.models.accounts
+import accounts.models
 import common.ids
 import datetime
 import django.contrib.postgres.functions
@@ -61,7 +61,7 @@ class Migration(migrations.Migration):
                 name='PasskeyHandle',
                 fields=[
                     ('user', models.OneToOneField(db_comment='The account.', on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='passkey_handle', serialize=False, to=settings.AUTH_USER_MODEL)),
-                    ('handle', models.BinaryField(db_comment='Random. Reveals nothing about the account.', default=accounts.models.accounts.new_handle, max_length=64, unique=True)),
+                    ('handle', models.BinaryField(db_comment='Random. Reveals nothing about the account.', default=accounts.models.new_handle, max_length=64, unique=True)),
                 ],
                 options={
                     'db_table_comment': 'User handles of passkeys.',

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from drf_spectacular.utils import extend_schema_serializer
 
-from accounts.models.workspaces import INVITATION_DAYS
+from accounts.models import INVITATION_DAYS
 from accounts.rights import Role
 from accounts.workspaces.invitations import (
     MAX_MEMBERS,

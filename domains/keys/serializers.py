@@ -5,7 +5,7 @@ from typing import Any
 from django.utils import timezone
 from rest_framework import serializers
 
-from accounts.models.keys import MAX_NAME
+from accounts.models import MAX_KEY_NAME
 from accounts.rights import Scope
 from accounts.scoped_keys import MAX_GRACE_SECONDS
 from common.rest.fields import Boolean, DateTime, Integer, Name, Text
@@ -29,7 +29,7 @@ _DOMAIN = "The `_id` of a domain of the workspace. Null: any domain."
 
 
 class CreateKeySerializer(serializers.Serializer[Any]):
-    name = Name(max_length=MAX_NAME)
+    name = Name(max_length=MAX_KEY_NAME)
     scopes = _scopes()
     domainId = Text(required=False, allow_null=True, max_length=36, source="domain_id", help_text=_DOMAIN)
     onlyOwn = Boolean(required=False, source="only_own")
@@ -41,7 +41,7 @@ class UpdateKeySerializer(serializers.Serializer[Any]):
 
     returned = key_object.names
 
-    name = Name(max_length=MAX_NAME, required=False)
+    name = Name(max_length=MAX_KEY_NAME, required=False)
     scopes = _scopes(required=False)
     domainId = Text(required=False, allow_null=True, max_length=36, source="domain_id", help_text=_DOMAIN)
     onlyOwn = Boolean(required=False, source="only_own")
