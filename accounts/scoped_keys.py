@@ -16,7 +16,7 @@ from django.db.models.functions import Now
 
 from accounts import api_keys
 from accounts.caps import lock_count
-from accounts.history.recording import authored_transaction
+from accounts.history import authored_transaction
 from accounts.mails import notify
 from accounts.models import Member, ScopedKey, User, Workspace
 from accounts.rights import WORKSPACE_SCOPES, Role, bits_of, scopes_of

@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from accounts import api_keys
 from accounts.callers import personal_workspace
-from accounts.history.recording import authored_transaction, record_change
+from accounts.history import authored_transaction, record_change
 from accounts.identities import mail_after_new_password
 from accounts.mails import is_plain, notify
 from accounts.models import ApiKey, EndReason, Session, User, Workspace

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import IntegrityError, connection
 
 from accounts.caps import CapReached, lock_count, sharing_workspaces
-from accounts.history.recording import authored_transaction
+from accounts.history import authored_transaction
 from accounts.models import Workspace
 from accounts.rights import allows_custom_domains
 from bans.selectors import is_host_banned

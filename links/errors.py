@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from accounts.history.reading import visible_actor
+from accounts.history import visible_actor
 from accounts.models import Change, User
 from common.errors import Conflict, NotFound, PreconditionFailed
 from common.http.current_request import Via

@@ -9,7 +9,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 
 from accounts.callers import workspace_of
-from accounts.history.reading import BAD_CURSOR, CHANGE_PAGE, change_page, list_changes
+from accounts.history import BAD_CURSOR, CHANGE_PAGE, change_page, list_changes
 from accounts.rights import Role
 from common.errors import InvalidFields
 from common.http.current_request import Via

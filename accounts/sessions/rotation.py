@@ -14,7 +14,7 @@ from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 from django.utils.crypto import constant_time_compare
 
-from accounts.history.recording import record_change
+from accounts.history import record_change
 from accounts.models import EndReason, Session, User
 from accounts.second_factor import lacks_second_factor
 from accounts.sessions.lifecycle import end, issue_time

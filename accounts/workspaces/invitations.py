@@ -15,7 +15,7 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from accounts.caps import lock_count
-from accounts.history.recording import authored_transaction, record_change
+from accounts.history import authored_transaction, record_change
 from accounts.mails import is_plain, send_mail, spend_mail
 from accounts.models import INVITATION_DAYS, Invitation, Member, User, Workspace
 from accounts.rights import Role

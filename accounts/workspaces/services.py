@@ -13,7 +13,7 @@ from django.dispatch import Signal
 
 from accounts.callers import require_role
 from accounts.caps import limits_owner, lock_account, lock_count
-from accounts.history.recording import authored_transaction, name_author, record_change
+from accounts.history import authored_transaction, name_author, record_change
 from accounts.models import Invitation, Member, User, Workspace
 from accounts.rights import Plan, Role
 from common.database import in_one_transaction

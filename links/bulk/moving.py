@@ -13,7 +13,7 @@ from django.dispatch import Signal
 
 from accounts.callers import require_role
 from accounts.caps import charged_workspaces, lock_count
-from accounts.history.recording import name_author
+from accounts.history import name_author
 from accounts.models import User, Workspace
 from accounts.rights import Role, links_per_month
 from accounts.workspaces.selectors import find_membership

@@ -14,7 +14,7 @@ from uuid import UUID
 import orjson
 from django.db import connection
 
-from accounts.history.recording import name_author
+from accounts.history import name_author
 from accounts.models import User, Workspace
 from common.database import in_one_transaction
 from common.errors import FieldError, InvalidFields, ServiceError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from drf_spectacular.utils import OpenApiParameter
 
-from accounts.history.reading import BAD_CURSOR
+from accounts.history import BAD_CURSOR
 from common.errors import InvalidFields, NotFound
 from common.openapi.operations import Operation, describe
 from links.errors import CodeTaken

@@ -7,7 +7,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 
 from accounts.callers import account_of, workspace_of
-from accounts.history.reading import CHANGE_PAGE, change_page
+from accounts.history import CHANGE_PAGE, change_page
 from accounts.history.views import HistoryQuery
 from accounts.rights import Role, Scope
 from common.rest.access import Access

@@ -16,7 +16,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from accounts.history.recording import NAME_AUTHOR, author
+from accounts.history import NAME_AUTHOR, author
 from common.database import prepared_cursor
 from common.errors import InvalidFields
 from links.link_rows import COLUMNS, IS_OWNER, JOINS, link_of

@@ -21,7 +21,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.crypto import constant_time_compare
 
-from accounts.history.recording import name_author
+from accounts.history import name_author
 from accounts.identities import PROVIDER_LOGOUT, connect, describe, identities_of
 from accounts.models import User
 from accounts.services import change_account, create_account
