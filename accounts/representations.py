@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from django.conf import settings
 
 from accounts.caps import storage_limit, stored_bytes
 from accounts.models import Session, User
 from accounts.rights import Plan, Role, allows_custom_domains, links_per_month, requests_per_minute
 from accounts.second_factor import has_second_factor
-from accounts.workspaces.selectors import memberships_of
+from accounts.selectors import memberships_of
 from common.openapi.responses import (
     Representation,
     choice,
@@ -156,3 +158,23 @@ session_object = Representation(
     text("userAgent", "user_agent", "Mozilla/5.0 (X11; Linux x86_64)", "Of the login. May be empty."),
     flag("isCurrent", None, True, "Whether this request's token belongs to the session."),
 )
+
+
+_DAYS_PER_MONTH = 30
+_DAYS_PER_YEAR = 365
+
+
+def account_age(created_at: datetime, now: datetime) -> str:
+    """Return the age in its largest whole unit: ``today``, ``1 day``, ``12 days``, ``3 months``, ``2 years``."""
+    days = (now - created_at).days
+    if days < 1:
+        return "today"
+    if days < _DAYS_PER_MONTH:
+        return _count(days, "day")
+    if days < _DAYS_PER_YEAR:
+        return _count(days // _DAYS_PER_MONTH, "month")
+    return _count(days // _DAYS_PER_YEAR, "year")
+
+
+def _count(number: int, unit: str) -> str:
+    return f"{number} {unit}" if number == 1 else f"{number} {unit}s"

@@ -28,8 +28,14 @@ from accounts.password_hashing import account_hashing, admit_network
 from accounts.rights import Plan
 from accounts.second_factor import check_second_factor, clear_failures
 from accounts.selectors import key_of, user_of_email
-from accounts.sessions.lifecycle import SessionEnded, end, issue_time, lock_password, start_session
-from accounts.sessions.rotation import rotate_tokens
+from accounts.sessions.lifecycle import (
+    SessionEnded,
+    end,
+    issue_time,
+    lock_password,
+    rotate_tokens,
+    start_session,
+)
 from accounts.sessions.tokens import TokenPair, issue_tokens, password_fingerprint
 from common.errors import Conflict, FieldError, Forbidden, InvalidFields, ServiceError
 from common.http.client_address import client_network
@@ -312,7 +318,7 @@ def change_password(
 
 
 def set_password(user: User, password: str, *, browser_session: str | None = None) -> None:
-    """Ends all sessions of the account except that of the browser, `accounts.sessions.browser`.
+    """Ends all sessions of the account except that of the browser, `accounts.sessions.lifecycle`.
 
     The caller has checked the password, and that its sender may change it.
     """

@@ -9,10 +9,10 @@ from django.utils import timezone
 from rest_framework.decorators import action
 from rest_framework.request import Request
 
-from accounts.age import account_age
 from accounts.api_requests.idempotency import idempotent
 from accounts.callers import account_of, workspace_of
 from accounts.password_hashing import link_hashing
+from accounts.representations import account_age
 from accounts.rights import Role, Scope
 from common.rest.access import Access
 from common.rest.api import ApiViewSet

@@ -19,8 +19,7 @@ from django.utils import timezone
 from accounts.callers import USE_SECONDS
 from accounts.models import EndReason
 from accounts.models import Session as ApiSession
-from accounts.sessions.browser import record_use
-from accounts.sessions.lifecycle import end
+from accounts.sessions.lifecycle import end, record_use
 from common import secrets
 
 _PURPOSE = "session-sealing"
@@ -33,7 +32,7 @@ class SessionStore(db.SessionStore):
     links to new passwords while they are used.
 
     A browser that signed in also has a row in accounts_session, which names its row here: see
-    `accounts.sessions.browser`. Transactions that change both lock this one first.
+    `accounts.sessions.lifecycle`. Transactions that change both lock this one first.
 
     The key has 165 random bits, so an unsalted digest is safe, and the database can index it. Overrides only the
     synchronous methods, because the service does not use asyncio.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from drf_spectacular.utils import extend_schema_serializer
 
+from accounts.api_keys import MAX_GRACE_SECONDS, MAX_KEYS, KeyOfAnother, TooManyKeys
 from accounts.rights import WORKSPACE_SCOPES, Scope
 from accounts.schema import CONFIRMATION
-from accounts.scoped_keys import MAX_GRACE_SECONDS, MAX_KEYS, KeyOfAnother, TooManyKeys
-from accounts.sessions.browser import ConfirmationRequired
+from accounts.sessions.lifecycle import ConfirmationRequired
 from common.errors import NotFound
 from common.openapi.error_examples import invalid
 from common.openapi.operations import Operation, describe, name_choices

@@ -5,9 +5,9 @@ from typing import Any
 from django.utils import timezone
 from rest_framework import serializers
 
+from accounts.api_keys import MAX_GRACE_SECONDS
 from accounts.models import MAX_KEY_NAME
 from accounts.rights import Scope
-from accounts.scoped_keys import MAX_GRACE_SECONDS
 from common.rest.fields import Boolean, DateTime, Integer, Name, Text
 from domains.keys.representations import key_object
 

@@ -11,12 +11,12 @@ from django.db import transaction
 from rest_framework.decorators import action
 from rest_framework.request import Request
 
-from accounts import scoped_keys
+from accounts import api_keys
 from accounts.api_requests.token_only import TokenOnlyViewSet
 from accounts.callers import Caller, account_of, session_of, workspace_of
 from accounts.models import Workspace
 from accounts.rights import Role
-from accounts.sessions.browser import require_recent_login
+from accounts.sessions.lifecycle import require_recent_login
 from common.errors import NotFound
 from common.ids import parse_public_id
 from common.rest.access import Access
@@ -67,7 +67,7 @@ class KeyViewSet(TokenOnlyViewSet):
     @returns(200, keys=[key_object], pagination=PAGINATION)
     def list(self, request: Request) -> dict[str, Any]:
         parameters = self.read_query()
-        page = scoped_keys.list_keys(**_reader(request), **parameters)
+        page = api_keys.list_keys(**_reader(request), **parameters)
         return {"keys": represent_keys(page.rows), "pagination": pagination_of(page, parameters)}
 
     @returns(201, "Key created successfully.", key=new_key_object)
@@ -75,14 +75,14 @@ class KeyViewSet(TokenOnlyViewSet):
         workspace, fields = workspace_of(request), self.read_body()
         require_recent_login(session_of(request))
         with locked_domain(workspace, fields):
-            key, text = scoped_keys.create_key(workspace=workspace, creator=account_of(request), **fields)
+            key, text = api_keys.create_key(workspace=workspace, creator=account_of(request), **fields)
         return {"key": {**represent_key(key), "apiKey": text}}
 
     @returns(200, "Key updated successfully.", key=key_object)
     def partial_update(self, request: Request, id: UUID) -> dict[str, Any]:
         changes = self.read_body()
         with locked_domain(workspace_of(request), changes):
-            key = scoped_keys.change_key(
+            key = api_keys.change_key(
                 **_reader(request), public_id=id, changes=changes, session=session_of(request)
             )
         return {"key": represent_key(key)}
@@ -92,12 +92,12 @@ class KeyViewSet(TokenOnlyViewSet):
     def rotate(self, request: Request, id: UUID) -> dict[str, Any]:
         grace = self.read_body().get("grace_seconds", 0)
         require_recent_login(session_of(request))
-        key, text = scoped_keys.rotate_key(**_reader(request), public_id=id, grace_seconds=grace)
+        key, text = api_keys.rotate_key(**_reader(request), public_id=id, grace_seconds=grace)
         return {"key": {**represent_key(key), "apiKey": text}}
 
     @returns(200, "Key deleted successfully.")
     def destroy(self, request: Request, id: UUID) -> None:
-        scoped_keys.delete_key(**_reader(request), public_id=id)
+        api_keys.delete_key(**_reader(request), public_id=id)
 
 
 def _reader(request: Request) -> dict[str, Any]:

@@ -16,8 +16,8 @@ from accounts.caps import charged_workspaces, lock_count
 from accounts.history import name_author
 from accounts.models import User, Workspace
 from accounts.rights import Role, links_per_month
-from accounts.workspaces.selectors import find_membership
-from accounts.workspaces.services import require_member
+from accounts.selectors import find_membership
+from accounts.workspaces import require_member
 from bans.selectors import is_owner_banned
 from common.database import in_one_transaction
 from common.errors import Conflict, FieldError, Forbidden, InvalidFields, ServiceError, WorkspaceNotFound

@@ -8,8 +8,8 @@ from rest_framework.request import Request
 
 from accounts.callers import account_of, workspace_of
 from accounts.history import CHANGE_PAGE, change_page
-from accounts.history.views import HistoryQuery
 from accounts.rights import Role, Scope
+from accounts.serializers import HistoryQuery
 from common.rest.access import Access
 from common.rest.api import ApiViewSet
 from common.rest.envelope import warn

@@ -13,7 +13,7 @@ from django.dispatch import receiver
 
 from accounts.caps import charged_workspaces
 from accounts.models import Workspace
-from accounts.workspaces.services import workspace_deleted
+from accounts.workspaces import workspace_deleted
 from common.errors import TooManyAttempts
 
 _SPEND = """

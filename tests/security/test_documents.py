@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from accounts import admission, mails, password_hashing, scoped_keys, second_factor, services
-from accounts.sessions import browser, lifecycle, rotation
-from accounts.workspaces import invitations
-from accounts.workspaces import services as workspace_services
+from accounts import admission, api_keys, invitations, mails, password_hashing, second_factor, services
+from accounts import workspaces as workspace_services
+from accounts.sessions import lifecycle
 from common.errors import MAX_REPORTED
 from domains import resolver, verification
 from domains import services as domain_services
@@ -104,7 +103,7 @@ def test_the_documented_limits_are_those_of_the_code() -> None:
         f"After {second_factor.FAILURES_IN_A_ROW} in a row, codes of the app are refused"
         in UNWRAPPED_SECURITY
     )
-    minutes = browser.CONFIRMED_FOR.seconds // 60
+    minutes = lifecycle.CONFIRMED_FOR.seconds // 60
     allowed = "creates and replaces keys, and gives them more rights, only within"
     assert f"{allowed} {minutes} minutes of a login or its confirmation" in UNWRAPPED_SECURITY
     assert limits_of("verifications of a domain") == numbers(domain_services.VERIFICATIONS)
@@ -151,9 +150,9 @@ def test_the_documented_bounds_are_those_of_the_code() -> None:
     assert (
         f"An account is a member of at most {workspace_services.MAX_MEMBERSHIPS:,} workspaces; a workspace has at most"
         f" {invitations.MAX_MEMBERS:,} members and {invitations.MAX_PENDING} pending invitations, and a member at most"
-        f" {scoped_keys.MAX_KEYS} keys there."
+        f" {api_keys.MAX_KEYS} keys there."
     ) in UNWRAPPED_SECURITY
-    assert f"Within {rotation.GRACE.seconds} seconds it gets the same tokens" in UNWRAPPED_SECURITY
+    assert f"Within {lifecycle.GRACE.seconds} seconds it gets the same tokens" in UNWRAPPED_SECURITY
     assert f"At most {MAX_REPORTED} broken rules are reported" in UNWRAPPED_SECURITY
     assert f"at most {verdicts.MAX_ERRORS:,} in a response" in UNWRAPPED_SECURITY
     assert f"{gunicorn_conf.keepalive} s idle |" in SECURITY

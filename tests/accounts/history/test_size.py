@@ -9,7 +9,7 @@ from accounts import history
 from accounts.history import record_change, trim_large_histories
 from accounts.models import Change, HistorySize, Workspace
 from accounts.services import NewAccount
-from accounts.workspaces.services import delete_workspace
+from accounts.workspaces import delete_workspace
 from testing.accounts.workspaces import team
 
 pytestmark = pytest.mark.django_db

@@ -11,10 +11,10 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
+from accounts.invitations import invite
 from accounts.models import Workspace
 from accounts.rights import Role, Scope
 from accounts.services import NewAccount
-from accounts.workspaces.invitations import invite
 from domains.models import Domain
 from testing.accounts.accounts import account
 from testing.accounts.keys import scoped_key

@@ -12,7 +12,7 @@ from django.db import OperationalError, connection, connections, transaction
 from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
-from accounts.workspaces.services import WorkspaceNotEmpty, delete_workspace
+from accounts.workspaces import WorkspaceNotEmpty, delete_workspace
 from common.errors import NotFound
 from domains.models import Domain
 from domains.services import delete_domain

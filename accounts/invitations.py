@@ -19,8 +19,8 @@ from accounts.history import authored_transaction, record_change
 from accounts.mails import is_plain, send_mail, spend_mail
 from accounts.models import INVITATION_DAYS, Invitation, Member, User, Workspace
 from accounts.rights import Role
-from accounts.workspaces.selectors import pending_invitations
-from accounts.workspaces.services import (
+from accounts.selectors import pending_invitations
+from accounts.workspaces import (
     PersonalWorkspace,
     require_free_membership,
     require_free_ownership,
