@@ -4,8 +4,8 @@ A main key is ``sl_live_``, 32 base62 characters (190 bits) and 6 base62 charact
 for the look-up, and sealed for reading. Secret scanners find leaked keys by the prefix, and the checksum rejects
 mistyped keys without a database query.
 
-Keys with scopes begin with ``sl_key_``, so the prefix determines the table to look them up in. `domains.keys` is their
-API. A key is never cached, so each change is in force everywhere on return.
+Keys with scopes begin with ``sl_key_``, so the prefix determines the table to look them up in. `domains.views` has
+their API. A key is never cached, so each change is in force everywhere on return.
 """
 
 from __future__ import annotations

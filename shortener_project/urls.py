@@ -4,7 +4,7 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 
 from common.brand import LOGO_PATH
-from domains.tls import tls_allowed
+from domains.views import tls_allowed
 from qrcodes.urls import image_urlpatterns
 from redirects.simulation import admin as simulation_admin  # noqa: F401 # registers the admin's page of links
 from shortener_project import admin_site
@@ -36,7 +36,6 @@ urlpatterns = [
     path("api/", include("domains.urls")),
     path("api/", include("analytics.urls")),
     path("api/", include("qrcodes.urls")),
-    path("api/", include("domains.keys.urls")),
     path("qr/", include(image_urlpatterns)),
     path("dashboard", RedirectView.as_view(url="/dashboard/")),
     path("dashboard/", include("dashboard.urls")),
