@@ -15,7 +15,7 @@ from accounts.caps import CapReached, lock_count, sharing_workspaces
 from accounts.history import authored_transaction
 from accounts.models import Workspace
 from accounts.rights import allows_custom_domains
-from bans.selectors import is_host_banned
+from bans.services import is_host_banned
 from common.database import extend_response_timeout, is_reference_gone
 from common.errors import Conflict, FieldError, Forbidden, InvalidFields, ServiceError
 from common.host import cache_versions

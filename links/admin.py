@@ -12,7 +12,7 @@ from django.utils.http import urlencode
 
 from bans.admin import BanAdmin, BanListAdmin
 from bans.models import Ban
-from bans.selectors import Affected
+from bans.services import Affected
 from common.admin import OperatorAdmin, one_line
 from common.http.urls import canonical_destination
 from links.fields import STORED, Section

@@ -14,7 +14,7 @@ from django.views.decorators.csrf import csrf_protect
 
 from analytics.journal import capture
 from analytics.visitors.visitor import Visitor, visitor_from
-from bans.selectors import is_host_banned
+from bans.services import is_host_banned
 from common.errors import TooManyAttempts
 from common.host.metrics import observe_redirect
 from common.http.urls import canonical_host

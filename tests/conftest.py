@@ -23,7 +23,7 @@ from common.host import cache_versions, state
 from links.destinations.known_links import known_links
 from links.destinations.lookup import destinations
 from links.guess_counts import guesses
-from qrcodes.drawing.queue import drawing_queue
+from qrcodes.drawing import drawing_queue
 from testing.accounts.accounts import PASSWORD, account, bearer_client, key_client
 from testing.accounts.admin import Operator
 from testing.analytics.clicks import close_journal

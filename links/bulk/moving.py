@@ -18,7 +18,7 @@ from accounts.models import User, Workspace
 from accounts.rights import Role, links_per_month
 from accounts.selectors import find_membership
 from accounts.workspaces import require_member
-from bans.selectors import is_owner_banned
+from bans.services import is_owner_banned
 from common.database import in_one_transaction
 from common.errors import Conflict, FieldError, Forbidden, InvalidFields, ServiceError, WorkspaceNotFound
 from common.host import cache_versions

@@ -15,7 +15,7 @@ import orjson
 from analytics.journal.capture import visitor_hashes
 from analytics.visitors.visitor import Visitor
 from bans.models import Ban
-from bans.selectors import is_host_banned
+from bans.services import is_host_banned
 from links.destinations.lookup import Target
 from links.models import Link, LinkBan
 from links.routing.vocabulary import DAYS, DIRECT

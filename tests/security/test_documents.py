@@ -17,7 +17,7 @@ from domains import services as domain_services
 from limits import guessing
 from limits.attempts import Limit
 from links.bulk import serializers, verdicts
-from qrcodes.drawing import queue
+from qrcodes import drawing
 from shortener_project import gunicorn_conf
 from shortener_project.configuration.database import database_settings
 from sign_in import adapters
@@ -126,9 +126,9 @@ def test_the_documented_bounds_are_those_of_the_code() -> None:
     assert gunicorn_conf.threads > conversations.AT_ONCE
     assert protocol.CACHE_SECONDS == 10 * 60
     assert f"| {settings.OIDC_SECONDS:g} s over all requests of a login |" in SECURITY
-    kept = f"{queue.KEPT_BYTES // 1024**2} MB of drawn images are kept"
-    seconds = f"{queue.TIMEOUT_SECONDS:g} s in the queue, {queue.TIMEOUT_SECONDS:g} s for the drawing"
-    assert f"one at a time, {words[queue.WAITING]} waiting, in a worker; {kept} | {seconds} |" in SECURITY
+    kept = f"{drawing.KEPT_BYTES // 1024**2} MB of drawn images are kept"
+    seconds = f"{drawing.TIMEOUT_SECONDS:g} s in the queue, {drawing.TIMEOUT_SECONDS:g} s for the drawing"
+    assert f"one at a time, {words[drawing.WAITING]} waiting, in a worker; {kept} | {seconds} |" in SECURITY
     accounts, links = password_hashing.account_hashing, password_hashing.link_hashing
     admitted = (
         f"{words[accounts.at_once]} calls for accounts, {words[accounts.places]} waiting;"
@@ -140,7 +140,9 @@ def test_the_documented_bounds_are_those_of_the_code() -> None:
     assert (
         f"| calls with many links | {in_all} in a worker; {of_one} of an account over all hosts |" in SECURITY
     )
-    occupied = [queued.at_once + queued.places for queued in (accounts, links, queue.drawing_queue.admission)]
+    occupied = [
+        queued.at_once + queued.places for queued in (accounts, links, drawing.drawing_queue.admission)
+    ]
     assert max(*occupied, admission.PER_PROCESS) < gunicorn_conf.threads
     assert (
         f"have at most {serializers.MAX_CHANGES // 1024**2} MB, counted once for each link"
