@@ -34,7 +34,7 @@ from links.guess_counts import guesses, too_many_guesses
 from pages.refusals import Refusal
 from pages.responses import refuse, refuse_attempts
 from redirects import refusals
-from redirects.preview import preview_body, preview_response
+from redirects.previews import preview_body, preview_response
 from redirects.redirect_headers import elsewhere_headers, encode_headers
 
 # The statuses of the lane's responses.

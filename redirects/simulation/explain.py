@@ -22,8 +22,8 @@ from links.routing.vocabulary import DAYS, DIRECT
 from links.selectors import claimed_clicks
 from pages.refusals import Refusal
 from redirects import refusals
-from redirects.cards import shows_card
 from redirects.checks import router_of
+from redirects.previews import shows_card
 from redirects.routing.router import Route
 from redirects.simulation.visits import DescribedVisit
 

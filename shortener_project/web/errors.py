@@ -15,8 +15,7 @@ from common.rest.envelope import error_body
 from pages.refusals import BAD_REQUEST, FORM_EXPIRED, INTERNAL_ERROR, Refusal
 from pages.responses import refuse
 from redirects import refusals
-from redirects.request_guard import is_unknown_host
-from redirects.unknown_hosts import report_unknown_host
+from redirects.request_guard import is_unknown_host, report_unknown_host
 
 
 class _BadRequest(ServiceError):

@@ -9,7 +9,7 @@ from contextlib import closing
 
 import pytest
 
-from redirects.unknown_hosts import HOSTS
+from redirects.request_guard import HOSTS
 from testing.service.hosts import one_host
 from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Connection, Service
