@@ -6,6 +6,9 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+from drf_spectacular.utils import extend_schema_field
+from rest_framework.fields import ChoiceField
+
 from accounts import admission
 from accounts.models import Change, User
 from accounts.rights import Plan
@@ -13,21 +16,60 @@ from common.errors import Conflict
 from common.http.current_request import Via
 from common.openapi.document import NextOperations
 from common.openapi.error_examples import invalid, invalid_destination
-from common.openapi.operations import Operation, describe
+from common.openapi.operations import Operation, annotate, describe, name_choices
 from common.openapi.responses import choice, count, example, pagination_representation, text
 from common.rest.pagination import TOO_DEEP
 from common.rest.returns import BadIfMatch
 from domains.addresses import NO_DESTINATION
 from links.code_claims import HOLD_DAYS
+from links.codes import PATTERN
 from links.errors import ChangedMeanwhile, CodeTaken, DomainNotActive, domain_not_found
+from links.fields import Device, RedirectType
 from links.listing.counts import COUNT_LIMIT
-from links.models import Link
+from links.models import MAX_CODE, Link
 from links.representations import (
     WHOLE_URL,
 )
-from links.schema_notes import BAD_FIELDS, BAD_TAGS
+from links.routing.schema import BAD_ROUTES, ROUTING_NOTES
+from links.serializer_fields import (
+    CodeField,
+    CountryField,
+    CurrentOrNewCodeField,
+    DeviceField,
+    RedirectTypeField,
+    TagField,
+    TagsField,
+)
+from links.serializers import CreateLinkSerializer, UpdateLinkSerializer
 from links.storage.deletion import UNDELETE_DAYS
 from links.storage.quotas import QuotaExceeded
+
+extend_schema_field({"type": "string", "maxLength": 50, "pattern": "^[A-Za-z0-9]{3,50}$"})(CodeField)
+extend_schema_field({"type": "string", "maxLength": MAX_CODE, "pattern": f"^{PATTERN}$"})(
+    CurrentOrNewCodeField
+)
+extend_schema_field({"type": "string", "pattern": "^[A-Za-z]{2}$"})(CountryField)
+name_choices("DeviceType", Device.values)
+name_choices("RedirectType", RedirectType.values)
+extend_schema_field(ChoiceField(Device.values))(DeviceField)
+extend_schema_field(ChoiceField(RedirectType.values))(RedirectTypeField)
+# drf-spectacular derives the minimum length from ``allow_blank``.
+annotate(
+    CreateLinkSerializer,
+    {"customCode": {"minLength": 3}, "redirectType": {"default": int(RedirectType.FOUND)}, **ROUTING_NOTES},
+)
+annotate(UpdateLinkSerializer, {"customCode": {"minLength": 1}, **ROUTING_NOTES})
+
+BAD_FIELDS = (
+    *(
+        invalid(f"restrictions.{name}.0", "country", str(CountryField.default_error_messages["country"]))
+        for name in ("allowedCountries", "blockedCountries")
+    ),
+    invalid("tags.0", "blank_tag", str(TagField.default_error_messages["blank_tag"])),
+    *BAD_ROUTES,
+)
+BAD_TAGS = invalid("tags", "tag", str(TagsField.default_error_messages["tag"]))
+
 
 _NEXT_OPERATIONS = NextOperations(
     "/data/url/_id",

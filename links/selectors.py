@@ -111,7 +111,7 @@ def get_link(owner: Workspace, public_id: str, *, lock: bool = False) -> Link:
 def claimed_clicks(link_id: int, visitors: list[bytes]) -> int:
     """The clicks that a visitor has claimed of a link with a limit per visitor.
 
-    ``visitors``: the hashes of the visitor's address, as for `links.click_claims.claim_click`.
+    ``visitors``: the hashes of the visitor's address, as for `links.clicks.claim_click`.
     """
     [[clicks]] = fetch(_CLAIMED, {"link": link_id, "visitors": visitors})
     return int(clicks)

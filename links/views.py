@@ -24,7 +24,7 @@ from domains.selectors import count_domains
 from links import representations, selectors, services
 from links.listing import lists
 from links.listing.lists import list_limited_links
-from links.listing.options import list_options
+from links.listing.searches import list_options
 from links.schema import FIGURES, PAGINATION, describe_links
 from links.serializers import CreateLinkSerializer, ListQuery, UpdateLinkSerializer
 

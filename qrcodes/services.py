@@ -15,8 +15,8 @@ from accounts.models import Workspace
 from common.database import in_one_transaction
 from common.errors import FieldError, InvalidFields
 from links.bulk.moving import links_moved
+from links.codes import SCAN_MARKER, short_url_of
 from links.selectors import get_link
-from links.short_urls import SCAN_MARKER, short_url_of
 from qrcodes.design import Design, Level
 from qrcodes.drawing import TooSmall, symbol
 from qrcodes.models import QrCode

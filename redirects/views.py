@@ -20,9 +20,9 @@ from common.host.metrics import observe_redirect
 from common.http.urls import canonical_host
 from domains.selectors import active_domain
 from links.availability import Closed
+from links.codes import SCAN_MARKER, short_url
 from links.destinations.lookup import Target, UnknownCode, find_target, site_of
 from links.guess_counts import guesses
-from links.short_urls import SCAN_MARKER, short_url
 from pages.refusals import INTERNAL_ERROR, Refusal
 from pages.responses import page, prefers_json, refuse, refuse_attempts, sends_json
 from redirects import checks, refusals

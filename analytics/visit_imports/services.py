@@ -16,8 +16,7 @@ from analytics.visit_imports.reader import ShortLink, Visits
 from domains.models import Domain
 from domains.selectors import verified_domains
 from links.code_claims import CodeKey, links_of
-from links.codes import is_inherited_code
-from links.short_urls import short_url
+from links.codes import is_inherited_code, short_url
 
 # Days of links in one transaction.
 BATCH = 20_000

@@ -15,7 +15,6 @@ from common.rest.api import ApiViewSet
 from common.rest.returns import returns
 from links import representations
 from links.bulk import services as bulk
-from links.bulk import verdicts
 from links.bulk.moving import move_links
 from links.bulk.schema import CREATED, DELETED, MOVED, UPDATED, describe_bulk
 from links.bulk.serializers import (
@@ -56,7 +55,7 @@ class BulkViewSet(ApiViewSet):
         reader = ItemReader(self.handling, BulkCreateSerializer)
         items = reader.read(CreateLinkSerializer(), self.read_body()["urls"])
         outcomes = bulk.create_links(owner=workspace_of(request), creator=account_of(request), items=items)
-        return verdicts.bulk_response(
+        return bulk.bulk_response(
             outcomes,
             lambda _, link: representations.created_link(link),
             done="created",
@@ -74,7 +73,7 @@ class BulkViewSet(ApiViewSet):
             items = reader.read_for_all(sent["ids"], sent["data"])
             shared = _without_id(sent["data"])
         outcomes = bulk.update_links(owner=workspace_of(request), items=items)
-        return verdicts.bulk_response(
+        return bulk.bulk_response(
             outcomes,
             lambda position, link: representations.updated_link(
                 link, _without_id(sent["urls"][position]) if "urls" in sent else shared
@@ -87,11 +86,9 @@ class BulkViewSet(ApiViewSet):
     @returns(200, "1 of 1 URLs deleted.", fields=DELETED)
     def bulk_delete(self, request: Request) -> Response:
         outcomes = bulk.delete_links(owner=workspace_of(request), public_ids=self.read_body()["ids"])
-        response = verdicts.bulk_response(
-            outcomes, lambda _, public_id: {"_id": str(public_id)}, done="deleted"
-        )
+        response = bulk.bulk_response(outcomes, lambda _, public_id: {"_id": str(public_id)}, done="deleted")
         if response.data["data"]["succeeded"] == 0:
-            raise verdicts.NothingDeleted(response.data["data"])
+            raise bulk.NothingDeleted(response.data["data"])
         return response
 
     @action(detail=False, methods=["post"])
@@ -104,7 +101,7 @@ class BulkViewSet(ApiViewSet):
             actor=account_of(request),
             public_ids=sent["ids"],
         )
-        return verdicts.bulk_response(outcomes, lambda _, public_id: {"_id": str(public_id)}, done="moved")
+        return bulk.bulk_response(outcomes, lambda _, public_id: {"_id": str(public_id)}, done="moved")
 
 
 def _without_id(sent: dict[str, Any]) -> set[str]:

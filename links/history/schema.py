@@ -9,7 +9,7 @@ from common.errors import InvalidFields, NotFound
 from common.openapi.operations import Operation, describe
 from links.errors import CodeTaken
 from links.history.services import NotRestorable
-from links.schema_notes import BAD_FIELDS
+from links.schema import BAD_FIELDS
 from links.storage.deletion import UNDELETE_DAYS
 
 describe_history = describe(

@@ -19,8 +19,7 @@ from common.pages import Page
 from links.key_limits import condition_of
 from links.listing import counts, searches
 from links.listing.counts import COUNT_LIMIT
-from links.listing.options import ListOptions
-from links.listing.searches import Matches, Search
+from links.listing.searches import ListOptions, Matches, Search
 from links.selectors import LinkRow, fetch, link_rows, totals
 
 

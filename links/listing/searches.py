@@ -6,6 +6,7 @@ A text that is the short URL of a link also finds that link.
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
@@ -14,8 +15,59 @@ from common.http.urls import Destination, InvalidDestination, canonical_destinat
 from domains.addresses import BASE_ID, is_own_address
 from domains.selectors import find_domain
 from links.errors import domain_not_found
-from links.listing.options import ALWAYS, Filters, Period
 from links.selectors import fetch, tag_key
+
+
+class Period(NamedTuple):
+    """The times of creation from ``start`` on and before ``end``. None: without a limit."""
+
+    start: datetime | None = None
+    end: datetime | None = None
+
+    @property
+    def condition(self) -> str:
+        """The end of a condition on `links_searchable s`."""
+        start = "" if self.start is None else " AND s.created_at >= %(created_from)s"
+        return start if self.end is None else f"{start} AND s.created_at < %(created_before)s"
+
+
+ALWAYS = Period()
+
+
+class Filters(NamedTuple):
+    """The filters of a list or an export, as `links.serializers.ListFilters` validates them."""
+
+    search: str = ""
+    tags: str = ""
+    is_active: bool | None = None
+    created_from: datetime | None = None
+    created_before: datetime | None = None
+    domain_id: str | None = None
+
+    @property
+    def created(self) -> Period:
+        return Period(self.created_from, self.created_before)
+
+
+NO_FILTERS = Filters()
+
+
+class ListOptions(NamedTuple):
+    page: int
+    limit: int
+    sort_by: str
+    sort_order: str
+    filters: Filters
+
+    @property
+    def offset(self) -> int:
+        return (self.page - 1) * self.limit
+
+
+def list_options(*, page: int, limit: int, sort_by: str, sort_order: str, **filters: Any) -> ListOptions:
+    """The options of a request, as `links.serializers.ListQuery` validates them."""
+    return ListOptions(page, limit, sort_by, sort_order, Filters(**filters))
+
 
 # The search index does not know domains. Reading all links of a domain with at most this many is faster.
 SMALL_DOMAIN = 20_000

@@ -2,6 +2,5 @@
 
 `columns` is the table of a link's columns, from which every statement is built. `insert` inserts one link or many
 `Draft` objects, and raises the clicks that imports brought. `update` changes a link, `deletion` deletes links and
-restores one, and `moves` changes their workspace. `quotas` charges new links to the owner's plan,
-`refused_destinations` checks URLs, and `many_rows` is for statements about many links.
+restores one. `quotas` charges new links to the owner's plan, and `refused_destinations` checks URLs.
 """

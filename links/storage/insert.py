@@ -33,8 +33,7 @@ from links.errors import CodeTaken, domain_not_found
 from links.models import CodeKind, Link
 from links.routing.addresses import Address, refused_addresses
 from links.selectors import fetch
-from links.storage.columns import ALL, PLAIN, InsertedColumns, is_plain
-from links.storage.many_rows import column_arrays, statement_groups
+from links.storage.columns import ALL, PLAIN, InsertedColumns, column_arrays, is_plain, statement_groups
 from links.storage.refused_destinations import refusal_of, refused_links
 
 

@@ -23,12 +23,11 @@ from domains.models import Domain
 from domains.selectors import find_domain
 from links import rules
 from links.bulk.creation import Drafting, DryRun, store_drafts
-from links.bulk.services import MAX_ITEMS
-from links.bulk.verdicts import bulk_response
+from links.bulk.services import MAX_ITEMS, bulk_response
 from links.code_claims import own_codes
+from links.codes import short_url
 from links.errors import CodeTaken, domain_not_found, require_usable
 from links.guess_counts import guesses, too_many_guesses
-from links.short_urls import short_url
 from links.storage.insert import Draft
 from links.transfer.import_files import Source, Unreadable, read, text
 from links.transfer.import_layouts import AUTO, OWN

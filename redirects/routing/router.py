@@ -22,8 +22,8 @@ from django.conf import settings
 
 from common.bounded_cache import BoundedCache
 from common.secrets import derive_key
+from links.codes import SCAN_MARKER
 from links.destinations.utm import with_utm
-from links.short_urls import SCAN_MARKER
 from redirects.routing.conditions import Condition, VisitTest, compile_condition
 from redirects.routing.visit import Visit
 

@@ -16,7 +16,8 @@ from domains import resolver, verification
 from domains import services as domain_services
 from limits import guessing
 from limits.attempts import Limit
-from links.bulk import serializers, verdicts
+from links.bulk import serializers
+from links.bulk import services as bulk
 from qrcodes import drawing
 from shortener_project import gunicorn_conf
 from shortener_project.configuration.database import database_settings
@@ -156,5 +157,5 @@ def test_the_documented_bounds_are_those_of_the_code() -> None:
     ) in UNWRAPPED_SECURITY
     assert f"Within {lifecycle.GRACE.seconds} seconds it gets the same tokens" in UNWRAPPED_SECURITY
     assert f"At most {MAX_REPORTED} broken rules are reported" in UNWRAPPED_SECURITY
-    assert f"at most {verdicts.MAX_ERRORS:,} in a response" in UNWRAPPED_SECURITY
+    assert f"at most {bulk.MAX_ERRORS:,} in a response" in UNWRAPPED_SECURITY
     assert f"{gunicorn_conf.keepalive} s idle |" in SECURITY

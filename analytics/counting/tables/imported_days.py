@@ -16,7 +16,7 @@ from analytics.counting.tables.month_counts import add_late_months
 from analytics.counting.tables.salts import EPOCH
 from analytics.counting.tables.slots import IMPORTED
 from analytics.dimensions import BEFORE_NUMBER, BETWEEN_COUNTS, OF_UNKNOWN_CLICKS, WITH_UNKNOWN
-from links.click_counters import existing_links
+from links.clicks import existing_links
 from links.storage.insert import raise_imported_clicks
 
 LOCK = 5_823_144

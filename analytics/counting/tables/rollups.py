@@ -25,7 +25,7 @@ from analytics.counting.tables.raw_clicks import ClickTexts, copy_clicks
 from analytics.counting.tables.salts import date_of
 from analytics.dimensions import NOT_COUNTED, REFUSED_PREFIX, UNKNOWN, UNKNOWN_BRANCH
 from analytics.models import Dimension, Kind
-from links.click_counters import add_clicks, existing_links
+from links.clicks import add_clicks, existing_links
 
 _ROWS = ("analytics_rawclick", "analytics_visitorblock")
 _SUMS = ("analytics_daytotal", "analytics_busydaycount", "analytics_lifecount", "analytics_monthcount")

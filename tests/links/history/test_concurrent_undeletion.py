@@ -16,7 +16,7 @@ from accounts.workspaces import WorkspaceNotEmpty, delete_workspace
 from common.errors import NotFound
 from domains.models import Domain
 from domains.services import delete_domain
-from links.click_counters import add_clicks
+from links.clicks import add_clicks
 from links.models import ClickCounter, Code, DeletedLink, Link
 from links.services import delete_link, undelete_link
 from testing.accounts.workspaces import key_client_in, team
