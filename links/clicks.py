@@ -12,8 +12,7 @@ from typing import Any
 
 from django.db import Error, connection
 
-from common.array_text import bytea_array, integer_array
-from common.database import has_unknown_outcome, prepared_cursor, read_first
+from common.database import bytea_array, has_unknown_outcome, integer_array, prepared_cursor, read_first
 from links.availability import Closed
 from links.destinations.lookup import BAN_REASON
 

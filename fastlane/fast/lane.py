@@ -18,8 +18,8 @@ from analytics.journal.capture import KINDS
 from analytics.journal.records import SCANNED, encode_fields
 from analytics.visitors.visitor import Kind, is_scan
 from common.host import cache_versions
+from common.host.limited_warnings import report_if_untrusted_proxy
 from common.host.metrics import count_lookups
-from common.host.untrusted_proxies import report_if_untrusted_proxy
 from common.http.client_address import Network, client_address, is_trusted
 from fastlane.fast.answers import (
     Answer,

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import orjson
 
-from common.array_text import text_array
+from common.database import text_array
 from links.fields import STORED
 from links.models import Link
 

@@ -15,8 +15,7 @@ from typing import Any
 
 from django.db import IntegrityError, connection
 
-from common.array_text import text_array
-from common.database import prepared_cursor
+from common.database import prepared_cursor, text_array
 from common.errors import InvalidFields, ServiceError
 from links.code_claims import (
     INSERT_CODES_OF_LINK,

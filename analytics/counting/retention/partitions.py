@@ -13,7 +13,7 @@ from django.db import Error, connection
 
 from analytics.counting.tables.salts import EPOCH
 from analytics.models import WEEK_MINUTES
-from common.ddl import change_tables
+from common.database import change_tables
 
 MONTHS_AHEAD = 2
 FIRST_MONTH = date(2020, 1, 1)

@@ -13,8 +13,7 @@ from struct import iter_unpack, pack
 from typing import Any
 
 from analytics.counting.tables.salts import date_of
-from common.array_text import bytea_array, integer_array
-from common.database import prepared_cursor
+from common.database import bytea_array, integer_array, prepared_cursor
 
 # A larger block costs fewer bytes for each visitor, and an update of it more.
 MAX_HASHES = 64

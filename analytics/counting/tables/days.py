@@ -19,8 +19,7 @@ from analytics.counting.tables.binary_copy import copy_rows
 from analytics.counting.tables.month_counts import add_late_months
 from analytics.counting.tables.salts import EPOCH, date_of
 from analytics.dimensions import BEFORE_NUMBER, BETWEEN_COUNTS
-from common.array_text import integer_array
-from common.database import prepared_cursor
+from common.database import integer_array, prepared_cursor
 
 # A longer text is replaced by rows in analytics_busydaycount.
 MAX_COUNTS = 1_000

@@ -57,6 +57,6 @@ def test_an_untrusted_proxy_is_one_line_an_hour(service: Service) -> None:
 
     [line] = lines(service, "X-Forwarded-For")
     assert re.search(
-        r" WARNING common\.host\.untrusted_proxies: X-Forwarded-For from a loopback address is ignored", line
+        r" WARNING common\.host\.limited_warnings: X-Forwarded-For from a loopback address is ignored", line
     )
     assert "127.0.0.1" not in line
