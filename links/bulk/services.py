@@ -13,7 +13,6 @@ from uuid import UUID
 
 import orjson
 from django.db import connection
-from rest_framework.response import Response
 
 from accounts.history import name_author
 from accounts.models import User, Workspace
@@ -21,7 +20,7 @@ from common.database import in_one_transaction
 from common.errors import MAX_REPORTED, FieldError, InvalidFields, NotFound, ServiceError
 from common.host import cache_versions
 from common.ids import parse_public_id
-from common.rest.envelope import ResponseWarning, error_body, ok, shown_warnings
+from common.rest.envelope import ResponseWarning, error_body, shown_warnings
 from links import rules
 from links.bulk.creation import Drafting, store_drafts
 from links.code_claims import CodeKey, CustomCode, claim_custom_codes, codes_of, turn_into_aliases
@@ -48,7 +47,7 @@ class NothingDeleted(NotFound):
         self.data = data
 
 
-def bulk_response(
+def results_of_items(
     outcomes: Sequence[Outcome | ServiceError],
     show: Callable[[int, Outcome], Mapping[str, Any]],
     *,
@@ -58,8 +57,10 @@ def bulk_response(
     name: str = "index",
     first: int = 0,
     **extra: Any,
-) -> Response:
-    """Return one result per item, numbered from ``first``. An error has the body that a single call would return.
+) -> dict[str, Any]:
+    """The values of a response: one result per item, numbered from ``first``, and their counts.
+
+    An error has the body that a single call would return.
 
     ``warnings`` are those of the successful items, by position.
 
@@ -86,7 +87,7 @@ def bulk_response(
             results.append(result)
     succeeded = sum(not isinstance(outcome, ServiceError) for outcome in outcomes)
     counts = {"results": results, "succeeded": succeeded, "failed": len(results) - succeeded}
-    return ok({**extra, **counts}, f"{succeeded} of {len(results)} URLs {done}.")
+    return {"message": f"{succeeded} of {len(results)} URLs {done}.", **extra, **counts}
 
 
 MAX_ITEMS = 1_000
