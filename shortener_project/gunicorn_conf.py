@@ -17,6 +17,7 @@ os.environ.setdefault("IDLE_TRANSACTION_TIMEOUT_MS", REQUESTS.idle_transaction)
 
 from django.conf import settings
 
+from analytics.visitors.useragent import build_rules
 from common.host import metric_files, state
 from common.host.cache_versions import slots
 from common.host.processes import rename
@@ -33,6 +34,7 @@ if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
 
 # The worker class needs the loaded apps.
 import_module("shortener_project.wsgi")
+build_rules()
 
 if settings.FAST_LANE:
     from fastlane import door
