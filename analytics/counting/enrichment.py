@@ -5,25 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 from hashlib import blake2b
-from struct import Struct
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from analytics.dimensions import BEFORE_NUMBER, BETWEEN_COUNTS, DIRECT, UNKNOWN
-from analytics.journal.records import BRANCH_SHIFT, COUNTED, OPTED_OUT, SCANNED, Record
+from analytics.journal.records import BRANCH_SHIFT, COUNTED, OPTED_OUT, SCANNED, Fields
 from analytics.models import Dimension
 from analytics.visitors.geo import geo
 from analytics.visitors.useragent import parse_agent
 from analytics.visitors.visitor import REFERRER_CHARACTERS
 
 DAY_MICROSECONDS = 86_400_000_000
-_HASH = Struct("<q")
 # The characters that separate values in the rows of days.
 _SEPARATORS = str.maketrans(dict.fromkeys((BETWEEN_COUNTS, BEFORE_NUMBER), " "))
 
 
 class Facts(NamedTuple):
-    """What is counted of a request. ``keys``: the values of dimensions that a click adds to, see `tables.days`.
+    """What is counted of a request. ``keys``: the values of dimensions that a click adds to, see
+    `analytics.counting.days`.
 
     ``client`` is the device, the operating system and the browser, ``place`` the country and the city, as in
     `analytics.dimensions`. ``visitor`` is None for visitors that opted out. ``branch_number``: see links.models.Route.
@@ -44,8 +43,12 @@ class Facts(NamedTuple):
 
 
 class Place(NamedTuple):
-    country: str
-    city: str
+    """Where an address is, as texts and keys: with the city, and without it."""
+
+    text: str
+    keys: tuple[str, ...]
+    country_text: str
+    country_keys: tuple[str, ...]
 
 
 class _Referrer(NamedTuple):
@@ -55,32 +58,39 @@ class _Referrer(NamedTuple):
     keys: tuple[str, ...]
 
 
-def facts(record: Record, salts: Mapping[int, bytes], places: dict[str, Place]) -> Facts:
+def facts(fields: Fields, salts: Mapping[int, bytes], places: dict[bytes, Place]) -> Facts:
     """``salts`` is keyed by day since 1970. ``places`` is the caller's cache of look-ups by address.
 
-    Raises ValueError for an impossible time.
+    Raises ValueError for an impossible time and for invalid texts.
     """
-    flags = record.flags
-    opted_out = bool(flags & OPTED_OUT)
-    place = places.get(record.address)
+    time, link_id, kind, flags, address, reason, agent, referrer, _ = fields
+    place = places.get(address)
     if place is None:
-        place = places[record.address] = _place(record.address)
-    where, keys_of_place = _keys_of_place(place.country, UNKNOWN if opted_out else place.city)
-    client, key_of_client = _client(record.user_agent)
-    referrer = _referrer(record.referrer)
+        place = places[address] = _located(address)
+    text, keys, country_text, country_keys = place
+    visitor = None
+    if flags & OPTED_OUT:
+        text, keys = country_text, country_keys
+    else:
+        visitor = _visitor(link_id, address, agent, salts[time // DAY_MICROSECONDS])
+    client, client_keys = _client(agent)
+    url, referrer_keys = _referrer(referrer)
+    keys = client_keys + keys + referrer_keys
+    if flags & SCANNED:
+        keys += _SCANNED
     return Facts(
-        record.time,
-        record.subject,
-        record.kind,
-        bool(flags & COUNTED),
-        record.reason,
+        time,
+        link_id,
+        kind,
+        flags & COUNTED != 0,
+        reason.decode(),
         client,
-        where,
-        referrer.url,
-        None if opted_out else _visitor(record, salts[record.time // DAY_MICROSECONDS]),
-        bool(flags & SCANNED),
+        text,
+        url,
+        visitor,
+        flags & SCANNED != 0,
         flags >> BRANCH_SHIFT,
-        (key_of_client, *keys_of_place, *referrer.keys, *(_SCANNED if flags & SCANNED else ())),
+        keys,
     )
 
 
@@ -91,44 +101,44 @@ def _key(dimension: Dimension, value: str) -> str:
 _SCANNED = (_key(Dimension.SOURCE, "qr"),)
 
 
+def _located(address: bytes) -> Place:
+    """The place of an address of the journal."""
+    location = geo().locate(address.decode())
+    return place_of(location.country or UNKNOWN, (location.city or UNKNOWN).translate(_SEPARATORS))
+
+
 @lru_cache(maxsize=8192)
-def _keys_of_place(country: str, city: str) -> tuple[str, tuple[str, ...]]:
-    """The text and the keys of a place."""
+def place_of(country: str, city: str) -> Place:
     countries = () if country == UNKNOWN else (_key(Dimension.COUNTRY, country),)
     cities = () if city == UNKNOWN else (_key(Dimension.CITY, f"{country} {city}"),)
-    return f"{country} {city}", countries + cities
+    return Place(f"{country} {city}", countries + cities, f"{country} {UNKNOWN}", countries)
 
 
-def _place(address: str) -> Place:
-    location = geo().locate(address)
-    return Place(location.country or UNKNOWN, (location.city or UNKNOWN).translate(_SEPARATORS))
-
-
-def _visitor(record: Record, salt: bytes) -> int:
+def _visitor(link_id: int, address: bytes, agent: bytes, salt: bytes) -> int:
     """A hash that identifies a visitor per link and day, and identifies nobody once the salt is destroyed.
 
     64 bits suffice: two of ten million visitors of a link on one day have the same hash with a chance of 1 in 370,000.
     """
-    identity = f"{record.subject}|{record.address}|{record.user_agent}".encode()
-    number: int = _HASH.unpack(blake2b(identity, digest_size=_HASH.size, key=salt).digest())[0]
-    return number
+    identity = b"%d|%b|%b" % (link_id, address, agent)
+    return int.from_bytes(blake2b(identity, digest_size=8, key=salt).digest(), "little", signed=True)
 
 
 @lru_cache(maxsize=8192)
-def _client(user_agent: str) -> tuple[str, str]:
+def _client(user_agent: bytes) -> tuple[str, tuple[str, ...]]:
     """The text and the key of a client."""
-    agent = parse_agent(user_agent)
+    agent = parse_agent(user_agent.decode())
     browser = (agent.browser or UNKNOWN).translate(_SEPARATORS)
     client = f"{agent.form_factor}\t{agent.operating_system}\t{browser}"
-    return client, _key(Dimension.CLIENT, client)
+    return client, (_key(Dimension.CLIENT, client),)
 
 
 @lru_cache(maxsize=8192)
-def _referrer(referrer: str) -> _Referrer:
+def _referrer(content: bytes) -> _Referrer:
     """The referrer without parts that may be personal, and the key of its host without "www.".
 
     `analytics.dimensions` has the same rule for stored referrers, in SQL; a test compares both.
     """
+    referrer = content.decode()
     if not referrer:
         return _Referrer("", ())
     try:

@@ -3,18 +3,69 @@
 The hashes of a link and day are divided by their values: a block has those from its ``first`` on, up to the first of
 the next block. New hashes are appended to their block; one with more than MAX_HASHES is divided. The block that begins
 with the lowest number exists for each link with visitors. A drainer locks it before it reads any of the link's blocks.
+
+The hashes are keyed with the secret salt of the day. It is destroyed two days later; after that, they identify nobody.
 """
 
 from __future__ import annotations
 
+import secrets
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping
+from datetime import date, timedelta
 from struct import iter_unpack, pack
 from typing import Any
 
-from analytics.counting.tables.salts import date_of
+from django.db import connection
+
 from common.array_text import bytea_array, integer_array
 from common.database import prepared_cursor
+
+EPOCH = date(1970, 1, 1)
+KEPT_DAYS = 2
+SALT_BYTES = 32
+
+
+def salts_of(days: Iterable[int]) -> dict[int, bytes]:
+    """Salts by day since 1970, created if missing, in the caller's transaction. Raises ValueError for bad days."""
+    dates = {date_of(day): day for day in days}
+    salts = _salts(dates)
+    if len(salts) < len(dates):
+        with connection.cursor() as cursor:
+            cursor.execute(
+                """
+                INSERT INTO analytics_daysalt (day, salt)
+                SELECT * FROM unnest(%s::date[], %s::bytea[]) ORDER BY 1 ON CONFLICT DO NOTHING
+                """,
+                [sorted(dates), [secrets.token_bytes(SALT_BYTES) for _ in dates]],
+            )
+        salts = _salts(dates)
+    return salts
+
+
+def _salts(dates: Mapping[date, int]) -> dict[int, bytes]:
+    with prepared_cursor() as cursor:
+        cursor.execute("SELECT day, salt FROM analytics_daysalt WHERE day = ANY(%s::date[])", [list(dates)])
+        return {dates[day]: bytes(salt) for day, salt in cursor.fetchall()}
+
+
+def delete_old_visitors() -> None:
+    """Delete salts and visitor hashes older than KEPT_DAYS."""
+    with connection.cursor() as cursor:
+        for table in ("analytics_daysalt", "analytics_visitorblock"):
+            cursor.execute(
+                f"DELETE FROM {table} WHERE day < (now() AT TIME ZONE 'UTC')::date - %s",  # noqa: S608 # constants
+                [KEPT_DAYS - 1],
+            )
+
+
+def date_of(day: int) -> date:
+    """The date of a day number since 1970. Raises ValueError if it is out of range."""
+    try:
+        return EPOCH + timedelta(days=day)
+    except OverflowError:
+        raise ValueError("the time is out of range") from None
+
 
 # A larger block costs fewer bytes for each visitor, and an update of it more.
 MAX_HASHES = 64

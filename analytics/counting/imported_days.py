@@ -11,10 +11,9 @@ from datetime import date
 
 from django.db import connection, transaction
 
-from analytics.counting.tables.lifetime_counts import closed_day
-from analytics.counting.tables.month_counts import add_late_months
-from analytics.counting.tables.salts import EPOCH
-from analytics.counting.tables.slots import IMPORTED
+from analytics.counting.closed_days import add_late_months, closed_day
+from analytics.counting.day_visitors import EPOCH
+from analytics.counting.days import IMPORTED
 from analytics.dimensions import BEFORE_NUMBER, BETWEEN_COUNTS, OF_UNKNOWN_CLICKS, WITH_UNKNOWN
 from links.click_counters import existing_links
 from links.storage.insert import raise_imported_clicks

@@ -1,7 +1,7 @@
 """Writes a batch of clicks to the tables.
 
 The drainer adds up a batch itself: for each link and day, it reads one row and writes one. Concurrent drainers add to
-separate rows of the sums (see `analytics.counting.tables.slots`). They still share two kinds of rows: the visitors of
+separate rows of the sums (see `analytics.counting.days`). They still share two kinds of rows: the visitors of
 a link, because a unique click must be counted once, and a link's counter. These come late, so that a batch with the
 same links waits only for the end of another one. The rows that requests also lock come last: the links' counters and
 their owners' totals. Statements lock these rows in the order of their keys, and keep their order: concurrent batches
@@ -13,16 +13,14 @@ from __future__ import annotations
 import uuid
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from django.db import connection
 
-from analytics.counting.tables.day_visitors import add_visitors
-from analytics.counting.tables.days import Day, add_days
-from analytics.counting.tables.enrichment import DAY_MICROSECONDS, Facts
-from analytics.counting.tables.lifetime_counts import closed_day
-from analytics.counting.tables.raw_clicks import ClickTexts, copy_clicks
-from analytics.counting.tables.salts import date_of
+from analytics.counting.closed_days import closed_day
+from analytics.counting.day_visitors import add_visitors, date_of
+from analytics.counting.days import Day, add_days
+from analytics.counting.enrichment import DAY_MICROSECONDS, Facts
+from analytics.counting.raw_clicks import ClickTexts, copy_clicks
 from analytics.dimensions import NOT_COUNTED, REFUSED_PREFIX, UNKNOWN, UNKNOWN_BRANCH
 from analytics.models import Dimension, Kind
 from links.click_counters import add_clicks, existing_links
@@ -56,11 +54,9 @@ ON CONFLICT (domain_id, day, slot) DO UPDATE SET hits = t.hits + EXCLUDED.hits
 _OUTCOMES = {Kind[name.upper()]: name for name in NOT_COUNTED}
 
 
-class _First(NamedTuple):
-    """The first click of a visitor in the batch: of equal times, the one that comes first in the journal."""
-
-    time: int
-    place: int
+# The time and the place of the first click of a visitor in the batch: of equal times, the one that comes first in the
+# journal.
+_First = tuple[int, int]
 
 
 class _Counted:
@@ -75,47 +71,60 @@ class _Counted:
             lambda: defaultdict(dict)
         )
 
-    def add(self, place: int, facts: Facts, branch: uuid.UUID | None) -> None:
-        link_id, number = facts.link_id, facts.time // DAY_MICROSECONDS
-        if facts.kind != Kind.CLICK:
-            self.outcomes[link_id, number, _outcome(facts)] += 1
-            return
-        day = self.days[link_id, number]
-        day.add_click(facts.time, facts.keys)
-        if branch is not None:
-            _add_branch(day, Dimension.BRANCH, branch)
-        if facts.visitor is not None:
-            firsts = self.visitors[number][link_id]
-            first = firsts.get(facts.visitor)
-            if first is None or facts.time < first.time:
-                firsts[facts.visitor] = _First(facts.time, place)
+    def add(self, batch: Sequence[Facts], branches: Mapping[int, uuid.UUID]) -> None:
+        """Count requests; ``branches`` by their places in the batch."""
+        # Hot path: each look-up of an attribute counts.
+        days, visitors, click = self.days, self.visitors, int(Kind.CLICK)
+        for place, facts in enumerate(batch):
+            time, link_id, kind, _, _, _, _, _, visitor, _, _, keys = facts
+            number = time // DAY_MICROSECONDS
+            if kind != click:
+                self.outcomes[link_id, number, _outcome(facts)] += 1
+                continue
+            day = days[link_id, number]
+            day.add_click(time, keys)
+            if place in branches:
+                _add_branch(day, Dimension.BRANCH, branches[place])
+            if visitor is not None:
+                firsts = visitors[number][link_id]
+                first = firsts.get(visitor)
+                if first is None or time < first[0]:
+                    firsts[visitor] = time, place
+
+    def clicks(self) -> Counter[int]:
+        """The clicks of each link."""
+        clicks: Counter[int] = Counter()
+        for (link_id, _), day in self.days.items():
+            clicks[link_id] += day.clicks
+        return clicks
 
     def add_visitors(self, branches: Mapping[int, uuid.UUID]) -> set[int]:
         """Add the visitors to the tables, and count their first clicks. Returns the places of those on branches."""
         unique = set()
         for number in sorted(self.visitors):
             for link_id, visitor in add_visitors(number, self.visitors[number]):
-                first, day = self.visitors[number][link_id][visitor], self.days[link_id, number]
-                day.add_unique(first.time)
-                if first.place in branches:
-                    unique.add(first.place)
-                    _add_branch(day, Dimension.UNIQUE_BRANCH, branches[first.place])
+                (time, place), day = self.visitors[number][link_id][visitor], self.days[link_id, number]
+                day.add_unique(time)
+                if place in branches:
+                    unique.add(place)
+                    _add_branch(day, Dimension.UNIQUE_BRANCH, branches[place])
         return unique
 
 
 def add_to_tables(batch: Sequence[Facts], slot: int, texts: ClickTexts) -> None:
     """Count requests in every table, in the caller's transaction, and leave out those of deleted links.
 
-    ``slot``: see `analytics.counting.tables.slots`. ``texts``: the caller's cache.
+    ``slot``: see `analytics.counting.days`. ``texts``: the caller's cache.
     """
-    existing = existing_links({facts.link_id for facts in batch})
-    batch = [facts for facts in batch if facts.link_id in existing]
+    sent = {facts.link_id for facts in batch}
+    existing = existing_links(sent)
+    if len(existing) < len(sent):
+        batch = [facts for facts in batch if facts.link_id in existing]
     if not batch:
         return
     branches = _branches(batch)
     counted = _Counted()
-    for place, facts in enumerate(batch):
-        counted.add(place, facts, branches.get(place))
+    counted.add(batch, branches)
     if not branches:
         copy_clicks(batch, branches, set(), texts)
     closed = closed_day(min(facts.time for facts in batch) // DAY_MICROSECONDS)
@@ -124,7 +133,10 @@ def add_to_tables(batch: Sequence[Facts], slot: int, texts: ClickTexts) -> None:
     if branches:
         copy_clicks(batch, branches, unique, texts)
     add_days(counted.days, counted.outcomes, slot, closed)
-    clicks = Counter(facts.link_id for facts in batch if facts.kind == Kind.CLICK and not facts.counted)
+    clicks = counted.clicks()
+    for facts in batch:
+        if facts.counted:
+            clicks[facts.link_id] -= facts.kind == Kind.CLICK
     # Locks the counters: from here on, a link can only be deleted after this commit.
     deleted = existing - add_clicks({link_id: clicks[link_id] for link_id in existing})
     if deleted:

@@ -12,10 +12,9 @@ from struct import Struct
 
 from django.db import connection, transaction
 
-from analytics.counting.tables.binary_copy import copy_rows
-from analytics.counting.tables.enrichment import Facts
+from analytics.counting.enrichment import Facts
 from analytics.models import MINUTE_MICROSECONDS, WEEK_MINUTES
-from common.database import prepared_cursor
+from common.database import copy_rows, prepared_cursor
 
 _WEEK = WEEK_MINUTES * MINUTE_MICROSECONDS
 # Of one week. A new drainer reads as many.
@@ -25,7 +24,9 @@ _ROWS = (
     "analytics_rawclick"
     " (link_id, minute, microsecond, client, place, referrer, reason, branch, kind, scanned, is_unique)"
 )
-_ROW = Struct(">hiq" + "ii" * 7 + "ihi?i?")
+_ROW = Struct(">hiqiiii")
+# A number of a text, and the kind with the two flags.
+_NUMBER, _REST = Struct(">ii"), Struct(">ihi?i?")
 _READ = "SELECT text, number FROM analytics_clicktext WHERE week = %s LIMIT %s"
 _CHECK = "SELECT text FROM analytics_clicktext WHERE week = %s AND number = %s"
 _ADD = "INSERT INTO analytics_clicktext (week, text) SELECT %s, unnest(%s::text[]) RETURNING text, number"
@@ -85,24 +86,35 @@ def copy_clicks(
     batch: Sequence[Facts], branches: Mapping[int, object], unique: set[int], texts: ClickTexts
 ) -> None:
     """Store requests. ``branches``, and ``unique`` clicks that led to one of them, by their places in the batch."""
-    used: dict[int, dict[str, None]] = {}
+    numbers: dict[int, dict[str, bytes]] = {}
+    for week in {facts.time // _WEEK for facts in batch}:
+        found = {str(branch) for place, branch in branches.items() if batch[place].time // _WEEK == week}
+        for columns in {facts[4:8] for facts in batch if facts.time // _WEEK == week}:
+            found.update(columns)
+        numbers[week] = {text: _NUMBER.pack(4, number) for text, number in texts.numbers(week, found).items()}
+    rows: list[bytes] = []
+    # Hot path: each look-up of an attribute counts.
+    pack, rests = _ROW.pack, _Rests()
     for place, facts in enumerate(batch):
-        week = used.setdefault(facts.time // _WEEK, {})
-        for text in (facts.client, facts.place, facts.referrer, facts.reason):
-            week[text] = None
-        if place in branches:
-            week[str(branches[place])] = None
-    numbers = {week: texts.numbers(week, found) for week, found in used.items()}
-    rows = []
-    for place, facts in enumerate(batch):
-        number = numbers[facts.time // _WEEK]
-        minute, microsecond = divmod(facts.time, MINUTE_MICROSECONDS)
-        rows.append(
-            _ROW.pack(
-                11, 8, facts.link_id, 4, minute, 4, microsecond, 4, number[facts.client],
-                4, number[facts.place], 4, number[facts.referrer], 4, number[facts.reason],
-                4, number[str(branches[place])] if place in branches else 0, 2, facts.kind, 1, facts.scanned,
-                1, place in unique,
-            )
-        )  # fmt: skip
+        time, link_id, kind, _, reason, client, where, referrer, _, scanned, _, _ = facts
+        number = numbers[time // _WEEK]
+        minute, microsecond = divmod(time, MINUTE_MICROSECONDS)
+        rows += (
+            pack(11, 8, link_id, 4, minute, 4, microsecond),
+            number[client],
+            number[where],
+            number[referrer],
+            number[reason],
+            number[str(branches[place]) if place in branches else ""],
+            rests[kind, scanned, place in unique],
+        )
     copy_rows(_ROWS, rows)
+
+
+class _Rests(dict[tuple[int, bool, bool], bytes]):
+    """The last columns of rows, as a cache."""
+
+    def __missing__(self, columns: tuple[int, bool, bool]) -> bytes:
+        kind, scanned, is_unique = columns
+        self[columns] = rest = _REST.pack(2, kind, 1, scanned, 1, is_unique)
+        return rest
