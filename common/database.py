@@ -1,4 +1,4 @@
-"""Persistent database connections: recovery after a server restart, and retries after deadlocks.
+"""Persistent database connections: recovery after a server restart, retries after deadlocks, and faster statements.
 
 Also what statements share: arrays as parameters, and changes of tables in use.
 """
@@ -28,6 +28,8 @@ _FOREIGN_KEY_VIOLATION = "23503"
 # The server terminated a session that was idle in a transaction or whose transaction took too long.
 _SESSION_TIMEOUTS = {"25P03", "25P04"}
 _ATTEMPTS = 4
+_COPY_HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
+_COPY_END = b"\xff\xff"
 
 
 def is_outage(error: BaseException) -> bool:
@@ -72,6 +74,20 @@ def prepared_cursor() -> CursorWrapper:
     that takes longer than its execution. The text of a statement must be a constant: a connection keeps 100 of them.
     """
     return cast(CursorWrapper, cast(DatabaseWrapper, connection).prepared_cursor())
+
+
+def copy_rows(target: str, rows: Iterable[bytes]) -> None:
+    """Copy rows, each with its number of columns and their sizes, to ``target``: a table, and columns if not all.
+
+    In PostgreSQL's binary format the server does not parse numbers, and nothing has to be escaped.
+    """
+    # Django translates the errors of statements, but not of COPY.
+    with (
+        connection.cursor() as cursor,
+        connection.wrap_database_errors,
+        cursor.copy(f"COPY {target} FROM STDIN (FORMAT BINARY)") as copy,
+    ):
+        copy.write(b"".join((_COPY_HEADER, *rows, _COPY_END)))
 
 
 def read_first(query: Callable[[], Result]) -> Result:

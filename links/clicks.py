@@ -119,15 +119,17 @@ def _was_rejected(error: Error) -> bool:
 
 
 # A key share lock prevents deletion of the counter, but not updates by others.
-_KEEP = "SELECT link_id FROM links_clickcounter WHERE link_id = ANY(%s) ORDER BY link_id FOR KEY SHARE"
-_LOCK = "SELECT link_id FROM links_clickcounter WHERE link_id = ANY(%s) ORDER BY link_id FOR NO KEY UPDATE"
+_KEEP = (
+    "SELECT link_id FROM links_clickcounter WHERE link_id = ANY(%s::bigint[]) ORDER BY link_id FOR KEY SHARE"
+)
+_LOCK = "SELECT link_id FROM links_clickcounter WHERE link_id = ANY(%s::bigint[]) ORDER BY link_id FOR NO KEY UPDATE"
 _EXISTING = """
-SELECT link_id FROM links_clickcounter WHERE link_id = ANY(%s)
-UNION ALL SELECT link_id FROM links_deletedlink WHERE link_id = ANY(%s)
+SELECT link_id FROM links_clickcounter WHERE link_id = ANY(%s::bigint[])
+UNION ALL SELECT link_id FROM links_deletedlink WHERE link_id = ANY(%s::bigint[])
 """
 _ADD_TO_DELETED = """
 WITH deleted AS MATERIALIZED (
-    SELECT link_id FROM links_deletedlink WHERE link_id = ANY(%s) ORDER BY link_id FOR NO KEY UPDATE
+    SELECT link_id FROM links_deletedlink WHERE link_id = ANY(%s::bigint[]) ORDER BY link_id FOR NO KEY UPDATE
 )
 UPDATE links_deletedlink d SET clicks = d.clicks + added.clicks
 FROM unnest(%s::bigint[], %s::bigint[]) added (link_id, clicks), deleted
@@ -154,8 +156,8 @@ def existing_links(link_ids: Collection[int], *, keep: bool = False) -> set[int]
     """
     if not link_ids:
         return set()
-    with connection.cursor() as cursor:
-        cursor.execute(_KEEP if keep else _EXISTING, [list(link_ids)] * (1 if keep else 2))
+    with prepared_cursor() as cursor:
+        cursor.execute(_KEEP if keep else _EXISTING, [integer_array(link_ids)] * (1 if keep else 2))
         return {link_id for (link_id,) in cursor.fetchall()}
 
 
@@ -178,16 +180,18 @@ def add_clicks(clicks: Mapping[int, int]) -> set[int]:
 def _add_to_existing(clicks: Mapping[int, int]) -> set[int]:
     """Add to the counters of those links that are not deleted, and return them."""
     added = {link_id: number for link_id, number in clicks.items() if number}
-    with connection.cursor() as cursor:
-        cursor.execute(_KEEP, [[link_id for link_id in clicks if link_id not in added]])
-        existing = {link_id for (link_id,) in cursor.fetchall()}
+    with prepared_cursor() as cursor:
+        existing: set[int] = set()
+        if len(added) < len(clicks):
+            cursor.execute(_KEEP, [integer_array(link_id for link_id in clicks if link_id not in added)])
+            existing = {link_id for (link_id,) in cursor.fetchall()}
         if added:
             cursor.execute(_CHOOSE_SLOT)
-            cursor.execute(_LOCK, [list(added)])
+            cursor.execute(_LOCK, [integer_array(added)])
             locked = [link_id for (link_id,) in cursor.fetchall()]
             existing |= set(locked)
             # Only to these: another one may have been undeleted since.
-            cursor.execute(_ADD, [locked, [added[link_id] for link_id in locked]])
+            cursor.execute(_ADD, [integer_array(locked), integer_array(added[link_id] for link_id in locked)])
     return existing
 
 
@@ -195,6 +199,7 @@ def _add_to_deleted(clicks: Mapping[int, int]) -> set[int]:
     """Add to the clicks of those links that are deleted and can be undeleted, and return them."""
     if not clicks:
         return set()
-    with connection.cursor() as cursor:
-        cursor.execute(_ADD_TO_DELETED, [list(clicks), list(clicks), list(clicks.values())])
+    with prepared_cursor() as cursor:
+        links = integer_array(clicks)
+        cursor.execute(_ADD_TO_DELETED, [links, links, integer_array(clicks.values())])
         return {link_id for (link_id,) in cursor.fetchall()}

@@ -10,6 +10,7 @@ from accounts.models import Change, User
 from common.errors import Conflict, NotFound, PreconditionFailed
 from common.http.current_request import Via
 from domains.models import Domain
+from links.fields import UNIQUE, LinkField
 from links.models import Link
 
 
@@ -19,6 +20,23 @@ class CodeTaken(Conflict):
     def __init__(self, taken: str) -> None:
         super().__init__(f"The code {taken} is already in use.")
         self.taken = taken
+
+
+class ValueTaken(Conflict):
+    """The value of a field that is unique in a workspace."""
+
+    def __init__(self, field: LinkField) -> None:
+        message = f"Another URL of the workspace has this {field.name}."
+        super().__init__(message, code=f"{field.column}_taken")
+
+
+# That of each unique field.
+VALUES_TAKEN = tuple(map(ValueTaken, UNIQUE))
+
+
+class NotRestorable(Conflict):
+    code = "not_restorable"
+    message = "This change has no former value that can be restored."
 
 
 class ChangedMeanwhile(PreconditionFailed):

@@ -2,8 +2,8 @@
 
 From this table derive the serializers (`links.serializers`), the columns of the statements (`links.storage.columns`),
 the stored values (`links.rules`, `links.routing.columns`), the representation, the columns of files, the admin, the
-columns that a redirect reads (`links.destinations.lookup`), what the fast lane serves, and the table of the
-editor (`dashboard/front/pages/editor/fields.js`). Plain Python, because redirects read it without DRF.
+names in the history, the columns that a redirect reads (`links.destinations.lookup`), what the fast lane serves, and
+the table of the editor (`dashboard/front/pages/editor/fields.js`). Plain Python: redirects read it without DRF.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from enum import Enum, auto
 from typing import Any
 
 from django.db import models
+
+from accounts.history import HistoryName
 
 
 class RedirectType(models.IntegerChoices):
@@ -31,6 +33,12 @@ class ReferrerPolicy(models.TextChoices):
     NO_REFERRER = "no-referrer"
     ORIGIN = "origin"
     STRICT_ORIGIN_WHEN_CROSS_ORIGIN = "strict-origin-when-cross-origin"
+
+
+# Words in the values of conditions.
+DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+# The value of a referrerHost condition that matches visits without a referrer.
+DIRECT = "direct"
 
 
 class Kind(Enum):
@@ -91,7 +99,11 @@ class LinkField:
     ``leads``: the field decides where the link leads, and most links have its default. ``needs_link``: whether a new
     value is valid depends on the link's other fields.
 
+    ``is_unique``: at most one link of a workspace has the value, a text. The model has the ``constraint``.
+
     ``is_secret``: the column has a hash of the value, which is never shown, only whether there is one.
+
+    ``history_form``: how the history shows a value, a form of the SQL function ``accounts_shown``.
 
     ``parts``: the API nests these in an object; they have the columns.
 
@@ -113,7 +125,9 @@ class LinkField:
     needs_link: bool = False
     use: Use | None = None
     fast_lane: bool = False
+    is_unique: bool = False
     is_secret: bool = False
+    history_form: str = "plain"
     parts: tuple[LinkField, ...] = ()
 
     def stored(self, value: Any) -> Any:
@@ -121,6 +135,10 @@ class LinkField:
         if value is None:
             return self.default
         return value.href if self.kind is Kind.URL else value
+
+    @property
+    def constraint(self) -> str:
+        return f"link_{self.column}"
 
     @property
     def type_of_column(self) -> str:
@@ -346,6 +364,7 @@ FIELDS = (
         section=Section.DESTINATION,
         leads=True,
         use=Use.ROUTING,
+        history_form="entries",
     ),
     LinkField(
         name="split",
@@ -354,6 +373,7 @@ FIELDS = (
         section=Section.DESTINATION,
         leads=True,
         use=Use.ROUTING,
+        history_form="entries",
     ),
     LinkField(
         name="preview",
@@ -366,7 +386,38 @@ FIELDS = (
         use=Use.GUARD,
         fast_lane=True,
     ),
+    LinkField(
+        name="externalId",
+        column="external_id",
+        kind=Kind.TEXT,
+        section=Section.NAMING,
+        help="The id of the link in another system. Only one link of the workspace can have it.",
+        characters=100,
+        example="order-1042",
+        is_unique=True,
+    ),
 )
 BY_NAME = {field.name: field for field in (*FIELDS, *RESTRICTIONS)}
 # The fields with a column.
 STORED = tuple(stored for field in FIELDS for stored in field.parts or (field,))
+UNIQUE = tuple(field for field in FIELDS if field.is_unique)
+
+
+def _history_name(field: LinkField) -> HistoryName:
+    if field.parts:
+        parts = {part.name: part.column for part in field.parts}
+        return HistoryName(field.name, list(parts.values()), "object", list(parts))
+    if field.is_secret:
+        return HistoryName(field.name, [field.column], "secret")
+    return HistoryName(
+        field.name, [field.column], "moment" if field.kind is Kind.MOMENT else field.history_form
+    )
+
+
+# The last three never change, or only when the domain is deleted.
+HISTORY_NAMES = (
+    *map(_history_name, FIELDS),
+    HistoryName("originalUrl", ["original_url"]),
+    HistoryName("shortCode", ["short_code"]),
+    HistoryName("domainId", ["domain_id"], "domain or base"),
+)

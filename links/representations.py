@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from operator import attrgetter
 from typing import Any
 
@@ -15,6 +15,7 @@ from common.openapi.responses import (
     choice,
     count,
     flag,
+    identifier,
     moment,
     number,
     public_id,
@@ -26,7 +27,7 @@ from links.codes import short_url, short_url_of
 from links.destinations.utm import UTM_KEYS
 from links.fields import BY_NAME, FIELDS, RESTRICTIONS, Kind, LinkField
 from links.models import Link
-from links.routing.representations import OWN_FORMS
+from links.routing.conditions import ConditionSerializer
 from links.selectors import LinkRow, Overview
 
 
@@ -58,12 +59,44 @@ _UTM = Representation(
         for key, value in zip(UTM_KEYS, ("newsletter", "email", "spring", "shoes", "header"), strict=True)
     ),
 )
+_BRANCH = (
+    identifier("_id", None, "3f1c9a52e0d84b7f9a6d2c8b51e07f64"),
+    text("name", None, "Germany"),
+    text("url", None, "https://example.com/de", "As sent."),
+)
+_CONDITION = {"type": "country", "values": ["DE"], "not": False}
+_RULE = Representation(
+    "Rule", *_BRANCH, Field("conditions", None, ConditionSerializer(many=True), [_CONDITION])
+)
+_VARIANT = Representation("Variant", *_BRANCH, number("weight", None, 30, min_value=1, max_value=99))
+_PREVIEW = Representation(
+    "LinkPreview",
+    text("title", None, "Spring sale", allow_null=True),
+    text("description", None, None, allow_null=True),
+    text("imageUrl", None, "https://example.com/card.png", allow_null=True),
+)
+
+
+def _branches(name: str) -> Callable[[Any], list[dict[str, Any]]]:
+    """Without the fields that are not for clients."""
+    hidden = {"number", "href"}
+    read = attrgetter(name)
+    return lambda link: [
+        {key: value for key, value in entry.items() if key not in hidden} for entry in read(link)
+    ]
+
+
+_ROUTING_FORMS = {
+    "rules": _RULE.listed("rules", _branches("rules")),
+    "split": _VARIANT.listed("split", _branches("split")),
+    "preview": _PREVIEW.nested("preview", "preview", allow_null=True),
+}
 _OWN_FORMS = {
     "tags": Field("tags", "tags", ListField(child=CharField()), BY_NAME["tags"].example),
     "password": flag("hasPassword", "has_password", False),
     "utm": _UTM.nested("utm", "utm"),
     "restrictions": _RESTRICTIONS.nested("restrictions", _restrictions),
-    **OWN_FORMS,
+    **_ROUTING_FORMS,
 }
 
 

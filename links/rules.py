@@ -15,10 +15,9 @@ from common.http.urls import Destination
 from domains.models import Domain
 from links.codes import CODE_RULE, is_code, is_reserved
 from links.fields import FIELDS, RESTRICTIONS, Kind
-from links.link_rows import unsaved_link
 from links.models import Link
 from links.routing.columns import columns_of as routing_columns
-from links.selectors import tag_key
+from links.selectors import tag_key, unsaved_link
 
 # Per bulk call: hashing one password takes as long as storing a hundred links.
 MAX_PASSWORDS = 100

@@ -1,4 +1,4 @@
-"""The OpenAPI description of the endpoints under /api/urls."""
+"""The OpenAPI description of the endpoints under /api/urls, and rules of fields that it cannot derive."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.utils import OpenApiParameter, extend_schema_field
 from rest_framework.fields import ChoiceField
 
 from accounts import admission
+from accounts.history import BAD_CURSOR
 from accounts.models import Change, User
 from accounts.rights import Plan
-from common.errors import Conflict
+from common.errors import Conflict, InvalidFields, NotFound
 from common.http.current_request import Via
 from common.openapi.document import NextOperations
 from common.openapi.error_examples import invalid, invalid_destination
@@ -23,7 +24,14 @@ from common.rest.returns import BadIfMatch
 from domains.addresses import NO_DESTINATION
 from links.code_claims import HOLD_DAYS
 from links.codes import PATTERN
-from links.errors import ChangedMeanwhile, CodeTaken, DomainNotActive, domain_not_found
+from links.errors import (
+    VALUES_TAKEN,
+    ChangedMeanwhile,
+    CodeTaken,
+    DomainNotActive,
+    NotRestorable,
+    domain_not_found,
+)
 from links.fields import Device, RedirectType
 from links.listing.counts import COUNT_LIMIT
 from links.models import MAX_CODE, Link
@@ -85,6 +93,7 @@ _NEXT_OPERATIONS = NextOperations(
 _TAKEN = (
     CodeTaken("spring"),
     Conflict("The code admin is reserved.", code="code_reserved"),
+    *VALUES_TAKEN,
 )
 _EXAMPLE_LINK = Link(updated_at=datetime(2030, 3, 2, 17, 5, 41, 654321, tzinfo=UTC))
 _EXAMPLE_CHANGE = Change(
@@ -196,5 +205,45 @@ describe_links = describe(
         "The default domain first.",
         description="The default domain and your active domains. The `id` of one is the `domainId` of a new link.",
         component="AvailableDomains",
+    ),
+)
+
+describe_history = describe(
+    "History",
+    of="URL",
+    history=Operation(
+        "listUrlChanges",
+        "List the changes of a short link, newest first.",
+        "One page; more pages follow as long as `nextCursor` is not null.",
+        description="Also for a deleted link. The creation of a link is not recorded. A password appears as `set` or"
+        " `removed`. Changes older than the retention period are deleted.",
+        errors=[InvalidFields([BAD_CURSOR])],
+    ),
+    undelete=Operation(
+        "undeleteUrl",
+        "Bring a deleted short link back.",
+        "The link as it was, with its codes, clicks, reports and QR codes.",
+        description=f"Within {UNDELETE_DAYS} days of the deletion. If its domain has been deleted since, the link"
+        " moves to the default domain, and loses a custom code that is taken there.",
+        errors=[CodeTaken("spring"), *VALUES_TAKEN],
+    ),
+    restore=Operation(
+        "restoreUrlChange",
+        "Set the fields of a change to their former values.",
+        "The title, the tags, `isActive`, and the restored fields.",
+        description="An update with the `before` of the change, which the history records as a new change. Other"
+        " fields keep their values. A former password and a domain cannot be restored; `warnings` names them.",
+        parameters=[
+            OpenApiParameter(
+                "changeId", str, OpenApiParameter.PATH, description="The `_id` of a change of the URL."
+            )
+        ],
+        errors=[
+            NotFound("Change not found."),
+            NotRestorable(),
+            CodeTaken("spring"),
+            *VALUES_TAKEN,
+            *BAD_FIELDS,
+        ],
     ),
 )

@@ -22,7 +22,7 @@ from common.rest.fields import (
 )
 from common.rest.pagination import PageQuery
 from domains.addresses import BASE_ID
-from links.fields import FIELDS, RESTRICTIONS, Kind, LinkField
+from links.fields import FIELDS, RESTRICTIONS, UNIQUE, Kind, LinkField
 from links.representations import WHOLE_URL
 from links.routing.serializers import PreviewSerializer, RulesField, SplitField
 from links.serializer_fields import (
@@ -112,6 +112,8 @@ def _rule(field: LinkField) -> AnyField:
         options["help_text"] = field.help
     if field.characters is not None:
         options["characters"] = field.characters
+    if field.is_unique:
+        options["allow_blank"] = False
     return (_OWN_RULES.get(field.name) or _BY_KIND[field.kind])(**options)
 
 
@@ -199,6 +201,17 @@ class ListFilters(serializers.Serializer[Any]):
         required=False,
         help_text=f"Only links on the domain with this `id`; `{BASE_ID}` is the default domain.",
     )
+
+
+ListFilters._declared_fields.update({
+    field.name: Text(
+        source=field.column,
+        required=False,
+        characters=field.characters,
+        help_text=f"Only the link with this `{field.name}`.",
+    )
+    for field in UNIQUE
+})  # fmt: skip
 
 
 class ListQuery(PageQuery, ListFilters):

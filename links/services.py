@@ -7,11 +7,11 @@ from contextlib import nullcontext
 from datetime import datetime
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from django.utils import timezone
 
 from accounts.caps import charged_workspaces
-from accounts.history import authored_transaction, last_change, name_author
+from accounts.history import last_change, name_author
 from accounts.models import User, Workspace
 from accounts.rights import links_per_month
 from common.database import constraint_savepoint, in_one_transaction
@@ -31,6 +31,7 @@ from links.selectors import get_link
 from links.storage.deletion import delete_locked_links, undelete
 from links.storage.insert import insert_link, is_domain_conflict
 from links.storage.quotas import spend_quota
+from links.storage.unique_values import has_unique_values, refusing_taken_values
 from links.storage.update import changed_columns, update_columns
 
 
@@ -53,11 +54,19 @@ def create_link(
     rules.refuse_reserved(custom_code)
     link = rules.new_link(owner=owner, creator=creator, domain=domain, destination=destination, **fields)
     quota = links_per_month(owner.plan)
-    # If the plan has a quota, charge it in the same transaction, so that a refused link uses none of it.
-    with transaction.atomic() if quota else nullcontext():
+
+    def work() -> None:
         if quota:
             spend_quota(owners=charged_workspaces(owner), quota=quota)
         _insert(link, addresses)
+
+    # If the plan has a quota, charge it in the same transaction, so that a refused link uses none of it. A statement
+    # that waits for a unique value and for a code can deadlock with another one, and is then repeated.
+    with refusing_taken_values():
+        if quota or has_unique_values(fields):
+            in_one_transaction(work)
+        else:
+            work()
     cache_versions.bump(new_codes=[link.short_code, custom_code or link.short_code])
     return link
 
@@ -72,22 +81,28 @@ def update_link(
     fields = rules.column_values(changes)
     if fields and rules.INDEPENDENT.issuperset(changes):
         return _update_columns(owner, public_id, fields, versions, prepare=len(changes) == 1)
-    with authored_transaction():
+
+    def work() -> tuple[Link, list[str]]:
+        name_author()
         if "custom_code" in fields:
             code_claims.lock_domain_of(parse_public_id(public_id))
         link = get_link(owner, public_id, lock=True)
         if versions is not None and link.updated_at not in versions:
             raise _changed_meanwhile(link, versions)
         rules.refuse_immutable(link, changes)
-        fields |= changed_columns(link, changes)
-        if "custom_code" in fields and fields["custom_code"] != link.custom_code:
-            _rename(link, fields["custom_code"])
-        if fields:
-            for name, value in {**fields, "updated_at": rules.time_of_change(link)}.items():
-                setattr(link, name, value)
-            link.save(update_fields=[*fields, "updated_at"])
-            codes = code_claims.codes_of(link.pk)
-    if fields:
+        values = fields | changed_columns(link, changes)
+        if "custom_code" in values and values["custom_code"] != link.custom_code:
+            _rename(link, values["custom_code"])
+        if not values:
+            return link, []
+        for name, value in {**values, "updated_at": rules.time_of_change(link)}.items():
+            setattr(link, name, value)
+        link.save(update_fields=[*values, "updated_at"])
+        return link, code_claims.codes_of(link.pk)
+
+    with refusing_taken_values():
+        link, codes = in_one_transaction(work)
+    if codes:
         cache_versions.bump(codes=codes)
     return link
 
@@ -106,7 +121,7 @@ def delete_link(*, owner: Workspace, public_id: str) -> None:
 def undelete_link(*, owner: Workspace, public_id: str) -> Link:
     """Bring a link back as it was, with its codes, clicks and QR codes. It works on every worker on return.
 
-    Raises CodeTaken if the owner has given one of its codes to another link, or NotFound.
+    Raises CodeTaken or ValueTaken if the owner has given a code or unique value of it to another link, or NotFound.
     """
     identifier = parse_public_id(public_id)
     if identifier is None:
@@ -119,7 +134,8 @@ def undelete_link(*, owner: Workspace, public_id: str) -> Link:
             raise url_not_found()
         return get_link(owner, public_id), codes
 
-    link, codes = in_one_transaction(work)
+    with refusing_taken_values():
+        link, codes = in_one_transaction(work)
     cache_versions.bump(codes=codes)
     return link
 
@@ -161,14 +177,15 @@ def _update_columns(
         # A link never enters or leaves the limits of a key, so the update cannot miss them.
         get_link(owner, public_id)
     if identifier is not None:
-        updated = update_columns(
-            identifier,
-            fields,
-            owner_id=owner.pk,
-            updated_at=timezone.now(),
-            versions=versions,
-            prepare=prepare,
-        )
+        with constraint_savepoint() if has_unique_values(fields) else nullcontext(), refusing_taken_values():
+            updated = update_columns(
+                identifier,
+                fields,
+                owner_id=owner.pk,
+                updated_at=timezone.now(),
+                versions=versions,
+                prepare=prepare,
+            )
     if updated is None:
         if versions is None:
             raise url_not_found()

@@ -1,9 +1,8 @@
 from rest_framework.routers import SimpleRouter
 
 from links.bulk.views import BulkViewSet
-from links.history.views import LinkHistoryViewSet
 from links.transfer.views import TransferViewSet
-from links.views import LinkViewSet
+from links.views import LinkHistoryViewSet, LinkViewSet
 
 router = SimpleRouter(trailing_slash=False, use_regex_path=False)
 # Before the link routes, which would match `bulk` and `import` as ids.

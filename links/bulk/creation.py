@@ -14,7 +14,6 @@ from uuid import UUID
 from accounts.caps import charged_workspaces
 from accounts.models import User, Workspace
 from accounts.rights import links_per_month
-from common.database import in_one_transaction
 from common.errors import ServiceError
 from common.host import cache_versions
 from common.http.urls import Destination
@@ -22,12 +21,12 @@ from common.ids import parse_public_id
 from domains.addresses import BASE_ID
 from domains.models import Domain
 from links import rules
-from links.code_claims import CodeKey
 from links.errors import require_usable
 from links.key_limits import chosen_domain
 from links.routing.addresses import addresses_of, refuse_own_addresses
-from links.storage.insert import Draft, Refusals, insert_links, refusals
+from links.storage.insert import Claimed, Draft, Refusals, insert_links, refusals
 from links.storage.quotas import QuotaExceeded, links_left, quota_exceeded, spend_quota
+from links.storage.unique_values import with_free_values
 
 
 class Drafting:
@@ -93,7 +92,7 @@ def _by_id(domains: Iterable[Domain]) -> dict[UUID, Domain]:
 def store_drafts(owner: Workspace, drafts: Sequence[Draft | ServiceError]) -> list[Draft | ServiceError]:
     """Store drafts. Return for each the stored draft, whose link works now, or the error."""
     accepted = _by_position(drafts)
-    refused = in_one_transaction(lambda: _store(accepted, owner)) if accepted else {}
+    refused = with_free_values(lambda: _store(accepted, owner)) if accepted else {}
     stored = (draft for position, draft in accepted.items() if position not in refused)
     cache_versions.bump(new_codes=[claim.code for draft in stored for claim in draft.claims()])
     return _verdicts(drafts, refused)
@@ -107,8 +106,8 @@ class DryRun:
         self._quota = links_per_month(owner.plan)
         charged = charged_workspaces(owner) if self._quota else []
         self._left = links_left(owners=charged, quota=self._quota) if self._quota else None
-        # Codes that earlier drafts would have claimed.
-        self._claimed: set[CodeKey] = set()
+        # What earlier drafts would have claimed.
+        self._claimed: set[Claimed] = set()
 
     def verdicts(self, drafts: Sequence[Draft | ServiceError]) -> list[Draft | ServiceError]:
         accepted = _by_position(drafts)

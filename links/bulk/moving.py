@@ -23,20 +23,22 @@ from accounts.rights import Role, links_per_month
 from accounts.selectors import find_membership
 from accounts.workspaces import require_member
 from bans.services import is_owner_banned
-from common.database import in_one_transaction
 from common.errors import Conflict, FieldError, Forbidden, InvalidFields, ServiceError, WorkspaceNotFound
 from common.host import cache_versions
 from common.ids import parse_public_id
 from links.code_claims import codes_of
 from links.errors import url_not_found
+from links.fields import UNIQUE
 from links.selectors import fetch
 from links.storage.quotas import links_left, quota_exceeded, spend_quota
+from links.storage.unique_values import refused_values, with_free_values
 
+_UNIQUE = [field.column for field in UNIQUE]
 # Locks in the order of every statement that locks several links.
-_LOCK = """
-SELECT id, public_id, domain_id IS NOT NULL FROM links_link
+_LOCK = f"""
+SELECT {", ".join(["id", "public_id", "domain_id IS NOT NULL", *_UNIQUE])} FROM links_link
 WHERE owner_id = %(owner)s AND public_id = ANY(%(public_ids)s) ORDER BY id FOR UPDATE
-"""
+"""  # noqa: S608 # composed of constants
 # Before the totals, in the same order as a click.
 _LOCK_COUNTERS = """
 SELECT FROM links_clickcounter WHERE link_id = ANY(%(links)s) ORDER BY link_id FOR NO KEY UPDATE
@@ -53,15 +55,21 @@ _MOVE_COUNTERS = "UPDATE links_clickcounter SET owner_id = %(target)s WHERE link
 
 
 class LockedLink(NamedTuple):
+    """``values`` are those of unique fields, by their columns."""
+
     pk: int
     public_id: UUID
     is_on_domain: bool
+    values: dict[str, Any]
 
 
 def lock_links(owner: Workspace, public_ids: Sequence[UUID]) -> dict[UUID, LockedLink]:
     """The owner's links with these ids. Until the end of the transaction, only the caller changes them."""
     rows = fetch(_LOCK, {"owner": owner.pk, "public_ids": public_ids})
-    return {public_id: LockedLink(pk, public_id, on_domain) for pk, public_id, on_domain in rows}
+    return {
+        public_id: LockedLink(pk, public_id, on_domain, dict(zip(_UNIQUE, values, strict=True)))
+        for pk, public_id, on_domain, *values in rows
+    }
 
 
 def change_owner(link_ids: Collection[int], *, source: Workspace, target: Workspace) -> None:
@@ -116,7 +124,7 @@ def move_links(*, source: Workspace, target_id: str, actor: User, public_ids: Se
     if target.pk == source.pk:
         raise SameWorkspace
     identifiers = [parse_public_id(text) for text in public_ids]
-    verdicts, codes = in_one_transaction(lambda: _move(source, target, actor, identifiers))
+    verdicts, codes = with_free_values(lambda: _move(source, target, actor, identifiers))
     cache_versions.bump(codes=codes)
     return verdicts
 
@@ -131,7 +139,15 @@ def _move(
     require_member(target, actor, Role.EDITOR)
     if is_owner_banned(source.pk):
         raise SourceBanned
-    verdicts = _within_quota(source, target, list(_verdicts(identifiers, locked)))
+    verdicts = list(_verdicts(identifiers, locked))
+    values = {
+        position: locked[verdict].values
+        for position, verdict in enumerate(verdicts)
+        if isinstance(verdict, UUID)
+    }
+    for position, refusal in refused_values(values, target.pk, set()).items():
+        verdicts[position] = refusal
+    verdicts = _within_quota(source, target, verdicts)
     moved = [locked[verdict].pk for verdict in verdicts if isinstance(verdict, UUID)]
     if not moved:
         return verdicts, []

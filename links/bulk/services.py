@@ -30,6 +30,7 @@ from links.models import Link
 from links.selectors import fetch
 from links.storage.columns import CHANGEABLE, Column, is_plain, statement_groups
 from links.storage.deletion import delete_locked_links
+from links.storage.unique_values import refused_values, unique_values, with_free_values
 from links.storage.update import Columns, RouteChange, changed_columns_of_each
 
 MAX_ERRORS = 1_000
@@ -116,7 +117,7 @@ def update_links(*, owner: Workspace, items: Iterable[Mapping[str, Any] | Servic
     seen: set[UUID] = set()
     changes = [_attempt(item, lambda fields: _change(fields, seen)) for item in items]
     valid = {index: change for index, change in enumerate(changes) if isinstance(change, Change)}
-    verdicts, codes = in_one_transaction(lambda: _update(valid, owner)) if valid else ({}, [])
+    verdicts, codes = with_free_values(lambda: _update(valid, owner)) if valid else ({}, [])
     cache_versions.bump(codes=codes)
     return [
         change if isinstance(change, ServiceError) else verdicts[index]
@@ -216,6 +217,14 @@ class _PlannedChange:
         return code
 
     @property
+    def new_values(self) -> dict[str, Any]:
+        """The unique values that the change sets."""
+        former = unique_values(self.link)
+        return {
+            name: self.fields[name] for name in former if self.fields.get(name, former[name]) != former[name]
+        }
+
+    @property
     def renames(self) -> bool:
         return self.code != self.link.custom_code
 
@@ -235,6 +244,8 @@ def apply_changes(changes: Mapping[int, Change], owner: Workspace) -> dict[int, 
             plans[key] = _plan(links.get(change.public_id), change, routes.get(key, {}))
         except ServiceError as refusal:
             refused[key] = refusal
+    refused |= refused_values({key: plan.new_values for key, plan in plans.items()}, owner.pk, set())
+    plans = {key: plan for key, plan in plans.items() if key not in refused}
     refused |= _rename({key: plan for key, plan in plans.items() if plan.renames}, owner)
     plans = {key: plan for key, plan in plans.items() if key not in refused}
     _save([plan for plan in plans.values() if plan.fields])

@@ -6,6 +6,7 @@ A text that is the short URL of a link also finds that link.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -15,6 +16,8 @@ from common.http.urls import Destination, InvalidDestination, canonical_destinat
 from domains.addresses import BASE_ID, is_own_address
 from domains.selectors import find_domain
 from links.errors import domain_not_found
+from links.fields import UNIQUE
+from links.models import Link
 from links.selectors import fetch, tag_key
 
 
@@ -35,7 +38,7 @@ ALWAYS = Period()
 
 
 class Filters(NamedTuple):
-    """The filters of a list or an export, as `links.serializers.ListFilters` validates them."""
+    """The filters of a list or an export. ``unique`` has the columns of unique fields with their values."""
 
     search: str = ""
     tags: str = ""
@@ -43,6 +46,7 @@ class Filters(NamedTuple):
     created_from: datetime | None = None
     created_before: datetime | None = None
     domain_id: str | None = None
+    unique: tuple[tuple[str, str], ...] = ()
 
     @property
     def created(self) -> Period:
@@ -50,6 +54,14 @@ class Filters(NamedTuple):
 
 
 NO_FILTERS = Filters()
+_UNIQUE = frozenset(field.column for field in UNIQUE)
+
+
+def filters_of(parameters: Mapping[str, Any]) -> Filters:
+    """The filters of a request, as `links.serializers.ListFilters` validates them."""
+    others = {name: value for name, value in parameters.items() if name not in _UNIQUE}
+    unique = ((name, value) for name, value in parameters.items() if name in _UNIQUE)
+    return Filters(**others, unique=tuple(unique))
 
 
 class ListOptions(NamedTuple):
@@ -66,7 +78,7 @@ class ListOptions(NamedTuple):
 
 def list_options(*, page: int, limit: int, sort_by: str, sort_order: str, **filters: Any) -> ListOptions:
     """The options of a request, as `links.serializers.ListQuery` validates them."""
-    return ListOptions(page, limit, sort_by, sort_order, Filters(**filters))
+    return ListOptions(page, limit, sort_by, sort_order, filters_of(filters))
 
 
 # The search index does not know domains. Reading all links of a domain with at most this many is faster.
@@ -147,6 +159,11 @@ def _parsed_address(text: str) -> Destination | None:
         return None
 
 
+def link_with(owner: Workspace, values: Mapping[str, str]) -> int:
+    """The primary key of the owner's link with these values of unique fields; 0 if there is none."""
+    return Link.objects.filter(owner=owner, **values).values_list("pk", flat=True).first() or 0
+
+
 # The first query fetches the ids of this many matches. Most searches have fewer, and need no further counting.
 FETCH_LIMIT = 1_000
 # Scan this many links before querying the index, because the index is slow for common terms.
@@ -154,7 +171,10 @@ REACH = 5_000
 
 
 class Search(NamedTuple):
-    """An owner's filters. ``addressed`` is the primary key of the link whose short URL is ``text``."""
+    """An owner's filters. ``addressed`` is the primary key of the link whose short URL is ``text``.
+
+    ``identified`` is that of the only link with the values of unique fields; 0 if there is none.
+    """
 
     text: str
     tags: tuple[str, ...]
@@ -162,6 +182,7 @@ class Search(NamedTuple):
     addressed: int | None
     created: Period = ALWAYS
     domain: ListedDomain | None = None
+    identified: int | None = None
 
     @property
     def match(self) -> str:
@@ -179,7 +200,7 @@ class Search(NamedTuple):
     def uses_index(self) -> bool:
         # Almost every link contains any given letter or digit, so the index would not narrow the search.
         is_selective = bool(self.tags or (self.text and not re.fullmatch("[A-Za-z0-9]", self.text)))
-        return is_selective and not self.is_by_small_domain
+        return is_selective and not self.is_by_small_domain and self.identified is None
 
     @property
     def is_by_small_domain(self) -> bool:
@@ -188,7 +209,7 @@ class Search(NamedTuple):
     @property
     def is_by_date_alone(self) -> bool:
         """Whether an index by date has exactly the matches, but for their activity."""
-        return not (self.text or self.tags)
+        return not (self.text or self.tags) and self.identified is None
 
     @property
     def uses_index_by_period(self) -> bool:
@@ -204,6 +225,7 @@ class Search(NamedTuple):
             "tags": list(self.tags),
             "marks": ["#inactive"] if self.is_active is False else [],
             "addressed": self.addressed,
+            "identified": self.identified,
             "created_from": self.created.start,
             "created_before": self.created.end,
             "domain": None if self.domain is None else self.domain.pk,
@@ -221,7 +243,8 @@ class Search(NamedTuple):
     @property
     def _filters(self) -> str:
         tags = f" AND {_TAGS}" if self.tags else ""
-        return f"{activity(self.is_active)}{tags}{self.created.condition}{self.on_domain}"
+        identified = "" if self.identified is None else " AND s.link_id = %(identified)s"
+        return f"{activity(self.is_active)}{tags}{self.created.condition}{self.on_domain}{identified}"
 
 
 class Matches(NamedTuple):
@@ -286,16 +309,17 @@ FROM (
 
 
 def search_for(owner: Workspace, filters: Filters) -> Search | None:
-    """None if there is neither a text nor a tag nor a time nor a domain to match.
+    """None if there is neither a text nor a tag nor a time nor a domain nor a unique value to match.
 
     Raises NotFound as `listed_domain` does.
     """
     domain = listed_domain(owner, filters.domain_id)
     tag_keys = tuple(sorted({key for tag in filters.tags.split(",") if (key := tag_key(tag))}))
     text, created = filters.search, filters.created
-    if not text and not tag_keys and created == ALWAYS and domain is None:
+    identified = link_with(owner, dict(filters.unique)) if filters.unique else None
+    if not text and not tag_keys and created == ALWAYS and domain is None and identified is None:
         return None
-    return Search(text, tag_keys, filters.is_active, link_at(owner, text), created, domain)
+    return Search(text, tag_keys, filters.is_active, link_at(owner, text), created, domain, identified)
 
 
 def activity(is_active: bool | None) -> str:
@@ -311,7 +335,8 @@ def find(search: Search, values: dict[str, Any], direction: str) -> Matches:
     candidates = matching_by_period(search, direction, FETCH_LIMIT + 1) if by_period else matching(search)
     query = _MATCHES.format(
         limit=FETCH_LIMIT,
-        reach=REACH,
+        # The link with a unique value need not be searched for.
+        reach=REACH if search.identified is None else 0,
         candidates=candidates,
         on_domain=search.on_domain,
         direction=direction,

@@ -6,7 +6,13 @@ import django.db.models.functions.datetime
 from django.conf import settings
 from django.db import migrations, models
 
+from accounts.history import write_history_names
 from common.migrations import CreateModels, run_sql_files
+from links.fields import HISTORY_NAMES
+
+
+def write_names(apps, schema_editor):
+    write_history_names('links_link', HISTORY_NAMES)
 
 
 class Migration(migrations.Migration):
@@ -52,6 +58,7 @@ class Migration(migrations.Migration):
                     ('rules', models.JSONField(blank=True, db_comment='Destinations with conditions on the visitor; the first rule that matches applies.', db_default=models.Value([], output_field=models.JSONField()), default=list)),
                     ('split', models.JSONField(blank=True, db_comment='Destinations that each get a share of the visitors, after the rules.', db_default=models.Value([], output_field=models.JSONField()), default=list)),
                     ('preview', models.JSONField(blank=True, db_comment='The card that messengers show: title, description and imageUrl.', null=True)),
+                    ('external_id', models.CharField(blank=True, db_comment='Id in another system, unique in the workspace. Null: none.', max_length=400, null=True)),
                     ('max_clicks', models.PositiveIntegerField(blank=True, db_comment='Null: no limit.', null=True)),
                     ('max_clicks_per_visitor', models.PositiveIntegerField(blank=True, db_comment='Null: no limit.', null=True)),
                     ('allowed_countries', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=2), blank=True, db_comment='ISO 3166-1 alpha-2; empty: all.', default=list, size=None)),
@@ -64,6 +71,7 @@ class Migration(migrations.Migration):
                 options={
                     'db_table_comment': 'Short links.',
                     'indexes': [models.Index(condition=models.Q(('creator__isnull', False)), fields=['creator'], name='link_creator'), models.Index(condition=models.Q(('domain__isnull', False)), fields=['domain'], name='link_domain'), models.Index(condition=models.Q(('key_id__isnull', False)), fields=['key_id', 'owner'], name='link_key')],
+                    'constraints': [models.UniqueConstraint(condition=models.Q(('external_id__isnull', False)), fields=('owner', 'external_id'), name='link_external_id')],
                 },
             ),
             migrations.CreateModel(
@@ -221,4 +229,5 @@ class Migration(migrations.Migration):
             'history.sql',
             'deletion.sql',
         ),
+        migrations.RunPython(write_names),
     ]

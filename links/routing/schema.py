@@ -15,12 +15,18 @@ from common.errors import InvalidFields
 from common.openapi.error_examples import invalid, invalid_destination
 from common.openapi.operations import name_choices
 from domains.addresses import NO_DESTINATION
-from links.fields import ReferrerPolicy
+from links.fields import DAYS, ReferrerPolicy
 from links.routing.columns import START_AFTER_EXPIRY, TOO_LONG
-from links.routing.condition_values import LanguageField, NetworkField, ReferrerHostField, ZoneNameField
-from links.routing.conditions import CONDITION_TYPES, ConditionSerializer, ConditionTypeField
+from links.routing.conditions import (
+    CONDITION_TYPES,
+    ConditionSerializer,
+    ConditionTypeField,
+    LanguageField,
+    NetworkField,
+    ReferrerHostField,
+    ZoneNameField,
+)
 from links.routing.serializers import MIN_VARIANTS, TOO_MANY, TOO_MANY_RULES, TOO_MUCH_WEIGHT
-from links.routing.vocabulary import DAYS
 from links.serializer_fields import CountryField, DeviceField, ReferrerPolicyField
 
 Schema = dict[str, Any]

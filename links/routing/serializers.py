@@ -8,8 +8,7 @@ from typing import Any
 from rest_framework import serializers
 
 from common.rest.fields import DestinationField, Integer, List, StrictObject, Text
-from links.routing.conditions import ConditionSerializer
-from links.routing.listed_objects import ListedObject
+from links.routing.conditions import ConditionSerializer, ListedObject
 
 MAX_RULES = 10
 MAX_CONDITIONS = 8

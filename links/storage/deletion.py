@@ -36,7 +36,9 @@ WITH counters AS (
     FROM links_link WHERE links_link.id = ANY(%(links)s) AND link_id = links_link.id
     RETURNING code
 ), deleted AS (
-    DELETE FROM links_link WHERE id = ANY(%(links)s) RETURNING links_record_deletion(links_link)
+    DELETE FROM links_link WHERE id = ANY(%(links)s) RETURNING accounts_record_change(
+        owner_id, public_id, 'link.deleted', accounts_recorded('links_link', to_jsonb(links_link)), '{{}}'
+    )
 )
 SELECT code FROM held
 """  # noqa: S608 # composed of constants
@@ -103,7 +105,11 @@ WHERE {on_domain} AND c.code = saved.code AND c.code = ANY(%(codes)s) AND c.kind
 RETURNING c.code
 """
 _ON_DOMAIN = {True: "c.domain_id IS NULL", False: "c.domain_id = %(domain)s"}
-_RECORD = "SELECT links_record_undeletion(l) FROM links_link l WHERE id = %(link)s"
+_RECORD = """
+SELECT accounts_record_change(
+    owner_id, public_id, 'link.undeleted', '{}', accounts_recorded('links_link', to_jsonb(l)), changed_at => updated_at
+) FROM links_link l WHERE id = %(link)s
+"""
 _COLUMNS = [field.column for field in Link._meta.concrete_fields]
 
 

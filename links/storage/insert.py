@@ -34,6 +34,7 @@ from links.routing.addresses import Address, refused_addresses
 from links.selectors import fetch
 from links.storage.columns import ALL, PLAIN, InsertedColumns, column_arrays, is_plain, statement_groups
 from links.storage.refused_destinations import refusal_of, refused_links
+from links.storage.unique_values import UniqueValue, refused_values, unique_values
 
 
 @dataclass(slots=True)
@@ -106,7 +107,7 @@ _INSERT = _insert_statement(
 def insert_link(link: Link, addresses: Sequence[Address]) -> InvalidFields | None:
     """Insert a link and complete it with the values that the database sets. ``addresses`` are all URLs of the link.
 
-    If one of them is refused, write nothing and return the error. Raises IntegrityError if a code is taken.
+    If one of them is refused, write nothing and return the error. Raises IntegrityError if a code or value is taken.
     """
     claims = codes_of_new_link(link.domain_id, link.short_code, link.custom_code)
     urls, hosts = [address.destination.href for address in addresses], [address.host for address in addresses]
@@ -145,6 +146,7 @@ SELECT id FROM domains_domain WHERE id = ANY(%(domains)s) AND status = 'active' 
 """
 
 Refusals = dict[int, ServiceError]
+Claimed = CodeKey | UniqueValue
 _Conflicts = dict[int, list[CodeClaim]]
 
 
@@ -154,7 +156,7 @@ def insert_links(drafts: Mapping[int, Draft], owner_id: int) -> Refusals:
     Completes the inserted links with the values that the database sets. If several drafts claim the same code, the
     first one gets it.
     """
-    refused = _refused_regardless_of_codes(drafts)
+    refused = _refused_regardless_of_codes(drafts, owner_id, set())
     pending = {key: draft for key, draft in drafts.items() if key not in refused}
     for draft, (identifier, now) in zip(
         pending.values(), fetch(_IDENTIFIERS, {"count": len(pending)}), strict=True
@@ -173,12 +175,12 @@ def insert_links(drafts: Mapping[int, Draft], owner_id: int) -> Refusals:
     return refused
 
 
-def refusals(drafts: Mapping[int, Draft], owner_id: int, claimed: set[CodeKey]) -> Refusals:
+def refusals(drafts: Mapping[int, Draft], owner_id: int, claimed: set[Claimed]) -> Refusals:
     """Return the errors that an insert would return now, without writing anything.
 
-    ``claimed`` has the codes that earlier drafts would have claimed. This adds the codes of these drafts.
+    ``claimed`` has the codes and unique values that earlier drafts would have claimed. This adds those of these.
     """
-    refused = _refused_regardless_of_codes(drafts)
+    refused = _refused_regardless_of_codes(drafts, owner_id, claimed)
     unavailable = unavailable_codes(
         (key for draft in drafts.values() for key in draft.code_keys), owner_id=owner_id
     )
@@ -193,14 +195,17 @@ def refusals(drafts: Mapping[int, Draft], owner_id: int, claimed: set[CodeKey]) 
     return refused
 
 
-def _refused_regardless_of_codes(drafts: Mapping[int, Draft]) -> Refusals:
-    """Refuse drafts with a loop or a banned URL, and drafts on a domain that is no longer active."""
+def _refused_regardless_of_codes(
+    drafts: Mapping[int, Draft], owner_id: int, claimed: set[Claimed]
+) -> Refusals:
+    """Refuse drafts with a loop, a banned URL or a taken value, and drafts on a domain that is no longer active."""
     refused: Refusals = {**refused_links({key: draft.addresses for key, draft in drafts.items()})}
     active = _lock_domains({draft.link.domain_id for draft in drafts.values()} - {None})
     for key, draft in drafts.items():
         if draft.link.domain_id is not None and draft.link.domain_id not in active:
             refused.setdefault(key, domain_not_found())
-    return refused
+    values = {key: unique_values(draft.link) for key, draft in drafts.items() if key not in refused}
+    return refused | refused_values(values, owner_id, claimed)
 
 
 def _lock_domains(domain_ids: Collection[int | None]) -> set[int]:

@@ -18,7 +18,7 @@ from common.rest.access import Access
 from common.rest.api import ApiViewSet
 from common.rest.returns import returns
 from links.bulk.serializers import ImportParser
-from links.listing.searches import Filters
+from links.listing.searches import filters_of
 from links.transfer.exports import CONTENT_TYPES, Download, ExportFormat, export_links, export_selected_links
 from links.transfer.imports import import_content, import_results, refuse_above_guess_limit, withhold_guesses
 from links.transfer.schema import IMPORTED, describe_transfers
@@ -66,7 +66,7 @@ class TransferViewSet(ApiViewSet):
         owner = workspace_of(request)
         chunks: Iterable[bytes] = ()
         if wants_content:
-            links = export_links(owner, file_format=file_format, filters=Filters(**options))
+            links = export_links(owner, file_format=file_format, filters=filters_of(options))
             chunks = Download(owner.pk, links)
         response = StreamingHttpResponse(chunks, content_type=CONTENT_TYPES[file_format])
         response["Content-Disposition"] = _disposition(file_format)

@@ -20,7 +20,7 @@ from zoneinfo import ZoneInfo
 import orjson
 
 from common.bounded_cache import BoundedCache
-from links.routing.vocabulary import DAYS, DIRECT
+from links.fields import DAYS, DIRECT
 from redirects.routing.visit import Visit
 
 _DAY = timedelta(days=1)

@@ -17,8 +17,8 @@ from analytics.visitors.visitor import Visitor
 from bans.models import Ban
 from bans.services import is_host_banned
 from links.destinations.lookup import Target
+from links.fields import DAYS, DIRECT
 from links.models import Link, LinkBan
-from links.routing.vocabulary import DAYS, DIRECT
 from links.selectors import claimed_clicks
 from pages.refusals import Refusal
 from redirects import refusals

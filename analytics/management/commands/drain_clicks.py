@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import Error, connection
 
 from analytics.counting.pipeline import Drainer
-from analytics.counting.retention.partitions import has_missed_partition
+from analytics.counting.retention import has_missed_partition
 from analytics.journal.drops import allocate_drop_counter
 from common.database import is_conflict, is_outage
 from common.host import vitals

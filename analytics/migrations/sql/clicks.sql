@@ -48,7 +48,8 @@ SELECT r.id,
     substr(client.text, length(split_part(client.text, E'\t', 1)) + length(split_part(client.text, E'\t', 2)) + 3)
         AS browser,
     split_part(client.text, E'\t', 2) AS operating_system,
-    coalesce(referrer.text, '') AS referrer, r.scanned, CASE WHEN r.branch <> 0 THEN branch.text::uuid END AS branch, r.is_unique, r.minute
+    coalesce(referrer.text, '') AS referrer, r.scanned, CASE WHEN r.branch <> 0 THEN branch.text::uuid END AS branch, r.is_unique, r.minute,
+    r.ctid AS position
 FROM analytics_rawclick r
 LEFT JOIN analytics_clicktext client ON client.week = r.minute / 10080 AND client.number = r.client
 LEFT JOIN analytics_clicktext place ON place.week = r.minute / 10080 AND place.number = r.place

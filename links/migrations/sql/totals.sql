@@ -25,7 +25,7 @@ BEGIN
     INSERT INTO links_ownertotals AS t (owner_id, slot, links, active_links, clicks, changes, bytes)
     SELECT owner_id, id % 8, count(*), count(*) FILTER (WHERE is_active), 0, count(*), sum(links_size(
         original_url, target_url, destination, other_destinations, title, description, tags, tag_keys, not_started_url,
-        expired_url, password, utm, rules, split, preview
+        expired_url, password, utm, rules, split, preview, external_id
     ))
     FROM new_rows GROUP BY 1, 2 ORDER BY 1, 2
     ON CONFLICT (owner_id, slot) DO UPDATE
@@ -57,11 +57,11 @@ BEGIN
         FROM (
             SELECT owner_id, id, 1 AS link, is_active::int AS active, 0 AS change, links_size(
                 original_url, target_url, destination, other_destinations, title, description, tags, tag_keys,
-                not_started_url, expired_url, password, utm, rules, split, preview
+                not_started_url, expired_url, password, utm, rules, split, preview, external_id
             ) AS size FROM new_rows
             UNION ALL SELECT owner_id, id, -1, -is_active::int, 0, -links_size(
                 original_url, target_url, destination, other_destinations, title, description, tags, tag_keys,
-                not_started_url, expired_url, password, utm, rules, split, preview
+                not_started_url, expired_url, password, utm, rules, split, preview, external_id
             ) FROM old_rows
             UNION ALL SELECT owner_id, link_id, 0, 0, 1, 0 FROM searchable
         ) rows
@@ -95,7 +95,7 @@ BEGIN
             -- Those of a link that can be undeleted count until it is deleted for good.
             coalesce(sum(links_size(
                 original_url, target_url, destination, other_destinations, title, description, tags, tag_keys,
-                not_started_url, expired_url, password, utm, rules, split, preview
+                not_started_url, expired_url, password, utm, rules, split, preview, external_id
             )) FILTER (WHERE id = ANY (gone)), 0) AS bytes
         FROM old_rows GROUP BY 1, 2
     ), locked AS (

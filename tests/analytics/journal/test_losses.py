@@ -14,19 +14,19 @@ import pytest
 from django.db import transaction
 
 from analytics.counting.audit import differences, losses
-from analytics.counting.segments.finished_segments import (
+from analytics.counting.segments import (
     KEPT_DAYS,
     PREFIX,
     database_date,
     finished_segments,
+    lost_bytes,
     note_finished,
+    record_losses_of_deleted,
 )
-from analytics.counting.segments.losses import lost_bytes, record_losses_of_deleted
 from analytics.journal.reader import segments
 from analytics.journal.records import Record, encode, frame
 from analytics.journal.writer import journal
-from analytics.models import Kind
-from analytics.pipeline_models import DeadLetter, JournalLoss, Segment
+from analytics.models import DeadLetter, JournalLoss, Kind, Segment
 from links.models import Link
 from testing.analytics.clicks import close_journal, drain
 

@@ -23,6 +23,7 @@ const LINK = /** @type {any} */ ({
     preview: { title: "Card", description: null, imageUrl: null },
     rules: [{ url: "https://example.com/de", conditions: [{ type: "country", values: ["DE"] }] }],
     split: [],
+    externalId: "order 1",
 });
 
 describe("the fields of the editor", () => {
@@ -54,6 +55,7 @@ describe("the fields of the editor", () => {
             preview: { title: "Card", description: "", imageUrl: "" },
             rules: LINK.rules,
             split: [],
+            externalId: "order 1",
         });
     });
 

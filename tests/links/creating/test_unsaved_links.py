@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from accounts.services import NewAccount
-from links.link_rows import unsaved_link
 from links.models import Link
+from links.selectors import unsaved_link
 
 # Their defaults are expressions of the database.
 TIMES = ("created_at", "updated_at")

@@ -17,6 +17,7 @@ FORMER: dict[str, Any] = {
     "restrictions": {"maxClicks": 9, "allowedCountries": ["DE", "AT"], "allowedDevices": ["mobile"]},
     "redirectType": 301,
     **EVERYTHING,
+    "externalId": "order 1",
 }
 CHANGED: dict[str, Any] = {
     "customCode": "summer",
@@ -37,4 +38,5 @@ CHANGED: dict[str, Any] = {
     "rules": [],
     "split": [],
     "preview": None,
+    "externalId": "order 2",
 }

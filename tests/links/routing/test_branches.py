@@ -13,7 +13,7 @@ from rest_framework.test import APIClient
 from accounts.services import NewAccount
 from common.http.urls import canonical_destination
 from links.models import Link, Route
-from links.routing.branches import NUMBERS, merge_branches
+from links.routing.columns import NUMBERS, merge_branches
 from testing.links.calls import put, whole
 from testing.links.deletion import delete_finally
 from testing.links.many import URL, create_many

@@ -35,13 +35,13 @@ PLAIN = 500 + 2 * len(URL) + len("{}" * 3 + "{}" + "[][]")
 def recount(owner: Workspace) -> int:
     """The sum over the rows of links and QR codes."""
     with connection.cursor() as cursor:
+        # The parameters have the names of the columns.
+        cursor.execute("SELECT proargnames FROM pg_proc WHERE proname = 'links_size'")
+        [(columns,)] = cursor.fetchall()
         cursor.execute(
-            """
+            f"""
             SELECT (
-                SELECT coalesce(sum(links_size(
-                    original_url, target_url, destination, other_destinations, title, description, tags, tag_keys,
-                    not_started_url, expired_url, password, utm, rules, split, preview
-                )), 0) FROM (
+                SELECT coalesce(sum(links_size({", ".join(columns)})), 0) FROM (
                     SELECT l FROM links_link l WHERE owner_id = %(owner)s
                     UNION ALL SELECT jsonb_populate_record(NULL::links_link, d.link)
                     FROM links_deletedlink d WHERE owner_id = %(owner)s

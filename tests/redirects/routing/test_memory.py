@@ -10,10 +10,10 @@ import orjson
 import pytest
 
 from common.time_zones import zones
+from links.fields import DAYS
 from links.routing.columns import MAX_BYTES
 from links.routing.conditions import CONDITION_TYPES
 from links.routing.serializers import MAX_CONDITIONS, MAX_RULES, MAX_SCHEDULES, MAX_TIME_ZONES, MAX_VALUES
-from links.routing.vocabulary import DAYS
 from redirects.routing import conditions, router
 from redirects.routing.router import compile_router
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from links.routing.vocabulary import DAYS
+from links.fields import DAYS
 from redirects.routing.conditions import Period, Schedule
 
 BERLIN = "Europe/Berlin"

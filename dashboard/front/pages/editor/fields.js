@@ -18,6 +18,7 @@ export const LINK_FIELDS = /** @type {const} */ ({
     rules: "json",
     split: "json",
     preview: "json",
+    externalId: "text",
 });
 /** The API nests these in `restrictions`. */
 export const RESTRICTIONS = /** @type {const} */ ({

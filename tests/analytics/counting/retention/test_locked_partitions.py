@@ -17,8 +17,7 @@ from django.db import OperationalError, connection, transaction
 from django.test import Client
 from django.utils import timezone
 
-from analytics.counting.retention.deletion import delete_old_clicks
-from analytics.counting.retention.partitions import ensure_partition, ensure_partitions
+from analytics.counting.retention import delete_old_clicks, ensure_partition, ensure_partitions
 from analytics.models import Click
 from common import database
 from shortener_project.management.commands.housekeeping import run_all_steps

@@ -1,1 +1,0 @@
-"""The history of single links. `services` reads it and restores former values, and `views` is its API."""
