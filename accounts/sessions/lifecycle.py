@@ -44,7 +44,6 @@ MAX_SESSIONS = 50
 ENDED_DAYS = 7
 _USER_AGENT_CHARACTERS = 200
 
-_LOCK = "SELECT password FROM accounts_user WHERE id = %s FOR NO KEY UPDATE"
 # Two conditions, each with its index. A session of a browser stays until it expires: its row is what ends the
 # browser's session, too. The next run deletes sessions that a request has locked: a change of password locks
 # several in its own order, and waiting for it could deadlock.
@@ -122,10 +121,9 @@ def lock_password(user: User) -> bool:
 
     Returns whether the password is still the one in ``user``.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(_LOCK, [user.pk])
-        row: tuple[str] | None = cursor.fetchone()
-    return row is not None and constant_time_compare(row[0], user.password)
+    accounts = User.objects.select_for_update(no_key=True).filter(pk=user.pk)
+    password = accounts.values_list("password", flat=True).first()
+    return password is not None and constant_time_compare(password, user.password)
 
 
 def end(sessions: QuerySet[Session], reason: EndReason) -> int:
@@ -168,12 +166,6 @@ def _printable(user_agent: str) -> str:
 
 # Short, because an attacker's script in a page could send the token elsewhere.
 TOKEN_LIFETIME = timedelta(minutes=5)
-
-_RECORD_USE = f"""
-UPDATE accounts_session SET last_used_at = statement_timestamp()
-WHERE browser_session = %s AND ended_at IS NULL
-  AND last_used_at < statement_timestamp() - interval '{USE_SECONDS} s'
-"""  # noqa: S608 # composed of constants
 
 
 # Longer than ACCOUNT_REAUTHENTICATION_TIMEOUT, within which allauth's pages ask nothing of a user again.
@@ -242,8 +234,8 @@ def token_for_browser(user: User, browser_session: str) -> BrowserToken | None:
 
 def record_use(browser_session: str) -> None:
     """Record the time of use for the list of sessions, exact to USE_SECONDS."""
-    with connection.cursor() as cursor:
-        cursor.execute(_RECORD_USE, [browser_session])
+    sessions = Session.objects.filter(browser_session=browser_session, ended_at=None)
+    sessions.filter(last_used_at__lt=Now() - timedelta(seconds=USE_SECONDS)).update(last_used_at=Now())
 
 
 log = logging.getLogger(__name__)

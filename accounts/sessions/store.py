@@ -11,7 +11,8 @@ from django.conf import settings
 from django.contrib.auth import SESSION_KEY
 from django.contrib.sessions.backends import db
 from django.contrib.sessions.base_session import AbstractBaseSession
-from django.db import connection, transaction
+from django.contrib.sessions.models import Session as StoredSession
+from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, Subquery
 from django.db.models.functions import Now
 from django.utils import timezone
@@ -140,9 +141,8 @@ class SessionStore(db.SessionStore):
 
 def delete_expired_sessions() -> int:
     """Deletes sessions that have expired by the database's clock. Returns their number."""
-    with connection.cursor() as cursor:
-        cursor.execute("DELETE FROM django_session WHERE expire_date < now()")
-        return int(cursor.rowcount)
+    deleted, _ = StoredSession.objects.filter(expire_date__lt=Now()).delete()
+    return deleted
 
 
 def _digest(key: str) -> str:
