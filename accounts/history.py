@@ -18,13 +18,11 @@ import orjson
 from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import QuerySet
-from rest_framework.fields import ChoiceField, DictField
 
 from accounts.models import Change, User, Workspace
 from common.errors import FieldError, InvalidFields, NotFound
-from common.http.current_request import Actor, Via, actor, request_id
+from common.http.current_request import Actor, AuthMethod, actor, request_id
 from common.ids import parse_public_id
-from common.openapi.responses import Field, Representation, identifier, moment, number, public_id, text
 from common.secrets import seal, unseal
 
 # A part of statements that are a whole transaction. A trigger that runs after the statement sees the setting.
@@ -205,7 +203,7 @@ def list_changes(
     if actor_id is not None:
         # Compares with one account, so that PostgreSQL uses the index on actors. Operators are never shown as actors.
         account = User.objects.filter(public_id=actor_id).values("pk")[:1]
-        changes = changes.filter(actor_id=account).exclude(via=Via.OPERATOR)
+        changes = changes.filter(actor_id=account).exclude(via=AuthMethod.OPERATOR)
     if action is not None:
         changes = changes.filter(action=action)
     if kind is not None:
@@ -232,7 +230,7 @@ def last_change(owner_id: int, object_id: UUID) -> Change | None:
 
 def visible_actor(change: Change) -> User | None:
     """The account to show. None for the service, a deleted account, or an operator, whom owners do not learn."""
-    return None if change.via == Via.OPERATOR else change.actor
+    return None if change.via == AuthMethod.OPERATOR else change.actor
 
 
 def _changes(owner_id: int) -> QuerySet[Change]:
@@ -261,63 +259,3 @@ def _position(cursor: str, owner: Workspace) -> int:
 
 def _context(owner: Workspace) -> bytes:
     return str(owner.pk).encode()
-
-
-ACTOR = Representation(
-    "Actor",
-    public_id("019a9e3b-11c0-7a52-8f4d-7b2c9d3e5f60"),
-    text("firstName", "first_name", "Ada"),
-    text("lastName", "last_name", "Lovelace"),
-    text("email", "email", "ada@example.com"),
-)
-
-
-def _actor_of(change: Change) -> dict[str, Any] | None:
-    actor = visible_actor(change)
-    return None if actor is None else ACTOR(actor)
-
-
-CHANGE = Representation(
-    "Change",
-    public_id("5f1c9a52-e0d8-4b7f-9a6d-2c8b51e07f64"),
-    moment("changedAt", "changed_at", "2030-03-02T17:05:41.654321Z"),
-    text("action", "action", "link.updated", "The kind of object and of change."),
-    identifier("objectId", "object_id", "019a9e3c-5d2f-7c41-9b1e-2f6d0c8a4b75"),
-    Field("before", "before", DictField(help_text="The changed fields' former values."), {"title": "Sale"}),
-    Field("after", "after", DictField(help_text="The changed fields' new values."), {"title": "Spring sale"}),
-    ACTOR.nested(
-        "actor",
-        _actor_of,
-        allow_null=True,
-        help_text="Null for the service, an operator, a deleted account, and on a page before a login.",
-    ),
-    Field(
-        "via",
-        "via",
-        ChoiceField([via.value for via in Via], help_text="How the actor authenticated."),
-        "token",
-    ),
-    text(
-        "keyId",
-        "key_id",
-        None,
-        "The `_id` of the key with scopes that the actor used. Null for the account's own key, too.",
-        allow_null=True,
-    ),
-    text(
-        "requestId", "request_id", "019a9e3c-5d2f-7c41-9b1e-2f6d0c8a4b76", "The `X-Request-ID`. May be empty."
-    ),
-)
-_PAGE = Representation(
-    "HistoryPagination",
-    number("limit", None, 20, min_value=1),
-    text("nextCursor", None, None, "Null on the last page.", allow_null=True),
-)
-CHANGE_PAGE = (CHANGE.listed("changes"), _PAGE.nested("pagination"))
-
-
-def change_page(page: ChangePage, limit: int) -> dict[str, Any]:
-    return {
-        "changes": [CHANGE(change) for change in page.changes],
-        "pagination": {"limit": limit, "nextCursor": page.next_cursor},
-    }

@@ -13,9 +13,11 @@ from accounts import invitations, selectors, services, workspaces
 from accounts.api_requests.idempotency import idempotent
 from accounts.api_requests.token_only import TokenOnlyViewSet
 from accounts.callers import Caller, account_of, require_role, session_of, workspace_of
-from accounts.history import CHANGE_PAGE, change_page, list_changes
+from accounts.history import list_changes
 from accounts.models import EndReason, Member, Session, Workspace
 from accounts.representations import (
+    CHANGE_PAGE,
+    change_page,
     invitation_object,
     listed_session,
     member_object,

@@ -11,9 +11,8 @@ from rest_framework.request import Request
 
 from accounts.api_requests.idempotency import idempotent
 from accounts.callers import account_of, workspace_of
-from accounts.history import CHANGE_PAGE, change_page
 from accounts.password_hashing import link_hashing
-from accounts.representations import account_age
+from accounts.representations import CHANGE_PAGE, account_age, change_page
 from accounts.rights import Role, Scope
 from accounts.serializers import HistoryQuery
 from common.rest.access import Access
