@@ -17,7 +17,7 @@ from django.db import models
 from django.db.models.functions import Now
 
 from accounts.rights import CallerKey, Plan, Role, Scope, scopes_of
-from common.http.current_request import Via
+from common.http.current_request import AuthMethod
 from common.ids import new_public_id
 
 INVITATION_DAYS = 7
@@ -448,7 +448,7 @@ class Change(models.Model):
     )
     via = models.CharField(
         max_length=10,
-        choices=[(via.value, via.value) for via in Via],
+        choices=[(method.value, method.value) for method in AuthMethod],
         db_comment="api_key, token, operator (in the admin), page (under /accounts/) or service.",
     )
     key_id = models.UUIDField(

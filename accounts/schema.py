@@ -50,7 +50,7 @@ from accounts.workspaces import (
     WorkspaceNotEmpty,
 )
 from common.errors import InvalidFields, RoleRequired, TooManyAttempts
-from common.http.current_request import Via
+from common.http.current_request import AuthMethod
 from common.openapi.error_examples import invalid
 from common.openapi.operations import Operation, describe, name_choices
 from common.openapi.responses import text
@@ -381,7 +381,7 @@ describe_acceptance = describe(
 )
 
 
-name_choices("Via", [via.value for via in Via])
+name_choices("Via", [method.value for method in AuthMethod])
 
 describe_audit = describe(
     "History",

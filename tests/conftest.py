@@ -88,7 +88,7 @@ def journals(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture
 def own_host_memory(settings: Settings, tmp_path: Path) -> Iterator[None]:
-    """New files of a host: its version slots, its state and its known links."""
+    """New files of a host: its version counters, its state and its known links."""
     settings.VERSIONS_FILE = tmp_path / "run" / "versions"
     forget_host_memory()
     hear_for_an_hour()
@@ -100,7 +100,7 @@ def forget_host_memory() -> None:
     """The next use opens the files of the settings."""
     if known_links.cache_info().currsize:
         known_links().close()
-    for cache in (cache_versions.slots, state.mapped, known_links):
+    for cache in (cache_versions.counters, state.mapped, known_links):
         cache.cache_clear()
 
 

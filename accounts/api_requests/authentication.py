@@ -36,7 +36,7 @@ from accounts.rights import CallerKey, Role, plans_without_request_limit
 from accounts.sessions.tokens import read_access_token
 from common import instances
 from common.database import prepared_cursor, read_first, require_confirmed
-from common.http.current_request import Via
+from common.http.current_request import AuthMethod
 from common.ids import parse_public_id
 from common.rest.envelope import WWW_AUTHENTICATE, KeyExpired
 from limits.rates import Count, counting
@@ -51,7 +51,7 @@ class ApiKeyAuthentication(BaseAuthentication):
     Also counts the request for the limit of the workspace. `RequestThrottle` compares.
     """
 
-    via = Via.API_KEY
+    via = AuthMethod.API_KEY
 
     def authenticate(self, request: Request) -> tuple[User, Caller] | None:
         key = request.META.get("HTTP_X_API_KEY")
@@ -79,7 +79,7 @@ class BearerAuthentication(BaseAuthentication):
     ``is_only_method``: the endpoint takes no key. A caller with a valid key gets a message that says so.
     """
 
-    via = Via.TOKEN
+    via = AuthMethod.TOKEN
 
     def __init__(self, *, is_only_method: bool = False) -> None:
         self._is_only_method = is_only_method

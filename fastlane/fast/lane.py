@@ -71,7 +71,7 @@ class FastLane:
         self._unknown = prepared_answers(_UNKNOWN_CODES, _UNKNOWN_BYTES)
         self._trusted = tuple(trusted_proxies)
         self._visitor_rules = VisitorRulesTable(entries, size // 4)
-        self._counters = cache_versions.slots()
+        self._counters = cache_versions.counters()
         self._keep_alive_starts: dict[int, bytes] = {}
         self._close_starts: dict[int, bytes] = {}
         self._refusing = guesses().refusing

@@ -61,7 +61,7 @@ class TransferViewSet(ApiViewSet):
     def export_urls(self, request: Request) -> StreamingHttpResponse:
         options = self.read_query()
         file_format = ExportFormat(options.pop("file_format"))
-        # The server never reads or closes the stream of a HEAD response, so an export would keep its slot.
+        # The server never reads or closes the stream of a HEAD response, so an export would keep its place.
         wants_content = request.method == "GET"
         owner = workspace_of(request)
         chunks: Iterable[bytes] = ()

@@ -26,7 +26,7 @@ from common.host.limited_warnings import report_if_untrusted_proxy
 from common.host.metrics import observe_api_request
 from common.http.browser_headers import protect_page
 from common.http.client_address import address_of_client, client_network, is_internal, is_trusted, is_within
-from common.http.current_request import Actor, Via, actor, request_id
+from common.http.current_request import Actor, AuthMethod, actor, request_id
 from common.http.urls import canonical_host, is_address
 from common.ids import new_public_id
 from limits.rates import spend_request
@@ -169,7 +169,7 @@ class PageAuthentication(_PagesOnly, AuthenticationMiddleware):
 class PageActor:
     """Sets the logged-in account as the actor of changes; nobody before a login. Comes after `PageAuthentication`."""
 
-    _VIA = {"admin": Via.OPERATOR, "accounts": Via.PAGE}
+    _VIA = {"admin": AuthMethod.OPERATOR, "accounts": AuthMethod.PAGE}
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response

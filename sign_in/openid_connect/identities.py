@@ -26,7 +26,7 @@ from accounts.identities import PROVIDER_LOGOUT, connect, describe, identities_o
 from accounts.models import User
 from accounts.services import change_account, create_account
 from common.errors import Conflict, InvalidFields
-from common.http.current_request import Actor, Via
+from common.http.current_request import Actor, AuthMethod
 from pages.responses import refuse
 from sign_in.openid_connect.conversations import ProviderFailed
 from sign_in.openid_connect.protocol import Person
@@ -160,7 +160,7 @@ def _create_account(request: HttpRequest, identity: SocialAccount, claims: dict[
             user.set_unusable_password()
             user.save(update_fields=["password"])
             # Nobody is logged in yet.
-            name_author(Actor(user.pk, Via.PAGE))
+            name_author(Actor(user.pk, AuthMethod.PAGE))
             SocialAccount.objects.create(
                 user=user, provider=identity.provider, uid=identity.uid, extra_data=identity.extra_data
             )

@@ -132,7 +132,7 @@ class Site(NamedTuple):
             response = client.generic(method, path, _body(TABLE[name].body, self.ids), "application/json")
             transaction.set_rollback(True)
         if response.streaming:
-            # An export keeps its slot until its response has been read.
+            # An export keeps its place until its response has been read.
             b"".join(response.streaming_content)
         return response
 
