@@ -1,4 +1,4 @@
-"""The rows of bench/results.md, by subject: keys for `bench.harness.results.record`, titles and targets."""
+"""The rows of bench/results.csv, by subject: keys for `bench.harness.results.record`, titles and targets."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The design of a QR code: its size, colours, shapes, format and logo, and which colours readers can tell apart.
 
 Readers look at grey values, so two colours of equal brightness are one colour to them. `make bench-qr-colors` tries
-thousands of pairs with a real reader; bench/results.md, "QR codes", has the bounds that follow from it. Logos from
+thousands of pairs with a real reader; bench/results.csv, "QR codes", has the bounds that follow from it. Logos from
 callers are untrusted until they are decoded and re-encoded.
 """
 

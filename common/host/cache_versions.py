@@ -13,7 +13,7 @@ link, without which the host does not follow it during an outage (`common.host.s
 only: a transaction without effect leaves the link as it was.
 
 Trades clarity for speed: the fast lane compares the mapped words itself, without an object or a lock, on each
-redirect. bench/results.md, "Redirects" and "Changes and outages", has the measurements.
+redirect. bench/results.csv, "Redirects" and "Changes and outages", has the measurements.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The Django view sends the same bytes and writes the same records: `redirects.views`, `_answer`.
 
-``Answer`` trades clarity for speed: a plain tuple instead of a class. bench/results.md, "Redirects", has the
+``Answer`` trades clarity for speed: a plain tuple instead of a class. bench/results.csv, "Redirects", has the
 resulting rate.
 """
 

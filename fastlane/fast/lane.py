@@ -4,7 +4,7 @@ It shares the checks and the routing of the Django view. The view handles everyt
 cards, other refusals than those of a visitor's country, device or network, and requests that are not simple.
 
 ``FastLane.answer`` trades clarity for speed: one long method instead of calls, and positional arguments where it does
-call. bench/results.md, "Redirects", has the resulting rate.
+call. bench/results.csv, "Redirects", has the resulting rate.
 """
 
 from __future__ import annotations

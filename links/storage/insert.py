@@ -1,7 +1,7 @@
 """Inserts links with their codes: one with a single statement, many with COPY.
 
 A creation is one statement, so that it is one round trip and one commit. That trades clarity for speed: the statement
-also checks the URLs, and most links take a shorter variant of it. bench/results.md, "Links", has the resulting rate.
+also checks the URLs, and most links take a shorter variant of it. bench/results.csv, "Links", has the resulting rate.
 
 The number of statements that insert many links does not grow with their number.
 """

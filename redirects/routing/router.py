@@ -3,7 +3,7 @@
 The split divides visitors without a cookie and without storing anything.
 
 ``Router.route`` trades clarity for speed: inlined code instead of calls, over tuples that `_activate` has prepared.
-bench/results.md, "Redirects", has the rate of links with rules.
+bench/results.csv, "Redirects", has the rate of links with rules.
 """
 
 from __future__ import annotations
