@@ -62,7 +62,10 @@ def refusing_taken_values() -> Iterator[None]:
     try:
         yield
     except IntegrityError as error:
-        raise refusal_by_index(error) or error from None
+        refusal = refusal_by_index(error)
+        if refusal is None:
+            raise
+        raise refusal from None
 
 
 def refusal_by_index(error: IntegrityError) -> ValueTaken | None:
