@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any, cast
 from uuid import UUID
 
@@ -169,11 +168,6 @@ class _InWorkspace(ApiViewSet):
     # The caller in the workspace of the path.
     membership: Member
 
-    @cached_property
-    def fields(self) -> dict[str, Any]:
-        """The validated body. Raises InvalidFields."""
-        return self.read_body()
-
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Require the role of the action in the workspace of the path. As in other views, validate the body first."""
         super().initial(request, *args, **kwargs)
@@ -181,7 +175,7 @@ class _InWorkspace(ApiViewSet):
         if access is None or access.role is None:
             return
         if self.action in self.bodies:
-            _ = self.fields
+            self.read_body()
         membership = selectors.find_membership(account_of(request), kwargs["id"])
         if membership is not None and not _is_reachable(request, membership):
             membership = None
@@ -217,7 +211,7 @@ class WorkspaceViewSet(_InWorkspace):
     @idempotent
     @returns(201, "Workspace created successfully.", workspace=workspace_object)
     def create(self, request: Request) -> dict[str, Any]:
-        member = workspaces.create_workspace(creator=account_of(request), **self.fields)
+        member = workspaces.create_workspace(creator=account_of(request), **self.read_body())
         return {"workspace": workspace_object(member)}
 
     @returns(200, workspace=read_workspace_object)
@@ -226,8 +220,8 @@ class WorkspaceViewSet(_InWorkspace):
 
     @returns(200, "Workspace updated successfully.", workspace=workspace_object)
     def partial_update(self, request: Request, id: str) -> dict[str, Any]:
-        if self.fields:
-            workspaces.rename_workspace(workspace=self.membership.workspace, **self.fields)
+        if fields := self.read_body():
+            workspaces.rename_workspace(workspace=self.membership.workspace, **fields)
         return {"workspace": workspace_object(self.membership)}
 
     @returns(200, "Workspace deleted successfully.")
@@ -257,7 +251,7 @@ class MemberViewSet(_InWorkspace):
             workspace=self.membership.workspace,
             actor=account_of(request),
             member_id=memberId,
-            role=Role(self.fields["role"]) if self.fields else None,
+            role=Role(fields["role"]) if (fields := self.read_body()) else None,
         )
         return {"member": member_object(member)}
 
@@ -282,11 +276,12 @@ class InvitationViewSet(_InWorkspace):
     @returns(201, "Invitation created successfully.", invitation=new_invitation)
     def create(self, request: Request, id: str) -> dict[str, Any]:
         """Takes no Idempotency-Key: a stored response would contain the token for a day."""
+        fields = self.read_body()
         invitation, token = invitations.invite(
             workspace=self.membership.workspace,
             inviter=account_of(request),
-            role=Role(self.fields["role"]),
-            email=self.fields.get("email", ""),
+            role=Role(fields["role"]),
+            email=fields.get("email", ""),
         )
         return {"invitation": {**invitation_object(invitation), "token": token}}
 
