@@ -52,10 +52,7 @@ def test_a_link_is_created_changed_and_shown_with_it(api: APIClient, make_link: 
     assert whole(api, link)["externalId"] is None
 
 
-@pytest.mark.parametrize(
-    ("value", "code"),
-    [("", "blank"), ("x" * 101, "max_length"), (7, "invalid"), ("a\0b", "null_characters_not_allowed")],
-)
+@pytest.mark.parametrize(("value", "code"), [("", "blank"), ("x" * 101, "max_length"), (7, "invalid")])
 def test_another_value_is_400(value: Any, code: str, api: APIClient, make_link: MakeLink) -> None:
     link = make_link()
     for response in (
@@ -128,8 +125,8 @@ def test_the_filter_finds_one_link_in_the_same_queries(
     assert found(api, "1", tags="sale", search="link", sortBy="title") == (["link 1"], 1)
     assert found(api, "2", isActive="true") == ([], 0)
     assert found(api, "2", page=2) == ([], 1)
-    # The request and its limits take four; the id, the matches and their rows one each.
-    with django_assert_num_queries(7):
+    # The caller, the id, the matches and their rows.
+    with django_assert_num_queries(4):
         found(api, "1")
 
 

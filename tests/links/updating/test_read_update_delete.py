@@ -22,7 +22,8 @@ from tests.links.updating.single import link as link
 MakeLink = Callable[..., dict[str, Any]]
 WHOLE_KEYS = {
     "_id", "originalUrl", "shortCode", "shortUrl", "customCode", "title", "description", "tags", "clickCount",
-    "isActive", "expiresAt", "hasPassword", "domainId", "utm", "restrictions", "redirectType", "creator", "createdAt",
+    "isActive", "expiresAt", "hasPassword", "domainId", "externalId", "utm", "restrictions", "redirectType", "creator",
+    "createdAt",
     "updatedAt",
 }  # fmt: skip
 
@@ -35,6 +36,7 @@ def test_a_link_in_full(api: APIClient, link: dict[str, Any], alice: NewAccount)
         **FULL,
         **DEFAULTS,
         "_id": link["_id"],
+        "externalId": None,
         "originalUrl": URL,
         "shortCode": link["shortCode"],
         "shortUrl": "http://sho.rt/spring",
