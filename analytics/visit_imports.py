@@ -22,8 +22,7 @@ from common.errors import FieldError, InvalidFields
 from domains.models import Domain
 from domains.selectors import verified_domains
 from links.code_claims import CodeKey, links_of
-from links.codes import is_inherited_code
-from links.short_urls import short_url
+from links.codes import is_inherited_code, short_url
 from links.transfer.import_files import Unreadable, raw_rows
 from links.transfer.import_layouts import Row, first_value, host_and_code, iso_time
 

@@ -1,4 +1,4 @@
-"""The rows of bench/results.md, by subject: keys for `bench.harness.results.record`, titles and targets."""
+"""The rows of bench/results.csv, by subject: keys for `bench.harness.results.record`, titles and targets."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ SUBJECTS: dict[str, dict[str, str]] = {
         "clicks-two-drainers": "Two drainers on links of one owner, as a multiple of one",
         "clicks-reports": "Overview of a link with 10,000,000 clicks in a year",
         "clicks-cpu": "Processor time of all processes per counted click, at 2,000 redirects/s",
-        "clicks-bytes": "Bytes of the database and its log per click: one link, 2,000 links, as many links as clicks",
+        "clicks-bytes": "Bytes of database and log per click: one link, 2,000 links, as many links as clicks",
         "clicks-visible": "Time until a click is in `clickCount` and all three reports",
     },
     "Dashboard": {

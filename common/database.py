@@ -1,7 +1,11 @@
-"""Persistent database connections: recovery after a server restart, retries after deadlocks, and faster statements."""
+"""Persistent database connections: recovery after a server restart, retries after deadlocks, and faster statements.
+
+Also what statements share: arrays as parameters, and changes of tables in use.
+"""
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -193,3 +197,51 @@ def seconds_ahead() -> float:
     if before <= database <= after:
         return 0.0
     return before - database if database < before else after - database
+
+
+def integer_array(numbers: Iterable[int]) -> str:
+    """For a parameter that is cast to an array of integers."""
+    return "{" + ",".join(map(str, numbers)) + "}"
+
+
+def text_array(values: Iterable[str | None]) -> str:
+    """For a parameter that is cast to an array. None becomes null."""
+    return "{" + ",".join("NULL" if value is None else _quoted(value) for value in values) + "}"
+
+
+def bytea_array(contents: Iterable[bytes]) -> str:
+    """For a parameter that is cast to bytea[]."""
+    return "{" + ",".join([f'"\\\\x{content.hex()}"' for content in contents]) + "}"
+
+
+def _quoted(value: str) -> str:
+    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+log = logging.getLogger(__name__)
+
+LOCK_MILLISECONDS = 200
+LOCK_ATTEMPTS = 5
+LOCK_PAUSE_SECONDS = 1.0
+_LOCK_NOT_AVAILABLE = "55P03"
+
+
+def change_tables(change: Callable[[], None]) -> None:
+    """Runs ``change`` in a separate transaction with a short lock timeout, and retries after a pause.
+
+    So inserts continue while another session, such as pg_dump, holds a lock for hours. Raises OperationalError after
+    the last attempt; housekeeping retries in its next run.
+    """
+    for attempt in range(LOCK_ATTEMPTS):
+        try:
+            with transaction.atomic():
+                with connection.cursor() as cursor:
+                    cursor.execute(f"SET LOCAL lock_timeout = {LOCK_MILLISECONDS}")
+                change()
+            return
+        except OperationalError as error:
+            is_locked = getattr(error.__cause__, "sqlstate", None) == _LOCK_NOT_AVAILABLE
+            if not is_locked or attempt == LOCK_ATTEMPTS - 1:
+                raise
+            log.info("A table is locked; retrying its change in %.0f s.", LOCK_PAUSE_SECONDS)
+        time.sleep(LOCK_PAUSE_SECONDS)

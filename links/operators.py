@@ -12,7 +12,7 @@ from django.db.models import BooleanField, Case, Func, QuerySet, TextField, When
 from django.db.models.expressions import RawSQL
 
 from accounts.models import Workspace
-from bans.selectors import Affected
+from bans.services import Affected
 from common.host import cache_versions
 from common.ids import parse_public_id
 from domains.models import DomainStatus

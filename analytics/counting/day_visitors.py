@@ -18,8 +18,7 @@ from typing import Any
 
 from django.db import connection
 
-from common.array_text import bytea_array, integer_array
-from common.database import prepared_cursor
+from common.database import bytea_array, integer_array, prepared_cursor
 
 EPOCH = date(1970, 1, 1)
 KEPT_DAYS = 2

@@ -23,8 +23,7 @@ from django.db.backends.utils import CursorWrapper
 from analytics.counting.closed_days import add_late_months
 from analytics.counting.day_visitors import EPOCH, date_of
 from analytics.dimensions import BEFORE_NUMBER, BETWEEN_COUNTS
-from common.array_text import integer_array, text_array
-from common.database import copy_rows, prepared_cursor
+from common.database import copy_rows, integer_array, prepared_cursor, text_array
 
 SLOTS = 8
 # Marks the clicks that another service counted. No drainer uses it; see `analytics.counting.imported_days`.

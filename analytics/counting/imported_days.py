@@ -15,7 +15,7 @@ from analytics.counting.closed_days import add_late_months, closed_day
 from analytics.counting.day_visitors import EPOCH
 from analytics.counting.days import IMPORTED
 from analytics.dimensions import BEFORE_NUMBER, BETWEEN_COUNTS, OF_UNKNOWN_CLICKS, WITH_UNKNOWN
-from links.click_counters import existing_links
+from links.clicks import existing_links
 from links.storage.insert import raise_imported_clicks
 
 LOCK = 5_823_144

@@ -17,7 +17,7 @@ from analytics.counting.batch import OLDEST_DAYS
 from analytics.counting.closed_days import confirmed_date, wait_for_closing_days
 from analytics.counting.day_visitors import EPOCH
 from analytics.models import WEEK_MINUTES, Dimension
-from common.ddl import change_tables
+from common.database import change_tables
 
 MONTHS_AHEAD = 2
 FIRST_MONTH = date(2020, 1, 1)

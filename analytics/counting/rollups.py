@@ -23,7 +23,7 @@ from analytics.counting.enrichment import DAY_MICROSECONDS, Facts
 from analytics.counting.raw_clicks import ClickTexts, copy_clicks
 from analytics.dimensions import NOT_COUNTED, REFUSED_PREFIX, UNKNOWN, UNKNOWN_BRANCH
 from analytics.models import Dimension, Kind
-from links.click_counters import add_clicks, existing_links
+from links.clicks import add_clicks, existing_links
 
 _ROWS = ("analytics_rawclick", "analytics_visitorblock")
 _SUMS = ("analytics_daytotal", "analytics_busydaycount", "analytics_lifecount", "analytics_monthcount")

@@ -4,7 +4,7 @@ A frame is the length of the payload (16 bits), its complement, the CRC32C of th
 complement distinguishes a damaged length from a record that its writer left incomplete when it was killed.
 
 ``encode_fields`` and ``fields_of`` trade clarity for speed: positional arguments, and no loop over the text fields.
-bench/results.md, "Clicks and reports", has the time to record a click and the rate at which clicks are counted.
+bench/results.csv, "Clicks and reports", has the time to record a click and the rate at which clicks are counted.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Parses a User-Agent header: form factor, browser, operating system, and whether a crawler sent it.
 
 The header is untrusted input: it is cut to 512 characters, and matched only by a linear-time engine (ua-parser's, in
-Rust) or by patterns without nested repetition. The rules are built at import, so that a server that loads the
-application before it forks shares them.
+Rust) or by patterns without nested repetition. A server that forks its workers calls `build_rules` before, so that
+they share the rules.
 """
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Literal, cast
 
 from crawleruseragents import CRAWLER_USER_AGENTS_DATA
@@ -203,16 +203,30 @@ def _matches(pattern: str, client: str) -> bool:
     return re.search(pattern, client) is not None
 
 
-_RULES = Resolver(load_lazy_builtins())
-_FORM_FACTOR_RULES = _resolver(*(UserAgentMatcher(pattern, name) for name, pattern in _FORM_FACTORS))
-_LISTED_CRAWLERS = (
-    entry["pattern"]
-    for entry in CRAWLER_USER_AGENTS_DATA
-    if not any(_matches(entry["pattern"], client) for client in (*TOOLS, *_NOT_CRAWLERS))
-)
-_CRAWLER_RULES = _resolver(
-    *(UserAgentMatcher(pattern, "crawler") for pattern in (*_CRAWLERS, *_LISTED_CRAWLERS))
-)
+@cache
+def _rules() -> Resolver:
+    return Resolver(load_lazy_builtins())
+
+
+@cache
+def _form_factor_rules() -> Resolver:
+    return _resolver(*(UserAgentMatcher(pattern, name) for name, pattern in _FORM_FACTORS))
+
+
+@cache
+def _crawler_rules() -> Resolver:
+    listed = (
+        entry["pattern"]
+        for entry in CRAWLER_USER_AGENTS_DATA
+        if not any(_matches(entry["pattern"], client) for client in (*TOOLS, *_NOT_CRAWLERS))
+    )
+    return _resolver(*(UserAgentMatcher(pattern, "crawler") for pattern in (*_CRAWLERS, *listed)))
+
+
+def build_rules() -> None:
+    """Build all rules, which takes half a second. Otherwise, the first call that needs some of them does it."""
+    for build in (_rules, _form_factor_rules, _crawler_rules):
+        build()
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +252,7 @@ def is_crawler(user_agent: str) -> bool:
 @lru_cache(maxsize=8192)
 def _parse(agent: str) -> Agent:
     lowered = agent.lower()
-    result = _RULES(agent, Domain.USER_AGENT | Domain.OS)
+    result = _rules()(agent, Domain.USER_AGENT | Domain.OS)
     family = result.os.family if result.os else ""
     operating_system = OPERATING_SYSTEMS.get(family) or _first(OPERATING_SYSTEM_TOKENS, lowered) or UNKNOWN
     form_factor = _form_factor(lowered, operating_system)
@@ -253,15 +267,15 @@ def _parse(agent: str) -> Agent:
 @lru_cache(maxsize=8192)
 def _is_crawler(agent: str) -> bool:
     without_model = _ANDROID_MODEL.sub(r"\1", agent, count=1)
-    if not agent or _CRAWLER_RULES(without_model, Domain.USER_AGENT).user_agent:
+    if not agent or _crawler_rules()(without_model, Domain.USER_AGENT).user_agent:
         return True
-    device = _RULES(without_model, Domain.DEVICE).device
+    device = _rules()(without_model, Domain.DEVICE).device
     looks_automatic = _CONTACT.search(agent) or (device and device.family == "Spider")
     return bool(looks_automatic) and not any(tool in agent for tool in TOOLS)
 
 
 def _form_factor(lowered: str, operating_system: str) -> FormFactor:
-    if match := _FORM_FACTOR_RULES(lowered, Domain.USER_AGENT).user_agent:
+    if match := _form_factor_rules()(lowered, Domain.USER_AGENT).user_agent:
         return cast(FormFactor, match.family)
     return "mobile" if operating_system in {"Android", "iOS"} else "desktop"
 

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand
 from django.db import Error, connection
 
 from accounts.api_requests.idempotency import delete_expired_responses
-from accounts.history.recording import delete_old_changes, trim_large_histories
+from accounts.history import delete_old_changes, trim_large_histories
 from accounts.sessions.lifecycle import delete_expired_api_sessions
 from accounts.sessions.store import delete_expired_sessions
 from analytics.counting.closed_days import close_days, report_date

@@ -1,4 +1,4 @@
-"""Records changes in their own transaction.
+"""The history of changes: records each one in its own transaction, and lists them, newest first, in pages.
 
 A trigger records the changes of links, domains and accounts, so that no writer can forget them. The table
 ``accounts_historyname`` says under which names; migrations insert its rows. The trigger takes the author from the
@@ -7,15 +7,23 @@ setting ``history.author``, which lasts until the end of the transaction. Withou
 
 from __future__ import annotations
 
+import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 from uuid import UUID
 
 import orjson
+from django.conf import settings
 from django.db import connection, transaction
+from django.db.models import QuerySet
 
-from common.http.current_request import Actor, actor, request_id
+from accounts.models import Change, User, Workspace
+from common.errors import FieldError, InvalidFields, NotFound
+from common.http.current_request import Actor, AuthMethod, actor, request_id
+from common.ids import parse_public_id
+from common.secrets import seal, unseal
 
 # A part of statements that are a whole transaction. A trigger that runs after the statement sees the setting.
 NAME_AUTHOR = "set_config('history.author', %(author)s, true)"
@@ -160,3 +168,94 @@ def delete_old_changes(days: int) -> int:
             if cursor.rowcount < _BATCH:
                 break
     return deleted
+
+
+_SEALING = "history-cursor"
+# A nonce, the position and its tag, in base64.
+_CURSOR = re.compile(r"[\w-]{48}", re.ASCII)
+BAD_CURSOR = FieldError("cursor", "invalid", "Must be the nextCursor of a page of this history.")
+
+
+class ChangePage(NamedTuple):
+    changes: list[Change]
+    next_cursor: str | None
+
+
+def list_changes(
+    owner: Workspace,
+    *,
+    limit: int,
+    cursor: str | None = None,
+    object_id: UUID | None = None,
+    actor_id: UUID | None = None,
+    action: str | None = None,
+    kind: str | None = None,
+) -> ChangePage:
+    """A page of the changes of the owner's objects. Each filter narrows it. Raises InvalidFields for a bad cursor.
+
+    ``kind``: the part of the action that names the kind of object.
+    """
+    changes = _changes(owner.pk)
+    if cursor is not None:
+        changes = changes.filter(pk__lt=_position(cursor, owner))
+    if object_id is not None:
+        changes = changes.filter(object_id=object_id)
+    if actor_id is not None:
+        # Compares with one account, so that PostgreSQL uses the index on actors. Operators are never shown as actors.
+        account = User.objects.filter(public_id=actor_id).values("pk")[:1]
+        changes = changes.filter(actor_id=account).exclude(via=AuthMethod.OPERATOR)
+    if action is not None:
+        changes = changes.filter(action=action)
+    if kind is not None:
+        changes = changes.filter(action__startswith=f"{kind}.")
+    rows = list(changes.order_by("-pk")[: limit + 1])
+    page = rows[:limit]
+    return ChangePage(page, _cursor(page[-1], owner) if len(rows) > limit else None)
+
+
+def get_change(owner: Workspace, object_id: UUID, change_id: str) -> Change:
+    """Raises NotFound for an unknown change, and for one of another object or owner."""
+    identifier = parse_public_id(change_id)
+    change = None
+    if identifier is not None:
+        change = _changes(owner.pk).filter(object_id=object_id, public_id=identifier).first()
+    if change is None:
+        raise NotFound("Change not found.")
+    return change
+
+
+def last_change(owner_id: int, object_id: UUID) -> Change | None:
+    return _changes(owner_id).filter(object_id=object_id).order_by("-pk").first()
+
+
+def visible_actor(change: Change) -> User | None:
+    """The account to show. None for the service, a deleted account, or an operator, whom owners do not learn."""
+    return None if change.via == AuthMethod.OPERATOR else change.actor
+
+
+def _changes(owner_id: int) -> QuerySet[Change]:
+    return Change.objects.filter(owner=owner_id).select_related("actor")
+
+
+def _cursor(change: Change, owner: Workspace) -> str:
+    position = change.pk.to_bytes(8)
+    sealed = seal(position, purpose=_SEALING, context=_context(owner), secret=settings.SECRET_KEY)
+    return urlsafe_b64encode(sealed).decode().rstrip("=")
+
+
+def _position(cursor: str, owner: Workspace) -> int:
+    position = None
+    if _CURSOR.fullmatch(cursor):
+        position = unseal(
+            urlsafe_b64decode(cursor),
+            purpose=_SEALING,
+            context=_context(owner),
+            secrets=[settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS],
+        )
+    if position is None:
+        raise InvalidFields([BAD_CURSOR])
+    return int.from_bytes(position)
+
+
+def _context(owner: Workspace) -> bytes:
+    return str(owner.pk).encode()

@@ -13,7 +13,7 @@ from django.dispatch import Signal
 
 from accounts.callers import require_role
 from accounts.caps import limits_owner, lock_account, lock_count
-from accounts.history.recording import authored_transaction, name_author, record_change
+from accounts.history import authored_transaction, name_author, record_change
 from accounts.models import Invitation, Member, User, Workspace
 from accounts.rights import Plan, Role
 from common.database import in_one_transaction
@@ -87,7 +87,8 @@ def withdraw_invitations(
 
 # From the sequence of the accounts, so that a team's workspace never has the number of an account.
 _NEXT_NUMBER = "SELECT nextval(pg_get_serial_sequence('accounts_user', 'id'))"
-# Foreign keys refuse it if the workspace owns a link, a domain or a QR code.
+# Foreign keys refuse it if the workspace owns a link, a domain or a QR code. The ORM would look for, and delete, these
+# first.
 _DELETE = "DELETE FROM accounts_workspace WHERE id = %s"
 
 

@@ -15,13 +15,12 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from accounts.caps import lock_count
-from accounts.history.recording import authored_transaction, record_change
+from accounts.history import authored_transaction, record_change
 from accounts.mails import is_plain, send_mail, spend_mail
-from accounts.models import Invitation, Member, User, Workspace
-from accounts.models.workspaces import INVITATION_DAYS
+from accounts.models import INVITATION_DAYS, Invitation, Member, User, Workspace
 from accounts.rights import Role
-from accounts.workspaces.selectors import pending_invitations
-from accounts.workspaces.services import (
+from accounts.selectors import pending_invitations
+from accounts.workspaces import (
     PersonalWorkspace,
     require_free_membership,
     require_free_ownership,
