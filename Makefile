@@ -77,9 +77,8 @@ front: $(VENV)/.npm $(VENV)/.run ## Write what the dashboard derives: the fields
 freeze: $(VENV)/.dev ## Before a release: record its migrations, which never change from then on
 	@$(BIN)/python -m testing.releases
 
-docs: $(VENV)/.dev ## Generate docs/configuration.md and bench/results.md
+docs: $(VENV)/.dev ## Generate docs/configuration.md
 	$(BIN)/python -m shortener_project.configuration.page
-	$(BIN)/python -m bench.report
 
 ##@ Measure and prove
 bench: $(VENV)/.dev ## Run every benchmark, or one: make bench NAME=redirects ARGS="--rounds 1"
@@ -88,8 +87,8 @@ bench: $(VENV)/.dev ## Run every benchmark, or one: make bench NAME=redirects AR
 prove: $(VENV)/.dev ## Run a proof: make prove NAME=clicks; without NAME, list benchmarks and proofs
 	@$(BIN)/python -m bench $(if $(NAME),$(if $(filter fuzz-%,$(NAME)),$(NAME),prove-$(NAME)) $(ARGS),list)
 
-bench-report: $(VENV)/.dev ## Add this machine's new figures to bench/results.md
-	$(BIN)/python -m bench.report --new
+bench-report: $(VENV)/.dev ## Add this machine's new figures to bench/results.csv
+	$(BIN)/python -m bench.report
 
 # make bench-redirects, make prove-clicks, make fuzz-api and so on.
 bench-%: $(VENV)/.dev

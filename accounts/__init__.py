@@ -5,7 +5,7 @@ has the caller of each request, and `api_requests` the steps before its view: au
 safe retries. `rights` says what plans, roles and scopes allow, `caps` how much a workspace may hold, `admission` who
 is next to do costly work, and `history` records who changed what.
 
-`password_hashing` and `second_factor` check who logs in, and `sessions` keeps them logged in. Programs use an
-account's main key (`api_keys` has their format) or `scoped_keys`. `mails` sends mails, with limits, `identities` are
-those of the OpenID provider, and `age` puts the age of an account into words.
+`password_hashing` and `second_factor` check who logs in, and `sessions` keeps them logged in. Programs use `api_keys`.
+`workspaces` and `invitations` change who works together, `mails` sends mails, with limits, and `identities` are those
+of the OpenID provider. `representations` has accounts as JSON, and `serializers` the query of each history.
 """

@@ -14,10 +14,10 @@ from django.http import HttpRequest
 from django.utils.html import format_html_join
 
 from accounts import second_factor, services
+from accounts import workspaces as workspace_services
 from accounts.identities import disconnect_all
 from accounts.models import Member, User, Workspace
 from accounts.rights import Plan
-from accounts.workspaces import services as workspace_services
 from common.admin import OperatorAdmin
 from common.ids import parse_public_id
 

@@ -20,7 +20,7 @@ PER_PROCESS = 3
 LEASE_SECONDS = 120
 _RETRY_SECONDS = 2
 
-PROCESS_SLOTS = BoundedSemaphore(PER_PROCESS)
+PROCESS_PLACES = BoundedSemaphore(PER_PROCESS)
 
 
 class TooManyAtOnce(TooManyAttempts):
@@ -38,7 +38,7 @@ TOO_MANY_CALLS = TooManyAtOnce(PER_ACCOUNT)
 @contextmanager
 def costly_call(user: User) -> Iterator[None]:
     """Raises TooManyAtOnce without waiting. Enter it outside any transaction."""
-    if not PROCESS_SLOTS.acquire(blocking=False):
+    if not PROCESS_PLACES.acquire(blocking=False):
         raise TooManyAtOnce(PER_PROCESS)
     try:
         lease = acquire_lease(f"costly calls of {user.pk}", limit=PER_ACCOUNT, seconds=LEASE_SECONDS)
@@ -51,7 +51,7 @@ def costly_call(user: User) -> Iterator[None]:
             with suppress(Error):
                 release_lease(lease)
     finally:
-        PROCESS_SLOTS.release()
+        PROCESS_PLACES.release()
 
 
 # The callers that were admitted last. A queue is short, so only the last few matter.

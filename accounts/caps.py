@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.conf import settings
 from django.db import connection
 
-from accounts.models import Workspace
+from accounts.models import StorageLimit, User, Workspace
 from accounts.rights import Plan
 from common.errors import Forbidden
 
@@ -21,7 +19,6 @@ SELECT FROM accounts_workspace WHERE id = ANY(ARRAY(
 """
 _SHARING = "SELECT unnest(accounts_sharing(accounts_limits_owner(%s)))"
 _LIMITS_OWNER = "SELECT accounts_limits_owner(%s)"
-_LOCK_ACCOUNT = "SELECT FROM accounts_user WHERE id = %s FOR NO KEY UPDATE"
 
 
 class CapReached(Forbidden):
@@ -76,18 +73,12 @@ def lock_account(primary_key: int) -> None:
 
     A transaction that also locks a workspace locks the workspace first.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(_LOCK_ACCOUNT, [primary_key])
+    User.objects.select_for_update(no_key=True).filter(pk=primary_key).values_list("pk").first()
 
 
 MEGABYTE = 1_000_000
 
 _STORED = "SELECT accounts_stored_bytes(ARRAY[%s]::bigint[])"
-_DELETE_LIMITS = "DELETE FROM accounts_storagelimit WHERE plan <> ALL (%(plans)s)"
-_WRITE_LIMITS = """
-INSERT INTO accounts_storagelimit AS l (plan, bytes) SELECT * FROM unnest(%(plans)s::text[], %(limits)s::bigint[])
-ON CONFLICT (plan) DO UPDATE SET bytes = EXCLUDED.bytes WHERE l.bytes <> EXCLUDED.bytes
-"""
 
 
 def stored_bytes(workspace: Workspace) -> int:
@@ -105,7 +96,10 @@ def storage_limit(plan: str) -> int:
 def write_storage_limits() -> None:
     """Tell the triggers the limits of the settings."""
     limits = {plan: limit for plan in settings.STORAGE_LIMITS if (limit := storage_limit(plan))}
-    values: dict[str, Any] = {"plans": list(limits), "limits": list(limits.values())}
-    with connection.cursor() as cursor:
-        cursor.execute(_DELETE_LIMITS, values)
-        cursor.execute(_WRITE_LIMITS, values)
+    StorageLimit.objects.exclude(plan__in=limits).delete()
+    StorageLimit.objects.bulk_create(
+        [StorageLimit(plan=plan, bytes=limit) for plan, limit in limits.items()],
+        update_conflicts=True,
+        unique_fields=["plan"],
+        update_fields=["bytes"],
+    )

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from accounts.caps import lock_account
-from accounts.history.recording import authored_transaction
+from accounts.history import authored_transaction
 from accounts.mails import send_mail
 from accounts.models import EndReason, Session, User
 from accounts.sessions.lifecycle import end, end_other_sessions

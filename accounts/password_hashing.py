@@ -15,7 +15,7 @@ from limits.rates import spend_request
 
 # Per process. Bounds the memory, and leaves CPU time for the other threads.
 AT_ONCE = 2
-_slots = BoundedSemaphore(AT_ONCE)
+_places = BoundedSemaphore(AT_ONCE)
 
 
 class Argon2(Argon2PasswordHasher):
@@ -30,11 +30,11 @@ class Argon2(Argon2PasswordHasher):
     parallelism = 1
 
     def encode(self, password: str, salt: str) -> str:
-        with _slots:
+        with _places:
             return super().encode(password, salt)
 
     def verify(self, password: str, encoded: str) -> bool:
-        with _slots:
+        with _places:
             return super().verify(password, encoded)
 
 

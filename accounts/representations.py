@@ -1,15 +1,22 @@
-"""The JSON objects of accounts, their sessions, and workspaces as their members see them."""
+"""The JSON objects of accounts, their sessions, workspaces as their members see them, and changes."""
 
 from __future__ import annotations
 
+from datetime import datetime
+from typing import Any
+
 from django.conf import settings
+from rest_framework.fields import ChoiceField, DictField
 
 from accounts.caps import storage_limit, stored_bytes
-from accounts.models import Session, User
+from accounts.history import ChangePage, visible_actor
+from accounts.models import Change, Session, User
 from accounts.rights import Plan, Role, allows_custom_domains, links_per_month, requests_per_minute
 from accounts.second_factor import has_second_factor
-from accounts.workspaces.selectors import memberships_of
+from accounts.selectors import memberships_of
+from common.http.current_request import AuthMethod
 from common.openapi.responses import (
+    Field,
     Representation,
     choice,
     flag,
@@ -156,3 +163,83 @@ session_object = Representation(
     text("userAgent", "user_agent", "Mozilla/5.0 (X11; Linux x86_64)", "Of the login. May be empty."),
     flag("isCurrent", None, True, "Whether this request's token belongs to the session."),
 )
+
+
+_DAYS_PER_MONTH = 30
+_DAYS_PER_YEAR = 365
+
+
+def account_age(created_at: datetime, now: datetime) -> str:
+    """Return the age in its largest whole unit: ``today``, ``1 day``, ``12 days``, ``3 months``, ``2 years``."""
+    days = (now - created_at).days
+    if days < 1:
+        return "today"
+    if days < _DAYS_PER_MONTH:
+        return _count(days, "day")
+    if days < _DAYS_PER_YEAR:
+        return _count(days // _DAYS_PER_MONTH, "month")
+    return _count(days // _DAYS_PER_YEAR, "year")
+
+
+def _count(number: int, unit: str) -> str:
+    return f"{number} {unit}" if number == 1 else f"{number} {unit}s"
+
+
+ACTOR = Representation(
+    "Actor",
+    public_id("019a9e3b-11c0-7a52-8f4d-7b2c9d3e5f60"),
+    text("firstName", "first_name", "Ada"),
+    text("lastName", "last_name", "Lovelace"),
+    text("email", "email", "ada@example.com"),
+)
+
+
+def _actor_of(change: Change) -> dict[str, Any] | None:
+    actor = visible_actor(change)
+    return None if actor is None else ACTOR(actor)
+
+
+CHANGE = Representation(
+    "Change",
+    public_id("5f1c9a52-e0d8-4b7f-9a6d-2c8b51e07f64"),
+    moment("changedAt", "changed_at", "2030-03-02T17:05:41.654321Z"),
+    text("action", "action", "link.updated", "The kind of object and of change."),
+    identifier("objectId", "object_id", "019a9e3c-5d2f-7c41-9b1e-2f6d0c8a4b75"),
+    Field("before", "before", DictField(help_text="The changed fields' former values."), {"title": "Sale"}),
+    Field("after", "after", DictField(help_text="The changed fields' new values."), {"title": "Spring sale"}),
+    ACTOR.nested(
+        "actor",
+        _actor_of,
+        allow_null=True,
+        help_text="Null for the service, an operator, a deleted account, and on a page before a login.",
+    ),
+    Field(
+        "via",
+        "via",
+        ChoiceField([method.value for method in AuthMethod], help_text="How the actor authenticated."),
+        "token",
+    ),
+    text(
+        "keyId",
+        "key_id",
+        None,
+        "The `_id` of the key with scopes that the actor used. Null for the account's own key, too.",
+        allow_null=True,
+    ),
+    text(
+        "requestId", "request_id", "019a9e3c-5d2f-7c41-9b1e-2f6d0c8a4b76", "The `X-Request-ID`. May be empty."
+    ),
+)
+_PAGE = Representation(
+    "HistoryPagination",
+    number("limit", None, 20, min_value=1),
+    text("nextCursor", None, None, "Null on the last page.", allow_null=True),
+)
+CHANGE_PAGE = (CHANGE.listed("changes"), _PAGE.nested("pagination"))
+
+
+def change_page(page: ChangePage, limit: int) -> dict[str, Any]:
+    return {
+        "changes": [CHANGE(change) for change in page.changes],
+        "pagination": {"limit": limit, "nextCursor": page.next_cursor},
+    }

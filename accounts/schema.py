@@ -1,4 +1,4 @@
-"""The OpenAPI description of the endpoints under /api/auth, and of the two credentials."""
+"""The OpenAPI description of accounts and their credentials, of workspaces, and of the history."""
 
 from __future__ import annotations
 
@@ -9,7 +9,18 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import extend_schema_serializer
 
 from accounts import admission
-from accounts.rights import Plan
+from accounts.history import BAD_CURSOR
+from accounts.invitations import (
+    MAX_MEMBERS,
+    MAX_PENDING,
+    AlreadyMember,
+    InvitationForAnother,
+    InvitationNotFound,
+    TooManyInvitations,
+    TooManyMembers,
+)
+from accounts.models import INVITATION_DAYS
+from accounts.rights import Plan, Role
 from accounts.second_factor import (
     FAILURES_ALLOWED,
     FAILURES_IN_A_ROW,
@@ -19,15 +30,31 @@ from accounts.second_factor import (
     UnreadableSecondFactor,
     WrongOtp,
 )
-from accounts.serializers import ChangePasswordSerializer, ProfileSerializer, RefreshSerializer
+from accounts.serializers import (
+    NO_ID,
+    ChangePasswordSerializer,
+    CreateWorkspaceSerializer,
+    InviteSerializer,
+    ProfileSerializer,
+    RefreshSerializer,
+    UpdateMemberSerializer,
+    UpdateWorkspaceSerializer,
+)
 from accounts.services import BadCredentials, BadToken, BrowserSession, PasswordLoginOff, WrongPassword
-from accounts.sessions.browser import CONFIRMED_FOR, ConfirmationRequired
-from accounts.sessions.lifecycle import MAX_SESSIONS
-from accounts.sessions.rotation import GRACE
-from common.errors import TooManyAttempts
+from accounts.sessions.lifecycle import CONFIRMED_FOR, GRACE, MAX_SESSIONS, ConfirmationRequired
+from accounts.workspaces import (
+    MAX_MEMBERSHIPS,
+    LastOwner,
+    PersonalWorkspace,
+    TooManyWorkspaces,
+    WorkspaceNotEmpty,
+)
+from common.errors import InvalidFields, RoleRequired, TooManyAttempts
+from common.http.current_request import AuthMethod
 from common.openapi.error_examples import invalid
 from common.openapi.operations import Operation, describe, name_choices
 from common.openapi.responses import text
+from common.rest.fields import DIRECTION_REFUSED
 
 name_choices("Plan", Plan.values)
 extend_schema_serializer(component_name="RefreshToken")(RefreshSerializer)
@@ -206,5 +233,168 @@ describe_sessions = describe(
         "All tokens of the session are invalid.",
         description="Takes an access token only. All workers and hosts reject the session's tokens before this"
         " response.",
+    ),
+)
+
+
+name_choices("Role", Role.values)
+for _name, _serializer in {
+    "CreateWorkspace": CreateWorkspaceSerializer,
+    "UpdateWorkspace": UpdateWorkspaceSerializer,
+    "UpdateMember": UpdateMemberSerializer,
+    "Invite": InviteSerializer,
+}.items():
+    extend_schema_serializer(component_name=_name)(_serializer)
+
+_ROLES = (
+    "A viewer reads; an editor also changes links and QR codes; an admin also changes domains and members;"
+    " an owner also changes owners and deletes the workspace."
+)
+_BLANK = invalid("name", "blank", "This field may not be blank.")
+_DIRECTION = invalid("name", "direction", DIRECTION_REFUSED)
+_OWNER_REQUIRED = RoleRequired(Role.OWNER)
+_TOO_MANY_WORKSPACES = TooManyWorkspaces(10)
+describe_workspaces = describe(
+    "Workspaces",
+    of="workspace",
+    list=Operation(
+        "listWorkspaces",
+        "List the workspaces of your account.",
+        "The personal workspace, and then the others from the oldest.",
+        description="A workspace owns links, domains, QR codes and quotas. Name it in header `X-Workspace` of other"
+        f" calls to act in it. {_ROLES}",
+    ),
+    create=Operation(
+        "createWorkspace",
+        "Create a workspace for a team.",
+        "The workspace. You are its owner.",
+        description="It gets the plan of your account. It shares the account's limits on stored data, domains and QR"
+        " codes, and on the free plan also those on requests and links per month."
+        " An account can create a limited number of workspaces in a day.",
+        examples=[{"name": "Marketing"}],
+        errors=[_BLANK, _DIRECTION, _TOO_MANY_WORKSPACES],
+    ),
+    retrieve=Operation(
+        "getWorkspace",
+        "Read a workspace.",
+        "The workspace.",
+        description="Its plan, limits and stored bytes, and your role.",
+    ),
+    partial_update=Operation(
+        "updateWorkspace",
+        "Rename a workspace.",
+        "The workspace.",
+        description="You can send back the whole object: all fields but the name are ignored.",
+        examples=[{"name": "Marketing"}],
+        errors=[_BLANK, _DIRECTION],
+    ),
+    destroy=Operation(
+        "deleteWorkspace",
+        "Delete an empty workspace.",
+        "The workspace is deleted.",
+        description="Move or delete its links and domains first.",
+        errors=[PersonalWorkspace(), WorkspaceNotEmpty()],
+    ),
+)
+
+describe_members = describe(
+    "Workspaces",
+    of="member",
+    list=Operation(
+        "listMembers",
+        "List the members of a workspace.",
+        "The members, in the order in which they joined.",
+        description=_ROLES,
+    ),
+    partial_update=Operation(
+        "updateMember",
+        "Change the role of a member.",
+        "The member.",
+        description=f"{_ROLES} Pending invitations of the member to a role that the member may no longer offer are"
+        " withdrawn.",
+        examples=[{"role": "editor"}],
+        errors=[
+            invalid("role", "invalid_choice", '"x" is not a valid choice.'),
+            _OWNER_REQUIRED,
+            _TOO_MANY_WORKSPACES,
+            LastOwner(),
+        ],
+    ),
+    destroy=Operation(
+        "removeMember",
+        "Remove a member, or leave.",
+        "The account is no longer a member.",
+        description="Admins remove others; every member can leave. The member's links stay.",
+        errors=[RoleRequired(Role.ADMIN), _OWNER_REQUIRED, LastOwner()],
+    ),
+)
+
+describe_invitations = describe(
+    "Workspaces",
+    of="invitation",
+    list=Operation(
+        "listInvitations",
+        "List the pending invitations of a workspace.",
+        "The invitations, newest first, without their tokens.",
+        description="Invitations that are neither accepted nor expired.",
+    ),
+    create=Operation(
+        "createInvitation",
+        "Create an invitation to a workspace.",
+        "The invitation with its token.",
+        description=f"The token works once and for {INVITATION_DAYS} days. A workspace has at most {MAX_PENDING}"
+        f" pending invitations and {MAX_MEMBERS} members, and an account is a member of at most {MAX_MEMBERSHIPS}"
+        " workspaces.",
+        examples=[{"role": "editor", "email": "grace@example.com"}],
+        errors=[
+            invalid("role", "invalid_choice", '"x" is not a valid choice.'),
+            invalid("email"),
+            _OWNER_REQUIRED,
+            TooManyInvitations(),
+            PersonalWorkspace(),
+        ],
+    ),
+    destroy=Operation(
+        "deleteInvitation",
+        "Withdraw an invitation.",
+        "Its token no longer works.",
+        description="The token of a withdrawn invitation is refused like an unknown one.",
+    ),
+)
+
+describe_acceptance = describe(
+    "Workspaces",
+    create=Operation(
+        "acceptInvitation",
+        "Join a workspace.",
+        "The workspace.",
+        description="Takes an access token only. The invitation works once, and not while the account of its inviter"
+        " is disabled.",
+        errors=[
+            InvitationNotFound(),
+            InvitationForAnother(),
+            TooManyMembers(),
+            _TOO_MANY_WORKSPACES,
+            AlreadyMember(),
+        ],
+    ),
+)
+
+
+name_choices("Via", [method.value for method in AuthMethod])
+
+describe_audit = describe(
+    "History",
+    list=Operation(
+        "listChanges",
+        "List the changes of all objects of the workspace, newest first.",
+        "One page; more pages follow as long as `nextCursor` is not null.",
+        description="Changes of links, domains, keys, members, invitations, the workspace, sessions and the account:"
+        " who changed what, and when. The creation of a link is not recorded. Filters combine. Passwords appear"
+        " as `set` or `removed`, and addresses not at all. Changes older than the retention period are deleted.",
+        errors=[
+            InvalidFields([BAD_CURSOR]),
+            *(invalid(field, "id", NO_ID) for field in ("actor", "object")),
+        ],
     ),
 )

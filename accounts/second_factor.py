@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db import transaction
 
 from accounts.caps import lock_account
-from accounts.history.recording import record_change
+from accounts.history import record_change
 from accounts.mails import notify
 from accounts.models import PasskeyHandle, User
 from common import secrets

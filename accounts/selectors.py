@@ -1,9 +1,13 @@
-"""Reads of accounts."""
+"""Reads of accounts, workspaces and their members."""
 
 from __future__ import annotations
 
-from accounts.models import ApiKey, User
+from django.db.models import F, QuerySet
+from django.db.models.functions import Now
+
+from accounts.models import ApiKey, Invitation, Member, User, Workspace
 from common.database import read_first
+from common.ids import parse_public_id
 
 
 def user_of_email(email: str) -> User | None:
@@ -12,3 +16,29 @@ def user_of_email(email: str) -> User | None:
 
 def key_of(user: User) -> ApiKey | None:
     return read_first(ApiKey.objects.filter(user=user).first)
+
+
+def memberships_of(account: User) -> QuerySet[Member]:
+    """The workspaces of an account with its roles: the personal one first, then the oldest."""
+    members = Member.objects.filter(user=account).select_related("workspace__account")
+    return members.order_by(F("workspace__account_id").asc(nulls_last=True), "workspace_id")
+
+
+def find_membership(account: User, public_id: str) -> Member | None:
+    """The account's membership of the workspace with this id, or None without one."""
+    identifier = parse_public_id(public_id)
+    return (
+        None
+        if identifier is None
+        else memberships_of(account).filter(workspace__public_id=identifier).first()
+    )
+
+
+def members_of(workspace: Workspace) -> QuerySet[Member]:
+    """The members, in the order in which they joined."""
+    return Member.objects.filter(workspace=workspace).select_related("user").order_by("created_at", "user_id")
+
+
+def pending_invitations(workspace: Workspace) -> QuerySet[Invitation]:
+    """The invitations that neither were accepted nor have expired, the newest first."""
+    return Invitation.objects.filter(workspace=workspace, expires_at__gt=Now()).order_by("-id")

@@ -1,12 +1,18 @@
+"""The bodies and the queries of accounts, workspaces and the history."""
+
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 from rest_framework import serializers
 
-from accounts.representations import own_account
+from accounts.representations import member_object, own_account, read_workspace_object
+from accounts.rights import Role
 from accounts.second_factor import MAX_CHARACTERS
-from common.rest.fields import Text
+from common.ids import parse_public_id
+from common.rest.fields import Name, QueryInteger, Text
+from common.rest.pagination import DEFAULT_LIMIT, MAX_LIMIT
 
 
 class LoginSerializer(serializers.Serializer[Any]):
@@ -46,3 +52,69 @@ class ChangePasswordSerializer(serializers.Serializer[Any]):
         style={"input_type": "password"},
         help_text="At least 10 characters, not a common password, and not similar to the account's name or e-mail.",
     )
+
+
+class CreateWorkspaceSerializer(serializers.Serializer[Any]):
+    name = Name(max_length=100)
+
+
+class UpdateWorkspaceSerializer(serializers.Serializer[Any]):
+    """Clients may send back the whole object."""
+
+    returned = read_workspace_object.names
+
+    name = Name(max_length=100, required=False)
+
+
+class UpdateMemberSerializer(serializers.Serializer[Any]):
+    """Clients may send back the whole object."""
+
+    returned = member_object.names
+
+    role = serializers.ChoiceField(choices=Role.values, required=False)
+
+
+class _Email(serializers.EmailField):
+    """An address, put into lower case before validation: some letters are longer in lower case."""
+
+    def to_internal_value(self, data: Any) -> str:
+        return str(super().to_internal_value(data)).lower()
+
+
+class InviteSerializer(serializers.Serializer[Any]):
+    role = serializers.ChoiceField(choices=Role.values, default=Role.VIEWER.value)
+    email = _Email(
+        required=False,
+        allow_blank=True,
+        max_length=254,
+        help_text="Only the account with this address can accept the invitation. Without it, any account can.",
+    )
+
+
+NO_ID = "Must be an id."
+
+
+class _Id(Text):
+    default_error_messages = {"id": NO_ID}
+
+    def to_internal_value(self, data: Any) -> UUID:  # type: ignore[override] # the id, not its text
+        identifier = parse_public_id(super().to_internal_value(data))
+        if identifier is None:
+            self.fail("id")
+        return identifier
+
+
+class HistoryQuery(serializers.Serializer[Any]):
+    cursor = Text(required=False, help_text="The `nextCursor` of the previous page.")
+    limit = QueryInteger(
+        default=DEFAULT_LIMIT,
+        min_value=1,
+        max_value=MAX_LIMIT,
+        help_text="The maximum number of changes on a page.",
+    )
+
+
+class AuditQuery(HistoryQuery):
+    actor = _Id(source="actor_id", required=False, characters=36, help_text="The `_id` of an account.")
+    action = Text(required=False, characters=40, help_text="Such as `link.updated`.")
+    object = _Id(source="object_id", required=False, characters=36, help_text="The `_id` of an object.")

@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from accounts import api_keys
 from accounts.callers import personal_workspace
-from accounts.history.recording import authored_transaction, record_change
+from accounts.history import authored_transaction, record_change
 from accounts.identities import mail_after_new_password
 from accounts.mails import is_plain, notify
 from accounts.models import ApiKey, EndReason, Session, User, Workspace
@@ -28,8 +28,14 @@ from accounts.password_hashing import account_hashing, admit_network
 from accounts.rights import Plan
 from accounts.second_factor import check_second_factor, clear_failures
 from accounts.selectors import key_of, user_of_email
-from accounts.sessions.lifecycle import SessionEnded, end, issue_time, lock_password, start_session
-from accounts.sessions.rotation import rotate_tokens
+from accounts.sessions.lifecycle import (
+    SessionEnded,
+    end,
+    issue_time,
+    lock_password,
+    rotate_tokens,
+    start_session,
+)
 from accounts.sessions.tokens import TokenPair, issue_tokens, password_fingerprint
 from common.errors import Conflict, FieldError, Forbidden, InvalidFields, ServiceError
 from common.http.client_address import client_network
@@ -312,7 +318,7 @@ def change_password(
 
 
 def set_password(user: User, password: str, *, browser_session: str | None = None) -> None:
-    """Ends all sessions of the account except that of the browser, `accounts.sessions.browser`.
+    """Ends all sessions of the account except that of the browser, `accounts.sessions.lifecycle`.
 
     The caller has checked the password, and that its sender may change it.
     """

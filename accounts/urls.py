@@ -1,9 +1,18 @@
 from django.urls import path
 from rest_framework.routers import SimpleRouter
 
-from accounts.history.views import AuditViewSet
-from accounts.views import AccountViewSet, ApiKeyViewSet, ProfileViewSet, SessionViewSet, TokenViewSet
-from accounts.workspaces.views import AcceptanceViewSet, InvitationViewSet, MemberViewSet, WorkspaceViewSet
+from accounts.views import (
+    AcceptanceViewSet,
+    AccountViewSet,
+    ApiKeyViewSet,
+    AuditViewSet,
+    InvitationViewSet,
+    MemberViewSet,
+    ProfileViewSet,
+    SessionViewSet,
+    TokenViewSet,
+    WorkspaceViewSet,
+)
 
 router = SimpleRouter(trailing_slash=False, use_regex_path=False)
 router.register("auth/sessions", SessionViewSet, basename="session")

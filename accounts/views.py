@@ -1,39 +1,64 @@
+"""The API of accounts and their credentials, of workspaces, and of the history."""
+
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from rest_framework.decorators import action
 from rest_framework.request import Request
 
-from accounts import services
+from accounts import invitations, selectors, services, workspaces
+from accounts.api_requests.idempotency import idempotent
 from accounts.api_requests.token_only import TokenOnlyViewSet
-from accounts.callers import account_of, session_of
-from accounts.models import EndReason, Session
-from accounts.representations import listed_session, own_account, session_object
+from accounts.callers import Caller, account_of, require_role, session_of, workspace_of
+from accounts.history import list_changes
+from accounts.models import EndReason, Member, Session, Workspace
+from accounts.representations import (
+    CHANGE_PAGE,
+    change_page,
+    invitation_object,
+    listed_session,
+    member_object,
+    new_invitation,
+    own_account,
+    read_workspace_object,
+    session_object,
+    workspace_object,
+)
+from accounts.rights import Role, Scope
 from accounts.schema import (
     ACCESS_TOKEN,
     API_KEY,
     NEW_API_KEY,
     REFRESH_TOKEN,
+    describe_acceptance,
     describe_account,
     describe_api_key,
+    describe_audit,
+    describe_invitations,
+    describe_members,
     describe_profile,
     describe_sessions,
     describe_tokens,
+    describe_workspaces,
 )
 from accounts.serializers import (
+    AuditQuery,
     ChangePasswordSerializer,
+    CreateWorkspaceSerializer,
+    InviteSerializer,
     LoginSerializer,
     ProfileSerializer,
     RefreshSerializer,
+    UpdateMemberSerializer,
+    UpdateWorkspaceSerializer,
 )
 from accounts.sessions import lifecycle
-from accounts.sessions.browser import require_recent_login
-from accounts.sessions.lifecycle import live_sessions
+from accounts.sessions.lifecycle import live_sessions, require_recent_login
 from common.errors import NotFound
 from common.http.client_address import address_of_client
-from common.rest.access import OWN_ACCOUNT
+from common.rest.access import OWN_ACCOUNT, Access
 from common.rest.api import ApiViewSet
 from common.rest.returns import returns
 
@@ -136,3 +161,156 @@ class SessionViewSet(TokenOnlyViewSet):
     def destroy(self, request: Request, id: UUID) -> None:
         if not lifecycle.end_session(account_of(request), id):
             raise NotFound("Session not found.")
+
+
+class _InWorkspace(ApiViewSet):
+    has_workspace_in_path = True
+    # The caller in the workspace of the path.
+    membership: Member
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Require the role of the action in the workspace of the path. As in other views, validate the body first."""
+        super().initial(request, *args, **kwargs)
+        access = self.access.get(self.action)
+        if access is None or access.role is None:
+            return
+        if self.action in self.bodies:
+            self.read_body()
+        membership = selectors.find_membership(account_of(request), kwargs["id"])
+        if membership is not None and not _is_reachable(request, membership):
+            membership = None
+        require_role(None if membership is None else Role(membership.role), access.role)
+        assert membership is not None  # noqa: S101 # `require_role` raises otherwise
+        self.membership = membership
+
+
+def _is_reachable(request: Request, membership: Member) -> bool:
+    """A key with scopes reaches its own workspace only."""
+    caller = cast(Caller, request.auth)
+    return caller.key is None or membership.workspace_id == cast(Workspace, caller.workspace).pk
+
+
+@describe_workspaces
+class WorkspaceViewSet(_InWorkspace):
+    lookup_url_kwarg = "id"
+    bodies = {"create": CreateWorkspaceSerializer, "partial_update": UpdateWorkspaceSerializer}
+    # A key belongs to one workspace: it neither lists the others nor creates or deletes any.
+    access = {
+        "list": OWN_ACCOUNT,
+        "create": OWN_ACCOUNT,
+        "retrieve": Access(Role.VIEWER, Scope.MEMBERS_WRITE),
+        "partial_update": Access(Role.ADMIN, Scope.MEMBERS_WRITE),
+        "destroy": Access(Role.OWNER, None),
+    }
+
+    @returns(200, workspaces=[workspace_object])
+    def list(self, request: Request) -> dict[str, Any]:
+        members = selectors.memberships_of(account_of(request))
+        return {"workspaces": list(map(workspace_object, members))}
+
+    @idempotent
+    @returns(201, "Workspace created successfully.", workspace=workspace_object)
+    def create(self, request: Request) -> dict[str, Any]:
+        member = workspaces.create_workspace(creator=account_of(request), **self.read_body())
+        return {"workspace": workspace_object(member)}
+
+    @returns(200, workspace=read_workspace_object)
+    def retrieve(self, request: Request, id: str) -> dict[str, Any]:
+        return {"workspace": read_workspace_object(self.membership)}
+
+    @returns(200, "Workspace updated successfully.", workspace=workspace_object)
+    def partial_update(self, request: Request, id: str) -> dict[str, Any]:
+        if fields := self.read_body():
+            workspaces.rename_workspace(workspace=self.membership.workspace, **fields)
+        return {"workspace": workspace_object(self.membership)}
+
+    @returns(200, "Workspace deleted successfully.")
+    def destroy(self, request: Request, id: str) -> None:
+        workspaces.delete_workspace(workspace=self.membership.workspace, actor=account_of(request))
+
+
+@describe_members
+class MemberViewSet(_InWorkspace):
+    lookup_url_kwarg = "memberId"
+    bodies = {"partial_update": UpdateMemberSerializer}
+    # Every member can leave; `workspaces.remove_member` requires more to remove another one.
+    access = {
+        "list": Access(Role.VIEWER, Scope.MEMBERS_WRITE),
+        "partial_update": Access(Role.ADMIN, Scope.MEMBERS_WRITE),
+        "destroy": Access(Role.VIEWER, Scope.MEMBERS_WRITE),
+    }
+
+    @returns(200, members=[member_object])
+    def list(self, request: Request, id: str) -> dict[str, Any]:
+        members = selectors.members_of(self.membership.workspace)
+        return {"members": list(map(member_object, members))}
+
+    @returns(200, "Member updated successfully.", member=member_object)
+    def partial_update(self, request: Request, id: str, memberId: UUID) -> dict[str, Any]:
+        member = workspaces.change_role(
+            workspace=self.membership.workspace,
+            actor=account_of(request),
+            member_id=memberId,
+            role=Role(fields["role"]) if (fields := self.read_body()) else None,
+        )
+        return {"member": member_object(member)}
+
+    @returns(200, "Member removed successfully.")
+    def destroy(self, request: Request, id: str, memberId: UUID) -> None:
+        workspaces.remove_member(
+            workspace=self.membership.workspace, actor=account_of(request), member_id=memberId
+        )
+
+
+@describe_invitations
+class InvitationViewSet(_InWorkspace):
+    lookup_url_kwarg = "invitationId"
+    bodies = {"create": InviteSerializer}
+    access = dict.fromkeys(("list", "create", "destroy"), Access(Role.ADMIN, Scope.MEMBERS_WRITE))
+
+    @returns(200, invitations=[invitation_object])
+    def list(self, request: Request, id: str) -> dict[str, Any]:
+        pending = selectors.pending_invitations(self.membership.workspace)
+        return {"invitations": list(map(invitation_object, pending))}
+
+    @returns(201, "Invitation created successfully.", invitation=new_invitation)
+    def create(self, request: Request, id: str) -> dict[str, Any]:
+        """Takes no Idempotency-Key: a stored response would contain the token for a day."""
+        fields = self.read_body()
+        invitation, token = invitations.invite(
+            workspace=self.membership.workspace,
+            inviter=account_of(request),
+            role=Role(fields["role"]),
+            email=fields.get("email", ""),
+        )
+        return {"invitation": {**invitation_object(invitation), "token": token}}
+
+    @returns(200, "Invitation withdrawn successfully.")
+    def destroy(self, request: Request, id: str, invitationId: UUID) -> None:
+        invitations.withdraw(
+            workspace=self.membership.workspace, actor=self.membership.user, public_id=invitationId
+        )
+
+
+@describe_acceptance
+class AcceptanceViewSet(TokenOnlyViewSet):
+    lookup_url_kwarg = "token"
+    access = {"create": OWN_ACCOUNT}
+
+    @returns(200, "Invitation accepted successfully.", workspace=workspace_object)
+    def create(self, request: Request, token: str) -> dict[str, Any]:
+        member = invitations.accept(account=account_of(request), token=token)
+        return {"workspace": workspace_object(member)}
+
+
+@describe_audit
+class AuditViewSet(ApiViewSet):
+    queries = {"list": AuditQuery}
+    # The list has changes of every kind, so no scope covers it.
+    access = {"list": Access(Role.ADMIN, None)}
+
+    @returns(200, fields=CHANGE_PAGE)
+    def list(self, request: Request) -> dict[str, Any]:
+        query = self.read_query()
+        page = list_changes(workspace_of(request), **query)
+        return change_page(page, query["limit"])

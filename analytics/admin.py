@@ -12,8 +12,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 
 from analytics.journal.reader import segment_path
-from analytics.models import Click, Kind
-from analytics.pipeline_models import DeadLetter, Segment
+from analytics.models import Click, DeadLetter, Kind, Segment
 from common.admin import COUNT_LIMIT, CappedPaginator, ReadOnlyAdmin, one_line
 from links.models import Link
 from links.operators import ids_of_links

@@ -1,8 +1,8 @@
 """How each dimension counts requests for links. The reports and the audit derive from this table; the pipeline
-counts the same values, see `analytics.counting.tables.enrichment`. The audit compares both.
+counts the same values, see `analytics.counting.enrichment`. The audit compares both.
 
 ``CLIENT`` has every click. The other dimensions leave out their most frequent or least interesting value, so that a
-click on a quiet link adds few rows: reports derive these clicks from ``CLIENT``, see `analytics.reports.breakdowns`.
+click on a quiet link adds few rows: reports derive these clicks from ``CLIENT``, see `analytics.reports.queries`.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ SYSTEM_OF_CLIENT = f"split_part(value, {_TAB}, 2)"
 BROWSER_OF_CLIENT = f"substr(value, length({DEVICE_OF_CLIENT}) + length({SYSTEM_OF_CLIENT}) + 3)"
 COUNTRY_OF_CITY = "split_part(value, ' ', 1)"
 _HOST = "split_part(referrer, '/', 3)"
-# The host of a stored referrer, for reports on raw clicks. `analytics.counting.tables.enrichment` has the same rule
+# The host of a stored referrer, for reports on raw clicks. `analytics.counting.enrichment` has the same rule
 # for new clicks; a test compares both.
 _SITE = f"""CASE
     WHEN referrer = '' THEN '{DIRECT}'

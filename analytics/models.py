@@ -1,10 +1,10 @@
-"""Raw clicks and the roll-ups of them.
+"""Raw clicks, the roll-ups of them, and the state of the pipeline that counts clicks.
 
 Rows refer to links by id, without foreign keys: the database must accept a click of a link that was just deleted, and
 the deletion of a link must not wait for millions of rows.
 
 ``slot``: concurrent drainers add to separate rows of a sum, and imports to rows of their own, see
-`analytics.counting.tables.slots`. Add the slots up.
+`analytics.counting.days`. Add the slots up.
 """
 
 from __future__ import annotations
@@ -12,15 +12,7 @@ from __future__ import annotations
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
-
-from analytics.pipeline_models import (  # noqa: F401 # Django finds models in this module
-    DeadLetter,
-    DeletedLink,
-    HostClock,
-    JournalLoss,
-    PendingRecord,
-    Segment,
-)
+from django.db.models.functions import Now
 
 # Raw clicks have the minute since 1970 (UTC) and the microsecond of the minute; their texts have the week.
 MINUTE_MICROSECONDS = 60_000_000
@@ -142,7 +134,7 @@ class DayTotal(models.Model):
     """Clicks of a link on a day (UTC). A click is unique if it is the visitor's first one on that link and day.
 
     One row has all figures of a day, so that a click on a quiet link touches one row: QuarterTotal and DayCount are
-    views of it. `analytics.counting.tables.days` packs ``quarters`` and ``counts``.
+    views of it. `analytics.counting.days` packs ``quarters`` and ``counts``.
     """
 
     pk = models.CompositePrimaryKey("link_id", "day", "slot")
@@ -162,7 +154,8 @@ class DayTotal(models.Model):
     quarters = ArrayField(
         models.IntegerField(),
         null=True,
-        db_comment="Number, clicks and unique clicks of each quarter of an hour, if there are several.",
+        db_comment="Number, clicks and unique clicks of quarters of an hour, if there are several."
+        " Add up equal numbers.",
     )
 
     class Meta:
@@ -170,7 +163,10 @@ class DayTotal(models.Model):
 
 
 class QuarterTotal(models.Model):
-    """Like DayTotal, by quarter of an hour: the hours and days of every time zone consist of these. A view."""
+    """Like DayTotal, by quarter of an hour: the hours and days of every time zone consist of these. A view.
+
+    A quarter of an hour can have several rows: add them up.
+    """
 
     pk = models.CompositePrimaryKey("link_id", "start", "slot")
     link_id = models.BigIntegerField()
@@ -187,7 +183,7 @@ class QuarterTotal(models.Model):
 class DayCount(models.Model):
     """Clicks of a link on a day (UTC) with one value of a dimension, see `analytics.dimensions`. A view.
 
-    It has the values that DayTotal packs, and the rows of BusyDayCount.
+    It has the values that DayTotal packs, and the rows of BusyDayCount. A value can have several rows: add them up.
     """
 
     pk = models.CompositePrimaryKey("link_id", "dimension", "day", "value", "slot")
@@ -292,7 +288,7 @@ class UnknownCode(models.Model):
 class VisitorBlock(models.Model):
     """Some of the visitors of a link on a day (UTC), as keyed hashes. The key is the day's salt.
 
-    See `analytics.counting.tables.day_visitors`.
+    See `analytics.counting.day_visitors`.
     """
 
     pk = models.CompositePrimaryKey("link_id", "day", "first")
@@ -316,3 +312,89 @@ class DaySalt(models.Model):
 
     class Meta:
         db_table_comment = "Keys of the visitor hashes, deleted after two days."
+
+
+class Segment(models.Model):
+    """The number of counted bytes of a journal segment, stored in the transaction that counts them.
+
+    The row outlives the segment by days, because rewritten records refer to their origin.
+    """
+
+    id = models.UUIDField(primary_key=True, db_comment="Name of the segment's file.")
+    offset = models.BigIntegerField(default=0, db_default=0, db_comment="Bytes counted.")
+    finished_at = models.DateTimeField(null=True, db_comment="When it was counted completely.")
+
+    class Meta:
+        db_table_comment = "Counted bytes of each journal segment."
+
+    def __str__(self) -> str:
+        return f"{self.id} up to {self.offset}"
+
+
+class JournalLoss(models.Model):
+    """A wiped range of a segment whose records this database has not counted.
+
+    ``size``: the bytes between ``start`` and ``end`` of which no copy was counted either.
+    """
+
+    segment_id = models.UUIDField(primary_key=True, db_comment="Name of the segment's file.")
+    start = models.BigIntegerField(db_comment="First byte.")
+    end = models.BigIntegerField(db_comment="Byte after the last one.")
+    size = models.BigIntegerField(db_comment="Bytes without any counted copy.")
+    found_at = models.DateTimeField(db_default=Now(), db_comment="When the loss was found.")
+
+    class Meta:
+        db_table_comment = "Parts of the journal that were emptied before this database counted them."
+
+    def __str__(self) -> str:
+        return f"{self.size} bytes of segment {self.segment_id}"
+
+
+class HostClock(models.Model):
+    """The date of a host's clock, see `analytics.counting.closed_days`."""
+
+    host = models.TextField(primary_key=True, db_comment="Name of the host, and its VAR_DIR.")
+    day = models.DateField(db_comment="Date of its clock (UTC).")
+    report = models.BigIntegerField(db_comment="Number of the report, counted over all hosts.")
+
+    class Meta:
+        db_table_comment = (
+            "Dates of the hosts' clocks. A day is closed once all of them confirm that it is over."
+        )
+
+    def __str__(self) -> str:
+        return f"{self.host}: {self.day}"
+
+
+class PendingRecord(models.Model):
+    """A record stored in the database instead of the journal, encrypted because it contains the visitor's address."""
+
+    id = models.BigAutoField(primary_key=True, db_comment="Order of arrival.")
+    record = models.BinaryField(db_comment="The record, encrypted.")
+
+    class Meta:
+        db_table_comment = "Click records that wait in the database instead of a journal."
+
+
+class DeadLetter(models.Model):
+    """A record that cannot be counted, encrypted. It is kept until an operator deletes it."""
+
+    id = models.BigAutoField(primary_key=True, db_comment="Internal key.")
+    record = models.BinaryField(db_comment="The record, encrypted.")
+    reason = models.TextField(db_comment="Why it cannot be counted.")
+    created_at = models.DateTimeField(db_default=Now(), db_comment="Creation time.")
+
+    class Meta:
+        db_table_comment = "Click records that cannot be counted."
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+class DeletedLink(models.Model):
+    """A deleted link whose clicks housekeeping deletes later. A trigger on the links inserts the row."""
+
+    link_id = models.BigIntegerField(primary_key=True, db_comment="The deleted link.")
+
+    class Meta:
+        db_table_comment = "Deleted links whose clicks housekeeping will delete."

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date
 from typing import Any, NamedTuple
 
 from rest_framework.fields import FloatField
 
-from analytics.branch_representations import BRANCHES, CLICK_FIELDS, branches
 from analytics.dimensions import NOT_COUNTED, REFUSED_PREFIX
 from analytics.models import Kind
-from analytics.reports.breakdowns import Breakdown
 from analytics.reports.click_log import ClickPage
-from analytics.reports.percentages import percentages
 from analytics.reports.periods import Interval, label
-from analytics.reports.reads import Counts, Overview, Value
+from analytics.reports.queries import Breakdown
+from analytics.reports.reads import Branch, Counts, Overview, Value
 from analytics.serializers import KINDS
 from analytics.visitors.geo import Attribution
 from common.countries import COUNTRY_NAMES
@@ -29,6 +28,85 @@ from common.openapi.responses import (
     number,
     text,
 )
+
+
+def percentages(counts: Sequence[int]) -> list[float]:
+    """Percentages with one decimal, by the largest remainder method. Ties go to the earlier count."""
+    total = sum(counts)
+    if not total:
+        return [0.0] * len(counts)
+    tenths = [count * 1000 // total for count in counts]
+    by_remainder = sorted(range(len(counts)), key=lambda index: -(counts[index] * 1000 % total))
+    for index in by_remainder[: 1000 - sum(tenths)]:
+        tenths[index] += 1
+    return [share / 10 for share in tenths]
+
+
+class _BranchShare(NamedTuple):
+    branch: Branch
+    percentage: float
+
+
+_ID = identifier("_id", "branch.id.hex", "5d1c2f3a4b5e46f7a8b9c0d1e2f30415")
+_NAME = text("name", "branch.name", "Germany")
+_branch = Representation(
+    "ClicksOfBranch",
+    _ID,
+    _NAME,
+    text("url", "branch.url", "https://example.com/de", "As entered. Canonical if the branch was deleted."),
+    count("clicks", "branch.clicks", 42),
+    count(
+        "uniqueClicks", "branch.unique_clicks", 17, "The part of the link's `uniqueClicks` on this branch."
+    ),
+    Field(
+        "percentage",
+        "percentage",
+        FloatField(
+            min_value=0,
+            max_value=100,
+            help_text="Of all clicks in the range, with one decimal. The rest led to the link's own destination.",
+        ),
+        100.0,
+    ),
+)
+BRANCHES = _branch.listed(
+    "branches",
+    required=False,
+    help_text="The link's rules, then the entries of its split, sorted by clicks in descending order. Includes those"
+    " without clicks, and deleted ones with clicks in the range. `limit` does not shorten this list.",
+)
+
+
+def branches(report: list[Branch], total: int) -> list[dict[str, Any]]:
+    """``total``: the clicks in the range, including those that led to the link's own destination."""
+    clicks = [branch.clicks for branch in report]
+    shares = percentages([*clicks, total - sum(clicks)])[: len(report)]
+    return [_branch(_BranchShare(*row)) for row in zip(report, shares, strict=True)]
+
+
+_branch_of_click = Representation(
+    "BranchOfClick", _ID._replace(source="branch_id.hex"), _NAME._replace(source="branch_name")
+)
+CLICK_FIELDS = (
+    _branch_of_click.nested(
+        "branch",
+        lambda click: None if click.branch_name is None else _branch_of_click(click),
+        required=False,
+        allow_null=True,
+        help_text="The rule or the entry of the split that the visitor took. Null for the link's own destination.",
+    ),
+    text(
+        "location",
+        "location",
+        "https://example.com/de",
+        "Where the link led at that time, without the parameters that the redirect added. Null for a refusal. Crawlers"
+        " that get the card are not redirected, nor are crawlers, prefetches and HEAD requests on links with"
+        " `maxClicks`. For these, it is the URL to which the link would have redirected a click.",
+        required=False,
+        allow_null=True,
+    ),
+)
+
 
 REFUSALS = (
     *("disabled", "legal", "not_started", "expired", "limit_reached", "visitor_limit_reached"),

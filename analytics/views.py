@@ -11,7 +11,7 @@ from accounts.rights import Role, Scope
 from analytics import representations
 from analytics.reports import reads as reports
 from analytics.reports.click_log import click_log
-from analytics.reports.unknown_codes import unknown_codes
+from analytics.reports.reads import unknown_codes
 from analytics.schema import describe_analytics, describe_domain_analytics
 from analytics.serializers import ClicksQuery, OverviewQuery, UtcDaysQuery, ValuesQuery, requested_range
 from analytics.visitors import geo

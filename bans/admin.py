@@ -15,7 +15,7 @@ from django.template.response import TemplateResponse
 from bans import services
 from bans.hosts import canonical_host
 from bans.models import Ban
-from bans.selectors import Affected
+from bans.services import Affected
 from common.admin import OperatorAdmin, one_line
 from common.errors import InvalidFields
 from common.http.urls import MAX_RAW_LENGTH

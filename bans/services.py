@@ -1,17 +1,40 @@
-"""Creating and lifting bans. A change takes effect on every worker once the caller's transaction commits.
+"""Creating, lifting and asking for bans. A change takes effect on every worker once the caller's transaction commits.
 
 A ban can affect any number of links, so each change invalidates every cache entry.
 """
 
 from __future__ import annotations
 
-from django.db import transaction
+from typing import NamedTuple
+
+from django.db import connection, transaction
 
 from accounts.caps import lock_count
 from accounts.models import Workspace
 from bans.hosts import canonical_host
 from bans.models import Ban
 from common.host import cache_versions
+
+
+class Affected(NamedTuple):
+    """The links that a ban would block, and the accounts that own them. ``is_complete``: there are no more."""
+
+    links: int
+    accounts: int
+    is_complete: bool = True
+
+
+def is_host_banned(url: str) -> bool:
+    """Whether a ban applies to the host of a canonical URL, or to a domain above it."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT bans_is_host_banned(%s)", [url])
+        [(is_banned,)] = cursor.fetchall()
+    return bool(is_banned)
+
+
+def is_owner_banned(owner_id: int) -> bool:
+    """Whether a ban applies to all links of a workspace."""
+    return Ban.objects.filter(owner_id=owner_id).exists()
 
 
 def ban_host(*, host: str, reason: str = "") -> Ban:

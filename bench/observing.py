@@ -31,8 +31,7 @@ def main() -> None:
 
     from common.host import metrics
     from shortener_project.running.logs import JSONFormatter
-    from shortener_project.web.api_requests import ApiRequestMiddleware
-    from shortener_project.web.middleware import RequestIdMiddleware
+    from shortener_project.web.middleware import ApiRequestMiddleware, RequestIdMiddleware
 
     request = RequestFactory().get("/api/urls/01890000-0000-7000-8000-000000000000")
     request.resolver_match = resolve(request.path)
@@ -43,7 +42,7 @@ def main() -> None:
 
     observed = RequestIdMiddleware(ApiRequestMiddleware(respond))
     baseline = _microseconds(lambda: respond(request))
-    logger = logging.getLogger("shortener_project.web.api_requests")
+    logger = logging.getLogger("shortener_project.web.middleware")
     with Path(os.devnull).open("w") as null:
         handler = logging.StreamHandler(null)
         handler.setFormatter(JSONFormatter())

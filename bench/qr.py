@@ -29,8 +29,8 @@ from bench.harness.processes import tree
 from bench.harness.results import record
 from bench.harness.running import served
 from bench.harness.stack import database
-from qrcodes.drawing.design import MAX_SIZE, Design, ImageFormat, Style
-from qrcodes.drawing.rendering import render
+from qrcodes.design import MAX_SIZE, Design, ImageFormat, Style
+from qrcodes.drawing import render
 
 AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0"
 ROUNDS = 20

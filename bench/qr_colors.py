@@ -2,7 +2,7 @@
 
 Each trial draws a code in two random colours, in either order, with a random format, size and style. zxing reads the
 image as it is, and a simulated photo of it: smaller, turned, blurred, unevenly lit and noisy. The figures are the
-shares that were read, by the difference of the grey values. `qrcodes.drawing.design` has the bounds that follow.
+shares that were read, by the difference of the grey values. `qrcodes.design` has the bounds that follow.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import zxingcpp
 from PIL import Image, ImageChops, ImageFilter
 
 from bench.harness.results import record
-from qrcodes.drawing.design import (
+from qrcodes.design import (
     MIN_GREYS,
     RECOMMENDED_CONTRAST,
     RECOMMENDED_GREYS,
@@ -30,7 +30,7 @@ from qrcodes.drawing.design import (
     grey,
     grey_levels,
 )
-from qrcodes.drawing.rendering import render
+from qrcodes.drawing import render
 
 CONTENT = "https://go.example.com/db8xua6?qr=1"
 # Exclusive upper ends of the bands of grey levels.

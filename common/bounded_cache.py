@@ -1,7 +1,7 @@
 """An in-memory cache bounded by entries and bytes.
 
 Trades clarity for speed: a hit costs one dictionary lookup, and the fast lane reads ``young`` directly instead of
-calling a method. bench/results.md, "Redirects", has the resulting rate.
+calling a method. bench/results.csv, "Redirects", has the resulting rate.
 """
 
 from __future__ import annotations

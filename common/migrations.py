@@ -14,7 +14,7 @@ class CreateModels(Operation):
     """Creates the tables of an app.
 
     After each CreateModel on its own, Django makes classes of all related models again, which took most of the time of
-    the first start. Here it makes them once, when all models are known.
+    the first start. Here it makes those of the new models only, once all of them are known.
     """
 
     reversible = False
@@ -23,10 +23,14 @@ class CreateModels(Operation):
         self.operations = operations
 
     def state_forwards(self, app_label: str, state: ProjectState) -> None:
-        # The classes are a cached property.
-        state.__dict__.pop("apps", None)
+        # The classes are a cached property, which Django would renew with each model.
+        apps = state.__dict__.pop("apps", None)
+        known = set(state.models)
         for operation in self.operations:
             operation.state_forwards(app_label, state)
+        if apps is not None:
+            apps.render_multiple([model for key, model in state.models.items() if key not in known])
+            state.__dict__["apps"] = apps
 
     def database_forwards(
         self,

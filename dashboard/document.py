@@ -12,7 +12,7 @@ from django.template.loader import render_to_string
 from common.brand import brand_context
 from dashboard import files
 from dashboard.brand_style import url as brand_style_url
-from qrcodes.drawing.design import default_foreground
+from qrcodes.design import default_foreground
 
 # The name of a service without a brand, by language.
 _NAMES = {"en": "URL shortener", "de": "URL-Verkürzer"}

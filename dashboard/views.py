@@ -18,7 +18,7 @@ from django.views.decorators.http import require_POST, require_safe
 from accounts.identities import PROVIDER_LOGOUT
 from accounts.models import User
 from accounts.second_factor import SecondFactorRequired, lacks_second_factor
-from accounts.sessions.browser import token_for_browser
+from accounts.sessions.lifecycle import token_for_browser
 from common.database import is_outage
 from common.errors import TooManyRequests
 from common.host.metrics import count_database_error

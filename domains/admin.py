@@ -7,8 +7,7 @@ from django.http import HttpRequest
 from common.admin import OperatorAdmin
 from common.errors import TooManyAttempts
 from domains.models import Domain
-from domains.recheck import recheck_now
-from domains.verification import Check, advice
+from domains.verification import Check, advice, recheck_now
 
 # Each check may take three seconds.
 _MAX_CHECKS = 5

@@ -6,16 +6,18 @@ The settings of a domain are the redirect targets for requests that match none o
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, connection
+from django.db.models.functions import Now
 
 from accounts.caps import CapReached, lock_count, sharing_workspaces
-from accounts.history.recording import authored_transaction
+from accounts.history import authored_transaction
 from accounts.models import Workspace
 from accounts.rights import allows_custom_domains
-from bans.selectors import is_host_banned
+from bans.services import is_host_banned
 from common.database import extend_response_timeout, is_reference_gone
 from common.errors import Conflict, FieldError, Forbidden, InvalidFields, ServiceError
 from common.host import cache_versions
@@ -24,14 +26,14 @@ from domains.addresses import NO_DESTINATION, is_own_address
 from domains.models import CLAIM_DAYS, Domain, DomainStatus
 from domains.names import canonical_name
 from domains.selectors import get_domain, is_proven_by_another
-from domains.verification import Check, advice, examine
+from domains.verification import PERIOD, Check, advice, examine
 from limits.attempts import Limit, spend_attempt
 
 VERIFICATIONS = Limit(attempts=10, seconds=60 * 60)
-RECHECK_HOURS = 24
 # Long enough to move a hundred thousand links to the default domain.
 _DELETE_SECONDS = 60
 
+# The ORM would delete links and codes itself, which the triggers move to the default domain instead.
 # A trigger of the links app stores the number of dropped codes in this setting.
 _DELETE = """
 DELETE FROM domains_domain WHERE id = %s
@@ -42,16 +44,6 @@ _DELETE_EXPIRED = """
 DELETE FROM domains_domain
 WHERE owner_id = %(owner)s AND host = %(host)s AND status = 'pending' AND claimed_until <= now()
 """
-# When an account verifies a name, the inactive domain of the former owner becomes a pending claim.
-_DEMOTE = f"""
-UPDATE domains_domain SET status = 'pending', claimed_until = now() + interval '{CLAIM_DAYS} days'
-WHERE host = %(host)s AND status = 'inactive' AND id <> %(id)s
-"""  # noqa: S608 # put together from constants
-_ACTIVATE = f"""
-UPDATE domains_domain
-SET status = 'active', failed_checks = 0, recheck_at = now() + interval '{RECHECK_HOURS} hours'
-WHERE id = %(id)s AND (status <> 'pending' OR claimed_until > now())
-"""  # noqa: S608 # put together from constants
 
 
 class DnsNotConfigured(ServiceError):
@@ -90,7 +82,8 @@ def claim_domain(*, owner: Workspace, domain: str, subdomain: str | None = None)
     claim = Domain(owner=owner, domain=name.domain, subdomain=name.subdomain, host=name.host)
     try:
         with authored_transaction():
-            _execute(_DELETE_EXPIRED, owner=owner.pk, host=name.host)
+            with connection.cursor() as cursor:
+                cursor.execute(_DELETE_EXPIRED, {"owner": owner.pk, "host": name.host})
             _require_space(owner, name.host)
             claim.save(force_insert=True)
     except IntegrityError as error:
@@ -140,16 +133,21 @@ def delete_domain(*, owner: Workspace, public_id: str) -> int:
 def _activate(domain: Domain) -> None:
     try:
         with authored_transaction():
-            _execute(_DEMOTE, id=domain.pk, host=domain.host)
-            _execute(_ACTIVATE, id=domain.pk)
+            # The inactive domain of the former owner becomes a pending claim.
+            former = Domain.objects.filter(host=domain.host, status=DomainStatus.INACTIVE).exclude(
+                pk=domain.pk
+            )
+            former.update(status=DomainStatus.PENDING, claimed_until=Now() + timedelta(days=CLAIM_DAYS))
+            Domain.objects.filter(pk=domain.pk).exclude(
+                status=DomainStatus.PENDING, claimed_until__lte=Now()
+            ).update(
+                status=DomainStatus.ACTIVE,
+                failed_checks=0,
+                recheck_at=Now() + PERIOD,
+            )
     except IntegrityError:
         raise DomainTaken from None
     cache_versions.bump(hosts=[domain.host])
-
-
-def _execute(query: str, **values: str | int) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(query, values)
 
 
 def _require_plan(owner: Workspace) -> None:

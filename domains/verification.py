@@ -1,11 +1,16 @@
-"""Verifies the DNS records of a domain: proof of ownership (TXT) and its address, with the problem of each record."""
+"""Verifies the DNS records of a domain: proof of ownership (TXT) and its address, with the problem of each record.
+
+The daily recheck of active domains is here, too. Any number of hosts can run it concurrently.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import ipaddress
+import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import Enum
 from ipaddress import ip_address, ip_network
 from math import ceil
@@ -13,9 +18,13 @@ from threading import BoundedSemaphore
 from typing import NamedTuple
 
 from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import Case, F, Value, When
+from django.db.models.functions import Now
 
 from common.errors import TooManyAttempts
-from domains.models import Domain
+from common.host import cache_versions
+from domains.models import Domain, DomainStatus
 from domains.names import CHALLENGE, is_apex, registered_domain
 from domains.resolver import DEADLINE_SECONDS, Answer, Lookup, Outcome
 
@@ -122,9 +131,9 @@ def is_proxied(addresses: Iterable[str], cnames: Iterable[str]) -> bool:
 
 # At most this many of a worker's threads wait for DNS, so that the others keep serving requests.
 MAX_CONCURRENT_CHECKS = 2
-CHECK_SLOTS = BoundedSemaphore(MAX_CONCURRENT_CHECKS)
-# How long a check waits for a slot.
-SLOT_SECONDS = 0.5
+CHECK_PLACES = BoundedSemaphore(MAX_CONCURRENT_CHECKS)
+# How long a check waits for a place.
+PLACE_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,14 +156,14 @@ def examine(domain: Domain) -> list[Check]:
 
     It takes up to three seconds, so no transaction may be open.
     """
-    if not CHECK_SLOTS.acquire(timeout=SLOT_SECONDS):
+    if not CHECK_PLACES.acquire(timeout=PLACE_SECONDS):
         seconds = ceil(DEADLINE_SECONDS)
         raise TooManyAttempts(seconds, limit=MAX_CONCURRENT_CHECKS, window=seconds)
     try:
         [checks] = examine_all([domain])
         return checks
     finally:
-        CHECK_SLOTS.release()
+        CHECK_PLACES.release()
 
 
 def examine_all(domains: Iterable[Domain]) -> list[list[Check]]:
@@ -242,3 +251,93 @@ def _failure(answer: Answer) -> Problem:
         Outcome.TOO_LARGE: Problem.TOO_LARGE,
         Outcome.LOOP: Problem.CNAME_LOOP,
     }.get(answer.outcome, Problem.MISSING)
+
+
+logger = logging.getLogger(__name__)
+
+STRIKES = 3
+PERIOD = timedelta(hours=24)
+# A resolver failure does not deactivate a domain; the check is repeated soon.
+_RETRY = timedelta(hours=1)
+# Longer than a check takes. The domains leased by a host that dies are due again after the lease.
+_LEASE_PERIOD = "10 minutes"
+_BATCH = 20
+
+LEASE_DUE = f"""
+UPDATE domains_domain SET recheck_at = now() + interval '{_LEASE_PERIOD}'
+WHERE id IN (
+    SELECT id FROM domains_domain WHERE status = 'active' AND recheck_at <= now()
+    ORDER BY recheck_at LIMIT {_BATCH} FOR NO KEY UPDATE SKIP LOCKED
+)
+RETURNING id, host, token, recheck_at
+"""  # noqa: S608 # built from constants
+_LEASE_ONE = f"""
+UPDATE domains_domain SET recheck_at = now() + interval '{_LEASE_PERIOD}' WHERE id = %s AND status = 'active'
+RETURNING id, host, token, recheck_at
+"""  # noqa: S608 # built from constants
+# Delete one row at a time and skip locked rows: each deletion moves the domain's links to the default domain.
+_DELETE_EXPIRED = """
+DELETE FROM domains_domain WHERE id = (
+    SELECT id FROM domains_domain WHERE status = 'pending' AND claimed_until <= now() LIMIT 1 FOR UPDATE SKIP LOCKED
+)
+"""
+
+
+def recheck_due() -> int:
+    """Check every active domain that is due, and return their number."""
+    checked = 0
+    while leased := lease_due():
+        for domain, checks in zip(leased, examine_all(leased), strict=True):
+            record_result(domain, checks)
+        checked += len(leased)
+    return checked
+
+
+def recheck_now(domain: Domain) -> list[Check]:
+    """Check a domain immediately. For an active domain, this counts as the daily check.
+
+    Raises TooManyAttempts. No transaction may be open.
+    """
+    leased = list(Domain.objects.raw(_LEASE_ONE, [domain.pk]))
+    checks = examine(domain)
+    for leased_domain in leased:
+        record_result(leased_domain, checks)
+    return checks
+
+
+def delete_expired_claims() -> int:
+    deleted = 0
+    with connection.cursor() as cursor:
+        while True:
+            cursor.execute(_DELETE_EXPIRED)
+            if not cursor.rowcount:
+                return deleted
+            deleted += 1
+
+
+def lease_due() -> list[Domain]:
+    return list(Domain.objects.raw(LEASE_DUE))
+
+
+def record_result(domain: Domain, checks: list[Check]) -> None:
+    """Update the domain unless its row has changed since the lease: the owner may have verified or deleted it."""
+    problems = {f"{check.type} {check.name}": check for check in checks if check.problem}
+    leased = Domain.objects.filter(pk=domain.pk, status=DomainStatus.ACTIVE, recheck_at=domain.recheck_at)
+    if not problems:
+        leased.update(failed_checks=0, recheck_at=Now() + PERIOD)
+    elif not any(check.is_definite for check in problems.values()):
+        leased.update(recheck_at=Now() + _RETRY)
+    else:
+        is_over = When(failed_checks__gte=STRIKES - 1, then=Value(DomainStatus.INACTIVE))
+        with transaction.atomic():
+            is_changed = leased.update(
+                failed_checks=F("failed_checks") + 1,
+                recheck_at=Now() + PERIOD,
+                status=Case(is_over, default=F("status")),
+            )
+            statuses = Domain.objects.filter(pk=domain.pk).values_list("status", flat=True)
+            status = statuses.first() if is_changed else None
+        if is_changed:
+            cache_versions.bump(hosts=[domain.host])
+            records = ", ".join(f"{record} is {check.answer.shown}" for record, check in problems.items())
+            logger.warning("The DNS check of %s failed. Its status is %s: %s.", domain.host, status, records)

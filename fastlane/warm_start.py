@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 from django.conf import settings
 from django.db import Error, connection
 
-from analytics.reports.recent_links import recently_followed
+from analytics.reports.activity import recently_followed
 from common.database import extend_response_timeout
 from common.host import state
 from common.host.cache_versions import versions_of

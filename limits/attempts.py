@@ -19,7 +19,8 @@ class Limit:
     seconds: int
 
 
-# A single statement checks and records, so that concurrent attempts cannot exceed the limit.
+# A single statement checks and records, so that concurrent attempts cannot exceed the limit. The ORM has no upsert
+# with a condition.
 _SPEND = """
 INSERT INTO limits_attemptlog AS log (subject, attempts) VALUES (%(subject)s, ARRAY[clock_timestamp()])
 ON CONFLICT (subject) DO UPDATE

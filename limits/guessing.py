@@ -13,11 +13,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.db import connection, transaction
+from django.db import transaction
+from django.db.models.functions import Now
 
 from common.http.client_address import client_network, provider_network, site_network
 from limits.attempts import Limit, record_attempt, spend_attempt, uncount_attempts
-from limits.models import digest_subject
+from limits.models import KnownNetwork, digest_subject
 
 PER_NETWORK = Limit(attempts=10, seconds=15 * 60)
 # STRICT applies to networks without a recent success once the secret has UNDER_ATTACK failures over all networks.
@@ -26,13 +27,6 @@ STRICT = Limit(attempts=2, seconds=15 * 60)
 # Limits on larger networks, so that an attacker gains little from owning many small ones.
 PER_SITE = Limit(attempts=30, seconds=60 * 60)
 PER_PROVIDER = Limit(attempts=200, seconds=60 * 60)
-
-_REMEMBER = """
-INSERT INTO limits_knownnetwork (subject, until) VALUES (%(subject)s, now() + %(seconds)s * interval '1 s')
-ON CONFLICT (subject) DO UPDATE SET until = EXCLUDED.until
-"""
-_IS_KNOWN = "SELECT EXISTS (SELECT FROM limits_knownnetwork WHERE subject = %(subject)s AND until > now())"
-_DELETE_EXPIRED = "DELETE FROM limits_knownnetwork WHERE until <= now()"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +40,10 @@ class Guess:
     def succeeded(self, *, known_for: timedelta) -> None:
         """Uncount the attempt. For ``known_for``, failures from other networks do not affect this network."""
         uncount_attempts(self.subjects)
-        values: dict[str, bytes | float] = {
-            "subject": _known_subject(self.secret, self.network),
-            "seconds": known_for.total_seconds(),
-        }
-        with connection.cursor() as cursor:
-            cursor.execute(_REMEMBER, values)
+        network = KnownNetwork(subject=_known_subject(self.secret, self.network), until=Now() + known_for)
+        KnownNetwork.objects.bulk_create(
+            [network], update_conflicts=True, unique_fields=["subject"], update_fields=["until"]
+        )
 
 
 def begin_guess(
@@ -81,9 +73,8 @@ def begin_guess(
 
 def delete_expired_networks() -> int:
     """Delete expired entries. Returns their number."""
-    with connection.cursor() as cursor:
-        cursor.execute(_DELETE_EXPIRED)
-        return int(cursor.rowcount)
+    deleted, _ = KnownNetwork.objects.filter(until__lte=Now()).delete()
+    return deleted
 
 
 def _limits_of_wider_networks(secret: str, address: str) -> dict[str, Limit]:
@@ -92,10 +83,7 @@ def _limits_of_wider_networks(secret: str, address: str) -> dict[str, Limit]:
 
 
 def _is_known(secret: str, network: str) -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute(_IS_KNOWN, {"subject": _known_subject(secret, network)})
-        (is_known,) = cursor.fetchone()
-    return bool(is_known)
+    return KnownNetwork.objects.filter(subject=_known_subject(secret, network), until__gt=Now()).exists()
 
 
 def _known_subject(secret: str, network: str) -> bytes:

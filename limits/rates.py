@@ -5,14 +5,16 @@ The first request starts a minute.
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from django.db import connection
+from django.db.models import F, Func, Value
+from django.db.models.functions import Now
 
 from common.database import prepared_cursor
 from common.errors import TooManyRequests
-from limits.models import digest_subject
+from limits.models import AttemptLog, RequestCount, digest_subject
 
 WINDOW_SECONDS = 60
 
@@ -35,9 +37,6 @@ def counting(subjects: str) -> str:
 
 
 _COUNT = counting("SELECT unnest(%s::bytea[])")
-_DELETE_EXPIRED = f"""
-DELETE FROM limits_requestcount WHERE started < now() - interval '{WINDOW_SECONDS} s'
-"""  # noqa: S608 # composed of constants
 
 
 class Count(NamedTuple):
@@ -86,9 +85,8 @@ def rate_of(count: Count, limit: int) -> Rate:
 
 def delete_expired_requests() -> int:
     """Delete the counts of past minutes. Returns their number."""
-    with connection.cursor() as cursor:
-        cursor.execute(_DELETE_EXPIRED)
-        return int(cursor.rowcount)
+    deleted, _ = RequestCount.objects.filter(started__lt=Now() - timedelta(seconds=WINDOW_SECONDS)).delete()
+    return deleted
 
 
 # A single statement checks and records, so that concurrent calls cannot exceed the limit.
@@ -103,9 +101,6 @@ WHERE (
     WHERE started > clock_timestamp() - %(seconds)s * interval '1 s'
 ) < %(limit)s
 RETURNING attempts[cardinality(attempts)]
-"""
-_RELEASE = """
-UPDATE limits_attemptlog SET attempts = array_remove(attempts, %(started)s) WHERE subject = %(subject)s
 """
 
 
@@ -126,5 +121,5 @@ def acquire_lease(subject: str, *, limit: int, seconds: int) -> Lease | None:
 
 
 def release_lease(lease: Lease) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(_RELEASE, lease._asdict())
+    others = Func(F("attempts"), Value(lease.started), function="array_remove")
+    AttemptLog.objects.filter(subject=lease.subject).update(attempts=others)

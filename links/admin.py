@@ -11,10 +11,11 @@ from django.utils.http import urlencode
 
 from bans.admin import BanAdmin, BanListAdmin
 from bans.models import Ban
-from bans.selectors import Affected
+from bans.services import Affected
 from common.admin import OperatorAdmin, one_line
 from common.http.urls import canonical_destination
 from links.availability import Status
+from links.codes import short_url_of
 from links.fields import STORED, Section
 from links.models import Link, LinkBan, LinkQuerySet
 from links.operators import (
@@ -27,7 +28,6 @@ from links.operators import (
     lift_ban,
     status_in_words,
 )
-from links.short_urls import short_url_of
 
 
 def _columns_in(section: Section) -> list[str]:

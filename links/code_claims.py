@@ -14,7 +14,7 @@ from django.db import IntegrityError, connection
 
 from links.models import CodeKind
 from links.selectors import fetch
-from links.storage.many_rows import column_arrays
+from links.storage.columns import column_arrays
 
 HOLD_DAYS = 30
 CONSTRAINT = "code_unique"

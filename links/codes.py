@@ -1,4 +1,4 @@
-"""The format of codes, the generation of new ones, and the words that no new link may have.
+"""The format of codes and short URLs, the generation of new codes, and the words that no new link may have.
 
 The service creates codes of letters and digits. Imported links keep the codes that other services gave them: these
 *inherited* codes may also contain `-`, `.`, `_` and `~`, and have 1 to 255 characters.
@@ -16,7 +16,8 @@ from os import urandom
 
 from django.conf import settings
 
-from links.models import MAX_CODE
+from domains.addresses import short_url_of_host
+from links.models import MAX_CODE, Link
 
 CODE_ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase
 CODE_RULE = "Must be 3 to 50 letters and digits (A-Z, a-z, 0-9)."
@@ -144,3 +145,16 @@ def _with_stripped(words: frozenset[str]) -> frozenset[str]:
 
 def _stripped(text: str) -> str:
     return text.translate(_WITHOUT_PUNCTUATION)
+
+
+# QR codes contain the short URL with this query.
+SCAN_MARKER = "qr=1"
+
+
+def short_url(host: str | None, code: str) -> str:
+    """``host`` is None for the default domain."""
+    return f"{short_url_of_host(host)}/{code}"
+
+
+def short_url_of(link: Link) -> str:
+    return short_url(None if link.domain is None else link.domain.host, link.custom_code or link.short_code)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from accounts.history.reading import visible_actor
+from accounts.history import visible_actor
 from accounts.models import Change, User
 from common.errors import Conflict, NotFound, PreconditionFailed
-from common.http.current_request import Via
+from common.http.current_request import AuthMethod
 from domains.models import Domain
 from links.fields import UNIQUE, LinkField
 from links.models import Link
@@ -56,12 +56,12 @@ class ChangedMeanwhile(PreconditionFailed):
         }
 
 
-_NAMELESS = {Via.OPERATOR: "an operator", Via.SERVICE: "the service"}
+_NAMELESS = {AuthMethod.OPERATOR: "an operator", AuthMethod.SERVICE: "the service"}
 
 
 def _name(change: Change, actor: User | None) -> str:
     if actor is None:
-        return _NAMELESS.get(Via(change.via), "a deleted account")
+        return _NAMELESS.get(AuthMethod(change.via), "a deleted account")
     return f"{actor.first_name} {actor.last_name}".strip() or actor.email
 
 

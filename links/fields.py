@@ -15,7 +15,7 @@ from typing import Any
 
 from django.db import models
 
-from accounts.history.recording import HistoryName
+from accounts.history import HistoryName
 
 
 class RedirectType(models.IntegerChoices):

@@ -12,7 +12,7 @@ network uses three counters, and the lowest of them counts: other networks may s
 may count as one.
 
 Trades clarity for speed: the fast lane reads ``refusing`` on each redirect instead of calling a method, and does more
-work only while some network is refused. bench/results.md, "Redirects", has the resulting rate.
+work only while some network is refused. bench/results.csv, "Redirects", has the resulting rate.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from accounts.history.reading import ChangePage, get_change, list_changes
+from accounts.history import ChangePage, get_change, list_changes
 from accounts.models import Workspace
 from common.ids import parse_public_id
 from common.rest.unknown_fields import Handling

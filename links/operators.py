@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.db.models.expressions import RawSQL
 
 from accounts.models import Workspace
-from bans.selectors import Affected
+from bans.services import Affected
 from common.host import cache_versions
 from common.ids import parse_public_id
 from links.availability import Status

@@ -24,12 +24,12 @@ from common.openapi.responses import (
 from domains.addresses import BASE_ID
 from domains.models import DomainStatus
 from links.availability import Status
+from links.codes import short_url, short_url_of
 from links.destinations.utm import UTM_KEYS
 from links.fields import BY_NAME, FIELDS, RESTRICTIONS, Kind, LinkField
 from links.models import Link
 from links.routing.conditions import ConditionSerializer
 from links.selectors import LinkRow, Overview
-from links.short_urls import short_url, short_url_of
 
 
 def _row_short_url(row: LinkRow) -> str:

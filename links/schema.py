@@ -10,11 +10,11 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema_field
 from rest_framework.fields import ChoiceField
 
 from accounts import admission
-from accounts.history.reading import BAD_CURSOR
+from accounts.history import BAD_CURSOR
 from accounts.models import Change, User
 from accounts.rights import Plan
 from common.errors import Conflict, InvalidFields, NotFound
-from common.http.current_request import Via
+from common.http.current_request import AuthMethod
 from common.openapi.document import NextOperations
 from common.openapi.error_examples import invalid, invalid_destination
 from common.openapi.operations import Operation, annotate, describe, name_choices
@@ -102,7 +102,7 @@ _TAKEN = (
 _EXAMPLE_LINK = Link(updated_at=datetime(2030, 3, 2, 17, 5, 41, 654321, tzinfo=UTC))
 _EXAMPLE_CHANGE = Change(
     changed_at=_EXAMPLE_LINK.updated_at,
-    via=Via.TOKEN,
+    via=AuthMethod.TOKEN,
     actor=User(
         first_name="Ada", last_name="Lovelace", public_id=UUID("019a9e3b-11c0-7a52-8f4d-7b2c9d3e5f60")
     ),

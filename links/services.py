@@ -11,8 +11,7 @@ from django.db import IntegrityError
 from django.utils import timezone
 
 from accounts.caps import charged_workspaces
-from accounts.history.reading import last_change
-from accounts.history.recording import name_author
+from accounts.history import last_change, name_author
 from accounts.models import User, Workspace
 from accounts.rights import links_per_month
 from common.database import constraint_savepoint, in_one_transaction

@@ -9,13 +9,12 @@ from django.utils import timezone
 from rest_framework.decorators import action
 from rest_framework.request import Request
 
-from accounts.age import account_age
 from accounts.api_requests.idempotency import idempotent
 from accounts.callers import account_of, workspace_of
-from accounts.history.reading import CHANGE_PAGE, change_page
-from accounts.history.views import HistoryQuery
 from accounts.password_hashing import link_hashing
+from accounts.representations import CHANGE_PAGE, account_age, change_page
 from accounts.rights import Role, Scope
+from accounts.serializers import HistoryQuery
 from common.rest.access import Access
 from common.rest.api import ApiViewSet
 from common.rest.envelope import warn
@@ -28,7 +27,7 @@ from links import representations, selectors, services
 from links.history import link_history, restore_change
 from links.listing import lists
 from links.listing.lists import list_limited_links
-from links.listing.options import list_options
+from links.listing.searches import list_options
 from links.schema import FIGURES, PAGINATION, describe_history, describe_links
 from links.serializers import CreateLinkSerializer, ListQuery, UpdateLinkSerializer
 

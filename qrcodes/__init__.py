@@ -1,1 +1,1 @@
-"""QR codes of links. `services` creates them, `selectors` reads them, and `drawing` renders their images."""
+"""QR codes of links. `services` creates them, `selectors` reads them, and `drawing` draws the images of a `design`."""

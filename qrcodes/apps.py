@@ -9,4 +9,4 @@ class QrCodesConfig(AppConfig):
 
     def ready(self) -> None:
         # The import connects the signal's receiver.
-        import_module("qrcodes.moves")
+        import_module("qrcodes.services")

@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 from accounts.models import Workspace
 from common.ids import new_public_id
 from links.models import Link, limits_of
-from qrcodes.drawing.design import Design, ImageFormat, Level, Style
+from qrcodes.design import Design, ImageFormat, Level, Style
 
 
 def new_token() -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 
 from common.openapi.responses import Representation, choice, flag, moment, number, public_id, text
-from qrcodes.drawing.design import ImageFormat, Level, Style
+from qrcodes.design import ImageFormat, Level, Style
 from qrcodes.models import QrCode
 
 

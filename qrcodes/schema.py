@@ -11,8 +11,7 @@ from common.openapi.operations import Operation, describe, name_choices
 from common.openapi.responses import example, pagination_representation
 from common.rest.pagination import TOO_DEEP
 from links.errors import url_not_found
-from qrcodes.drawing.design import MIN_GREYS, ImageFormat, Level, Style
-from qrcodes.drawing.logos import MAX_ACROSS, MAX_BYTES
+from qrcodes.design import MAX_ACROSS, MAX_BYTES, MIN_GREYS, ImageFormat, Level, Style
 from qrcodes.representations import qr_code
 from qrcodes.selectors import COUNT_LIMIT
 from qrcodes.serializers import ColorField, LogoField

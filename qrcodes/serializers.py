@@ -11,21 +11,24 @@ from common.colors import BLACK, WHITE, is_color
 from common.rest.fields import Integer, Text
 from common.rest.pagination import PageQuery
 from common.rest.strict_json import MAX_BODY_BYTES, StrictJSONParser
-from qrcodes.drawing.design import (
+from qrcodes.design import (
     DEFAULT_MARGIN,
     DEFAULT_SIZE,
+    MAX_ACROSS,
+    MAX_BYTES,
     MAX_MARGIN,
     MAX_SIZE,
     MIN_GREYS,
     MIN_SIZE,
     RECOMMENDED_CONTRAST,
+    BadLogo,
     ImageFormat,
     Level,
     Style,
+    clean_logo,
     default_foreground,
     grey_levels,
 )
-from qrcodes.drawing.logos import MAX_ACROSS, MAX_BYTES, BadLogo, clean_logo
 
 
 class LogoParser(StrictJSONParser):

@@ -1,19 +1,24 @@
+"""Creates and deletes QR codes, and moves those of moved links."""
+
 from __future__ import annotations
 
 import hashlib
 from dataclasses import asdict, replace
+from typing import Any
 
 import orjson
 from django.conf import settings
+from django.dispatch import receiver
 
 from accounts.caps import CapReached, lock_count, sharing_workspaces
 from accounts.models import Workspace
 from common.database import in_one_transaction
 from common.errors import FieldError, InvalidFields
+from links.bulk.moving import links_moved
+from links.codes import SCAN_MARKER, short_url_of
 from links.selectors import get_link
-from links.short_urls import SCAN_MARKER, short_url_of
-from qrcodes.drawing.design import Design, Level
-from qrcodes.drawing.symbol import TooSmall, symbol
+from qrcodes.design import Design, Level
+from qrcodes.drawing import TooSmall, symbol
 from qrcodes.models import QrCode
 from qrcodes.selectors import get_qr_code, qr_code_not_found
 
@@ -81,3 +86,19 @@ def delete_qr_code(*, owner: Workspace, public_id: str) -> None:
 def _digest(content: str, design: Design) -> bytes:
     parts = {**asdict(design), "content": content, "logo": hashlib.sha256(design.logo or b"").hexdigest()}
     return hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).digest()
+
+
+@receiver(links_moved)
+def move_qr_codes(*, source: Workspace, target: Workspace, links: list[int], **_: Any) -> None:
+    """Raises CapReached. The sender has locked the links, and the count of the target's objects.
+
+    The cap limits new codes and moved ones. An undeletion ignores the cap, so a workspace can be above it: links
+    without QR codes can still move there.
+    """
+    moved = QrCode.objects.filter(link__in=links).update(owner=target)
+    cap = settings.QR_CODES_PER_ACCOUNT
+    if not moved or not cap:
+        return
+    counted = sharing_workspaces(target)
+    if source.pk not in counted and QrCode.objects.filter(owner__in=counted)[: cap + 1].count() > cap:
+        raise CapReached(cap, "QR codes")

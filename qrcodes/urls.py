@@ -1,7 +1,7 @@
 from django.urls import path, register_converter
 from rest_framework.routers import SimpleRouter
 
-from qrcodes.drawing.design import ImageFormat
+from qrcodes.design import ImageFormat
 from qrcodes.views import ImageView, QrCodeViewSet
 
 

@@ -22,9 +22,8 @@ from common.rest.pagination import pagination_of
 from common.rest.returns import returns
 from limits.rates import spend_request
 from qrcodes import representations, selectors, services
-from qrcodes.drawing.design import Design, ImageFormat, color_warnings
-from qrcodes.drawing.queue import Busy, drawing_queue
-from qrcodes.drawing.rendering import CONTENT_TYPES, render
+from qrcodes.design import Design, ImageFormat, color_warnings
+from qrcodes.drawing import CONTENT_TYPES, Busy, drawing_queue, render
 from qrcodes.models import QrCode
 from qrcodes.schema import PAGINATION, describe_qr_codes
 from qrcodes.serializers import CreateQrCodeSerializer, ListQuery, LogoParser

@@ -2,6 +2,6 @@
 
 `routing` chooses the destination, and `simulation` explains a visit without making it.
 
-`refusals` lists the refusals of links, and `request_guard` refuses what needs no look-up. `redirect_headers`, `cards`
-and `preview` have the answers that both lanes send.
+`refusals` lists the refusals of links, and `request_guard` refuses what needs no look-up. `redirect_headers` and
+`previews` have the answers that both lanes send.
 """

@@ -2,12 +2,16 @@
 
 A network that has requested too many unknown codes still gets the links that it followed before. The fast lane decides
 with the same functions.
+
+Requests for a host that is not set up are reported to the operator: they are for a domain without its verification, or
+come from a proxy that replaces the Host header.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
-from functools import wraps
+from functools import cache, wraps
 from typing import Concatenate, ParamSpec
 
 from django.conf import settings
@@ -16,6 +20,7 @@ from django.http import HttpRequest, HttpResponse
 
 from common.database import is_outage
 from common.errors import TooManyAttempts, Unavailable
+from common.host.limited_warnings import LimitedWarnings
 from common.host.metrics import count_database_error
 from common.http.urls import is_address
 from domains.selectors import active_domain
@@ -23,7 +28,6 @@ from links.guess_counts import guesses, too_many_guesses
 from pages.refusals import METHOD_NOT_ALLOWED
 from pages.responses import refuse, refuse_attempts
 from redirects import refusals
-from redirects.unknown_hosts import report_unknown_host
 
 Rest = ParamSpec("Rest")
 View = Callable[Concatenate[HttpRequest, Rest], HttpResponse]
@@ -101,3 +105,25 @@ def spend_guess(request: HttpRequest, address: str) -> HttpResponse | None:
     except TooManyAttempts as error:
         return refuse_attempts(request, refusals.GUESSING, error)
     return None
+
+
+SECONDS, HOSTS = 60, 20
+_NAME_ADVICE = "If it is yours, verify it as a domain, or let the proxy pass the Host header on."
+_ADDRESS_ADVICE = "An address cannot be verified as a domain: let the proxy pass the Host header on."
+
+log = logging.getLogger(__name__)
+
+
+def report_unknown_host(host: str | None) -> None:
+    """Log a warning, once a minute for each of at most ``HOSTS`` hosts. ``host``: canonical; None logs nothing."""
+    if host is not None and unknown_hosts().is_due(host):
+        log.warning(
+            "Requests arrive for %s, which is neither the host of BASE_URL nor an active domain. %s",
+            host,
+            _ADDRESS_ADVICE if is_address(host) else _NAME_ADVICE,
+        )
+
+
+@cache
+def unknown_hosts() -> LimitedWarnings:
+    return LimitedWarnings(settings.VERSIONS_FILE.with_name("unknown_hosts"), seconds=SECONDS, subjects=HOSTS)

@@ -14,21 +14,20 @@ from django.views.decorators.csrf import csrf_protect
 
 from analytics.journal import capture
 from analytics.visitors.visitor import Visitor, visitor_from
-from bans.selectors import is_host_banned
+from bans.services import is_host_banned
 from common.errors import TooManyAttempts
 from common.host.metrics import observe_redirect
 from common.http.urls import canonical_host
 from domains.selectors import active_domain
 from links.availability import Closed
+from links.codes import SCAN_MARKER, short_url
 from links.destinations.lookup import Target, UnknownCode, find_target, site_of
 from links.guess_counts import guesses
-from links.short_urls import SCAN_MARKER, short_url
 from pages.refusals import INTERNAL_ERROR, Refusal
 from pages.responses import page, prefers_json, refuse, refuse_attempts, sends_json
 from redirects import checks, refusals
-from redirects.cards import card_page, shows_card
 from redirects.password import is_unlocked, json_password, remember_unlocked, try_password
-from redirects.preview import preview_body, preview_response
+from redirects.previews import card_page, preview_body, preview_response, shows_card
 from redirects.redirect_headers import elsewhere_headers, redirect_headers
 from redirects.request_guard import guarded, link_key, refuse_network, refuse_unknown_host, spend_guess
 from redirects.routing.router import Route

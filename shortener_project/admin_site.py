@@ -17,8 +17,8 @@ from accounts.models import User
 from accounts.second_factor import lacks_second_factor
 from analytics.journal.backlog import backlog
 from analytics.journal.drops import dropped_clicks
-from analytics.reports.today import today, waiting
-from common.host.untrusted_proxies import untrusted_proxy_addresses
+from analytics.reports.activity import today, waiting
+from common.host.limited_warnings import untrusted_proxy_addresses
 from dashboard import brand_style
 from domains.selectors import count_by_status
 from links.selectors import installation_totals

@@ -17,8 +17,9 @@ os.environ.setdefault("IDLE_TRANSACTION_TIMEOUT_MS", REQUESTS.idle_transaction)
 
 from django.conf import settings
 
+from analytics.visitors.useragent import build_rules
 from common.host import metric_files, state
-from common.host.cache_versions import slots
+from common.host.cache_versions import counters
 from common.host.processes import rename
 from common.http.urls import MAX_LINE
 from links.guess_counts import guesses
@@ -33,6 +34,7 @@ if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
 
 # The worker class needs the loaded apps.
 import_module("shortener_project.wsgi")
+build_rules()
 
 if settings.FAST_LANE:
     from fastlane import door
@@ -98,7 +100,7 @@ def when_ready(server: Any) -> None:
     # Before the first fork, create what all workers share.
     if settings.FAST_LANE:
         door.prepare()
-    slots()
+    counters()
     guesses()
     state.mapped()
     if "SERVE_BIND" not in os.environ:

@@ -103,7 +103,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "shortener_project.web.middleware.RequestIdMiddleware",
-    "shortener_project.web.api_requests.ApiRequestMiddleware",
+    "shortener_project.web.middleware.ApiRequestMiddleware",
     "shortener_project.web.middleware.ContentLengthMiddleware",
     "shortener_project.web.middleware.HstsMiddleware",
     "shortener_project.web.middleware.UntrustedProxyMiddleware",
@@ -135,7 +135,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "sign_in.pages.page_context",
+                "sign_in.middleware.page_context",
             ]
         },
     }
@@ -194,7 +194,7 @@ CSRF_TRUSTED_ORIGINS = [BASE_URL]
 # The API accepts no uploads; discard any file part in memory instead of writing it to disk.
 FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.MemoryFileUploadHandler"]
 FILE_UPLOAD_MAX_MEMORY_SIZE = DATA_UPLOAD_MAX_MEMORY_SIZE = 256 * 1024
-CSRF_FAILURE_VIEW = "shortener_project.web.errors.csrf_failure"
+CSRF_FAILURE_VIEW = "shortener_project.web.views.csrf_failure"
 SECURE_HSTS_SECONDS = 31_536_000 if _base_url.is_https else 0
 # These checks look for Django's middlewares by name. SecurityMiddleware and XFrameOptionsMiddleware would add headers
 # to redirects and API responses, which have only those that they need. HstsMiddleware, AdminPages, PageCsrf,

@@ -4,11 +4,11 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 
 from common.brand import LOGO_PATH
-from domains.tls import tls_allowed
+from domains.views import tls_allowed
 from qrcodes.urls import image_urlpatterns
 from redirects.simulation import admin as simulation_admin  # noqa: F401 # registers the admin's page of links
 from shortener_project import admin_site
-from shortener_project.web import errors, views
+from shortener_project.web import views
 from shortener_project.web.metrics import metrics
 from shortener_project.web.schema import DocsView, SchemaView
 
@@ -28,7 +28,7 @@ urlpatterns = [
     path("admin", RedirectView.as_view(url="/admin/")),
     path("admin/login/", admin_site.login),
     path("admin/", admin.site.urls),
-    path("api", errors.not_found, {"exception": Http404()}),
+    path("api", views.not_found, {"exception": Http404()}),
     path("api/schema", SchemaView.as_view()),
     path("api/docs", DocsView.as_view()),
     path("api/", include("accounts.urls")),
@@ -36,7 +36,6 @@ urlpatterns = [
     path("api/", include("domains.urls")),
     path("api/", include("analytics.urls")),
     path("api/", include("qrcodes.urls")),
-    path("api/", include("domains.keys.urls")),
     path("qr/", include(image_urlpatterns)),
     path("dashboard", RedirectView.as_view(url="/dashboard/")),
     path("dashboard/", include("dashboard.urls")),
@@ -44,6 +43,6 @@ urlpatterns = [
     path("", include("redirects.urls")),
 ]
 
-handler400 = "shortener_project.web.errors.bad_request"
-handler404 = "shortener_project.web.errors.not_found"
-handler500 = "shortener_project.web.errors.internal_error"
+handler400 = "shortener_project.web.views.bad_request"
+handler404 = "shortener_project.web.views.not_found"
+handler500 = "shortener_project.web.views.internal_error"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.app_settings import REAUTHENTICATION_TIMEOUT
@@ -16,6 +16,9 @@ from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
 from django.conf import settings
 from django.contrib.auth import authenticate
+from django.contrib.auth.backends import ModelBackend
+from django.contrib.auth.hashers import make_password
+from django.contrib.auth.tokens import PasswordResetTokenGenerator
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.http import HttpRequest
@@ -32,6 +35,7 @@ from accounts.second_factor import (
     seal_text,
     unseal_text,
 )
+from accounts.selectors import user_of_email
 from accounts.services import LOGIN_KNOWN_FOR, MAX_PASSWORD_CHARACTERS, login_attempt, set_password
 from common.errors import TooManyAttempts
 from common.http.client_address import address_of_client
@@ -41,6 +45,26 @@ from pages.responses import refuse_attempts
 from sign_in import refusals
 from sign_in.refusals import refuse_mail
 from sign_in.safe_urls import is_own_page
+
+
+class PasswordBackend(ModelBackend):
+    """Takes the same time whether or not the account exists."""
+
+    def authenticate(  # type: ignore[override] # the credentials are those of allauth's form
+        self, request: HttpRequest | None, email: str = "", password: str = "", **others: Any
+    ) -> User | None:
+        user = user_of_email(email)
+        if user is None:
+            make_password(password)
+            return None
+        return user if user.check_password(password) and user.is_active else None
+
+
+class ResetTokens(PasswordResetTokenGenerator):
+    """Accepts no token that was made with a former SECRET_KEY."""
+
+    _secret_fallbacks: ClassVar[list[str]] = []
+
 
 FAILURES_ALLOWED = Limit(attempts=5, seconds=PER_NETWORK.seconds)
 

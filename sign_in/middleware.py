@@ -1,6 +1,9 @@
+"""Runs allauth's pages: the middleware that protects them, their style, and their content security policy."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from allauth.account.middleware import AccountMiddleware
 from django.conf import settings
@@ -8,13 +11,44 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from accounts.second_factor import UnreadableSecret
+from common.brand import brand_context
 from common.errors import TooManyAttempts
 from common.http.browser_headers import protect_page
 from common.http.client_address import address_of_client, client_network
 from limits.rates import spend_request
 from pages.responses import refuse_attempts
+from pages.style import style, style_source, stylesheet
 from sign_in import refusals
-from sign_in.pages import PREFIX, content_security_policy
+
+PREFIX = "/accounts/"
+_FURTHER_STYLE = stylesheet(Path(__file__).with_name("style.css"))
+
+
+def _style() -> str:
+    return style() + _FURTHER_STYLE
+
+
+def content_security_policy() -> str:
+    """The scripts, for passkeys, are files of the service. The QR code for authenticator apps is a data: image."""
+    return (
+        f"default-src 'none'; style-src {style_source(_style())}; script-src 'self'; connect-src 'self'; "
+        f"img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+    )
+
+
+def page_context(request: HttpRequest) -> dict[str, object]:
+    """A context processor: the same settings for each page under /accounts/."""
+    if not request.path_info.startswith(PREFIX):
+        return {}
+    return {
+        **brand_context(),
+        "account_style": _style(),
+        "service_host": settings.BASE_HOST,
+        "takes_passwords": settings.PASSWORD_LOGIN,
+        "has_provider": bool(settings.OIDC_ISSUER),
+        "can_sign_up": settings.SIGNUP != "off",
+    }
+
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 

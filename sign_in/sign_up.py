@@ -20,13 +20,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
-from accounts.mails import MailProblem, is_plain, send_mail
-from accounts.models import User
-from accounts.password_hashing import account_hashing, admit_network
-from accounts.second_factor import lacks_second_factor
-from accounts.selectors import user_of_email
-from accounts.services import MAX_PASSWORD_CHARACTERS, UNUSUAL_ADDRESS, create_account
-from accounts.workspaces.invitations import (
+from accounts.invitations import (
     AlreadyMember,
     InvitationForAnother,
     TooManyMembers,
@@ -34,7 +28,13 @@ from accounts.workspaces.invitations import (
     find_invitation,
     is_invited,
 )
-from accounts.workspaces.services import TooManyMemberships, TooManyWorkspaces
+from accounts.mails import MailProblem, is_plain, send_mail
+from accounts.models import User
+from accounts.password_hashing import account_hashing, admit_network
+from accounts.second_factor import lacks_second_factor
+from accounts.selectors import user_of_email
+from accounts.services import MAX_PASSWORD_CHARACTERS, UNUSUAL_ADDRESS, create_account
+from accounts.workspaces import TooManyMemberships, TooManyWorkspaces
 from common.errors import Conflict, InvalidFields, NotFound, TooManyAttempts
 from common.http.client_address import address_of_client
 from common.secrets import CurrentKeySigner

@@ -14,8 +14,7 @@ from django.http import HttpRequest
 
 from accounts.models import User
 from accounts.second_factor import count_second_factors, record_second_factor
-from accounts.sessions.browser import confirm_browser, register_browser
-from accounts.sessions.lifecycle import end_other_sessions
+from accounts.sessions.lifecycle import confirm_browser, end_other_sessions, register_browser
 
 
 @receiver(user_logged_in)

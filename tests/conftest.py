@@ -23,7 +23,7 @@ from common.host import cache_versions, state
 from links.destinations.known_links import known_links
 from links.destinations.lookup import destinations
 from links.guess_counts import guesses
-from qrcodes.drawing.queue import drawing_queue
+from qrcodes.drawing import drawing_queue
 from testing.accounts.accounts import PASSWORD, account, bearer_client, key_client
 from testing.accounts.admin import Operator
 from testing.analytics.clicks import close_journal
@@ -88,7 +88,7 @@ def journals(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture
 def own_host_memory(settings: Settings, tmp_path: Path) -> Iterator[None]:
-    """New files of a host: its version slots, its state and its known links."""
+    """New files of a host: its version counters, its state and its known links."""
     settings.VERSIONS_FILE = tmp_path / "run" / "versions"
     forget_host_memory()
     hear_for_an_hour()
@@ -100,7 +100,7 @@ def forget_host_memory() -> None:
     """The next use opens the files of the settings."""
     if known_links.cache_info().currsize:
         known_links().close()
-    for cache in (cache_versions.slots, state.mapped, known_links):
+    for cache in (cache_versions.counters, state.mapped, known_links):
         cache.cache_clear()
 
 

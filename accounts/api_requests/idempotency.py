@@ -15,6 +15,7 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import wraps
 from threading import Lock
 from typing import Any, NamedTuple, TypeVar, cast
@@ -22,6 +23,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 import orjson
 from django.conf import settings
 from django.db import connection
+from django.db.models.functions import Now
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -104,9 +106,6 @@ _PRINTABLE = re.compile(rf"(?=.{{1,{MAX_CHARACTERS}}}\Z)[!-~](?:[ -~]*[!-~])?")
 _SEALING = "idempotent-answers"
 
 _LOCK = "SELECT pg_try_advisory_xact_lock(%s)"
-_DELETE_EXPIRED = (
-    f"DELETE FROM accounts_storedresponse WHERE created_at < now() - interval '{KEPT_HOURS} hours'"  # noqa: S608 # a constant
-)
 
 View = TypeVar("View", bound=Callable[..., Response])
 
@@ -183,9 +182,8 @@ def valid_name(request: Request) -> str | None:
 
 
 def delete_expired_responses() -> int:
-    with connection.cursor() as cursor:
-        cursor.execute(_DELETE_EXPIRED)
-        return int(cursor.rowcount)
+    deleted, _ = StoredResponse.objects.filter(created_at__lt=Now() - timedelta(hours=KEPT_HOURS)).delete()
+    return deleted
 
 
 def _respond_once(key: Key, request: Request, create: Callable[[], Response]) -> Response:

@@ -1,3 +1,5 @@
+"""The base of views for persons. REST framework loads the other modules here before it has views."""
+
 from __future__ import annotations
 
 from rest_framework.authentication import BaseAuthentication

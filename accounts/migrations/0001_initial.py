@@ -1,14 +1,11 @@
-import accounts.models.accounts
-import common.ids
-import datetime
-import django.contrib.postgres.functions
-import django.db.models.deletion
-import django.db.models.expressions
-import django.db.models.functions.datetime
-from django.conf import settings
-from django.db import migrations, models
+"""Accounts alone: the tables of Django and allauth refer to them.
 
-from common.migrations import CreateModels, run_sql_files
+Each of their migrations makes classes of all models again that are related to the accounts. So the others come later.
+"""
+
+import common.ids
+import django.db.models.functions.datetime
+from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
@@ -20,210 +17,27 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        CreateModels(
-            migrations.CreateModel(
-                name='User',
-                fields=[
-                    ('id', models.BigAutoField(db_comment='Internal key.', primary_key=True, serialize=False)),
-                    ('password', models.CharField(max_length=128, verbose_name='password')),
-                    ('last_login', models.DateTimeField(blank=True, null=True, verbose_name='last login')),
-                    ('is_superuser', models.BooleanField(default=False, help_text='Designates that this user has all permissions without explicitly assigning them.', verbose_name='superuser status')),
-                    ('public_id', models.UUIDField(db_comment='Id in tokens and in the API.', default=common.ids.new_public_id, editable=False, unique=True)),
-                    ('email', models.EmailField(db_comment='Login, in lower case.', max_length=254, unique=True)),
-                    ('first_name', models.CharField(blank=True, db_comment='May be empty.', max_length=100)),
-                    ('last_name', models.CharField(blank=True, db_comment='May be empty.', max_length=100)),
-                    ('plan', models.CharField(choices=[('free', 'Free'), ('pro', 'Pro'), ('enterprise', 'Enterprise')], db_comment='free, pro or enterprise.', default='free', max_length=10)),
-                    ('is_active', models.BooleanField(db_comment='False: no key, token or session works.', default=True)),
-                    ('is_staff', models.BooleanField(db_comment='Whether the account may open the admin.', default=False)),
-                    ('is_staff_by_provider', models.BooleanField(db_comment='Whether is_staff holds only in sessions that were opened with the OpenID provider.', db_default=False, default=False, help_text='The provider granted the staff status. It holds only in sessions that the provider opened.', verbose_name='staff by single sign-on')),
-                    ('created_at', models.DateTimeField(db_comment='Creation time.', db_default=django.db.models.functions.datetime.Now(), editable=False)),
-                    ('groups', models.ManyToManyField(blank=True, help_text='The groups this user belongs to. A user will get all permissions granted to each of their groups.', related_name='user_set', related_query_name='user', to='auth.group', verbose_name='groups')),
-                    ('user_permissions', models.ManyToManyField(blank=True, help_text='Specific permissions for this user.', related_name='user_set', related_query_name='user', to='auth.permission', verbose_name='user permissions')),
-                ],
-                options={
-                    'db_table_comment': 'Accounts. An account signs in with its e-mail address.',
-                },
-            ),
-            migrations.CreateModel(
-                name='ApiKey',
-                fields=[
-                    ('user', models.OneToOneField(db_comment='The account. It has one key.', on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='api_key', serialize=False, to=settings.AUTH_USER_MODEL)),
-                    ('digest', models.BinaryField(db_comment='SHA-256 digest, for lookup.', max_length=32, unique=True)),
-                    ('sealed', models.BinaryField(db_comment='The key, encrypted for its owner.', max_length=128)),
-                    ('created_at', models.DateTimeField(db_comment='Creation time.', db_default=django.db.models.functions.datetime.Now())),
-                    ('read_at', models.DateTimeField(db_comment='When its owner first read it. Null: not yet.', null=True)),
-                ],
-                options={
-                    'db_table_comment': 'The API key of each account.',
-                },
-            ),
-            migrations.CreateModel(
-                name='PasskeyHandle',
-                fields=[
-                    ('user', models.OneToOneField(db_comment='The account.', on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='passkey_handle', serialize=False, to=settings.AUTH_USER_MODEL)),
-                    ('handle', models.BinaryField(db_comment='Random. Reveals nothing about the account.', default=accounts.models.accounts.new_handle, max_length=64, unique=True)),
-                ],
-                options={
-                    'db_table_comment': 'User handles of passkeys.',
-                },
-            ),
-            migrations.CreateModel(
-                name='Session',
-                fields=[
-                    ('id', models.BigAutoField(db_comment='Internal key.', primary_key=True, serialize=False)),
-                    ('public_id', models.UUIDField(db_comment='Id in tokens and in the API.', default=common.ids.new_public_id, editable=False, unique=True)),
-                    ('user', models.ForeignKey(db_comment='The account.', on_delete=django.db.models.deletion.CASCADE, to=settings.AUTH_USER_MODEL)),
-                    ('password_fingerprint', models.CharField(db_comment='Digest of the password hash under which its tokens are valid.', max_length=32)),
-                    ('generation', models.IntegerField(db_comment='Number of the current tokens. Each refresh adds 1.', default=1)),
-                    ('issued_at', models.DateTimeField(db_comment='When the current tokens were issued, by the clock of the host that issued them.')),
-                    ('rotated_at', models.DateTimeField(db_comment='The same by the clock of the database, for the grace period.', db_default=django.db.models.functions.datetime.Now())),
-                    ('created_at', models.DateTimeField(db_comment='Time of the login.', db_default=django.db.models.functions.datetime.Now())),
-                    ('last_used_at', models.DateTimeField(db_comment='Last use, exact to a minute.', db_default=django.db.models.functions.datetime.Now())),
-                    ('user_agent', models.CharField(blank=True, db_comment='User-Agent of the login, shortened.', max_length=200)),
-                    ('browser_session', models.CharField(db_comment='The django_session of the browser that it belongs to; null: it began with a login to the API.', max_length=40, null=True, unique=True)),
-                    ('confirmed_at', models.DateTimeField(db_comment='When the user of a browser last logged in or confirmed it again. Null: at the login.', null=True)),
-                    ('expires_at', models.DateTimeField(db_comment='When its refresh tokens expire.', db_index=True)),
-                    ('ended_at', models.DateTimeField(db_comment='When it ended early. No token works since.', null=True)),
-                    ('end_reason', models.CharField(choices=[('logout', 'Logout'), ('revoked', 'Ended from another session'), ('password', 'Change of password'), ('reuse', 'A refresh token was used twice'), ('limit', 'Too many sessions')], db_comment='logout, revoked, password, reuse or limit.', max_length=10, null=True)),
-                ],
-                options={
-                    'db_table_comment': 'Sessions of the API. Those of browsers are in django_session.',
-                    'indexes': [models.Index(condition=models.Q(('ended_at', None)), fields=['user', 'id'], name='session_live'), models.Index(condition=models.Q(('ended_at__isnull', False)), fields=['ended_at'], name='session_ended')],
-                },
-            ),
-            migrations.CreateModel(
-                name='StoredResponse',
-                fields=[
-                    ('id', models.BigAutoField(db_comment='Internal key.', primary_key=True, serialize=False)),
-                    ('owner', models.ForeignKey(db_comment='The account that sent the request.', db_index=False, on_delete=django.db.models.deletion.CASCADE, to=settings.AUTH_USER_MODEL)),
-                    ('key_digest', models.BinaryField(db_comment='Digest of the Idempotency-Key.', max_length=32)),
-                    ('sealed', models.BinaryField(db_comment='The response, encrypted.')),
-                    ('created_at', models.DateTimeField(db_comment='When the request was committed.', db_default=django.db.models.functions.datetime.Now(), db_index=True)),
-                ],
-                options={
-                    'db_table_comment': 'Stored responses to requests with an Idempotency-Key.',
-                    'constraints': [models.UniqueConstraint(fields=('owner', 'key_digest'), name='idempotent_once')],
-                },
-            ),
-            migrations.CreateModel(
-                name='Workspace',
-                fields=[
-                    ('id', models.BigIntegerField(db_comment='Internal key, from the sequence of the accounts.', primary_key=True, serialize=False)),
-                    ('public_id', models.UUIDField(db_comment='API id.', default=common.ids.new_public_id, editable=False, unique=True)),
-                    ('account', models.OneToOneField(blank=True, db_comment="The account of a personal workspace. Null: a team's workspace.", null=True, on_delete=django.db.models.deletion.CASCADE, related_name='workspace', to=settings.AUTH_USER_MODEL)),
-                    ('name', models.CharField(db_comment='For people.', max_length=100)),
-                    ('team_plan', models.CharField(blank=True, choices=[('free', 'Free'), ('pro', 'Pro'), ('enterprise', 'Enterprise')], db_column='plan', db_comment='free, pro or enterprise. Null: a personal workspace has the plan of its account.', max_length=10, null=True, verbose_name='plan')),
-                    ('created_at', models.DateTimeField(db_comment='Creation time.', db_default=django.db.models.functions.datetime.Now(), editable=False)),
-                ],
-                options={
-                    'db_table_comment': 'Workspaces: the owners of links, domains and QR codes.',
-                    'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('account', models.F('id')), ('account__isnull', False), ('team_plan', None)), models.Q(('account', None), ('team_plan__isnull', False)), _connector='OR'), name='workspace_personal_or_team')],
-                },
-            ),
-            migrations.CreateModel(
-                name='HistorySize',
-                fields=[
-                    ('owner', models.OneToOneField(db_comment='The workspace.', db_constraint=False, on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='+', serialize=False, to='accounts.workspace')),
-                    ('bytes', models.BigIntegerField(db_comment='At least the bytes of its changes up to counted_to.')),
-                    ('counted_to', models.BigIntegerField(db_comment='The last change that was added to bytes.')),
-                ],
-                options={
-                    'db_table_comment': 'About the size of the history of each workspace, for housekeeping.',
-                },
-            ),
-            migrations.CreateModel(
-                name='Change',
-                fields=[
-                    ('id', models.BigAutoField(db_comment='Internal key.', primary_key=True, serialize=False)),
-                    ('public_id', models.UUIDField(db_comment='API id.', db_default=django.contrib.postgres.functions.RandomUUID(), editable=False)),
-                    ('owner', models.ForeignKey(db_comment='Owner of the changed object.', db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='accounts.workspace')),
-                    ('changed_at', models.DateTimeField(db_comment='Time of the change.', db_default=django.db.models.functions.datetime.Now())),
-                    ('actor', models.ForeignKey(db_comment='The account that made the change; it may be deleted. Null: the service.', db_constraint=False, db_index=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to=settings.AUTH_USER_MODEL)),
-                    ('via', models.CharField(choices=[('api_key', 'api_key'), ('token', 'token'), ('operator', 'operator'), ('page', 'page'), ('service', 'service')], db_comment='api_key, token, operator (in the admin), page (under /accounts/) or service.', max_length=10)),
-                    ('key_id', models.UUIDField(db_comment='API id of the key with scopes that the actor used; it may be deleted.', null=True)),
-                    ('request_id', models.CharField(db_comment='X-Request-ID; empty without a request.', max_length=64)),
-                    ('object_id', models.UUIDField(db_comment='API id of the changed object; it may be deleted.')),
-                    ('action', models.CharField(db_comment='Kind of object and of change: link.updated.', max_length=40)),
-                    ('before', models.JSONField(db_comment='Former values of the changed fields.')),
-                    ('after', models.JSONField(db_comment='New values of the changed fields.')),
-                ],
-                options={
-                    'db_table_comment': 'Who changed what: one row for each change.',
-                    'indexes': [models.Index(fields=['owner', 'id'], name='change_owner'), models.Index(fields=['owner', 'actor', 'id'], name='change_owner_actor'), models.Index(fields=['owner', 'action', 'id'], name='change_owner_action'), models.Index(fields=['object_id', 'id'], name='change_object')],
-                },
-            ),
-            migrations.CreateModel(
-                name='StorageLimit',
-                fields=[
-                    ('plan', models.CharField(choices=[('free', 'Free'), ('pro', 'Pro'), ('enterprise', 'Enterprise')], db_comment='free, pro or enterprise.', max_length=10, primary_key=True, serialize=False)),
-                    ('bytes', models.BigIntegerField(db_comment='Stored bytes that the plan allows.')),
-                ],
-                options={
-                    'db_table_comment': 'STORAGE_MB_* of the host that started last, for triggers. No row: no limit.',
-                },
-            ),
-            migrations.CreateModel(
-                name='Member',
-                fields=[
-                    ('pk', models.CompositePrimaryKey('workspace', 'user', blank=True, editable=False, primary_key=True, serialize=False)),
-                    ('workspace', models.ForeignKey(db_comment='The workspace.', db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='members', to='accounts.workspace')),
-                    ('user', models.ForeignKey(db_comment='The account.', on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to=settings.AUTH_USER_MODEL)),
-                    ('role', models.CharField(choices=[('viewer', 'Viewer'), ('editor', 'Editor'), ('admin', 'Admin'), ('owner', 'Owner')], db_comment='viewer, editor, admin or owner.', max_length=10)),
-                    ('created_at', models.DateTimeField(db_comment='When the account joined.', db_default=django.db.models.functions.datetime.Now())),
-                ],
-                options={
-                    'db_table_comment': 'Members of workspaces and their roles.',
-                },
-            ),
-            migrations.CreateModel(
-                name='Invitation',
-                fields=[
-                    ('id', models.BigAutoField(db_comment='Internal key.', primary_key=True, serialize=False)),
-                    ('public_id', models.UUIDField(db_comment='API id.', default=common.ids.new_public_id, editable=False, unique=True)),
-                    ('workspace', models.ForeignKey(db_comment='The workspace.', on_delete=django.db.models.deletion.CASCADE, related_name='invitations', to='accounts.workspace')),
-                    ('role', models.CharField(choices=[('viewer', 'Viewer'), ('editor', 'Editor'), ('admin', 'Admin'), ('owner', 'Owner')], db_comment='The role of whoever accepts it.', max_length=10)),
-                    ('email', models.EmailField(blank=True, db_comment='The account that may accept it, in lower case. Empty: any.', max_length=254)),
-                    ('digest', models.BinaryField(db_comment='SHA-256 digest of the token.', max_length=32, unique=True)),
-                    ('invited_by', models.ForeignKey(db_comment='The member who invited.', on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
-                    ('created_at', models.DateTimeField(db_comment='Creation time.', db_default=django.db.models.functions.datetime.Now(), editable=False)),
-                    ('expires_at', models.DateTimeField(db_comment='When the token expires.', db_default=django.db.models.expressions.CombinedExpression(django.db.models.functions.datetime.Now(), '+', models.Value(datetime.timedelta(days=7))), editable=False)),
-                ],
-                options={
-                    'db_table_comment': 'Pending invitations to workspaces.',
-                },
-            ),
-            migrations.CreateModel(
-                name='ScopedKey',
-                fields=[
-                    ('id', models.BigAutoField(db_comment='Internal key.', primary_key=True, serialize=False)),
-                    ('public_id', models.UUIDField(db_comment='API id.', default=common.ids.new_public_id, editable=False, unique=True)),
-                    ('workspace', models.ForeignKey(db_comment='The workspace in which it acts.', db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='keys', to='accounts.workspace')),
-                    ('user', models.ForeignKey(db_comment='The member who created it, and for whom it acts.', on_delete=django.db.models.deletion.CASCADE, related_name='scoped_keys', to=settings.AUTH_USER_MODEL)),
-                    ('name', models.CharField(db_comment='For people.', max_length=100)),
-                    ('scopes', models.PositiveSmallIntegerField(db_comment='One bit for each scope, in the order of their list.')),
-                    ('domain_id', models.BigIntegerField(db_comment='Limits it to the links on this domain. Null: any domain.', null=True)),
-                    ('only_own', models.BooleanField(db_comment='Whether it is limited to the links that it created.')),
-                    ('digest', models.BinaryField(db_comment='SHA-256 digest, for lookup.', max_length=32, unique=True)),
-                    ('previous_digest', models.BinaryField(db_comment='Digest of the key before its rotation, while that one works.', max_length=32, null=True)),
-                    ('previous_until', models.DateTimeField(db_comment='When the former key stops working.', null=True)),
-                    ('expires_at', models.DateTimeField(db_comment='When the key expires. Null: never.', null=True)),
-                    ('last_used_at', models.DateTimeField(db_comment='Last use, exact to a minute. Null: never.', null=True)),
-                    ('created_at', models.DateTimeField(db_comment='Creation time.', db_default=django.db.models.functions.datetime.Now(), editable=False)),
-                ],
-                options={
-                    'db_table_comment': 'API keys with scopes. Each has the digest of its key only.',
-                    'indexes': [models.Index(fields=['workspace', 'user'], name='scopedkey_membership')],
-                    'constraints': [models.UniqueConstraint(condition=models.Q(('previous_digest__isnull', False)), fields=('previous_digest',), name='scopedkey_previous_digest'), models.CheckConstraint(condition=models.Q(models.Q(('previous_digest', None), ('previous_until', None)), models.Q(('previous_digest__isnull', False), ('previous_until__isnull', False)), _connector='OR'), name='scopedkey_grace')],
-                },
-            ),
-        ),
-        # In this order: a later file may use the functions of an earlier one.
-        run_sql_files(
-            __file__,
-            'comments.sql',
-            'foreign_keys.sql',
-            'workspaces.sql',
-            'shared_limits.sql',
-            'history.sql',
+        migrations.CreateModel(
+            name='User',
+            fields=[
+                ('id', models.BigAutoField(db_comment='Internal key.', primary_key=True, serialize=False)),
+                ('password', models.CharField(max_length=128, verbose_name='password')),
+                ('last_login', models.DateTimeField(blank=True, null=True, verbose_name='last login')),
+                ('is_superuser', models.BooleanField(default=False, help_text='Designates that this user has all permissions without explicitly assigning them.', verbose_name='superuser status')),
+                ('public_id', models.UUIDField(db_comment='Id in tokens and in the API.', default=common.ids.new_public_id, editable=False, unique=True)),
+                ('email', models.EmailField(db_comment='Login, in lower case.', max_length=254, unique=True)),
+                ('first_name', models.CharField(blank=True, db_comment='May be empty.', max_length=100)),
+                ('last_name', models.CharField(blank=True, db_comment='May be empty.', max_length=100)),
+                ('plan', models.CharField(choices=[('free', 'Free'), ('pro', 'Pro'), ('enterprise', 'Enterprise')], db_comment='free, pro or enterprise.', default='free', max_length=10)),
+                ('is_active', models.BooleanField(db_comment='False: no key, token or session works.', default=True)),
+                ('is_staff', models.BooleanField(db_comment='Whether the account may open the admin.', default=False)),
+                ('is_staff_by_provider', models.BooleanField(db_comment='Whether is_staff holds only in sessions that were opened with the OpenID provider.', db_default=False, default=False, help_text='The provider granted the staff status. It holds only in sessions that the provider opened.', verbose_name='staff by single sign-on')),
+                ('created_at', models.DateTimeField(db_comment='Creation time.', db_default=django.db.models.functions.datetime.Now(), editable=False)),
+                ('groups', models.ManyToManyField(blank=True, help_text='The groups this user belongs to. A user will get all permissions granted to each of their groups.', related_name='user_set', related_query_name='user', to='auth.group', verbose_name='groups')),
+                ('user_permissions', models.ManyToManyField(blank=True, help_text='Specific permissions for this user.', related_name='user_set', related_query_name='user', to='auth.permission', verbose_name='user permissions')),
+            ],
+            options={
+                'db_table_comment': 'Accounts. An account signs in with its e-mail address.',
+            },
         ),
     ]

@@ -11,7 +11,8 @@ from django.conf import settings
 from django.contrib.auth import SESSION_KEY
 from django.contrib.sessions.backends import db
 from django.contrib.sessions.base_session import AbstractBaseSession
-from django.db import connection, transaction
+from django.contrib.sessions.models import Session as StoredSession
+from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, Subquery
 from django.db.models.functions import Now
 from django.utils import timezone
@@ -19,8 +20,7 @@ from django.utils import timezone
 from accounts.callers import USE_SECONDS
 from accounts.models import EndReason
 from accounts.models import Session as ApiSession
-from accounts.sessions.browser import record_use
-from accounts.sessions.lifecycle import end
+from accounts.sessions.lifecycle import end, record_use
 from common import secrets
 
 _PURPOSE = "session-sealing"
@@ -33,7 +33,7 @@ class SessionStore(db.SessionStore):
     links to new passwords while they are used.
 
     A browser that signed in also has a row in accounts_session, which names its row here: see
-    `accounts.sessions.browser`. Transactions that change both lock this one first.
+    `accounts.sessions.lifecycle`. Transactions that change both lock this one first.
 
     The key has 165 random bits, so an unsalted digest is safe, and the database can index it. Overrides only the
     synchronous methods, because the service does not use asyncio.
@@ -141,9 +141,8 @@ class SessionStore(db.SessionStore):
 
 def delete_expired_sessions() -> int:
     """Deletes sessions that have expired by the database's clock. Returns their number."""
-    with connection.cursor() as cursor:
-        cursor.execute("DELETE FROM django_session WHERE expire_date < now()")
-        return int(cursor.rowcount)
+    deleted, _ = StoredSession.objects.filter(expire_date__lt=Now()).delete()
+    return deleted
 
 
 def _digest(key: str) -> str:

@@ -1,4 +1,10 @@
-"""Compares counters and roll-ups with the clicks that they count, and reports every difference."""
+"""Compares counters and roll-ups with the clicks that they count, reports every difference, and rebuilds sums.
+
+Each check compares two sources of the same figure. `repair` rebuilds the sums that other tables determine completely,
+for `manage.py audit_counters --repair`.
+"""
+
+# built from constants
 
 from __future__ import annotations
 
@@ -6,19 +12,182 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db import connection
 from django.db.backends.utils import CursorWrapper
 
-from analytics.counting.audit_checks import CHECKS, Check
-from analytics.counting.segments.segment_rows import offset_of
+from analytics.counting.closed_days import LOCK, OPEN_DAYS, confirmed_date, month_of
+from analytics.counting.days import IMPORTED
+from analytics.counting.segments import offset_of
+from analytics.dimensions import COMPLETE, COUNTRY_OF_CITY, DEFINITIONS, PARTIAL, UNKNOWN
 from analytics.journal.pending import open_record
 from analytics.journal.reader import DAMAGED_SUFFIX, segments
 from analytics.journal.records import COUNTED, decode
-from analytics.models import Dimension, Kind
-from analytics.pipeline_models import JournalLoss
+from analytics.models import Dimension, JournalLoss, Kind
+
+
+class Check(NamedTuple):
+    """Two queries that must return the same ``n`` for the same keys. A missing row counts as 0."""
+
+    keys: tuple[str, ...]
+    left_name: str
+    left: str
+    right_name: str
+    right: str
+    differ: str = "<>"
+
+
+_DAY = "(date '1970-01-01' + minute / 1440)"
+_DAYS = "SELECT link_id, day, sum({column}) AS n FROM analytics_daytotal GROUP BY 1, 2"
+_QUARTERS = """
+SELECT link_id, (start AT TIME ZONE 'UTC')::date AS day, sum({column}) AS n FROM analytics_quartertotal GROUP BY 1, 2
+"""
+_STORED_VALUES = ", ".join(
+    f"({definition.dimension}, CASE WHEN {definition.is_stored} THEN {definition.value} END)"
+    for definition in DEFINITIONS
+)
+
+
+def _numbers(dimensions: list[Dimension]) -> str:
+    return ", ".join(str(int(dimension)) for dimension in dimensions)
+
+
+# `analytics.counting.audit` rebuilds the left sides of these from the right ones.
+OWNERS = Check(
+    ("owner_id",),
+    "owner's total", "SELECT owner_id, sum(clicks) AS n FROM links_ownertotals GROUP BY 1",
+    "counters", "SELECT owner_id, sum(clicks) AS n FROM links_clickcounter GROUP BY 1",
+)  # fmt: skip
+LIFETIMES = Check(
+    ("link_id", "dimension", "value"),
+    "lifetime value", """
+        SELECT link_id, dimension, value, sum(clicks) AS n FROM analytics_lifecount GROUP BY 1, 2, 3
+    """,
+    "closed days", """
+        SELECT link_id, dimension, value, sum(clicks) AS n FROM analytics_daycount
+        WHERE day <= (SELECT day FROM analytics_closedday) GROUP BY 1, 2, 3
+    """,
+)  # fmt: skip
+MONTHS = Check(
+    ("link_id", "month", "dimension", "value"),
+    "value of the month", """
+        SELECT link_id, month, dimension, value, sum(clicks) AS n FROM analytics_monthcount GROUP BY 1, 2, 3, 4
+    """,
+    "closed days", f"""
+        SELECT link_id, month, dimension, value, sum(clicks) AS n
+        FROM analytics_daycount JOIN analytics_busymonth USING (link_id)
+        WHERE month = {month_of("day")} AND dimension <> {Dimension.OUTCOME}
+        AND day <= (SELECT day FROM analytics_closedday) GROUP BY 1, 2, 3, 4
+    """,
+)  # fmt: skip
+
+CHECKS = [
+    Check(
+        ("link_id",),
+        "counter", "SELECT link_id, clicks AS n FROM links_clickcounter",
+        "days, claims and imports", f"""
+            SELECT link_id, sum(clicks) AS n FROM (
+                SELECT link_id, clicks FROM analytics_daytotal WHERE slot <> {IMPORTED}
+                UNION ALL SELECT link_id, imported FROM links_clickcounter WHERE imported <> 0
+                UNION ALL SELECT * FROM unnest(%(claimed_links)s::bigint[], %(claimed)s::bigint[])
+            ) one GROUP BY 1
+        """,
+    ),
+    Check(
+        # Clicks that were imported with their link have no day.
+        ("link_id",),
+        "imported clicks", "SELECT link_id, imported AS n FROM links_clickcounter WHERE imported <> 0",
+        "imported days", f"""
+            SELECT link_id, sum(clicks) AS n FROM analytics_daytotal WHERE slot = {IMPORTED} GROUP BY 1
+        """,
+        "<",
+    ),
+    OWNERS,
+    Check(
+        ("link_id", "day"),
+        "day", _DAYS.format(column="clicks"),
+        "quarters", _QUARTERS.format(column="clicks"),
+    ),
+    Check(
+        ("link_id", "day"),
+        "unique of the day", _DAYS.format(column="unique_clicks"),
+        "unique of the quarters", _QUARTERS.format(column="unique_clicks"),
+    ),
+    Check(
+        ("link_id", "day"),
+        "day", f"""
+            SELECT link_id, day, sum(clicks) AS n FROM analytics_daytotal
+            WHERE day >= %(first)s AND slot <> {IMPORTED} GROUP BY 1, 2
+        """,
+        "clicks", f"""
+            SELECT link_id, {_DAY} AS day, count(*) AS n FROM analytics_rawclick
+            WHERE kind = {Kind.CLICK} AND {_DAY} >= %(first)s GROUP BY 1, 2
+        """,
+    ),
+    Check(
+        ("link_id", "day", "dimension"),
+        "day", f"""
+            SELECT link_id, day, dimension, sum(clicks) AS n
+            FROM analytics_daytotal, unnest(ARRAY[{_numbers(COMPLETE)}]) dimension GROUP BY 1, 2, 3
+        """,
+        "values", f"""
+            SELECT link_id, day, dimension, sum(clicks) AS n FROM analytics_daycount
+            WHERE dimension IN ({_numbers(COMPLETE)}) GROUP BY 1, 2, 3
+        """,
+    ),
+    Check(
+        # Values that reports derive are not stored, nor clicks without a scan or a branch.
+        ("link_id", "day", "dimension"),
+        "day", f"""
+            SELECT link_id, day, dimension, sum(clicks) AS n
+            FROM analytics_daytotal, unnest(ARRAY[{_numbers(PARTIAL)}]) dimension GROUP BY 1, 2, 3
+        """,
+        "values", f"""
+            SELECT link_id, day, dimension, sum(clicks) AS n FROM analytics_daycount
+            WHERE dimension IN ({_numbers(PARTIAL)}) GROUP BY 1, 2, 3
+        """,
+        "<",
+    ),
+    Check(
+        # The other clicks of the country have no known city.
+        ("link_id", "day", "country"),
+        "country", f"""
+            SELECT link_id, day, value AS country, sum(clicks) AS n FROM analytics_daycount
+            WHERE dimension = {Dimension.COUNTRY} GROUP BY 1, 2, 3
+        """,
+        "its cities", f"""
+            SELECT link_id, day, {COUNTRY_OF_CITY} AS country, sum(clicks) AS n FROM analytics_daycount
+            WHERE dimension = {Dimension.CITY} AND NOT starts_with(value, '{UNKNOWN} ') GROUP BY 1, 2, 3
+        """,
+        "<",
+    ),
+    Check(
+        # The other unique clicks led to the links' own destinations.
+        ("link_id", "day"),
+        "unique of the day", _DAYS.format(column="unique_clicks"),
+        "unique of the branches", f"""
+            SELECT link_id, day, sum(clicks) AS n FROM analytics_daycount
+            WHERE dimension = {Dimension.UNIQUE_BRANCH} GROUP BY 1, 2
+        """,
+        "<",
+    ),
+    Check(
+        ("link_id", "day", "dimension", "value"),
+        "value of the day", f"""
+            SELECT link_id, day, dimension, value, sum(clicks) AS n FROM analytics_daycount
+            WHERE day >= %(first)s AND slot <> {IMPORTED} GROUP BY 1, 2, 3, 4
+        """,
+        "clicks", f"""
+            SELECT link_id, {_DAY} AS day, dimension, value COLLATE "C" AS value, count(*) AS n
+            FROM analytics_click, LATERAL (VALUES {_STORED_VALUES}) counted (dimension, value)
+            WHERE value IS NOT NULL AND {_DAY} >= %(first)s GROUP BY 1, 2, 3, 4
+        """,
+    ),
+    LIFETIMES,
+    MONTHS,
+]  # fmt: skip
 
 
 def differences() -> Iterator[str]:
@@ -70,7 +239,7 @@ def differences_query(check: Check) -> str:
     SELECT {", ".join(check.keys)}, coalesce(l.n, 0) AS "left", coalesce(r.n, 0) AS "right"
     FROM ({check.left}) l FULL JOIN ({check.right}) r USING ({", ".join(check.keys)})
     WHERE coalesce(l.n, 0) {check.differ} coalesce(r.n, 0) {existing}
-    """  # noqa: S608 # built from constants
+    """  # built from constants
 
 
 def describe(check: Check, subject: Sequence[Any]) -> str:
@@ -106,3 +275,64 @@ def _first_day(cursor: CursorWrapper) -> Any:
         if oldest is not None:
             return oldest + timedelta(days=1)
     return "-infinity"
+
+
+_LIFETIME_ROWS = """
+INSERT INTO analytics_lifecount (link_id, dimension, value, slot, clicks)
+SELECT link_id, dimension, value, 0, sum(clicks)
+FROM analytics_daycount JOIN differing USING (link_id, dimension, value)
+WHERE day <= (SELECT day FROM analytics_closedday) GROUP BY 1, 2, 3
+"""
+_MONTH_ROWS = f"""
+INSERT INTO analytics_monthcount (link_id, month, dimension, value, slot, clicks)
+SELECT link_id, month, dimension, value, 0, sum(clicks)
+FROM analytics_daycount JOIN differing USING (link_id, dimension, value)
+JOIN analytics_busymonth USING (link_id, month)
+WHERE month = {month_of("day")} AND day <= (SELECT day FROM analytics_closedday) GROUP BY 1, 2, 3, 4
+"""
+# The difference holds for one snapshot. Adding it stays right while others add to the same sums.
+_ADD_TO_OWNERS = """
+INSERT INTO links_ownertotals AS t (owner_id, slot, clicks, links, active_links)
+SELECT owner_id, 0, "right" - "left", 0, 0 FROM differing
+ON CONFLICT (owner_id, slot) DO UPDATE SET clicks = t.clicks + EXCLUDED.clicks
+"""
+
+
+def repair() -> Iterator[str]:
+    """Rebuild the sums in the caller's transaction, and yield what was changed."""
+    with connection.cursor() as cursor:
+        # No day is closed, and no click of a closed day is counted until the transaction ends.
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
+        yield from _reopen_days(cursor)
+        for check, table, rows in (
+            (LIFETIMES, "analytics_lifecount", _LIFETIME_ROWS),
+            (MONTHS, "analytics_monthcount", _MONTH_ROWS),
+        ):
+            yield from _find(cursor, check)
+            keys = " AND ".join(f"t.{key} = differing.{key}" for key in check.keys)
+            cursor.execute(f"DELETE FROM {table} t USING differing WHERE {keys}")
+            cursor.execute(rows)
+        yield from _find(cursor, OWNERS)
+        cursor.execute(_ADD_TO_OWNERS)
+
+
+def _reopen_days(cursor: CursorWrapper) -> Iterator[str]:
+    """Days that a wrong clock has closed too early cost each batch of clicks time until they are over."""
+    cursor.execute("SELECT day FROM analytics_closedday")
+    [(closed,)] = cursor.fetchall()
+    last = confirmed_date() - timedelta(days=OPEN_DAYS)
+    if closed > last:
+        cursor.execute("UPDATE analytics_closedday SET day = %s", [last])
+        yield f"closed days: up to {closed}, now up to {last}"
+
+
+def _find(cursor: CursorWrapper, check: Check) -> Iterator[str]:
+    """Put the differences of this check into the table ``differing``."""
+    cursor.execute("DROP TABLE IF EXISTS differing")
+    cursor.execute(
+        f"CREATE TEMPORARY TABLE differing ON COMMIT DROP AS {differences_query(check)}",
+        checked_values(cursor),
+    )
+    cursor.execute("SELECT * FROM differing ORDER BY 1, 2")
+    for *subject, left, right in cursor.fetchall():
+        yield f"{describe(check, subject)}: {check.left_name} {left}, now {right}"

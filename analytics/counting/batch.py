@@ -4,20 +4,36 @@ from __future__ import annotations
 
 import logging
 import uuid
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
 from django.db import DataError, connection, transaction
 
-from analytics.counting.record_times import with_bounded_times
-from analytics.counting.segments.duplicates import skip_counted_copies
-from analytics.counting.tables.enrichment import DAY_MICROSECONDS, Place, facts
-from analytics.counting.tables.raw_clicks import ClickTexts
-from analytics.counting.tables.rollups import add_to_tables, add_unknown_codes
-from analytics.counting.tables.salts import salts_of
-from analytics.counting.tables.slots import choose_slot
+from analytics.counting.day_visitors import salts_of
+from analytics.counting.days import choose_slot
+from analytics.counting.enrichment import DAY_MICROSECONDS, Place, facts
+from analytics.counting.raw_clicks import ClickTexts
+from analytics.counting.rollups import add_to_tables, add_unknown_codes
+from analytics.counting.segments import skip_counted_copies
 from analytics.journal.pending import open_record, seal_record
-from analytics.journal.records import UNKNOWN_CODE, Corrupt, Record, decode
+from analytics.journal.records import UNKNOWN_CODE, Corrupt, Fields, fields_of
+from common.database import prepared_cursor
+
+# A journal may wait for an unavailable database, but not for longer than this: an older time is wrong.
+OLDEST_DAYS = 30
+
+
+def with_bounded_times(records: Sequence[Fields]) -> list[Fields]:
+    """Replace times in the future, or more than 30 days in the past, with the current time."""
+    if not records:
+        return []
+    with prepared_cursor() as cursor:
+        cursor.execute("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
+        [(now,)] = cursor.fetchall()
+    oldest = now - OLDEST_DAYS * 86_400_000_000
+    return [record if oldest <= record.time <= now else record._replace(time=now) for record in records]
+
 
 # Larger batches cost hardly less per record, but more memory and longer locks.
 BATCH = 20_000
@@ -56,7 +72,7 @@ class Batch:
         return len(self.pending) + len(self.payloads)
 
 
-def count(batch: Batch, places: dict[str, Place], texts: ClickTexts) -> None:
+def count(batch: Batch, places: dict[bytes, Place], texts: ClickTexts) -> None:
     """Count the records in the caller's transaction. Raises Uncountable: then roll the transaction back."""
     try:
         records = with_bounded_times(skip_counted_copies(_decoded(batch), batch.offsets))
@@ -76,13 +92,14 @@ def count(batch: Batch, places: dict[str, Place], texts: ClickTexts) -> None:
         raise Uncountable(str(error)) from error
 
 
-def _decoded(batch: Batch) -> list[Record]:
+def _decoded(batch: Batch) -> list[Fields]:
     """Raises ValueError."""
-    records = [decode(open_record(content)) for content in batch.pending]
-    return records + [decode(payload) for payload in batch.payloads]
+    return [fields_of(open_record(content)) for content in batch.pending] + list(
+        map(fields_of, batch.payloads)
+    )
 
 
-def count_or_store_dead_letter(batch: Batch, places: dict[str, Place], texts: ClickTexts) -> None:
+def count_or_store_dead_letter(batch: Batch, places: dict[bytes, Place], texts: ClickTexts) -> None:
     """Count a batch of one record, or store the record as a dead letter."""
     offsets = dict(batch.offsets)
     try:

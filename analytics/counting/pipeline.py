@@ -25,17 +25,18 @@ from analytics.counting.batch import (
     count_or_store_dead_letter,
     next_limit,
 )
-from analytics.counting.segments.finished_segments import note_finished
-from analytics.counting.segments.losses import record_losses, record_losses_of_deleted
-from analytics.counting.segments.segment_rows import (
+from analytics.counting.enrichment import Place
+from analytics.counting.raw_clicks import ClickTexts
+from analytics.counting.segments import (
     add_segments,
     advance_segments,
     finish_segments,
     lock_segments,
+    note_finished,
     offset_of,
+    record_losses,
+    record_losses_of_deleted,
 )
-from analytics.counting.tables.enrichment import Place
-from analytics.counting.tables.raw_clicks import ClickTexts
 from analytics.journal.pending import take_pending
 from analytics.journal.reader import DAMAGED_SUFFIX, OpenSegment, Segment, segments
 from analytics.journal.records import Corrupt, origins
@@ -67,7 +68,7 @@ class Drainer:
         self._has_checked_losses = False
         self._is_read_only = False
         # Kept only during a backlog: addresses are personal data, and the city database may change later.
-        self._places: dict[str, Place] = {}
+        self._places: dict[bytes, Place] = {}
         self._texts = ClickTexts()
 
     @property

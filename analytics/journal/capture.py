@@ -31,7 +31,7 @@ from common.http.client_address import client_site
 from common.repeated_lines import REPEATED
 from common.secrets import derive_key
 from links.availability import Closed
-from links.click_claims import claim_click, claim_clicks
+from links.clicks import claim_click, claim_clicks
 
 KINDS = {"click": Kind.CLICK, "head": Kind.HEAD, "prefetch": Kind.PREFETCH, "crawler": Kind.CRAWLER}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import connection
 
+from common.database import prepared_cursor
 from common.secrets import seal, unseal
 
 # The second half of a statement whose first half claims a click.
@@ -34,12 +35,12 @@ def add_pending(payload: bytes) -> None:
 
 def take_pending(limit: int) -> list[bytes]:
     """Deletes at most ``limit`` records in the caller's transaction and returns them, encrypted, oldest first."""
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         # MATERIALIZED: an inlined subquery can run once per outer row, and each run locks ``limit`` more rows.
         cursor.execute(
             """
             WITH chosen AS MATERIALIZED (
-                SELECT id FROM analytics_pendingrecord ORDER BY id LIMIT %s FOR UPDATE SKIP LOCKED
+                SELECT id FROM analytics_pendingrecord ORDER BY id LIMIT %s::integer FOR UPDATE SKIP LOCKED
             ), taken AS (
                 DELETE FROM analytics_pendingrecord p USING chosen WHERE p.id = chosen.id RETURNING p.id, p.record
             ) SELECT record FROM taken ORDER BY id

@@ -123,10 +123,7 @@ class OpenSegment:
         if data and not any(data[:LENGTH_BYTES]):
             start = self._first_frame(offset)
             data = os.pread(self.descriptor, CHUNK_BYTES, start)
-        try:
-            frames = [Framed(payload, start + end) for payload, end in read_frames(data, limit)]
-        except Corrupt as damage:
-            raise Corrupt(start + damage.position) from None
+        frames = read_frames(data, limit, start)
         if frames:
             end = frames[-1].end
         elif not has_writer and recover(data.rstrip(b"\0")) is not None:

@@ -182,7 +182,7 @@ class Migration(migrations.Migration):
                     ('clicks', models.IntegerField(db_comment='Clicks.')),
                     ('unique_clicks', models.IntegerField(db_comment='First clicks of visitors that day.')),
                     ('counts', models.TextField(db_collation='C', db_comment='Clicks by value, see the view analytics_daycount. Null: rows in analytics_busydaycount.', null=True)),
-                    ('quarters', django.contrib.postgres.fields.ArrayField(base_field=models.IntegerField(), db_comment='Number, clicks and unique clicks of each quarter of an hour, if there are several.', null=True, size=None)),
+                    ('quarters', django.contrib.postgres.fields.ArrayField(base_field=models.IntegerField(), db_comment='Number, clicks and unique clicks of quarters of an hour, if there are several. Add up equal numbers.', null=True, size=None)),
                 ],
                 options={
                     'db_table_comment': 'Clicks of each link and day (UTC). Add up the slots.',

@@ -1,6 +1,4 @@
-"""Reads of the roll-ups: `reads` for reports, `click_log` for single clicks, `unknown_codes` for requests without a
-link, and `today` for the operator's front page. `recent_links` finds the links that visitors followed most recently.
-
-`periods` divides the days of a report into steps, `breakdowns` and `branches` are its lists, and `percentages` has
-shares that add up to 100.
+"""Reads of the roll-ups: `reads` for reports, `click_log` for single clicks, and `activity` for what happens on the
+whole service now. `periods` divides the days of a report into steps, `queries` has the SQL, and `sources` decides
+which tables the counts of long ranges come from.
 """

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 from django.conf import settings
 from django.db import connection
 
-from analytics.dimensions import BROWSER_OF_CLIENT, DEVICE_OF_CLIENT, SYSTEM_OF_CLIENT
-from analytics.models import MINUTE_MICROSECONDS, WEEK_MINUTES, Kind
+from analytics.models import MINUTE_MICROSECONDS, Kind
 from analytics.reports.periods import RequestedRange
 from common.errors import FieldError, InvalidFields
 from common.secrets import derive_key, seal, unseal
@@ -35,21 +34,9 @@ def _url_at_time(routes: str) -> str:
     ) urls LIMIT 1"""  # noqa: S608 # composed of constants
 
 
-def _text(name: str) -> str:
-    """SQL: the join of the text of this column."""
-    return (
-        f"LEFT JOIN analytics_clicktext {name} ON {name}.week = r.minute / {WEEK_MINUTES}"
-        f" AND {name}.number = r.{name}"
-    )
-
-
-def _of_client(part: str) -> str:
-    """SQL: this part of ``value``, for the text of the client."""
-    return part.replace("value", "client.text")
-
-
 # Reads one page. The result includes the last row read, whatever its kind, because the next page starts after it.
-# The rows come from the table with numbers, so that the index has their order, and only those of the page get texts.
+# Only the rows of the page get their texts: they are found in the table with numbers, whose index has their order, and
+# then in the view by their position in the partition of their minute.
 PAGE = f"""
 SELECT id, time, kind, reason, country, city, device, browser, operating_system, referrer, scanned, branch, (
         SELECT name FROM links_route r WHERE r.link_id = page.link_id AND r.branch = page.branch
@@ -60,25 +47,18 @@ SELECT id, time, kind, reason, country, city, device, browser, operating_system,
         ELSE ({_url_at_time("r.branch = page.branch")})
     END, number
 FROM (
-    SELECT r.id, r.link_id, r.kind, r.scanned, r.number,
-        to_timestamp(0) + r.minute * interval '1 minute' + r.microsecond * interval '1 microsecond' AS time,
-        coalesce(reason.text, '') AS reason, split_part(place.text, ' ', 1) AS country,
-        substr(place.text, strpos(place.text, ' ') + 1) AS city, {_of_client(DEVICE_OF_CLIENT)} AS device,
-        {_of_client(BROWSER_OF_CLIENT)} AS browser, {_of_client(SYSTEM_OF_CLIENT)} AS operating_system,
-        coalesce(referrer.text, '') AS referrer, CASE WHEN r.branch <> 0 THEN branch.text::uuid END AS branch
-    FROM (
-        SELECT * FROM (
+    SELECT click.*, entry.number FROM (
+        SELECT minute, position, number FROM (
             SELECT *, row_number() OVER (ORDER BY minute DESC, microsecond DESC, id DESC) AS number FROM (
-                SELECT * FROM analytics_rawclick
+                SELECT id, minute, microsecond, kind, ctid AS position FROM analytics_rawclick
                 WHERE link_id = %(link)s AND minute BETWEEN %(first_minute)s AND %(last_minute)s
                 AND (minute, microsecond) >= (%(first_minute)s, %(first_microsecond)s)
                 AND (minute, microsecond) < (%(end_minute)s, %(end_microsecond)s)
                 AND (minute, microsecond, id) < (%(before_minute)s, %(before_microsecond)s, %(before_id)s)
                 ORDER BY minute DESC, microsecond DESC, id DESC LIMIT %(reach)s
             ) newest
-        ) entry WHERE kind = ANY(%(kinds)s) OR number = %(reach)s
-        ORDER BY minute DESC, microsecond DESC, id DESC LIMIT %(rows)s
-    ) r {" ".join(_text(name) for name in ("client", "place", "referrer", "reason", "branch"))}
+        ) numbered WHERE kind = ANY(%(kinds)s) OR number = %(reach)s ORDER BY number LIMIT %(rows)s
+    ) entry JOIN analytics_click click USING (minute, position)
 ) page ORDER BY number
 """  # noqa: S608 # built from constants
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -11,14 +12,75 @@ from typing import Any, NamedTuple
 from django.db import connection
 from django.utils import timezone
 
+from analytics.dimensions import UNKNOWN
 from analytics.models import Dimension
 from analytics.reports import queries
-from analytics.reports.branches import Branch, branches
-from analytics.reports.breakdowns import Breakdown, dimensions_of
 from analytics.reports.periods import Period, RequestedRange
+from analytics.reports.queries import Breakdown, dimensions_of
 from analytics.reports.sources import LinkDays, sources
 from common.database import prepared_cursor
+from domains.models import Domain
 from links.models import Link
+
+# A deleted branch keeps its last name and URL. The branch that was deleted last comes first.
+_DELETED = """
+SELECT branch, name, url FROM (
+    SELECT DISTINCT ON (branch) branch, name, url, since FROM links_route
+    WHERE link_id = %s AND branch = ANY(%s) ORDER BY branch, since DESC
+) latest ORDER BY since DESC
+"""
+
+
+class Branch(NamedTuple):
+    """``url`` is as entered; that of a deleted branch is canonical."""
+
+    id: uuid.UUID
+    name: str
+    url: str
+    clicks: int
+    unique_clicks: int
+
+
+def branches(link: Link, clicks: Mapping[str, int], unique_clicks: Mapping[str, int]) -> list[Branch]:
+    """The link's branches, and the deleted branches that have clicks; the most clicked first, then in their order.
+
+    ``clicks`` and ``unique_clicks`` are values of the roll-ups. One query, and none if no deleted branch has clicks.
+    """
+    current = [(uuid.UUID(entry["_id"]), entry["name"], entry["url"]) for entry in [*link.rules, *link.split]]
+    deleted = {uuid.UUID(value) for value in clicks if value != UNKNOWN} - {
+        branch for branch, _, _ in current
+    }
+    report = [
+        Branch(branch, name, url, clicks.get(str(branch), 0), unique_clicks.get(str(branch), 0))
+        for branch, name, url in [*current, *_deleted(link, deleted)]
+    ]
+    return sorted(report, key=lambda branch: -branch.clicks)
+
+
+def _deleted(link: Link, branches: Collection[uuid.UUID]) -> list[tuple[uuid.UUID, str, str]]:
+    if not branches:
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute(_DELETED, [link.pk, list(branches)])
+        rows: list[tuple[uuid.UUID, str, str]] = cursor.fetchall()
+        return rows
+
+
+_BY_DATE = """
+SELECT each.day::date, coalesce(sum(u.hits), 0)::bigint
+FROM generate_series(%(first)s::date, %(last)s::date, interval '1 day') each (day)
+LEFT JOIN analytics_unknowncode u ON u.domain_id = %(domain)s AND u.day = each.day::date
+GROUP BY 1 ORDER BY 1
+"""
+
+
+def unknown_codes(domain: Domain, period: Period) -> list[tuple[date, int]]:
+    """The number of requests for each day (UTC) of the period, including days without any."""
+    with connection.cursor() as cursor:
+        cursor.execute(_BY_DATE, {"domain": domain.pk, "first": period.first, "last": period.last})
+        rows: list[tuple[date, int]] = cursor.fetchall()
+        return rows
+
 
 _TOP = (Breakdown.COUNTRY, Breakdown.DEVICE, Breakdown.REFERRER)
 _AGENTS = (Breakdown.DEVICE, Breakdown.BROWSER, Breakdown.OPERATING_SYSTEM)

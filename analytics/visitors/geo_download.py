@@ -15,7 +15,7 @@ from typing import BinaryIO
 from urllib import request
 from urllib.error import HTTPError, URLError
 
-from analytics.visitors.geo_file import Content, UnreadableFile, read
+from analytics.visitors.geo import Content, UnreadableFile, read
 
 MAX_BYTES = 1 << 30
 READ_TIMEOUT_SECONDS = 30

@@ -1,13 +1,13 @@
 """Parses a User-Agent header: form factor, browser, operating system, and whether a crawler sent it.
 
 The header is untrusted input: it is cut to 512 characters, and matched only by a linear-time engine (ua-parser's, in
-Rust) or by patterns without nested repetition. The rules are built at import, so that a server that loads the
-application before it forks shares them.
+Rust) or by patterns without nested repetition. A server that forks its workers calls `build_rules` before, so that
+they share the rules.
 """
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Literal, cast
 
 from crawleruseragents import CRAWLER_USER_AGENTS_DATA
@@ -15,12 +15,129 @@ from ua_parser import Domain, load_lazy_builtins
 from ua_parser.lazy import UserAgentMatcher
 from ua_parser.regex import Resolver
 
-from analytics.visitors.useragent_names import (
-    BROWSERS,
-    IN_APP_BROWSERS,
-    OPERATING_SYSTEM_TOKENS,
-    OPERATING_SYSTEMS,
+# Lower-case tokens of apps that open links in their own browser. These match first.
+IN_APP_BROWSERS = (
+    ("metaiab instagram", "Instagram"),
+    ("metaiab threads", "Threads"),
+    ("metaiab messenger", "Messenger"),
+    ("metaiab", "Facebook"),
+    ("micromessenger", "WeChat"),
+    ("linkedinapp", "LinkedIn"),
+    ("barcelona ", "Threads"),
+    ("orca-android", "Messenger"),
+    ("messengerforios", "Messenger"),
+    ("messengerliteforios", "Messenger"),
+    ("kakaotalk", "KakaoTalk"),
+    ("naver(inapp", "Naver"),
+    (" viber/", "Viber"),
+    (" gsa/", "Google App"),
+    ("alipayclient", "Alipay"),
+    ("dingtalk", "DingTalk"),
+    (" slack/", "Slack"),
+    (" discord/", "Discord"),
+    (" aweme_", "Douyin"),
+    ("[reddit", "Reddit"),
+    (" reddit/", "Reddit"),
 )
+
+BROWSERS = {
+    "Aloha": "Aloha Browser",
+    "Android": "Android Browser",
+    "Baidu Explorer": "Baidu",
+    "Baidu Browser": "Baidu",
+    "BlackBerry WebKit": "BlackBerry",
+    "Chrome Mobile": "Chrome",
+    "Chrome Mobile WebView": "Android WebView",
+    "Chrome Mobile iOS": "Chrome",
+    "DuckDuckGo Mobile": "DuckDuckGo",
+    "Ecosia Android": "Ecosia",
+    "Ecosia iOS": "Ecosia",
+    "Edge Mobile": "Edge",
+    "Facebook Messenger": "Messenger",
+    "Firefox Mobile": "Firefox",
+    "Firefox iOS": "Firefox",
+    "Google": "Google App",
+    "IE": "Internet Explorer",
+    "IE Large Screen": "Internet Explorer",
+    "IE Mobile": "Internet Explorer",
+    "MiuiBrowser": "Mi Browser",
+    "Mobile Safari": "Safari",
+    "Mobile Safari UI/WKWebView": "Safari (in-app)",
+    "Opera Mobile": "Opera",
+    "Opera Tablet": "Opera",
+    "Opera Touch": "Opera",
+    "Other": "unknown",
+    "QQ Browser Mobile": "QQ Browser",
+    "Seznam prohlížeč": "Seznam",
+    "VivoBrowser": "Vivo Browser",
+    "WeChat Browser": "WeChat",
+    "YandexSearch": "Yandex Browser",
+}
+
+# Systems not listed here become "unknown": televisions, for example, report their manufacturer's name.
+OPERATING_SYSTEMS = {
+    "ATV OS X": "tvOS",
+    "Android": "Android",
+    "Arch Linux": "Linux",
+    "Bada": "Bada",
+    "BlackBerry OS": "BlackBerry OS",
+    "BlackBerry Tablet OS": "BlackBerry OS",
+    "CentOS": "Linux",
+    "Chrome OS": "ChromeOS",
+    "Chromecast": "Chromecast",
+    "Chromecast Android": "Chromecast",
+    "Chromecast Fuchsia": "Chromecast",
+    "Chromecast Linux": "Chromecast",
+    "Chromecast SmartSpeaker": "Chromecast",
+    "Debian": "Linux",
+    "Fedora": "Linux",
+    "Firefox OS": "Firefox OS",
+    "FreeBSD": "FreeBSD",
+    "Gentoo": "Linux",
+    "GoogleTV": "Android",
+    "HarmonyOS": "HarmonyOS",
+    "KaiOS": "KaiOS",
+    "Kindle": "Linux",
+    "Kubuntu": "Linux",
+    "Linux": "Linux",
+    "Linux Mint": "Linux",
+    "Mac OS": "macOS",
+    "Mac OS X": "macOS",
+    "Mageia": "Linux",
+    "Mandriva": "Linux",
+    "NetBSD": "NetBSD",
+    "OpenBSD": "OpenBSD",
+    "Red Hat": "Linux",
+    "Roku": "Roku",
+    "SUSE": "Linux",
+    "Slackware": "Linux",
+    "Solaris": "Solaris",
+    "Symbian OS": "Symbian",
+    "Symbian^3": "Symbian",
+    "Symbian^3 Anna": "Symbian",
+    "Symbian^3 Belle": "Symbian",
+    "Tizen": "Tizen",
+    "Ubuntu": "Linux",
+    "WatchOS": "watchOS",
+    "Web0S": "webOS",
+    "Windows": "Windows",
+    "Windows CE": "Windows Phone",
+    "Windows Mobile": "Windows Phone",
+    "Windows Phone": "Windows Phone",
+    "iOS": "iOS",
+    "tvOS": "tvOS",
+    "watchOS": "watchOS",
+    "webOS": "webOS",
+}
+
+# Lower-case tokens for agents whose system ua-parser does not recognise.
+OPERATING_SYSTEM_TOKENS = (
+    ("openharmony", "HarmonyOS"),
+    ("playstation", "PlayStation"),
+    ("nintendo", "Nintendo"),
+    ("linux", "Linux"),
+)
+
 
 FormFactor = Literal["desktop", "mobile", "tablet"]
 
@@ -86,16 +203,30 @@ def _matches(pattern: str, client: str) -> bool:
     return re.search(pattern, client) is not None
 
 
-_RULES = Resolver(load_lazy_builtins())
-_FORM_FACTOR_RULES = _resolver(*(UserAgentMatcher(pattern, name) for name, pattern in _FORM_FACTORS))
-_LISTED_CRAWLERS = (
-    entry["pattern"]
-    for entry in CRAWLER_USER_AGENTS_DATA
-    if not any(_matches(entry["pattern"], client) for client in (*TOOLS, *_NOT_CRAWLERS))
-)
-_CRAWLER_RULES = _resolver(
-    *(UserAgentMatcher(pattern, "crawler") for pattern in (*_CRAWLERS, *_LISTED_CRAWLERS))
-)
+@cache
+def _rules() -> Resolver:
+    return Resolver(load_lazy_builtins())
+
+
+@cache
+def _form_factor_rules() -> Resolver:
+    return _resolver(*(UserAgentMatcher(pattern, name) for name, pattern in _FORM_FACTORS))
+
+
+@cache
+def _crawler_rules() -> Resolver:
+    listed = (
+        entry["pattern"]
+        for entry in CRAWLER_USER_AGENTS_DATA
+        if not any(_matches(entry["pattern"], client) for client in (*TOOLS, *_NOT_CRAWLERS))
+    )
+    return _resolver(*(UserAgentMatcher(pattern, "crawler") for pattern in (*_CRAWLERS, *listed)))
+
+
+def build_rules() -> None:
+    """Build all rules, which takes half a second. Otherwise, the first call that needs some of them does it."""
+    for build in (_rules, _form_factor_rules, _crawler_rules):
+        build()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +252,7 @@ def is_crawler(user_agent: str) -> bool:
 @lru_cache(maxsize=8192)
 def _parse(agent: str) -> Agent:
     lowered = agent.lower()
-    result = _RULES(agent, Domain.USER_AGENT | Domain.OS)
+    result = _rules()(agent, Domain.USER_AGENT | Domain.OS)
     family = result.os.family if result.os else ""
     operating_system = OPERATING_SYSTEMS.get(family) or _first(OPERATING_SYSTEM_TOKENS, lowered) or UNKNOWN
     form_factor = _form_factor(lowered, operating_system)
@@ -136,15 +267,15 @@ def _parse(agent: str) -> Agent:
 @lru_cache(maxsize=8192)
 def _is_crawler(agent: str) -> bool:
     without_model = _ANDROID_MODEL.sub(r"\1", agent, count=1)
-    if not agent or _CRAWLER_RULES(without_model, Domain.USER_AGENT).user_agent:
+    if not agent or _crawler_rules()(without_model, Domain.USER_AGENT).user_agent:
         return True
-    device = _RULES(without_model, Domain.DEVICE).device
+    device = _rules()(without_model, Domain.DEVICE).device
     looks_automatic = _CONTACT.search(agent) or (device and device.family == "Spider")
     return bool(looks_automatic) and not any(tool in agent for tool in TOOLS)
 
 
 def _form_factor(lowered: str, operating_system: str) -> FormFactor:
-    if match := _FORM_FACTOR_RULES(lowered, Domain.USER_AGENT).user_agent:
+    if match := _form_factor_rules()(lowered, Domain.USER_AGENT).user_agent:
         return cast(FormFactor, match.family)
     return "mobile" if operating_system in {"Android", "iOS"} else "desktop"
 

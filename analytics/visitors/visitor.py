@@ -8,7 +8,7 @@ from typing import Literal
 
 from analytics.visitors.useragent import AGENT_CHARACTERS, is_crawler
 from common.http.client_address import address_from
-from links.short_urls import SCAN_MARKER
+from links.codes import SCAN_MARKER
 
 Kind = Literal["click", "head", "prefetch", "crawler"]
 

@@ -10,11 +10,11 @@ from datetime import UTC, datetime, timedelta
 from django.db import connection, transaction
 
 from accounts.services import rotate_api_key
-from analytics.counting.retention.partitions import ensure_partitions
-from analytics.counting.tables.enrichment import Facts
-from analytics.counting.tables.lifetime_counts import close_days
-from analytics.counting.tables.raw_clicks import ClickTexts
-from analytics.counting.tables.rollups import add_to_tables
+from analytics.counting.closed_days import close_days
+from analytics.counting.enrichment import Facts
+from analytics.counting.raw_clicks import ClickTexts
+from analytics.counting.retention import ensure_partitions
+from analytics.counting.rollups import add_to_tables
 from analytics.models import DayTotal, Dimension, Kind
 from bench.harness.results import record
 from bench.harness.wsgi_call import Caller

@@ -18,14 +18,14 @@ def seconds(process: int, database: str | None = None) -> float:
             "SELECT pid FROM pg_stat_activity WHERE datname = coalesce(%s, current_database())", [database]
         )
         databases = [pid for (pid,) in cursor.fetchall()]
-    return sum(map(_of_process, [process, *_children(process), *databases]))
+    return sum(map(process_seconds, [process, *_children(process), *databases]))
 
 
 def _children(process: int) -> list[int]:
     return [int(word) for word in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
 
 
-def _of_process(process: int) -> float:
+def process_seconds(process: int) -> float:
     nanoseconds = 0
     # A thread can end while its folder is read.
     with suppress(OSError):

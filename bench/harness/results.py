@@ -1,18 +1,19 @@
-"""Figures for bench/results.md: benchmarks record them, `bench.report` writes the page.
+"""Figures for bench/results.csv: benchmarks record them, and `bench.report` adds them to the table.
 
-`record` appends one JSON line to var/benchmarks.jsonl, which is not committed. `python -m bench.report --new` moves
-these lines to bench/results.jsonl, the committed source of the page.
+`record` appends one JSON line to var/benchmarks.jsonl, which is not committed. `python -m bench.report` moves these
+lines to the table.
 """
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import platform
 import shlex
 import sys
 import sysconfig
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -21,7 +22,7 @@ from bench.catalog import TITLES
 
 PROJECT_DIR = Path(__file__).resolve().parents[2]
 NEW = PROJECT_DIR / "var" / "benchmarks.jsonl"
-COMMITTED = PROJECT_DIR / "bench" / "results.jsonl"
+COMMITTED = PROJECT_DIR / "bench" / "results.csv"
 
 
 class Result(NamedTuple):
@@ -45,16 +46,19 @@ def record(key: str, figure: str) -> None:
         file.write(json.dumps(result._asdict()) + "\n")
 
 
-def read(path: Path) -> dict[str, Result]:
-    """The last result of each key; empty if there is no file."""
-    lines = path.read_text().splitlines() if path.exists() else []
+def read_new() -> dict[str, Result]:
+    """The last result of each key that this machine has recorded since the last report."""
+    lines = NEW.read_text().splitlines() if NEW.exists() else []
     results = (Result(**json.loads(line)) for line in lines)
     return {result.key: result for result in results}
 
 
-def write(path: Path, results: Mapping[str, Result], order: Iterable[str]) -> None:
-    lines = [json.dumps(results[key]._asdict(), ensure_ascii=False) for key in order if key in results]
-    path.write_text("".join(f"{line}\n" for line in lines))
+def read_committed() -> dict[str, Result]:
+    with COMMITTED.open(newline="") as file:
+        return {
+            row["name"]: Result(row["name"], row["figure"], row["command"], row["machine"], row["date"])
+            for row in csv.DictReader(file)
+        }
 
 
 def spread(values: Iterable[float], form: str) -> str:

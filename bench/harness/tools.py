@@ -1,11 +1,15 @@
-"""Debian's programs that benchmarks and proofs need besides their Python environment."""
+"""Programs and packages that benchmarks and proofs need besides their Python environment."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
+
+FOLDER = Path(__file__).parents[2] / "var" / "bench"
 
 # The Debian package of each program.
 PACKAGES = {"wrk": "wrk", "nginx": "nginx-light", "faketime": "faketime"}
@@ -26,3 +30,26 @@ def require(*programs: str) -> None:
     if subprocess.run(install, env=environment, stdout=subprocess.DEVNULL, check=False).returncode:
         subprocess.run(["apt-get", "update", "--quiet"], stdout=subprocess.DEVNULL, check=True)
         subprocess.run(install, env=environment, stdout=subprocess.DEVNULL, check=True)
+
+
+def environment(requirements: Path) -> Path:
+    """The interpreter of a virtual environment with these packages; the first call installs them."""
+    content = requirements.read_bytes()
+    folder = FOLDER / hashlib.sha256(content).hexdigest()[:16]
+    python, complete = folder / "bin" / "python", folder / "complete"
+    if not complete.exists():
+        print(f"Installing the packages of {requirements.name} into {folder} ...", flush=True)
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+        install = [
+            python,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--require-hashes",
+            "--requirement",
+            requirements,
+        ]
+        subprocess.run(install, check=True)
+        complete.touch()
+    return python

@@ -13,9 +13,9 @@ from accounts.services import rotate_api_key
 from bench.harness.results import record
 from bench.harness.wsgi_call import Caller
 from bench.links.list_shapes import Shape, shapes
+from links.codes import short_url_of
 from links.listing.counts import kept_counts
 from links.models import Link
-from links.short_urls import short_url_of
 
 LIMIT_MS = 50
 WARM_UP = 5

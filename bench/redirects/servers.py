@@ -26,14 +26,18 @@ class Server(NamedTuple):
 
 @contextmanager
 def nginx(
-    folder: Path, links: Mapping[str, str], workers: int, cores: Iterable[int]
+    folder: Path, links: Mapping[str, str], workers: int, cores: Iterable[int], *, log: str = ""
 ) -> Iterator[dict[str, Server]]:
-    """One nginx with a port for each configuration. Its workers never run as root."""
+    """One nginx with a port for each configuration. Its workers never run as root.
+
+    ``log``: directives of the access log of LOGGED, by default nginx's own format.
+    """
     ports = {name: free_port() for name in (MAP, LOGGED, RETURN)}
     account = "nobody" if os.geteuid() == 0 else None
     folder.mkdir()
     (folder / "links").write_text("".join(f'/{code} "{url}";\n' for code, url in links.items()))
-    (folder / "nginx.conf").write_text(_configuration(folder, ports, next(iter(links.values())), workers))
+    configuration = _configuration(folder, ports, next(iter(links.values())), workers, log)
+    (folder / "nginx.conf").write_text(configuration)
     if account:
         shutil.chown(folder, account)
     command = ["nginx", "-p", str(folder), "-c", "nginx.conf", "-e", "stderr"]
@@ -41,12 +45,13 @@ def nginx(
         yield {name: Server(port, pid) for name, port in ports.items()}
 
 
-def _configuration(folder: Path, ports: Mapping[str, int], url: str, workers: int) -> str:
+def _configuration(folder: Path, ports: Mapping[str, int], url: str, workers: int, log: str) -> str:
     # The best settings for the accept queue and for balancing workers.
     listen = "listen 127.0.0.1:{} backlog=2048 reuseport;"
     temporary = "\n".join(
         f"{kind}_temp_path {folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     )
+    formats, _, access_log = log.rpartition("\n")
     return f"""
 daemon off;
 pid {folder}/pid;
@@ -62,9 +67,10 @@ http {{
     map_hash_bucket_size 128;
     map $uri $url {{ default ""; include {folder}/links; }}
     server {{ {listen.format(ports[MAP])} location / {{ return 302 $url; }} }}
+    {formats}
     server {{
         {listen.format(ports[LOGGED])}
-        access_log {folder}/access.log combined;
+        {access_log or f"access_log {folder}/access.log combined;"}
         location / {{ return 302 $url; }}
     }}
     server {{ {listen.format(ports[RETURN])} location / {{ return 302 "{url}"; }} }}

@@ -4,5 +4,5 @@
 with the database, and `primary` which server this host uses. `metrics` counts events, and `metric_files` shares the
 counts between processes. `vitals` has signs of life, and `processes` names and priorities.
 
-`untrusted_proxies` warns the operator about proxies that are not set up, at most as often as `limited_warnings` says.
+`limited_warnings` warns the operator, for example about proxies that are not set up, but not too often.
 """

@@ -1,19 +1,19 @@
-"""Cache invalidation across processes: version slots in a memory-mapped file that all processes of a host share.
+"""Cache invalidation across processes: version counters in a memory-mapped file that all processes of a host share.
 
-Every code and every host name maps to a slot, which holds a number. A writer stores a new number in the slot before it
-responds. A reader notes the number before it reads the database, and trusts its cached entry while the slot holds that
-number. Codes share slots; a collision only costs an unnecessary database read.
+Every code and every host name maps to a counter. A writer stores a new number in the counter before it responds. A
+reader notes the number before it reads the database, and trusts its cached entry while the counter holds that number.
+Codes share counters; a collision only costs an unnecessary database read.
 
-Unknown codes have separate slots. Creating a link makes one unknown code known and changes no existing link, so bulk
-creation does not invalidate cached links that share a slot.
+Unknown codes have separate counters. Creating a link makes one unknown code known and changes no existing link, so
+bulk creation does not invalidate cached links that share a counter.
 
 Until a transaction commits, other processes read and cache the old state. So a change inside a transaction renews the
-number twice: at once, for later reads in the same transaction, and again after the commit. The change number of the
+number twice: at once, for later reads in the same transaction, and again after the commit. The revision of the
 link, without which the host does not follow it during an outage (`common.host.state`), is renewed after the commit
 only: a transaction without effect leaves the link as it was.
 
 Trades clarity for speed: the fast lane compares the mapped words itself, without an object or a lock, on each
-redirect. bench/results.md, "Redirects" and "Changes and outages", has the measurements.
+redirect. bench/results.csv, "Redirects" and "Changes and outages", has the measurements.
 """
 
 from __future__ import annotations
@@ -31,54 +31,57 @@ from django.db import connection, transaction
 
 from common.host import state
 
-# The number of slots for codes and hosts. The same number of slots for unknown codes follows.
+# The number of counters for codes and hosts. The same number of counters for unknown codes follows.
 CHANGES = 65_536
-SLOTS = 2 * CHANGES
+COUNTERS = 2 * CHANGES
 _BYTES = 8
 
 
 @cache
-def slots() -> memoryview[int]:
-    """The slots. Each read or write is one machine word. Opened before gunicorn forks: its workers share one mapping
-    even if the file is replaced.
+def counters() -> memoryview[int]:
+    """Map the file. Each read or write is one machine word.
+
+    Opened before gunicorn forks: its workers share one mapping even if the file is replaced.
     """
     settings.VERSIONS_FILE.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(settings.VERSIONS_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        os.ftruncate(descriptor, SLOTS * _BYTES)
+        os.ftruncate(descriptor, COUNTERS * _BYTES)
         # A write to a mapped page without disk space kills the process.
-        os.posix_fallocate(descriptor, 0, SLOTS * _BYTES)
-        return memoryview(mmap.mmap(descriptor, SLOTS * _BYTES)).cast("Q")
+        os.posix_fallocate(descriptor, 0, COUNTERS * _BYTES)
+        return memoryview(mmap.mmap(descriptor, COUNTERS * _BYTES)).cast("Q")
     finally:
         os.close(descriptor)
 
 
-def slot_of_code(code: str) -> int:
-    """The slot of the code on all hosts. Few codes exist on more than one host."""
+def counter_of_code(code: str) -> int:
+    """The counter of the code on all hosts. Few codes exist on more than one host."""
     return crc32(code.encode()) % CHANGES
 
 
-def slot_of_unknown(code: str) -> int:
-    return CHANGES + slot_of_code(code)
+def counter_of_unknown(code: str) -> int:
+    return CHANGES + counter_of_code(code)
 
 
-def slot_of_host(host: str) -> int:
+def counter_of_host(host: str) -> int:
     return crc32(host.encode(), 1) % CHANGES
 
 
 class Version(NamedTuple):
-    """The slots of a code and a host, and the numbers read from them."""
+    """The counters of a code and a host, and the numbers read from them."""
 
-    code_slot: int
-    host_slot: int
+    code_counter: int
+    host_counter: int
     code_number: int
     host_number: int
 
     @property
     def is_current(self) -> bool:
-        """Whether neither slot has changed since."""
-        numbers = slots()
-        return numbers[self.code_slot] == self.code_number and numbers[self.host_slot] == self.host_number
+        """Whether neither counter has changed since."""
+        numbers = counters()
+        return (
+            numbers[self.code_counter] == self.code_number and numbers[self.host_counter] == self.host_number
+        )
 
 
 class Versions(NamedTuple):
@@ -90,11 +93,11 @@ class Versions(NamedTuple):
 
 def versions_of(host: str, code: str) -> Versions:
     """Call it before reading the database, so that a change committed during the read invalidates the result."""
-    numbers, host_slot, slot = slots(), slot_of_host(host), slot_of_code(code)
-    host_number, unknown_slot = numbers[host_slot], CHANGES + slot
+    numbers, host_counter, counter = counters(), counter_of_host(host), counter_of_code(code)
+    host_number, unknown_counter = numbers[host_counter], CHANGES + counter
     return Versions(
-        Version(slot, host_slot, numbers[slot], host_number),
-        Version(unknown_slot, host_slot, numbers[unknown_slot], host_number),
+        Version(counter, host_counter, numbers[counter], host_number),
+        Version(unknown_counter, host_counter, numbers[unknown_counter], host_number),
     )
 
 
@@ -102,21 +105,21 @@ def bump(*, codes: Iterable[str] = (), hosts: Iterable[str] = (), new_codes: Ite
     """Invalidate cached entries of these codes and hosts. Call it after the change, inside or after its transaction.
     ``new_codes`` did not exist before.
 
-    The numbers are random instead of counters: writers need not read a slot first, and two concurrent writers cannot
+    The numbers are random: writers need not read a counter first, and two concurrent writers cannot
     restore an earlier number.
     """
     changed_codes, changed_hosts = set(codes), set(hosts)
-    slots_to_renew = {
-        *map(slot_of_code, changed_codes),
-        *map(slot_of_unknown, changed_codes.union(new_codes)),
-        *map(slot_of_host, changed_hosts),
+    to_renew = {
+        *map(counter_of_code, changed_codes),
+        *map(counter_of_unknown, changed_codes.union(new_codes)),
+        *map(counter_of_host, changed_hosts),
     }
 
     def renew() -> None:
-        changed = slots()
-        numbers = memoryview(os.urandom(_BYTES * len(slots_to_renew))).cast("Q")
-        for slot, number in zip(slots_to_renew, numbers, strict=True):
-            changed[slot] = number
+        changed = counters()
+        numbers = memoryview(os.urandom(_BYTES * len(to_renew))).cast("Q")
+        for counter, number in zip(to_renew, numbers, strict=True):
+            changed[counter] = number
 
     def change() -> None:
         state.note_changes(codes=changed_codes, hosts=changed_hosts)
@@ -149,7 +152,7 @@ def _change_all() -> None:
 
 
 def _renew_all() -> None:
-    slots().cast("B")[:] = os.urandom(_BYTES) * SLOTS
+    counters().cast("B")[:] = os.urandom(_BYTES) * COUNTERS
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Shared state of one host about the database and its changes, in a file that all processes map.
 
-A version slot (`common.host.cache_versions`) shows that a link *may* have changed, for example after a gap in the
+A version counter (`common.host.cache_versions`) shows that a link *may* have changed, for example after a gap in the
 notifications. This file shows which links *did* change. So the host can serve an unchanged link during a database
 outage, however often its version was renewed. The file also records when the host last heard from the database, and
 which database server it uses (`common.host.primary`).
@@ -30,7 +30,7 @@ from zlib import crc32
 
 from django.conf import settings
 
-# Without notifications for this long, cached links expire although their version slots have not changed.
+# Without notifications for this long, cached links expire although their version counters have not changed.
 HEARING_SECONDS = 5.0
 # Lifetime of a cached link that was read while no notifications arrived.
 UNHEARD_SECONDS = 2.0
@@ -38,7 +38,7 @@ UNHEARD_SECONDS = 2.0
 NUMBERS = 1 << 22
 _NUMBER_BYTES = 4
 _HEADER_BYTES = 64
-# Slots for gaps in the notifications.
+# Places for gaps in the notifications.
 GAPS = 64
 _GAPS_BYTES = (2 * GAPS + 1) * 8
 # Positions in the header. Former releases use 3 and 6.
@@ -58,18 +58,18 @@ class _Mapped(NamedTuple):
     servers: memoryview[int]
 
 
-class ChangeNumbers(NamedTuple):
-    """The change numbers of a code, of a host and of everything. Each change that this host learns of renews one."""
+class Revisions(NamedTuple):
+    """The revisions of a code, of a host and of everything. Each change that this host learns of renews one."""
 
     code: int
     host: int
     everything: int
 
 
-def numbers_of(host: str, code: str) -> ChangeNumbers:
+def revisions_of(host: str, code: str) -> Revisions:
     """Call it before reading the database."""
     header, numbers, _, _ = mapped()
-    return ChangeNumbers(numbers[_index(code)], numbers[_index(host, 1)], header[_EVERYTHING])
+    return Revisions(numbers[_index(code)], numbers[_index(host, 1)], header[_EVERYTHING])
 
 
 def note_changes(*, codes: Iterable[str] = (), hosts: Iterable[str] = ()) -> None:
@@ -83,7 +83,7 @@ def note_change_of_everything() -> None:
 
 
 def note_heard() -> None:
-    """Record a contact: every change that was committed before this call has reached the version slots."""
+    """Record a contact: every change that was committed before this call has reached the version counters."""
     mapped().header[HEARD] = microseconds()
 
 
@@ -194,14 +194,14 @@ def note_gap(end: int) -> None:
     A process killed in between changes nothing: the next call records a longer gap.
     """
     words, start = mapped().gaps, last_heard()
-    # There is one slot more than fractions of STALE_SECONDS. So a gap that is overwritten began STALE_SECONDS ago or
+    # There is one place more than fractions of STALE_SECONDS. So a gap that is overwritten began STALE_SECONDS ago or
     # more.
     fraction = max(1, settings.STALE_SECONDS * 1_000_000 // (GAPS - 1))
-    slot = 2 * (start // fraction % GAPS)
-    if words[slot] // fraction != start // fraction:
-        words[_DROPPED] = max(words[_DROPPED], words[slot + 1])
-        words[slot] = start
-    words[slot + 1] = max(words[slot + 1], end)
+    place = 2 * (start // fraction % GAPS)
+    if words[place] // fraction != start // fraction:
+        words[_DROPPED] = max(words[_DROPPED], words[place + 1])
+        words[place] = start
+    words[place + 1] = max(words[place + 1], end)
 
 
 def is_usable(read_at: int) -> bool:
@@ -209,7 +209,7 @@ def is_usable(read_at: int) -> bool:
     words = mapped().gaps
     if read_at < words[_DROPPED]:
         return False
-    starts = [words[slot] for slot in range(0, 2 * GAPS, 2) if read_at < words[slot + 1]]
+    starts = [words[place] for place in range(0, 2 * GAPS, 2) if read_at < words[place + 1]]
     if not starts:
         return True
     missing_since = max(read_at, min(starts))

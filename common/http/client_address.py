@@ -162,7 +162,7 @@ _BOUNDARIES = [
 
 
 # Trades clarity for speed: pairs of numbers take a fifth of the time of `ipaddress`, and the fast lane reads them on
-# each visit. bench/results.md, "Redirects", has the rate of links with lists of countries.
+# each visit. bench/results.csv, "Redirects", has the rate of links with lists of countries.
 def ip_number(address: str) -> tuple[int, int] | None:
     """Return the number of bits of the address (32 or 128) and its value; None if it is not an address."""
     try:

@@ -8,7 +8,9 @@ from typing import NamedTuple
 from uuid import UUID
 
 
-class Via(StrEnum):
+class AuthMethod(StrEnum):
+    """How the actor of a change authenticated; the history calls it ``via``."""
+
     API_KEY = "api_key"
     TOKEN = "token"  # noqa: S105 # a kind of credential
     OPERATOR = "operator"
@@ -23,11 +25,11 @@ class Actor(NamedTuple):
     """
 
     account: int | None
-    via: Via
+    via: AuthMethod
     key: UUID | None = None
 
 
-SERVICE = Actor(None, Via.SERVICE)
+SERVICE = Actor(None, AuthMethod.SERVICE)
 
 request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 actor: ContextVar[Actor] = ContextVar("actor", default=SERVICE)

@@ -89,7 +89,7 @@ def admit(connection: psycopg.Connection[Any]) -> Server:
             f" host has used timeline {primary.timeline_of(primary.current())}."
         )
     if verdict is Verdict.OTHER:
-        # Other hosts may have changed links there. Processes look at the server after the version slots.
+        # Other hosts may have changed links there. Processes look at the server after the version counters.
         cache_versions.expire_caches()
     return server
 

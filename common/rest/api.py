@@ -102,6 +102,11 @@ class ApiViewSet(ViewSet):
 
     def read_body(self) -> dict[str, Any]:
         """The validated fields, by `bodies`. Raises InvalidFields."""
+        return self._fields
+
+    @cached_property
+    def _fields(self) -> dict[str, Any]:
+        # Once for each request: reading them again would repeat the warnings.
         return self._read(self.bodies[self.action], self.request.data, "field")
 
     @cached_property

@@ -205,7 +205,7 @@ class Object(serializers.Serializer[Any]):
     """DRF's serializer without support for forms, dotted sources and ``validate_<field>`` methods.
 
     Trades clarity for speed in bulk calls and imports, which validate thousands of objects: absent fields cost almost
-    nothing. DRF's own loop over all fields took two thirds of the time of an imported row. bench/results.md, "Links",
+    nothing. DRF's own loop over all fields took two thirds of the time of an imported row. bench/results.csv, "Links",
     has the resulting rates.
     """
 

@@ -64,6 +64,19 @@ class Returned(NamedTuple):
     beside: tuple[Field, ...]
     has_etag: bool
 
+    def response(self, values: Any) -> Response:
+        """The response with these values of the action. A finished response stays as it is."""
+        if isinstance(values, Response):
+            return values
+        if self.has_etag:
+            values, version = values
+        if values is None:
+            return ok(message=self.message, status=self.status)
+        said = values.pop("message", self.message)
+        beside = {field.name: values.pop(field.name) for field in self.beside}
+        response = ok(values or None, said, status=self.status, **beside)
+        return with_etag(response, version) if self.has_etag else response
+
 
 def returns(
     status: int,
@@ -85,22 +98,11 @@ def returns(
     """
     described = (*fields, *(_field(name, shape) for name, shape in data.items()))
     returned = Returned(status, message, described, tuple(beside), has_etag)
-    names = [field.name for field in returned.beside]
 
     def decorate(action: Callable[..., Any]) -> Callable[..., Response]:
         @wraps(action)
         def respond(view: Any, request: Request, *args: Any, **kwargs: Any) -> Response:
-            values = action(view, request, *args, **kwargs)
-            if isinstance(values, Response):
-                return values
-            if has_etag:
-                values, version = values
-            if values is None:
-                return ok(message=message, status=status)
-            said = values.pop("message", message)
-            beside_data = {name: values.pop(name) for name in names}
-            response = ok(values or None, said, status=status, **beside_data)
-            return with_etag(response, version) if has_etag else response
+            return returned.response(action(view, request, *args, **kwargs))
 
         respond.returned = returned  # type: ignore[attr-defined] # read by `common.openapi.operations`
         return respond

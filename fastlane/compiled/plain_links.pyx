@@ -11,7 +11,7 @@ with its size. Only `_wait` releases the interpreter lock. The sockets never blo
 wait for the disk.
 
 All its files trade clarity for speed: offsets and structs instead of objects, and a second version of the Python code.
-bench/results.md, "Redirects", has the rates of both loops.
+bench/results.csv, "Redirects", has the rates of both loops.
 """
 
 import time

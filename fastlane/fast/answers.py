@@ -2,7 +2,7 @@
 
 The Django view sends the same bytes and writes the same records: `redirects.views`, `_answer`.
 
-``Answer`` trades clarity for speed: a plain tuple instead of a class. bench/results.md, "Redirects", has the
+``Answer`` trades clarity for speed: a plain tuple instead of a class. bench/results.csv, "Redirects", has the
 resulting rate.
 """
 
@@ -34,7 +34,7 @@ from links.guess_counts import guesses, too_many_guesses
 from pages.refusals import Refusal
 from pages.responses import refuse, refuse_attempts
 from redirects import refusals
-from redirects.preview import preview_body, preview_response
+from redirects.previews import preview_body, preview_response
 from redirects.redirect_headers import elsewhere_headers, encode_headers
 
 # The statuses of the lane's responses.

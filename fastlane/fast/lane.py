@@ -4,7 +4,7 @@ It shares the checks and the routing of the Django view. The view handles everyt
 cards, other refusals than those of a visitor's country, device or network, and requests that are not simple.
 
 ``FastLane.answer`` trades clarity for speed: one long method instead of calls, and positional arguments where it does
-call. bench/results.md, "Redirects", has the resulting rate.
+call. bench/results.csv, "Redirects", has the resulting rate.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from analytics.journal.capture import KINDS
 from analytics.journal.records import SCANNED, encode_fields
 from analytics.visitors.visitor import Kind, is_scan
 from common.host import cache_versions
+from common.host.limited_warnings import report_if_untrusted_proxy
 from common.host.metrics import count_lookups
-from common.host.untrusted_proxies import report_if_untrusted_proxy
 from common.http.client_address import Network, client_address, is_trusted
 from fastlane.fast.answers import (
     Answer,
@@ -71,7 +71,7 @@ class FastLane:
         self._unknown = prepared_answers(_UNKNOWN_CODES, _UNKNOWN_BYTES)
         self._trusted = tuple(trusted_proxies)
         self._visitor_rules = VisitorRulesTable(entries, size // 4)
-        self._counters = cache_versions.slots()
+        self._counters = cache_versions.counters()
         self._keep_alive_starts: dict[int, bytes] = {}
         self._close_starts: dict[int, bytes] = {}
         self._refusing = guesses().refusing

@@ -113,7 +113,7 @@ def _pack(
     rules: bytes = b"",
 ) -> bytes:
     head = _HEAD.pack(
-        version.code_number, version.host_number, link_id, until, version.code_slot, version.host_slot,
+        version.code_number, version.host_number, link_id, until, version.code_counter, version.host_counter,
         status, branch << BRANCH_SHIFT, len(rules),
     )  # fmt: skip
     return head + answer + rules

@@ -4,7 +4,7 @@ Strict on purpose (RFC 9112): an ambiguous head is not simple. So the fast lane 
 gunicorn would reject, nor find the end of a request at another place.
 
 Trades clarity for speed: two dictionaries cache parsed header lines and whole parsed blocks, and parse in
-``__missing__``, so a known block costs one lookup. bench/results.md, "Redirects", has the resulting rate.
+``__missing__``, so a known block costs one lookup. bench/results.csv, "Redirects", has the resulting rate.
 """
 
 from __future__ import annotations

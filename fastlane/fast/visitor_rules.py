@@ -18,7 +18,7 @@ from common.bounded_cache import BoundedCache
 from links.destinations.lookup import Target
 from pages.refusals import Refusal
 from redirects import checks
-from redirects.cards import shows_cards
+from redirects.previews import shows_cards
 from redirects.routing.router import Route
 from redirects.routing.visit import Visit
 

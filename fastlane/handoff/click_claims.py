@@ -30,7 +30,7 @@ from fastlane.handoff.request_queue import RequestQueue
 from fastlane.sockets.connections import has_disconnected
 from fastlane.sockets.event_loop import EventLoop
 from links.availability import Closed
-from links.click_claims import NotClaimed
+from links.clicks import NotClaimed
 from links.guess_counts import guesses
 
 # Links without clicks left that are remembered, so that their visits need no claim.

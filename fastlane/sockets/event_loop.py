@@ -3,7 +3,7 @@
 A deferred request is complete. Runs in the main thread; nothing here blocks, whatever a client does.
 
 ``run_once`` and ``_send_batch`` trade clarity for speed: plain tuples, and inlined code instead of calls
-(bench/results.md, "Redirects").
+(bench/results.csv, "Redirects").
 """
 
 from __future__ import annotations

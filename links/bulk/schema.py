@@ -19,8 +19,7 @@ from links.bulk.serializers import (
     ChangesField,
     ObjectField,
 )
-from links.bulk.services import MAX_ITEMS
-from links.bulk.verdicts import NothingDeleted
+from links.bulk.services import MAX_ITEMS, NothingDeleted
 from links.representations import DELETED_URL, MOVED_URL, UPDATED_URL, created_link
 from links.rules import MAX_PASSWORDS
 

@@ -14,12 +14,13 @@ from uuid import UUID
 import orjson
 from django.db import connection
 
-from accounts.history.recording import name_author
+from accounts.history import name_author
 from accounts.models import User, Workspace
 from common.database import in_one_transaction
-from common.errors import FieldError, InvalidFields, ServiceError
+from common.errors import MAX_REPORTED, FieldError, InvalidFields, NotFound, ServiceError
 from common.host import cache_versions
 from common.ids import parse_public_id
+from common.rest.envelope import ResponseWarning, error_body, shown_warnings
 from links import rules
 from links.bulk.creation import Drafting, store_drafts
 from links.code_claims import CodeKey, CustomCode, claim_custom_codes, codes_of, turn_into_aliases
@@ -27,11 +28,68 @@ from links.errors import CodeTaken, url_not_found
 from links.key_limits import condition_of
 from links.models import Link
 from links.selectors import fetch, reload_bans
-from links.storage.columns import CHANGEABLE, Column, is_plain
+from links.storage.columns import CHANGEABLE, Column, is_plain, statement_groups
 from links.storage.deletion import delete_locked_links
-from links.storage.many_rows import statement_groups
 from links.storage.unique_values import refused_values, unique_values, with_free_values
 from links.storage.update import Columns, RouteChange, changed_columns_of_each
+
+MAX_ERRORS = 1_000
+
+Outcome = TypeVar("Outcome")
+
+
+class NothingDeleted(NotFound):
+    """None of the links to delete exists. ``data`` has a result for each, as in a success."""
+
+    message = "None of these URLs was found."
+
+    def __init__(self, data: Mapping[str, Any] | None = None) -> None:
+        super().__init__()
+        self.data = data
+
+
+def results_of_items(
+    outcomes: Sequence[Outcome | ServiceError],
+    show: Callable[[int, Outcome], Mapping[str, Any]],
+    *,
+    done: str,
+    warnings: Mapping[int, list[ResponseWarning]] | None = None,
+    status: int = 200,
+    name: str = "index",
+    first: int = 0,
+    **extra: Any,
+) -> dict[str, Any]:
+    """The values of a response: one result per item, numbered from ``first``, and their counts.
+
+    An error has the body that a single call would return.
+
+    ``warnings`` are those of the successful items, by position.
+
+    Once the response contains MAX_ERRORS field errors, each further failed item shows only its first; likewise for
+    warnings.
+    """
+    results: list[dict[str, Any]] = []
+    errors = warned = 0
+    for position, outcome in enumerate(outcomes):
+        if isinstance(outcome, ServiceError):
+            body = error_body(outcome) if errors < MAX_ERRORS else error_body(outcome, max_errors=1)
+            errors += len(body.get("errors", ()))
+            results.append({name: position + first, "status": outcome.status, **body})
+        else:
+            result: dict[str, Any] = {
+                name: position + first,
+                "success": True,
+                "status": status,
+                "url": show(position, outcome),
+            }
+            if warnings and (noted := warnings.get(position)):
+                result |= shown_warnings(noted, most=MAX_REPORTED if warned < MAX_ERRORS else 1)
+                warned += len(result["warnings"])
+            results.append(result)
+    succeeded = sum(not isinstance(outcome, ServiceError) for outcome in outcomes)
+    counts = {"results": results, "succeeded": succeeded, "failed": len(results) - succeeded}
+    return {"message": f"{succeeded} of {len(results)} URLs {done}.", **extra, **counts}
+
 
 MAX_ITEMS = 1_000
 

@@ -4,7 +4,6 @@ from typing import Any
 
 from rest_framework.decorators import action
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from accounts.admission import costly_call
 from accounts.api_requests.idempotency import idempotent
@@ -15,7 +14,6 @@ from common.rest.api import ApiViewSet
 from common.rest.returns import returns
 from links import representations
 from links.bulk import services as bulk
-from links.bulk import verdicts
 from links.bulk.moving import move_links
 from links.bulk.schema import CREATED, DELETED, MOVED, UPDATED, describe_bulk
 from links.bulk.serializers import (
@@ -52,11 +50,11 @@ class BulkViewSet(ApiViewSet):
     @action(detail=False, methods=["post"], url_path="bulk", parser_classes=[BulkParser])
     @idempotent
     @returns(200, "1 of 1 URLs created.", fields=CREATED)
-    def bulk_create(self, request: Request) -> Response:
+    def bulk_create(self, request: Request) -> dict[str, Any]:
         reader = ItemReader(self.handling, BulkCreateSerializer)
         items = reader.read(CreateLinkSerializer(), self.read_body()["urls"])
         outcomes = bulk.create_links(owner=workspace_of(request), creator=account_of(request), items=items)
-        return verdicts.bulk_response(
+        return bulk.results_of_items(
             outcomes,
             lambda _, link: representations.created_link(link),
             done="created",
@@ -66,7 +64,7 @@ class BulkViewSet(ApiViewSet):
 
     @action(detail=False, methods=["post"], url_path="bulk-update", parser_classes=[BulkParser])
     @returns(200, "1 of 1 URLs updated.", fields=UPDATED)
-    def bulk_update(self, request: Request) -> Response:
+    def bulk_update(self, request: Request) -> dict[str, Any]:
         sent, reader = self.read_body(), ItemReader(self.handling, BulkUpdateSerializer)
         if "urls" in sent:
             items = reader.read(UpdateItemSerializer(), sent["urls"])
@@ -74,7 +72,7 @@ class BulkViewSet(ApiViewSet):
             items = reader.read_for_all(sent["ids"], sent["data"])
             shared = _without_id(sent["data"])
         outcomes = bulk.update_links(owner=workspace_of(request), items=items)
-        return verdicts.bulk_response(
+        return bulk.results_of_items(
             outcomes,
             lambda position, link: representations.updated_link(
                 link, _without_id(sent["urls"][position]) if "urls" in sent else shared
@@ -85,18 +83,19 @@ class BulkViewSet(ApiViewSet):
 
     @action(detail=False, methods=["post"], url_path="bulk-delete")
     @returns(200, "1 of 1 URLs deleted.", fields=DELETED)
-    def bulk_delete(self, request: Request) -> Response:
+    def bulk_delete(self, request: Request) -> dict[str, Any]:
         outcomes = bulk.delete_links(owner=workspace_of(request), public_ids=self.read_body()["ids"])
-        response = verdicts.bulk_response(
+        results = bulk.results_of_items(
             outcomes, lambda _, public_id: {"_id": str(public_id)}, done="deleted"
         )
-        if response.data["data"]["succeeded"] == 0:
-            raise verdicts.NothingDeleted(response.data["data"])
-        return response
+        if results["succeeded"] == 0:
+            del results["message"]
+            raise bulk.NothingDeleted(results)
+        return results
 
     @action(detail=False, methods=["post"])
     @returns(200, "1 of 1 URLs moved.", fields=MOVED)
-    def move(self, request: Request) -> Response:
+    def move(self, request: Request) -> dict[str, Any]:
         sent = self.read_body()
         outcomes = move_links(
             source=workspace_of(request),
@@ -104,7 +103,7 @@ class BulkViewSet(ApiViewSet):
             actor=account_of(request),
             public_ids=sent["ids"],
         )
-        return verdicts.bulk_response(outcomes, lambda _, public_id: {"_id": str(public_id)}, done="moved")
+        return bulk.results_of_items(outcomes, lambda _, public_id: {"_id": str(public_id)}, done="moved")
 
 
 def _without_id(sent: dict[str, Any]) -> set[str]:

@@ -35,7 +35,7 @@ def load_targets(keys: Sequence[Key]) -> list[LookupResult]:
     if len(keys) == 1:
         return [load_target(*key) for key in keys]
     before = sites_of(keys)
-    numbers, read_at = [state.numbers_of(site, code) for site, code in before], state.microseconds()
+    numbers, read_at = [state.revisions_of(site, code) for site, code in before], state.microseconds()
     results: list[LookupResult] = [None] * len(keys)
     for place, result in read_targets(keys):
         results[place] = result

@@ -1,4 +1,4 @@
-"""Per-process in-memory cache of lookups by (host, code). Version slots invalidate its entries."""
+"""Per-process in-memory cache of lookups by (host, code). Version counters invalidate its entries."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from django.conf import settings
 
 from common import secrets
 from common.host import state
-from common.host.state import ChangeNumbers
+from common.host.state import Revisions
 
 _RETRY_SECONDS = 0.05
 
@@ -67,7 +67,7 @@ _FIELDS = 6
 class Entry(NamedTuple):
     """``numbers`` and ``read_at``: see `links.destinations.known_links`, `KnownLinks.remember`."""
 
-    numbers: ChangeNumbers
+    numbers: Revisions
     read_at: int
     site: str
     code: str
@@ -96,7 +96,7 @@ class Sealing:
         if len(fields) != _FIELDS:
             return None
         *numbers, read_at, site, code = fields
-        return Entry(ChangeNumbers(*numbers), read_at, site, code, packed)
+        return Entry(Revisions(*numbers), read_at, site, code, packed)
 
 
 _BATCH_SIZE = 1_000
@@ -166,7 +166,7 @@ BUSY_TIMEOUT_SECONDS = 0.5
 TRIM_EVERY = 10_000
 
 # Site, code, the numbers from before the link was read, and the packed link, which is None to delete the entry.
-Read = tuple[str, str, ChangeNumbers, bytes | None]
+Read = tuple[str, str, Revisions, bytes | None]
 
 
 class KnownLinks:
@@ -182,7 +182,7 @@ class KnownLinks:
         self._has_logged_error = False
 
     def remember(
-        self, site: str, code: str, numbers: ChangeNumbers, packed: bytes | None, *, read_at: int
+        self, site: str, code: str, numbers: Revisions, packed: bytes | None, *, read_at: int
     ) -> None:
         """As `remember_all`, of one link."""
         self.remember_all([(site, code, numbers, packed)], read_at=read_at)
@@ -222,7 +222,7 @@ class KnownLinks:
             return None
         if (entry := self._sealing.open(name, sealed)) is None:
             return None
-        is_unchanged = entry.numbers == state.numbers_of(site, code)
+        is_unchanged = entry.numbers == state.revisions_of(site, code)
         return entry.packed if is_unchanged and state.is_usable(entry.read_at) else None
 
     def keys(self, limit: int) -> list[tuple[str, str]]:

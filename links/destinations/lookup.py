@@ -193,7 +193,7 @@ def find_target(host: str, code: str) -> LookupResult:
 def load_target(host: str, code: str) -> LookupResult:
     """Read from the database and update the host's persistent cache. Raises the database's errors."""
     site = site_of(host)
-    numbers, read_at = state.numbers_of(site, code), state.microseconds()
+    numbers, read_at = state.revisions_of(site, code), state.microseconds()
     result = read_target(host, code)
     known_links().remember(site, code, numbers, pack(result), read_at=read_at)
     return result

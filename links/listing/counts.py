@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 from common.bounded_cache import BoundedCache
 from common.host import primary
 from links.listing import searches
-from links.listing.options import ALWAYS
-from links.listing.searches import Matches, Search
+from links.listing.searches import ALWAYS, Matches, Search
 from links.selectors import fetch
 
 COUNT_LIMIT = 100_000

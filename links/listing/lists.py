@@ -1,6 +1,6 @@
 """Lists of an owner's links, in handwritten SQL: at a million links the query shape decides the speed.
 
-Trades clarity for speed: several ways to find a page, of which estimates choose the quickest. bench/results.md,
+Trades clarity for speed: several ways to find a page, of which estimates choose the quickest. bench/results.csv,
 "Links", has the times. Queries for candidates of a page return the id and the sort key of links, to be sorted and cut.
 
 `list_limited_links` is for a key that is limited to the links that it created, perhaps on one domain only. No counts
@@ -19,8 +19,7 @@ from common.pages import Page
 from links.key_limits import condition_of
 from links.listing import counts, searches
 from links.listing.counts import COUNT_LIMIT
-from links.listing.options import ListOptions
-from links.listing.searches import Matches, Search
+from links.listing.searches import ListOptions, Matches, Search
 from links.selectors import LinkRow, fetch, link_rows, totals
 
 

@@ -6,7 +6,7 @@ import django.db.models.functions.datetime
 from django.conf import settings
 from django.db import migrations, models
 
-from accounts.history.recording import write_history_names
+from accounts.history import write_history_names
 from common.migrations import CreateModels, run_sql_files
 from links.fields import HISTORY_NAMES
 
@@ -20,7 +20,7 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ('accounts', '0001_initial'),
+        ('accounts', '0002_initial'),
         ('bans', '0001_initial'),
         ('domains', '0001_initial'),
     ]

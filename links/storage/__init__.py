@@ -2,7 +2,6 @@
 
 `columns` is the table of a link's columns, from which every statement is built. `insert` inserts one link or many
 `Draft` objects, and raises the clicks that imports brought. `update` changes a link, `deletion` deletes links and
-restores one, and `moves` changes their workspace. `quotas` charges new links to the owner's plan,
-`refused_destinations` checks URLs, `unique_values` refuses values that another link has, and `many_rows` is for
-statements about many links.
+restores one. `quotas` charges new links to the owner's plan, `refused_destinations` checks URLs, and `unique_values`
+refuses values that another link has.
 """

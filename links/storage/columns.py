@@ -1,16 +1,19 @@
 """The columns of a link, from which the statements of creations and updates are built when their modules are imported.
 
 They are those of `links.fields`, and some that follow from other columns or never change.
+
+Statements about many links take one array for each column.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import orjson
 
-from common.array_text import text_array
+from common.database import text_array
 from links.fields import STORED
 from links.models import Link
 
@@ -88,3 +91,19 @@ def stored_value(column: Column, value: Any) -> Any:
     if column.is_json and value is not None:
         return orjson.dumps(value).decode()
     return value
+
+
+def column_arrays(names: str, rows: Sequence[tuple[Any, ...]]) -> dict[str, list[Any]]:
+    """One array per column, the parameters of ``unnest``. ``names`` are their names, separated by spaces."""
+    return {name: [row[index] for row in rows] for index, name in enumerate(names.split())}
+
+
+# For each branch, the triggers write a row of the history and the keys of its URL for searches. 1,000 links with ten
+# rules in one statement would exceed the statement timeout.
+ROUTED_LINKS_PER_STATEMENT = 50
+Item = TypeVar("Item")
+
+
+def statement_groups(routed: Sequence[Item]) -> Iterator[Sequence[Item]]:
+    for start in range(0, len(routed), ROUTED_LINKS_PER_STATEMENT):
+        yield routed[start : start + ROUTED_LINKS_PER_STATEMENT]

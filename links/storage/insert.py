@@ -1,7 +1,8 @@
 """Inserts links with their codes: one with a single statement, many with COPY.
 
-A creation is one statement, so that it is one round trip and one commit. That trades clarity for speed: the statement
-also checks the URLs, and most links take a shorter variant of it. bench/results.md, "Links", has the resulting rate.
+A creation is one statement, so that it is one round trip and one commit. That trades clarity for speed: it saves half
+of the processor time of a creation, compared with the ORM. The statement also checks the URLs, and most links take a
+shorter variant of it.
 
 The number of statements that insert many links does not grow with their number.
 """
@@ -15,8 +16,7 @@ from typing import Any
 
 from django.db import IntegrityError, connection
 
-from common.array_text import text_array
-from common.database import prepared_cursor
+from common.database import prepared_cursor, text_array
 from common.errors import InvalidFields, ServiceError
 from links.code_claims import (
     INSERT_CODES_OF_LINK,
@@ -33,8 +33,7 @@ from links.errors import CodeTaken, domain_not_found
 from links.models import CodeKind, Link
 from links.routing.addresses import Address, refused_addresses
 from links.selectors import fetch
-from links.storage.columns import ALL, PLAIN, InsertedColumns, is_plain
-from links.storage.many_rows import column_arrays, statement_groups
+from links.storage.columns import ALL, PLAIN, InsertedColumns, column_arrays, is_plain, statement_groups
 from links.storage.refused_destinations import refusal_of, refused_links
 from links.storage.unique_values import UniqueValue, refused_values, unique_values
 

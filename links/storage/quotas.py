@@ -13,9 +13,10 @@ from django.dispatch import receiver
 
 from accounts.caps import charged_workspaces
 from accounts.models import Workspace
-from accounts.workspaces.services import workspace_deleted
+from accounts.workspaces import workspace_deleted
 from common.errors import TooManyAttempts
 
+# The ORM has no upsert with a condition, so it would need a lock and two statements.
 _SPEND = """
 INSERT INTO links_createdlinks AS c (owner_id, month, links)
 SELECT %(owner)s, date_trunc('month', now() AT TIME ZONE 'UTC')::date, %(links)s WHERE %(links)s <= %(quota)s

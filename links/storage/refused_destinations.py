@@ -8,7 +8,7 @@ from typing import NamedTuple
 from common.errors import InvalidFields
 from links.routing.addresses import Address, refused_addresses
 from links.selectors import fetch
-from links.storage.many_rows import column_arrays
+from links.storage.columns import column_arrays
 
 
 class _Check(NamedTuple):

@@ -23,14 +23,14 @@ from common.errors import Unavailable
 from common.ids import parse_public_id
 from common.rest.fields import iso_utc
 from links.availability import STATUS
+from links.codes import short_url
 from links.destinations.utm import UTM_KEYS
 from links.fields import FIELDS, RESTRICTIONS, STORED, Kind
 from links.key_limits import condition_of
 from links.listing import searches
-from links.listing.options import NO_FILTERS, Filters
+from links.listing.searches import NO_FILTERS, Filters
 from links.representations import changeable_fields
 from links.selectors import fetch
-from links.short_urls import short_url
 from links.transfer.cells import guard, joined
 
 BATCH = 1_000
@@ -228,7 +228,7 @@ class Busy(Unavailable):
     retry_after = 5
 
 
-# The occupied slots: (account, number). Single dict operations need no lock, which `Download.__del__` could not
+# The occupied places: (account, number). Single dict operations need no lock, which `Download.__del__` could not
 # acquire safely: it may run at any time, in any thread.
 _occupied: dict[tuple[int, int], object] = {}
 
@@ -240,8 +240,8 @@ class Download:
     """
 
     def __init__(self, account: int, chunks: Iterator[bytes]) -> None:
-        self._slot: tuple[int, int] | None = None
-        self._slot = _occupy_slot(account)
+        self._place: tuple[int, int] | None = None
+        self._place = _occupy_place(account)
         self._chunks = chunks
         try:
             self._first = next(chunks, b"")
@@ -254,12 +254,12 @@ class Download:
         yield from self._chunks
 
     def close(self) -> None:
-        if self._slot is not None:
-            _occupied.pop(self._slot, None)
-            self._slot = None
+        if self._place is not None:
+            _occupied.pop(self._place, None)
+            self._place = None
 
     def __del__(self) -> None:
-        """Release the slot if the server discarded the response without closing it."""
+        """Release the place if the server discarded the response without closing it."""
         self.close()
 
     def _take_first(self) -> bytes:
@@ -268,7 +268,7 @@ class Download:
         return first
 
 
-def _occupy_slot(account: int) -> tuple[int, int]:
+def _occupy_place(account: int) -> tuple[int, int]:
     token = object()
     for number in range(MAX_DOWNLOADS_PER_ACCOUNT):
         if _occupied.setdefault((account, number), token) is token:

@@ -12,7 +12,6 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from django.conf import settings
-from rest_framework.response import Response
 
 from accounts.models import User, Workspace
 from common.errors import FieldError, InvalidFields, ServiceError, TooManyAttempts
@@ -23,12 +22,11 @@ from domains.models import Domain
 from domains.selectors import find_domain
 from links import rules
 from links.bulk.creation import Drafting, DryRun, store_drafts
-from links.bulk.services import MAX_ITEMS
-from links.bulk.verdicts import bulk_response
+from links.bulk.services import MAX_ITEMS, results_of_items
 from links.code_claims import own_codes
+from links.codes import short_url
 from links.errors import CodeTaken, domain_not_found, require_usable
 from links.guess_counts import guesses, too_many_guesses
-from links.short_urls import short_url
 from links.storage.insert import Draft
 from links.transfer.import_files import Source, Unreadable, read, text
 from links.transfer.import_layouts import AUTO, OWN
@@ -208,8 +206,8 @@ def withhold_guesses(imported: Imported, *, owner: Workspace, address: str) -> I
     return imported._replace(verdicts=[*shown, *[refusal] * withheld])
 
 
-def import_response(imported: Imported) -> Response:
-    return bulk_response(
+def import_results(imported: Imported) -> dict[str, Any]:
+    return results_of_items(
         imported.verdicts,
         lambda _, draft: imported_url(draft),
         done="can be imported; nothing was written" if imported.dry_run else "were imported",

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from django.http import HttpResponse, StreamingHttpResponse
 from django.utils import timezone
@@ -17,9 +18,9 @@ from common.rest.access import Access
 from common.rest.api import ApiViewSet
 from common.rest.returns import returns
 from links.bulk.serializers import ImportParser
-from links.listing.options import filters_of
+from links.listing.searches import filters_of
 from links.transfer.exports import CONTENT_TYPES, Download, ExportFormat, export_links, export_selected_links
-from links.transfer.imports import import_content, import_response, refuse_above_guess_limit, withhold_guesses
+from links.transfer.imports import import_content, import_results, refuse_above_guess_limit, withhold_guesses
 from links.transfer.schema import IMPORTED, describe_transfers
 from links.transfer.serializers import ExportQuery, ImportSerializer, SelectedExportSerializer
 
@@ -41,26 +42,26 @@ class TransferViewSet(ApiViewSet):
     @action(detail=False, methods=["post"], url_path="import", parser_classes=[ImportParser])
     @takes_key
     @returns(200, "1 of 1 URLs can be imported; nothing was written.", fields=IMPORTED)
-    def import_urls(self, request: Request) -> Response:
+    def import_urls(self, request: Request) -> dict[str, Any] | Response:
         fields = self.read_body()
         owner, address = workspace_of(request), address_of_client(request)
         refuse_above_guess_limit(address)
 
-        def run_import() -> Response:
+        def run_import() -> dict[str, Any]:
             imported = import_content(owner=owner, creator=account_of(request), **fields)
-            return import_response(withhold_guesses(imported, owner=owner, address=address))
+            return import_results(withhold_guesses(imported, owner=owner, address=address))
 
         # A dry run writes nothing, so repeating it is safe; its response can be megabytes long.
         if fields["dry_run"]:
             valid_name(request)
             return run_import()
-        return respond_once(request, run_import)
+        return respond_once(request, lambda: self.import_urls.returned.response(run_import()))  # type: ignore[attr-defined] # of `returns`
 
     @action(detail=False, url_path="export")
     def export_urls(self, request: Request) -> StreamingHttpResponse:
         options = self.read_query()
         file_format = ExportFormat(options.pop("file_format"))
-        # The server never reads or closes the stream of a HEAD response, so an export would keep its slot.
+        # The server never reads or closes the stream of a HEAD response, so an export would keep its place.
         wants_content = request.method == "GET"
         owner = workspace_of(request)
         chunks: Iterable[bytes] = ()

@@ -1,7 +1,7 @@
 """A request for a link, as the conditions of rules see it, with the language that its visitor prefers.
 
 ``Visit`` trades clarity for speed: positional arguments, and properties that compute a value when it is first needed.
-bench/results.md, "Redirects", has the rate of links with rules.
+bench/results.csv, "Redirects", has the rate of links with rules.
 """
 
 from __future__ import annotations

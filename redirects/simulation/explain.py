@@ -15,15 +15,15 @@ import orjson
 from analytics.journal.capture import visitor_hashes
 from analytics.visitors.visitor import Visitor
 from bans.models import Ban
-from bans.selectors import is_host_banned
+from bans.services import is_host_banned
 from links.destinations.lookup import Target
 from links.fields import DAYS, DIRECT
 from links.models import Link, LinkBan
 from links.selectors import claimed_clicks
 from pages.refusals import Refusal
 from redirects import refusals
-from redirects.cards import shows_card
 from redirects.checks import router_of
+from redirects.previews import shows_card
 from redirects.routing.router import Route
 from redirects.simulation.visits import DescribedVisit
 

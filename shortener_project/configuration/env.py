@@ -16,7 +16,7 @@ from django.core.exceptions import ImproperlyConfigured
 from common.colors import is_color
 from common.http.urls import LOOPBACK_HOSTS, canonical_host
 from common.secrets import derive_key
-from qrcodes.drawing.logos import MAX_BYTES, BadLogo, clean_logo
+from qrcodes.design import MAX_BYTES, BadLogo, clean_logo
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _ORIGIN = re.compile(r"https?://(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?", re.ASCII | re.IGNORECASE)

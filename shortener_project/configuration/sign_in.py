@@ -76,7 +76,7 @@ def sign_in_settings(
         "SOCIALACCOUNT_REAUTHENTICATION_REQUIRED": True,
         "DEFAULT_FROM_EMAIL": sender,
         "SERVER_EMAIL": sender,
-        "AUTHENTICATION_BACKENDS": ["sign_in.backend.PasswordBackend"],
+        "AUTHENTICATION_BACKENDS": ["sign_in.adapters.PasswordBackend"],
         "LOGIN_URL": "/accounts/login/",
         "LOGIN_REDIRECT_URL": "/dashboard/",
         "LOGOUT_REDIRECT_URL": "/accounts/login/",
@@ -88,7 +88,7 @@ def sign_in_settings(
         "ACCOUNT_USER_MODEL_USERNAME_FIELD": None,
         # An account has one address, the one in its row.
         "ACCOUNT_EMAIL_VERIFICATION": "none",
-        "ACCOUNT_PASSWORD_RESET_TOKEN_GENERATOR": "sign_in.backend.ResetTokens",
+        "ACCOUNT_PASSWORD_RESET_TOKEN_GENERATOR": "sign_in.adapters.ResetTokens",
         "ACCOUNT_EMAIL_NOTIFICATIONS": True,
         "ACCOUNT_SESSION_REMEMBER": True,
         # allauth counts in Django's cache, which is one per process. `sign_in` counts in the database instead.

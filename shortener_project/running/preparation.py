@@ -31,6 +31,7 @@ from accounts.caps import write_storage_limits
 from accounts.models import User
 from accounts.rights import Plan
 from accounts.services import NewAccount, create_account
+from analytics.visitors.useragent import build_rules
 from common.database import is_outage
 from common.host.processes import rename
 from shortener_project.running.schema import is_incomplete, refuse_foreign_migrations
@@ -241,6 +242,8 @@ def migrate_in_fork(release: Callable[[], object]) -> None:
     child = Child("migration of the database", partial(_migrate_quietly, release), once=True)
     try:
         child.start()
+        # Needed later anyway, and this process has nothing else to do.
+        build_rules()
         failure = child.wait()
     except OSError as error:
         failure = error.strerror or str(error)

@@ -1,3 +1,3 @@
-"""Everything around the apps' views: `middleware`, `errors` (error pages), `views` (pages and probes at the root),
-`metrics`, and `schema` (the API description). `api_requests` logs each API request under its own name.
+"""Everything around the apps' views: `middleware`, `views` (pages and probes at the root, and errors of routes),
+`metrics`, and `schema` (the API description).
 """

@@ -19,7 +19,7 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from analytics.counting.segments.losses import lost_bytes
+from analytics.counting.segments import lost_bytes
 from analytics.journal.backlog import backlog, backlog_without_database
 from analytics.journal.drops import dropped_clicks
 from analytics.journal.writer import writing_error

@@ -1,9 +1,15 @@
-"""The middlewares of the project. Django's own do more than an API request or a redirect needs."""
+"""The middlewares of the project. Django's own do more than an API request or a redirect needs.
+
+Every API request is logged, and its latency recorded.
+"""
 
 from __future__ import annotations
 
+import logging
 import re
+import time
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, cast
 
 from django.conf import settings
@@ -16,10 +22,11 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 
 from accounts.sessions.store import SessionStore
 from common.errors import TooManyRequests
-from common.host.untrusted_proxies import report_if_untrusted_proxy
+from common.host.limited_warnings import report_if_untrusted_proxy
+from common.host.metrics import observe_api_request
 from common.http.browser_headers import protect_page
 from common.http.client_address import address_of_client, client_network, is_internal, is_trusted, is_within
-from common.http.current_request import Actor, Via, actor, request_id
+from common.http.current_request import Actor, AuthMethod, actor, request_id
 from common.http.urls import canonical_host, is_address
 from common.ids import new_public_id
 from limits.rates import spend_request
@@ -162,7 +169,7 @@ class PageAuthentication(_PagesOnly, AuthenticationMiddleware):
 class PageActor:
     """Sets the logged-in account as the actor of changes; nobody before a login. Comes after `PageAuthentication`."""
 
-    _VIA = {"admin": Via.OPERATOR, "accounts": Via.PAGE}
+    _VIA = {"admin": AuthMethod.OPERATOR, "accounts": AuthMethod.PAGE}
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
@@ -257,3 +264,47 @@ def _identifier(meta: Mapping[str, Any]) -> str:
     if _FORMAT.fullmatch(proxy_id) and is_trusted(meta.get("REMOTE_ADDR", ""), settings.TRUSTED_PROXIES):
         return proxy_id
     return str(new_public_id())
+
+
+_PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
+
+log = logging.getLogger(__name__)
+
+
+class ApiRequestMiddleware:
+    """Logs the route, never the path or query, which may contain secrets that callers put there by mistake."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if request.path_info != "/api" and not request.path_info.startswith("/api/"):
+            return self.get_response(request)
+        started = time.perf_counter()
+        response = self.get_response(request)
+        _report(request, response, time.perf_counter() - started)
+        return response
+
+
+def _report(request: HttpRequest, response: HttpResponse, seconds: float) -> None:
+    # Without a matching route, do not use the path: each path would become a separate metric.
+    route = documented_route(request.resolver_match.route) if request.resolver_match else "unmatched"
+    observe_api_request(route, response.status_code, seconds)
+    fields = {
+        "method": request.method,
+        "route": route,
+        "status": response.status_code,
+        "milliseconds": round(seconds * 1000, 1),
+    }
+    if (account := getattr(getattr(request, "user", None), "public_id", None)) is not None:
+        fields["account"] = str(account)
+    if response.status_code >= 400 and "code" in (data := getattr(response, "data", None) or {}):
+        fields["code"] = data["code"]
+    if settings.LOG_ADDRESSES:
+        fields["address"] = address_of_client(request)
+    log.info("API request", extra={"fields": fields})
+
+
+@lru_cache(maxsize=1000)
+def documented_route(route: str) -> str:
+    return "/" + _PARAMETER.sub(r"{\1}", route)

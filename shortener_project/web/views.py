@@ -1,4 +1,4 @@
-"""The service's own pages: the root, health and readiness, robots.txt and icons.
+"""The service's own pages: the root, health and readiness, robots.txt, icons, and responses when no view matches.
 
 To add a part to what ``/readyz`` checks, write a function that returns what is wrong, and list it in ``PARTS``.
 """
@@ -8,8 +8,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import orjson
 from django.conf import settings
 from django.db import Error
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
@@ -18,12 +19,18 @@ from django.views.decorators.http import require_safe
 from analytics.journal.backlog import backlog
 from analytics.journal.writer import writing_error
 from common.database import UNREADY_SECONDS, check_connection, seconds_ahead
+from common.errors import NotFound, ServiceError
 from common.host import primary, state
 from common.host.metrics import count_database_error
 from common.host.vitals import counting_problem
 from common.http.client_address import is_internal
+from common.http.current_request import request_id
 from common.http.urls import canonical_host
-from redirects.request_guard import is_unknown_host
+from common.rest.envelope import error_body
+from pages.refusals import BAD_REQUEST, FORM_EXPIRED, INTERNAL_ERROR, Refusal
+from pages.responses import refuse
+from redirects import refusals
+from redirects.request_guard import is_unknown_host, report_unknown_host
 from redirects.views import root
 from shortener_project.running.schema import schema_problem
 from shortener_project.web.middleware import is_on_system_host
@@ -173,4 +180,44 @@ def _status(code: int, **words: str) -> HttpResponse:
     response["X-Content-Type-Options"] = "nosniff"
     if code == 503:
         response["Retry-After"] = "2"
+    return response
+
+
+class _BadRequest(ServiceError):
+    message = "The request is malformed."
+
+
+class _InternalError(ServiceError):
+    status = 500
+    code = "internal_error"
+    message = "Something went wrong on our side. The error has been recorded."
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return _respond(request, _BadRequest(), BAD_REQUEST)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Programs of the operator may name the internal listener as they like, so its hosts are never unknown."""
+    host = canonical_host(request.META.get("HTTP_HOST", ""))
+    if is_internal(request.META) or not is_unknown_host(host):
+        return _respond(request, NotFound(), refusals.NOT_FOUND)
+    report_unknown_host(host)
+    return _respond(request, NotFound(), refusals.UNKNOWN_HOST)
+
+
+def internal_error(request: HttpRequest) -> HttpResponse:
+    return _respond(request, _InternalError(), INTERNAL_ERROR, requestId=request_id.get())
+
+
+def csrf_failure(request: HttpRequest, reason: str = "", **kwargs: Any) -> HttpResponse:
+    return refuse(request, FORM_EXPIRED)
+
+
+def _respond(request: HttpRequest, error: ServiceError, refusal: Refusal, **more: str | None) -> HttpResponse:
+    if request.path_info != "/api" and not request.path_info.startswith("/api/"):
+        return refuse(request, refusal)
+    response = HttpResponse(orjson.dumps(error_body(error) | more), "application/json", status=error.status)
+    response["Cache-Control"] = "no-store"
+    response["X-Content-Type-Options"] = "nosniff"
     return response

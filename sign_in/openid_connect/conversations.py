@@ -28,7 +28,7 @@ AT_ONCE = 2
 MAX_BYTES = 1024 * 1024
 _CHUNK_BYTES = 64 * 1024
 
-_slots = BoundedSemaphore(AT_ONCE)
+_places = BoundedSemaphore(AT_ONCE)
 _T = TypeVar("_T")
 
 
@@ -154,7 +154,7 @@ def converse(work: Callable[[Conversation], _T]) -> _T:
     At once if AT_ONCE conversations are under way, and at the deadline, OIDC_SECONDS. A conversation
     that was interrupted is under way until its thread has noticed.
     """
-    if not _slots.acquire(blocking=False):
+    if not _places.acquire(blocking=False):
         raise ProviderUnavailable(
             "Too many people are logging in with single sign-on. Try again in a moment."
         )
@@ -162,7 +162,7 @@ def converse(work: Callable[[Conversation], _T]) -> _T:
     try:
         Thread(target=_run, args=(work, conversation, result), daemon=True, name="identity provider").start()
     except RuntimeError:
-        _slots.release()
+        _places.release()
         raise
     try:
         return result.result(settings.OIDC_SECONDS)
@@ -188,9 +188,9 @@ def _run(work: Callable[[Conversation], _T], conversation: Conversation, result:
 
 
 def _leave(conversation: Conversation) -> None:
-    """Before the caller gets the result: its next conversation must find a slot."""
+    """Before the caller gets the result: its next conversation must find a place."""
     conversation.close()
-    _slots.release()
+    _places.release()
 
 
 def _check_status(subject: str, status: int) -> None:

@@ -21,12 +21,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.crypto import constant_time_compare
 
-from accounts.history.recording import name_author
+from accounts.history import name_author
 from accounts.identities import PROVIDER_LOGOUT, connect, describe, identities_of
 from accounts.models import User
 from accounts.services import change_account, create_account
 from common.errors import Conflict, InvalidFields
-from common.http.current_request import Actor, Via
+from common.http.current_request import Actor, AuthMethod
 from pages.responses import refuse
 from sign_in.openid_connect.conversations import ProviderFailed
 from sign_in.openid_connect.protocol import Person
@@ -160,7 +160,7 @@ def _create_account(request: HttpRequest, identity: SocialAccount, claims: dict[
             user.set_unusable_password()
             user.save(update_fields=["password"])
             # Nobody is logged in yet.
-            name_author(Actor(user.pk, Via.PAGE))
+            name_author(Actor(user.pk, AuthMethod.PAGE))
             SocialAccount.objects.create(
                 user=user, provider=identity.provider, uid=identity.uid, extra_data=identity.extra_data
             )

@@ -6,9 +6,9 @@ from typing import Any
 
 from rest_framework.test import APIClient
 
+from accounts.api_keys import NewKey, create_key
 from accounts.models import User, Workspace
 from accounts.rights import Scope
-from accounts.scoped_keys import NewKey, create_key
 from testing.accounts.accounts import key_client
 
 

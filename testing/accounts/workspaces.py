@@ -7,7 +7,7 @@ from rest_framework.test import APIClient
 from accounts.models import Member, User, Workspace
 from accounts.rights import Role
 from accounts.services import NewAccount
-from accounts.workspaces.services import create_workspace
+from accounts.workspaces import create_workspace
 from testing.accounts.accounts import log_in
 
 

@@ -11,9 +11,9 @@ def unpack_days() -> None:
         cursor.execute(
             """
             INSERT INTO analytics_busydaycount (link_id, dimension, slot, day, value, clicks)
-            SELECT c.link_id, c.dimension, c.slot, c.day, c.value, c.clicks
+            SELECT c.link_id, c.dimension, c.slot, c.day, c.value, sum(c.clicks)
             FROM analytics_daycount c JOIN analytics_daytotal t USING (link_id, day, slot)
-            WHERE t.counts IS NOT NULL AND c.dimension <> 5;
+            WHERE t.counts IS NOT NULL AND c.dimension <> 5 GROUP BY 1, 2, 3, 4, 5;
             UPDATE analytics_daytotal SET counts = NULL
             """
         )

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from analytics.counting.tables.days import pack_counts, pack_quarters
+from analytics.counting.days import pack_counts, pack_quarters
 from analytics.models import (
     BusyDayCount,
     BusyMonth,

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 from django.db import connection
 
-from analytics.counting.tables.enrichment import Facts
-from analytics.counting.tables.raw_clicks import ClickTexts, copy_clicks
+from analytics.counting.enrichment import Facts
+from analytics.counting.raw_clicks import ClickTexts, copy_clicks
 from analytics.models import Click
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

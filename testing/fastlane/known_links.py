@@ -6,7 +6,7 @@ from math import inf
 
 from django.conf import settings
 
-from common.host.cache_versions import slot_of_code, slots, versions_of
+from common.host.cache_versions import counter_of_code, counters, versions_of
 from fastlane.fast.lane import FastLane
 from fastlane.fast.prepared import prepare
 from links.destinations.lookup import Target, site_of
@@ -34,5 +34,5 @@ def lane_of_known_links() -> FastLane:
         for host in (OWN_HOST, OTHER_HOST):
             seconds = -1.0 if code == "expired" else inf
             lane.store(host, code, prepare(versions_of(site_of(host), code), target, seconds))
-    slots()[slot_of_code("changed")] += 1
+    counters()[counter_of_code("changed")] += 1
     return lane

@@ -22,9 +22,12 @@ BATCH = 40
 _STATEMENTS = {
     "before the visitors": ("INSERT INTO analytics_visitorblock", False),
     "after the visitors": ("INSERT INTO analytics_visitorblock", True),
-    "after COPY": ("SELECT link_id, clicks, unique_clicks", False),
+    "after COPY": ("UPDATE analytics_daytotal", False),
     "after the days": ("UPDATE analytics_daytotal", True),
-    "before the counters": ("SELECT link_id FROM links_clickcounter WHERE link_id = ANY(%s) ORDER BY", False),
+    "before the counters": (
+        "SELECT link_id FROM links_clickcounter WHERE link_id = ANY(%s::bigint[]) ORDER",
+        False,
+    ),
     "after the counters": ("UPDATE links_clickcounter", True),
     "before COMMIT": ("UPDATE analytics_segment s", True),
 }

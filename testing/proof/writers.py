@@ -62,7 +62,7 @@ def write_while_full(
     number of records that went to the database.
     """
 
-    from analytics.pipeline_models import PendingRecord
+    from analytics.models import PendingRecord
 
     site.enter()
     allocate_drop_counter()

@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from accounts.age import account_age
+from accounts.representations import account_age
 
 NOW = datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC)
 

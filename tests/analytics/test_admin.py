@@ -12,8 +12,7 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
-from analytics.models import Click, Kind
-from analytics.pipeline_models import DeadLetter, Segment
+from analytics.models import Click, DeadLetter, Kind, Segment
 from domains.models import Domain
 from links.models import Link
 from testing.accounts.admin import Operator

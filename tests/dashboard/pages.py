@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 from playwright.sync_api import Page, expect
 
+from accounts.api_keys import create_key
 from accounts.models import User, Workspace
 from accounts.rights import Role, Scope
-from accounts.scoped_keys import create_key
 from accounts.services import NewAccount
 from accounts.sessions.lifecycle import start_session
 from domains.models import Domain, DomainStatus

@@ -52,7 +52,7 @@ def test_each_round_has_one_owner(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(services, "VERIFICATIONS", services.Limit(attempts=EACH, seconds=3600))
-    monkeypatch.setattr(verification, "CHECK_SLOTS", BoundedSemaphore(2 * EACH))
+    monkeypatch.setattr(verification, "CHECK_PLACES", BoundedSemaphore(2 * EACH))
     claims = {
         client: [claim(f"go{turn}.brand.example", client) for turn in range(ROUNDS)]
         for client in (api, strange_api)

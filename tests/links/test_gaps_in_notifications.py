@@ -43,7 +43,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch, settings: Settings, tmp_path: Path) -> Iterator[Clock]:
     settings.STALE_SECONDS = HOUR
     settings.VERSIONS_FILE = tmp_path / "run" / "versions"
-    caches = (cache_versions.slots, state.mapped, known_links)
+    caches = (cache_versions.counters, state.mapped, known_links)
     for cache in caches:
         cache.cache_clear()
     clock = Clock()
@@ -163,12 +163,12 @@ def test_without_stale_seconds_a_gap_ends_the_use(
 
 def test_the_file_of_an_earlier_release_is_extended(clock: Clock, settings: Settings) -> None:
     read_at = state.microseconds()
-    before = state.numbers_of(HOST, "spring")
+    before = state.revisions_of(HOST, "spring")
     path = settings.VERSIONS_FILE.with_name("changes")
     state.mapped.cache_clear()
     shorter = path.stat().st_size - 8 * (2 * state.GAPS + 1) - 64
     with path.open("r+b") as file:
         file.truncate(shorter)
 
-    assert state.numbers_of(HOST, "spring") == before
+    assert state.revisions_of(HOST, "spring") == before
     assert state.is_usable(read_at)

@@ -11,7 +11,7 @@ import pytest
 from django.http import HttpResponse
 from rest_framework.test import APIClient
 
-from qrcodes.drawing.design import (
+from qrcodes.design import (
     MIN_GREYS,
     RECOMMENDED_CONTRAST,
     RECOMMENDED_GREYS,
@@ -23,7 +23,7 @@ from qrcodes.drawing.design import (
     grey,
     grey_levels,
 )
-from qrcodes.drawing.rendering import render
+from qrcodes.drawing import render
 from qrcodes.models import QrCode
 from testing.pictures import read
 from testing.refusals import broken_rules

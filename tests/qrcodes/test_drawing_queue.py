@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from qrcodes.drawing.queue import KEPT_BYTES, LARGEST_KEPT, Busy, DrawingQueue
+from qrcodes.drawing import KEPT_BYTES, LARGEST_KEPT, Busy, DrawingQueue
 from testing.polling import DEADLINE, eventually
 
 REQUESTS, WAITING = 12, 2

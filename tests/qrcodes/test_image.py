@@ -13,7 +13,7 @@ from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
 from qrcodes import views
-from qrcodes.drawing.queue import DrawingQueue
+from qrcodes.drawing import DrawingQueue
 from qrcodes.models import QrCode
 from testing.pictures import opened, read
 from tests.qrcodes.conftest import GetImage, MakeQrCode

@@ -16,7 +16,7 @@ from django.http import HttpResponse
 from PIL import Image
 from rest_framework.test import APIClient
 
-from qrcodes.drawing.logos import MAX_ACROSS, MAX_BYTES, BadLogo, clean_logo
+from qrcodes.design import MAX_ACROSS, MAX_BYTES, BadLogo, clean_logo
 from testing.pictures import data_uri, file_of, logo, opened, read
 from tests.qrcodes.conftest import GetImage, MakeQrCode
 

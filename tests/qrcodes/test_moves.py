@@ -14,7 +14,7 @@ from rest_framework.test import APIClient
 from accounts.models import Workspace
 from accounts.rights import Plan
 from accounts.services import NewAccount
-from accounts.workspaces.services import change_plan
+from accounts.workspaces import change_plan
 from links.models import Link
 from qrcodes.models import QrCode
 from testing.accounts.fixtures import marketing as marketing

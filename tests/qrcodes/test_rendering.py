@@ -11,9 +11,8 @@ from PIL import Image, ImageChops
 from PIL.JpegImagePlugin import get_sampling
 
 from common.colors import rgb
-from qrcodes.drawing.design import Design, ImageFormat, Level, Style
-from qrcodes.drawing.rendering import render
-from qrcodes.drawing.symbol import TooSmall, symbol
+from qrcodes.design import Design, ImageFormat, Level, Style
+from qrcodes.drawing import TooSmall, render, symbol
 from testing.pictures import decoded, file_of, logo, opened, read
 
 pytestmark = pytest.mark.slow

@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from accounts import admission, mails, password_hashing, scoped_keys, second_factor, services
-from accounts.sessions import browser, lifecycle, rotation
-from accounts.workspaces import invitations
-from accounts.workspaces import services as workspace_services
+from accounts import admission, api_keys, invitations, mails, password_hashing, second_factor, services
+from accounts import workspaces as workspace_services
+from accounts.sessions import lifecycle
 from common.errors import MAX_REPORTED
 from domains import resolver, verification
 from domains import services as domain_services
 from limits import guessing
 from limits.attempts import Limit
-from links.bulk import serializers, verdicts
-from qrcodes.drawing import queue
+from links.bulk import serializers
+from links.bulk import services as bulk
+from qrcodes import drawing
 from shortener_project import gunicorn_conf
 from shortener_project.configuration.database import database_settings
 from sign_in import adapters
@@ -104,7 +104,7 @@ def test_the_documented_limits_are_those_of_the_code() -> None:
         f"After {second_factor.FAILURES_IN_A_ROW} in a row, codes of the app are refused"
         in UNWRAPPED_SECURITY
     )
-    minutes = browser.CONFIRMED_FOR.seconds // 60
+    minutes = lifecycle.CONFIRMED_FOR.seconds // 60
     allowed = "creates and replaces keys, and gives them more rights, only within"
     assert f"{allowed} {minutes} minutes of a login or its confirmation" in UNWRAPPED_SECURITY
     assert limits_of("verifications of a domain") == numbers(domain_services.VERIFICATIONS)
@@ -127,9 +127,9 @@ def test_the_documented_bounds_are_those_of_the_code() -> None:
     assert gunicorn_conf.threads > conversations.AT_ONCE
     assert protocol.CACHE_SECONDS == 10 * 60
     assert f"| {settings.OIDC_SECONDS:g} s over all requests of a login |" in SECURITY
-    kept = f"{queue.KEPT_BYTES // 1024**2} MB of drawn images are kept"
-    seconds = f"{queue.TIMEOUT_SECONDS:g} s in the queue, {queue.TIMEOUT_SECONDS:g} s for the drawing"
-    assert f"one at a time, {words[queue.WAITING]} waiting, in a worker; {kept} | {seconds} |" in SECURITY
+    kept = f"{drawing.KEPT_BYTES // 1024**2} MB of drawn images are kept"
+    seconds = f"{drawing.TIMEOUT_SECONDS:g} s in the queue, {drawing.TIMEOUT_SECONDS:g} s for the drawing"
+    assert f"one at a time, {words[drawing.WAITING]} waiting, in a worker; {kept} | {seconds} |" in SECURITY
     accounts, links = password_hashing.account_hashing, password_hashing.link_hashing
     admitted = (
         f"{words[accounts.at_once]} calls for accounts, {words[accounts.places]} waiting;"
@@ -141,7 +141,9 @@ def test_the_documented_bounds_are_those_of_the_code() -> None:
     assert (
         f"| calls with many links | {in_all} in a worker; {of_one} of an account over all hosts |" in SECURITY
     )
-    occupied = [queued.at_once + queued.places for queued in (accounts, links, queue.drawing_queue.admission)]
+    occupied = [
+        queued.at_once + queued.places for queued in (accounts, links, drawing.drawing_queue.admission)
+    ]
     assert max(*occupied, admission.PER_PROCESS) < gunicorn_conf.threads
     assert (
         f"have at most {serializers.MAX_CHANGES // 1024**2} MB, counted once for each link"
@@ -151,9 +153,9 @@ def test_the_documented_bounds_are_those_of_the_code() -> None:
     assert (
         f"An account is a member of at most {workspace_services.MAX_MEMBERSHIPS:,} workspaces; a workspace has at most"
         f" {invitations.MAX_MEMBERS:,} members and {invitations.MAX_PENDING} pending invitations, and a member at most"
-        f" {scoped_keys.MAX_KEYS} keys there."
+        f" {api_keys.MAX_KEYS} keys there."
     ) in UNWRAPPED_SECURITY
-    assert f"Within {rotation.GRACE.seconds} seconds it gets the same tokens" in UNWRAPPED_SECURITY
+    assert f"Within {lifecycle.GRACE.seconds} seconds it gets the same tokens" in UNWRAPPED_SECURITY
     assert f"At most {MAX_REPORTED} broken rules are reported" in UNWRAPPED_SECURITY
-    assert f"at most {verdicts.MAX_ERRORS:,} in a response" in UNWRAPPED_SECURITY
+    assert f"at most {bulk.MAX_ERRORS:,} in a response" in UNWRAPPED_SECURITY
     assert f"{gunicorn_conf.keepalive} s idle |" in SECURITY

@@ -11,9 +11,9 @@ import time_machine
 from django.core import mail
 from pytest_django import Settings
 
+from accounts import invitations
 from accounts.models import User
 from accounts.services import UNUSUAL_ADDRESS, NewAccount, create_account
-from accounts.workspaces import invitations
 from common.errors import InvalidFields
 from redirects.refusals import Refusal
 from shortener_project.configuration.env import parse_mail_url

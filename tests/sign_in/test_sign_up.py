@@ -16,10 +16,10 @@ from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
 from pytest_django import Settings
 
+from accounts import invitations
 from accounts.models import Session, User
 from accounts.rights import Role
 from accounts.services import NewAccount
-from accounts.workspaces import invitations
 from shortener_project.configuration.env import MailServer
 from shortener_project.configuration.sign_in import provider_settings, sign_in_settings
 from sign_in.sign_up import LINK_SECONDS

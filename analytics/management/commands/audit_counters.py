@@ -8,8 +8,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 from django.db import connection, transaction
 
-from analytics.counting.audit import damaged_segments, differences, losses
-from analytics.counting.repair import repair
+from analytics.counting.audit import damaged_segments, differences, losses, repair
 
 
 class Command(BaseCommand):

@@ -11,15 +11,15 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import Error, connection
 
 from analytics.counting.pipeline import Drainer
-from analytics.counting.retention.partitions import has_missed_partition
+from analytics.counting.retention import has_missed_partition
 from analytics.journal.drops import allocate_drop_counter
 from common.database import is_conflict, is_outage
 from common.host import vitals
 from common.host.metrics import count_database_error, count_drained
 
 # From the beginning of a batch to that of the next, unless a backlog waits. A transaction has a fixed cost, so a batch
-# should count many clicks.
-PAUSE_SECONDS = 0.25
+# should count many clicks. They must be in the reports within a second.
+PAUSE_SECONDS = 0.5
 OUTAGE_SECONDS = 1.0
 
 logger = logging.getLogger(__name__)

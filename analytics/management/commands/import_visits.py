@@ -8,9 +8,7 @@ from typing import Any, NoReturn
 from django.core.management.base import BaseCommand, CommandError
 from django.db import OperationalError
 
-from analytics.visit_imports.layouts import NAMES
-from analytics.visit_imports.reader import Visits, combined, read_visits
-from analytics.visit_imports.services import Matched, add, match
+from analytics.visit_imports import NAMES, Matched, Visits, add, combined, match, read_visits
 from common.errors import ServiceError
 from common.long_commands import STATUS, Interruption, Progress
 from domains.addresses import BASE_ID

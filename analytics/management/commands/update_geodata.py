@@ -6,8 +6,8 @@ from django.conf import settings
 from django.core.checks import Tags
 from django.core.management.base import BaseCommand, CommandError
 
+from analytics.visitors.geo import Content
 from analytics.visitors.geo_download import GeodataError, candidate_urls, update
-from analytics.visitors.geo_file import Content
 from common.long_commands import STATUS, Progress
 
 

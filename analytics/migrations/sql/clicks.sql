@@ -5,7 +5,8 @@ ALTER TABLE analytics_clicktext SET (parallel_workers = 0);
 
 -- The clicks, partitioned by month. The default partition holds the clicks of months without a partition. Not an identity
 -- column: partitions support identity columns only since PostgreSQL 17. The order of the columns leaves no padding.
-CREATE SEQUENCE analytics_rawclick_id_seq;
+-- A drainer takes many numbers at once; only those of one drainer have the order of its clicks.
+CREATE SEQUENCE analytics_rawclick_id_seq CACHE 1000;
 CREATE TABLE analytics_rawclick (
     id bigint NOT NULL DEFAULT nextval('analytics_rawclick_id_seq'),
     link_id bigint NOT NULL,
@@ -48,7 +49,8 @@ SELECT r.id,
     substr(client.text, length(split_part(client.text, E'\t', 1)) + length(split_part(client.text, E'\t', 2)) + 3)
         AS browser,
     split_part(client.text, E'\t', 2) AS operating_system,
-    coalesce(referrer.text, '') AS referrer, r.scanned, CASE WHEN r.branch <> 0 THEN branch.text::uuid END AS branch, r.is_unique, r.minute
+    coalesce(referrer.text, '') AS referrer, r.scanned, CASE WHEN r.branch <> 0 THEN branch.text::uuid END AS branch, r.is_unique, r.minute,
+    r.ctid AS position
 FROM analytics_rawclick r
 LEFT JOIN analytics_clicktext client ON client.week = r.minute / 10080 AND client.number = r.client
 LEFT JOIN analytics_clicktext place ON place.week = r.minute / 10080 AND place.number = r.place

@@ -9,7 +9,7 @@ from django.db import Error, connection
 
 from common.host import vitals
 from common.host.metrics import count_database_error
-from domains.recheck import delete_expired_claims, recheck_due
+from domains.verification import delete_expired_claims, recheck_due
 
 logger = logging.getLogger(__name__)
 

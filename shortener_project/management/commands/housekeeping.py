@@ -10,19 +10,18 @@ from django.core.management.base import BaseCommand
 from django.db import Error, connection
 
 from accounts.api_requests.idempotency import delete_expired_responses
-from accounts.history.recording import delete_old_changes, trim_large_histories
+from accounts.history import delete_old_changes, trim_large_histories
 from accounts.sessions.lifecycle import delete_expired_api_sessions
 from accounts.sessions.store import delete_expired_sessions
-from analytics.counting.host_clocks import report_date
-from analytics.counting.retention.deletion import (
+from analytics.counting.closed_days import close_days, report_date
+from analytics.counting.day_visitors import delete_old_visitors
+from analytics.counting.retention import (
     delete_clicks_of_deleted_links,
     delete_finished_segments,
+    delete_former_routes,
     delete_old_clicks,
+    ensure_partitions,
 )
-from analytics.counting.retention.former_routes import delete_former_routes
-from analytics.counting.retention.partitions import ensure_partitions
-from analytics.counting.tables.lifetime_counts import close_days
-from analytics.counting.tables.salts import delete_old_visitors
 from common.database import TOLERATED_SECONDS, seconds_ahead
 from common.host import vitals
 from common.host.metrics import count_database_error

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from shortener_project.backup.restoring import restore_backup
+from shortener_project.backup import restore_backup
 
 
 class Command(BaseCommand):

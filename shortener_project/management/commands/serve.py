@@ -10,6 +10,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 
+from analytics.visitors.useragent import build_rules
 from common.host import metric_files, metrics, state
 from local_postgres import EmbeddedPostgresError
 from local_postgres.guard import guarded
@@ -44,6 +45,7 @@ class Command(BaseCommand):
         if warning := shortage(limit):
             logger.warning("%s", warning)
         self.stdout.flush()
+        build_rules()
         freeze()
         try:
             with guard() as release:

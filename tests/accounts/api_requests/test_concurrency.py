@@ -52,7 +52,7 @@ def test_other_calls_are_not_limited(api: APIClient, alice: NewAccount) -> None:
 
 
 @pytest.mark.parametrize("body", ["{", '{"urls": 5}', '{"urls": [{}]}'])
-def test_a_refused_call_releases_its_slot(api: APIClient, body: str) -> None:
+def test_a_refused_call_releases_its_place(api: APIClient, body: str) -> None:
     for _ in range(PER_PROCESS + 1):
         assert api.post("/api/urls/bulk", body, content_type="application/json").status_code != 429
 
@@ -75,10 +75,10 @@ def test_a_call_whose_worker_was_killed_counts_until_its_lease_ends(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_twenty_concurrent_hosts_two_get_a_slot(
+def test_of_twenty_concurrent_hosts_two_get_a_place(
     alice: NewAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(admission, "PROCESS_SLOTS", threading.BoundedSemaphore(20))
+    monkeypatch.setattr(admission, "PROCESS_PLACES", threading.BoundedSemaphore(20))
     start, finish = threading.Barrier(20), threading.Barrier(20)
 
     def call(_: int) -> bool:

@@ -11,7 +11,7 @@ import pytest
 from django.db.models import F
 from rest_framework.test import APIClient
 
-from accounts.history.recording import delete_old_changes
+from accounts.history import delete_old_changes
 from accounts.models import Change
 from accounts.services import NewAccount
 from domains.models import Domain

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from django.db import connection
 
-from accounts.history import recording
-from accounts.history.recording import record_change, trim_large_histories
+from accounts import history
+from accounts.history import record_change, trim_large_histories
 from accounts.models import Change, HistorySize, Workspace
 from accounts.services import NewAccount
-from accounts.workspaces.services import delete_workspace
+from accounts.workspaces import delete_workspace
 from testing.accounts.workspaces import team
 
 pytestmark = pytest.mark.django_db
@@ -30,9 +30,7 @@ def kept(owner: Workspace) -> list[int]:
 
 def size(owner: Workspace) -> int:
     with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT sum({recording._SIZE}) FROM accounts_change c WHERE owner_id = %s", [owner.pk]
-        )
+        cursor.execute(f"SELECT sum({history._SIZE}) FROM accounts_change c WHERE owner_id = %s", [owner.pk])
         [(total,)] = cursor.fetchall()
     return int(total)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from accounts import scoped_keys
+from accounts import api_keys
 from accounts.models import ScopedKey
 from accounts.rights import Role, Scope
 from accounts.services import NewAccount
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def test_concurrent_creations_do_not_exceed_the_limit(
     bearer: APIClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scoped_keys, "MAX_KEYS", 3)
+    monkeypatch.setattr(api_keys, "MAX_KEYS", 3)
     body = {"name": "Import", "scopes": ["urls:read"]}
     statuses = at_once([lambda: bearer.post("/api/keys", body).status_code] * 6)
     assert sorted(statuses) == [201, 201, 201, 403, 403, 403]

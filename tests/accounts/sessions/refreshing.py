@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from accounts.sessions import rotation
+from accounts.sessions import lifecycle
 
 BAD_REFRESH = {
     "success": False,
     "message": "The refresh token is not valid or has expired.",
     "code": "not_authenticated",
 }
-LOGGER = "accounts.sessions.rotation"
+LOGGER = "accounts.sessions.lifecycle"
 
 
 def refresh(token: str) -> Any:
@@ -41,5 +41,5 @@ def is_refused(token: str) -> bool:
 def unending_grace(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Otherwise the grace could end during the test on a busy machine."""
     with monkeypatch.context() as patch:
-        patch.setattr(rotation, "GRACE", timedelta(hours=1))
+        patch.setattr(lifecycle, "GRACE", timedelta(hours=1))
         yield

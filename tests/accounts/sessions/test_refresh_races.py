@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from accounts.models import EndReason, Session, User
-from accounts.sessions import rotation
+from accounts.sessions import lifecycle
 from testing.accounts.accounts import log_in, token_client, works
 from testing.accounts.fixtures import user as user
 from testing.threads import at_once
@@ -35,7 +35,7 @@ def test_of_two_hundred_concurrent_refreshes_without_grace_one_gets_a_pair(
 ) -> None:
     user = User.objects.create(email="alice@example.com", password="!")
     token = log_in(user).refresh
-    monkeypatch.setattr(rotation, "GRACE", timedelta(0))
+    monkeypatch.setattr(lifecycle, "GRACE", timedelta(0))
 
     responses = at_once([lambda: refresh(token)] * 200)
 

@@ -12,7 +12,7 @@ from django.conf import settings as project_settings
 from django.db.models import F
 
 from accounts.models import EndReason, Session, User
-from accounts.sessions import rotation
+from accounts.sessions import lifecycle
 from testing.accounts.accounts import claims_of, log_in, token_client, works
 from testing.accounts.fixtures import user as user
 from tests.accounts.sessions.refreshing import LOGGER, is_refused, pair, unending_grace
@@ -27,7 +27,7 @@ def stranger_user(db: None) -> User:
 
 def pass_grace() -> None:
     """The time of the database cannot be changed, so the rotations move into the past."""
-    Session.objects.update(rotated_at=F("rotated_at") - rotation.GRACE)
+    Session.objects.update(rotated_at=F("rotated_at") - lifecycle.GRACE)
 
 
 def sign(claims: dict[str, Any]) -> str:
@@ -113,7 +113,7 @@ def test_within_the_grace_a_repeated_refresh_returns_the_same_pair(
 
 
 def test_the_grace_is_ten_seconds(user: User) -> None:
-    assert rotation.GRACE.total_seconds() == 10
+    assert lifecycle.GRACE.total_seconds() == 10
     token = log_in(user).refresh
     pair(token)
     Session.objects.update(rotated_at=F("rotated_at") - timedelta(seconds=10))

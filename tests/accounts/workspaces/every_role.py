@@ -11,10 +11,10 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
+from accounts.invitations import invite
 from accounts.models import Workspace
 from accounts.rights import Role, Scope
 from accounts.services import NewAccount
-from accounts.workspaces.invitations import invite
 from domains.models import Domain
 from testing.accounts.accounts import account
 from testing.accounts.keys import scoped_key
@@ -132,7 +132,7 @@ class Site(NamedTuple):
             response = client.generic(method, path, _body(TABLE[name].body, self.ids), "application/json")
             transaction.set_rollback(True)
         if response.streaming:
-            # An export keeps its slot until its response has been read.
+            # An export keeps its place until its response has been read.
             b"".join(response.streaming_content)
         return response
 

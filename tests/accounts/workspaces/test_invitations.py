@@ -9,10 +9,10 @@ from django.db import connection
 from django.db.models.functions import Now
 from rest_framework.test import APIClient
 
+from accounts import invitations
 from accounts.models import Invitation, Member, Workspace
 from accounts.rights import Role
 from accounts.services import NewAccount, set_active
-from accounts.workspaces import invitations
 from testing.accounts.accounts import account, bearer_client
 from testing.accounts.fixtures import mallory as mallory
 from testing.accounts.fixtures import marketing as marketing

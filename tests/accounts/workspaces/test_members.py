@@ -13,10 +13,10 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
+from accounts import workspaces
 from accounts.models import Member, User, Workspace
 from accounts.rights import Role
 from accounts.services import NewAccount
-from accounts.workspaces import services
 from common.errors import ServiceError
 from testing.accounts.accounts import account
 from testing.accounts.fixtures import mallory as mallory
@@ -222,9 +222,9 @@ def test_of_two_owners_who_go_at_once_one_stays(
     def go(user: Any) -> str:
         try:
             if way == "leave":
-                services.remove_member(workspace=marketing, actor=user, member_id=user.public_id)
+                workspaces.remove_member(workspace=marketing, actor=user, member_id=user.public_id)
             else:
-                services.change_role(
+                workspaces.change_role(
                     workspace=marketing, actor=user, member_id=user.public_id, role=Role.VIEWER
                 )
         except ServiceError as refusal:

@@ -11,12 +11,12 @@ import pytest
 from django.db import connection, transaction
 from pytest_django.fixtures import Settings
 
+from accounts import invitations, workspaces
 from accounts.caps import lock_count
 from accounts.models import Invitation, Member, Workspace
 from accounts.rights import Role
 from accounts.services import NewAccount
-from accounts.workspaces import invitations, services
-from accounts.workspaces.services import TooManyWorkspaces
+from accounts.workspaces import TooManyWorkspaces
 from common.errors import NotFound, RoleRequired, ServiceError
 from domains.models import Domain
 from links.models import Link
@@ -54,7 +54,7 @@ def test_an_acceptance_waits_for_a_change_of_the_inviter_without_a_deadlock(
                 in_background(lambda: invitations.accept(account=alice.user, token=token))
             )
             eventually(is_a_connection_blocked)
-            services.change_role(
+            workspaces.change_role(
                 workspace=marketing, actor=alice.user, member_id=inviter.public_id, role=Role.EDITOR
             )
         assert accepted.result().message == "Invitation not found."
@@ -67,11 +67,11 @@ def test_a_deletion_by_a_former_owner_is_refused(
     """Authentication has read the role of the owner, which another request then changed."""
     add_member(marketing, stranger, Role.ADMIN)
     with pytest.raises(RoleRequired):
-        services.delete_workspace(workspace=marketing, actor=stranger.user)
+        workspaces.delete_workspace(workspace=marketing, actor=stranger.user)
     assert Member.objects.filter(workspace=marketing).count() == 2
-    services.delete_workspace(workspace=marketing, actor=alice.user)
+    workspaces.delete_workspace(workspace=marketing, actor=alice.user)
     with pytest.raises(NotFound):
-        services.delete_workspace(workspace=marketing, actor=alice.user)
+        workspaces.delete_workspace(workspace=marketing, actor=alice.user)
 
 
 def test_former_admin_cannot_withdraw_an_invitation(
@@ -86,9 +86,9 @@ def test_former_admin_cannot_withdraw_an_invitation(
 
 
 def test_a_deleted_workspace_cannot_be_renamed(alice: NewAccount, marketing: Workspace) -> None:
-    services.delete_workspace(workspace=marketing, actor=alice.user)
+    workspaces.delete_workspace(workspace=marketing, actor=alice.user)
     with pytest.raises(NotFound):
-        services.rename_workspace(workspace=marketing, name="Sales")
+        workspaces.rename_workspace(workspace=marketing, name="Sales")
 
 
 BODIES = {
@@ -108,7 +108,7 @@ def test_a_creation_in_a_workspace_that_is_being_deleted_is_404(
     url = path.format(id=marketing.public_id)
     with ThreadPoolExecutor(1) as background:
         with transaction.atomic():
-            services.delete_workspace(workspace=marketing, actor=alice.user)
+            workspaces.delete_workspace(workspace=marketing, actor=alice.user)
             created = background.submit(in_background(lambda: client.post(url, BODIES[path])))
             eventually(is_a_connection_blocked)
         response = created.result()
@@ -136,9 +136,9 @@ def test_concurrent_ways_to_own_workspaces_do_not_exceed_the_limit(
         return "owner"
 
     calls: list[Callable[[], Any]] = [
-        lambda: services.create_workspace(creator=account, name="Own"),
+        lambda: workspaces.create_workspace(creator=account, name="Own"),
         lambda: invitations.accept(account=account, token=token),
-        lambda: services.change_role(
+        lambda: workspaces.change_role(
             workspace=promoting, actor=alice.user, member_id=account.public_id, role=Role.OWNER
         ),
     ]
@@ -156,7 +156,7 @@ def test_promotion_waits_for_a_creation_of_the_same_account(
 
     def promote() -> Any:
         try:
-            services.change_role(
+            workspaces.change_role(
                 workspace=marketing, actor=alice.user, member_id=member.public_id, role=Role.OWNER
             )
         except TooManyWorkspaces as error:
@@ -166,7 +166,7 @@ def test_promotion_waits_for_a_creation_of_the_same_account(
 
     with ThreadPoolExecutor(1) as background:
         with transaction.atomic():
-            services.create_workspace(creator=member, name="Own")
+            workspaces.create_workspace(creator=member, name="Own")
             promoted = background.submit(promote)
             eventually(is_a_connection_blocked)
         assert promoted.result().code == "quota_exceeded"

@@ -15,7 +15,7 @@ from accounts.caps import charged_workspaces, sharing_workspaces
 from accounts.models import Member, Workspace
 from accounts.rights import Plan, Role
 from accounts.services import NewAccount, change_account
-from accounts.workspaces.services import change_plan, delete_workspace
+from accounts.workspaces import change_plan, delete_workspace
 from domains.models import Domain
 from links.models import CreatedLinks, Link
 from testing.accounts.accounts import account

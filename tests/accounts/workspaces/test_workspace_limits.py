@@ -10,10 +10,10 @@ import pytest
 from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
+from accounts import invitations, workspaces
 from accounts.models import Member, Workspace
 from accounts.rights import Role
 from accounts.services import NewAccount
-from accounts.workspaces import invitations, services
 from common.errors import NotFound
 from testing.accounts.accounts import account
 from testing.accounts.fixtures import mallory as mallory
@@ -72,10 +72,10 @@ def test_pending_invitations_members_and_memberships_are_limited(
     monkeypatch.setattr(invitations, "MAX_MEMBERS", 1)
     assert_refused(accept(mallory, token), 403, "quota_exceeded")
     monkeypatch.setattr(invitations, "MAX_MEMBERS", 2)
-    monkeypatch.setattr(services, "MAX_MEMBERSHIPS", 1)
+    monkeypatch.setattr(workspaces, "MAX_MEMBERSHIPS", 1)
     assert_refused(accept(mallory, token), 403, "quota_exceeded")
     assert_refused(mallory.post("/api/workspaces", {"name": "x"}), 403, "quota_exceeded")
-    monkeypatch.setattr(services, "MAX_MEMBERSHIPS", 2)
+    monkeypatch.setattr(workspaces, "MAX_MEMBERSHIPS", 2)
     assert accept(mallory, token).status_code == 200
 
 

@@ -15,7 +15,10 @@ from testing.analytics.branches import branch, set_branches
 from tests.analytics.counting.journaled import MakeLink, pk
 
 DEADLINE_SECONDS = 120
-COUNTERS = "SELECT link_id FROM links_clickcounter WHERE link_id = ANY(%s) ORDER BY link_id FOR NO KEY UPDATE"
+COUNTERS = (
+    "SELECT link_id FROM links_clickcounter WHERE link_id = ANY(%s::bigint[])"
+    " ORDER BY link_id FOR NO KEY UPDATE"
+)
 # The first statement of a batch that another one with the same links waits for.
 VISITORS = "INSERT INTO analytics_visitorblock"
 

@@ -12,7 +12,7 @@ from django.test import Client
 from pytest_django.fixtures import Settings
 
 from analytics.counting.audit import differences
-from analytics.counting.tables.lifetime_counts import close_days
+from analytics.counting.closed_days import close_days
 from analytics.models import Click, ClosedDay
 from links.models import Link
 from links.services import delete_link

@@ -7,10 +7,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.db import transaction
 
-from analytics.counting.retention.deletion import delete_old_clicks
-from analytics.counting.retention.partitions import ensure_partitions
-from analytics.counting.tables.raw_clicks import ClickTexts
-from analytics.counting.tables.salts import EPOCH
+from analytics.counting.day_visitors import EPOCH
+from analytics.counting.raw_clicks import ClickTexts
+from analytics.counting.retention import delete_old_clicks, ensure_partitions
 from analytics.models import Click, ClickText
 from testing.analytics.clicks import drain
 from tests.analytics.counting.journaled import MakeLink, journaled, pk

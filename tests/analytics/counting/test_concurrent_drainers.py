@@ -10,9 +10,9 @@ import pytest
 from django.db import connection, transaction
 
 from analytics.counting.audit import differences
+from analytics.counting.closed_days import close_days
 from analytics.counting.pipeline import Drainer
-from analytics.counting.retention.deletion import delete_clicks_of_deleted_links
-from analytics.counting.tables.lifetime_counts import close_days
+from analytics.counting.retention import delete_clicks_of_deleted_links
 from analytics.journal.records import BRANCH_SHIFT, UNKNOWN_CODE
 from analytics.models import Click, DayCount, DayTotal, Dimension, LifeCount, MonthCount, UnknownCode
 from links.models import ClickCounter, DeletedLink

@@ -36,7 +36,7 @@ class Observed:
         self.pauses: list[float] = []
 
     def execute(self, execute: Any, sql: str, *arguments: Any) -> Any:
-        if "FROM analytics_daytotal" in sql:
+        if "UPDATE analytics_daytotal" in sql:
             self.batches += 1
             self.now += self.seconds
             journaled(self.link, count=self.arrivals.pop(0) if self.arrivals else 0)

@@ -14,13 +14,12 @@ from pytest_django.fixtures import Settings
 
 from analytics.counting import pipeline
 from analytics.counting.pipeline import Drainer
-from analytics.counting.segments.losses import lost_bytes
+from analytics.counting.segments import lost_bytes
 from analytics.journal import reader
 from analytics.journal.reader import segment_path, segments
 from analytics.journal.records import Origin, frame_with_origin, read_frames
 from analytics.journal.writer import SUFFIX
-from analytics.models import Click
-from analytics.pipeline_models import Segment
+from analytics.models import Click, Segment
 from analytics.visitors.geo import geo
 from testing.analytics.clicks import close_journal, drain
 from tests.analytics.counting.journaled import MakeLink, journaled, pk

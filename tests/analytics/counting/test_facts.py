@@ -5,9 +5,10 @@ from itertools import product
 import pytest
 from django.db import connection
 
-from analytics.counting.tables.enrichment import Facts, Place, facts
+from analytics.counting import enrichment
+from analytics.counting.enrichment import Facts, Place, place_of
 from analytics.dimensions import DEFINITIONS, Dimension
-from analytics.journal.records import COUNTED, OPTED_OUT, Record
+from analytics.journal.records import COUNTED, OPTED_OUT, Record, encode, fields_of
 from analytics.models import Kind
 from testing.visitors.agents import FIREFOX
 
@@ -17,6 +18,10 @@ SALTS = {0: b"salt"}
 
 def record(**fields: object) -> Record:
     return Record(0, 7, Kind.CLICK, 0, ADDRESS, "", FIREFOX, "")._replace(**fields)
+
+
+def facts(visit: Record, salts: dict[int, bytes], places: dict[bytes, Place]) -> Facts:
+    return enrichment.facts(fields_of(encode(visit)), salts, places)
 
 
 def site_of(result: Facts) -> str:
@@ -85,14 +90,14 @@ def test_the_host_of_a_stored_referrer_is_the_same_in_sql() -> None:
 
 
 def test_place_is_looked_up_once_per_address() -> None:
-    places = {ADDRESS: Place("DE", "Berlin")}
+    places = {ADDRESS.encode(): place_of("DE", "Berlin")}
     assert facts(record(), SALTS, places).place == "DE Berlin"
     assert facts(record(address="212.58.244.20"), SALTS, places).place == "GB unknown"
-    assert places["212.58.244.20"] == Place("GB", "unknown")
+    assert places[b"212.58.244.20"] == place_of("GB", "unknown")
 
 
 def test_opted_out_visitor_has_neither_city_nor_hash() -> None:
-    result = facts(record(flags=OPTED_OUT), SALTS, {ADDRESS: Place("DE", "Berlin")})
+    result = facts(record(flags=OPTED_OUT), SALTS, {ADDRESS.encode(): place_of("DE", "Berlin")})
     assert (result.place, result.visitor, result.counted) == ("DE unknown", None, False)
     assert facts(record(flags=COUNTED), SALTS, {}).counted is True
 

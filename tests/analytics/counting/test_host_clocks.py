@@ -12,14 +12,11 @@ from django.core.management import call_command
 from django.db import connection, transaction
 from pytest_django.fixtures import Settings
 
-from analytics.counting.audit import differences
-from analytics.counting.host_clocks import FORGOTTEN_AFTER, confirmed_date, report_date
-from analytics.counting.repair import repair
-from analytics.counting.retention.deletion import delete_old_clicks
-from analytics.counting.tables.imported_days import add_days
-from analytics.counting.tables.lifetime_counts import OPEN_DAYS, close_days
-from analytics.models import Click, ClosedDay, LifeCount, MonthCount
-from analytics.pipeline_models import HostClock
+from analytics.counting.audit import differences, repair
+from analytics.counting.closed_days import FORGOTTEN_AFTER, OPEN_DAYS, close_days, confirmed_date, report_date
+from analytics.counting.imported_days import add_days
+from analytics.counting.retention import delete_old_clicks
+from analytics.models import Click, ClosedDay, HostClock, LifeCount, MonthCount
 from links.models import Link
 from testing.analytics.clicks import drain
 from testing.service.moved_clock import FUNCTIONS

@@ -10,8 +10,7 @@ from analytics.counting import pipeline
 from analytics.journal.pending import add_pending, take_pending
 from analytics.journal.records import Record, encode
 from analytics.journal.writer import journal
-from analytics.models import Click, Kind
-from analytics.pipeline_models import DeadLetter, PendingRecord
+from analytics.models import Click, DeadLetter, Kind, PendingRecord
 from links.models import Link
 from testing.analytics.clicks import close_journal, drain
 from testing.connections import force_nested_loops

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from analytics.counting.tables.lifetime_counts import close_days
-from analytics.counting.tables.salts import delete_old_visitors
+from analytics.counting.closed_days import close_days
+from analytics.counting.day_visitors import delete_old_visitors
 from analytics.models import ClosedDay, DaySalt, Dimension, LifeCount, VisitorBlock
 from testing.analytics.clicks import drain
 from tests.analytics.counting.counted import totals

@@ -12,11 +12,11 @@ from django.db import connection, transaction
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from analytics.counting.tables import day_visitors, days
-from analytics.counting.tables.enrichment import DAY_MICROSECONDS, Facts
-from analytics.counting.tables.raw_clicks import ClickTexts
-from analytics.counting.tables.rollups import add_to_tables
-from analytics.counting.tables.salts import date_of
+from analytics.counting import day_visitors, days
+from analytics.counting.day_visitors import date_of
+from analytics.counting.enrichment import DAY_MICROSECONDS, Facts
+from analytics.counting.raw_clicks import ClickTexts
+from analytics.counting.rollups import add_to_tables
 from analytics.models import Dimension, Kind, VisitorBlock
 from tests.analytics.counting.journaled import MakeLink, pk
 
@@ -90,19 +90,31 @@ class Oracle:
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(batches=batches, most_hashes=st.integers(2, 5), longest=st.sampled_from([0, 20, 60, 1_000]))
+@given(
+    batches=batches,
+    most_hashes=st.integers(2, 5),
+    longest=st.sampled_from([0, 20, 60, 1_000]),
+    appended=st.sampled_from([0, 20, 1_000]),
+)
 @example(
     batches=[(0, [(0, 0, 0, 0, n, Kind.CLICK, ["DE"]) for n in range(40, 0, -1)])] * 2,
     most_hashes=2,
     longest=0,
+    appended=0,
 )
 def test_rows_and_blocks_have_the_figures_of_a_plain_count(
-    links: list[int], batches: list[tuple[int, list[Any]]], most_hashes: int, longest: int
+    links: list[int],
+    batches: list[tuple[int, list[Any]]],
+    most_hashes: int,
+    longest: int,
+    appended: int,
 ) -> None:
     oracle, texts = Oracle(), ClickTexts()
     with (
         mock.patch.object(day_visitors, "MAX_HASHES", most_hashes),
         mock.patch.object(days, "MAX_COUNTS", longest),
+        mock.patch.object(days, "LONGEST_COUNTS", longest + appended),
+        mock.patch.object(days, "LONGEST_QUARTERS", appended),
         transaction.atomic(),
     ):
         for slot, drawn in batches:

@@ -9,8 +9,7 @@ from analytics.journal.backlog import backlog, backlog_without_database
 from analytics.journal.reader import segments
 from analytics.journal.records import Record, encode, frame
 from analytics.journal.writer import journal
-from analytics.models import Kind
-from analytics.pipeline_models import Segment
+from analytics.models import Kind, Segment
 
 
 def journaled(seconds: float, **fields: str) -> int:

@@ -14,19 +14,19 @@ import pytest
 from django.db import transaction
 
 from analytics.counting.audit import differences, losses
-from analytics.counting.segments.finished_segments import (
+from analytics.counting.segments import (
     KEPT_DAYS,
     PREFIX,
     database_date,
     finished_segments,
+    lost_bytes,
     note_finished,
+    record_losses_of_deleted,
 )
-from analytics.counting.segments.losses import lost_bytes, record_losses_of_deleted
 from analytics.journal.reader import segments
 from analytics.journal.records import Record, encode, frame
 from analytics.journal.writer import journal
-from analytics.models import Kind
-from analytics.pipeline_models import DeadLetter, JournalLoss, Segment
+from analytics.models import DeadLetter, JournalLoss, Kind, Segment
 from links.models import Link
 from testing.analytics.clicks import close_journal, drain
 
@@ -87,7 +87,7 @@ def test_batch_that_is_rolled_back_and_repeated_logs_a_loss_once(
     with django_capture_on_commit_callbacks(execute=True):
         assert drain() == 2
 
-    messages = [record.getMessage() for record in caplog.records if record.name.endswith(".losses")]
+    messages = [record.getMessage() for record in caplog.records if record.name.endswith(".segments")]
     assert [message.split(" of ")[0] for message in messages] == [f"{lost} bytes"]
     assert (clicks(link), lost_bytes(), DeadLetter.objects.count()) == (1, lost, 1)
 

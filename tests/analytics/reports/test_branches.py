@@ -13,7 +13,7 @@ import pytest
 import time_machine
 from rest_framework.test import APIClient
 
-from analytics.counting.tables.imported_days import add_days
+from analytics.counting.imported_days import add_days
 from analytics.dimensions import UNKNOWN_BRANCH
 from analytics.models import Kind
 from links.models import Link, Route

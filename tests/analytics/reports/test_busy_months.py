@@ -12,7 +12,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
-from analytics.counting.tables.lifetime_counts import close_days
+from analytics.counting.closed_days import close_days
 from analytics.models import BusyMonth, ClosedDay, Kind, LifeCount, MonthCount
 from testing.analytics.facts import Fact, record
 from tests.analytics.reading import report

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analytics.reports.percentages import percentages
+from analytics.representations import percentages
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,10 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from analytics.counting.audit import differences
-from analytics.counting.retention.deletion import delete_clicks_of_deleted_links
-from analytics.counting.tables.imported_days import add_days
-from analytics.counting.tables.lifetime_counts import close_days
-from analytics.counting.tables.slots import IMPORTED
+from analytics.counting.closed_days import close_days
+from analytics.counting.days import IMPORTED
+from analytics.counting.imported_days import add_days
+from analytics.counting.retention import delete_clicks_of_deleted_links
 from analytics.models import DayTotal, MonthCount
 from links.models import DeletedLink, Link
 from testing.analytics.clicks import drain

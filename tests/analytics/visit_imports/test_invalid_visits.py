@@ -13,9 +13,9 @@ from django.db import connection
 from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
+from analytics import visit_imports
 from analytics.counting.audit import differences
-from analytics.counting.tables.imported_days import LOCK
-from analytics.visit_imports import services
+from analytics.counting.imported_days import LOCK
 from tests.analytics.reading import report
 from tests.analytics.visit_imports.visit_files import (
     GOATCOUNTER,
@@ -84,14 +84,14 @@ def test_errors_in_a_file_are_reported(alice: NewAccount, file: Path, content: b
 def test_ctrl_c_finishes_the_batch_and_a_second_run_adds_the_rest(
     api: APIClient, links: dict[str, Any], file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(services, "BATCH", 1)
-    real = services.add_days
+    monkeypatch.setattr(visit_imports, "BATCH", 1)
+    real = visit_imports.add_days
 
     def interrupted(days: Any) -> int:
         signal.raise_signal(signal.SIGINT)
         return real(days)
 
-    monkeypatch.setattr(services, "add_days", interrupted)
+    monkeypatch.setattr(visit_imports, "add_days", interrupted)
     file.write_text(YOURLS)
     lines, status = run(file, "--apply")
     assert (lines[-1], status) == (
@@ -100,7 +100,7 @@ def test_ctrl_c_finishes_the_batch_and_a_second_run_adds_the_rest(
         130,
     )
     assert list(differences()) == []
-    monkeypatch.setattr(services, "add_days", real)
+    monkeypatch.setattr(visit_imports, "add_days", real)
     assert run(file, "--apply")[1] == 0
     assert [report(api, link["_id"])["totalClicks"] for link in links.values()] == [3, 1]
     assert list(differences()) == []
@@ -109,14 +109,14 @@ def test_ctrl_c_finishes_the_batch_and_a_second_run_adds_the_rest(
 def test_ctrl_c_in_a_dry_run_adds_nothing(
     links: dict[str, Any], file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(services, "BATCH", 1)
-    real = services.new_clicks
+    monkeypatch.setattr(visit_imports, "BATCH", 1)
+    real = visit_imports.new_clicks
 
     def interrupted(days: Any) -> Any:
         signal.raise_signal(signal.SIGINT)
         return real(days)
 
-    monkeypatch.setattr(services, "new_clicks", interrupted)
+    monkeypatch.setattr(visit_imports, "new_clicks", interrupted)
     file.write_text(YOURLS)
     lines, status = run(file)
     assert (lines[-1], status) == ("Interrupted. Nothing was added.", 130)

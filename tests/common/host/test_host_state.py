@@ -17,10 +17,10 @@ HOUR = 3_600
 @pytest.fixture(autouse=True)
 def file(settings: Settings, tmp_path: Path) -> Iterator[Path]:
     settings.VERSIONS_FILE = tmp_path / "run" / "versions"
-    cache_versions.slots.cache_clear()
+    cache_versions.counters.cache_clear()
     state.mapped.cache_clear()
     yield settings.VERSIONS_FILE.with_name("changes")
-    cache_versions.slots.cache_clear()
+    cache_versions.counters.cache_clear()
     state.mapped.cache_clear()
 
 
@@ -33,22 +33,22 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def test_each_change_that_reaches_the_host_has_a_new_number() -> None:
-    before = state.numbers_of(HOST, CODE)
+    before = state.revisions_of(HOST, CODE)
     cache_versions.bump(codes=["summer"], hosts=["go.example.org"], new_codes=[CODE])
-    assert state.numbers_of(HOST, CODE) == before
+    assert state.revisions_of(HOST, CODE) == before
 
     cache_versions.bump(codes=[CODE])
-    code = state.numbers_of(HOST, CODE)
+    code = state.revisions_of(HOST, CODE)
     cache_versions.bump(hosts=[HOST])
-    host = state.numbers_of(HOST, CODE)
+    host = state.revisions_of(HOST, CODE)
     cache_versions.bump_all()
 
-    assert len({before, code, host, state.numbers_of(HOST, CODE)}) == 4
+    assert len({before, code, host, state.revisions_of(HOST, CODE)}) == 4
 
 
 def test_the_shared_files_have_their_space_on_the_disk(file: Path) -> None:
     """A write to a mapped page for which a full disk has no space kills the process."""
-    cache_versions.slots()
+    cache_versions.counters()
     state.mapped()
     for path in (file, file.with_name("versions")):
         status = path.stat()
@@ -74,16 +74,16 @@ def test_each_silence_is_noticed_once(clock: list[int]) -> None:
 
 
 def test_a_silence_invalidates_every_cache_and_changes_no_number() -> None:
-    before, numbers = cache_versions.versions_of(HOST, CODE), state.numbers_of(HOST, CODE)
+    before, numbers = cache_versions.versions_of(HOST, CODE), state.revisions_of(HOST, CODE)
 
     cache_versions.expire_caches_after_silence()
 
     assert not before.known.is_current
-    assert state.numbers_of(HOST, CODE) == numbers
+    assert state.revisions_of(HOST, CODE) == numbers
 
 
 def test_the_file_survives_processes_and_is_readable_by_its_account_only(file: Path) -> None:
-    numbers = state.numbers_of(HOST, CODE)
+    numbers = state.revisions_of(HOST, CODE)
     code = f"""
 import os, django
 from django.conf import settings
@@ -91,7 +91,7 @@ django.setup()
 from pathlib import Path
 settings.VERSIONS_FILE = Path({str(file.with_name("versions"))!r})
 from common.host import state
-print(list(state.numbers_of({HOST!r}, {CODE!r})))
+print(list(state.revisions_of({HOST!r}, {CODE!r})))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == str([*numbers])
@@ -102,7 +102,7 @@ def test_after_a_reboot_the_file_is_not_used(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     state.note_heard()
-    numbers = state.numbers_of(HOST, CODE)
+    numbers = state.revisions_of(HOST, CODE)
     state.mapped.cache_clear()
     assert state.is_hearing()
 
@@ -111,4 +111,4 @@ def test_after_a_reboot_the_file_is_not_used(
     state.mapped.cache_clear()
 
     assert state.unheard_seconds() == float("inf")
-    assert state.numbers_of(HOST, CODE) != numbers
+    assert state.revisions_of(HOST, CODE) != numbers

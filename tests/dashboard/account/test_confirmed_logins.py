@@ -18,7 +18,7 @@ from rest_framework.test import APIClient
 
 from accounts.models import ApiKey, ScopedKey, Session, User
 from accounts.services import NewAccount
-from accounts.sessions.browser import CONFIRMED_FOR
+from accounts.sessions.lifecycle import CONFIRMED_FOR
 from testing.accounts.accounts import PASSWORD, token_client
 from testing.domains.domains import active_domain
 from testing.pages.browser import Visit

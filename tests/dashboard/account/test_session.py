@@ -10,7 +10,7 @@ from rest_framework.test import APIClient
 
 from accounts.models import Session, User
 from accounts.services import NewAccount
-from accounts.sessions.browser import TOKEN_LIFETIME
+from accounts.sessions.lifecycle import TOKEN_LIFETIME
 from testing.accounts.accounts import PASSWORD, claims_of, token_client, works
 from testing.threads import at_once
 from tests.dashboard.account.browser_session import END, OWN, TOKEN, browser_of, request_token, token_of

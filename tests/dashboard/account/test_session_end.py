@@ -9,8 +9,7 @@ from django.utils import timezone
 
 from accounts.models import EndReason, Session
 from accounts.services import NewAccount, set_active
-from accounts.sessions.browser import TOKEN_LIFETIME
-from accounts.sessions.lifecycle import MAX_SESSIONS, delete_expired_api_sessions
+from accounts.sessions.lifecycle import MAX_SESSIONS, TOKEN_LIFETIME, delete_expired_api_sessions
 from testing.accounts.accounts import PASSWORD, claims_of, log_in, token_client, works
 from tests.dashboard.account.browser_session import END, OWN, browser_of, request_token, token_of
 from tests.dashboard.account.browser_session import browser as browser

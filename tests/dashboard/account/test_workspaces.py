@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from accounts.invitations import invite
 from accounts.models import Invitation, Workspace
 from accounts.rights import Role
 from accounts.services import NewAccount
-from accounts.workspaces.invitations import invite
 from links.models import Link
 from testing.accounts.workspaces import add_member, team
 from testing.pages.browser import Visit

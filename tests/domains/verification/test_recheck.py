@@ -12,7 +12,7 @@ from django.db.models import F
 from django.test import Client
 from rest_framework.test import APIClient
 
-from domains import recheck
+from domains import verification
 from domains.models import Domain
 from testing.domains.dns_server import DnsServer
 from testing.domains.domains import publish, state, status_of, verify
@@ -37,16 +37,16 @@ def next_day() -> None:
 
 def test_an_active_domain_is_checked_once_a_day(active: dict[str, Any], dns: DnsServer) -> None:
     pass_hours(23)
-    assert recheck.recheck_due() == 0
+    assert verification.recheck_due() == 0
     assert dns.queries == []
     pass_hours(1)
-    assert recheck.recheck_due() == 1
-    assert recheck.recheck_due() == 0
+    assert verification.recheck_due() == 1
+    assert verification.recheck_due() == 0
     assert len(dns.queries) == 2
     pass_hours(23)
-    assert recheck.recheck_due() == 0
+    assert verification.recheck_due() == 0
     pass_hours(1)
-    assert recheck.recheck_due() == 1
+    assert verification.recheck_due() == 1
     assert state() == ("active", 0)
 
 
@@ -113,7 +113,7 @@ def test_a_resolver_failure_is_retried_in_an_hour_and_does_not_count(
     assert state() == ("active", 0)
     dns.rcode = None
     pass_hours(1)
-    assert recheck.recheck_due() == 1
+    assert verification.recheck_due() == 1
 
 
 def test_pending_and_inactive_domains_are_not_checked(claim: Claim, dns: DnsServer) -> None:
@@ -121,19 +121,19 @@ def test_pending_and_inactive_domains_are_not_checked(claim: Claim, dns: DnsServ
     claim("other.brand.example")
     Domain.objects.filter(host="other.brand.example").update(status="inactive")
     pass_hours(48)
-    assert recheck.recheck_due() == 0
+    assert verification.recheck_due() == 0
     assert dns.queries == []
 
 
 def test_concurrent_hosts_check_each_domain_once(
     api: APIClient, dns: DnsServer, claim: Claim, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recheck, "LEASE_DUE", recheck.LEASE_DUE.replace("LIMIT 20", "LIMIT 3"))
+    monkeypatch.setattr(verification, "LEASE_DUE", verification.LEASE_DUE.replace("LIMIT 20", "LIMIT 3"))
     for number in range(20):
         publish(dns, claim(f"go{number}.brand.example"))
     Domain.objects.update(status="active")
     dns.remove("go7.brand.example", "CNAME")
-    assert sum(at_once([recheck.recheck_due] * 4)) == 20
+    assert sum(at_once([verification.recheck_due] * 4)) == 20
     assert sorted(name for name, kind, _ in dns.queries if kind == "CNAME") == sorted(
         f"go{number}.brand.example" for number in range(20)
     )
@@ -142,10 +142,10 @@ def test_concurrent_hosts_check_each_domain_once(
 
 def test_the_lease_of_a_dead_host_expires(active: dict[str, Any], dns: DnsServer) -> None:
     pass_hours(24)
-    assert len(recheck.lease_due()) == 1
-    assert recheck.recheck_due() == 0
+    assert len(verification.lease_due()) == 1
+    assert verification.recheck_due() == 0
     pass_hours(1)
-    assert recheck.recheck_due() == 1
+    assert verification.recheck_due() == 1
 
 
 @pytest.mark.parametrize("meanwhile", ["verified", "deleted"])
@@ -155,15 +155,15 @@ def test_a_concurrent_change_by_the_owner_is_kept(
     Domain.objects.update(failed_checks=2)
     dns.remove(HOST, "CNAME")
     pass_hours(24)
-    leased = recheck.lease_due()
-    looks = recheck.examine_all(leased)
+    leased = verification.lease_due()
+    looks = verification.examine_all(leased)
     publish(dns, active)
     if meanwhile == "verified":
         assert verify(api, active).status_code == 200
     else:
         assert api.delete(f"/api/domains/{active['_id']}").status_code == 200
     for domain, checks in zip(leased, looks, strict=True):
-        recheck.record_result(domain, checks)
+        verification.record_result(domain, checks)
     assert list(Domain.objects.values_list("status", "failed_checks")) == (
         [("active", 0)] if meanwhile == "verified" else []
     )
@@ -173,13 +173,13 @@ def test_no_transaction_is_open_during_dns_queries(
     active: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     in_transaction = []
-    examine_all = recheck.examine_all
+    examine_all = verification.examine_all
 
     def examine_without_transaction(domains: Any) -> Any:
         in_transaction.append(connection.in_atomic_block)
         return examine_all(domains)
 
-    monkeypatch.setattr(recheck, "examine_all", examine_without_transaction)
+    monkeypatch.setattr(verification, "examine_all", examine_without_transaction)
     next_day()
     assert in_transaction == [False]
 

@@ -15,7 +15,7 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from domains.models import Domain
-from domains.recheck import delete_expired_claims, recheck_due
+from domains.verification import delete_expired_claims, recheck_due
 from testing.domains.dns_server import DnsServer
 from testing.domains.domains import publish, status_of, verify
 

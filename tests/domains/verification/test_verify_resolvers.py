@@ -130,14 +130,14 @@ def test_number_of_concurrent_verifications_is_limited(
 ) -> None:
     domain = claim()
     publish(dns, domain)
-    monkeypatch.setattr(verification, "SLOT_SECONDS", 0)
-    assert verification.CHECK_SLOTS.acquire(timeout=0)
-    assert verification.CHECK_SLOTS.acquire(timeout=0)
+    monkeypatch.setattr(verification, "PLACE_SECONDS", 0)
+    assert verification.CHECK_PLACES.acquire(timeout=0)
+    assert verification.CHECK_PLACES.acquire(timeout=0)
     try:
         response = verify(api, domain)
         assert (response.status_code, response["Retry-After"]) == (429, "3")
         assert response["RateLimit-Policy"] == "2;w=3"
         assert dns.queries == []
     finally:
-        verification.CHECK_SLOTS.release(2)
+        verification.CHECK_PLACES.release(2)
     assert verify(api, domain).status_code == 200

@@ -13,8 +13,8 @@ from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
 from analytics.counting.pipeline import Drainer
-from analytics.reports import recent_links
-from analytics.reports.recent_links import recently_followed
+from analytics.reports import activity
+from analytics.reports.activity import recently_followed
 from common.host import cache_versions, state
 from fastlane import warm_start
 from fastlane.fast.lane import FastLane
@@ -194,7 +194,7 @@ def test_only_the_last_pages_of_the_clicks_are_read(
     make_link: MakeLink, follow: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old, new = (Link.objects.get(short_code=make_link()["shortCode"]) for _ in range(2))
-    monkeypatch.setattr(recent_links, "PAGES", 1)
+    monkeypatch.setattr(activity, "PAGES", 1)
     with connection.cursor() as cursor:
         # The deleted clicks of other tests may leave free space before the last page.
         cursor.execute("TRUNCATE analytics_rawclick")

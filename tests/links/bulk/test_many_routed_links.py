@@ -11,7 +11,7 @@ from rest_framework.test import APIClient
 from links.bulk.services import MAX_ITEMS
 from links.models import Link, Route
 from links.routing.serializers import MAX_RULES
-from links.storage.many_rows import ROUTED_LINKS_PER_STATEMENT
+from links.storage.columns import ROUTED_LINKS_PER_STATEMENT
 from testing.links.many import URL, create_many
 from tests.links.bulk.many_changes import update
 

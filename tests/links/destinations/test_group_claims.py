@@ -21,7 +21,7 @@ from bans.services import ban_account, ban_host
 from common.host import primary
 from common.host.primary import Verdict
 from links.availability import Closed
-from links.click_claims import NotClaimed
+from links.clicks import NotClaimed
 from links.models import ClickCounter, Link
 from links.operators import ban_link
 from testing.analytics.clicks import drain

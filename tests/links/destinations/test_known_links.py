@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from common.host import cache_versions
-from common.host.state import microseconds, numbers_of
+from common.host.state import microseconds, revisions_of
 from links.destinations.known_links import KnownLinks
 from testing.polling import DEADLINE
 
@@ -30,7 +30,7 @@ def opened(path: Path, entries: int = 1_000, size: int = 10_000_000, secret: str
 @pytest.fixture
 def known(path: Path) -> Iterator[KnownLinks]:
     known = opened(path)
-    known.remember(SITE, CODE, numbers_of(SITE, CODE), PACKED, read_at=microseconds())
+    known.remember(SITE, CODE, revisions_of(SITE, CODE), PACKED, read_at=microseconds())
     known.flush()
     return known
 
@@ -50,7 +50,7 @@ def test_a_change_that_reached_the_host_invalidates_the_entry(path: Path) -> Non
     )
     for change in changes:
         known = opened(path)
-        known.remember(SITE, CODE, numbers_of(SITE, CODE), PACKED, read_at=microseconds())
+        known.remember(SITE, CODE, revisions_of(SITE, CODE), PACKED, read_at=microseconds())
         known.flush()
         assert known.recall(SITE, CODE) == PACKED
 
@@ -66,7 +66,7 @@ def test_expired_caches_keep_the_entry(known: KnownLinks) -> None:
 
 
 def test_a_change_during_the_read_invalidates_the_entry(path: Path) -> None:
-    known, numbers = opened(path), numbers_of(SITE, CODE)
+    known, numbers = opened(path), revisions_of(SITE, CODE)
     cache_versions.bump(codes=[CODE])
 
     known.remember(SITE, CODE, numbers, PACKED, read_at=microseconds())
@@ -76,7 +76,7 @@ def test_a_change_during_the_read_invalidates_the_entry(path: Path) -> None:
 
 
 def test_an_uncacheable_link_deletes_its_entry(known: KnownLinks) -> None:
-    known.remember(SITE, CODE, numbers_of(SITE, CODE), None, read_at=microseconds())
+    known.remember(SITE, CODE, revisions_of(SITE, CODE), None, read_at=microseconds())
     known.flush()
 
     assert known.recall(SITE, CODE) is None
@@ -87,7 +87,7 @@ def test_the_oldest_entries_are_evicted(path: Path, monkeypatch: pytest.MonkeyPa
     known = opened(path, entries=10)
     for number in range(25):
         known.remember(
-            SITE, f"code{number}", numbers_of(SITE, f"code{number}"), PACKED, read_at=microseconds()
+            SITE, f"code{number}", revisions_of(SITE, f"code{number}"), PACKED, read_at=microseconds()
         )
         known.flush()
 
@@ -98,12 +98,12 @@ def test_a_full_file_is_trimmed(path: Path) -> None:
     known = opened(path, size=300_000)
     for number in range(2_000):
         known.remember(
-            SITE, f"code{number}", numbers_of(SITE, f"code{number}"), PACKED * 10, read_at=microseconds()
+            SITE, f"code{number}", revisions_of(SITE, f"code{number}"), PACKED * 10, read_at=microseconds()
         )
         if number % 100 == 0:
             known.flush()
     known.flush()
-    known.remember(SITE, CODE, numbers_of(SITE, CODE), PACKED, read_at=microseconds())
+    known.remember(SITE, CODE, revisions_of(SITE, CODE), PACKED, read_at=microseconds())
     known.flush()
 
     assert known.recall(SITE, CODE) == PACKED
@@ -123,7 +123,7 @@ def test_an_entry_that_was_moved_or_altered_is_not_used(known: KnownLinks, path:
     known.remember(
         SITE,
         "other",
-        numbers_of(SITE, "other"),
+        revisions_of(SITE, "other"),
         b'{"location":"https://example.org/"}',
         read_at=microseconds(),
     )
@@ -143,7 +143,7 @@ def test_a_damaged_file_is_replaced(path: Path) -> None:
     assert known.recall(SITE, CODE) is None
 
     for _ in range(2):
-        known.remember(SITE, CODE, numbers_of(SITE, CODE), PACKED, read_at=microseconds())
+        known.remember(SITE, CODE, revisions_of(SITE, CODE), PACKED, read_at=microseconds())
         known.flush()
 
     assert known.recall(SITE, CODE) == PACKED
@@ -152,7 +152,7 @@ def test_a_damaged_file_is_replaced(path: Path) -> None:
 def test_a_frozen_writer_blocks_no_reads(known: KnownLinks, path: Path) -> None:
     with sqlite3.connect(path, isolation_level=None) as frozen:
         frozen.execute("BEGIN IMMEDIATE")
-        known.remember(SITE, "summer", numbers_of(SITE, "summer"), PACKED, read_at=microseconds())
+        known.remember(SITE, "summer", revisions_of(SITE, "summer"), PACKED, read_at=microseconds())
 
         assert known.recall(SITE, CODE) == PACKED
         assert known.recall(SITE, "summer") is None
@@ -170,7 +170,7 @@ def test_an_entry_is_written_once_a_frozen_writer_continues(
     with sqlite3.connect(path, isolation_level=None) as frozen:
         frozen.execute("BEGIN IMMEDIATE")
         other = opened(path)
-        other.remember(SITE, "summer", numbers_of(SITE, "summer"), PACKED, read_at=microseconds())
+        other.remember(SITE, "summer", revisions_of(SITE, "summer"), PACKED, read_at=microseconds())
         assert has_failed.wait(DEADLINE)
         frozen.rollback()
     frozen.close()
@@ -183,7 +183,7 @@ def test_a_closed_cache_leaves_no_open_file(known: KnownLinks, path: Path) -> No
     def opened_files() -> list[str]:
         return [str(link.resolve()) for link in Path("/proc/self/fd").iterdir()]
 
-    known.remember(SITE, "summer", numbers_of(SITE, "summer"), PACKED, read_at=microseconds())
+    known.remember(SITE, "summer", revisions_of(SITE, "summer"), PACKED, read_at=microseconds())
     assert known.recall(SITE, CODE) == PACKED
 
     known.close()

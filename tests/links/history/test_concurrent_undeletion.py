@@ -12,11 +12,11 @@ from django.db import OperationalError, connection, connections, transaction
 from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
-from accounts.workspaces.services import WorkspaceNotEmpty, delete_workspace
+from accounts.workspaces import WorkspaceNotEmpty, delete_workspace
 from common.errors import NotFound
 from domains.models import Domain
 from domains.services import delete_domain
-from links.click_counters import add_clicks
+from links.clicks import add_clicks
 from links.models import ClickCounter, Code, DeletedLink, Link
 from links.services import delete_link, undelete_link
 from testing.accounts.workspaces import key_client_in, team

@@ -12,7 +12,7 @@ from rest_framework.test import APIClient
 
 from accounts.rights import Role
 from accounts.services import NewAccount
-from analytics.counting.retention import deletion as retention
+from analytics.counting import retention
 from bans.services import ban_host
 from domains.models import Domain
 from links.models import DeletedLink, Link, Route

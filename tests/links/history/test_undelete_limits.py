@@ -11,7 +11,7 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
-from analytics.counting.retention import deletion as retention
+from analytics.counting import retention
 from analytics.models import DayTotal
 from domains.models import Domain
 from links.models import ClickCounter, Code, DeletedLink, Link, LinkBan, Route, VisitorClicks, VisitorKey

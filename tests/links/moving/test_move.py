@@ -159,10 +159,10 @@ def test_each_workspace_has_its_own_part_of_the_history(
 def test_caches_of_all_workers_are_renewed(api: APIClient, marketing: Workspace, make_link: MakeLink) -> None:
     """A ban of one of the two workspaces may decide where the code leads."""
     code = make_link()["shortCode"]
-    slot = cache_versions.slot_of_code(code)
-    before = cache_versions.slots()[slot]
+    counter = cache_versions.counter_of_code(code)
+    before = cache_versions.counters()[counter]
     move(api, marketing, str(Link.objects.get().public_id))
-    assert cache_versions.slots()[slot] != before
+    assert cache_versions.counters()[counter] != before
 
 
 def test_the_number_of_statements_does_not_depend_on_the_number_of_links(

@@ -19,7 +19,7 @@ from accounts.caps import MEGABYTE, stored_bytes, write_storage_limits
 from accounts.models import StorageLimit, Workspace
 from accounts.rights import Plan
 from accounts.services import NewAccount
-from accounts.workspaces.services import change_plan
+from accounts.workspaces import change_plan
 from links.models import Link
 from links.storage.deletion import purge_deleted_links
 from testing.accounts.accounts import account, key_client

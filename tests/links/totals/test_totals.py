@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import connection, transaction
 
 from accounts.services import NewAccount
-from links.click_counters import add_clicks
+from links.clicks import add_clicks
 from links.models import ClickCounter, OwnerTotals
 
 MANY = 60_000

@@ -102,7 +102,7 @@ def test_an_early_failure_is_an_ordinary_error(api: APIClient, monkeypatch: pyte
     assert export(api)
 
 
-def test_head_sends_no_content_and_occupies_no_slot(api: APIClient, make_link: MakeLink) -> None:
+def test_head_sends_no_content_and_occupies_no_place(api: APIClient, make_link: MakeLink) -> None:
     make_link()
     for _ in range(2 * exports.MAX_DOWNLOADS_PER_ACCOUNT):
         response = api.head("/api/urls/export")

@@ -25,11 +25,11 @@ MakeLink = Callable[..., dict[str, Any]]
 
 
 def number_of(code: str) -> int:
-    return cache_versions.slots()[cache_versions.slot_of_code(code)]
+    return cache_versions.counters()[cache_versions.counter_of_code(code)]
 
 
 def rename_as_another_host(link: Link, code: str) -> None:
-    """Renews no slot of this host."""
+    """Renews no counter of this host."""
     assert link.custom_code is not None
     assert claim_custom_codes([CustomCode(None, code, link.pk)], owner_id=link.owner_id)
     turn_into_aliases([CustomCode(None, link.custom_code, link.pk)])

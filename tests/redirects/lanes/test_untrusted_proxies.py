@@ -12,7 +12,7 @@ from django.test import Client
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from common.host.untrusted_proxies import untrusted_proxy_addresses
+from common.host.limited_warnings import untrusted_proxy_addresses
 from common.http.client_address import INTERNAL
 from testing.accounts.admin import Operator
 from testing.redirects.visits import request, visit

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pytest_django import Settings
 
-from common.host.untrusted_proxies import untrusted_proxies
+from common.host.limited_warnings import untrusted_proxies
 
 FORWARDED = "198.51.100.5"
 
@@ -25,7 +25,7 @@ def separate_file(settings: Settings, tmp_path: Path, db: None) -> Iterator[None
 def warned(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
     def messages() -> list[str]:
         return [
-            record.getMessage() for record in caplog.records if record.name == "common.host.untrusted_proxies"
+            record.getMessage() for record in caplog.records if record.name == "common.host.limited_warnings"
         ]
 
     return messages

@@ -16,7 +16,7 @@ from rest_framework.test import APIClient
 from accounts.services import NewAccount
 from domains.models import Domain, DomainStatus
 from redirects import refusals
-from redirects.unknown_hosts import HOSTS, unknown_hosts
+from redirects.request_guard import HOSTS, unknown_hosts
 from testing.pages.html import assert_json_refusal, assert_page
 from testing.redirects.following import CUSTOM_HOST, custom_domain
 from testing.visitors.browsers import FOREIGN_HOSTS
@@ -168,7 +168,7 @@ def test_the_advice_for_an_address_is_not_to_verify_it(
 ) -> None:
     visitor.get("/spring", headers={"host": host})
 
-    assert [record.getMessage() for record in caplog.records if record.name == "redirects.unknown_hosts"] == [
+    assert [record.getMessage() for record in caplog.records if record.name == "redirects.request_guard"] == [
         f"Requests arrive for {host}, which is neither the host of BASE_URL nor an active domain. {advice}"
     ]
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from redirects.cards import TOKENS
+from redirects.previews import TOKENS
 from testing.cases import for_each
 from testing.visitors.agents import FIREFOX
 

@@ -9,7 +9,7 @@ from contextlib import closing
 
 import pytest
 
-from redirects.unknown_hosts import HOSTS
+from redirects.request_guard import HOSTS
 from testing.service.hosts import one_host
 from testing.service.limits import LONG_TIMEOUTS
 from testing.service.running import Connection, Service
@@ -57,6 +57,6 @@ def test_an_untrusted_proxy_is_one_line_an_hour(service: Service) -> None:
 
     [line] = lines(service, "X-Forwarded-For")
     assert re.search(
-        r" WARNING common\.host\.untrusted_proxies: X-Forwarded-For from a loopback address is ignored", line
+        r" WARNING common\.host\.limited_warnings: X-Forwarded-For from a loopback address is ignored", line
     )
     assert "127.0.0.1" not in line

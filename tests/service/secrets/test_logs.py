@@ -33,7 +33,7 @@ ROUNDS = 100
 # Of background processes and threads. On a busy machine, some of them wait for the database.
 NOT_OF_REQUESTS = {
     "analytics.management.commands.drain_clicks",
-    "common.host.untrusted_proxies",
+    "common.host.limited_warnings",
     "domains.management.commands.recheck_domains",
     "links.destinations.invalidation_listener",
     "fastlane.warm_start",
@@ -74,7 +74,7 @@ def test_a_thousand_hostile_requests_are_a_thousand_lines_without_a_secret(
     new = service.stderr.splitlines()[lines_before:]
     lines: list[dict[str, Any]] = [json.loads(line) for line in new]
     # These clients look like a proxy that is missing from TRUSTED_PROXIES, for which there is one more line an hour.
-    assert len([line for line in lines if line["logger"] == "common.host.untrusted_proxies"]) == 1
+    assert len([line for line in lines if line["logger"] == "common.host.limited_warnings"]) == 1
     # A forged line has none of these loggers.
     lines = [line for line in lines if line["logger"] not in NOT_OF_REQUESTS]
     assert len(lines) == sent

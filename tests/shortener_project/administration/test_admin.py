@@ -14,8 +14,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from accounts.models import User
 from accounts.services import NewAccount, create_account
-from analytics.models import ClickText
-from analytics.pipeline_models import DeadLetter
+from analytics.models import ClickText, DeadLetter
 from bans.models import Ban
 from bans.services import ban_host
 from domains.models import Domain

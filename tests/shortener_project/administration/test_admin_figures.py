@@ -17,8 +17,7 @@ from rest_framework.test import APIClient
 from accounts.models import User
 from accounts.services import NewAccount
 from analytics.journal.drops import count_drop
-from analytics.models import Click, Kind, UnknownCode
-from analytics.pipeline_models import DeadLetter, PendingRecord, Segment
+from analytics.models import Click, DeadLetter, Kind, PendingRecord, Segment, UnknownCode
 from domains.models import Domain
 from links.models import Link
 from testing.accounts.admin import Operator

@@ -26,7 +26,7 @@ def logged(lines: pytest.LogCaptureFixture) -> list[dict[str, Any]]:
     entries = [
         record.__dict__["fields"]
         for record in lines.records
-        if record.name == "shortener_project.web.api_requests"
+        if record.name == "shortener_project.web.middleware"
     ]
     return [{name: value for name, value in entry.items() if name != "milliseconds"} for entry in entries]
 

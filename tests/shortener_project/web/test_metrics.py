@@ -184,7 +184,7 @@ django.setup()
 from django.urls import get_resolver
 from common.host import metrics
 from redirects import refusals
-from shortener_project.web.api_requests import documented_route
+from shortener_project.web.middleware import documented_route
 
 def routes(resolver, before=""):
     for pattern in resolver.url_patterns:

@@ -19,8 +19,7 @@ from analytics.journal.records import (
     frame_with_origin,
     read_frames,
 )
-from analytics.models import Click, Kind
-from analytics.pipeline_models import PendingRecord
+from analytics.models import Click, Kind, PendingRecord
 from links.models import Link
 from testing.analytics.clicks import drain
 from tests.analytics.counting.branches.branch_clicks import (

@@ -8,8 +8,8 @@ import pytest
 from django.db import connection
 
 from analytics.counting.audit import differences
-from analytics.counting.retention.deletion import delete_clicks_of_deleted_links
-from analytics.counting.tables.lifetime_counts import close_days
+from analytics.counting.closed_days import close_days
+from analytics.counting.retention import delete_clicks_of_deleted_links
 from analytics.journal.records import (
     OPTED_OUT,
 )

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.utils import timezone
 
-from analytics.counting.retention.former_routes import MAX_FORMER_URLS, delete_former_routes
+from analytics.counting.retention import MAX_FORMER_URLS, delete_former_routes
 from analytics.models import BusyDayCount, Dimension, LifeCount
 from links.models import Route
 

@@ -25,8 +25,7 @@ from analytics.journal.pending import add_pending, open_record
 from analytics.journal.reader import segments
 from analytics.journal.records import BRANCH_SHIFT, Record, decode, encode, frame, read_frames
 from analytics.journal.writer import Journal
-from analytics.models import Kind
-from analytics.pipeline_models import DeadLetter, PendingRecord, Segment
+from analytics.models import DeadLetter, Kind, PendingRecord, Segment
 from common.http.urls import canonical_destination
 from links.services import create_link
 from testing.analytics.branches import branch, set_branches

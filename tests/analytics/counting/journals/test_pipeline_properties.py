@@ -10,7 +10,7 @@ from django.db import transaction
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from analytics.pipeline_models import JournalLoss
+from analytics.models import JournalLoss
 from testing.connections import force_nested_loops
 from tests.analytics.counting.journals.hosts import Host, shared_fixtures, steps
 from tests.analytics.counting.journals.hosts import link as link

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from django.db import connection
 
+from analytics.counting import closed_days
 from analytics.counting.audit import differences
-from analytics.counting.tables import lifetime_counts
-from analytics.counting.tables.imported_days import add_days
-from analytics.counting.tables.lifetime_counts import close_days
+from analytics.counting.closed_days import close_days
+from analytics.counting.imported_days import add_days
 from analytics.journal.records import BRANCH_SHIFT
 from analytics.models import BusyMonth, ClosedDay, DayCount, Dimension, Kind, MonthCount
 from testing.analytics.clicks import close_journal, drain
@@ -150,13 +150,13 @@ def test_two_hosts_that_close_days_at_once_close_each_once(make_link: MakeLink) 
 
     def release() -> None:
         eventually(waiting(observer, 2))
-        observer.execute("SELECT pg_advisory_unlock(%s)", [lifetime_counts.LOCK])
+        observer.execute("SELECT pg_advisory_unlock(%s)", [closed_days.LOCK])
 
     def close() -> None:
         close_days(busy=1)
 
     with connect_elsewhere() as observer:
-        observer.execute("SELECT pg_advisory_lock(%s)", [lifetime_counts.LOCK])
+        observer.execute("SELECT pg_advisory_lock(%s)", [closed_days.LOCK])
         at_once([close, close, release])
     assert stored(link) == summed_days(link)
     assert stored(link)[Dimension.COUNTRY, LATE_MONTH, "US"] == 3

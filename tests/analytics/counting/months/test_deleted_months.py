@@ -11,8 +11,8 @@ import pytest
 from django.db import connection, transaction
 
 from accounts.services import NewAccount
-from analytics.counting.retention.deletion import delete_clicks_of_deleted_links
-from analytics.counting.tables.lifetime_counts import close_days
+from analytics.counting.closed_days import close_days
+from analytics.counting.retention import delete_clicks_of_deleted_links
 from analytics.models import BusyMonth, Click, DayCount, DayTotal, LifeCount, MonthCount, QuarterTotal
 from links.models import DeletedLink
 from links.storage.deletion import delete_locked_links

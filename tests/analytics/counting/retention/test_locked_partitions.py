@@ -17,10 +17,9 @@ from django.db import OperationalError, connection, transaction
 from django.test import Client
 from django.utils import timezone
 
-from analytics.counting.retention.deletion import delete_old_clicks
-from analytics.counting.retention.partitions import ensure_partition, ensure_partitions
+from analytics.counting.retention import delete_old_clicks, ensure_partition, ensure_partitions
 from analytics.models import Click
-from common import ddl
+from common import database
 from shortener_project.management.commands.housekeeping import run_all_steps
 from testing.analytics.clicks import drain
 from testing.polling import DEADLINE, eventually
@@ -50,7 +49,7 @@ def dump_under_way() -> Iterator[psycopg.Connection[Any]]:
 
 def replace_pause(monkeypatch: pytest.MonkeyPatch, pause: Callable[[float], None]) -> None:
     """Call ``pause`` instead of the pause between two attempts. Other threads of this process still sleep."""
-    monkeypatch.setattr(ddl, "time", SimpleNamespace(sleep=pause))
+    monkeypatch.setattr(database, "time", SimpleNamespace(sleep=pause))
 
 
 def old_partition() -> str:
@@ -75,7 +74,7 @@ def test_clicks_are_counted_while_a_partition_drop_is_blocked(
     with dump_under_way(), pytest.raises(OperationalError, match="lock timeout"):
         delete_old_clicks(30)
 
-    assert counted == [1] * (ddl.ATTEMPTS - 1)
+    assert counted == [1] * (database.LOCK_ATTEMPTS - 1)
     assert name in partitions()
     delete_old_clicks(30)
     assert name not in partitions()
@@ -96,7 +95,7 @@ def test_the_drop_succeeds_when_the_dump_ends(monkeypatch: pytest.MonkeyPatch) -
         replace_pause(monkeypatch, end_dump)
         delete_old_clicks(30)
 
-    assert pauses == [ddl.PAUSE_SECONDS] * 2
+    assert pauses == [database.LOCK_PAUSE_SECONDS] * 2
     assert name not in partitions()
 
 

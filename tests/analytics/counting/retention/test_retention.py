@@ -10,14 +10,13 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.services import NewAccount
-from analytics.counting.retention.deletion import (
+from analytics.counting.retention import (
     delete_clicks_of_deleted_links,
     delete_finished_segments,
     delete_old_clicks,
+    ensure_partitions,
 )
-from analytics.counting.retention.partitions import ensure_partitions
-from analytics.models import Click, DayCount, DayTotal, LifeCount, QuarterTotal
-from analytics.pipeline_models import DeletedLink, Segment
+from analytics.models import Click, DayCount, DayTotal, DeletedLink, LifeCount, QuarterTotal, Segment
 from common.ids import new_public_id
 from testing.analytics.clicks import drain
 from testing.links.deletion import delete_finally

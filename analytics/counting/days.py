@@ -1,0 +1,319 @@
+"""The rows of a link's days: `Day` adds up the clicks of a batch, and `add_days` adds them to the tables.
+
+A row of analytics_daytotal holds everything that most links have on a day, so that a click touches one row: the
+totals, the quarters of an hour, and the values of the dimensions as one text. Days with more values than fit into a
+short text have a row for each value in analytics_busydaycount, because rewriting a long text for each batch would cost
+more. A batch appends to the text and to the quarters without reading them: they can have several numbers of a value or
+of a quarter, which readers add up, until they are long and `_add_up` does.
+
+Each drainer adds to the rows of a slot of its own, so that none waits for another, and nobody else changes a row
+between its read and its write. Readers add the slots up. A single drainer always writes slot 0, so a sum has more rows
+only if several drainers counted at the same time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from struct import Struct
+
+from django.db import connection
+from django.db.backends.utils import CursorWrapper
+
+from analytics.counting.closed_days import add_late_months
+from analytics.counting.day_visitors import EPOCH, date_of
+from analytics.dimensions import BEFORE_NUMBER, BETWEEN_COUNTS
+from common.database import copy_rows, integer_array, prepared_cursor, text_array
+
+SLOTS = 8
+# Marks the clicks that another service counted. No drainer uses it; see `analytics.counting.imported_days`.
+IMPORTED = -1
+_LOCK = 5_823_143
+_CHOOSE = f"""
+SELECT slot FROM generate_series(0, {SLOTS - 1}) slot WHERE pg_try_advisory_xact_lock({_LOCK}, slot) LIMIT 1
+"""  # noqa: S608 # built from constants
+_WAIT = f"""
+WITH slot AS MATERIALIZED (SELECT pg_backend_pid() % {SLOTS} AS number)
+SELECT number FROM slot, pg_advisory_xact_lock({_LOCK}, number)
+"""  # noqa: S608 # built from constants
+
+
+def choose_slot() -> int:
+    """The first slot that no other transaction has chosen. The caller's transaction keeps it until its end.
+
+    If more transactions than SLOTS run at the same time, some wait for each other: a slot never has two.
+    """
+    with prepared_cursor() as cursor:
+        cursor.execute(_CHOOSE)
+        slots = cursor.fetchall()
+        if not slots:
+            cursor.execute(_WAIT)
+            slots = cursor.fetchall()
+    return int(slots[0][0])
+
+
+# If the values of a day are a longer text, rows in analytics_busydaycount replace it.
+MAX_COUNTS = 1_000
+# Longer ones may have several numbers of a value or of a quarter of an hour, which are then added up.
+LONGEST_COUNTS = 1_500
+LONGEST_QUARTERS = 3 * 100
+QUARTER_MICROSECONDS = 900_000_000
+_QUARTERS = 96
+# Binary dates count from 2000.
+_DATE_OFFSET = (date(2000, 1, 1) - EPOCH).days
+
+# Appends to the packed values and quarters, which reports add up anyway: nobody has to read the row first. Only clicks
+# in the quarter of an hour that comes last are added to its numbers.
+_ADD = f"""
+UPDATE analytics_daytotal t
+SET clicks = t.clicks + added.clicks, unique_clicks = t.unique_clicks + added.unique_clicks,
+    counts = t.counts || '{BETWEEN_COUNTS}' || added.counts,
+    quarters = CASE
+        WHEN added.quarters IS NULL AND t.quarters IS NULL AND t.quarter = added.quarter THEN NULL
+        WHEN added.quarters IS NULL AND t.quarters[cardinality(t.quarters) - 2] = added.quarter
+        THEN t.quarters[:cardinality(t.quarters) - 3] || ARRAY[
+            added.quarter, t.quarters[cardinality(t.quarters) - 1] + added.clicks,
+            t.quarters[cardinality(t.quarters)] + added.unique_clicks
+        ]
+        ELSE coalesce(t.quarters, ARRAY[t.quarter, t.clicks, t.unique_clicks]) || coalesce(
+            added.quarters::integer[], ARRAY[added.quarter, added.clicks, added.unique_clicks]
+        )
+    END
+FROM unnest(%s::bigint[], %s::integer[], %s::integer[], %s::integer[], %s::text[], %s::text[])
+    added (link_id, quarter, clicks, unique_clicks, quarters, counts)
+WHERE t.link_id = added.link_id AND t.day = %s AND t.slot = %s
+RETURNING t.link_id, t.counts IS NULL,
+    length(t.counts) > %s OR cardinality(t.quarters) > %s
+"""  # noqa: S608 # built from constants
+_READ = """
+SELECT link_id, counts, quarters FROM analytics_daytotal WHERE link_id = ANY(%s::bigint[]) AND day = %s AND slot = %s
+"""
+_REPLACE = """
+UPDATE analytics_daytotal t SET counts = new.counts, quarters = new.quarters::integer[]
+FROM unnest(%s::bigint[], %s::text[], %s::text[]) new (link_id, counts, quarters)
+WHERE t.link_id = new.link_id AND t.day = %s AND t.slot = %s
+"""
+_NEW_ROWS = "analytics_daytotal (link_id, day, slot, quarter, clicks, unique_clicks, counts, quarters)"
+_NEW_ROW = Struct(">hiqiiihihiiii")
+_CREATE_COUNTS = """
+CREATE TEMPORARY TABLE IF NOT EXISTS batch_counts (
+    link_id bigint, dimension smallint, day date, clicks bigint, is_late boolean, value text COLLATE "C"
+) ON COMMIT DELETE ROWS;
+DELETE FROM batch_counts
+"""
+_COUNT = Struct(">hiqihiiiqi?i")
+_ADD_BUSY_DAYS = """
+INSERT INTO analytics_busydaycount AS t (link_id, dimension, slot, day, value, clicks)
+SELECT link_id, dimension, %s, day, value, clicks FROM batch_counts WHERE NOT is_late
+ORDER BY link_id, dimension, day, value
+ON CONFLICT (link_id, dimension, day, value, slot) DO UPDATE SET clicks = t.clicks + EXCLUDED.clicks
+"""
+_ADD_MONTHS = add_late_months("(SELECT * FROM batch_counts WHERE is_late) counted", "%(slot)s")
+_ADD_LIFE = """
+INSERT INTO analytics_lifecount AS t (link_id, dimension, slot, value, clicks)
+SELECT link_id, dimension, %(slot)s, value, sum(clicks) FROM batch_counts WHERE is_late
+GROUP BY link_id, dimension, value ORDER BY link_id, dimension, value
+ON CONFLICT (link_id, dimension, value, slot) DO UPDATE SET clicks = t.clicks + EXCLUDED.clicks
+"""
+
+
+class Day:
+    """The clicks of a link on a day (UTC).
+
+    ``quarters`` has the clicks and the unique clicks of each quarter of an hour of the day that has clicks. The keys
+    of ``counts`` are the digit of a dimension and one of its values.
+    """
+
+    __slots__ = ("clicks", "counts", "quarters", "unique_clicks")
+
+    def __init__(self) -> None:
+        self.clicks = 0
+        self.unique_clicks = 0
+        self.quarters: dict[int, list[int]] = {}
+        self.counts: dict[str, int] = {}
+
+    def add_click(self, time: int, keys: Iterable[str]) -> None:
+        """Count one click at ``time``, in microseconds since 1970."""
+        self.clicks += 1
+        quarter = time // QUARTER_MICROSECONDS % _QUARTERS
+        numbers = self.quarters.get(quarter)
+        if numbers is None:
+            self.quarters[quarter] = [1, 0]
+        else:
+            numbers[0] += 1
+        counts = self.counts
+        for key in keys:
+            counts[key] = counts.get(key, 0) + 1
+
+    def add_unique(self, time: int) -> None:
+        """Count a click that `add_click` has counted as unique, too."""
+        self.unique_clicks += 1
+        self.quarters[time // QUARTER_MICROSECONDS % _QUARTERS][1] += 1
+
+
+# Days by link and day since 1970.
+Days = Mapping[tuple[int, int], Day]
+# Clicks by link, day since 1970, and key.
+Counts = Mapping[tuple[int, int, str], int]
+
+
+def add_days(days: Days, others: Counts, slot: int, closed: date | None) -> None:
+    """Add to the days of links in the caller's transaction, which holds the slot.
+
+    ``others`` are counted as rows in any case. ``closed``: see `analytics.counting.closed_days.closed_day`.
+    """
+    counts = [_count(*key, number) for key, number in others.items()]
+    by_day: dict[int, list[int]] = {}
+    for link_id, day in sorted(days):
+        by_day.setdefault(day, []).append(link_id)
+    for day, links in by_day.items():
+        counts += _write(day, links, days, slot)
+    if closed is not None:
+        last = (closed - EPOCH).days
+        counts += [
+            _count(link_id, number, key, clicks, is_late=True)
+            for (link_id, number), day in days.items() if number <= last
+            for key, clicks in day.counts.items()
+        ]  # fmt: skip
+        counts += [_count(*key, clicks, is_late=True) for key, clicks in others.items() if key[1] <= last]
+    if counts:
+        with connection.cursor() as cursor:
+            cursor.execute(_CREATE_COUNTS)
+            copy_rows("batch_counts", counts)
+            cursor.execute(_ADD_BUSY_DAYS, [slot])
+            if closed is not None:
+                parameters: dict[str, int | date] = {"slot": slot, "closed": closed}
+                cursor.execute(_ADD_MONTHS, parameters)
+                cursor.execute(_ADD_LIFE, parameters)
+
+
+def _write(number: int, links: list[int], days: Days, slot: int) -> list[bytes]:
+    """Add to the rows of one day, and return the counts that belong into rows of their own."""
+    day = date_of(number)
+    added = [days[link_id, number] for link_id in links]
+    texts = [_short(one.counts) for one in added]
+    quarters = [pack_quarters(one.quarters) for one in added]
+    counts: list[bytes] = []
+    # The values that are replaced by rows.
+    moved: dict[int, dict[str, int]] = {}
+    with prepared_cursor() as cursor:
+        if None in texts:
+            has_many = [link_id for link_id, text in zip(links, texts, strict=True) if text is None]
+            cursor.execute(_READ, [integer_array(has_many), day, slot])
+            moved = {link_id: unpack_counts(text or "") for link_id, text, _ in cursor.fetchall()}
+        cursor.execute(
+            _ADD,
+            [
+                integer_array(links),
+                integer_array(min(one.quarters) for one in added),
+                integer_array(one.clicks for one in added),
+                integer_array(one.unique_clicks for one in added),
+                text_array(None if one is None else integer_array(one) for one in quarters),
+                text_array(texts),
+                day,
+                slot,
+                LONGEST_COUNTS,
+                LONGEST_QUARTERS,
+            ],
+        )
+        rows = {link_id: (has_rows, is_long) for link_id, has_rows, is_long in cursor.fetchall()}
+        long = [link_id for link_id, (_, is_long) in rows.items() if is_long]
+        if long:
+            counts += _add_up(cursor, number, long, slot)
+    new = []
+    for link_id, one, text in zip(links, added, texts, strict=True):
+        row = rows.get(link_id)
+        if row is None:
+            new.append(_new_row(link_id, number, slot, one, text))
+        if text is None or (row is not None and row[0]):
+            values = moved.get(link_id, {})
+            for key, clicks in one.counts.items():
+                values[key] = values.get(key, 0) + clicks
+            counts += _counts(link_id, number, values)
+    if new:
+        copy_rows(_NEW_ROWS, new)
+    return counts
+
+
+def _add_up(cursor: CursorWrapper, number: int, links: list[int], slot: int) -> list[bytes]:
+    """Shorten the rows of these links, and return the counts that belong into rows of their own."""
+    counts: list[bytes] = []
+    new: list[tuple[int, str | None, str | None]] = []
+    day = date_of(number)
+    cursor.execute(_READ, [integer_array(links), day, slot])
+    for link_id, text, numbers in cursor.fetchall():
+        values = unpack_counts(text or "")
+        short = None if text is None else _short(values)
+        if short is None:
+            counts += _counts(link_id, number, values)
+        packed = None if numbers is None else pack_quarters(_unpack_quarters(numbers))
+        new.append((link_id, short, None if packed is None else integer_array(packed)))
+    ids, texts, quarters = zip(*new, strict=True)
+    cursor.execute(_REPLACE, [integer_array(ids), list(texts), list(quarters), day, slot])
+    return counts
+
+
+def _short(counts: Mapping[str, int]) -> str | None:
+    """The packed counts; None if they need rows of their own."""
+    text = pack_counts(counts)
+    return text if len(text) <= MAX_COUNTS else None
+
+
+def pack_counts(counts: Mapping[str, int]) -> str:
+    """The text in ``counts`` of analytics_daytotal. A key without a number stands for 1."""
+    return BETWEEN_COUNTS.join(
+        [key if number == 1 else f"{key}{BEFORE_NUMBER}{number}" for key, number in counts.items()]
+    )
+
+
+def unpack_counts(text: str) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    if text:
+        for entry in text.split(BETWEEN_COUNTS):
+            key, _, number = entry.partition(BEFORE_NUMBER)
+            counts[key] = counts.get(key, 0) + int(number or 1)
+    return counts
+
+
+def pack_quarters(quarters: Mapping[int, list[int]]) -> list[int] | None:
+    """The numbers in ``quarters`` of analytics_daytotal; None if its other columns suffice."""
+    if len(quarters) == 1:
+        return None
+    return [number for quarter in sorted(quarters) for number in (quarter, *quarters[quarter])]
+
+
+def _unpack_quarters(numbers: Sequence[int]) -> dict[int, list[int]]:
+    quarters: dict[int, list[int]] = {}
+    for place in range(0, len(numbers), 3):
+        quarter, clicks, unique_clicks = numbers[place : place + 3]
+        counted = quarters.setdefault(quarter, [0, 0])
+        counted[0] += clicks
+        counted[1] += unique_clicks
+    return quarters
+
+
+def _new_row(link_id: int, number: int, slot: int, day: Day, counts: str | None) -> bytes:
+    content = None if counts is None else counts.encode()
+    row = _NEW_ROW.pack(
+        8, 8, link_id, 4, number - _DATE_OFFSET, 2, slot, 2, min(day.quarters), 4, day.clicks, 4, day.unique_clicks
+    ) + (b"\xff\xff\xff\xff" if content is None else len(content).to_bytes(4, "big") + content)  # fmt: skip
+    quarters = pack_quarters(day.quarters)
+    if quarters is None:
+        return row + b"\xff\xff\xff\xff"
+    size = len(quarters)
+    # One dimension without nulls, of type int4, counted from 1.
+    array = Struct(f">iiiii{2 * size}i").pack(1, 0, 23, size, 1, *(part for n in quarters for part in (4, n)))
+    return row + len(array).to_bytes(4, "big") + array
+
+
+def _counts(link_id: int, day: int, counts: Mapping[str, int]) -> list[bytes]:
+    return [_count(link_id, day, key, number) for key, number in counts.items()]
+
+
+def _count(link_id: int, day: int, key: str, clicks: int, *, is_late: bool = False) -> bytes:
+    value = key[1:].encode()
+    return (
+        _COUNT.pack(
+            6, 8, link_id, 2, int(key[0]), 4, day - _DATE_OFFSET, 8, clicks, 1, is_late, len(value)
+        ) + value
+    )  # fmt: skip
