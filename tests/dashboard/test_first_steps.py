@@ -82,9 +82,9 @@ def test_address_of_a_bookmarklet_survives_the_sign_in(
         page = visit.page
         page.goto(f"{address}/dashboard/new?url={quote(DESTINATION + '?a=1&b=2', safe='')}")
         page.get_by_role("button", name="Sign in").click()
-        page.get_by_label("Email").fill(alice.user.email)
+        page.get_by_label("E-mail address").fill(alice.user.email)
         page.get_by_label("Password").fill(PASSWORD)
-        page.get_by_role("button", name="Log in", exact=True).click()
+        page.get_by_role("button", name="Sign in", exact=True).click()
         expect(page.get_by_label("Long address")).to_have_value(DESTINATION + "?a=1&b=2")
         assert visit.errors(401) == []
 

@@ -28,9 +28,9 @@ def test_somebody_signs_in_and_out(browse: Callable[[], Any], address: str, oper
         page = visit.page
         page.goto(address)
         page.get_by_role("button", name="Sign in").click()
-        page.get_by_label("Email").fill("operator@example.com")
+        page.get_by_label("E-mail address").fill("operator@example.com")
         page.get_by_label("Password", exact=True).fill(PASSWORD)
-        page.get_by_role("button", name="Log in", exact=True).click()
+        page.get_by_role("button", name="Sign in", exact=True).click()
         page.wait_for_url(f"{address}/dashboard/")
         expect(page.get_by_text("Create your first link")).to_be_visible()
         # Scripts see no cookie.

@@ -23,7 +23,7 @@ HOST = "go.brand.example"
 
 
 def enter_credentials(page: Page, keyboard: Keyboard, person: NewAccount) -> None:
-    keyboard.write(page.get_by_label("Email"), person.user.email)
+    keyboard.write(page.get_by_label("E-mail address"), person.user.email)
     keyboard.write(page.get_by_label("Password", exact=True), PASSWORD)
     page.keyboard.press("Enter")
 
@@ -174,7 +174,7 @@ def invite_to_workspace(page: Page, keyboard: Keyboard, email: str) -> str:
 
 def accept_invitation(page: Page, keyboard: Keyboard, link: str, person: NewAccount) -> None:
     page.goto(link)
-    keyboard.press(page.get_by_role("link", name="Log in to accept"))
+    keyboard.press(page.get_by_role("link", name="Sign in to accept"))
     enter_credentials(page, keyboard, person)
     keyboard.press(page.get_by_role("button", name="Accept"))
     chosen = page.get_by_role("combobox", name="Workspace", exact=True).locator("option:checked")
