@@ -86,7 +86,7 @@ function Result({ result: { outcome, steps } }) {
     const refused = steps.find(({ passed }) => !passed);
     const { location, rule, variant, reason, status } = outcome;
     return html`
-        <ol class="route" role="status">
+        <div role="status"><ol class="route">
             <li data-kind="on"><span class="stop"><${Icon} name="user" /></span><span>${t("simulation.visitor")}</span></li>
             ${rule !== null && html`<li data-kind="on"><span class="stop"><${Icon} name="check" /></span><span dir="auto">${t("simulation.rule", { name: rule })}</span></li>`}
             ${variant !== null && html`<li data-kind="on"><span class="stop"><${Icon} name="split" /></span><span dir="auto">${t("simulation.variant", { name: variant })}</span></li>`}
@@ -95,7 +95,7 @@ function Result({ result: { outcome, steps } }) {
             ${location !== null
                 ? html`<li data-kind="on"><span class="stop"><${Icon} name="map-pin" /></span><output name="location" class="url" title=${location}>${withoutScheme(location)}</output></li>`
                 : html`<li data-kind="off"><span class="stop"><${Icon} name="x" /></span><output name="location">${t("simulation.ends", { status })} ${textOr(`report.reason.${reason}`, reason ?? "")}</output></li>`}
-        </ol>
+        </ol></div>
         <details>
             <summary>${t("simulation.steps")}</summary>
             <ol class="checks">
