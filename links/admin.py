@@ -65,10 +65,11 @@ class StateFilter(admin.SimpleListFilter):
     def queryset(self, request: HttpRequest, queryset: QuerySet[Link]) -> QuerySet[Link]:
         if self.value() == "off":
             return inactive_links(queryset)
-        if self.value() in (Status.SCHEDULED, Status.EXPIRED, Status.LIMIT_REACHED):
-            return closed_links(cast(LinkQuerySet, queryset), Status(self.value()))
+        value = self.value() or ""
+        if value in (Status.SCHEDULED, Status.EXPIRED, Status.LIMIT_REACHED):
+            return closed_links(cast(LinkQuerySet, queryset), Status(value))
         filters = {"banned": {"ban__isnull": False}, "custom": {"domain__isnull": False}}
-        return queryset.filter(**filters.get(self.value() or "", {}))
+        return queryset.filter(**filters.get(value, {}))
 
 
 class LinkAdmin(OperatorAdmin):

@@ -184,8 +184,8 @@ def reload_bans(links: Iterable[Link]) -> None:
     """A change of the destination may have ended a ban; it cannot begin one, because new URLs are checked."""
     banned = {link.pk: link for link in links if link.ban_reason is not None}
     if banned:
-        for pk, reason in Link.objects.filter(pk__in=banned).with_bans().values_list("pk", "ban_reason"):
-            banned[pk].ban_reason = reason
+        for link in Link.objects.filter(pk__in=banned).only("pk").with_bans():
+            banned[link.pk].ban_reason = link.ban_reason
 
 
 def claimed_clicks(link_id: int, visitors: list[bytes]) -> int:
