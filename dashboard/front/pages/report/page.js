@@ -74,10 +74,9 @@ function Heading({ report }) {
             back=${{ address: `/dashboard/links/${report.id}`, label: t("history.back") }}
             mark=${link !== null && html`<${Sign} address=${link.shortUrl} isLink />`}
         >
-            ${link !== null &&
-            html`<button class="icon-button md" aria-label=${t("links.copy", { name })} title=${t("links.copyShort")} onClick=${() => copy(link.shortUrl)}>
+            <button class="icon-button md" disabled=${link === null} aria-label=${t("links.copy", { name })} title=${t("links.copyShort")} onClick=${() => copy(link?.shortUrl ?? "")}>
                 <${Icon} name="copy" />
-            </button>`}
+            </button>
             <a role="button" href=${`/dashboard/links/${report.id}`} aria-label=${t("editor.edit")}><${Icon} name="pencil" /><span class="wide-only">${t("editor.edit")}</span></a>
         <//>
     `;
