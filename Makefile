@@ -110,7 +110,7 @@ lock: $(VENV)/.dev ## Pin the newest versions that requirements*.in allow, with 
 # Afterwards, run the tests in tests/dashboard: a new version may need changes.
 vendor: | $(VENV)/.npm ## Renew the libraries of the dashboard from npm
 	@$(BIN)/npm install --prefix tests/contract/npm --package-lock-only --ignore-scripts --save-exact --save-dev \
-		preact@latest @preact/signals@latest @preact/signals-core@latest htm@latest @picocss/pico@latest \
+		preact@latest @preact/signals@latest @preact/signals-core@latest htm@latest \
 		uplot@latest d3-geo@latest d3-array@latest topojson-client@latest world-atlas@latest
 	@$(MAKE) $(VENV)/.npm
 	@$(BIN)/python -m dashboard.vendoring $(VENV)/npm/node_modules

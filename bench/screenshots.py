@@ -65,7 +65,7 @@ class Screenshot(NamedTuple):
 SCREENSHOTS = (
     Screenshot("list", "/dashboard/", "tr[data-link]"),
     Screenshot("report", "/dashboard/links/{link}/report", ".report canvas"),
-    Screenshot("editor", "/dashboard/links/{link}", ".qr img"),
+    Screenshot("editor", "/dashboard/links/{link}", ".route output"),
 )
 
 
@@ -97,13 +97,11 @@ def main() -> None:
 def take(page: Page, address: str, screenshot: Screenshot, link: str) -> None:
     page.goto(address + screenshot.path.format(link=link))
     expect(page.locator("main h1").first).to_be_visible()
-    if screenshot.name == "editor":
-        page.locator(".qr > summary").click()
     expect(page.locator(screenshot.ready).first).to_be_visible()
     expect(page.locator("main :not(progress)[aria-busy=true]")).to_have_count(0)
     page.wait_for_load_state("networkidle")
     path = FOLDER / f"{screenshot.name}.png"
-    page.screenshot(path=path, full_page=screenshot.name == "editor")
+    page.screenshot(path=path)
     print(f"{path.relative_to(PROJECT_DIR)}: {path.stat().st_size:,} bytes")
 
 

@@ -65,4 +65,4 @@ def first_view(module: str) -> list[str]:
 
     ``make front`` writes the list, because a parser of JavaScript is a development tool.
     """
-    return _first_views()[module]
+    return _first_views().get(module, [])

@@ -10,7 +10,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 FRONT = Path(__file__).parent / "front"
-_CONTENT_TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
+_CONTENT_TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".woff2": "font/woff2",
+}
 _CONTENT_TYPES[".mjs"] = _CONTENT_TYPES[".js"]
 
 

@@ -3,7 +3,7 @@ from django.urls import path
 from dashboard import views
 
 # The only list of pages: each path below /dashboard/, with its module below front/pages. The page carries the list, so
-# that the front end routes by it, too. Any other path gets the service's own 404.
+# that the front end routes by it, too. Any other path is the frame with status 404.
 PAGES = {
     "": "links/page.js",
     "new": "editor/page.js",
@@ -26,4 +26,5 @@ urlpatterns = [
     path("session/token", views.token),
     path("session/end", views.sign_out),
     *(path(page, views.page, {"module": module, "pages": PAGES}) for page, module in PAGES.items()),
+    path("<path:address>", views.unknown_page, {"pages": PAGES}),
 ]

@@ -35,7 +35,6 @@ LIBRARIES = (
     Library("@preact/signals-core", "dist/signals-core.mjs", "signals-core.mjs"),
     Library("@preact/signals", "dist/signals.mjs", "signals.mjs"),
     Library("htm", "dist/htm.mjs", "htm.mjs"),
-    Library("@picocss/pico", "css/pico.min.css", "pico.css"),
     Library("uplot", "dist/uPlot.iife.min.js", "uplot.mjs", after="export default uPlot;\n"),
     Library("uplot", "dist/uPlot.min.css", "uplot.css"),
     Library("d3-array", "dist/d3-array.min.mjs", "d3-array.mjs"),

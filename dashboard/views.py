@@ -12,7 +12,6 @@ from django.contrib.auth import logout
 from django.db import Error
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.utils.cache import patch_vary_headers
-from django.utils.translation.trans_real import parse_accept_lang_header
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.identities import PROVIDER_LOGOUT
@@ -24,6 +23,7 @@ from common.errors import TooManyRequests
 from common.host.metrics import count_database_error
 from common.http.browser_headers import protect_page
 from common.http.client_address import address_of_client, client_network
+from common.http.languages import preferred
 from dashboard import files
 from dashboard.brand_style import stylesheet
 from dashboard.brand_style import version as brand_version
@@ -32,8 +32,8 @@ from limits.rates import spend_request
 
 # Images: QR codes and icons of the style. `trusted-types 'none'` forbids every way to turn a text into code.
 CONTENT_SECURITY_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
-    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data: blob:; "
+    "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'"
 )
 _YEAR = 365 * 24 * 60 * 60
@@ -42,12 +42,20 @@ _YEAR = 365 * 24 * 60 * 60
 @require_safe
 def page(request: HttpRequest, module: str, pages: dict[str, str], **parameters: Any) -> HttpResponse:
     """The same frame for every path: its script shows the page of the path. Needs no session."""
-    language = _language(request.headers.get("Accept-Language", ""))
+    language = preferred(request.headers.get("Accept-Language", ""), files.languages())
     response = _compressed(request, document(language, module, pages), "text/html; charset=utf-8")
     protect_page(response, CONTENT_SECURITY_POLICY)
     response["Cache-Control"] = "no-cache"
     response["X-Robots-Tag"] = "noindex"
     patch_vary_headers(response, ["Accept-Language"])
+    return response
+
+
+@require_safe
+def unknown_page(request: HttpRequest, address: str, pages: dict[str, str]) -> HttpResponse:
+    """The frame, whose script says that there is no such page."""
+    response = page(request, "nowhere.js", pages)
+    response.status_code = 404
     return response
 
 
@@ -150,13 +158,6 @@ def _respond(status: int, body: dict[str, Any]) -> HttpResponse:
     if status == 503:
         response["Retry-After"] = "2"
     return response
-
-
-def _language(accepted: str) -> str:
-    for language, _ in parse_accept_lang_header(accepted):
-        if (known := language.partition("-")[0]) in files.languages():
-            return known
-    return files.languages()[0]
 
 
 def _is_same_origin(request: HttpRequest) -> bool:

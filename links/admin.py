@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.http import urlencode
 
@@ -15,18 +14,19 @@ from bans.models import Ban
 from bans.services import Affected
 from common.admin import OperatorAdmin, one_line
 from common.http.urls import canonical_destination
+from links.availability import Status
 from links.codes import short_url_of
 from links.fields import STORED, Section
-from links.models import Link, LinkBan
+from links.models import Link, LinkBan, LinkQuerySet
 from links.operators import (
     affected_by_account,
     affected_by_host,
     ban_link,
+    closed_links,
     find_links,
     inactive_links,
     lift_ban,
-    visitor_state,
-    with_bans,
+    status_in_words,
 )
 
 
@@ -55,6 +55,9 @@ class StateFilter(admin.SimpleListFilter):
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return [
             ("off", "Deactivated by the owner"),
+            (Status.SCHEDULED, "Not started"),
+            (Status.EXPIRED, "Expired"),
+            (Status.LIMIT_REACHED, "Limit of clicks reached"),
             ("banned", "Banned individually"),
             ("custom", "On a customer's domain"),
         ]
@@ -62,8 +65,11 @@ class StateFilter(admin.SimpleListFilter):
     def queryset(self, request: HttpRequest, queryset: QuerySet[Link]) -> QuerySet[Link]:
         if self.value() == "off":
             return inactive_links(queryset)
+        value = self.value() or ""
+        if value in (Status.SCHEDULED, Status.EXPIRED, Status.LIMIT_REACHED):
+            return closed_links(cast(LinkQuerySet, queryset), Status(value))
         filters = {"banned": {"ban__isnull": False}, "custom": {"domain__isnull": False}}
-        return queryset.filter(**filters.get(self.value() or "", {}))
+        return queryset.filter(**filters.get(value, {}))
 
 
 class LinkAdmin(OperatorAdmin):
@@ -88,7 +94,8 @@ class LinkAdmin(OperatorAdmin):
     actions = ["ban_links", "lift_bans", "ban_host"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Link]:
-        return with_bans(super().get_queryset(request)).select_related(*self.list_select_related)
+        links = cast(LinkQuerySet, super().get_queryset(request))
+        return links.with_bans().select_related(*self.list_select_related)
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Link], search_term: str
@@ -115,7 +122,7 @@ class LinkAdmin(OperatorAdmin):
 
     @admin.display
     def state(self, link: Link) -> str:
-        return visitor_state(link, timezone.now())
+        return status_in_words(link)
 
     @admin.display(boolean=True, description="password")
     def has_password(self, link: Link) -> bool:

@@ -1,7 +1,8 @@
 """Whether visitors may follow a link now, whoever they are: the answer in Python.
 
-`closed_by` answers before a visit and in the operators' lists. `links_closed_by` (links/migrations/sql/claims.sql) is
-the same answer in SQL, for the claims of clicks, which must decide and count in one statement.
+`closed_by` answers before a visit, and `status_of` says it to owners and operators. `links_closed_by` and
+`links_status` (links/migrations/sql/claims.sql) are the same answers in SQL: for the claims of clicks, which must
+decide and count in one statement, and for lists, which filter by them.
 """
 
 from __future__ import annotations
@@ -23,6 +24,18 @@ class Closed(StrEnum):
     LIMIT_REACHED = "limit_reached"
     VISITOR_LIMIT_REACHED = "visitor_limit_reached"
     DELETED = "deleted"
+
+
+class Status(StrEnum):
+    """What owners and operators learn: open, or why not."""
+
+    ACTIVE = "active"
+    SCHEDULED = "scheduled"
+    EXPIRED = "expired"
+    LIMIT_REACHED = "limit_reached"
+    DISABLED = "disabled"
+    BANNED = "banned"
+    DOMAIN_INACTIVE = "domain_inactive"
 
 
 class Followable(Protocol):
@@ -87,3 +100,59 @@ def closed_by(link: Followable, now: datetime) -> Closed | None:
         if (reason := condition(link, now)) is not None:
             return reason
     return None
+
+
+_STATUSES = {
+    None: Status.ACTIVE,
+    Closed.LEGAL: Status.BANNED,
+    Closed.BANNED: Status.BANNED,
+    Closed.DISABLED: Status.DISABLED,
+    Closed.NOT_STARTED: Status.SCHEDULED,
+    Closed.EXPIRED: Status.EXPIRED,
+    Closed.LIMIT_REACHED: Status.LIMIT_REACHED,
+}
+
+
+def status_of(state: State, now: datetime, *, is_served: bool) -> Status:
+    """``state.is_active`` is the owner's switch, and ``is_served`` says whether the link's domain is active."""
+    closed = closed_by(state._replace(is_active=state.is_active and is_served), now)
+    if closed is Closed.DISABLED and state.is_active:
+        return Status.DOMAIN_INACTIVE
+    return _STATUSES[closed]
+
+
+def ban_reason_in_sql(link: str) -> str:
+    """The kind of the ban of a row of ``links_link``, as an SQL expression: "legal" or "other"; null without a ban.
+
+    Calling the function takes as long as the rest of a lookup, so it is omitted for links that no ban can concern. A
+    ban concerns one link or one owner; if it names a host, it may concern any link. The function
+    (links/migrations/sql/bans.sql) and this condition must both know every kind of ban.
+    """
+    return f"CASE WHEN {_is_banned(link)} THEN links_ban_reason({_subjects_of_bans(link)}) END"
+
+
+def _subjects_of_bans(link: str) -> str:
+    return ", ".join(f"{link}.{name}" for name in ("id", "owner_id", "destination", "other_destinations"))
+
+
+def _is_banned(link: str) -> str:
+    return f"""(
+        (
+            EXISTS (SELECT FROM links_linkban b WHERE b.link_id = {link}.id)
+            OR EXISTS (SELECT FROM bans_ban b WHERE b.owner_id = {link}.owner_id)
+            OR (SELECT EXISTS (SELECT FROM bans_ban WHERE host IS NOT NULL))
+        ) AND links_is_banned({_subjects_of_bans(link)})
+    )"""  # noqa: S608 # built from constants
+
+
+# Of a row that joins a link ``l``, its counter ``n`` and its domain ``d``.
+BAN_REASON = ban_reason_in_sql("l")
+STATUS = f"links_status({_is_banned('l')}, l.is_active, d.status, l.starts_at, l.expires_at, l.max_clicks, n.clicks)"
+
+
+def status_in_sql(link_id: str) -> str:
+    """The status of the link with this primary key, as an SQL expression."""
+    return f"""(
+        SELECT {STATUS} FROM links_link l JOIN links_clickcounter n ON n.link_id = l.id
+        LEFT JOIN domains_domain d ON d.id = l.domain_id WHERE l.id = {link_id}
+    )"""  # noqa: S608 # built from constants

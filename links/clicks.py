@@ -13,8 +13,7 @@ from typing import Any
 from django.db import Error, connection
 
 from common.database import bytea_array, has_unknown_outcome, integer_array, prepared_cursor, read_first
-from links.availability import Closed
-from links.destinations.lookup import BAN_REASON
+from links.availability import BAN_REASON, Closed
 
 # `links_claim` is an SQL function of the migrations. Its statements are planned once for each connection.
 _CLAIM = """

@@ -9,12 +9,15 @@ from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.functions import RandomUUID
 from django.db import models
 from django.db.models import Value
+from django.db.models.expressions import RawSQL
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from accounts.models import Workspace
 from accounts.rights import CallerKey
 from common.ids import new_public_id
-from domains.models import Domain
+from domains.models import Domain, DomainStatus
+from links.availability import State, Status, ban_reason_in_sql, status_in_sql, status_of
 from links.fields import UNIQUE, Device, RedirectType, ReferrerPolicy
 
 # The longest code that an imported link may keep.
@@ -33,6 +36,17 @@ class LinkQuerySet(models.QuerySet["Link"]):
     def visible_to(self, owner: Workspace) -> LinkQuerySet:
         """The owner's links within the limits of the caller's key."""
         return self.filter(owner=owner, **limits_of(owner.key))
+
+    def with_bans(self) -> LinkQuerySet:
+        """Annotate ``ban_reason``: "legal" or "other" if a ban applies to the link, its owner or a destination."""
+        reason = RawSQL(ban_reason_in_sql("links_link"), [], models.TextField())  # noqa: S611 # constants
+        # The declaration of the attribute below is not a field, and the type checker takes a keyword for one.
+        return self.annotate(ban_reason=reason)
+
+    def in_state(self, *statuses: Status) -> LinkQuerySet:
+        """The links that have one of these statuses now."""
+        status = RawSQL(status_in_sql("links_link.id"), [], models.TextField())  # noqa: S611 # constants
+        return self.alias(status_now=status).filter(status_now__in=statuses)
 
 
 class Link(models.Model):
@@ -169,6 +183,15 @@ class Link(models.Model):
             models.Index(
                 fields=["key_id", "owner"], condition=models.Q(key_id__isnull=False), name="link_key"
             ),
+            # Lists by status read only these links, unless a ban or a domain can close them.
+            models.Index(
+                fields=["owner", "id"],
+                condition=models.Q(is_active=False)
+                | models.Q(starts_at__isnull=False)
+                | models.Q(expires_at__isnull=False)
+                | models.Q(max_clicks__isnull=False),
+                name="link_closable",
+            ),
         ]
         constraints = [
             models.UniqueConstraint(
@@ -181,6 +204,22 @@ class Link(models.Model):
 
     def __str__(self) -> str:
         return self.custom_code or self.short_code
+
+    # `LinkQuerySet.with_bans` and `links.selectors` set it.
+    ban_reason: str | None
+
+    @property
+    def status(self) -> Status:
+        """Requires ``ban_reason``, the joined counter and the joined domain."""
+        return self.status_after(self.counter.clicks)
+
+    def status_after(self, clicks: int) -> Status:
+        """The status after so many clicks."""
+        return status_of(
+            State(self.ban_reason, self.is_active, self.starts_at, self.expires_at, self.max_clicks, clicks),
+            timezone.now(),
+            is_served=self.domain is None or self.domain.status == DomainStatus.ACTIVE,
+        )
 
     @property
     def has_password(self) -> bool:

@@ -5,20 +5,17 @@ Every query uses an index, however many links exist, or stops at a limit.
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from django.db import OperationalError, connection, transaction
-from django.db.models import BooleanField, Case, Func, QuerySet, TextField, When
+from django.db.models import QuerySet
 from django.db.models.expressions import RawSQL
 
 from accounts.models import Workspace
 from bans.services import Affected
 from common.host import cache_versions
 from common.ids import parse_public_id
-from domains.models import DomainStatus
-from links.availability import Closed, State, closed_by
+from links.availability import Status
 from links.listing.searches import FETCH_LIMIT, REACH, selective_part
-from links.models import Link, LinkBan
+from links.models import Link, LinkBan, LinkQuerySet
 from links.selectors import fetch, totals
 
 # The index on codes begins with the domain, so the query looks up the code on every domain.
@@ -55,6 +52,12 @@ SELECT link_id FROM (
 """
 # The narrow copy has a partial index on inactive links.
 _INACTIVE = "SELECT link_id FROM links_searchable WHERE NOT is_active ORDER BY link_id DESC LIMIT 10000"
+# Those of the index link_closable.
+_CLOSABLE = """
+SELECT id FROM links_link
+WHERE NOT is_active OR starts_at IS NOT NULL OR expires_at IS NOT NULL OR max_clicks IS NOT NULL
+ORDER BY id DESC LIMIT 10000
+"""
 _SHORTEST = 3
 
 
@@ -85,46 +88,15 @@ def inactive_links(links: QuerySet[Link]) -> QuerySet[Link]:
     return links.filter(pk__in=RawSQL(_INACTIVE, []))  # noqa: S611 # a constant
 
 
-def with_bans(links: QuerySet[Link]) -> QuerySet[Link]:
-    """Annotate ``banned``: whether a ban applies to the link, its owner or one of its destinations.
-
-    Also annotate ``ban_reason``: "legal" or "other" for a banned link, otherwise None.
-    """
-    subjects = ("pk", "owner", "destination", "other_destinations")
-    banned = Func(*subjects, function="links_is_banned", output_field=BooleanField())
-    reason = Func(*subjects, function="links_ban_reason", output_field=TextField())
-    return links.annotate(banned=banned).annotate(ban_reason=Case(When(banned=True, then=reason)))
+def closed_links(links: LinkQuerySet, status: Status) -> QuerySet[Link]:
+    """The newest links that are closed by a time or the limit of their clicks."""
+    return links.filter(pk__in=RawSQL(_CLOSABLE, [])).in_state(status)  # noqa: S611 # a constant
 
 
-_STATES = {
-    None: "active",
-    Closed.LEGAL: "banned (legal)",
-    Closed.BANNED: "banned",
-    Closed.DISABLED: "switched off",
-    Closed.NOT_STARTED: "not started",
-    Closed.EXPIRED: "expired",
-    Closed.LIMIT_REACHED: "used up",
-}
-
-
-def visitor_state(link: Link, now: datetime) -> str:
-    """Why the link is closed to every visitor, in words of the operators' lists; "active" if it is open.
-
-    Requires ``ban_reason`` of `links.operators.with_bans`, and the joined counter and domain.
-    """
-    is_served = link.domain is None or link.domain.status == DomainStatus.ACTIVE
-    state = State(
-        ban_reason=link.ban_reason,  # type: ignore[attr-defined] # annotated
-        is_active=link.is_active and is_served,
-        starts_at=link.starts_at,
-        expires_at=link.expires_at,
-        max_clicks=link.max_clicks,
-        clicks=link.counter.clicks,
-    )
-    closed = closed_by(state, now)
-    if closed is Closed.DISABLED and link.is_active:
-        return "domain not active"
-    return _STATES[closed]
+def status_in_words(link: Link) -> str:
+    """As owners see the status, and whether a ban has legal reasons. The link is of `LinkQuerySet.with_bans`."""
+    status = link.status.replace("_", " ")
+    return f"{status} (legal)" if link.ban_reason == "legal" else status
 
 
 def ban_link(*, link: Link, reason: str = "") -> LinkBan:

@@ -23,6 +23,7 @@ from common.openapi.responses import (
 )
 from domains.addresses import BASE_ID
 from domains.models import DomainStatus
+from links.availability import Status
 from links.codes import short_url, short_url_of
 from links.destinations.utm import UTM_KEYS
 from links.fields import BY_NAME, FIELDS, RESTRICTIONS, Kind, LinkField
@@ -126,6 +127,13 @@ _CREATOR = Representation(
     text("lastName", "last_name", "Lovelace"),
     text("email", "email", "ada@example.com"),
 )
+_STATUS = choice(
+    "status",
+    "status",
+    list(Status),
+    Status.ACTIVE.value,
+    "Whether visitors can follow the link now, or the first reason why not. `domain_inactive`: its custom domain.",
+)
 WHOLE_URL = Representation(
     "Url",
     public_id("019a9e3c-5d2f-7c41-9b1e-2f6d0c8a4b75"),
@@ -136,6 +144,7 @@ WHOLE_URL = Representation(
     _TAGS,
     count("clickCount", "counter.clicks"),
     _IS_ACTIVE,
+    _STATUS,
     *_CHANGEABLE,
     number(
         "importedClicks",
@@ -161,21 +170,22 @@ WHOLE_URL = Representation(
 
 created_link = WHOLE_URL.pick(
     "NewUrl",
-    "_id originalUrl shortCode customCode shortUrl title tags clickCount isActive createdAt",
+    "_id originalUrl shortCode customCode shortUrl title tags clickCount isActive status createdAt",
     clickCount=lambda _: 0,
+    status=lambda link: link.status_after(0),
 )
 listed_link = WHOLE_URL.pick(
     "ListedUrl",
-    "_id originalUrl shortCode customCode shortUrl domainId title tags clickCount isActive expiresAt hasPassword"
-    " redirectType createdAt updatedAt",
+    "_id originalUrl shortCode customCode shortUrl domainId title tags clickCount isActive status expiresAt"
+    " hasPassword redirectType createdAt updatedAt",
     shortUrl=_row_short_url,
     domainId=_row_domain_id,
     clickCount="clicks",
 )
-_top_link = listed_link.pick("TopUrl", "_id originalUrl shortCode shortUrl title clickCount createdAt")
+_top_link = listed_link.pick("TopUrl", "_id originalUrl shortCode shortUrl title clickCount status createdAt")
 UPDATED_URL = Representation(
     "UpdatedUrl",
-    *WHOLE_URL.pick("", "_id shortUrl title tags isActive updatedAt").fields,
+    *WHOLE_URL.pick("", "_id shortUrl title tags isActive status updatedAt").fields,
     *(field.optional() for field in _CHANGEABLE),
 )
 DELETED_URL = WHOLE_URL.pick("DeletedUrl", "_id")
@@ -197,7 +207,7 @@ def whole_link(link: Link, owner: Workspace, account: User) -> dict[str, Any]:
 
 def updated_link(link: Link, changed: Collection[str]) -> dict[str, Any]:
     """The fields that every update returns, and the fields of the request."""
-    shown = {"_id", "shortUrl", *_ALWAYS, "updatedAt", *changed}
+    shown = {"_id", "shortUrl", *_ALWAYS, "status", "updatedAt", *changed}
     if "password" in changed:
         shown.add("hasPassword")
     return UPDATED_URL.only(shown, link)

@@ -22,6 +22,7 @@ from common.openapi.responses import choice, count, example, pagination_represen
 from common.rest.pagination import TOO_DEEP
 from common.rest.returns import BadIfMatch
 from domains.addresses import NO_DESTINATION
+from links.availability import Status
 from links.code_claims import HOLD_DAYS
 from links.codes import PATTERN
 from links.errors import (
@@ -45,6 +46,7 @@ from links.serializer_fields import (
     CurrentOrNewCodeField,
     DeviceField,
     RedirectTypeField,
+    StatusesField,
     TagField,
     TagsField,
 )
@@ -59,6 +61,7 @@ extend_schema_field({"type": "string", "maxLength": MAX_CODE, "pattern": f"^{PAT
 extend_schema_field({"type": "string", "pattern": "^[A-Za-z]{2}$"})(CountryField)
 name_choices("DeviceType", Device.values)
 name_choices("RedirectType", RedirectType.values)
+name_choices("UrlStatus", list(Status))
 extend_schema_field(ChoiceField(Device.values))(DeviceField)
 extend_schema_field(ChoiceField(RedirectType.values))(RedirectTypeField)
 # drf-spectacular derives the minimum length from ``allow_blank``.
@@ -76,6 +79,7 @@ BAD_FIELDS = (
     invalid("tags.0", "blank_tag", str(TagField.default_error_messages["blank_tag"])),
     *BAD_ROUTES,
 )
+BAD_STATUS = invalid("status", "status", str(StatusesField.default_error_messages["status"]))
 BAD_TAGS = invalid("tags", "tag", str(TagsField.default_error_messages["tag"]))
 
 
@@ -160,7 +164,7 @@ describe_links = describe(
         "One page; empty past the last page.",
         description="Newest first, unless `sortBy` and `sortOrder` say otherwise. Filters combine: a link must match"
         " all of them.",
-        errors=[invalid("page", "too_deep", TOO_DEEP), BAD_TAGS, domain_not_found()],
+        errors=[invalid("page", "too_deep", TOO_DEEP), BAD_TAGS, BAD_STATUS, domain_not_found()],
     ),
     retrieve=Operation(
         "getUrl",

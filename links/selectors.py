@@ -8,7 +8,7 @@ reasons.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -21,6 +21,7 @@ from common import instances
 from common.database import prepared_cursor
 from common.ids import parse_public_id
 from domains.models import Domain
+from links.availability import BAN_REASON, STATUS
 from links.errors import url_not_found
 from links.key_limits import condition_of
 from links.models import ClickCounter, Link
@@ -36,6 +37,7 @@ COLUMNS = ", ".join([
     *(f"l.{name}" for name in _LINK_NAMES),
     *(f"d.{name}" for name in _DOMAIN_NAMES),
     *(f"n.{name}" for name in _COUNTER_NAMES),
+    BAN_REASON,
 ])  # fmt: skip
 # The values of a new link: those of fields whose default is a function, and of all others.
 _FACTORIES = {
@@ -74,14 +76,13 @@ def link_of(row: Sequence[Any]) -> Link:
     for name in _JSON:
         if values[name] is not None:
             values[name] = orjson.loads(values[name])
+    *joined, values["ban_reason"] = row[len(_LINK_NAMES) :]
     counter = instances.saved(
-        ClickCounter, dict(zip(_COUNTER_NAMES, row[-len(_COUNTER_NAMES) :], strict=True))
+        ClickCounter, dict(zip(_COUNTER_NAMES, joined[len(_DOMAIN_NAMES) :], strict=True))
     )
     domain = None
     if values["domain_id"] is not None:
-        domain = instances.saved(
-            Domain, dict(zip(_DOMAIN_NAMES, row[len(_LINK_NAMES) : -len(_COUNTER_NAMES)], strict=True))
-        )
+        domain = instances.saved(Domain, dict(zip(_DOMAIN_NAMES, joined, strict=False)))
     return instances.saved(Link, values, {"domain": domain, "counter": counter})
 
 
@@ -104,6 +105,7 @@ class LinkRow(NamedTuple):
     redirect_type: int
     created_at: datetime
     updated_at: datetime
+    status: str
 
 
 class Totals(NamedTuple):
@@ -126,17 +128,18 @@ SELECT {COLUMNS} FROM links_link l {JOINS} WHERE l.public_id = %(link)s AND l.ow
 """  # noqa: S608 # composed of constants
 _LOCK = " FOR UPDATE OF l"
 _LOCKED_LINK = _LINK + _LOCK
-_ROWS = """
+_ROWS = f"""
 SELECT l.public_id, l.original_url, l.short_code, l.custom_code, d.public_id, d.host, l.title, l.tags, n.clicks,
-    l.is_active, l.expires_at, l.password IS NOT NULL, l.redirect_type, l.created_at, l.updated_at
+    l.is_active, l.expires_at, l.password IS NOT NULL, l.redirect_type, l.created_at, l.updated_at, {STATUS}
 FROM (
-    SELECT id, key FROM ({candidates}) c ORDER BY key {direction}, id {direction} LIMIT %(limit)s OFFSET %(offset)s
+    SELECT id, key FROM ({{candidates}}) c
+    ORDER BY key {{direction}}, id {{direction}} LIMIT %(limit)s OFFSET %(offset)s
 ) page
 JOIN links_link l ON l.id = page.id
 JOIN links_clickcounter n ON n.link_id = l.id
 LEFT JOIN domains_domain d ON d.id = l.domain_id
-ORDER BY page.key {order}, page.id {order}
-"""
+ORDER BY page.key {{order}}, page.id {{order}}
+"""  # noqa: S608 # composed of constants
 _TOTALS = """
 SELECT coalesce(sum(links), 0)::bigint, coalesce(sum(active_links), 0)::bigint, coalesce(sum(clicks), 0)::bigint
 FROM links_ownertotals WHERE owner_id = %(owner)s
@@ -175,6 +178,14 @@ def get_link(owner: Workspace, public_id: str, *, lock: bool = False) -> Link:
     if row is None:
         raise url_not_found()
     return link_of(row)
+
+
+def reload_bans(links: Iterable[Link]) -> None:
+    """A change of the destination may have ended a ban; it cannot begin one, because new URLs are checked."""
+    banned = {link.pk: link for link in links if link.ban_reason is not None}
+    if banned:
+        for link in Link.objects.filter(pk__in=banned).only("pk").with_bans():
+            banned[link.pk].ban_reason = link.ban_reason
 
 
 def claimed_clicks(link_id: int, visitors: list[bytes]) -> int:

@@ -6,6 +6,7 @@ from typing import Any
 
 from common.countries import COUNTRY_CODES
 from common.rest.fields import Integer, Text, has_at_most
+from links.availability import Status
 from links.codes import CODE_RULE, INHERITED_RULE, is_code, is_inherited_code
 from links.fields import Device, RedirectType, ReferrerPolicy
 
@@ -35,6 +36,20 @@ class TagsField(Text):
         if any(not has_at_most(MAX_TAG, tag.strip()) for tag in tags.split(",")):
             self.fail("tag")
         return tags
+
+
+class StatusesField(Text):
+    """Statuses in a query string, separated by commas."""
+
+    default_error_messages = {
+        "status": f"Must be one or several of {', '.join(Status)}, separated by commas."
+    }
+
+    def to_internal_value(self, data: Any) -> tuple[Status, ...]:  # type: ignore[override] # not its text
+        try:
+            return tuple(Status(status.strip()) for status in super().to_internal_value(data).split(","))
+        except ValueError:
+            self.fail("status")
 
 
 class CountryField(Text):

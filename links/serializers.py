@@ -33,6 +33,7 @@ from links.serializer_fields import (
     DeviceField,
     RedirectTypeField,
     ReferrerPolicyField,
+    StatusesField,
     TagField,
     TagsField,
 )
@@ -187,6 +188,11 @@ class ListFilters(serializers.Serializer[Any]):
         source="is_active",
         required=False,
         help_text="Only active links, or only inactive links.",
+    )
+    status = StatusesField(
+        source="statuses",
+        required=False,
+        help_text="Statuses separated by commas: links with any of them now.",
     )
     createdFrom = DateTime(
         source="created_from",

@@ -27,7 +27,7 @@ from links.errors import ChangedMeanwhile, CodeTaken, domain_not_found, require_
 from links.key_limits import chosen_domain
 from links.models import Link
 from links.routing.addresses import Address, addresses_of, refuse_own_addresses
-from links.selectors import get_link
+from links.selectors import get_link, reload_bans
 from links.storage.deletion import delete_locked_links, undelete
 from links.storage.insert import insert_link, is_domain_conflict
 from links.storage.quotas import spend_quota
@@ -98,6 +98,7 @@ def update_link(
         for name, value in {**values, "updated_at": rules.time_of_change(link)}.items():
             setattr(link, name, value)
         link.save(update_fields=[*values, "updated_at"])
+        reload_bans([link])
         return link, code_claims.codes_of(link.pk)
 
     with refusing_taken_values():

@@ -7,10 +7,12 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.loader import render_to_string
+from django.utils.translation import override
 
 from common.brand import brand_context
 from common.errors import TooManyAttempts
 from common.http.browser_headers import protect_page
+from common.http.languages import page_language
 from pages.refusals import Refusal
 from pages.style import content_security_policy, style
 
@@ -85,7 +87,11 @@ def _quality(parameters: list[str]) -> float:
 def page(request: HttpRequest, template: str, context: dict[str, Any], *, status: int = 200) -> HttpResponse:
     refusal = context.get("refusal")
     brand = brand_context() if refusal is None or refusal.is_branded else {}
-    html = render_to_string(template, {**brand, **context, "style": style()}, request)
+    language = page_language(request.headers.get("Accept-Language", ""))
+    with override(language):
+        html = render_to_string(
+            template, {**brand, **context, "language": language, "style": style()}, request
+        )
     response = HttpResponse(html, status=status)
     response["Cache-Control"] = "no-store"
     protect_page(response, content_security_policy())

@@ -13,6 +13,7 @@ import orjson
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.utils.html import escape
+from django.utils.translation import override
 
 from analytics.visitors.useragent import is_crawler
 from analytics.visitors.visitor import Visitor
@@ -26,14 +27,15 @@ from pages.style import content_security_policy, style
 _VARIABLES = {"host": "[host]", "destination": "[destination]", "path": "[path]"}
 
 
-def preview_body(path: str, destination: str, *, in_json: bool) -> str:
+def preview_body(path: str, destination: str, *, in_json: bool, language: str) -> str:
     """Return the page or the JSON that names the destination.
 
     ``path``: of the link itself. ``destination``: in ASCII, as it is sent, so that a homograph host is recognisable.
     """
     if in_json:
         return json.dumps({"success": True, "destination": destination})
-    before, after_host, after_destination, after_path = _pieces(style(), *brand_context().values())
+    pieces = _pieces(style(), *brand_context().values(), language)
+    before, after_host, after_destination, after_path = pieces
     host = escape(urlsplit(destination).netloc)
     return f"{before}{host}{after_host}{escape(destination)}{after_destination}{escape(path)}{after_path}"
 
@@ -49,11 +51,13 @@ def preview_response(body: str, *, in_json: bool) -> HttpResponse:
     return response
 
 
-@lru_cache(maxsize=4)
-def _pieces(page_style: str, brand_name: str, brand_logo: str) -> list[str]:
+@lru_cache(maxsize=16)
+def _pieces(page_style: str, brand_name: str, brand_logo: str, language: str) -> list[str]:
     """The text of the page around its variables. Rendering the template takes a hundred times as long."""
     brand = {"brand_name": brand_name, "brand_logo": brand_logo}
-    rest: str = render_to_string("redirects/preview.html", {**_VARIABLES, **brand, "style": page_style})
+    context = {**_VARIABLES, **brand, "style": page_style, "language": language}
+    with override(language):
+        rest: str = render_to_string("redirects/preview.html", context)
     pieces = []
     for variable in _VARIABLES.values():
         piece, _, rest = rest.partition(variable)

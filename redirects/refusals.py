@@ -16,7 +16,7 @@ UNKNOWN_HOST = Refusal(
     "Nothing is available at this host name, or not yet.",
     is_branded=False,
 )
-DISABLED = Refusal(410, "disabled", "Link disabled", "The owner of this link has disabled it.")
+DISABLED = Refusal(410, "disabled", "Link disabled", "This link has been disabled.")
 # RFC 7725.
 LEGAL = Refusal(
     451, "legal", "Unavailable for legal reasons", "This link is blocked because of a legal demand."

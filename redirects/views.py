@@ -17,6 +17,7 @@ from analytics.visitors.visitor import Visitor, visitor_from
 from bans.services import is_host_banned
 from common.errors import TooManyAttempts
 from common.host.metrics import observe_redirect
+from common.http.languages import page_language
 from common.http.urls import canonical_host
 from domains.selectors import active_domain
 from links.availability import Closed
@@ -134,7 +135,9 @@ def preview(request: HttpRequest, code: str) -> HttpResponse:
         return refuse(request, refusal)
     location = checks.route_of(target, visit, now).location
     in_json = prefers_json(request)
-    body = preview_body(_path_to_follow(target, visit, code), location, in_json=in_json)
+    language = page_language(request.headers.get("Accept-Language", ""))
+    path = _path_to_follow(target, visit, code)
+    body = preview_body(path, location, in_json=in_json, language=language)
     return preview_response(body, in_json=in_json)
 
 

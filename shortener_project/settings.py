@@ -67,7 +67,10 @@ APPEND_SLASH = False
 USE_TZ = True
 TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"
-USE_I18N = False
+# Pages for people are in the language of their browser. The API is in English.
+USE_I18N = True
+LOCALE_PATHS = [Path(__file__).with_name("locale")]
+LANGUAGES = [(catalogue.name, catalogue.name) for catalogue in sorted(LOCALE_PATHS[0].iterdir())]
 
 INSTALLED_APPS = [
     "shortener_project.apps.OperatorsAdminConfig",

@@ -9,12 +9,14 @@ from allauth.account.middleware import AccountMiddleware
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.translation import override
 
 from accounts.second_factor import UnreadableSecret
 from common.brand import brand_context
 from common.errors import TooManyAttempts
 from common.http.browser_headers import protect_page
 from common.http.client_address import address_of_client, client_network
+from common.http.languages import page_language
 from limits.rates import spend_request
 from pages.responses import refuse_attempts
 from pages.style import style, style_source, stylesheet
@@ -83,5 +85,6 @@ class AccountPages:
                 spend_request(f"account pages from {client_network(address_of_client(request))}", limit)
             except TooManyAttempts as error:
                 return refuse_attempts(request, refusals.PAGES_LIMITED, error)
-        response: HttpResponse = self._allauth(request)
+        with override(page_language(request.headers.get("Accept-Language", ""))):
+            response: HttpResponse = self._allauth(request)
         return response

@@ -18,6 +18,7 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.invitations import (
@@ -59,7 +60,7 @@ def _require_plain(email: str) -> None:
 class Address(forms.Form):
     email = _LowerCaseEmail(
         validators=[_require_plain],
-        label="Email",
+        label=_("Email"),
         max_length=254,
         widget=forms.EmailInput(attrs={"autocomplete": "email"}),
     )
@@ -67,13 +68,13 @@ class Address(forms.Form):
 
 
 class NewAccount(forms.Form):
-    first_name = forms.CharField(label="First name", required=False, max_length=100)
-    last_name = forms.CharField(label="Last name", required=False, max_length=100)
+    first_name = forms.CharField(label=_("First name"), required=False, max_length=100)
+    last_name = forms.CharField(label=_("Last name"), required=False, max_length=100)
     password = PasswordField(
-        label="Password", max_length=MAX_PASSWORD_CHARACTERS, autocomplete="new-password"
+        label=_("Password"), max_length=MAX_PASSWORD_CHARACTERS, autocomplete="new-password"
     )
     repeated = PasswordField(
-        label="Password (again)", max_length=MAX_PASSWORD_CHARACTERS, autocomplete="new-password"
+        label=_("Password (again)"), max_length=MAX_PASSWORD_CHARACTERS, autocomplete="new-password"
     )
 
     def clean(self) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from analytics.models import Kind as RecordedKind
 from analytics.visitors.visitor import Kind
 from common.errors import TooManyAttempts
 from common.http.client_address import is_trusted
+from common.http.languages import page_language
 from common.http.urls import is_address
 from fastlane.fast.counts import COUNTRY, DEVICE, ELSEWHERE, GUESSING, NOT_FOUND
 from fastlane.fast.request_head import Fields, NotSimple, read_head
@@ -132,7 +133,10 @@ def answer_refusal(link_id: int, refusal: Refusal, request: Request) -> Answer:
 
 def refuse_guessing(refusal: TooManyAttempts, request: Request) -> Answer:
     """Answer a network that has requested too many unknown codes. Writes no record."""
-    page = _guessing_page(refusal.retry_after, request.fields.accepts_json, request.hsts)
+    fields = request.fields
+    page = _guessing_page(
+        refusal.retry_after, fields.accepts_json, page_language(fields.accept_language), request.hsts
+    )
     return page_answer(page, GUESSING, request)
 
 
@@ -151,24 +155,28 @@ def _record(subject: int, kind: int, request: Request, reason: str = "") -> byte
 
 
 def refusal_page(refusal: Refusal, request: Request) -> Page:
-    return cached_refusal_page(refusal, request.fields.accepts_json, request.hsts)
+    fields = request.fields
+    return cached_refusal_page(
+        refusal, fields.accepts_json, page_language(fields.accept_language), request.hsts
+    )
 
 
-@lru_cache(maxsize=64)
-def cached_refusal_page(refusal: Refusal, in_json: bool, hsts: int) -> Page:
-    return encode_page(refuse(_request(in_json), refusal), hsts)
+@lru_cache(maxsize=256)
+def cached_refusal_page(refusal: Refusal, in_json: bool, language: str, hsts: int) -> Page:
+    return encode_page(refuse(_request(in_json, language), refusal), hsts)
 
 
 @lru_cache(maxsize=1024)
-def _guessing_page(wait: int, in_json: bool, hsts: int) -> Page:
+def _guessing_page(wait: int, in_json: bool, language: str, hsts: int) -> Page:
     error = too_many_guesses(wait - 1)
-    return encode_page(refuse_attempts(_request(in_json), refusals.GUESSING, error), hsts)
+    return encode_page(refuse_attempts(_request(in_json, language), refusals.GUESSING, error), hsts)
 
 
-def _request(in_json: bool) -> HttpRequest:
+def _request(in_json: bool, language: str) -> HttpRequest:
     """Return a request for the refusals of Django, which depend on nothing else of it."""
     request = HttpRequest()
     request.META["HTTP_ACCEPT"] = "application/json" if in_json else "text/html"
+    request.META["HTTP_ACCEPT_LANGUAGE"] = language
     return request
 
 
@@ -180,13 +188,14 @@ def _headers_to(url: str) -> bytes:
 _LOCATION = b"Location: "
 
 
-def preview_page(code: bytes, headers: bytes, *, in_json: bool, hsts: int) -> Page:
+def preview_page(code: bytes, headers: bytes, *, in_json: bool, language: str, hsts: int) -> Page:
     """Return the page of a preview, which is not a click, has no record, and is not in the metrics of redirects.
 
     ``headers``: those of a redirect, which begin with its location.
     """
     destination = headers[len(_LOCATION) : headers.index(b"\r\n")].decode("ascii")
-    body = preview_body(f"/{code.decode('ascii')}", destination, in_json=in_json).encode()
+    path = f"/{code.decode('ascii')}"
+    body = preview_body(path, destination, in_json=in_json, language=language).encode()
     return Page(200, b"%s%d\r\n\r\n" % (preview_headers(in_json, hsts), len(body)), body)
 
 

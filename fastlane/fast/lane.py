@@ -21,6 +21,7 @@ from common.host import cache_versions
 from common.host.limited_warnings import report_if_untrusted_proxy
 from common.host.metrics import count_lookups
 from common.http.client_address import Network, client_address, is_trusted
+from common.http.languages import page_language
 from fastlane.fast.answers import (
     Answer,
     Request,
@@ -182,7 +183,10 @@ class FastLane:
         count_lookups(hits=1)
         if isinstance(answer, Refusal):
             return page_answer(refusal_page(answer, request), PREVIEW, request)
-        page = preview_page(code, answer[0], in_json=fields.accepts_json, hsts=request.hsts)
+        language = page_language(fields.accept_language)
+        page = preview_page(
+            code, answer[0], in_json=fields.accepts_json, language=language, hsts=request.hsts
+        )
         return page_answer(page, PREVIEW, request)
 
     def _apply_rules(  # noqa: PLR0917 # called from the hot path

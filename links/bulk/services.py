@@ -27,7 +27,7 @@ from links.code_claims import CodeKey, CustomCode, claim_custom_codes, codes_of,
 from links.errors import CodeTaken, url_not_found
 from links.key_limits import condition_of
 from links.models import Link
-from links.selectors import fetch
+from links.selectors import fetch, reload_bans
 from links.storage.columns import CHANGEABLE, Column, is_plain, statement_groups
 from links.storage.deletion import delete_locked_links
 from links.storage.unique_values import refused_values, unique_values, with_free_values
@@ -249,6 +249,7 @@ def apply_changes(changes: Mapping[int, Change], owner: Workspace) -> dict[int, 
     refused |= _rename({key: plan for key, plan in plans.items() if plan.renames}, owner)
     plans = {key: plan for key, plan in plans.items() if key not in refused}
     _save([plan for plan in plans.values() if plan.fields])
+    reload_bans(plan.link for plan in plans.values())
     return refused | {key: plan.link for key, plan in plans.items()}
 
 
@@ -257,7 +258,8 @@ def _lock_links(owner: Workspace, changes: Iterable[Change]) -> dict[UUID, Link]
     if any("custom_code" in change.fields for change in changes):
         with connection.cursor() as cursor:
             cursor.execute(_LOCK_DOMAINS, {"public_ids": public_ids})
-    links = Link.objects.visible_to(owner).select_related("domain").filter(public_id__in=public_ids)
+    links = Link.objects.visible_to(owner).select_related("domain", "counter").with_bans()
+    links = links.filter(public_id__in=public_ids)
     return {link.public_id: link for link in links.order_by("pk").select_for_update(of=("self",))}
 
 

@@ -1,8 +1,8 @@
 """Lookup of a link by (host, code): everything that a redirect needs, in one query.
 
-The queries trade clarity for speed: ``IS_BANNED`` skips a function where it can, and the queries for many codes are
-written so that the server cannot choose a slow plan: a join read all 20,000 links of a table without statistics (135
-ms instead of 1.6 for 32 codes), and an array was planned again each time (350 us instead of 50 for three).
+The queries trade clarity for speed. Those for many codes are written so that the server cannot choose a slow plan: a
+join read all 20,000 links of a table without statistics (135 ms instead of 1.6 for 32 codes), and an array was planned
+again each time (350 us instead of 50 for three).
 """
 
 from __future__ import annotations
@@ -24,24 +24,12 @@ from common.database import is_outage, prepared_cursor, read_first
 from common.host import state
 from common.host.metrics import count_lookups
 from domains.models import DomainStatus
+from links.availability import BAN_REASON
 from links.destinations.cache import DestinationCache
 from links.destinations.known_links import known_links
 from links.destinations.utm import with_utm
 from links.fields import STORED, Kind, Use
 
-_SUBJECTS_OF_BANS = "l.id, l.owner_id, l.destination, l.other_destinations"
-# Whether a ban applies to the link ``l``. The call alone takes as long as the rest of a lookup, so it is omitted for
-# links that no ban can concern. A ban concerns one link or one owner; if it names a host, it may concern any link. The
-# function (links/migrations/sql/bans.sql) and this condition must both know every kind of ban.
-IS_BANNED = f"""(
-    (
-        EXISTS (SELECT FROM links_linkban b WHERE b.link_id = l.id)
-        OR EXISTS (SELECT FROM bans_ban b WHERE b.owner_id = l.owner_id)
-        OR (SELECT EXISTS (SELECT FROM bans_ban WHERE host IS NOT NULL))
-    ) AND links_is_banned({_SUBJECTS_OF_BANS})
-)"""  # noqa: S608 # built from constants
-# "legal" or "other"; null without a ban.
-BAN_REASON = f"CASE WHEN {IS_BANNED} THEN links_ban_reason({_SUBJECTS_OF_BANS}) END"
 # The fields of a target, and the SQL expressions that read them. `utm` becomes a part of the location, and the fields
 # of `Use.ROUTING` become `routing`. JSON is read as text.
 _FIELDS = [field for field in STORED if field.use is not None]

@@ -111,6 +111,9 @@ def _by_domain_alone(search: Search) -> Search:
 
 
 def _hits(search: Search, matches: Matches, values: dict[str, Any]) -> int:
+    if search.statuses:
+        # They also change with the time, clicks, bans and domains.
+        return _count(search, matches, values).hits
     key = (primary.current(), values["owner"], search)
     cached = kept_counts.get(key)
     if cached is not None and cached.has_only_insertions_until(matches.changes, matches.links):

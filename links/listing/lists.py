@@ -164,6 +164,8 @@ def _search_candidates(
     """A query for the candidates of a page. ``is_forward``: its direction is that of the matches."""
     by_date = sort is BY_DATE
     are_first = by_date and is_forward and matches.are_first
+    if search.has_few_candidates and not matches.is_complete:
+        return fetch_candidates(sort, f"ARRAY({searches.matching(search)})")
     if matches.is_complete or (are_first and page.end <= searches.FETCH_LIMIT):
         return fetch_candidates(sort, "%(ids)s::bigint[]")
     # The share of matches among the first links says nothing about the other end of the list.

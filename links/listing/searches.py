@@ -15,6 +15,7 @@ from accounts.models import Workspace
 from common.http.urls import Destination, InvalidDestination, canonical_destination
 from domains.addresses import BASE_ID, is_own_address
 from domains.selectors import find_domain
+from links.availability import Status, status_in_sql
 from links.errors import domain_not_found
 from links.fields import UNIQUE
 from links.models import Link
@@ -47,6 +48,7 @@ class Filters(NamedTuple):
     created_before: datetime | None = None
     domain_id: str | None = None
     unique: tuple[tuple[str, str], ...] = ()
+    statuses: tuple[Status, ...] = ()
 
     @property
     def created(self) -> Period:
@@ -173,7 +175,8 @@ REACH = 5_000
 class Search(NamedTuple):
     """An owner's filters. ``addressed`` is the primary key of the link whose short URL is ``text``.
 
-    ``identified`` is that of the only link with the values of unique fields; 0 if there is none.
+    ``identified`` is that of the only link with the values of unique fields; 0 if there is none. ``statuses``: any of
+    them, if there are any.
     """
 
     text: str
@@ -183,6 +186,7 @@ class Search(NamedTuple):
     created: Period = ALWAYS
     domain: ListedDomain | None = None
     identified: int | None = None
+    statuses: tuple[Status, ...] = ()
 
     @property
     def match(self) -> str:
@@ -200,16 +204,21 @@ class Search(NamedTuple):
     def uses_index(self) -> bool:
         # Almost every link contains any given letter or digit, so the index would not narrow the search.
         is_selective = bool(self.tags or (self.text and not re.fullmatch("[A-Za-z0-9]", self.text)))
-        return is_selective and not self.is_by_small_domain and self.identified is None
+        return is_selective and not (self.is_by_small_domain or self.has_few_candidates)
 
     @property
     def is_by_small_domain(self) -> bool:
         return self.domain is not None and self.domain.is_small
 
     @property
+    def has_few_candidates(self) -> bool:
+        """Whether the link is known, or a condition on the columns of links excludes those that anybody can follow."""
+        return self.identified is not None or (bool(self.statuses) and Status.ACTIVE not in self.statuses)
+
+    @property
     def is_by_date_alone(self) -> bool:
         """Whether an index by date has exactly the matches, but for their activity."""
-        return not (self.text or self.tags) and self.identified is None
+        return not (self.text or self.tags or self.statuses) and self.identified is None
 
     @property
     def uses_index_by_period(self) -> bool:
@@ -226,6 +235,7 @@ class Search(NamedTuple):
             "marks": ["#inactive"] if self.is_active is False else [],
             "addressed": self.addressed,
             "identified": self.identified,
+            "statuses": list(self.statuses),
             "created_from": self.created.start,
             "created_before": self.created.end,
             "domain": None if self.domain is None else self.domain.pk,
@@ -244,7 +254,8 @@ class Search(NamedTuple):
     def _filters(self) -> str:
         tags = f" AND {_TAGS}" if self.tags else ""
         identified = "" if self.identified is None else " AND s.link_id = %(identified)s"
-        return f"{activity(self.is_active)}{tags}{self.created.condition}{self.on_domain}{identified}"
+        status = f" AND {_STATUS} = ANY(%(statuses)s)" if self.statuses else ""
+        return f"{activity(self.is_active)}{tags}{self.created.condition}{self.on_domain}{identified}{status}"
 
 
 class Matches(NamedTuple):
@@ -273,6 +284,21 @@ _INDEX_CONDITION = (
     f"{_KEYS} @@ quote_literal({{mark}})::tsquery AND {{match}} AND {_KEYS} @@ coalesce("
     "links_hint(%(marks)s::text[], %(tags)s::text[], lower(%(term)s)), quote_literal({mark})::tsquery)"
 )
+_STATUS = status_in_sql("s.link_id")
+# The links that can be closed by their own columns: those of the index link_closable.
+_CLOSABLE = """(
+    SELECT id FROM links_link WHERE owner_id = %(owner)s
+        AND (NOT is_active OR starts_at IS NOT NULL OR expires_at IS NOT NULL OR max_clicks IS NOT NULL)
+)"""
+_ON_INACTIVE_DOMAINS = """(
+    SELECT l.id FROM domains_domain d JOIN links_link l ON l.domain_id = d.id
+    WHERE d.owner_id = %(owner)s AND d.status <> 'active'
+)"""
+# A ban of the owner or of a host may concern any link of the owner.
+_BANNABLE = """(
+    SELECT link_id FROM links_linkban UNION ALL SELECT id FROM links_link WHERE owner_id = %(owner)s
+        AND (SELECT EXISTS (SELECT FROM bans_ban WHERE owner_id = %(owner)s OR host IS NOT NULL))
+)"""
 _TEXT = "strpos(s.content, lower(%(search)s)) > 0"
 _TAGS = "s.tag_keys && %(tags)s::text[]"
 _ADDRESSED = "s.link_id = %(addressed)s"
@@ -309,7 +335,7 @@ FROM (
 
 
 def search_for(owner: Workspace, filters: Filters) -> Search | None:
-    """None if there is neither a text nor a tag nor a time nor a domain nor a unique value to match.
+    """None if there is no text, tag, time, domain, unique value or status to match.
 
     Raises NotFound as `listed_domain` does.
     """
@@ -317,9 +343,11 @@ def search_for(owner: Workspace, filters: Filters) -> Search | None:
     tag_keys = tuple(sorted({key for tag in filters.tags.split(",") if (key := tag_key(tag))}))
     text, created = filters.search, filters.created
     identified = link_with(owner, dict(filters.unique)) if filters.unique else None
-    if not text and not tag_keys and created == ALWAYS and domain is None and identified is None:
-        return None
-    return Search(text, tag_keys, filters.is_active, link_at(owner, text), created, domain, identified)
+    search = Search(
+        text, tag_keys, filters.is_active, link_at(owner, text), created, domain, identified, filters.statuses
+    )
+    has_conditions = text or tag_keys or filters.statuses or created != ALWAYS
+    return search if has_conditions or domain is not None or identified is not None else None
 
 
 def activity(is_active: bool | None) -> str:
@@ -335,8 +363,7 @@ def find(search: Search, values: dict[str, Any], direction: str) -> Matches:
     candidates = matching_by_period(search, direction, FETCH_LIMIT + 1) if by_period else matching(search)
     query = _MATCHES.format(
         limit=FETCH_LIMIT,
-        # The link with a unique value need not be searched for.
-        reach=REACH if search.identified is None else 0,
+        reach=0 if search.has_few_candidates else REACH,
         candidates=candidates,
         on_domain=search.on_domain,
         direction=direction,
@@ -349,12 +376,23 @@ def find(search: Search, values: dict[str, Any], direction: str) -> Matches:
 
 def matching(search: Search) -> str:
     """A query for all matches."""
+    if search.has_few_candidates:
+        return owned(f"{_candidates(search)} AND {search.match}")
     if not search.uses_index:
         return owned(search.match)
     query = owned(_INDEX_CONDITION.format(mark="'#' || %(owner)s", match=search.index_match))
     if search.addressed is not None:
         query += f" UNION {owned(f'{_ADDRESSED} AND {search.match}')}"
     return query
+
+
+def _candidates(search: Search) -> str:
+    """The first part of a condition on `links_searchable s`, for an index."""
+    if search.identified is not None:
+        return "true"
+    apart = {Status.BANNED: _BANNABLE, Status.DOMAIN_INACTIVE: _ON_INACTIVE_DOMAINS}
+    found = {apart.get(status, _CLOSABLE) for status in search.statuses}
+    return f"s.link_id IN ({' UNION '.join(sorted(found))})"
 
 
 def owned(match: str) -> str:

@@ -78,6 +78,10 @@ class Draft:
         ]
 
 
+# Of a new link, no other ban can apply.
+IS_OWNER_BANNED = "EXISTS (SELECT FROM bans_ban WHERE owner_id = %(owner_id)s::bigint)"
+
+
 def _insert_statement(columns: InsertedColumns, refusal: str) -> str:
     """``refusal`` is a query for the reasons in the order of the URLs; null if none is refused."""
     values = ", ".join(f"%({column.name})s::{column.sql_type}" for column in columns.columns)
@@ -87,7 +91,7 @@ def _insert_statement(columns: InsertedColumns, refusal: str) -> str:
         SELECT {values} FROM refusal WHERE reasons IS NULL
         RETURNING id, created_at, updated_at
     ), codes AS ({INSERT_CODES_OF_LINK})
-    SELECT reasons, id, created_at, updated_at FROM refusal LEFT JOIN link ON true
+    SELECT reasons, id, created_at, updated_at, {IS_OWNER_BANNED} FROM refusal LEFT JOIN link ON true
     """  # noqa: S608 # composed of constants
 
 
@@ -128,7 +132,8 @@ def insert_link(link: Link, addresses: Sequence[Address]) -> InvalidFields | Non
                 "kinds": text_array(claim.kind for claim in claims),
             },
         )
-        reasons, link.pk, link.created_at, link.updated_at = cursor.fetchone()
+        reasons, link.pk, link.created_at, link.updated_at, is_banned = cursor.fetchone()
+    link.ban_reason = "other" if is_banned else None
     return None if reasons is None else refused_addresses(addresses, reasons)
 
 
@@ -138,9 +143,9 @@ def is_domain_conflict(error: IntegrityError) -> bool:
     return (getattr(diagnostics, "constraint_name", None) or "").endswith("_fk_domains_domain_id")
 
 
-_IDENTIFIERS = """
-SELECT nextval(pg_get_serial_sequence('links_link', 'id')), now() FROM generate_series(1, %(count)s)
-"""
+_IDENTIFIERS = f"""
+SELECT nextval(pg_get_serial_sequence('links_link', 'id')), now(), {IS_OWNER_BANNED} FROM generate_series(1, %(count)s)
+"""  # noqa: S608 # composed of constants
 # Prevent deletion of these domains until the commit.
 _LOCK_DOMAINS = """
 SELECT id FROM domains_domain WHERE id = ANY(%(domains)s) AND status = 'active' ORDER BY id FOR KEY SHARE
@@ -159,10 +164,10 @@ def insert_links(drafts: Mapping[int, Draft], owner_id: int) -> Refusals:
     """
     refused = _refused_regardless_of_codes(drafts, owner_id, set())
     pending = {key: draft for key, draft in drafts.items() if key not in refused}
-    for draft, (identifier, now) in zip(
-        pending.values(), fetch(_IDENTIFIERS, {"count": len(pending)}), strict=True
-    ):
+    identifiers = fetch(_IDENTIFIERS, {"count": len(pending), "owner_id": owner_id})
+    for draft, (identifier, now, is_banned) in zip(pending.values(), identifiers, strict=True):
         draft.link.pk, draft.link.updated_at = identifier, now
+        draft.link.ban_reason = "other" if is_banned else None
         draft.link.created_at = min(draft.created_at or now, now)
     release_holds((key for draft in pending.values() for key in draft.code_keys), owner_id=owner_id)
     inserted: list[Draft] = []

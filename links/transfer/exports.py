@@ -22,6 +22,7 @@ from accounts.models import Workspace
 from common.errors import Unavailable
 from common.ids import parse_public_id
 from common.rest.fields import iso_utc
+from links.availability import STATUS
 from links.codes import short_url
 from links.destinations.utm import UTM_KEYS
 from links.fields import FIELDS, RESTRICTIONS, STORED, Kind
@@ -54,6 +55,7 @@ _EXPRESSIONS = {
     "clicks": "n.clicks",
     "created_at": "l.created_at",
     "updated_at": "l.updated_at",
+    "status": STATUS,
 }
 # Any: mypy requires literal attribute names.
 _Exported: Any = namedtuple("_Exported", list(_EXPRESSIONS))  # type: ignore[misc] # computed names
@@ -175,6 +177,7 @@ def _fields(link: Any) -> dict[str, Any]:
         "clickCount": link.clicks,
         "createdAt": iso_utc(link.created_at),
         "updatedAt": iso_utc(link.updated_at),
+        "status": link.status,
     }
 
 
@@ -192,7 +195,7 @@ _FURTHER_FIELDS = [
 # These cells have the JSON of the API.
 _IN_JSON = [field.name for field in _FURTHER_FIELDS if field.kind is Kind.JSON]
 # In the order of `_cells`. New fields come last.
-COLUMNS = (*_FIRST_COLUMNS, *(field.name for field in _FURTHER_FIELDS))
+COLUMNS = (*_FIRST_COLUMNS, *(field.name for field in _FURTHER_FIELDS), "status")
 
 
 def _cells(link: Any) -> list[str]:

@@ -80,6 +80,7 @@ WHOLE = {
     "restrictions": {"maxClicks": 5, "allowedCountries": ["de"], "allowedDevices": ["mobile"]},
     "redirectType": 301,
     "isActive": False,
+    "externalId": "order-4711",
     **EVERYTHING,
 }
 QR_CODE = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -41,6 +42,11 @@ def signed_in(browse: Callable[[], Any], address: str, alice: NewAccount) -> Cal
             yield visit
 
     return visit
+
+
+def open_account_menu(page: Page) -> None:
+    """It has the language, the theme and the way out."""
+    page.get_by_role("button", name=re.compile("Account menu|Kontomenü")).click()
 
 
 def another_browser(visit: Visit) -> Visit:

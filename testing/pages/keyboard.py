@@ -55,8 +55,8 @@ _DISTANCE = """element => {
     // After the last stop, Tab begins with the first one again.
     return to > from ? to - from : Math.max(1, stops.length - from + to);
 }"""
-# The style of the element, or of a parent, shows the focus.
-_HAS_VISIBLE_FOCUS = """element => {
-    const style = getComputedStyle(element);
-    return style.outlineStyle !== "none" || style.boxShadow !== "none";
-}"""
+# The style of the element, or of the field that it is a part of, shows the focus.
+_HAS_VISIBLE_FOCUS = """element => [element, element.closest(".chips, .query")].some(shown => {
+    const style = shown && getComputedStyle(shown);
+    return style && (style.outlineStyle !== "none" || style.boxShadow !== "none");
+})"""

@@ -35,7 +35,7 @@ def url_of(address: str, link: str, query: str = "") -> str:
 
 
 def total(page: Page, key: str) -> Locator:
-    """``key``: clicks, unique, scans, refused or notCounted."""
+    """``key``: clicks, unique, scans, asked, refused or notCounted."""
     return page.locator(f"[data-total={key}] strong")
 
 
@@ -43,9 +43,18 @@ def table(page: Page, name: str) -> Locator:
     return page.get_by_role("table", name=name, exact=True)
 
 
-def rows(page: Page, name: str) -> list[list[str]]:
-    """The texts of the cells, row by row. The page draws its sections one after another."""
+def show(page: Page, name: str) -> None:
+    """Choose the tab of this table, if it has one. The page draws its sections one after another."""
+    expect(page.locator(".panels")).to_be_visible()
     expect(page.locator(".report [aria-busy=true]")).to_have_count(0)
+    tab = page.get_by_role("tab", name=name, exact=True)
+    if tab.count():
+        tab.click()
+
+
+def rows(page: Page, name: str) -> list[list[str]]:
+    """The texts of the cells, row by row."""
+    show(page, name)
     cells: list[list[str]] = (
         table(page, name)
         .locator("tbody tr")

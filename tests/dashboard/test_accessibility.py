@@ -123,7 +123,7 @@ def test_a_button_under_the_pointer_has_enough_contrast(
         page.emulate_media(color_scheme=SCHEMES[0], reduced_motion="reduce")
         open_page(page, address, PAGES["edit"], **ids)
         load_axe(page)
-        for kind in ("button:not([class])", "button.secondary:not(.outline)", "button.outline.secondary"):
+        for kind in (".button:not([class~=quiet])", "button.icon-button", "button.small-button"):
             button = page.locator("main").locator(kind).locator("visible=true").first
             button.hover()
             for scheme in SCHEMES:

@@ -49,12 +49,12 @@ def test_domain_is_added_and_verified(
 ) -> None:
     with signed_in() as visit:
         page = open_domains(visit, address)
-        expect(page.get_by_text("You have no custom domain yet.")).to_be_visible()
+        expect(page.get_by_text("This workspace has no domain yet.")).to_be_visible()
         page.get_by_label("Domain", exact=True).fill("Go.Brand.example")
         page.keyboard.press("Enter")
         expect(card(page).get_by_role("heading", name=HOST)).to_be_visible()
         expect(card(page).get_by_text("Waiting for DNS")).to_be_visible()
-        expect(card(page).get_by_text("The claim expires on")).to_be_visible()
+        expect(card(page).get_by_text("Set up the records by")).to_be_visible()
         expect(card(page).locator("summary")).to_be_focused()
         expect(page.get_by_label("Domain", exact=True)).to_have_value("")
 
@@ -96,16 +96,16 @@ def test_addresses_are_saved_and_removed(signed_in: Callable[..., Any], address:
     Domain.objects.update(expired_url="https://example.com/over")
     with signed_in() as visit:
         page = open_domains(visit, address)
-        page.get_by_label("Root address").fill("https://example.com/")
-        page.get_by_label("Address for unknown codes").fill("http://sho.rt/loop")
-        page.get_by_label("Address for expired links").fill("")
-        page.get_by_role("button", name="Save addresses").click()
+        page.get_by_label("Home page of the domain").fill("https://example.com/")
+        page.get_by_label("Page for unknown codes").fill("http://sho.rt/loop")
+        page.get_by_label("Page for expired links").fill("")
+        page.get_by_role("button", name="Save pages").click()
         # A refusal stands at its field and changes nothing.
         expect(card(page).get_by_role("alert")).to_have_text("Must not point to this service.")
-        page.get_by_label("Address for unknown codes").fill("https://example.com/lost")
-        page.get_by_role("button", name="Save addresses").click()
-        expect(page.get_by_text("Addresses saved")).to_be_visible()
-        expect(page.get_by_role("button", name="Save addresses")).to_be_disabled()
+        page.get_by_label("Page for unknown codes").fill("https://example.com/lost")
+        page.get_by_role("button", name="Save pages").click()
+        expect(page.get_by_text("Pages saved")).to_be_visible()
+        expect(page.get_by_role("button", name="Save pages")).to_be_disabled()
         assert visit.errors(400) == []
     stored = Domain.objects.get()
     assert (stored.root_url, stored.not_found_url, stored.expired_url) == (
@@ -127,7 +127,7 @@ def test_domain_is_deleted_after_a_question(
         expect(question).to_be_hidden()
         page.get_by_role("button", name="Delete this domain").click()
         question.get_by_role("button", name="Delete the domain").click()
-        expect(page.get_by_text("You have no custom domain yet.")).to_be_visible()
+        expect(page.get_by_text("This workspace has no domain yet.")).to_be_visible()
         assert visit.errors() == []
     assert not Domain.objects.exists()
 
@@ -149,16 +149,16 @@ def test_addresses_that_were_typed_survive_an_unreachable_service_and_a_reload(
     api.post("/api/domains", {"domain": HOST})
     with signed_in() as visit:
         page = open_domains(visit, address)
-        page.get_by_label("Root address").fill("https://example.com/")
+        page.get_by_label("Home page of the domain").fill("https://example.com/")
         page.route("**/api/**", lambda route: route.abort("connectionrefused"))
-        page.get_by_role("button", name="Save addresses").click()
+        page.get_by_role("button", name="Save pages").click()
         expect(page.locator("[data-state=away]")).to_be_visible()
-        expect(page.get_by_label("Root address")).to_have_value("https://example.com/")
+        expect(page.get_by_label("Home page of the domain")).to_have_value("https://example.com/")
         page.unroute_all()
         page.reload()
-        expect(page.get_by_label("Root address")).to_have_value("https://example.com/")
-        page.get_by_role("button", name="Save addresses").click()
-        expect(page.get_by_text("Addresses saved")).to_be_visible()
+        expect(page.get_by_label("Home page of the domain")).to_have_value("https://example.com/")
+        page.get_by_role("button", name="Save pages").click()
+        expect(page.get_by_text("Pages saved")).to_be_visible()
     assert Domain.objects.get().root_url == "https://example.com/"
 
 
@@ -168,7 +168,7 @@ def test_domains_of_others_are_not_shown(
     api.post("/api/domains", {"domain": HOST})
     with signed_in(stranger) as visit:
         page = open_domains(visit, address)
-        expect(page.get_by_text("You have no custom domain yet.")).to_be_visible()
+        expect(page.get_by_text("This workspace has no domain yet.")).to_be_visible()
         assert page.get_by_text(HOST).count() == 0
         assert visit.errors() == []
 
@@ -180,7 +180,7 @@ def test_expired_session_keeps_the_domain_that_was_typed(
     with browse() as visit:
         sign_in(visit, address, first)
         page = open_domains(visit, address)
-        expect(page.get_by_text("You have no custom domain yet.")).to_be_visible()
+        expect(page.get_by_text("This workspace has no domain yet.")).to_be_visible()
         page.get_by_label("Domain", exact=True).fill(HOST)
         assert page.request.post(f"{address}/dashboard/session/end", headers={"Origin": address}).ok
         page.get_by_role("button", name="Add domain").click()

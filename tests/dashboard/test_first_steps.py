@@ -23,12 +23,12 @@ def test_refused_address_stays_in_the_field(signed_in: Callable[..., Any], addre
     with signed_in() as visit:
         page = visit.page
         page.goto(f"{address}/dashboard/start")
-        page.get_by_label("Long address").fill("http://sho.rt/loop")
+        page.get_by_label("Destination URL").fill("http://sho.rt/loop")
         page.get_by_role("button", name="Shorten").click()
         expect(page.get_by_role("alert")).to_be_visible()
         page.reload()
-        expect(page.get_by_label("Long address")).to_have_value("http://sho.rt/loop")
-        page.get_by_label("Long address").fill(DESTINATION)
+        expect(page.get_by_label("Destination URL")).to_have_value("http://sho.rt/loop")
+        page.get_by_label("Destination URL").fill(DESTINATION)
         page.get_by_role("button", name="Shorten").click()
         expect(page.get_by_role("heading", name="Your short link")).to_be_visible()
         assert visit.errors(400) == []
@@ -42,7 +42,7 @@ def test_first_steps_with_the_link_of_somebody_else(
     with signed_in(stranger) as visit:
         page = visit.page
         page.goto(f"{address}/dashboard/start?link={link['_id']}")
-        expect(page.get_by_role("alert")).to_have_text("URL not found.")
+        expect(page.get_by_role("alert")).to_have_text("This link does not exist or was deleted.")
         assert page.get_by_text(link["shortUrl"]).count() == 0
         page.goto(f"{address}/dashboard/start?link={quote('../auth/me', safe='')}")
         expect(page.get_by_role("alert")).to_be_visible()
@@ -67,9 +67,9 @@ def test_bookmarklet_creates_a_link_to_another_page(signed_in: Callable[..., Any
         # Chromium runs a bookmark like a script of the page.
         with page.context.expect_page() as opened:
             page.evaluate(code.removeprefix("javascript:"))
-        expect(opened.value.get_by_label("Long address")).to_have_value(visited)
+        expect(opened.value.get_by_label("Destination URL")).to_have_value(visited)
         opened.value.get_by_role("button", name="Create link").click()
-        expect(opened.value.get_by_role("heading", name="Edit link")).to_be_visible()
+        expect(opened.value.locator("form.editor[data-link]")).to_be_visible()
         assert page.url == visited
         assert visit.errors() == []
     assert [link.original_url for link in Link.objects.all()] == [visited]
@@ -82,10 +82,10 @@ def test_address_of_a_bookmarklet_survives_the_sign_in(
         page = visit.page
         page.goto(f"{address}/dashboard/new?url={quote(DESTINATION + '?a=1&b=2', safe='')}")
         page.get_by_role("button", name="Sign in").click()
-        page.get_by_label("Email").fill(alice.user.email)
+        page.get_by_label("E-mail address").fill(alice.user.email)
         page.get_by_label("Password").fill(PASSWORD)
-        page.get_by_role("button", name="Log in", exact=True).click()
-        expect(page.get_by_label("Long address")).to_have_value(DESTINATION + "?a=1&b=2")
+        page.get_by_role("button", name="Sign in", exact=True).click()
+        expect(page.get_by_label("Destination URL")).to_have_value(DESTINATION + "?a=1&b=2")
         assert visit.errors(401) == []
 
 
@@ -94,9 +94,9 @@ def test_bookmarklet_keeps_the_draft_of_another_link(signed_in: Callable[..., An
     with signed_in() as visit:
         page = visit.page
         page.goto(f"{address}/dashboard/new")
-        page.get_by_label("Long address").fill("https://example.com/draft")
+        page.get_by_label("Destination URL").fill("https://example.com/draft")
         page.goto(f"{address}/dashboard/new?url={quote(DESTINATION, safe='')}")
-        expect(page.get_by_label("Long address")).to_have_value(DESTINATION)
-        page.get_by_role("link", name="New link").click()
-        expect(page.get_by_label("Long address")).to_have_value("https://example.com/draft")
+        expect(page.get_by_label("Destination URL")).to_have_value(DESTINATION)
+        page.get_by_role("button", name="New link").click()
+        expect(page.get_by_label("Destination URL")).to_have_value("https://example.com/draft")
         assert visit.errors() == []

@@ -65,7 +65,7 @@ def test_walk_by_keyboard_alone(
         walk.see_no_link_of_team(page, keyboard)
         keyboard.write(page.get_by_label("Search"), short_url)
         expect(page.locator("tr[data-link]")).to_have_count(1)
-        keyboard.press(page.get_by_role("button", name="Sign out"))
+        walk.sign_out(page, keyboard)
         expect(page.get_by_role("button", name="Sign in")).to_be_visible()
         assert visit.errors(400, 401) == []
         assert other.errors() == []

@@ -15,7 +15,7 @@ from accounts.services import NewAccount
 from links.models import Link
 from testing.accounts.accounts import PASSWORD
 from testing.accounts.fixtures import operator as operator
-from testing.pages.dashboard import session_cookie, sign_in, wait_for_account
+from testing.pages.dashboard import open_account_menu, session_cookie, sign_in, wait_for_account
 from testing.pages.waiting import wait_until
 from testing.polling import DEADLINE
 
@@ -28,13 +28,14 @@ def test_somebody_signs_in_and_out(browse: Callable[[], Any], address: str, oper
         page = visit.page
         page.goto(address)
         page.get_by_role("button", name="Sign in").click()
-        page.get_by_label("Email").fill("operator@example.com")
+        page.get_by_label("E-mail address").fill("operator@example.com")
         page.get_by_label("Password", exact=True).fill(PASSWORD)
-        page.get_by_role("button", name="Log in", exact=True).click()
+        page.get_by_role("button", name="Sign in", exact=True).click()
         page.wait_for_url(f"{address}/dashboard/")
-        expect(page.get_by_text("Create your first link")).to_be_visible()
+        expect(page.get_by_text("Make your first short link")).to_be_visible()
         # Scripts see no cookie.
         assert page.evaluate("document.cookie") == ""
+        open_account_menu(page)
         page.get_by_role("button", name="Sign out").click()
         expect(page.get_by_role("button", name="Sign in")).to_be_visible()
         assert visit.errors(401) == []
@@ -49,19 +50,19 @@ def test_an_ended_session_keeps_what_was_typed(
         sign_in(visit, address, first)
         page.goto(f"{address}/dashboard/new")
         wait_for_account(page)
-        page.get_by_label("Long address").fill(DESTINATION)
+        page.get_by_label("Destination URL").fill(DESTINATION)
         # The session ends elsewhere; the page still holds a token of it.
         ended = page.request.post(f"{address}/dashboard/session/end", headers={"Origin": address})
         assert ended.ok
         page.get_by_role("button", name="Create link").click()
         expect(page.locator("[data-state=signed-out]")).to_be_visible()
-        expect(page.get_by_label("Long address")).to_have_value(DESTINATION)
+        expect(page.get_by_label("Destination URL")).to_have_value(DESTINATION)
         # They sign in in another tab, and come back.
         sign_in(visit, address, second)
         page.get_by_role("button", name="Continue").click()
         expect(page.locator("[data-state=signed-out]")).to_have_count(0)
         page.get_by_role("button", name="Create link").click()
-        expect(page.get_by_role("heading", name="Edit link")).to_be_visible()
+        expect(page.locator("form.editor[data-link]")).to_be_visible()
         assert visit.errors(401) == []
     assert [link.original_url for link in Link.objects.all()] == [DESTINATION]
 
@@ -71,18 +72,18 @@ def test_an_unreachable_service_keeps_what_was_typed(signed_in: Callable[..., An
         page = visit.page
         page.goto(f"{address}/dashboard/new")
         wait_for_account(page)
-        page.get_by_label("Long address").fill(DESTINATION)
+        page.get_by_label("Destination URL").fill(DESTINATION)
         page.route("**/api/**", lambda route: route.abort("connectionrefused"))
         # The page does not ask again by itself, so the button stays until it is clicked.
         page.evaluate("window.setInterval = () => 0")
         page.get_by_role("button", name="Create link").click()
         expect(page.locator("[data-state=away]")).to_be_visible()
-        expect(page.get_by_label("Long address")).to_have_value(DESTINATION)
+        expect(page.get_by_label("Destination URL")).to_have_value(DESTINATION)
         page.unroute_all()
         page.get_by_role("button", name="Try now").click()
         expect(page.locator("[data-state=away]")).to_have_count(0)
         page.get_by_role("button", name="Create link").click()
-        expect(page.get_by_role("heading", name="Edit link")).to_be_visible()
+        expect(page.locator("form.editor[data-link]")).to_be_visible()
     assert [link.original_url for link in Link.objects.all()] == [DESTINATION]
 
 
@@ -96,7 +97,7 @@ def test_a_lost_response_creates_no_second_link(signed_in: Callable[..., Any], a
         page = visit.page
         page.goto(f"{address}/dashboard/new")
         wait_for_account(page)
-        page.get_by_label("Long address").fill(DESTINATION)
+        page.get_by_label("Destination URL").fill(DESTINATION)
         page.route("**/api/urls", lose_response, times=1)
         # The banner stays until the test has seen it: the page asks again after a few seconds.
         page.route("**/api/auth/me", lambda route: route.abort("connectionrefused"))
@@ -104,7 +105,7 @@ def test_a_lost_response_creates_no_second_link(signed_in: Callable[..., Any], a
         expect(page.locator("[data-state=away]")).to_be_visible()
         page.unroute("**/api/auth/me")
         page.get_by_role("button", name="Create link").click()
-        expect(page.get_by_role("heading", name="Edit link")).to_be_visible()
+        expect(page.locator("form.editor[data-link]")).to_be_visible()
     assert Link.objects.count() == 1
 
 
@@ -117,7 +118,7 @@ def test_a_slow_service_is_reported_until_it_responds(signed_in: Callable[..., A
         expect(page.locator("[data-state=slow]")).to_be_visible()
         wait_until(page, lambda: held)
         held[0].continue_()
-        expect(page.get_by_text("Create your first link")).to_be_visible()
+        expect(page.get_by_text("Make your first short link")).to_be_visible()
         expect(page.locator("[data-state=slow]")).to_have_count(0)
         assert visit.errors() == []
 
@@ -127,11 +128,11 @@ def test_a_reload_keeps_what_was_typed_but_no_password(signed_in: Callable[..., 
         page = visit.page
         page.goto(f"{address}/dashboard/new")
         wait_for_account(page)
-        page.get_by_label("Long address").fill(DESTINATION)
-        page.get_by_text("Password, limits, countries and devices").click()
+        page.get_by_label("Destination URL").fill(DESTINATION)
+        page.get_by_text("Password, limits, countries, devices").click()
         page.get_by_label("Password", exact=True).fill("open sesame")
         page.reload()
-        expect(page.get_by_label("Long address")).to_have_value(DESTINATION)
+        expect(page.get_by_label("Destination URL")).to_have_value(DESTINATION)
         stored = page.evaluate("JSON.stringify([Object.values(sessionStorage), Object.values(localStorage)])")
         assert "open sesame" not in stored
         assert visit.errors() == []
@@ -145,7 +146,7 @@ def test_nothing_of_the_token_is_stored_in_the_browser(
         page = visit.page
         sign_in(visit, address, cookie)
         page.goto(f"{address}/dashboard/")
-        expect(page.get_by_text("Create your first link")).to_be_visible()
+        expect(page.get_by_text("Make your first short link")).to_be_visible()
         wait_for_account(page)
         stored = page.evaluate(
             "JSON.stringify([document.cookie, Object.entries(sessionStorage), Object.entries(localStorage)])"
@@ -177,17 +178,17 @@ def test_a_second_factor_that_becomes_required_keeps_what_was_typed(
         page.route("**/dashboard/session/token", expire_at_once)
         page.goto(f"{address}/dashboard/new")
         wait_for_account(page)
-        page.get_by_label("Long address").fill(DESTINATION)
+        page.get_by_label("Destination URL").fill(DESTINATION)
         settings.REQUIRE_2FA = "all"
         page.get_by_role("button", name="Create link").click()
         banner = page.locator("[data-state=signed-out]")
         expect(banner).to_contain_text("This service requires a second factor")
-        expect(page.get_by_label("Long address")).to_have_value(DESTINATION)
+        expect(page.get_by_label("Destination URL")).to_have_value(DESTINATION)
         settings.REQUIRE_2FA = "none"
         banner.get_by_role("button", name="Continue").click()
         expect(banner).to_have_count(0)
         page.get_by_role("button", name="Create link").click()
-        expect(page.get_by_role("heading", name="Edit link")).to_be_visible()
+        expect(page.locator("form.editor[data-link]")).to_be_visible()
         assert visit.errors(403) == []
 
 

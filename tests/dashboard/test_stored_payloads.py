@@ -122,7 +122,7 @@ def test_a_hostile_text_is_only_a_text(
             expect(page).to_have_title("Links · URL shortener")
             page.locator(f"[data-link='{link['_id']}'] .destination > a").click()
             expect(page.get_by_label("Title")).to_have_value(payload)
-            page.locator("summary", has_text="Simulate a visit").click()
+            page.locator("summary", has_text="Language, time, referrer").click()
             page.locator(".simulation [name=referrer]").fill("https://example.com/")
             page.get_by_role("button", name="Simulate", exact=True).click()
             expect(page.locator("output[name=location]")).to_be_visible()
@@ -137,7 +137,7 @@ def test_a_hostile_address_of_the_page_is_only_a_text(signed_in: Callable[..., A
         page = visit.page
         page.add_init_script(WATCH)
         page.goto(f"{address}/dashboard/new?url=javascript:alert(1)")
-        expect(page.get_by_label("Long address")).to_have_value("javascript:alert(1)")
+        expect(page.get_by_label("Destination URL")).to_have_value("javascript:alert(1)")
         assert page.locator("output[name=final]").count() == 0
         page.goto(
             f"{address}/dashboard/?search=%3Cimg+src%3Dx+onerror%3Dalert(1)%3E&sortBy=__proto__&page=-1"
@@ -153,7 +153,7 @@ def test_the_policy_stops_injected_scripts(signed_in: Callable[..., Any], addres
         page = visit.page
         page.add_init_script(WATCH)
         page.goto(f"{address}/dashboard/")
-        expect(page.get_by_text("Create your first link")).to_be_visible()
+        expect(page.get_by_text("Make your first short link")).to_be_visible()
         refused = page.evaluate(
             """() => {
                 try { document.body.innerHTML = "<img src=x onerror=alert(1)>"; return "accepted"; }

@@ -9,8 +9,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from links.availability import Closed, State, closed_by
-from links.destinations.lookup import BAN_REASON
+from links.availability import BAN_REASON, Closed, State, closed_by
 
 pytestmark = pytest.mark.django_db
 

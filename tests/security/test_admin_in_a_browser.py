@@ -27,9 +27,9 @@ MakeLink = Callable[..., dict[str, Any]]
 
 def log_in(page: Page, address: str) -> None:
     page.goto(f"{address}/admin/")
-    page.get_by_label("Email").fill("operator@example.com")
+    page.get_by_label("E-mail address").fill("operator@example.com")
     page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Log in", exact=True).click()
+    page.get_by_role("button", name="Sign in", exact=True).click()
     page.wait_for_url(f"{address}/admin/")
 
 

@@ -39,9 +39,9 @@ def site(address: str, settings: Settings) -> str:
 
 def log_in(page: Page, site: str, password: str = PASSWORD) -> None:
     page.goto(f"{site}/accounts/login/?next=/admin/")
-    page.get_by_label("Email").fill(EMAIL)
+    page.get_by_label("E-mail address").fill(EMAIL)
     page.get_by_label("Password", exact=True).fill(password)
-    page.get_by_role("button", name="Log in", exact=True).click()
+    page.get_by_role("button", name="Sign in", exact=True).click()
 
 
 def log_out(page: Page, site: str) -> None:
@@ -130,7 +130,7 @@ def test_a_passkey_logs_in_with_and_without_the_password(browse: Callable[[], An
 
         log_out(page, site)
         page.goto(f"{site}/accounts/login/?next=/admin/")
-        page.get_by_role("button", name="Log in with a passkey").click()
+        page.get_by_role("button", name="Sign in with a passkey").click()
         page.wait_for_url(f"{site}/admin/")
         assert visit.errors() == []
 
@@ -151,10 +151,10 @@ def test_a_passkey_that_is_not_used_shows_why(browse: Callable[[], Any], site: s
 
         cancelled = re.compile("^No passkey was used: the request was cancelled or took too long")
         authenticator("setUserVerified", isUserVerified=False)
-        page.get_by_role("button", name="Log in with a passkey").click()
+        page.get_by_role("button", name="Sign in with a passkey").click()
         expect(page.get_by_role("alert")).to_have_text(cancelled)
         # Another attempt replaces the message.
-        page.get_by_role("button", name="Log in with a passkey").click()
+        page.get_by_role("button", name="Sign in with a passkey").click()
         expect(page.get_by_role("alert")).to_have_count(1)
         [credential] = authenticator("getCredentials")["credentials"]
         authenticator("clearCredentials")
@@ -168,12 +168,12 @@ def test_a_passkey_that_is_not_used_shows_why(browse: Callable[[], Any], site: s
         authenticator("setUserVerified", isUserVerified=True)
         authenticator("addCredential", credential={**credential, "signCount": 100})
         page.goto(f"{site}/accounts/login/?next=/admin/")
-        page.get_by_role("button", name="Log in with a passkey").click()
+        page.get_by_role("button", name="Sign in with a passkey").click()
         page.wait_for_url(f"{site}/admin/")
         log_out(page, site)
         authenticator("clearCredentials")
         authenticator("addCredential", credential={**credential, "signCount": 50})
-        page.get_by_role("button", name="Log in with a passkey").click()
+        page.get_by_role("button", name="Sign in with a passkey").click()
         expect(page.get_by_text(COPIED)).to_be_visible()
         assert visit.errors() == []
 
@@ -190,8 +190,8 @@ def test_a_mailed_link_leads_to_a_new_password(
         page = visit.page
         page.goto(f"{site}/accounts/login/")
         page.get_by_role("link", name="Forgot your password?").click()
-        page.get_by_label("Email").fill(EMAIL)
-        page.get_by_role("button", name="Reset My Password").click()
+        page.get_by_label("E-mail address").fill(EMAIL)
+        page.get_by_role("button", name="Send the link").click()
         page.wait_for_url(f"{site}/accounts/password/reset/done/")
 
         message = server.next_mail()

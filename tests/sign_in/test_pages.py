@@ -162,7 +162,15 @@ def test_a_message_signed_with_a_former_secret_is_not_shown(alice: NewAccount, s
     """Messages between two pages are in a signed cookie, and can have markup."""
     client = strict_browser()
     log_in(client)
-    assert "Successfully signed in" in client.get("/accounts/").content.decode()
-    log_in(client := strict_browser())
+    change(client)
+    assert "Password successfully changed" in client.get("/accounts/").content.decode()
+    log_in(client := strict_browser(), password=NEW)
+    change(client, old=NEW, new=PASSWORD, again=PASSWORD)
     settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "new-" + "y" * 50, [settings.SECRET_KEY]
-    assert "Successfully signed in" not in client.get("/accounts/").content.decode()
+    assert "Password successfully changed" not in client.get("/accounts/").content.decode()
+
+
+def test_a_login_leaves_no_message_for_a_later_page(alice: NewAccount) -> None:
+    client = strict_browser()
+    log_in(client)
+    assert 'role="status"' not in client.get("/accounts/").content.decode()

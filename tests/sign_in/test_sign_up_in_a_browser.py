@@ -53,7 +53,7 @@ def link_in(mails: MailServer) -> str:
 
 def send_address(page: Page, site: str) -> None:
     page.get_by_role("link", name="Create an account").click()
-    page.get_by_label("Email").fill(GRACE)
+    page.get_by_label("E-mail address").fill(GRACE)
     page.get_by_role("button", name="Send the link").click()
     page.wait_for_url(f"{site}/accounts/signup/sent/")
 
@@ -107,9 +107,9 @@ def test_an_invited_person_signs_up_and_joins(
 
 def log_in(page: Page, site: str) -> None:
     page.goto(f"{site}/accounts/login/?next=/accounts/sessions/")
-    page.get_by_label("Email").fill(GRACE)
+    page.get_by_label("E-mail address").fill(GRACE)
     page.get_by_label("Password", exact=True).fill(PASSWORD)
-    page.get_by_role("button", name="Log in", exact=True).click()
+    page.get_by_role("button", name="Sign in", exact=True).click()
     page.wait_for_url(f"{site}/accounts/sessions/")
 
 

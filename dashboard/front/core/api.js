@@ -107,12 +107,12 @@ export async function download(method, path, options) {
 async function send(method, path, options) {
     const done = watch();
     try {
-        const token = await reach(accessToken());
-        let response = await reach(request(method, path, options, token));
+        const token = await reach(accessToken(), method);
+        let response = await reach(request(method, path, options, token), method);
         if (response.status === 401) {
             // The token may have ended early. Requesting another one shows whether the session has ended, too.
             dropToken(token);
-            response = await reach(request(method, path, options, await reach(accessToken())));
+            response = await reach(request(method, path, options, await reach(accessToken())), method);
         }
         if (response.status === 401) {
             signIn.value = "out";
@@ -120,7 +120,7 @@ async function send(method, path, options) {
         }
         isAway.value = response.status === 503;
         if (response.status === 404) notFound.value++;
-        if (!response.ok) throw await refusal(response);
+        if (!response.ok) throw await refusal(response, method);
         return response;
     } finally {
         done();
@@ -159,24 +159,31 @@ function request(method, path, { query = {}, body, idempotencyKey, ifMatch, sign
  * Turns a failure of the network into an ApiError.
  * @template T
  * @param {Promise<T>} answer
+ * @param {string} [method]
  * @returns {Promise<T>}
  */
-async function reach(answer) {
+async function reach(answer, method = "GET") {
     try {
         return await answer;
     } catch (error) {
         if (error instanceof SignedOut || isAbort(error)) throw error;
         isAway.value = true;
-        throw new ApiError(0, "away", t("error.away"));
+        throw new ApiError(0, "away", awayText(method));
     }
 }
 
 /** @param {unknown} error */
 export const isAbort = error => error instanceof DOMException && error.name === "AbortError";
 
-/** @param {Response} response */
-async function refusal(response) {
-    if (response.status === 503) return new ApiError(503, "unavailable", t("error.away"));
+/** What is read has no input that could be lost. @param {string} method */
+const awayText = method => t(method === "GET" ? "error.awayRead" : "error.away");
+
+/**
+ * @param {Response} response
+ * @param {string} method
+ */
+async function refusal(response, method) {
+    if (response.status === 503) return new ApiError(503, "unavailable", awayText(method));
     try {
         const { code, message, errors, data } = await response.json();
         if (code === "rate_limited") return tooMany(response);
@@ -193,7 +200,11 @@ async function refusal(response) {
 
 /** @param {Response} response */
 const tooMany = ({ status, headers }) =>
-    new ApiError(status, "rate_limited", t("error.limit", { seconds: headers.get("Retry-After") ?? "?" }));
+    new ApiError(status, "rate_limited", t("error.limit", { wait: waitOf(Number(headers.get("Retry-After") ?? 1)) }));
+
+/** @param {number} seconds */
+const waitOf = seconds =>
+    seconds < 100 ? t("wait.seconds", { count: seconds }) : t("wait.minutes", { count: Math.ceil(seconds / 60) });
 
 /**
  * @param {FieldError[]} [errors]

@@ -1,5 +1,5 @@
 /** The endpoints that the dashboard uses, with the types of the API's description. */
-import { call, readWithVersion } from "./api.js";
+import { call, callForBody, inOwnLanguage, readWithVersion } from "./api.js";
 
 /** @typedef {import("../types/api.js").components["schemas"]} Schemas */
 /** @typedef {import("../types/api.js").paths} Paths */
@@ -81,10 +81,21 @@ export const moveLinks = (ids, workspaceId) => call("POST", "/urls/move", { body
 export const availableDomains = async () => (await call("GET", "/urls/domains/available")).domains;
 
 /**
- * @param {CreateQrCodeRequest} body
- * @returns {Promise<QrCode>}
+ * The QR codes of a link, the newest first.
+ * @param {{urlId: string, limit: number}} query
+ * @returns {Promise<QrCode[]>}
  */
-export const createQrCode = async body => (await call("POST", "/qr-codes", { body })).qrCode;
+export const listQrCodes = async query => (await call("GET", "/qr-codes", { query })).qrCodes;
+
+/**
+ * The code, and what the API remarks about its colours.
+ * @param {CreateQrCodeRequest} body
+ * @returns {Promise<{qrCode: QrCode, warnings: string[]}>}
+ */
+export async function createQrCode(body) {
+    const { data, warnings = [] } = await callForBody("POST", "/qr-codes", { body });
+    return { qrCode: data.qrCode, warnings: inOwnLanguage(warnings).map(({ message }) => message) };
+}
 
 /**
  * @param {string} id

@@ -20,6 +20,11 @@ export function toast(text, { kind = "done", action } = {}) {
     if (kind === "done") setTimeout(() => dismiss(id), TOAST_MILLISECONDS);
 }
 
+/** Dismisses the messages about successes. */
+export function dismissDone() {
+    toasts.value = toasts.value.filter(shown => shown.kind !== "done" || shown.action !== undefined);
+}
+
 /** @param {number} id */
 export function dismiss(id) {
     toasts.value = toasts.value.filter(shown => shown.id !== id);

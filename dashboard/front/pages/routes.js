@@ -1,10 +1,10 @@
-/** The pages of the dashboard and its navigation. */
+/** The pages of the dashboard, and the places of its navigation. */
+import { may, workspace } from "../core/account.js";
 import { html } from "../core/html.js";
 import { path, query } from "../core/router.js";
 import { LazyPage, loadOnce } from "../parts/lazy.js";
 
 /** @typedef {import("../core/texts.js").Key} Key */
-/** @typedef {import("../core/account.js").Role} Role */
 /** @typedef {{path: RegExp, load: () => Promise<import("../parts/lazy.js").PageModule>}} Route */
 
 /**
@@ -22,15 +22,57 @@ const routes = Object.entries(
     /** @type {Record<string, string>} */ (JSON.parse(document.getElementById("pages")?.textContent ?? "{}")),
 ).map(([pattern, module]) => ({ path: expressionOf(pattern), load: () => import(`./${module}`) }));
 
-/** @type {{address: string, label: Key, role?: Role}[]} the entries of the navigation, for accounts with the role */
-export const navigation = [
-    { address: "/dashboard/", label: "nav.links" },
-    { address: "/dashboard/new", label: "nav.new", role: "editor" },
-    // Domains, import, first steps.
-    { address: "/dashboard/domains", label: "nav.domains" },
-    { address: "/dashboard/import", label: "nav.import", role: "editor" },
-    // Account.
-    { address: "/dashboard/account", label: "nav.account" },
+/** An address that no page has. @type {Route} */
+const NOWHERE = { path: /^$/, load: () => import("./nowhere.js") };
+
+/** @typedef {import("../parts/icon.js").IconName} IconName */
+/** @typedef {{address: string, label: Key, icon: IconName, isCurrent: (path: string) => boolean}} Place */
+
+/** @param {string[]} starts */
+const under = starts => (/** @type {string} */ current) => starts.some(start => current.startsWith(start));
+
+/** The page of the team: its members. A personal workspace has none, so its page offers to create another. */
+function teamAddress() {
+    const current = workspace.value;
+    return current === undefined || current.isPersonal ? "/dashboard/workspaces" : `/dashboard/workspaces/${current._id}`;
+}
+
+/**
+ * The places of the navigation.
+ * @returns {Place[]}
+ */
+export const places = () => [
+    {
+        address: "/dashboard/",
+        label: "nav.links",
+        icon: "link",
+        isCurrent: current => current === "/dashboard/" || under(["/dashboard/links/", "/dashboard/new", "/dashboard/import", "/dashboard/start"])(current),
+    },
+    { address: "/dashboard/domains", label: "nav.domains", icon: "globe", isCurrent: under(["/dashboard/domains"]) },
+    { address: teamAddress(), label: "nav.team", icon: "users", isCurrent: under(["/dashboard/workspaces"]) },
+    {
+        address: "/dashboard/account",
+        label: "nav.settings",
+        icon: "settings",
+        isCurrent: under(["/dashboard/account", "/dashboard/keys", "/dashboard/history"]),
+    },
+];
+
+/**
+ * The pages that the palette finds, those for the role of the account only.
+ * @returns {{address: string, label: Key, icon: IconName}[]}
+ */
+export const pagesToFind = () => [
+    ...(may("editor")
+        ? [
+              { address: "/dashboard/new", label: /** @type {const} */ ("nav.new"), icon: /** @type {const} */ ("plus") },
+              { address: "/dashboard/import", label: /** @type {const} */ ("import.title"), icon: /** @type {const} */ ("upload") },
+          ]
+        : []),
+    ...places(),
+    { address: "/dashboard/workspaces", label: "workspaces.title", icon: "users" },
+    { address: "/dashboard/keys", label: "apiKeys.pageTitle", icon: "key-round" },
+    ...(may("admin") ? [{ address: "/dashboard/history", label: /** @type {const} */ ("history.title"), icon: /** @type {const} */ ("history") }] : []),
 ];
 
 /** Loads the module of the current page, so that the first view is complete when it is drawn. */
@@ -50,5 +92,5 @@ function currentRoute() {
         const match = route.path.exec(below);
         if (match !== null) return { below, route, groups: match.groups ?? {} };
     }
-    return { below: "", route: routes[0], groups: {} };
+    return { below, route: NOWHERE, groups: {} };
 }

@@ -1,4 +1,4 @@
-/** The frame of every page: navigation, banners about the service's state, and messages. */
+/** The frame of every page: the side bar, on phones the bar at the bottom, banners about the service's state, and messages. */
 import { account, loadAccount, may } from "../core/account.js";
 import { notFound } from "../core/api.js";
 import { html, signal, useEffect, useSignalEffect } from "../core/html.js";
@@ -6,20 +6,20 @@ import { useShortcuts } from "../core/keys.js";
 import { navigate, path } from "../core/router.js";
 import { accessToken, signIn } from "../core/session.js";
 import { serviceName, t } from "../core/texts.js";
-import { currentPage, navigation } from "../pages/routes.js";
+import { currentPage, places } from "../pages/routes.js";
+import { ACCOUNT_MENU, AccountMenu } from "./account_menu.js";
 import { Banners, recoveries } from "./banners.js";
-import { Footer } from "./footer.js";
-import { useGrowing } from "./gradual.js";
+import { Icon } from "./icon.js";
+import { Palette, isPaletteOpen, paletteKey } from "./palette.js";
 import { ShortcutsDialog } from "./shortcuts.js";
 import { Toasts } from "./toasts.js";
 import { Welcome } from "./welcome.js";
 import { WorkspaceSwitch } from "./workspace_switch.js";
 
 const isListingKeys = signal(false);
+const logo = document.documentElement.dataset.brandLogo;
 
 export function App() {
-    // What the first view does not show comes second.
-    const drawn = useGrowing(2, 1);
     useEffect(() => {
         // Determines whether to show the welcome page. Later calls update the state themselves.
         accessToken().catch(() => {});
@@ -38,25 +38,21 @@ export function App() {
     const isGreeting = !everSignedIn() && (signIn.value === "out" || signIn.value === "incomplete");
     return html`
         <a class="skip" href="#content">${t("nav.skip")}</a>
-        <header class="container">
-            <nav aria-label=${t("nav.label")}>
-                <ul>
-                    <li><strong><a href="/dashboard/">${serviceName()}</a></strong></li>
-                </ul>
-                ${!isGreeting && html`<${WorkspaceSwitch} />`}
-                ${!isGreeting && html`<${Navigation} />`}
-            </nav>
-        </header>
-        <main class="container" id="content" tabindex="-1">
-            <${Banners} isGreeting=${isGreeting} />
-            ${isGreeting ? html`<${Welcome} />` : currentPage()}
-        </main>
-        ${drawn > 1 &&
-        html`
-            <${Footer} onShortcuts=${() => (isListingKeys.value = true)} />
-            <${Toasts} />
-            <${ShortcutsDialog} isOpen=${isListingKeys} />
-        `}
+        <div class="frame">
+            <header class="side">
+                <${Home} />
+                ${!isGreeting && html`<${Side} />`}
+            </header>
+            <main class="main" id="content" tabindex="-1">
+                ${isGreeting ? html`<${Welcome} />` : currentPage()}
+                <${Banners} isGreeting=${isGreeting} />
+            </main>
+            ${!isGreeting && html`<${Bottom} />`}
+        </div>
+        ${!isGreeting && html`<${AccountMenu} onShortcuts=${() => (isListingKeys.value = true)} />`}
+        <${Palette} onShortcuts=${() => (isListingKeys.value = true)} />
+        <${Toasts} />
+        <${ShortcutsDialog} isOpen=${isListingKeys} />
     `;
 }
 
@@ -68,16 +64,76 @@ function everSignedIn() {
     return wasSignedIn;
 }
 
-function Navigation() {
+/** The operator's logo, or the first letter of the service's name. */
+const Home = () => html`
+    <a class="home" href="/dashboard/">
+        ${logo
+            ? html`<img src=${logo} alt="" class="brand-logo" />`
+            : html`<span class="tile logo" aria-hidden="true">${serviceName()[0]}</span>`}
+        <b class="text">${serviceName()}</b>
+    </a>
+`;
+
+function Side() {
+    const mayCreate = may("editor");
     return html`
-        <ul>
-            ${navigation.filter(({ role }) => role === undefined || account.value === null || may(role)).map(
-                ({ address, label, role }) => html`
-                    <li class=${role === undefined || may(role) ? undefined : "pending"}>
-                        <a href=${address} aria-current=${path.value === address ? "page" : undefined}>${t(label)}</a>
-                    </li>
-                `,
-            )}
-        </ul>
+        <div class="switch-place"><${WorkspaceSwitch} /></div>
+        ${(account.value === null || mayCreate) &&
+        html`<a class="primary new ${mayCreate ? "" : "pending"}" role="button" href="/dashboard/new">
+            <${Icon} name="plus" /><span class="text">${t("nav.new")}</span><kbd aria-hidden="true">C</kbd>
+        </a>`}
+        <button class="find" aria-keyshortcuts="Control+k Meta+k" onClick=${() => (isPaletteOpen.value = true)}>
+            <${Icon} name="search" /><span class="text cut">${t("palette.open")}</span><kbd aria-hidden="true">${paletteKey}</kbd>
+        </button>
+        <nav aria-label=${t("nav.label")}>
+            <ul class="places">
+                ${places().map(
+                    ({ address, label, icon, isCurrent }) => html`
+                        <li>
+                            <a href=${address} aria-current=${isCurrent(path.value) ? "page" : undefined} title=${t(label)}>
+                                <${Icon} name=${icon} /><span class="text">${t(label)}</span>
+                            </a>
+                        </li>
+                    `,
+                )}
+            </ul>
+        </nav>
+        <button class="account-button" popovertarget=${ACCOUNT_MENU}>
+            <span class="visually-hidden">${t("menu.account")}:</span>
+            <span class="tile face" aria-hidden="true">${initials()}</span>
+            <span class="text cut">${nameOfAccount()}</span>
+            <${Icon} name="chevrons-up-down" />
+        </button>
     `;
 }
+
+/** On phones. The menu of the account also has the places that find no room here. */
+function Bottom() {
+    const [links, ...others] = places();
+    /** @param {ReturnType<typeof places>[number]} place */
+    const Place = ({ address, label, icon, isCurrent }) => html`
+        <a href=${address} aria-current=${isCurrent(path.value) ? "page" : undefined}><${Icon} name=${icon} />${t(label)}</a>
+    `;
+    return html`
+        <nav class="bottom" aria-label=${t("nav.phone")}>
+            ${Place(links)} ${others[0] && Place(others[0])}
+            ${may("editor")
+                ? html`<a href="/dashboard/new" aria-label=${t("nav.new")}><span class="plus"><${Icon} name="plus" /></span></a>`
+                : html`<span></span>`}
+            <button onClick=${() => (isPaletteOpen.value = true)}><${Icon} name="search" />${t("filters.search")}</button>
+            <button popovertarget=${ACCOUNT_MENU}><${Icon} name="menu" />${t("nav.more")}</button>
+        </nav>
+    `;
+}
+
+function nameOfAccount() {
+    const user = account.value;
+    if (user === null) return "";
+    return `${user.firstName} ${user.lastName}`.trim() || user.email;
+}
+
+function initials() {
+    const [first = "", second = ""] = nameOfAccount().split(/[\s@.]+/);
+    return `${[...first][0] ?? ""}${[...second][0] ?? ""}`.toUpperCase();
+}
+

@@ -38,16 +38,16 @@ export function Banners({ isGreeting }) {
             ${isOut &&
             html`<article class="banner" data-state="signed-out">
                 <p>${t(isIncomplete ? "welcome.secondFactor" : "banner.signedOut")}</p>
-                <a role="button" href=${isIncomplete ? SECOND_FACTOR : signInAddress()} target="_blank" rel="noopener">
+                <a role="button" class="primary" href=${isIncomplete ? SECOND_FACTOR : signInAddress()} target="_blank" rel="noopener">
                     ${t(isIncomplete ? "welcome.setUp" : "banner.signIn")}
                 </a>
-                <button class="secondary" onClick=${check}>${t("banner.continue")}</button>
+                <button onClick=${check}>${t("banner.continue")}</button>
             </article>`}
             <${LostWorkspace} />
             ${isUnreachable &&
             html`<article class="banner" data-state="away">
                 <p>${t("banner.away")}</p>
-                <button class="secondary" onClick=${probe}>${t("banner.retry")}</button>
+                <button onClick=${probe}>${t("banner.retry")}</button>
             </article>`}
             ${isSlow.value && !isUnreachable && html`<p class="banner" data-state="slow">${t("banner.slow")}</p>`}
         </div>

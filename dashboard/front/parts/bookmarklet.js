@@ -27,6 +27,6 @@ export const Bookmarklet = () => html`
         >
             ${t("bookmarklet.name")}
         </a>
-        <button type="button" class="copy outline secondary" onClick=${() => copy(bookmarklet())}>${t("bookmarklet.copy")}</button>
+        <button type="button" class="copy" onClick=${() => copy(bookmarklet())}>${t("bookmarklet.copy")}</button>
     </p>
 `;

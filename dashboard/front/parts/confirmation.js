@@ -26,14 +26,14 @@ export function Confirmation({ label, about, question, action, children }) {
     };
     const messages = Object.values(sending.errors.value);
     return html`
-        <button type="button" class="outline secondary" aria-label=${about} onClick=${open}>${label}</button>
+        <button type="button"  aria-label=${about} onClick=${open}>${label}</button>
         <${Dialog} isOpen=${isOpen} title=${about ?? label}>
             <p>${question}</p>
             ${children}
             ${messages.map(message => html`<p role="alert" class="failure">${message}</p>`)}
             <div class="actions">
                 <button class="danger" disabled=${sending.isBusy.value} onClick=${confirm}>${label}</button>
-                <button class="secondary" onClick=${() => (isOpen.value = false)}>${t("confirmation.cancel")}</button>
+                <button onClick=${() => (isOpen.value = false)}>${t("confirmation.cancel")}</button>
             </div>
         <//>
     `;
@@ -45,7 +45,7 @@ export const IdentityConfirmation = () => html`
         <p>${t("identity.text")}</p>
         <div class="actions">
             <a role="button" href=${confirmationAddress()}>${t("identity.confirm")}</a>
-            <button class="secondary" onClick=${() => (needsConfirmation.value = false)}>${t("confirmation.cancel")}</button>
+            <button onClick=${() => (needsConfirmation.value = false)}>${t("confirmation.cancel")}</button>
         </div>
     <//>
 `;

@@ -1,14 +1,16 @@
 /** A modal dialog of the browser, which keeps the focus inside and closes on Escape. */
 import { html, useEffect, useRef } from "../core/html.js";
 import { t } from "../core/texts.js";
+import { Icon } from "./icon.js";
 
 /**
  * @param {object} properties
  * @param {import("../core/html.js").Signal<boolean>} properties.isOpen
  * @param {string} properties.title
+ * @param {boolean} [properties.isWide]
  * @param {import("../core/html.js").Children} properties.children
  */
-export function Dialog({ isOpen, title, children }) {
+export function Dialog({ isOpen, title, isWide = false, children }) {
     const element = useRef(/** @type {HTMLDialogElement | null} */ (null));
     const isShown = isOpen.value;
     useEffect(() => {
@@ -20,11 +22,11 @@ export function Dialog({ isOpen, title, children }) {
         if (!element.current?.open) isOpen.value = false;
     };
     return html`
-        <dialog ref=${element} aria-label=${title} onClose=${onClose}>
+        <dialog ref=${element} class=${isWide ? "wide" : undefined} aria-label=${title} onClose=${onClose}>
             ${isShown &&
             html`<article>
                 <header>
-                    <button rel="prev" aria-label=${t("dialog.close")} onClick=${() => (isOpen.value = false)}></button>
+                    <button class="icon-button" aria-label=${t("dialog.close")} onClick=${() => (isOpen.value = false)}><${Icon} name="x" /></button>
                     <strong>${title}</strong>
                 </header>
                 ${children}

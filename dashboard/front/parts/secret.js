@@ -11,7 +11,7 @@ export function Secret({ value }) {
     if (text === null) return null;
     return html`
         <output class="secret" dir="ltr">${text}</output>
-        <button type="button" class="secondary" onClick=${() => copy(text)}>${t("links.copyShort")}</button>
-        <button type="button" class="outline secondary" onClick=${() => (value.value = null)}>${t("apiKey.hide")}</button>
+        <button type="button"  onClick=${() => copy(text)}>${t("links.copyShort")}</button>
+        <button type="button"  onClick=${() => (value.value = null)}>${t("apiKey.hide")}</button>
     `;
 }

@@ -1,6 +1,7 @@
 import { html } from "../core/html.js";
 import { dismiss, toasts } from "../core/toasts.js";
 import { t } from "../core/texts.js";
+import { Icon } from "./icon.js";
 
 export const Toasts = () => html`
     <div class="toasts" role="status">
@@ -17,7 +18,7 @@ export const Toasts = () => html`
                     >
                         ${action.label}
                     </button>`}
-                    <button class="secondary" aria-label=${t("toast.dismiss")} onClick=${() => dismiss(id)}>×</button>
+                    <button aria-label=${t("toast.dismiss")} onClick=${() => dismiss(id)}><${Icon} name="x" /></button>
                 </article>
             `,
         )}

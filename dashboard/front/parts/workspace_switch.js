@@ -1,6 +1,7 @@
-/** The workspace of this page, if the account has several. */
+/** The workspace of this page, the others of the account, and the way to a new one. */
 import { account, workspace } from "../core/account.js";
 import { html } from "../core/html.js";
+import { navigate } from "../core/router.js";
 import { t } from "../core/texts.js";
 import { chooseWorkspace, workspaceId } from "../core/workspace.js";
 
@@ -8,6 +9,8 @@ import { chooseWorkspace, workspaceId } from "../core/workspace.js";
 
 /** @param {Workspace} workspace */
 export const nameOfWorkspace = ({ name, isPersonal }) => (isPersonal ? t("workspaces.personal") : name);
+
+const NEW = "new";
 
 /**
  * The browser may keep this page: the user stays because an import runs, or comes back later. So the choice shows the
@@ -17,16 +20,18 @@ export const nameOfWorkspace = ({ name, isPersonal }) => (isPersonal ? t("worksp
 function choose({ target }) {
     const { value } = target;
     target.value = workspaceId ?? "";
-    chooseWorkspace(value || null);
+    if (value === NEW) navigate("/dashboard/workspaces");
+    else chooseWorkspace(value || null);
 }
 
-export function WorkspaceSwitch() {
+/** @param {{name?: string}} properties */
+export function WorkspaceSwitch({ name = "workspace" }) {
     const workspaces = account.value?.workspaces ?? [];
-    if (workspaces.length < 2) return null;
+    if (workspaces.length === 0) return null;
     return html`
-        <label class="switch">
+        <label>
             <span class="visually-hidden">${t("workspaces.current")}</span>
-            <select name="workspace" onChange=${choose}>
+            <select name=${name} onChange=${choose}>
                 ${workspace.value === undefined &&
                 html`<option value=${workspaceId} selected disabled>${t("workspaces.unknown")}</option>`}
                 ${workspaces.map(
@@ -36,6 +41,7 @@ export function WorkspaceSwitch() {
                         </option>
                     `,
                 )}
+                <option value=${NEW}>${t("workspaces.new")} …</option>
             </select>
         </label>
     `;

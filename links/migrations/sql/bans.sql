@@ -1,5 +1,5 @@
 -- Whether a ban applies to the link, its owner or one of its destinations. Lookups of links call this function only if
--- IS_BANNED in links/destinations/lookup.py finds a ban that may concern the link. Both must know every kind of ban.
+-- the condition in links/availability.py finds a ban that may concern the link. Both must know every kind of ban.
 CREATE FUNCTION links_is_banned(link bigint, owner bigint, destination text, others text[]) RETURNS boolean
 LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
 BEGIN

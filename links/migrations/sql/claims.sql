@@ -12,6 +12,25 @@ CREATE FUNCTION links_closed_by(
     END END
 $$;
 
+-- What owners and operators learn: links_closed_by in other words, and which of two things stops a link whose domain is
+-- not active. The server inlines this function, too.
+CREATE FUNCTION links_status(
+    is_banned boolean, is_active boolean, domain_status text, starts_at timestamptz, expires_at timestamptz,
+    max_clicks integer, clicks bigint
+) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE AS $$
+    SELECT CASE
+        WHEN is_banned THEN 'banned'
+        WHEN NOT is_active THEN 'disabled'
+        WHEN domain_status <> 'active' THEN 'domain_inactive'
+        ELSE CASE links_closed_by(NULL, true, starts_at, expires_at, max_clicks, clicks)
+            WHEN 'not_started' THEN 'scheduled'
+            WHEN 'expired' THEN 'expired'
+            WHEN 'limit_reached' THEN 'limit_reached'
+            ELSE 'active'
+        END
+    END
+$$;
+
 -- NULL: claimed. Otherwise the reason why not, as from links_closed_by; 'visitor_limit_reached' if the visitor has used
 -- its share, and 'deleted' without such a link. The lock on the counter serialises the claims of one link; each later
 -- statement sees what earlier claims committed.

@@ -70,7 +70,7 @@ def test_a_deleted_link_is_brought_back(
         # The deletion is over, so nobody can undo it again.
         expect(page.get_by_role("button", name="Bring back")).to_have_count(0)
         undeleted.get_by_role("link", name="Open the link").click()
-        expect(page.get_by_role("heading", name="Edit link")).to_be_visible()
+        expect(page.locator("form.editor[data-link]")).to_be_visible()
         assert visit.errors(404) == []
     assert Link.objects.get().custom_code == "spring"
 

@@ -12,7 +12,7 @@ from playwright.sync_api import Route, expect
 from accounts.services import NewAccount
 from links.models import Link
 from testing.accounts.workspaces import team
-from testing.pages.dashboard import session_cookie, sign_in, wait_for_account
+from testing.pages.dashboard import open_account_menu, session_cookie, sign_in, wait_for_account
 from testing.pages.waiting import wait_until
 from testing.polling import DEADLINE
 
@@ -40,8 +40,9 @@ def test_signing_out_leaves_neither_a_draft_nor_a_workspace(
     with signed_in() as visit:
         page = visit.page
         page.goto(f"{address}/dashboard/new?workspace={workspace.public_id}")
-        page.get_by_label("Long address").fill(DRAFT)
+        page.get_by_label("Destination URL").fill(DRAFT)
         assert "dashboard.draft.new" in page.evaluate(STORED)
+        open_account_menu(page)
         page.get_by_role("button", name="Sign out").click()
         expect(page.get_by_role("button", name="Sign in")).to_be_visible()
         assert page.evaluate(STORED) == "[[],[]]"
@@ -63,6 +64,7 @@ def test_a_response_that_arrives_after_the_sign_out_stores_nothing(
         page.goto(f"{address}/dashboard/new")
         wait_until(page, lambda: accounts)
         page.route(re.compile("/dashboard/$"), lambda route: documents.append(route))  # noqa: PLW0108 # Playwright reads its signature
+        open_account_menu(page)
         page.get_by_role("button", name="Sign out").click(no_wait_after=True)
         wait_until(page, lambda: documents)
         # The page that signs out is still there, and gets its account.
@@ -84,13 +86,13 @@ def test_another_account_in_the_same_tab_sees_no_draft(
         sign_in(visit, address, cookies[0])
         page.goto(f"{address}/dashboard/new")
         wait_for_account(page)
-        page.get_by_label("Long address").fill(DRAFT)
+        page.get_by_label("Destination URL").fill(DRAFT)
         # Her session ends without a sign-out, and somebody else signs in.
         sign_in(visit, address, cookies[1])
         page.goto(f"{address}/dashboard/account")
         expect(page.get_by_text("You are signed in as mallory@example.com.")).to_be_visible()
         page.goto(f"{address}/dashboard/new")
-        expect(page.get_by_label("Long address")).to_have_value("")
+        expect(page.get_by_label("Destination URL")).to_have_value("")
         assert "dashboard.draft.new" not in page.evaluate(STORED)
         assert visit.errors() == []
 
@@ -107,6 +109,7 @@ def test_a_deletion_that_could_be_undone_happens_before_the_session_ends(
         page.locator("tr[data-link] input").check()
         page.get_by_role("button", name="Delete").click()
         expect(page.get_by_text("1 link deleted")).to_be_visible()
+        open_account_menu(page)
         page.get_by_role("button", name="Sign out").click()
         expect(page.get_by_role("button", name="Sign in")).to_be_visible()
         assert visit.errors(401) == []

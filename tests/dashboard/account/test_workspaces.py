@@ -47,6 +47,7 @@ def test_an_owner_changes_a_role_and_removes_the_member(
 ) -> None:
     workspace = team(alice)
     add_member(workspace, stranger, Role.VIEWER)
+    Link.objects.create(owner=workspace, original_url=DESTINATION, short_code="shared")
     path, cookies = (
         f"workspaces/{workspace.public_id}",
         [session_cookie(alice.user), session_cookie(stranger.user)],
@@ -57,7 +58,7 @@ def test_an_owner_changes_a_role_and_removes_the_member(
         open_page(other, address, "")
         choose(other.page, "Team")
         # A viewer creates nothing.
-        expect(other.page.get_by_role("link", name="New link")).to_have_count(0)
+        expect(other.page.get_by_role("button", name="New link")).to_have_count(0)
 
         sign_in(visit, address, cookies[0])
         page = open_page(visit, address, path)
@@ -65,7 +66,7 @@ def test_an_owner_changes_a_role_and_removes_the_member(
         row.get_by_role("combobox").select_option("editor")
         expect(page.get_by_text("Role changed")).to_be_visible()
         other.page.reload()
-        expect(other.page.get_by_role("link", name="New link").first).to_be_visible()
+        expect(other.page.get_by_role("button", name="New link").first).to_be_visible()
 
         row.get_by_role("button", name="Remove").click()
         confirm(page, "Remove")
@@ -77,7 +78,7 @@ def test_an_owner_changes_a_role_and_removes_the_member(
         expect(other.page.locator("[data-state=no-member]")).to_be_visible()
         other.page.get_by_role("button", name="Go to my personal workspace").click()
         expect(other.page.locator("[data-state=no-member]")).to_have_count(0)
-        expect(other.page.get_by_text("Create your first link")).to_be_visible()
+        expect(other.page.get_by_text("Make your first short link")).to_be_visible()
         assert visit.errors() == []
         assert other.errors(404) == []
     assert list(workspace.members.values_list("user__email", flat=True)) == ["alice@example.com"]
@@ -188,10 +189,10 @@ def test_the_address_names_the_workspace(
         page.reload()
         expect(page.locator("tr[data-link]")).to_have_count(1)
         with page.context.expect_page() as opened:
-            page.get_by_role("link", name="Untitled").click(modifiers=["ControlOrMeta"])
+            page.locator("tr[data-link] .title").click(modifiers=["ControlOrMeta"])
         tab = opened.value
-        expect(tab.get_by_role("link", name="http://sho.rt/shared")).to_be_visible()
-        tab.get_by_role("link", name="New link").click()
+        expect(tab.locator(".plate")).to_contain_text("sho.rt/shared")
+        tab.get_by_role("button", name="New link").click()
         tab.wait_for_url(f"{address}/dashboard/new?workspace={workspace.public_id}")
         bookmarklet = tab.locator("a.bookmarklet").get_attribute("href")
         assert f"/dashboard/new?workspace={workspace.public_id}&url=" in (bookmarklet or "")
@@ -212,6 +213,6 @@ def test_the_address_names_the_workspace(
             # Nothing stays invisible, as until the role is known.
             expect(other.page.locator(".pending")).to_have_count(0)
         other.page.get_by_role("button", name="Go to my personal workspace").click()
-        expect(other.page.get_by_text("Create your first link")).to_be_visible()
+        expect(other.page.get_by_text("Make your first short link")).to_be_visible()
         assert other.page.url == f"{address}/dashboard/"
         assert other.errors(404) == []

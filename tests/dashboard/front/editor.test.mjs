@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { changesOf, emptyFields, fieldsOf, finalAddress, listOf, typedFields } from "../../../dashboard/front/pages/editor/model.js";
+import { hostIn, withScheme } from "../../../dashboard/front/core/addresses.js";
+import { changesOf, copyOf, emptyFields, fieldsOf, finalAddress, listOf, typedFields } from "../../../dashboard/front/pages/editor/model.js";
 
 const LINK = /** @type {any} */ ({
     originalUrl: "https://example.com/a",
@@ -123,6 +124,39 @@ test("only the inputs that changed are typed", () => {
 
 test("a list has no empty parts", () => assert.deepEqual(listOf(" a,, b ,"), ["a", "b"]));
 
+describe("a typed address", () => {
+    test("gets the scheme that everybody means", () => {
+        const typed = [" example.com/sale ", "go.example.com:8080/a?b=c#d", "bücher.example"];
+        assert.deepEqual(typed.map(withScheme), [
+            "https://example.com/sale",
+            "https://go.example.com:8080/a?b=c#d",
+            "https://bücher.example",
+        ]);
+    });
+
+    test("stays as it is with a scheme, or if it is no address", () => {
+        const typed = ["http://example.com", "ftp://example.com/", "javascript:alert(1)", "mailto:a@example.com", "sale", "", "a b.example"];
+        assert.deepEqual(typed.map(withScheme), typed);
+    });
+
+    test("names its host", () => {
+        assert.deepEqual(["https://go.example.com/x", " go.example.com ", "go.example.com?a"].map(hostIn), ["go.example.com", "go.example.com", "go.example.com"]);
+    });
+});
+
+test("the destination is in the field, and the original address needs no target", () => {
+    const plain = { ...LINK, targetUrl: null };
+    assert.equal(fieldsOf(plain).targetUrl, "https://example.com/a");
+    assert.deepEqual(changesOf(fieldsOf(plain), fieldsOf(plain)), {});
+    assert.deepEqual(changesOf({ ...fieldsOf(LINK), targetUrl: "https://example.com/a" }, fieldsOf(LINK)), { targetUrl: null });
+});
+
+test("a copy leads where the link leads, under a code of its own", () => {
+    const copied = { ...emptyFields(), ...copyOf(LINK) };
+    const { originalUrl, customCode, title } = /** @type {any} */ (changesOf(copied, emptyFields()));
+    assert.deepEqual([originalUrl, customCode, title], ["https://example.com/b", undefined, "Spring"]);
+});
+
 describe("the final address", () => {
     const at = (/** @type {Partial<import("../../../dashboard/front/pages/editor/model.js").Fields>} */ fields) =>
         finalAddress({ ...emptyFields(), ...fields });
@@ -137,6 +171,6 @@ describe("the final address", () => {
     });
 
     test("is null while the address is incomplete", () => {
-        for (const originalUrl of ["", "example.com", "https://", "javascript:alert(1)"]) assert.equal(at({ originalUrl }), null);
+        for (const originalUrl of ["", "example", "https://", "javascript:alert(1)"]) assert.equal(at({ originalUrl }), null);
     });
 });

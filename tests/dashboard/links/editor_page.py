@@ -15,7 +15,7 @@ DESTINATION = "https://example.com/page"
 
 def open_link(visit: Visit, address: str, link: dict[str, Any]) -> Page:
     visit.page.goto(f"{address}/dashboard/links/{link['_id']}")
-    expect(visit.page.get_by_role("heading", name="Edit link")).to_be_visible()
+    expect(visit.page.locator("form.editor[data-link]")).to_be_visible()
     return visit.page
 
 

@@ -29,23 +29,24 @@ def test_an_address_is_enough_for_a_link(
         page = visit.page
         page.goto(f"{address}/dashboard/new")
         # The address has the focus, and everything else is folded.
-        expect(page.get_by_label("Long address")).to_be_focused()
+        expect(page.get_by_label("Destination URL")).to_be_focused()
         assert page.locator("form.editor details[open]").count() == 0
+        expect(page.get_by_role("button", name="Create link")).to_be_enabled()
         page.keyboard.type(DESTINATION)
         page.keyboard.press("Enter")
         expect(page.get_by_text("Link created")).to_be_visible()
-        expect(page.get_by_role("heading", name="Edit link")).to_be_visible()
-        shown = page.locator(".summary a").first.inner_text()
+        expect(page.locator("form.editor[data-link]")).to_be_visible()
+        shown = page.locator(".plate .sign").inner_text()
         assert visit.errors() == []
     [link] = Link.objects.all()
     assert (link.original_url, link.owner_id) == (DESTINATION, alice.user.pk)
-    assert shown == f"http://sho.rt/{link.short_code}"
+    assert shown == f"sho.rt/{link.short_code}"
 
 
 def test_a_bookmarklet_fills_in_the_address(signed_in: Callable[..., Any], address: str) -> None:
     with signed_in() as visit:
         visit.page.goto(f"{address}/dashboard/new?url={quote('https://example.com/?a=1&b=2#c', safe='')}")
-        expect(visit.page.get_by_label("Long address")).to_have_value("https://example.com/?a=1&b=2#c")
+        expect(visit.page.get_by_label("Destination URL")).to_have_value("https://example.com/?a=1&b=2#c")
         assert visit.errors() == []
 
 
@@ -55,21 +56,21 @@ def test_every_simple_field_is_saved(
     link = make_link(DESTINATION)
     with signed_in() as visit:
         page = open_link(visit, address, link)
-        page.get_by_label("Destination", exact=True).fill("https://example.com/moved")
-        unfold(page, "Code, title and tags")
+        page.get_by_label("Destination URL").fill("https://example.com/moved")
         page.get_by_label("Code", exact=True).fill("spring")
         page.get_by_label("Title").fill("Spring")
         page.get_by_label("Description").fill("Shoes")
-        page.get_by_label("Tags").fill("sale, mail")
+        page.get_by_label("Tags").last.fill("sale, mail")
         unfold(page, "Campaign")
         page.get_by_label("Source").fill("letter")
-        unfold(page, "Start and expiry")
+        unfold(page, "Start, expiry")
         page.get_by_label("Expires at").fill("2040-06-01T12:30")
         unfold(page, "Password, limits")
         page.get_by_label("Password", exact=True).fill("open sesame")
         page.get_by_label("Click limit", exact=True).fill("25")
-        page.get_by_label("Allowed countries").select_option("DE")
-        page.get_by_label("Blocked countries").select_option("FR")
+        # By name or by code.
+        page.get_by_label("Allowed countries").fill("Germany")
+        page.get_by_label("Blocked countries").fill("fr")
         page.get_by_role("checkbox", name="Mobile").check()
         unfold(page, "Redirect")
         page.locator("[name=redirectType]").select_option("301")
@@ -105,7 +106,6 @@ def test_the_code_is_checked_while_one_types(
     link = make_link(DESTINATION)
     with signed_in() as visit:
         page = open_link(visit, address, link)
-        unfold(page, "Code, title and tags")
         code, about = page.get_by_label("Code", exact=True), page.locator("#code-about")
         code.fill("no-code")
         expect(about).to_contain_text("and no other characters")
@@ -127,10 +127,10 @@ def test_messages_of_the_service_stand_at_their_fields(
     link = make_link(DESTINATION)
     with signed_in() as visit:
         page = open_link(visit, address, link)
-        page.get_by_label("Destination", exact=True).fill("http://sho.rt/loop")
+        page.get_by_label("Destination URL").fill("http://sho.rt/loop")
         page.get_by_role("button", name="Save", exact=True).click()
         expect(page.locator("#targetUrl-about")).to_have_attribute("role", "alert")
-        expect(page.get_by_label("Destination", exact=True)).to_have_value("http://sho.rt/loop")
+        expect(page.get_by_label("Destination URL")).to_have_value("http://sho.rt/loop")
         assert visit.errors(400) == []
 
 
@@ -182,7 +182,6 @@ def test_only_changed_fields_are_sent(
     before = Link.objects.get()
     with signed_in() as visit:
         page = open_link(visit, address, link)
-        unfold(page, "Code, title and tags")
         page.get_by_label("Title").fill("New")
         with page.expect_request(lambda request: request.method == "PUT") as put:
             save(page)
@@ -199,6 +198,6 @@ def test_the_link_of_somebody_else_is_not_found(
     with signed_in(stranger) as visit:
         page = visit.page
         page.goto(f"{address}/dashboard/links/{link['_id']}")
-        expect(page.get_by_role("alert")).to_have_text("URL not found.")
+        expect(page.get_by_role("alert")).to_have_text("This link does not exist or was deleted.")
         assert page.get_by_text("Secret").count() == 0
         assert visit.errors(404) == []

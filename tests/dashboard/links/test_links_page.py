@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
+from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
 from links.models import Link
 from testing.domains.domains import active_domain
+from testing.pages.dashboard import open_account_menu
 from tests.dashboard.links_page import links as links
 from tests.dashboard.links_page import rows, status
 
@@ -67,11 +69,13 @@ def test_search_filters_while_one_types(
         page.keyboard.type("2")
         expect(status(page)).to_have_text("1 link")
         assert titles(page) == ["Title 42"]
+        page.get_by_role("button", name="Filter", exact=True).click()
         page.get_by_label("Tags, separated by commas").fill("odd")
         expect(page.get_by_text("No link matches these filters.")).to_be_visible()
         page.get_by_role("button", name="Show all links").click()
         expect(status(page)).to_have_text("60 links")
         # Both days are included, in the zone of the browser.
+        expect(page.get_by_label("Created until")).to_be_visible()
         page.get_by_label("Created until").fill("2026-03-31")
         expect(status(page)).to_have_text("10 links")
         page.get_by_label("Created from").fill("2026-03-31")
@@ -80,15 +84,20 @@ def test_search_filters_while_one_types(
         expect(status(page)).to_have_text("10 links")
         expect(rows(page)).to_have_count(10)
         assert titles(page)[0] == "Title 19"
+        page.get_by_role("button", name="Filter", exact=True).click()
         page.get_by_label("Domain").select_option("go.example")
         page.wait_for_url(f"**/dashboard/?until=2026-03-31&from=2026-03-31&domain={domain.public_id}")
         page.reload()
         expect(status(page)).to_have_text("1 link")
         expect(rows(page)).to_have_count(1)
         assert titles(page) == ["Title 11"]
+        # Each filter is a chip with a button that removes it.
+        page.get_by_role("button", name="Remove the filter: Domain").click()
+        expect(status(page)).to_have_text("10 links")
         # Days whose year has not four digits in every time zone are no filters.
         page.goto(f"{address}/dashboard/?from=10000-01-01&until=9999-12-31")
         expect(status(page)).to_have_text("60 links")
+        page.get_by_role("button", name="Filter", exact=True).click()
         expect(page.get_by_label("Created until")).to_have_value("")
         # Chromium reports a change for each digit of the year. Only the year loads the list.
         loads: list[str] = []
@@ -100,19 +109,15 @@ def test_search_filters_while_one_types(
         assert visit.errors() == []
 
 
-def test_the_list_is_sorted_by_a_click_on_a_column(
-    signed_in: Callable[..., Any], address: str, links: None
-) -> None:
+def test_the_list_is_sorted(signed_in: Callable[..., Any], address: str, links: None) -> None:
     with signed_in() as visit:
         page = visit.page
         page.goto(f"{address}/dashboard/?tags=even")
         expect(status(page)).to_have_text("30 links")
-        column = page.get_by_role("columnheader", name="Title")
-        column.get_by_role("button").click()
-        expect(column).to_have_attribute("aria-sort", "descending")
+        page.get_by_label("Sort by").select_option("Title, Z to A")
+        page.wait_for_url("**/dashboard/?tags=even&sortBy=title&sortOrder=desc")
         expect(rows(page).first).to_contain_text("Title 58")
-        column.get_by_role("button").click()
-        expect(column).to_have_attribute("aria-sort", "ascending")
+        page.get_by_label("Sort by").select_option("Title, A to Z")
         expect(rows(page).first).to_contain_text("Title 00")
         assert visit.errors() == []
 
@@ -161,8 +166,50 @@ def test_a_stranger_sees_none_of_the_links(
     with signed_in(stranger) as visit:
         page = visit.page
         page.goto(f"{address}/dashboard/")
-        expect(page.get_by_text("Create your first link")).to_be_visible()
+        expect(page.get_by_text("Make your first short link")).to_be_visible()
         assert rows(page).count() == 0
+        assert visit.errors() == []
+
+
+def test_a_row_tells_where_the_link_leads_and_what_it_can_do(
+    signed_in: Callable[..., Any], address: str, make_link: MakeLink, api: APIClient
+) -> None:
+    link = make_link("https://example.com/old", customCode="spring", title="Spring", tags=["sale"])
+    moved = api.put(f"/api/urls/{link['_id']}", {"targetUrl": "https://www.example.com/new"})
+    assert moved.status_code == 200
+    with signed_in() as visit:
+        page = visit.page
+        page.goto(f"{address}/dashboard/")
+        row = rows(page)
+        expect(row).to_contain_text("Active")
+        expect(row.get_by_role("button", name="Show links with the tag sale")).to_be_visible()
+        row.get_by_role("button", name="More about sho.rt/spring").click()
+        page.get_by_role("button", name="Switch off").click()
+        expect(row.locator(".state")).to_have_text("Switched off")
+        # By keyboard: the QR code of the row.
+        page.keyboard.press("j")
+        page.keyboard.press("q")
+        dialog = page.get_by_role("dialog", name="QR code of sho.rt/spring")
+        expect(dialog.get_by_role("img", name="QR code of the link")).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(dialog).to_be_hidden()
+        row.get_by_role("button", name="More about sho.rt/spring").click()
+        page.get_by_role("link", name="Duplicate").click()
+        expect(page.get_by_label("Destination URL")).to_have_value("https://www.example.com/new")
+        expect(page.get_by_label("Title")).to_have_value("Spring")
+        expect(page.get_by_label("Code", exact=True)).to_have_value("")
+        assert visit.errors() == []
+
+
+def test_every_hit_can_be_selected(signed_in: Callable[..., Any], address: str, links: None) -> None:
+    with signed_in() as visit:
+        page = visit.page
+        page.goto(f"{address}/dashboard/")
+        page.get_by_label("Select all links of this page").check()
+        expect(page.get_by_text("50 links selected")).to_be_visible()
+        page.get_by_role("button", name="Select all 60").click()
+        expect(page.get_by_text("60 links selected")).to_be_visible()
+        expect(page.get_by_role("button", name="Select all 60")).to_have_count(0)
         assert visit.errors() == []
 
 
@@ -192,8 +239,9 @@ def test_german_texts_are_shown_to_a_german_browser(
         expect(status(page)).to_have_text("60 Links")
         expect(page.locator("html")).to_have_attribute("lang", "de")
         # So are the messages of the API.
-        page.get_by_role("link", name="Neuer Link").first.click()
-        page.get_by_label("Lange Adresse").fill("ftp://example.com/")
+        page.get_by_role("button", name="Neuer Link").click()
+        expect(page.get_by_role("heading", name="Neuer Link")).to_be_visible()
+        page.get_by_label("Ziel-URL").fill("ftp://example.com/")
         page.get_by_role("button", name="Link anlegen").click()
         expect(page.get_by_text("Die Adresse muss mit http:// oder https:// beginnen.")).to_be_visible()
         page.goto(f"{address}/dashboard/?page=1000000")
@@ -201,6 +249,7 @@ def test_german_texts_are_shown_to_a_german_browser(
             "page: Vor der Seite dürfen höchstens 1.000.000 Einträge stehen."
         )
         page.goto(f"{address}/dashboard/")
+        open_account_menu(page)
         page.get_by_label("Sprache").select_option("en")
         expect(status(page)).to_have_text("60 links")
         assert visit.errors(400) == []

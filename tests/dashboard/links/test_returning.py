@@ -27,7 +27,7 @@ def test_back_returns_to_the_same_place_of_the_list(
         row.scroll_into_view_if_needed()
         before = page.evaluate("scrollY")
         row.click()
-        expect(page.get_by_role("heading", name="Edit link")).to_be_visible()
+        expect(page.locator("form.editor[data-link]")).to_be_visible()
         assert page.evaluate("scrollY") == 0
         page.go_back()
         expect(rows(page)).to_have_count(50)

@@ -39,7 +39,7 @@ def test_many_links_are_tagged_and_switched_off_at_once(
         expect(rows(page)).to_have_count(10)
         page.get_by_label("Select all links of this page").check()
         expect(page.get_by_text("10 links selected")).to_be_visible()
-        page.get_by_role("textbox", name="Tag", exact=True).fill("spring")
+        page.get_by_role("combobox", name="Tag", exact=True).fill("spring")
         page.get_by_role("button", name="Add tag").click()
         expect(page.get_by_text("10 links changed")).to_be_visible()
         expect(rows(page).first.get_by_text("spring")).to_be_visible()

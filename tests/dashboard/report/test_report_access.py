@@ -12,7 +12,7 @@ from testing.analytics.branches import branch, set_branches
 from testing.analytics.facts import Fact, record
 from testing.nodejs import node_modules
 from testing.pages.waiting import wait_until
-from tests.dashboard.report_page import MARCH, table, total, url_of
+from tests.dashboard.report_page import MARCH, show, table, total, url_of
 
 MakeLink = Callable[..., dict[str, Any]]
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
@@ -61,7 +61,7 @@ def link(make_link: MakeLink) -> str:
 def wait_for_drawings(page: Page) -> None:
     expect(total(page, "clicks")).to_have_text("4")
     expect(page.locator(".chart canvas")).to_be_visible()
-    page.locator(".map").scroll_into_view_if_needed()
+    show(page, "Map")
     expect(page.locator(".map svg")).to_be_visible()
 
 
@@ -108,8 +108,10 @@ def test_a_hostile_text_is_only_a_text(signed_in: Callable[..., Any], address: s
         page.add_init_script(WATCH)
         page.goto(url_of(address, link, MARCH))
         wait_for_drawings(page)
-        for name in ("Cities", "Browsers", "Systems", "Rules and split", "Individual requests"):
+        for name in ("Cities", "Browser", "System", "Rules and variants", "Individual requests"):
+            show(page, name)
             expect(table(page, name)).to_contain_text(HOSTILE)
+        show(page, "Countries")
         expect(table(page, "Countries")).to_contain_text("{{7*7}}")
         assert page.locator("img").count() == 0
         expect(page).to_have_title("Report · URL shortener")

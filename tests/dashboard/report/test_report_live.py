@@ -45,15 +45,15 @@ def test_a_click_appears_without_a_reload(signed_in: Callable[..., Any], address
         expect(total(page, "clicks")).to_have_text("1")
         # All figures change together.
         assert total(page, "unique").inner_text() == "1"
-        assert [row[:2] for row in rows(page, "Browsers")] == [["Chrome", "1"]]
+        assert [row[:2] for row in rows(page, "Browser")] == [["Chrome", "1"]]
         expect(table(page, "Individual requests").locator("tbody tr")).to_have_count(1)
         follow(page, address, "/spring?qr=1")
         expect(total(page, "scans")).to_have_text("1")
         assert total(page, "clicks").inner_text() == "2"
         follow(page, address, method="HEAD")
         expect(total(page, "notCounted")).to_have_text("1")
-        assert rows(page, "Refused and not counted") == [
-            ["Not counted", "A program checked the link (HEAD request)", "1"]
+        assert rows(page, "Refused, bots and previews") == [
+            ["Bot or preview", "A program checked the link (HEAD request)", "1"]
         ]
         expect(table(page, "Individual requests").locator("tbody tr")).to_have_count(3)
         assert page.evaluate("window.isSamePage") is True

@@ -43,6 +43,7 @@ def test_a_result_equals_the_response_of_a_single_call(api: APIClient) -> None:
         "tags": ["a", "B"],
         "clickCount": 0,
         "isActive": True,
+        "status": "active",
         "createdAt": url["createdAt"],
     }
     whole = api.get(f"/api/urls/{url['_id']}").json()["data"]["url"]

@@ -52,6 +52,7 @@ def test_each_item_has_its_own_changes(api: APIClient, make_link: MakeLink) -> N
             "_id": first["_id"],
             "shortUrl": "http://sho.rt/eins",
             **fields,
+            "status": "disabled",
             "updatedAt": read["updatedAt"],
         },
     }

@@ -44,6 +44,7 @@ def test_a_link_with_only_a_url_has_every_default(api: APIClient, alice: NewAcco
                 "tags": [],
                 "clickCount": 0,
                 "isActive": True,
+                "status": "active",
                 "createdAt": url["createdAt"],
             },
             "domain": {"id": "base", "fullDomain": "sho.rt", "shortUrl": "http://sho.rt"},

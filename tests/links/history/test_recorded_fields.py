@@ -73,7 +73,7 @@ def test_the_test_covers_every_field_that_can_change(make_link: MakeLink, api: A
     assert names == sorted(HISTORY_NAMES)
     fixed = {"_id", "originalUrl", "shortCode", "creator", "createdAt"}
     # Tested apart, or no settings of the link.
-    others = {"hasPassword", "domainId", "shortUrl", "clickCount", "updatedAt"}
+    others = {"hasPassword", "domainId", "shortUrl", "clickCount", "status", "updatedAt"}
     recorded = {name.name for name in names} - {"originalUrl", "shortCode", "domainId", "password"}
     assert recorded == FORMER.keys() == CHANGED.keys()
     assert recorded == whole(api, {"_id": str(Link.objects.get().public_id)}).keys() - fixed - others

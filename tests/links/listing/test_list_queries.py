@@ -27,6 +27,8 @@ MakeLink = Callable[..., dict[str, Any]]
         {"search": "example"},
         {"tags": "news", "sortBy": "clickCount"},
         {"isActive": "true"},
+        {"status": "active"},
+        {"status": "expired,active", "sortBy": "title"},
         {"search": "example", "tags": "news", "isActive": "true", "sortBy": "clickCount"},
     ],
     ids=str,

@@ -15,7 +15,7 @@ from accounts.services import NewAccount
 from bans.services import ban_host
 from common.host import cache_versions
 from domains.models import Domain
-from links.models import Code, Link
+from links.models import ClickCounter, Code, Link
 from testing.accounts.admin import Operator
 from testing.accounts.workspaces import add_member, key_client_in, team
 from testing.domains.domains import active_domain
@@ -103,10 +103,16 @@ def test_the_address_of_an_account_finds_the_links_of_its_own_workspaces(
 def test_links_are_filtered(operator: Operator, api: APIClient, make_link: MakeLink, domain: Domain) -> None:
     off, banned, branded = make_link(), make_link(), make_link(domainId=str(domain.public_id))
     api.put(f"/api/urls/{off['_id']}", {"isActive": False})
+    closed = {
+        "scheduled": make_link(startsAt="2040-01-01"),
+        "expired": make_link(expiresAt="2020-01-01"),
+        "limit_reached": make_link(restrictions={"maxClicks": 1}),
+    }
+    ClickCounter.objects.filter(link__max_clicks=1).update(clicks=1)
     operator.act(LINKS, "ban_links", Link.objects.filter(short_code=banned["shortCode"]))
-    for state, link in {"off": off, "banned": banned, "custom": branded}.items():
+    for state, link in {"off": off, "banned": banned, "custom": branded, **closed}.items():
         assert codes(operator, state=state) == [link["shortCode"]]
-    assert len(codes(operator, state="nonsense")) == 3
+    assert len(codes(operator, state="nonsense")) == 6
 
 
 @pytest.mark.parametrize("lookup", ["password__startswith", "description", "owner__password__startswith"])
@@ -125,14 +131,14 @@ def test_the_list_shows_the_state_that_visitors_see(
     legal = make_link("https://legal.example/")
     states: dict[str, tuple[dict[str, Any], dict[str, Any], str | None]] = {
         "active": (make_link(), {}, None),
-        "switched off": (make_link(), {"is_active": False}, "disabled"),
+        "disabled": (make_link(), {"is_active": False}, "disabled"),
         "banned": (make_link(), {}, "disabled"),
         "banned by host": (make_link("https://a.evil.example/"), {}, "disabled"),
         "banned (legal)": (legal, {"is_active": False}, "legal"),
-        "domain not active": (make_link(domainId=str(domain.public_id)), {"domain": inactive}, "disabled"),
-        "not started": (make_link(), {"starts_at": future, "expires_at": past}, "not_started"),
+        "domain inactive": (make_link(domainId=str(domain.public_id)), {"domain": inactive}, "disabled"),
+        "scheduled": (make_link(), {"starts_at": future, "expires_at": past}, "not_started"),
         "expired": (make_link(), {"expires_at": past, "max_clicks": 0}, "expired"),
-        "used up": (make_link(), {"max_clicks": 0}, "limit_reached"),
+        "limit reached": (make_link(), {"max_clicks": 0}, "limit_reached"),
     }
     ban_host(host="evil.example", reason="")
     ban_host(host="legal.example", reason="Legal")

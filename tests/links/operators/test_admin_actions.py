@@ -25,7 +25,7 @@ def test_an_operator_disables_a_link_and_its_owner_cannot_enable_it(
         "Banned. The links stopped working on every host."
     ]
     assert statuses() == [410, 410, 302]
-    assert [link.banned for link in operator.rows(LINKS)] == [False, True, True]
+    assert [link.ban_reason for link in operator.rows(LINKS)] == [None, "other", "other"]
     assert api.put(f"/api/urls/{links[0]['_id']}", {"isActive": True}).status_code == 200
     assert statuses() == [410, 410, 302]
     operator.act(LINKS, "lift_bans", chosen)

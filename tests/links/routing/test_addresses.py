@@ -16,7 +16,7 @@ from bans.models import Ban
 from bans.services import ban_host, lift_ban
 from domains.models import Domain
 from links.models import Link, Route
-from links.operators import affected_by_host, find_links, with_bans
+from links.operators import affected_by_host, find_links
 from testing.accounts.admin import Operator
 from testing.cases import for_each
 from testing.links.calls import whole
@@ -137,8 +137,8 @@ def test_a_ban_of_any_host_stops_the_link_until_it_is_lifted(
     assert 410 not in before
     ban = ban_host(host="later.example")
     assert statuses() == [410, before[1]]
-    [stored] = with_bans(Link.objects.filter(public_id=link["_id"]))
-    assert stored.banned
+    [stored] = Link.objects.filter(public_id=link["_id"]).with_bans()
+    assert stored.ban_reason == "other"
     lift_ban(ban=ban)
     assert statuses() == before
     assert api.get(f"/api/urls/{link['_id']}").json()["data"]["url"]["isActive"] is True

@@ -54,6 +54,7 @@ def test_an_account_with_a_link(api: APIClient, make_link: MakeLink, visitor: Cl
                         "shortCode": link["shortCode"],
                         "shortUrl": "http://sho.rt/spring",
                         "clickCount": 2,
+                        "status": "active",
                         "createdAt": link["createdAt"],
                     }
                 ],

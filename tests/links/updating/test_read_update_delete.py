@@ -24,7 +24,7 @@ WHOLE_KEYS = {
     "_id", "originalUrl", "shortCode", "shortUrl", "customCode", "title", "description", "tags", "clickCount",
     "isActive", "expiresAt", "hasPassword", "domainId", "externalId", "utm", "restrictions", "redirectType", "creator",
     "createdAt",
-    "updatedAt",
+    "updatedAt", "status",
 }  # fmt: skip
 
 
@@ -42,6 +42,7 @@ def test_a_link_in_full(api: APIClient, link: dict[str, Any], alice: NewAccount)
         "shortUrl": "http://sho.rt/spring",
         "clickCount": 0,
         "isActive": True,
+        "status": "active",
         "hasPassword": True,
         "domainId": "base",
         "creator": {

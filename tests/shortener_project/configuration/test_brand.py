@@ -149,11 +149,9 @@ def test_dashboard_has_the_name_the_logo_and_the_color(visitor: Client) -> None:
     assert response["Cache-Control"] == "public, max-age=31536000, immutable"
     css = response.content.decode()
     assert css == stylesheet()
-    assert "--pico-primary-background:#FFCC00;" in css
-    assert "--pico-primary-inverse:#000000;" in css
+    assert ":root{--brand:#FFCC00}" in css
     assert (
-        f"inline-size:3.50rem;max-inline-size:8rem;margin-inline-end:.5rem;background:url('{logo_url()}')"
-        in css
+        ".brand-logo{block-size:1.75rem;inline-size:3.50rem;max-inline-size:8rem;object-fit:contain}" in css
     )
     other = visitor.get("/dashboard/brand/0123456789abcdef.css", headers={"host": "sho.rt"})
     assert other["Cache-Control"] == "no-store"

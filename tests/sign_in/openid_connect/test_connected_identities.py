@@ -73,7 +73,7 @@ def test_the_owner_sees_a_new_identity_and_gets_a_mail(issuer: Provider, alice: 
     assert [message.to for message in mail.outbox] == [["alice@example.com"]]
     assert subjects() == ["[sho.rt] Single sign-on connected"]
     text = text_of_last_mail()
-    assert "ada@example.com can now log in to your account" in text
+    assert "ada@example.com can now sign in to your account" in text
     assert "http://sho.rt/accounts/" in text
     assert "127.0.0.1" in text
 
@@ -105,7 +105,7 @@ def test_the_owner_disconnects_an_identity_and_its_sessions_end(issuer: Provider
     assert log_in(browser()).status_code == 403
     assert "ada@example.com" not in client.get("/accounts/").content.decode()
     assert subjects()[-1] == "[sho.rt] Single sign-on disconnected"
-    assert "ada@example.com can no longer log in" in text_of_last_mail()
+    assert "ada@example.com can no longer sign in" in text_of_last_mail()
     change = Change.objects.filter(object_id=alice.user.public_id).latest("pk")
     assert (change.actor, change.via, change.after) == (alice.user, "page", {"identity": "removed"})
 

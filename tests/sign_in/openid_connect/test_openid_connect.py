@@ -112,7 +112,7 @@ def test_a_person_without_a_password_confirms_by_a_new_login(
     assert "Authenticator secret" in client.get(add).content.decode()
     clock.shift(REAUTHENTICATION_TIMEOUT + 1)
     page = client.get(add)
-    assert parse(page).texts["h1"] == "Log in again"
+    assert parse(page).texts["h1"] == "Sign in again"
     assert client.post("/accounts/oidc/connect/").status_code == 200
     assert SocialAccount.objects.count() == 1
     assert log_in(client, next=add)["Location"] == add
@@ -178,11 +178,11 @@ def test_without_password_login_a_password_confirms_nothing(
     client.force_login(alice.user)
     add = "/accounts/2fa/totp/activate/"
     assert client.post("/accounts/reauthenticate/", {"password": PASSWORD}).status_code == 403
-    assert parse(client.get(add)).texts["h1"] == "Log in again"
+    assert parse(client.get(add)).texts["h1"] == "Sign in again"
     assert log_in(client, next=add)["Location"] == add
     assert "Authenticator secret" in client.get(add).content.decode()
     clock.shift(REAUTHENTICATION_TIMEOUT + 1)
-    assert parse(client.get(add)).texts["h1"] == "Log in again"
+    assert parse(client.get(add)).texts["h1"] == "Sign in again"
 
 
 def test_without_password_login_a_second_factor_confirms(
@@ -254,7 +254,7 @@ def test_login_in_a_browser(browse: Callable[[], Any], address: str, settings: S
         running.say(**ADA, groups=["operators"])
         page = visit.page
         page.goto(f"{address}/admin/")
-        page.get_by_role("button", name="Log in with single sign-on").click()
+        page.get_by_role("button", name="Sign in with single sign-on").click()
         page.get_by_label("Username").fill(server.NAME)
         page.get_by_label("Password").fill(server.PASSWORD)
         page.get_by_role("button", name="Sign in here").click()
@@ -265,7 +265,7 @@ def test_login_in_a_browser(browse: Callable[[], Any], address: str, settings: S
         page.get_by_role("button", name="Sign Out").click()
         page.wait_for_url(f"{address}/accounts/login/")
         # The provider has forgotten the browser, too.
-        page.get_by_role("button", name="Log in with single sign-on").click()
+        page.get_by_role("button", name="Sign in with single sign-on").click()
         page.get_by_label("Username").wait_for()
         # The provider has no icon.
         assert visit.errors(404) == []

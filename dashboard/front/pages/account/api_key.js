@@ -26,7 +26,7 @@ export function ApiKey() {
             <h2 id="api-key">${t("apiKey.title")}</h2>
             <p>${t("apiKey.text")}</p>
             <div class="actions">
-                ${key.value === null && html`<button type="button" class="secondary" onClick=${show}>${t("apiKey.show")}</button>`}
+                ${key.value === null && html`<button type="button"  onClick=${show}>${t("apiKey.show")}</button>`}
                 <${Secret} value=${key} />
                 <${Confirmation} label=${t("apiKey.replace")} question=${t("apiKey.question")} action=${replace} />
             </div>

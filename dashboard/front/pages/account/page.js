@@ -9,9 +9,11 @@ import { Sessions } from "./sessions.js";
 
 export const Page = () => html`
     <${AccountHeading} title=${t("account.title")} />
-    <${Profile} />
-    <${Credentials} />
-    <${ApiKey} />
-    <${Sessions} />
+    <div class="body">
+        <${Profile} />
+        <${Credentials} />
+        <${ApiKey} />
+        <${Sessions} />
+    </div>
     <${IdentityConfirmation} />
 `;

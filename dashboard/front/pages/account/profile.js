@@ -27,7 +27,7 @@ function Names({ user }) {
     return html`
         <section aria-labelledby="profile">
             <h2 id="profile">${t("account.profile")}</h2>
-            <p>${t("account.email", { email: user.email })} ${t("account.plan", { plan: user.plan })}</p>
+            <p>${t("account.email", { email: user.email })}</p>
             <form class="narrow" onSubmit=${submit}>
                 <div class="grid">
                     <${Input}

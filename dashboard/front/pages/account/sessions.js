@@ -55,7 +55,7 @@ function Row({ session, onEnd }) {
                 <small dir="ltr">${session.userAgent}</small>
             </div>
             ${session.isCurrent
-                ? html`<button type="button" class="outline secondary" onClick=${signOut}>${t("footer.signOut")}</button>`
+                ? html`<button type="button"  onClick=${signOut}>${t("footer.signOut")}</button>`
                 : html`<${Confirmation}
                       label=${t("sessions.end")}
                       about=${t("sessions.endOne", { name })}

@@ -1,4 +1,5 @@
 /** The form that adds a domain. The input is kept until the service has accepted it. */
+import { hostIn } from "../../core/addresses.js";
 import { useDraft } from "../../core/drafts.js";
 import { html, useMemo } from "../../core/html.js";
 import { t } from "../../core/texts.js";
@@ -17,7 +18,7 @@ export function Adding() {
     const submit = event => {
         event.preventDefault();
         sending.run(async () => {
-            const created = await addDomain(name.value.trim(), sending.idempotencyKey);
+            const created = await addDomain(hostIn(name.value), sending.idempotencyKey);
             name.value = "";
             added.value = created._id;
             await load();
@@ -42,7 +43,7 @@ export function Adding() {
                     onInput=${(/** @type {any} */ event) => (name.value = event.target.value)}
                 />
             </label>
-            <button type="submit" aria-busy=${isSaving} disabled=${isSaving}>${t("domains.add")}</button>
+            <button type="submit" class="primary" aria-busy=${isSaving} disabled=${isSaving}>${t("domains.add")}</button>
             <${About} id="domain-about" error=${problem} hint=${t("domains.nameHint")} />
         </form>
     `;

@@ -23,7 +23,7 @@ export function Card({ domain }) {
         summary.current?.focus();
     }, []);
     return html`
-        <article class="domain" data-domain=${domain._id} data-status=${domain.status}>
+        <article class="domain box" data-domain=${domain._id} data-status=${domain.status}>
             <div class="heading">
                 <h2><bdi>${domain.fullDomain}</bdi></h2>
                 <span class="state" data-state=${domain.status}>${t(`domain.${domain.status}`)}</span>

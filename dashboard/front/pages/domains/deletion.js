@@ -29,7 +29,7 @@ export function Deletion({ domain }) {
                 <button class="danger" aria-busy=${isDeleting} disabled=${isDeleting} onClick=${remove}>
                     ${t("domain.deleteNow")}
                 </button>
-                <button class="secondary" onClick=${() => (isOpen.value = false)}>${t("domain.keep")}</button>
+                <button onClick=${() => (isOpen.value = false)}>${t("domain.keep")}</button>
             </div>
         <//>
     `;

@@ -79,7 +79,7 @@ export function Fallbacks({ domain }) {
                 `,
             )}
             ${errors[""] && html`<p role="alert" class="failure">${errors[""]}</p>`}
-            <button type="submit" class="secondary" aria-busy=${isSaving} disabled=${isSaving || Object.keys(changed).length === 0}>
+            <button type="submit"  aria-busy=${isSaving} disabled=${isSaving || Object.keys(changed).length === 0}>
                 ${t("fallbacks.save")}
             </button>
         </form>

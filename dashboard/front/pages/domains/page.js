@@ -1,8 +1,9 @@
 /** The custom domains: add one, publish its DNS records, verify it, and choose its fallback addresses. */
 import { lacks } from "../../core/account.js";
 import { html, useEffect } from "../../core/html.js";
-import { serviceName, t } from "../../core/texts.js";
+import { t } from "../../core/texts.js";
 import { recoveries } from "../../parts/banners.js";
+import { Head } from "../../parts/head.js";
 import { Adding } from "./adding.js";
 import { Card } from "./card.js";
 import { domains, failure, load } from "./state.js";
@@ -12,11 +13,9 @@ export function Page() {
     useEffect(() => {
         load();
     }, [isReachable]);
-    useEffect(() => {
-        document.title = `${t("domains.title")} · ${serviceName()}`;
-    }, []);
     return html`
-        <h1>${t("domains.title")}</h1>
+        <${Head} title=${t("domains.title")} />
+        <div class="body">
         <p>${t("domains.text")}</p>
         ${!lacks("admin") && html`<${Adding} />`}
         ${failure.value !== null && html`<p role="alert" class="failure">${failure.value}</p>`}
@@ -24,5 +23,6 @@ export function Page() {
             ${domains.value?.map(domain => html`<${Card} key=${domain._id} domain=${domain} />`)}
             ${domains.value?.length === 0 && html`<p>${t("domains.none")}</p>`}
         </section>
+        </div>
     `;
 }

@@ -87,7 +87,7 @@ function Row({ record, check }) {
 /** @param {{text: string}} properties */
 const Copied = ({ text }) => html`
     <code dir="ltr">${text}</code>
-    <button class="copy outline secondary" aria-label=${t("records.copy", { text })} onClick=${() => copy(text)}>
+    <button class="copy" aria-label=${t("records.copy", { text })} onClick=${() => copy(text)}>
         ${t("links.copyShort")}
     </button>
 `;

@@ -16,7 +16,8 @@ export function Code({ editing }) {
     const verdict = useSignal(/** @type {Key | null} */ (null));
     const { customCode, domainId } = editing.fields.value;
     const isUnchanged = customCode === editing.before.customCode && domainId === editing.before.domainId;
-    const address = domains.value.find(domain => domain.id === domainId)?.shortUrl;
+    const domain = domains.value.find(({ id }) => id === domainId);
+    const address = domain?.shortUrl;
     useEffect(() => {
         availableDomains().then(available => (domains.value = available), report);
     }, []);
@@ -45,35 +46,40 @@ export function Code({ editing }) {
     }, [customCode, address, isUnchanged]);
     const error = editing.errors.value.customCode;
     const isWrong = error !== undefined || verdict.value === "code.malformed" || verdict.value === "code.yours";
+    const isFree = verdict.value === "code.wellFormed" && error === undefined;
     return html`
-        <div class="grid">
-            <label>
-                ${t("field.domainId")}
-                <select
-                    value=${domainId}
-                    disabled=${editing.id !== null}
-                    onChange=${(/** @type {any} */ event) => editing.change({ domainId: event.target.value })}
-                >
-                    ${domains.value.map(
-                        ({ id, fullDomain }) => html`<option value=${id} selected=${id === domainId}>${fullDomain}</option>`,
-                    )}
-                </select>
-            </label>
-            <div>
+        <div class="field">
+            <div class="group">
+                <label>
+                    ${t("field.domainId")}
+                    <select
+                        value=${domainId}
+                        disabled=${editing.id !== null}
+                        onChange=${(/** @type {any} */ event) => editing.change({ domainId: event.target.value })}
+                    >
+                        ${domains.value.map(
+                            ({ id, fullDomain }) => html`<option value=${id} selected=${id === domainId}>${fullDomain}</option>`,
+                        )}
+                    </select>
+                </label>
                 <label>
                     ${t("field.customCode")}
                     <input
                         name="customCode"
+                        class="code"
                         value=${customCode}
                         autocomplete="off"
+                        autocapitalize="none"
                         spellcheck=${false}
-                        aria-invalid=${isWrong ? "true" : verdict.value === "code.wellFormed" ? "false" : undefined}
+                        dir="ltr"
+                        placeholder=${editing.link.value?.shortCode}
+                        aria-invalid=${isWrong ? "true" : isFree ? "false" : undefined}
                         aria-describedby="code-about"
                         onInput=${(/** @type {any} */ event) => editing.change({ customCode: event.target.value })}
                     />
                 </label>
-                <${About} id="code-about" error=${error} hint=${t(verdict.value ?? "code.hint")} />
             </div>
+            <${About} id="code-about" error=${error} hint=${html`<span class=${isFree ? "good" : isWrong ? "failure" : undefined}>${t(verdict.value ?? "code.hint")}</span>`} />
         </div>
     `;
 }

@@ -1,48 +1,33 @@
+/** Countries by the names that people type. */
 import { countries, countryName } from "../../core/countries.js";
 import { html, useMemo } from "../../core/html.js";
 import { t } from "../../core/texts.js";
+import { Chips } from "./chips.js";
 
 const byName = () => [...countries].sort((one, other) => countryName(one).localeCompare(countryName(other)));
 
 /**
- * Chosen countries, each with a button that removes it, and a list of the others.
- * @param {object} properties
- * @param {import("./editing.js").Editing} properties.editing
- * @param {"allowedCountries" | "blockedCountries"} properties.name
- * @param {string} properties.label
+ * The code of a country that is typed by its code or its name. Null: there is none.
+ * @param {string} text
  */
-export function Countries({ editing, name, label }) {
-    const chosen = editing.fields.value[name];
-    const others = useMemo(byName, []).filter(code => !chosen.includes(code));
-    return html`
-        <label>
-            ${label}
-            <select
-                name=${name}
-                value=""
-                onChange=${(/** @type {any} */ event) => {
-                    if (event.target.value) editing.change({ [name]: [...chosen, event.target.value] });
-                    event.target.value = "";
-                }}
-            >
-                <option value="">${t("countries.add")}</option>
-                ${others.map(code => html`<option key=${code} value=${code}>${countryName(code)}</option>`)}
-            </select>
-        </label>
-        <p class="tags">
-            ${chosen.map(
-                code => html`
-                    <button
-                        key=${code}
-                        type="button"
-                        class="tag"
-                        aria-label=${t("countries.remove", { country: countryName(code) })}
-                        onClick=${() => editing.change({ [name]: chosen.filter(other => other !== code) })}
-                    >
-                        ${countryName(code)} ×
-                    </button>
-                `,
-            )}
-        </p>
-    `;
+export function countryOf(text) {
+    const code = text.toUpperCase();
+    if (countries.includes(code)) return code;
+    const name = text.toLocaleLowerCase();
+    return countries.find(known => countryName(known).toLocaleLowerCase() === name) ?? null;
+}
+
+/**
+ * @param {{name: string, label: string, isLabelled?: boolean, values: readonly string[], error?: string, required?: boolean, placeholder?: string, onChange: (values: string[]) => void}} properties
+ */
+export function Countries(properties) {
+    const suggestions = useMemo(byName, []);
+    return html`<${Chips}
+        placeholder=${t("countries.add")}
+        ...${properties}
+        nameOf=${countryName}
+        parse=${countryOf}
+        problem=${(/** @type {string} */ text) => t("countries.unknown", { name: text })}
+        suggestions=${suggestions}
+    />`;
 }

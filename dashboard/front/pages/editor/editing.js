@@ -5,7 +5,7 @@ import { errorsByField } from "../../core/failures.js";
 import { signal } from "../../core/html.js";
 import { newKey } from "../../core/idempotency.js";
 import { dropDraft, keepDraft, readDraft } from "./drafts.js";
-import { changesOf, emptyFields, fieldsOf, typedFields } from "./model.js";
+import { changesOf, copyOf, emptyFields, fieldsOf, typedFields } from "./model.js";
 
 /** @typedef {import("./model.js").Fields} Fields */
 /** @typedef {import("../../core/endpoints.js").Url} Url */
@@ -15,10 +15,11 @@ export class Editing {
     /**
      * @param {LinkVersion | null} read null: a new link
      * @param {string} originalUrl of a new link. Each has a draft of its own.
+     * @param {Url | null} copied the link whose fields a new link starts with
      */
-    constructor(read, originalUrl = "") {
+    constructor(read, originalUrl = "", copied = null) {
         this.id = read?.link._id ?? null;
-        this.draft = this.id ?? `new ${originalUrl}`;
+        this.draft = this.id ?? `new ${copied?._id ?? originalUrl}`;
         this.link = signal(read?.link ?? null);
         /** @type {Fields} */
         this.before = read === null ? { ...emptyFields(), originalUrl } : fieldsOf(read.link);
@@ -32,7 +33,7 @@ export class Editing {
         this.idempotencyKey = newKey();
         const draft = readDraft(this.draft);
         /** @type {import("../../core/html.js").Signal<Fields>} */
-        this.fields = signal({ ...this.before, ...draft?.typed });
+        this.fields = signal({ ...this.before, ...(copied && copyOf(copied)), ...draft?.typed });
         if (read !== null && draft?.before !== undefined && draft.version !== undefined && draft.version !== this.version) {
             // A draft of an earlier version of this page lacks the fields that it did not know.
             this.before = { ...this.before, ...draft.before };

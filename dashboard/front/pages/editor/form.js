@@ -1,18 +1,28 @@
+/** The editor of a link: the form, and beside it, always in view, the short link, its QR code and what a visitor gets. */
+import { lacks } from "../../core/account.js";
+import { withScheme } from "../../core/addresses.js";
+import { dateAndTime, day, number } from "../../core/format.js";
 import { html, useEffect } from "../../core/html.js";
+import { hueOf, withoutScheme } from "../../core/hues.js";
 import { navigate } from "../../core/router.js";
 import { t } from "../../core/texts.js";
-import { toast } from "../../core/toasts.js";
+import { dismissDone, toast } from "../../core/toasts.js";
 import { Bookmarklet } from "../../parts/bookmarklet.js";
+import { Head, toLinks } from "../../parts/head.js";
+import { Icon } from "../../parts/icon.js";
+import { LinkStatus } from "../../parts/link_status.js";
+import { Menu } from "../../parts/menu.js";
+import { deleteLater } from "../links/deletion.js";
+import { knownTags } from "../links/state.js";
+import { Chips } from "./chips.js";
 import { Code } from "./code.js";
-import { Conflict } from "./conflict.js";
-import { Field, Input, Section, Switch } from "./inputs.js";
+import { Field, Input, Section, Switch, hasError } from "./inputs.js";
 import { Limits } from "./limits.js";
-import { finalAddress, REFERRER_POLICIES } from "./model.js";
-import { QrCodes } from "./qr.js";
+import { Live } from "./live.js";
+import { listOf, REFERRER_POLICIES } from "./model.js";
 import { Rules } from "./rules.js";
-import { Simulation } from "./simulation.js";
+import { FORM, SaveBar } from "./save_bar.js";
 import { Split } from "./split.js";
-import { Summary } from "./summary.js";
 import { Utm } from "./utm.js";
 
 /** @typedef {import("./editing.js").Editing} Editing */
@@ -23,8 +33,13 @@ export function Form({ editing }) {
     const isNew = id === null;
     /** @param {{overwrites?: boolean}} [options] */
     const save = async options => {
+        // What was true of an earlier save is no news beside a failure of this one.
+        dismissDone();
         const saved = await editing.save(options);
-        if (saved === null) return;
+        if (saved === null) {
+            requestAnimationFrame(showFirstError);
+            return;
+        }
         toast(t(isNew ? "editor.created" : "editor.saved"));
         if (isNew) navigate(`/dashboard/links/${saved}`, { replace: true });
     };
@@ -34,86 +49,150 @@ export function Form({ editing }) {
         save();
     };
     return html`
-        <h1>${t(isNew ? "editor.new" : "editor.edit")}</h1>
-        ${!isNew && html`<${Summary} editing=${editing} />`}
-        <${Conflict} editing=${editing} onOverwrite=${() => save({ overwrites: true })} />
-        <form class="editor" onSubmit=${submit}>
-            <${Destination} editing=${editing} />
-            <${Naming} editing=${editing} />
-            <${Utm} editing=${editing} />
-            <${Times} editing=${editing} />
-            <${Limits} editing=${editing} />
-            <${Rules} editing=${editing} />
-            <${Split} editing=${editing} />
-            <${Card} editing=${editing} />
-            <${Redirect} editing=${editing} />
-            <${Errors} editing=${editing} />
-            <div class="actions">
-                <button type="submit" aria-busy=${editing.isSaving.value} disabled=${editing.isSaving.value}>
-                    ${t(isNew ? "editor.create" : "editor.save")}
-                </button>
-                ${editing.isChanged &&
-                html`<button type="button" class="secondary" onClick=${() => editing.reset()}>${t("editor.reset")}</button>`}
-            </div>
-        </form>
-        ${isNew &&
-        html`<details>
-            <summary>${t("bookmarklet.title")}</summary>
-            <${Bookmarklet} />
-        </details>`}
-        ${!isNew && html`<${QrCodes} id=${id} />`} ${!isNew && html`<${Simulation} id=${id} />`}
+        <${Heading} editing=${editing} />
+        ${lacks("editor") && html`<p class="note warn in-page"><${Icon} name="lock" />${t("editor.readOnly")}</p>`}
+        <div class="edit">
+            <form
+                class="editor"
+                id=${FORM}
+                data-link=${id ?? undefined}
+                onSubmit=${submit}
+                onInvalidCapture=${(/** @type {any} */ event) => reveal(event.target)}
+            >
+                <${Destination} editing=${editing} />
+                <div class="grid pair">
+                    <${Code} editing=${editing} />
+                    <${Field} editing=${editing} name="title" label=${t("field.title")} maxlength="200" dir="auto" />
+                    <${Chips}
+                        name="tags"
+                        label=${t("field.tags")}
+                        values=${listOf(editing.fields.value.tags)}
+                        classOf=${(/** @type {string} */ tag) => `tag ${hueOf(tag)}`}
+                        suggestions=${knownTags.value}
+                        error=${editing.errors.value.tags}
+                        onChange=${(/** @type {string[]} */ tags) => editing.change({ tags: tags.join(", ") })}
+                    />
+                    <${Field} editing=${editing} name="description" label=${t("field.description")} maxlength="500" dir="auto" />
+                </div>
+                <div class="sections-of-link">
+                    <${Rules} editing=${editing} />
+                    <${Split} editing=${editing} />
+                    <${Times} editing=${editing} />
+                    <${Limits} editing=${editing} />
+                    <${Utm} editing=${editing} />
+                    <${Card} editing=${editing} />
+                    <${Redirect} editing=${editing} />
+                    ${isNew &&
+                    html`<${Section} icon="link" title=${t("bookmarklet.title")} holds="" isWrong=${false}><${Bookmarklet} /><//>`}
+                </div>
+            </form>
+            <${Live} editing=${editing} />
+        </div>
+        <${SaveBar} editing=${editing} onOverwrite=${() => save({ overwrites: true })} />
     `;
 }
 
-/** @param {{editing: Editing}} properties */
-function Destination({ editing }) {
-    useEffect(() => {
-        if (editing.id === null) document.getElementsByName("originalUrl")[0]?.focus();
-    }, []);
-    if (editing.id === null) {
-        const address = { type: "url", required: true, placeholder: "https://", inputmode: "url" };
-        return html`<${Field} editing=${editing} name="originalUrl" label=${t("field.originalUrl")} ...${address} />`;
-    }
-    const { originalUrl } = editing.fields.value;
-    return html`<${Field}
-        editing=${editing}
-        name="targetUrl"
-        type="url"
-        label=${t("field.targetUrl")}
-        placeholder=${originalUrl}
-        hint=${t("hint.targetUrl", { address: originalUrl })}
-    />`;
+/** A field in a closed section cannot take the focus. @param {Element} field */
+function reveal(field) {
+    field.closest("details")?.setAttribute("open", "");
+}
+
+/** The focus goes to the first field that the API refused. */
+function showFirstError() {
+    const field = document.querySelector(`#${FORM} [aria-invalid=true]`);
+    if (!(field instanceof HTMLElement)) return;
+    reveal(field);
+    field.focus();
 }
 
 /** @param {{editing: Editing}} properties */
-function Naming({ editing }) {
-    const { customCode, title, description, tags, isActive } = editing.fields.value;
-    const { errors } = editing;
-    const isOpen = Boolean(customCode || title || description || tags || !isActive || errors.value.customCode);
+function Heading({ editing }) {
+    const link = editing.link.value;
+    if (link === null) return html`<${Head} title=${t("editor.new")} back=${toLinks()} />`;
+    const remove = () => {
+        deleteLater([link._id]);
+        navigate("/dashboard/");
+    };
+    const items = () => html`
+        <p><small>${t("summary.changed", { time: dateAndTime(link.updatedAt) })}</small></p>
+        <a class="phone-only" href=${`/dashboard/links/${link._id}/history`}><${Icon} name="history" />${t("history.title")}</a>
+        ${!lacks("editor") &&
+        html`
+            <a href=${`/dashboard/new?from=${link._id}`}><${Icon} name="copy-plus" />${t("editor.duplicate")}</a>
+            <hr />
+            <button class="danger" onClick=${remove}><${Icon} name="trash-2" />${t("editor.delete")}</button>
+        `}
+    `;
     return html`
-        <${Section} title=${t("section.naming")} isOpen=${isOpen}>
-            <${Code} editing=${editing} />
-            <${Field} editing=${editing} name="title" label=${t("field.title")} maxlength="200" dir="auto" />
-            <${Field} editing=${editing} name="description" label=${t("field.description")} maxlength="500" dir="auto" />
-            <${Field} editing=${editing} name="tags" label=${t("field.tags")} hint=${t("hint.tags")} dir="auto" />
-            <${Switch} editing=${editing} name="isActive" label=${t("field.isActive")} />
+        <${Head}
+            title=${t("editor.edit")}
+            shown=${link.title || withoutScheme(link.shortUrl)}
+            back=${toLinks()}
+            mark=${html`<${LinkStatus} link=${link} />`}
+        >
+            <a class="button" href=${`/dashboard/links/${link._id}/report`} aria-label=${t("summary.clicks", { count: link.clickCount })}>
+                <${Icon} name="chart-no-axes-column" /><span class="wide-only">${t("summary.clicks", { count: link.clickCount })}</span>
+                <span class="phone-only">${number(link.clickCount)}</span>
+            </a>
+            <a class="button quiet wide-only" href=${`/dashboard/links/${link._id}/history`}><${Icon} name="history" />${t("history.title")}</a>
+            <${Menu} id="link-menu" label=${t("nav.more")} items=${items} />
         <//>
     `;
 }
 
 /** @param {{editing: Editing}} properties */
+function Destination({ editing }) {
+    const isNew = editing.id === null;
+    const name = isNew ? "originalUrl" : "targetUrl";
+    const { originalUrl } = editing.fields.value;
+    const isMoved = !isNew && editing.fields.value.targetUrl.trim() !== originalUrl;
+    useEffect(() => {
+        if (isNew) document.getElementsByName(name)[0]?.focus();
+    }, []);
+    return html`<${Field}
+        editing=${editing}
+        name=${name}
+        label=${t("field.originalUrl")}
+        required=${isNew}
+        inputmode="url"
+        dir="ltr"
+        autocomplete="off"
+        autocapitalize="none"
+        spellcheck=${false}
+        placeholder=${isNew ? "https://" : undefined}
+        class="large"
+        hint=${isMoved ? html`${t("hint.createdFor")} <span class="url">${originalUrl}</span>` : undefined}
+        onChange=${(/** @type {any} */ event) => editing.change({ [name]: withScheme(event.target.value) })}
+    />`;
+}
+
+/** @param {{editing: Editing}} properties */
 function Times({ editing }) {
-    const { startsAt, expiresAt, notStartedUrl, expiredUrl } = editing.fields.value;
+    const { startsAt, expiresAt, isActive } = editing.fields.value;
+    const isOver = expiresAt !== "" && expiresAt !== editing.before.expiresAt && new Date(expiresAt) <= new Date();
+    const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+    const parts = [
+        !isActive && t("status.disabled"),
+        startsAt && t("times.from", { day: day(startsAt) }),
+        expiresAt && t("times.until", { day: day(expiresAt) }),
+    ];
     return html`
-        <${Section} title=${t("section.times")} isOpen=${Boolean(startsAt || expiresAt || notStartedUrl || expiredUrl)}>
+        <${Section}
+            icon="calendar-clock"
+            title=${t("section.times")}
+            holds=${parts.filter(Boolean).join(" · ") || t("times.always")}
+            isWrong=${hasError(editing, ["isActive", "startsAt", "expiresAt", "notStartedUrl", "expiredUrl"])}
+        >
+            <${Switch} editing=${editing} name="isActive" label=${t("field.isActive")} />
             <div class="grid">
-                <${Field} editing=${editing} name="startsAt" type="datetime-local" label=${t("field.startsAt")} />
-                <${Field} editing=${editing} name="notStartedUrl" type="url" label=${t("field.notStartedUrl")} />
+                <${Field} editing=${editing} name="startsAt" type="datetime-local" label=${t("field.startsAt")} hint=${t("times.zone", { zone })} />
+                <${Field} editing=${editing} name="notStartedUrl" type="url" dir="ltr" label=${t("field.notStartedUrl")} />
             </div>
             <div class="grid">
-                <${Field} editing=${editing} name="expiresAt" type="datetime-local" label=${t("field.expiresAt")} />
-                <${Field} editing=${editing} name="expiredUrl" type="url" label=${t("field.expiredUrl")} />
+                <${Field} editing=${editing} name="expiresAt" type="datetime-local" label=${t("field.expiresAt")} hint=${t("times.zone", { zone })} />
+                <${Field} editing=${editing} name="expiredUrl" type="url" dir="ltr" label=${t("field.expiredUrl")} />
             </div>
+            ${isOver && html`<p class="note warn" role="status"><${Icon} name="triangle-alert" />${t("times.over")}</p>`}
         <//>
     `;
 }
@@ -126,8 +205,8 @@ function Card({ editing }) {
     const { preview } = editing.fields.value;
     const lengths = { title: 200, description: 500, imageUrl: 2048 };
     return html`
-        <${Section} title=${t("section.preview")} isOpen=${Object.values(preview).some(Boolean)}>
-            <p>${t("preview.text")}</p>
+        <${Section} icon="image" title=${t("section.preview")} holds=${preview.title || t(preview.imageUrl ? "preview.image" : "preview.none")} isWrong=${hasError(editing, ["preview"])}>
+            <p><small>${t("preview.text")}</small></p>
             ${(/** @type {(keyof typeof lengths)[]} */ (Object.keys(lengths))).map(
                 name => html`
                     <${Input}
@@ -150,9 +229,9 @@ function Card({ editing }) {
 /** @param {{editing: Editing}} properties */
 function Redirect({ editing }) {
     const { redirectType, forwardQuery, referrerPolicy } = editing.fields.value;
-    const address = finalAddress(editing.fields.value);
+    const holds = [t(redirectType === "301" ? "redirect.301" : "redirect.302"), forwardQuery && t("redirect.forwards")];
     return html`
-        <${Section} title=${t("section.redirect")} isOpen=${redirectType !== "302" || forwardQuery || referrerPolicy !== ""}>
+        <${Section} icon="settings" title=${t("section.redirect")} holds=${holds.filter(Boolean).join(" · ")} isWrong=${hasError(editing, ["redirectType", "referrerPolicy"])}>
             <label>
                 ${t("field.redirectType")}
                 <select
@@ -177,23 +256,5 @@ function Redirect({ editing }) {
                 </select>
             </label>
         <//>
-        ${address !== null &&
-        html`<p class="final">${t("editor.final")} <output name="final" dir="ltr">${address}</output></p>`}
-    `;
-}
-
-/**
- * The messages that no field shows.
- * @param {{editing: Editing}} properties
- */
-function Errors({ editing }) {
-    const { preview, ...fields } = editing.fields.value;
-    const own = [...Object.keys(fields), ...Object.keys(preview).map(name => `preview.${name}`)];
-    const rest = Object.entries(editing.errors.value).filter(([name]) => !own.includes(name));
-    if (rest.length === 0) return null;
-    return html`
-        <div role="alert" class="failure">
-            ${rest.map(([name, message]) => html`<p key=${name}>${name ? `${name}: ` : ""}${message}</p>`)}
-        </div>
     `;
 }

@@ -1,5 +1,6 @@
 /** Labelled inputs of the editor. Each shows the API's message about its field. */
 import { html, useRef } from "../../core/html.js";
+import { Icon } from "../../parts/icon.js";
 
 /** @typedef {import("./editing.js").Editing} Editing */
 
@@ -21,7 +22,7 @@ export const Field = ({ editing, name, path = name, ...more }) => html`
 export function Input({ name, label, hint, error, onValue, type = "text", ...more }) {
     const about = `${name}-about`;
     return html`
-        <div>
+        <div class="field">
             <label>
                 ${label}
                 <input
@@ -59,16 +60,33 @@ export const Switch = ({ editing, name, label }) => html`
 `;
 
 /**
- * A collapsible part of the editor. It opens once it has content, and never closes by itself.
- * @param {{title: string, isOpen: boolean, children: import("../../core/html.js").Children}} properties
+ * A collapsible part of the editor, which says in one line what it holds. It opens if the API has refused something in it,
+ * and never closes by itself.
+ * @param {object} properties
+ * @param {import("../../parts/icon.js").IconName} properties.icon
+ * @param {string} properties.title
+ * @param {string} properties.holds
+ * @param {boolean} properties.isWrong
+ * @param {import("../../core/html.js").Children} properties.children
  */
-export function Section({ title, isOpen, children }) {
+export function Section({ icon, title, holds, isWrong, children }) {
     const wasOpen = useRef(false);
-    wasOpen.current ||= isOpen;
+    wasOpen.current ||= isWrong;
     return html`
-        <details open=${wasOpen.current}>
-            <summary>${title}</summary>
-            ${children}
+        <details class="section" open=${wasOpen.current}>
+            <summary>
+                <${Icon} name=${icon} /><b>${title}</b><span class="holds cut" dir="auto">${holds}</span>
+                <${Icon} name="chevron-down" />
+            </summary>
+            <div>${children}</div>
         </details>
     `;
 }
+
+/**
+ * Whether the API has refused one of these fields, or a part of one.
+ * @param {Editing} editing
+ * @param {readonly string[]} names
+ */
+export const hasError = ({ errors }, names) =>
+    Object.keys(errors.value).some(path => names.some(name => path === name || path.startsWith(`${name}.`)));

@@ -1,4 +1,5 @@
 /** The fields of the editor, and their conversion from and to the objects of the API. */
+import { withScheme } from "../../core/addresses.js";
 import { fromLocalInput, toLocalInput } from "../../core/format.js";
 import { LINK_FIELDS, RESTRICTIONS } from "./fields.js";
 
@@ -24,14 +25,14 @@ const asItIs = value => value;
 /**
  * A field of the editor: its value in an empty editor, its value for a link, and what the API gets for it.
  * @template Input
- * @typedef {{empty: Input, read: (link: Url) => Input, send: (input: Input) => unknown}} EditorField
+ * @typedef {{empty: Input, read: (link: Url) => Input, send: (input: Input, fields: Record<string, any>) => unknown}} EditorField
  */
 
 /**
  * @template Input
  * @param {Input} empty
  * @param {(link: Url) => Input} read
- * @param {(input: Input) => unknown} [send]
+ * @param {(input: Input, fields: Record<string, any>) => unknown} [send]
  * @returns {EditorField<Input>}
  */
 const field = (empty, read, send = asItIs) => ({ empty, read, send });
@@ -61,7 +62,13 @@ const NO_UTM = { source: "", medium: "", campaign: "", term: "", content: "" };
 
 /** The fields that are not only what their kind says. */
 const OWN = {
-    originalUrl: field("", link => link.originalUrl, input => input.trim()),
+    originalUrl: field("", link => link.originalUrl, withScheme),
+    /** Where the link leads: the field shows it also if that is the original address, for which the API has null. */
+    targetUrl: field(
+        "",
+        link => link.targetUrl || link.originalUrl,
+        (input, { originalUrl }) => (withScheme(input) === originalUrl ? null : orNull(withScheme(input))),
+    ),
     domainId: field("base", link => link.domainId),
     tags: field("", link => link.tags.join(", "), listOf),
     isActive: field(true, link => link.isActive),
@@ -133,12 +140,22 @@ export const emptyFields = () => ({ ...structuredClone(ofEach(({ empty }) => emp
 export const fieldsOf = link => ({ ...ofEach(({ read }) => read(link)), ...NO_PASSWORD });
 
 /**
+ * The fields of a new link that does what this one does, under a code of its own.
+ * @param {Url} link
+ * @returns {Partial<Fields>}
+ */
+export function copyOf(link) {
+    const { targetUrl, ...fields } = fieldsOf(link);
+    return { ...fields, originalUrl: targetUrl, customCode: "" };
+}
+
+/**
  * Every field as the API takes it, without the password.
  * @param {Fields} fields
  * @returns {Record<string, unknown>}
  */
 function asSent(fields) {
-    const sent = ofEach(({ send }, name) => send(Reflect.get(fields, name)));
+    const sent = ofEach(({ send }, name) => send(Reflect.get(fields, name), fields));
     const restrictions = Object.fromEntries(Object.keys(RESTRICTIONS).map(name => [name, sent[name]]));
     for (const name of Object.keys(RESTRICTIONS)) delete sent[name];
     return { ...sent, restrictions };
@@ -175,7 +192,7 @@ export const typedFields = (fields, before) =>
  * @param {Fields} fields
  */
 export function finalAddress(fields) {
-    const destination = fields.targetUrl.trim() || fields.originalUrl.trim();
+    const destination = withScheme(fields.targetUrl) || withScheme(fields.originalUrl);
     if (!/^https?:\/\//i.test(destination) || !URL.canParse(destination)) return null;
     const address = new URL(destination);
     for (const key of UTM_KEYS) {

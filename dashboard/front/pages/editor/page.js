@@ -1,31 +1,55 @@
 /** The editor of a new or an existing link. */
-import { readLinkVersion } from "../../core/endpoints.js";
+import { ApiError } from "../../core/api.js";
+import { readLink, readLinkVersion } from "../../core/endpoints.js";
 import { messageOf } from "../../core/failures.js";
 import { html, useEffect, useSignal } from "../../core/html.js";
 import { query } from "../../core/router.js";
-import { serviceName, t } from "../../core/texts.js";
+import { loadStyle } from "../../core/styles.js";
+import { t } from "../../core/texts.js";
 import { recoveries } from "../../parts/banners.js";
+import { Head, toLinks } from "../../parts/head.js";
+import { Missing } from "../../parts/missing.js";
 import { Editing } from "./editing.js";
 import { Form } from "./form.js";
+
+await loadStyle("pages/editor/editor.css");
+
+/** @param {string | undefined} id */
+async function start(id) {
+    const original = query.value.get("from");
+    if (id !== undefined) return new Editing(await readLinkVersion(id));
+    const copied = original === null ? null : await readLink(encodeURIComponent(original));
+    return new Editing(null, query.value.get("url") ?? "", copied);
+}
 
 /** @param {{id?: string}} properties without an id: a new link */
 export function Page({ id }) {
     const editing = useSignal(/** @type {Editing | null} */ (null));
-    const failure = useSignal(/** @type {string | null} */ (null));
+    const failure = useSignal(/** @type {unknown} */ (null));
+    const attempts = useSignal(0);
     const isReachable = recoveries.value;
     useEffect(() => {
-        document.title = `${t(id === undefined ? "editor.new" : "editor.edit")} · ${serviceName()}`;
         if (editing.value !== null) return;
-        if (id === undefined) {
-            editing.value = new Editing(null, query.value.get("url") ?? "");
-            return;
-        }
-        readLinkVersion(id).then(
-            read => (editing.value = new Editing(read)),
-            error => (failure.value = messageOf(error)),
+        start(id).then(
+            started => (editing.value = started),
+            error => (failure.value = error),
         );
-    }, [isReachable]);
+    }, [isReachable, attempts.value]);
     if (editing.value !== null) return html`<${Form} editing=${editing.value} />`;
-    if (failure.value !== null) return html`<p role="alert" class="failure">${failure.value}</p>`;
-    return html`<p aria-busy="true">${t("page.loading")}</p>`;
+    const error = failure.value;
+    const retry = () => {
+        failure.value = null;
+        attempts.value++;
+    };
+    return html`
+        <${Head} title=${t(id === undefined ? "editor.new" : "editor.edit")} back=${toLinks()} />
+        ${error === null
+            ? html`<div class="body"><p aria-busy="true">${t("page.loading")}</p></div>`
+            : html`<${Missing}
+                  isGone=${error instanceof ApiError && error.status === 404}
+                  message=${messageOf(error)}
+                  history=${id}
+                  onRetry=${retry}
+              />`}
+    `;
 }

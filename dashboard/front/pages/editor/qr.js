@@ -1,70 +1,79 @@
-/** QR codes of a link: a preview, and files in every format. */
-import { createQrCode } from "../../core/endpoints.js";
-import { messageOf, report } from "../../core/failures.js";
-import { html, useEffect, useSignal } from "../../core/html.js";
+/** The QR code of a link: its design, which the last file keeps, and files in every format. */
+import { may } from "../../core/account.js";
+import { listQrCodes } from "../../core/endpoints.js";
+import { report } from "../../core/failures.js";
+import { html, signal, useEffect, useSignal } from "../../core/html.js";
 import { t } from "../../core/texts.js";
+import { Icon } from "../../parts/icon.js";
 import { About } from "./inputs.js";
-import { downloadQrCode, pathOf } from "./qr_files.js";
+import { downloadQrCode } from "./qr_files.js";
+import { QrPicture, usualDesign, warningOf } from "./qr_picture.js";
+
+/** @typedef {import("./qr_picture.js").Design} Design */
+/** @typedef {{_id: string, shortUrl: string, title?: string | null}} QrLink */
 
 const FORMATS = /** @type {const} */ (["png", "svg", "jpeg"]);
 const STYLES = /** @type {const} */ (["square", "rounded", "dots"]);
 const MAX_LOGO_BYTES = 100_000;
-const PREVIEW_SIZE = 300;
+const USUAL_SIZE = 600;
 const brand = document.documentElement.dataset;
 
 /**
- * An empty `logo` leaves the choice to the service; null is a code without one.
- * @typedef {{foregroundColor: string, backgroundColor: string, style: string, logo: string | null}} Design
+ * The design of the newest file of the link, or the usual one. A logo cannot be read back.
+ * @param {QrLink} link
  */
-
-/** @param {{id: string}} properties */
-export function QrCodes({ id }) {
-    const isOpen = useSignal(false);
-    return html`
-        <details
-            class="qr"
-            onToggle=${(/** @type {any} */ event) => (isOpen.value = event.target.open)}
-        >
-            <summary>${t("section.qr")}</summary>
-            ${isOpen.value && html`<${Designer} id=${id} />`}
-        </details>
-    `;
+export function useDesign(link) {
+    const design = useSignal(usualDesign());
+    useEffect(() => {
+        listQrCodes({ urlId: link._id, limit: 1 }).then(
+            ([newest]) => {
+                if (newest === undefined) return;
+                const { foregroundColor, backgroundColor, style } = newest;
+                design.value = { ...design.value, foregroundColor, backgroundColor, style };
+            },
+            // The usual design is a good start.
+            () => {},
+        );
+    }, [link._id]);
+    return design;
 }
 
-/** @param {{id: string}} properties */
-function Designer({ id }) {
-    const design = useSignal(
-        /** @type {Design} */ ({
-            foregroundColor: brand.qrColor ?? "#000000",
-            backgroundColor: "#FFFFFF",
-            style: "square",
-            logo: "",
-        }),
-    );
-    const size = useSignal(600);
-    const preview = useSignal("");
-    const problem = useSignal(/** @type {string | null} */ (null));
+/** What the API remarked about the last file. */
+const remarks = signal(/** @type {string[]} */ ([]));
+
+/**
+ * @param {QrLink} link
+ * @param {Design} design
+ * @param {{format: string, size?: number}} file
+ */
+export async function downloadDesign(link, { logo, ...design }, { format, size = USUAL_SIZE }) {
+    try {
+        remarks.value = await downloadQrCode(link, { urlId: link._id, ...design, ...(logo === "" ? {} : { logo }), format, size });
+    } catch (error) {
+        report(error);
+    }
+}
+
+/** @param {{link: QrLink, design?: import("../../core/html.js").Signal<Design>}} properties */
+export function QrCodes({ link, design: given }) {
+    const own = useDesign(link);
+    const design = given ?? own;
+    const size = useSignal(USUAL_SIZE);
+    const warning = warningOf(design.value);
     /** @param {Partial<Design>} changes */
     const change = changes => (design.value = { ...design.value, ...changes });
-    /** @param {{format: string, size: number}} file */
-    const withDesign = file => {
-        const { logo, ...rest } = design.value;
-        return { urlId: id, ...rest, ...(logo === "" ? {} : { logo }), ...file };
-    };
     useEffect(() => {
-        createQrCode(/** @type {any} */ (withDesign({ format: "svg", size: PREVIEW_SIZE }))).then(
-            code => {
-                preview.value = pathOf(code.imageUrl);
-                problem.value = null;
-            },
-            error => (problem.value = messageOf(error)),
-        );
+        remarks.value = [];
     }, [design.value]);
-    /** @param {typeof FORMATS[number]} format */
-    const download = format => downloadQrCode(withDesign({ format, size: size.value })).catch(report);
     return html`
-        <div class="grid">
-            <div>
+        <div class="qr-design">
+            <div class="stack">
+                <${QrPicture} address=${link.shortUrl} design=${design.value} />
+                ${warning !== null && html`<p class="note warn" role="status"><${Icon} name="triangle-alert" />${t(warning)}</p>`}
+                ${warning === null &&
+                remarks.value.map(remark => html`<p class="note warn" role="status"><${Icon} name="triangle-alert" /><span dir="auto">${remark}</span></p>`)}
+            </div>
+            <div class="stack">
                 <div class="grid">
                     <${Color} label=${t("qr.foreground")} name="foregroundColor" design=${design.value} onChange=${change} />
                     <${Color} label=${t("qr.background")} name="backgroundColor" design=${design.value} onChange=${change} />
@@ -72,7 +81,7 @@ function Designer({ id }) {
                 <label>
                     ${t("qr.style")}
                     <select name="style" onChange=${(/** @type {any} */ event) => change({ style: event.target.value })}>
-                        ${STYLES.map(style => html`<option key=${style} value=${style}>${t(`qr.${style}`)}</option>`)}
+                        ${STYLES.map(style => html`<option key=${style} value=${style} selected=${style === design.value.style}>${t(`qr.${style}`)}</option>`)}
                     </select>
                 </label>
                 <${Logo} onChange=${(/** @type {string} */ logo) => change({ logo })} />
@@ -97,17 +106,14 @@ function Designer({ id }) {
                         onInput=${(/** @type {any} */ event) => (size.value = Number(event.target.value))}
                     />
                 </label>
-            </div>
-            <div>
-                ${preview.value && html`<img src=${preview.value} alt=${t("qr.alt")} width="240" height="240" />`}
-                <${About} id="qr-problem" error=${problem.value ?? undefined} />
-                <div role="group" aria-label=${t("qr.download")}>
+                ${may("editor") &&
+                html`<div class="actions" role="group" aria-label=${t("qr.download")}>
                     ${FORMATS.map(
-                        format => html`<button key=${format} class="secondary" onClick=${() => download(format)}>
-                            ${format.toUpperCase()}
+                        format => html`<button key=${format} type="button" onClick=${() => downloadDesign(link, design.value, { format, size: size.value })}>
+                            <${Icon} name="download" />${format.toUpperCase()}
                         </button>`,
                     )}
-                </div>
+                </div>`}
             </div>
         </div>
     `;
@@ -121,7 +127,7 @@ const Color = ({ label, name, design, onChange }) => html`
             type="color"
             name=${name}
             value=${design[name].toLowerCase()}
-            onChange=${(/** @type {any} */ event) => onChange({ [name]: event.target.value.toUpperCase() })}
+            onInput=${(/** @type {any} */ event) => onChange({ [name]: event.target.value.toUpperCase() })}
         />
     </label>
 `;

@@ -1,6 +1,7 @@
 /** A list of rows that can be moved with the mouse and with the keyboard. */
 import { html, useRef } from "../../core/html.js";
 import { t } from "../../core/texts.js";
+import { Icon } from "../../parts/icon.js";
 
 /**
  * @template T
@@ -48,7 +49,7 @@ export function Rows({ rows, onChange, show, label }) {
                     >
                         <button
                             type="button"
-                            class="handle outline secondary"
+                            class="handle icon-button md"
                             draggable="true"
                             aria-label=${t("rows.move", { position: position + 1 })}
                             title=${t("rows.hint")}
@@ -60,7 +61,7 @@ export function Rows({ rows, onChange, show, label }) {
                                 move(position, position + step);
                             }}
                         >
-                            ↕
+                            <${Icon} name="grip-vertical" />
                         </button>
                         <div>
                             ${show(
@@ -71,11 +72,12 @@ export function Rows({ rows, onChange, show, label }) {
                         </div>
                         <button
                             type="button"
-                            class="outline secondary"
+                            class="icon-button md"
+                            title=${t("rows.remove", { position: position + 1 })}
                             aria-label=${t("rows.remove", { position: position + 1 })}
                             onClick=${() => onChange(rows.filter((_, at) => at !== position))}
                         >
-                            ×
+                            <${Icon} name="trash-2" />
                         </button>
                     </li>
                 `,

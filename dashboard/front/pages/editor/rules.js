@@ -1,8 +1,9 @@
 /** Destinations for some visitors. The first rule whose conditions all hold decides. */
 import { html } from "../../core/html.js";
 import { t } from "../../core/texts.js";
+import { Icon } from "../../parts/icon.js";
 import { Condition, emptyCondition } from "./condition.js";
-import { About, Section } from "./inputs.js";
+import { About, Section, hasError } from "./inputs.js";
 import { Rows } from "./rows.js";
 
 /** @typedef {import("./model.js").Rule} Rule */
@@ -15,30 +16,31 @@ export function Rules({ editing }) {
     const { rules } = editing.fields.value;
     /** @param {Rule[]} rows */
     const change = rows => editing.change({ rules: rows });
+    const holds = rules.length === 0 ? t("rules.none") : t("rules.count", { count: rules.length });
     return html`
-        <${Section} title=${t("section.rules")} isOpen=${rules.length > 0}>
+        <${Section} icon="route" title=${t("section.rules")} holds=${holds} isWrong=${hasError(editing, ["rules"])}>
             <p><small>${t("rules.text")}</small></p>
             <${Rows} rows=${rules} onChange=${change} label=${t("section.rules")} show=${(
                 /** @type {Rule} */ rule,
                 /** @type {(changes: Partial<Rule>) => void} */ set,
                 /** @type {number} */ position,
             ) => html`
-                <label>
-                    ${t("row.url")}
-                    <input
-                        type="url"
-                        name=${`rules.${position}.url`}
-                        required
-                        value=${rule.url}
-                        onInput=${(/** @type {any} */ event) => set({ url: event.target.value })}
-                    />
-                    <${About} id=${`rule-${position}`} error=${errorOf(editing, position)} />
-                </label>
+                <input
+                    class="row-name"
+                    name=${`rules.${position}.name`}
+                    maxlength="50"
+                    dir="auto"
+                    aria-label=${t("row.name", { position: position + 1 })}
+                    placeholder=${t("rules.named", { position: position + 1 })}
+                    value=${rule.name ?? ""}
+                    onInput=${(/** @type {any} */ event) => set({ name: event.target.value || null })}
+                />
                 ${rule.conditions.map(
                     (condition, at) => html`<${Condition}
                         key=${at}
                         name=${`rules.${position}.conditions.${at}`}
                         condition=${condition}
+                        error=${errorOf(editing, `rules.${position}.conditions.${at}.`)}
                         onChange=${(/** @type {Rule["conditions"][number]} */ changed) =>
                             set({ conditions: rule.conditions.map((other, index) => (index === at ? changed : other)) })}
                         onRemove=${rule.conditions.length > 1
@@ -49,19 +51,30 @@ export function Rules({ editing }) {
                 ${rule.conditions.length < MOST_CONDITIONS &&
                 html`<button
                     type="button"
-                    class="outline secondary"
+                    class="quiet small-button"
                     onClick=${() => set({ conditions: [...rule.conditions, emptyCondition()] })}
                 >
-                    ${t("rules.addCondition")}
+                    <${Icon} name="plus" />${t("rules.addCondition")}
                 </button>`}
+                <label>
+                    ${t("row.url")}
+                    <input
+                        type="url"
+                        dir="ltr"
+                        name=${`rules.${position}.url`}
+                        required
+                        value=${rule.url}
+                        onInput=${(/** @type {any} */ event) => set({ url: event.target.value })}
+                    />
+                    <${About} id=${`rule-${position}`} error=${errorOf(editing, `rules.${position}.url`)} />
+                </label>
             `} />
             ${rules.length < MOST_RULES &&
             html`<button
                 type="button"
-                class="secondary"
                 onClick=${() => change([...rules, { url: "", conditions: [emptyCondition()] }])}
             >
-                ${t("rules.add")}
+                <${Icon} name="plus" />${t("rules.add")}
             </button>`}
         <//>
     `;
@@ -69,9 +82,8 @@ export function Rules({ editing }) {
 
 /**
  * @param {import("./editing.js").Editing} editing
- * @param {number} position
+ * @param {string} start of the path of the field
  */
-function errorOf(editing, position) {
-    const entry = Object.entries(editing.errors.value).find(([name]) => name.startsWith(`rules.${position}.`));
-    return entry?.[1];
+function errorOf(editing, start) {
+    return Object.entries(editing.errors.value).find(([path]) => path.startsWith(start))?.[1];
 }

@@ -1,13 +1,15 @@
 import { html } from "../../core/html.js";
 import { t } from "../../core/texts.js";
-import { Section } from "./inputs.js";
-import { UTM_KEYS } from "./model.js";
+import { Section, hasError } from "./inputs.js";
+import { UTM_KEYS, finalAddress } from "./model.js";
 
 /** @param {{editing: import("./editing.js").Editing}} properties */
 export function Utm({ editing }) {
     const { utm } = editing.fields.value;
+    const address = finalAddress(editing.fields.value);
+    const holds = UTM_KEYS.map(key => utm[key].trim()).filter(Boolean).join(" · ") || t("utm.none");
     return html`
-        <${Section} title=${t("section.utm")} isOpen=${UTM_KEYS.some(key => utm[key] !== "")}>
+        <${Section} icon="megaphone" title=${t("section.utm")} holds=${holds} isWrong=${hasError(editing, ["utm"])}>
             <div class="grid">
                 ${UTM_KEYS.map(
                     key => html`
@@ -24,6 +26,8 @@ export function Utm({ editing }) {
                     `,
                 )}
             </div>
+            ${address !== null &&
+            html`<p class="final"><small>${t("editor.final")}</small> <output name="final" dir="ltr">${address}</output></p>`}
         <//>
     `;
 }

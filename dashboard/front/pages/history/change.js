@@ -58,7 +58,7 @@ export function ChangeRow({ change, remedy, onApply }) {
             ${remedy !== null &&
             html`<button
                 type="button"
-                class="outline secondary"
+                
                 aria-label=${t(remedy === "restore" ? "history.restoreOne" : "history.undeleteOne", { time })}
                 aria-busy=${isBusy.value}
                 disabled=${isBusy.value}

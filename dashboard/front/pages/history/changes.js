@@ -81,6 +81,6 @@ export function Changes({ load, filters = "" }) {
             )}
         </ol>
         ${cursor.value !== null &&
-        html`<button type="button" class="secondary" onClick=${() => read(cursor.value)}>${t("history.more")}</button>`}
+        html`<button type="button"  onClick=${() => read(cursor.value)}>${t("history.more")}</button>`}
     `;
 }

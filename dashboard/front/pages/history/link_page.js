@@ -1,17 +1,14 @@
 /** The history of one link, which may be deleted. */
-import { html, useEffect } from "../../core/html.js";
-import { serviceName, t } from "../../core/texts.js";
+import { html } from "../../core/html.js";
+import { t } from "../../core/texts.js";
+import { Head } from "../../parts/head.js";
 import { Changes } from "./changes.js";
 import { listLinkChanges } from "./endpoints.js";
 
 /** @param {{id: string}} properties */
-export function Page({ id }) {
-    useEffect(() => {
-        document.title = `${t("history.ofLink")} · ${serviceName()}`;
-    }, []);
-    return html`
-        <h1>${t("history.ofLink")}</h1>
-        <p><a href=${`/dashboard/links/${id}`}>${t("history.back")}</a></p>
+export const Page = ({ id }) => html`
+    <${Head} title=${t("history.ofLink")} back=${{ address: `/dashboard/links/${id}`, label: t("history.back") }} />
+    <div class="body">
         <${Changes} filters=${id} load=${(/** @type {{cursor?: string}} */ page) => listLinkChanges(id, page)} />
-    `;
-}
+    </div>
+`;

@@ -35,6 +35,7 @@ export function Page() {
     };
     return html`
         <${AccountHeading} title=${t("history.title")} />
+        <div class="body">
         <p>${t("history.text")}</p>
         <label class="narrow">
             ${t("history.action")}
@@ -52,5 +53,6 @@ export function Page() {
             load=${(/** @type {{cursor?: string}} */ page) =>
                 listChanges({ ...page, ...(action === "" ? {} : { action }) })}
         />
+        </div>
     `;
 }

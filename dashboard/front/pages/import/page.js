@@ -1,6 +1,7 @@
 /** Import: choose a file, check the result of each row in a dry run, and import it. */
-import { html, signal, useEffect, useSignal } from "../../core/html.js";
-import { serviceName, t } from "../../core/texts.js";
+import { html, signal, useSignal } from "../../core/html.js";
+import { t } from "../../core/texts.js";
+import { Head, toLinks } from "../../parts/head.js";
 import { Choosing } from "./choosing.js";
 import { textOf } from "./file.js";
 import { Progress } from "./progress.js";
@@ -18,9 +19,6 @@ addEventListener("beforeunload", warn);
 
 export function Page() {
     const problem = useSignal("");
-    useEffect(() => {
-        document.title = `${t("import.title")} · ${serviceName()}`;
-    }, []);
     /** @param {File} file */
     const open = async file => {
         problem.value = "";
@@ -34,10 +32,12 @@ export function Page() {
     };
     const run = current.value;
     return html`
-        <h1>${t("import.title")}</h1>
+        <${Head} title=${t("import.title")} back=${toLinks()} />
+        <div class="body">
         <p>${t("import.text")}</p>
         ${!run?.isHalfDone && html`<${Choosing} onFile=${open} problem=${problem.value} />`}
         ${run !== null && html`<${Progress} key=${run} run=${run} />`}
         ${run !== null && html`<${Results} key=${run} run=${run} />`}
+        </div>
     `;
 }

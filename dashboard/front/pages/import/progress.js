@@ -56,7 +56,7 @@ function Actions({ run }) {
             if (run.accepted === 0) return null;
             return html`<button onClick=${() => run.apply()}>${t("import.apply", { count: run.accepted })}</button>`;
         case "applying":
-            return html`<button class="secondary" disabled=${run.isStopping.value} onClick=${() => run.stop()}>${t("import.stop")}</button>`;
+            return html`<button disabled=${run.isStopping.value} onClick=${() => run.stop()}>${t("import.stop")}</button>`;
         case "paused":
             return html`<button onClick=${() => run.apply()}>${t("import.continue")}</button>`;
         case "done":

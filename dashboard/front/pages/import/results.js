@@ -49,9 +49,9 @@ export function Results({ run }) {
         </div>
         ${pages > 1 &&
         html`<nav class="pages" aria-label=${t("pages.label")}>
-            <button class="outline" disabled=${at <= 1} onClick=${() => (page.value = at - 1)}>${t("pages.before")}</button>
+            <button disabled=${at <= 1} onClick=${() => (page.value = at - 1)}>${t("pages.before")}</button>
             <span>${t("pages.position", { page: at, pages })}</span>
-            <button class="outline" disabled=${at >= pages} onClick=${() => (page.value = at + 1)}>${t("pages.after")}</button>
+            <button disabled=${at >= pages} onClick=${() => (page.value = at + 1)}>${t("pages.after")}</button>
         </nav>`}
     `;
 }

@@ -12,7 +12,7 @@ import { Sending } from "../../parts/sending.js";
 /** @typedef {import("./endpoints.js").KeyFields} KeyFields */
 /** @typedef {import("./endpoints.js").Scope} Scope */
 
-/** @type {Scope[]} */
+/** Those that a key can be given. `keys:write` is reserved, and does nothing yet. @type {Scope[]} */
 const SCOPES = [
     "urls:read",
     "urls:write",
@@ -20,7 +20,6 @@ const SCOPES = [
     "domains:read",
     "domains:write",
     "qr:write",
-    "keys:write",
     "members:write",
 ];
 /** @param {Scope} scope */
@@ -113,7 +112,7 @@ function Scopes({ chosen, error }) {
         chosen.value = next;
     };
     return html`
-        <fieldset>
+        <fieldset class="scopes">
             <legend>${t("apiKeys.scopes")}</legend>
             ${SCOPES.map(
                 scope => html`

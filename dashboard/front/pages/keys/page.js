@@ -26,6 +26,7 @@ export function Page() {
     };
     return html`
         <${AccountHeading} title=${t("apiKeys.pageTitle")} />
+        <div class="body">
         <p>${t("apiKeys.text")}</p>
         <div role="status">
             ${shown.value !== null &&
@@ -40,11 +41,12 @@ export function Page() {
             )}
         </ul>
         ${loaded.value?.hasMore &&
-        html`<button type="button" class="secondary" onClick=${() => pages.value++}>${t("history.more")}</button>`}
+        html`<button type="button"  onClick=${() => pages.value++}>${t("history.more")}</button>`}
         <section aria-labelledby="new-key">
             <h2 id="new-key">${t("apiKeys.new")}</h2>
             <${KeyForm} label=${t("apiKeys.createKey")} onSave=${create} />
         </section>
+        </div>
         <${IdentityConfirmation} />
     `;
 }

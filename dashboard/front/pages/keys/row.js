@@ -46,7 +46,7 @@ export function KeyRow({ value: key, onChange, onNewKey }) {
             ${isOwn &&
             html`<button
                     type="button"
-                    class="outline secondary"
+                    
                     aria-label=${t("apiKeys.editOne", { name })}
                     aria-expanded=${isEdited.value ? "true" : "false"}
                     onClick=${() => (isEdited.value = !isEdited.value)}
@@ -79,7 +79,7 @@ function Description({ value: key, isOwn }) {
     return html`
         <div>
             <strong dir="auto">${key.name}</strong>
-            ${isExpired && html` <span class="state" data-state="expired">${t("state.expired")}</span>`}
+            ${isExpired && html` <span class="state" data-state="expired">${t("status.expired")}</span>`}
             <small>${key.scopes.map(nameOfScope).join("; ")}</small>
             ${(key.onlyOwn || key.domainId !== null) && html`<small>${t("apiKeys.limited")}</small>`}
             <small>

@@ -1,20 +1,35 @@
-import { html, useEffect, useRef } from "../../core/html.js";
+/** Above the list: the search, the filters behind one button, a chip for each filter that is set, and the order. */
 import { availableDomains } from "../../core/endpoints.js";
+import { day } from "../../core/format.js";
+import { html, useEffect, useRef, useSignal } from "../../core/html.js";
 import { t } from "../../core/texts.js";
+import { Icon } from "../../parts/icon.js";
 import { useLoaded } from "../../parts/loaded.js";
-import { FIRST_DAY, LAST_DAY, change, filters, isDay } from "./state.js";
+import { FIRST_DAY, LAST_DAY, change, filters, isDay, isFiltered, knownTags } from "./state.js";
+
+/** @typedef {import("../../core/texts.js").Key} Key */
+/** @typedef {import("../../core/endpoints.js").Domains} Domains */
 
 const SEARCH = "link-search";
 // Long enough to type the next letter, short enough to see the hits while typing.
 const TYPING_MILLISECONDS = 200;
+/** The orders of the list: the newest first, and so on. */
+const ORDERS = /** @type {const} */ ([
+    ["createdAt", "desc", "order.newest"],
+    ["createdAt", "asc", "order.oldest"],
+    ["clickCount", "desc", "order.mostClicks"],
+    ["clickCount", "asc", "order.fewestClicks"],
+    ["title", "asc", "order.title"],
+    ["title", "desc", "order.titleDown"],
+]);
 
 export const focusSearch = () => document.getElementById(SEARCH)?.focus();
 
 /**
  * A field that changes a filter after a pause in typing. The list does not overwrite it while it has the focus.
- * @param {{name: "search" | "tags", label: string, id?: string, type: string}} properties
+ * @param {{name: "search" | "tags"} & Record<string, any>} properties
  */
-function Typed({ name, label, id, type }) {
+function Typed({ name, ...more }) {
     const field = useRef(/** @type {HTMLInputElement | null} */ (null));
     const timer = useRef(0);
     const value = filters.value[name];
@@ -28,31 +43,26 @@ function Typed({ name, label, id, type }) {
         if (field.current && document.activeElement !== field.current) field.current.value = value;
     }, [value]);
     return html`
-        <label>
-            ${label}
-            <input
-                ref=${field}
-                id=${id}
-                type=${type}
-                autocomplete="off"
-                spellcheck=${false}
-                onInput=${() => {
-                    clearTimeout(timer.current);
-                    timer.current = window.setTimeout(apply, TYPING_MILLISECONDS);
-                }}
-                onChange=${apply}
-            />
-        </label>
+        <input
+            ref=${field}
+            autocomplete="off"
+            spellcheck=${false}
+            onInput=${() => {
+                clearTimeout(timer.current);
+                timer.current = window.setTimeout(apply, TYPING_MILLISECONDS);
+            }}
+            onChange=${apply}
+            ...${more}
+        />
     `;
 }
 
 /**
- * The default domain comes first. Nothing without a custom domain, unless the address names a domain. As the eighth
- * filter it needs no row of its own, so nothing moves when the domains arrive.
+ * The default domain comes first. Nothing without a custom domain, unless the address names a domain.
+ * @param {{domains: Domains}} properties
  */
-function Domain() {
+function Domain({ domains }) {
     const { domain } = filters.value;
-    const domains = useLoaded(availableDomains).value ?? [];
     const isListed = domains.some(({ id }) => id === domain);
     if (domains.length < 2 && domain === "") return null;
     return html`
@@ -86,45 +96,102 @@ function Day({ name, min, max }) {
 }
 
 export function Filters() {
-    const { isActive, from, until, sortBy, sortOrder } = filters.value;
-    /** @type {(name: any) => (event: any) => void} */
-    const choose = name => event => change({ [name]: event.target.value });
+    const isOpen = useSignal(false);
+    const domains = useLoaded(availableDomains).value ?? [];
+    const { sortBy, sortOrder } = filters.value;
     return html`
-        <form class="filters" role="search" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
-            <${Typed} name="search" id=${SEARCH} type="search" label=${t("filters.search")} />
-            <${Typed} name="tags" type="text" label=${t("filters.tags")} />
-            <label>
-                ${t("filters.status")}
-                <select value=${isActive} onChange=${choose("isActive")}>
-                    <option value="">${t("filters.all")}</option>
-                    <option value="true">${t("state.active")}</option>
-                    <option value="false">${t("state.off")}</option>
-                </select>
-            </label>
-            <label>
-                ${t("filters.from")}
-                <${Day} name="from" min=${FIRST_DAY} max=${until || LAST_DAY} />
-            </label>
-            <label>
-                ${t("filters.until")}
-                <${Day} name="until" min=${from || FIRST_DAY} max=${LAST_DAY} />
-            </label>
-            <label>
-                ${t("filters.sort")}
-                <select value=${sortBy} onChange=${choose("sortBy")}>
-                    <option value="createdAt">${t("column.created")}</option>
-                    <option value="clickCount">${t("column.clicks")}</option>
-                    <option value="title">${t("column.title")}</option>
-                </select>
-            </label>
-            <label>
-                ${t("filters.order")}
-                <select value=${sortOrder} onChange=${choose("sortOrder")}>
-                    <option value="desc">${t("filters.descending")}</option>
-                    <option value="asc">${t("filters.ascending")}</option>
-                </select>
-            </label>
-            <${Domain} />
+        <form role="search" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
+            <div class="tools">
+                <div class="search">
+                    <${Icon} name="search" />
+                    <${Typed} name="search" id=${SEARCH} type="search" aria-label=${t("filters.search")} placeholder=${t("filters.searchHint")} />
+                </div>
+                <button
+                    type="button"
+                    aria-expanded=${isOpen.value ? "true" : "false"}
+                    aria-controls="link-filters"
+                    onClick=${() => (isOpen.value = !isOpen.value)}
+                >
+                    <${Icon} name="list-filter" />${t("filters.open")}
+                </button>
+                <${Chips} domains=${domains} />
+                <label class="order">
+                    <span class="visually-hidden">${t("filters.sort")}</span>
+                    <select
+                        onChange=${(/** @type {any} */ event) => {
+                            const [by, order] = event.target.value.split(" ");
+                            change({ sortBy: by, sortOrder: order });
+                        }}
+                    >
+                        ${ORDERS.map(
+                            ([by, order, label]) => html`
+                                <option value=${`${by} ${order}`} selected=${by === sortBy && order === sortOrder}>${t(label)}</option>
+                            `,
+                        )}
+                    </select>
+                </label>
+            </div>
+            <div class="filters" id="link-filters" hidden=${!isOpen.value}>${isOpen.value && html`<${Panel} domains=${domains} />`}</div>
         </form>
+    `;
+}
+
+/** @param {{domains: Domains}} properties */
+function Panel({ domains }) {
+    const { isActive, from, until } = filters.value;
+    return html`
+        <label>
+            ${t("filters.tags")}
+            <${Typed} name="tags" type="text" list="known-tags" />
+            <datalist id="known-tags">${knownTags.value.map(tag => html`<option key=${tag} value=${tag} />`)}</datalist>
+        </label>
+        <label>
+            ${t("filters.status")}
+            <select value=${isActive} onChange=${(/** @type {any} */ event) => change({ isActive: event.target.value })}>
+                <option value="">${t("filters.all")}</option>
+                <option value="true">${t("filters.on")}</option>
+                <option value="false">${t("status.disabled")}</option>
+            </select>
+        </label>
+        <label>
+            ${t("filters.from")}
+            <${Day} name="from" min=${FIRST_DAY} max=${until || LAST_DAY} />
+        </label>
+        <label>
+            ${t("filters.until")}
+            <${Day} name="until" min=${from || FIRST_DAY} max=${LAST_DAY} />
+        </label>
+        <${Domain} domains=${domains} />
+    `;
+}
+
+/** @param {{domains: Domains}} properties */
+function Chips({ domains }) {
+    const { tags, isActive, domain, from, until } = filters.value;
+    /** @type {[name: "tags" | "isActive" | "domain" | "from" | "until", label: Key, value: string][]} */
+    const all = [
+        ["tags", "field.tags", tags],
+        ["isActive", "filters.status", isActive && t(isActive === "true" ? "filters.on" : "status.disabled")],
+        ["domain", "field.domainId", domain && (domains.find(({ id }) => id === domain)?.fullDomain ?? domain)],
+        ["from", "filters.from", from && day(`${from}T12:00`)],
+        ["until", "filters.until", until && day(`${until}T12:00`)],
+    ];
+    return html`
+        ${all
+            .filter(([, , value]) => value !== "")
+            .map(
+                ([name, label, value]) => html`
+                    <span key=${name} class="chip chip-filter">
+                        <span dir="auto"><i>${t(label)}</i> ${value}</span>
+                        <button type="button" aria-label=${t("filters.remove", { filter: t(label) })} onClick=${() => change({ [name]: "" })}>
+                            <${Icon} name="x" />
+                        </button>
+                    </span>
+                `,
+            )}
+        ${isFiltered.value &&
+        html`<button type="button" class="quiet" onClick=${() => change({ search: "", tags: "", isActive: "", domain: "", from: "", until: "" })}>
+            ${t("filters.clear")}
+        </button>`}
     `;
 }

@@ -1,10 +1,12 @@
-/** The title of the list, the export of the links that match the filters, and the way to a new link. */
+/** The title of the list, the export of the links that match the filters, and the ways to new links. */
 import { account, may } from "../../core/account.js";
 import { download } from "../../core/api.js";
 import { report } from "../../core/failures.js";
 import { html } from "../../core/html.js";
 import { save } from "../../core/saving.js";
 import { t } from "../../core/texts.js";
+import { Head } from "../../parts/head.js";
+import { Icon } from "../../parts/icon.js";
 import { parameters } from "./state.js";
 
 async function exportShown() {
@@ -16,12 +18,13 @@ async function exportShown() {
 }
 
 export const Heading = () => html`
-    <div class="heading">
-        <h1>${t("links.title")}</h1>
-        <div class="actions">
-            <button class="outline secondary" onClick=${exportShown}>${t("filters.export")}</button>
-            ${(account.value === null || may("editor")) &&
-            html`<a role="button" class=${may("editor") ? undefined : "pending"} href="/dashboard/new">${t("nav.new")}</a>`}
-        </div>
-    </div>
+    <${Head} title=${t("links.title")}>
+        ${(account.value === null || may("editor")) &&
+        html`<a role="button" class=${may("editor") ? undefined : "pending"} href="/dashboard/import" title=${t("import.title")}>
+            <${Icon} name="upload" /><span class="wide-only">${t("nav.import")}</span>
+        </a>`}
+        <button onClick=${exportShown} title=${t("filters.export")} aria-label=${t("filters.export")}>
+            <${Icon} name="download" /><span class="wide-only" aria-hidden="true">${t("filters.exportShort")}</span>
+        </button>
+    <//>
 `;

@@ -2,6 +2,7 @@
 import { account, mayIn, workspace } from "../../core/account.js";
 import { moveLinks } from "../../core/endpoints.js";
 import { html, signal } from "../../core/html.js";
+import { withoutScheme } from "../../core/hues.js";
 import { isolated, refusalText, t } from "../../core/texts.js";
 import { toast } from "../../core/toasts.js";
 import { Dialog } from "../../parts/dialog.js";
@@ -15,7 +16,7 @@ import { load, select, selected } from "./state.js";
 const MAX_LISTED = 3;
 
 /** @param {ListedUrl} link */
-const nameOf = link => link.shortUrl.replace(/^https?:\/\//, "");
+const nameOf = link => withoutScheme(link.shortUrl);
 
 /** The workspaces that can get the links of this one. */
 const targets = () =>
@@ -71,7 +72,7 @@ function messages(isDone) {
 
 export function Moving() {
     if (targets().length === 0) return null;
-    return html`<button class="secondary" onClick=${open}>${t("move.open")}</button>`;
+    return html`<button class="small-button" onClick=${open}>${t("move.open")}</button>`;
 }
 
 /** Not part of the selection, which disappears with the last selected link. */
@@ -108,7 +109,7 @@ export function MovingDialog() {
                               <button type="submit" aria-busy=${sending.isBusy.value} disabled=${sending.isBusy.value}>
                                   ${t("move.now")}
                               </button>
-                              <button type="button" class="secondary" onClick=${() => (isOpen.value = false)}>
+                              <button type="button" onClick=${() => (isOpen.value = false)}>
                                   ${t("confirmation.cancel")}
                               </button>
                           </div>

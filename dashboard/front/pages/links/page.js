@@ -1,8 +1,9 @@
 /** The list of links: search, filters, sorting, pages, and bulk actions. */
-import { html, useEffect, useMemo, useRef, useSignalEffect } from "../../core/html.js";
+import { html, useMemo, useRef, useSignalEffect } from "../../core/html.js";
 import { useShortcuts } from "../../core/keys.js";
 import { path, query } from "../../core/router.js";
-import { serviceName, t } from "../../core/texts.js";
+import { loadStyle } from "../../core/styles.js";
+import { t } from "../../core/texts.js";
 import { recoveries } from "../../parts/banners.js";
 import { useGrowing } from "../../parts/gradual.js";
 import { Empty } from "./empty.js";
@@ -10,10 +11,13 @@ import { Filters, focusSearch } from "./filters.js";
 import { Heading } from "./heading.js";
 import { MovingDialog } from "./moving.js";
 import { Pages } from "./pages.js";
-import { copyFocused, moveFocus, openFocused, toggleFocused } from "./row_keys.js";
+import { copyFocused, moveFocus, openFocused, showQrCodeOfFocused, toggleFocused } from "./row_keys.js";
 import { Selection } from "./selection.js";
-import { failure, isLoading, load, rows, shown } from "./state.js";
+import { QrDialog } from "./qr_dialog.js";
+import { failure, isBare, isLoading, load, rows, shown } from "./state.js";
 import { Table } from "./table.js";
+
+await loadStyle("pages/links/links.css");
 
 export function Page() {
     // The rows that an earlier visit has loaded are drawn at once: when the user goes back, the browser scrolls to where
@@ -26,9 +30,6 @@ export function Page() {
         void recoveries.value;
         if (path.value === "/dashboard/") load();
     });
-    useEffect(() => {
-        document.title = `${t("links.title")} · ${serviceName()}`;
-    }, []);
     useShortcuts([
         { key: "/", label: () => t("keys.search"), run: focusSearch },
         { key: "j", label: () => t("keys.down"), run: () => moveFocus(1) },
@@ -37,15 +38,17 @@ export function Page() {
         { key: "y", label: () => t("keys.copy"), run: copyFocused },
         { key: "e", label: () => t("keys.edit"), run: () => openFocused("") },
         { key: "r", label: () => t("keys.report"), run: () => openFocused("/report") },
+        { key: "q", label: () => t("keys.qr"), run: showQrCodeOfFocused },
     ]);
     return html`
         <${Heading} />
         ${drawn > 1 &&
         html`
-            <${Filters} />
+            ${!isBare.value && html`<${Filters} />`}
             <${Selection} />
             <${MovingDialog} />
-            ${failure.value !== null && html`<p role="alert" class="failure">${failure.value}</p>`}
+            <${QrDialog} />
+            ${failure.value !== null && html`<p role="alert" class="failure problem">${failure.value}</p>`}
             <${Found} kept=${kept} />
         `}
     `;
@@ -53,6 +56,7 @@ export function Page() {
 
 // They fill the first screen.
 const ROWS_AT_ONCE = 10;
+const SKELETON_ROWS = 6;
 
 /** @param {{kept: number}} properties the number of rows to draw at once, if there are many */
 function Found({ kept }) {
@@ -61,10 +65,18 @@ function Found({ kept }) {
     const isComplete = useRef(false);
     isComplete.current ||= rows.value.length > 0 && drawn >= rows.value.length;
     return html`
-        <section aria-busy=${isLoading.value && shown.value === null} aria-label=${t("links.title")}>
+        <section class="found" aria-busy=${isLoading.value && shown.value === null} aria-label=${t("links.title")}>
+            ${shown.value === null && failure.value === null && html`<${Skeleton} />`}
             ${shown.value !== null && html`<${Table} count=${drawn} />`}
             <${Empty} />
         </section>
         ${(isComplete.current || rows.value.length === 0) && html`<${Pages} />`}
     `;
 }
+
+/** The shape of the rows, until they arrive. */
+const Skeleton = () => html`
+    <ul class="skeleton" aria-hidden="true">
+        ${Array.from({ length: SKELETON_ROWS }, (_, row) => html`<li key=${row}><i></i><i></i><i></i></li>`)}
+    </ul>
+`;

@@ -18,9 +18,9 @@ export function Pages() {
             <span role="status">${counted}</span>
             ${pages > 1 &&
             html`
-                <button class="outline" disabled=${page <= 1} onClick=${() => turn(page - 1)}>${t("pages.before")}</button>
+                <button class="small-button" disabled=${page <= 1} onClick=${() => turn(page - 1)}>${t("pages.before")}</button>
                 <span>${t("pages.position", { page, pages })}</span>
-                <button class="outline" disabled=${page >= pages} onClick=${() => turn(page + 1)}>${t("pages.after")}</button>
+                <button class="small-button" disabled=${page >= pages} onClick=${() => turn(page + 1)}>${t("pages.after")}</button>
             `}
         </nav>
     `;

@@ -1,6 +1,7 @@
 /** Keyboard shortcuts of the rows. They act on the focused row. */
 import { copy } from "../../core/clipboard.js";
 import { navigate } from "../../core/router.js";
+import { openQrCode } from "./qr_dialog.js";
 import { rows, select, selected } from "./state.js";
 
 const all = () => /** @type {HTMLElement[]} */ ([...document.querySelectorAll("tr[data-link]")]);
@@ -33,4 +34,9 @@ export function copyFocused() {
 export function openFocused(page) {
     const link = focusedLink();
     if (link !== undefined) navigate(`/dashboard/links/${link._id}${page}`);
+}
+
+export function showQrCodeOfFocused() {
+    const link = focusedLink();
+    if (link !== undefined) openQrCode(link);
 }

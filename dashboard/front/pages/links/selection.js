@@ -1,15 +1,16 @@
-/** Actions on the selected links. */
+/** Actions on the selected links. They take the place of the tools above the list. */
 import { lacks } from "../../core/account.js";
-import { html, useSignal } from "../../core/html.js";
-import { updateLinks } from "../../core/endpoints.js";
 import { download } from "../../core/api.js";
+import { updateLinks } from "../../core/endpoints.js";
 import { report } from "../../core/failures.js";
+import { html, useSignal } from "../../core/html.js";
 import { save } from "../../core/saving.js";
 import { t } from "../../core/texts.js";
 import { toast } from "../../core/toasts.js";
+import { Icon } from "../../parts/icon.js";
 import { deleteLater } from "./deletion.js";
 import { Moving } from "./moving.js";
-import { clearSelection, load, select, selected, shown } from "./state.js";
+import { clearSelection, knownTags, load, rows, select, selectAll, selected, shown } from "./state.js";
 
 /** @typedef {Parameters<typeof updateLinks>[0]} Changes */
 
@@ -26,12 +27,18 @@ async function apply(changes) {
     }
 }
 
-/** @param {boolean} isActive */
-const switchSelected = isActive => apply({ ids: [...selected.value.keys()], data: { isActive } });
+/**
+ * @param {string[]} ids
+ * @param {boolean} isActive
+ */
+export const switchLinks = (ids, isActive) => apply({ ids, data: { isActive } });
 
-/** @param {string} tag */
-const tagSelected = tag =>
-    apply({ urls: [...selected.value.values()].map(({ _id, tags }) => ({ _id, tags: [...new Set([...tags, tag])] })) });
+/** @param {boolean} isActive */
+const switchSelected = isActive => switchLinks([...selected.value.keys()], isActive);
+
+/** @param {(tags: string[]) => string[]} changed */
+const tagSelected = changed =>
+    apply({ urls: [...selected.value.values()].map(({ _id, tags }) => ({ _id, tags: changed(tags) })) });
 
 async function exportSelected() {
     try {
@@ -47,40 +54,61 @@ function deleteSelected() {
 }
 
 export function Selection() {
-    const tag = useSignal("");
     const count = selected.value.size;
+    const total = shown.value?.pagination.total ?? 0;
     if (count === 0) return null;
-    /** @param {SubmitEvent} event */
-    const submit = event => {
-        event.preventDefault();
-        const name = tag.value.trim();
-        if (name === "") return;
-        tag.value = "";
-        tagSelected(name);
-    };
     return html`
         <div class="selection" role="toolbar" aria-label=${t("selection.label")}>
             <strong role="status">${t("selection.count", { count })}</strong>
+            ${total > rows.value.length &&
+            count < total &&
+            html`<button class="quiet small-button" onClick=${selectAll}>${t("selection.all", { count: total })}</button>`}
             ${!lacks("editor") &&
             html`
-                <form onSubmit=${submit}>
-                    <input
-                        type="text"
-                        maxlength="50"
-                        aria-label=${t("selection.tag")}
-                        placeholder=${t("selection.tag")}
-                        value=${tag.value}
-                        onInput=${(/** @type {any} */ event) => (tag.value = event.target.value)}
-                    />
-                    <button type="submit" class="secondary">${t("selection.addTag")}</button>
-                </form>
-                <button class="secondary" onClick=${() => switchSelected(true)}>${t("selection.on")}</button>
-                <button class="secondary" onClick=${() => switchSelected(false)}>${t("selection.off")}</button>
+                <${Tagging} />
+                <button class="small-button" onClick=${() => switchSelected(true)}>${t("selection.on")}</button>
+                <button class="small-button" onClick=${() => switchSelected(false)}>${t("selection.off")}</button>
                 <${Moving} />
-                <button class="danger" onClick=${deleteSelected}>${t("selection.delete")}</button>
+                <button class="small-button danger" onClick=${deleteSelected}><${Icon} name="trash-2" />${t("selection.delete")}</button>
             `}
-            <button class="secondary" onClick=${exportSelected}>${t("selection.export")}</button>
-            <button class="outline secondary" onClick=${clearSelection}>${t("selection.clear")}</button>
+            <button class="small-button" onClick=${exportSelected}>${t("selection.export")}</button>
+            <button class="quiet small-button" onClick=${clearSelection}>${t("selection.clear")}</button>
         </div>
+    `;
+}
+
+/** Adds a tag to the selected links, or removes one that they have. */
+function Tagging() {
+    const tag = useSignal("");
+    const name = tag.value.trim();
+    const isRemovable = [...selected.value.values()].some(({ tags }) => tags.includes(name));
+    /** @param {(tags: string[]) => string[]} changed */
+    const run = changed => {
+        tag.value = "";
+        if (name !== "") tagSelected(changed);
+    };
+    return html`
+        <form
+            onSubmit=${(/** @type {SubmitEvent} */ event) => {
+                event.preventDefault();
+                run(tags => [...new Set([...tags, name])]);
+            }}
+        >
+            <input
+                type="text"
+                maxlength="50"
+                list="tags-to-add"
+                aria-label=${t("selection.tag")}
+                placeholder=${t("selection.tag")}
+                value=${tag.value}
+                onInput=${(/** @type {any} */ event) => (tag.value = event.target.value)}
+            />
+            <datalist id="tags-to-add">${knownTags.value.map(known => html`<option key=${known} value=${known} />`)}</datalist>
+            <button type="submit" class="small-button">${t("selection.addTag")}</button>
+            ${isRemovable &&
+            html`<button type="button" class="small-button" onClick=${() => run(tags => tags.filter(other => other !== name))}>
+                ${t("selection.removeTag")}
+            </button>`}
+        </form>
     `;
 }

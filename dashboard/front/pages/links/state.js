@@ -2,12 +2,12 @@
 import { computed, signal } from "../../core/html.js";
 import { listLinks } from "../../core/endpoints.js";
 import { isAbort } from "../../core/api.js";
-import { messageOf } from "../../core/failures.js";
+import { messageOf, report } from "../../core/failures.js";
 import { navigate, query } from "../../core/router.js";
 import { t } from "../../core/texts.js";
 import { toast } from "../../core/toasts.js";
 
-/** @typedef {import("../../core/endpoints.js").ListedUrl} ListedUrl */
+/** @typedef {import("../../core/endpoints.js").ListedUrl & {targetUrl?: string | null, startsAt?: string | null, status?: string}} ListedUrl */
 /** @typedef {import("../../core/endpoints.js").LinkPage} LinkPage */
 /** @typedef {"search" | "tags" | "isActive" | "domain" | "from" | "until" | "sortBy" | "sortOrder" | "page"} Filter */
 
@@ -52,6 +52,17 @@ export const isFiltered = computed(() => {
     const { search, tags, isActive, domain, from, until } = filters.value;
     return Boolean(search || tags || isActive || domain || from || until);
 });
+
+/** The tags of the links that this page has seen, to suggest them. */
+export const knownTags = computed(() => {
+    for (const { tags } of shown.value?.urls ?? []) for (const tag of tags) seenTags.add(tag);
+    return [...seenTags].sort((one, other) => one.localeCompare(other));
+});
+/** @type {Set<string>} */
+const seenTags = new Set();
+
+/** Whether there is nothing to filter: the workspace has no links. */
+export const isBare = computed(() => shown.value !== null && shown.value.urls.length === 0 && !isFiltered.value);
 
 /** The filters as parameters of the API. The first and the last day are those of the browser's time zone. */
 export function parameters() {
@@ -129,4 +140,25 @@ export function select(links, isSelected) {
 
 export function clearSelection() {
     selected.value = new Map();
+}
+
+/** The page length of a long list. */
+const MOST_PER_CALL = 100;
+
+/** Selects every link that matches the filters, as many as one call of the API can change. */
+export async function selectAll() {
+    const { sortBy, sortOrder } = filters.value;
+    const closing = new AbortController();
+    try {
+        for (let page = 1; page <= MAX_SELECTED / MOST_PER_CALL; page++) {
+            /** @type {any} */
+            const requested = { ...parameters(), sortBy, sortOrder, page, limit: MOST_PER_CALL };
+            const { urls, pagination } = await listLinks(requested, closing.signal);
+            select(urls, true);
+            if (page >= pagination.pages) return;
+        }
+        toast(t("selection.limit", { count: MAX_SELECTED }), { kind: "failed" });
+    } catch (error) {
+        report(error);
+    }
 }

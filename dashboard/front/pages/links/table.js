@@ -1,8 +1,19 @@
+/** The rows of the list: the title first, the short link and where it leads, tags, status and clicks. */
+import { may } from "../../core/account.js";
 import { copy } from "../../core/clipboard.js";
-import { day, number } from "../../core/format.js";
+import { number, shortDay } from "../../core/format.js";
 import { html } from "../../core/html.js";
+import { hostOf, hueOf, withoutScheme } from "../../core/hues.js";
+import { destinationOf } from "../../core/status.js";
 import { t } from "../../core/texts.js";
-import { change, filters, rows, select, selected } from "./state.js";
+import { Icon } from "../../parts/icon.js";
+import { Menu } from "../../parts/menu.js";
+import { Sign } from "../../parts/sign.js";
+import { LinkStatus } from "../../parts/link_status.js";
+import { deleteLater } from "./deletion.js";
+import { openQrCode } from "./qr_dialog.js";
+import { switchLinks } from "./selection.js";
+import { change, rows, select, selected } from "./state.js";
 
 /** @typedef {import("./state.js").ListedUrl} ListedUrl */
 
@@ -10,57 +21,46 @@ import { change, filters, rows, select, selected } from "./state.js";
 export function Table({ count }) {
     const links = rows.value;
     if (links.length === 0) return null;
-    const isEverySelected = links.every(link => selected.value.has(link._id));
+    const chosen = links.filter(link => selected.value.has(link._id)).length;
+    const isEverySelected = chosen === links.length;
     return html`
-        <div class="overflow-auto">
-            <table class="links">
-                <thead>
-                    <tr>
-                        <th scope="col">
-                            <input
-                                type="checkbox"
-                                aria-label=${t("links.selectAll")}
-                                checked=${isEverySelected}
-                                onChange=${() => select(links, !isEverySelected)}
-                            />
-                        </th>
-                        <th scope="col">${t("column.link")}</th>
-                        <${Sortable} name="title" label=${t("column.title")} />
-                        <th scope="col">${t("column.status")}</th>
-                        <${Sortable} name="clickCount" label=${t("column.clicks")} />
-                        <${Sortable} name="createdAt" label=${t("column.created")} />
-                    </tr>
-                </thead>
-                <tbody>
-                    ${links.slice(0, count).map(link => html`<${Row} key=${link._id} link=${link} />`)}
-                </tbody>
-            </table>
-        </div>
-    `;
-}
-
-/** @param {{name: string, label: string}} properties */
-function Sortable({ name, label }) {
-    const { sortBy, sortOrder } = filters.value;
-    const isSorted = sortBy === name;
-    const order = isSorted && sortOrder === "desc" ? "asc" : "desc";
-    const sorted = sortOrder === "asc" ? "ascending" : "descending";
-    return html`
-        <th scope="col" aria-sort=${isSorted ? sorted : "none"}>
-            <button class="sort" onClick=${() => change({ sortBy: name, sortOrder: order })}>
-                ${label}${isSorted && html`<span aria-hidden="true">${sortOrder === "asc" ? " ↑" : " ↓"}</span>`}
-            </button>
-        </th>
+        <table class="links" role="table">
+            <thead role="rowgroup">
+                <tr role="row">
+                    <th role="columnheader">
+                        <input
+                            type="checkbox"
+                            aria-label=${t("links.selectAll")}
+                            checked=${isEverySelected}
+                            indeterminate=${chosen > 0 && !isEverySelected}
+                            onChange=${() => select(links, !isEverySelected)}
+                        />
+                    </th>
+                    <th role="columnheader" class="name">${t("column.link")}</th>
+                    <th role="columnheader" class="of-tags">${t("field.tags")}</th>
+                    <th role="columnheader" class="of-state">${t("column.status")}</th>
+                    <th role="columnheader" class="number">${t("column.clicks")}</th>
+                    <th role="columnheader" class="of-day number">${t("column.created")}</th>
+                    <th role="columnheader"><span class="visually-hidden">${t("column.actions")}</span></th>
+                </tr>
+            </thead>
+            <tbody role="rowgroup">
+                ${links.slice(0, count).map(link => html`<${Row} key=${link._id} link=${link} />`)}
+            </tbody>
+        </table>
     `;
 }
 
 /** @param {{link: ListedUrl}} properties */
 function Row({ link }) {
     const isSelected = selected.value.has(link._id);
-    const name = link.shortUrl.replace(/^https?:\/\//, "");
+    const name = withoutScheme(link.shortUrl);
+    const destination = destinationOf(link);
+    const host = hostOf(destination);
+    const title = link.title || withoutScheme(destination);
     return html`
-        <tr data-link=${link._id} tabindex="-1" data-selected=${isSelected}>
-            <td>
+        <tr role="row" data-link=${link._id} tabindex="-1" data-selected=${isSelected}>
+            <td role="cell" class="of-box">
                 <input
                     type="checkbox"
                     aria-label=${t("links.select", { name })}
@@ -68,47 +68,79 @@ function Row({ link }) {
                     onChange=${() => select([link], !isSelected)}
                 />
             </td>
-            <td class="short">
-                <a href=${link.shortUrl} target="_blank" rel="noopener noreferrer">${name}</a>
-                <button
-                    class="copy outline secondary"
-                    aria-label=${t("links.copy", { name })}
-                    onClick=${() => copy(link.shortUrl)}
-                >
-                    ${t("links.copyShort")}
-                </button>
+            <td role="cell" class="name">
+                <span class="tile ${hueOf(host)}" aria-hidden="true">${title.trim().charAt(0).toUpperCase()}</span>
+                <div class="destination">
+                    <a class="title cut" href=${`/dashboard/links/${link._id}`} dir="auto">${title}</a>
+                    <div class="where">
+                        <${Sign} address=${link.shortUrl} isLink />
+                        ${link.hasPassword && html`<span title=${t("state.password")}><${Icon} name="lock" /><span class="visually-hidden">${t("state.password")}</span></span>`}
+                        <button class="icon-button" aria-label=${t("links.copy", { name })} title=${t("links.copyShort")} onClick=${() => copy(link.shortUrl)}>
+                            <${Icon} name="copy" />
+                        </button>
+                        <span class="leads wide-only"><${Icon} name="arrow-right" turns /><span class="cut url">${withoutScheme(destination)}</span></span>
+                    </div>
+                </div>
+                <${Quick} link=${link} name=${name} />
             </td>
-            <td class="destination">
-                <a href=${`/dashboard/links/${link._id}`} dir="auto">${link.title || t("links.untitled")}</a>
-                <small dir="ltr">${link.originalUrl}</small>
+            <td role="cell" class="of-tags">
                 ${link.tags.length > 0 &&
                 html`<span class="tags">${link.tags.map(tag => html`<${Tag} key=${tag} name=${tag} />`)}</span>`}
             </td>
-            <td><${State} link=${link} /></td>
-            <td class="number">
+            <td role="cell" class="of-state"><${LinkStatus} link=${link} /></td>
+            <td role="cell" class="of-clicks number">
                 <a href=${`/dashboard/links/${link._id}/report`} aria-label=${t("links.report", { name, count: link.clickCount })}>
                     ${number(link.clickCount)}
                 </a>
             </td>
-            <td class="number">${day(link.createdAt)}</td>
+            <td role="cell" class="of-day number">${shortDay(link.createdAt)}</td>
+            <td role="cell" class="of-menu"><${More} link=${link} name=${name} /></td>
         </tr>
     `;
 }
 
+/**
+ * The most frequent actions, beside the row under the pointer or with the focus.
+ * @param {{link: ListedUrl, name: string}} properties
+ */
+const Quick = ({ link, name }) => html`
+    <span class="quick">
+        <button class="icon-button" aria-label=${t("links.qrOf", { name })} title=${t("section.qr")} onClick=${() => openQrCode(link)}>
+            <${Icon} name="qr-code" />
+        </button>
+        <a class="icon-button" role="button" href=${`/dashboard/links/${link._id}`} aria-label=${t("links.editOf", { name })} title=${t("editor.edit")}>
+            <${Icon} name="pencil" />
+        </a>
+        <a class="icon-button" role="button" href=${`/dashboard/links/${link._id}/report`} aria-label=${t("links.reportOf", { name })} title=${t("report.title")}>
+            <${Icon} name="chart-no-axes-column" />
+        </a>
+    </span>
+`;
+
+/** @param {{link: ListedUrl, name: string}} properties */
+function More({ link, name }) {
+    const items = () => html`
+        <button onClick=${() => copy(link.shortUrl)}><${Icon} name="copy" />${t("links.copyLink")}</button>
+        <button onClick=${() => openQrCode(link)}><${Icon} name="qr-code" />${t("section.qr")}</button>
+        <a href=${`/dashboard/links/${link._id}/report`}><${Icon} name="chart-no-axes-column" />${t("report.title")}</a>
+        <a href=${`/dashboard/links/${link._id}/history`}><${Icon} name="history" />${t("history.title")}</a>
+        ${may("editor") &&
+        html`
+            <a href=${`/dashboard/links/${link._id}`}><${Icon} name="pencil" />${t("editor.edit")}</a>
+            <a href=${`/dashboard/new?from=${link._id}`}><${Icon} name="copy-plus" />${t("editor.duplicate")}</a>
+            <button onClick=${() => switchLinks([link._id], !link.isActive)}>
+                <${Icon} name="pause" />${t(link.isActive ? "selection.off" : "selection.on")}
+            </button>
+            <hr />
+            <button class="danger" onClick=${() => deleteLater([link._id])}><${Icon} name="trash-2" />${t("selection.delete")}</button>
+        `}
+    `;
+    return html`<${Menu} id=${`more-${link._id}`} label=${t("links.moreOf", { name })} items=${items} />`;
+}
+
 /** @param {{name: string}} properties */
 const Tag = ({ name }) => html`
-    <button class="tag" dir="auto" aria-label=${t("links.filterTag", { tag: name })} onClick=${() => change({ tags: name })}>
+    <button class="tag ${hueOf(name)}" dir="auto" aria-label=${t("links.filterTag", { tag: name })} onClick=${() => change({ tags: name })}>
         ${name}
     </button>
 `;
-
-/** @param {{link: ListedUrl}} properties */
-function State({ link }) {
-    const isExpired = link.expiresAt !== null && new Date(link.expiresAt) <= new Date();
-    /** @type {"off" | "expired" | "active"} */
-    const state = !link.isActive ? "off" : isExpired ? "expired" : "active";
-    return html`
-        <span class="state" data-state=${state}>${t(`state.${state}`)}</span>
-        ${link.hasPassword && html` <span class="state">${t("state.password")}</span>`}
-    `;
-}

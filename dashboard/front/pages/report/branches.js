@@ -23,7 +23,7 @@ export function BranchesSection({ report, figures: { overview } }) {
         ],
     ];
     return html`
-        <section aria-label=${t("report.branches")}>
+        <section class="panel" aria-label=${t("report.branches")}>
             <h2>${t("report.branches")}</h2>
             <${DataTable}
                 title=${t("report.branches")}

@@ -1,8 +1,9 @@
 /** A chart of clicks over time. Screen readers read the table beside it instead. */
 import { html, useEffect, useRef, useSignal } from "../../core/html.js";
+import { theme as chosenTheme } from "../../core/preferences.js";
 import { loadStyle } from "../../core/styles.js";
 import { t } from "../../core/texts.js";
-import { optionsOf } from "./chart_options.js";
+import { COLORS, optionsOf } from "./chart_options.js";
 
 /** @typedef {import("./steps.js").Step} Step */
 /** @typedef {{steps: Step[], before: Step[] | null, shortName: (date: string) => string, longName: (date: string) => string}} Series */
@@ -26,6 +27,8 @@ export function Chart({ series, title }) {
     const pointed = useSignal(/** @type {number | null} */ (null));
     const hasFailed = useSignal(false);
     latest.current = series;
+    const chosen = chosenTheme.value;
+    useEffect(() => plot.current?.redraw(), [chosen]);
     useEffect(() => {
         const closing = new AbortController();
         draw(closing.signal).catch(() => (hasFailed.value = true));
@@ -59,6 +62,7 @@ export function Chart({ series, title }) {
     if (hasFailed.value) return html`<p role="alert" class="failure">${t("report.chartFailed")}</p>`;
     return html`
         <figure class="chart">
+            <div hidden>${COLORS.map(name => html`<i key=${name} data-color=${name}></i>`)}</div>
             <div ref=${box} class="canvas" dir="ltr" role="img" aria-label=${title}></div>
             <figcaption>
                 <span data-series="clicks">${t("report.total.clicks")}</span>

@@ -9,7 +9,9 @@
  * @property {(position: number | null) => void} onPoint the step under the pointer
  */
 
-const HEIGHT = 280;
+/** The names of the colours; the style sheet gives each to an element beside the chart. */
+export const COLORS = /** @type {const} */ (["text", "grid", "clicks", "area", "unique", "before"]);
+const HEIGHT = 210;
 const MAX_POINTS = 60;
 // Steps and clicks are whole numbers, so that their axes have no fractions.
 const WHOLE = Array.from({ length: 13 }, (_, power) => [1, 2, 5].map(factor => factor * 10 ** power)).flat();
@@ -21,11 +23,14 @@ const LABEL_PIXELS = 80;
  * @returns {Options}
  */
 export function optionsOf(element, { name, count, onPoint }) {
-    /** A custom property of the style sheet. It differs between light and dark.
-     * @param {string} property
+    /** A colour of the style sheet. It differs between light and dark, so an element has it.
+     * @param {typeof COLORS[number]} role
      */
-    const color = property => () => getComputedStyle(element).getPropertyValue(property).trim();
-    const axis = { stroke: color("--chart-text"), grid: { stroke: color("--chart-grid"), width: 1 }, ticks: { show: false } };
+    const color = role => () => {
+        const holder = element.parentElement?.querySelector(`[data-color=${role}]`);
+        return holder ? getComputedStyle(holder).color : "";
+    };
+    const axis = { stroke: color("text"), grid: { stroke: color("grid"), width: 1 }, ticks: { show: false } };
     const points = { show: () => count() <= MAX_POINTS };
     return {
         width: element.clientWidth,
@@ -47,15 +52,15 @@ export function optionsOf(element, { name, count, onPoint }) {
             {
                 ...axis,
                 incrs: WHOLE,
-                size: 60,
+                size: 48,
                 values: (_, counts) => counts.map(clicks => clicks.toLocaleString(document.documentElement.lang)),
             },
         ],
         series: [
             {},
-            { stroke: color("--chart-clicks"), fill: color("--chart-area"), width: 2, points },
-            { stroke: color("--chart-unique"), width: 2, points },
-            { stroke: color("--chart-before"), width: 2, dash: [6, 4], points: { show: false } },
+            { stroke: color("clicks"), fill: color("area"), width: 2, points },
+            { stroke: color("unique"), width: 2, points },
+            { stroke: color("before"), width: 2, dash: [6, 4], points: { show: false } },
         ],
         hooks: { setCursor: [plot => onPoint(plot.cursor.idx ?? null)] },
     };

@@ -41,9 +41,9 @@ export function Controls({ period }) {
         change({ range: value === DEFAULT_RANGE ? null : value, interval: null, ...custom });
     };
     return html`
-        <form class="filters" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
+        <form class="controls" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
             <label>
-                ${t("report.range")}
+                <span class="visually-hidden">${t("report.range")}</span>
                 <select name="range" value=${range} onChange=${chooseRange}>
                     ${RANGES.map(name => html`<option value=${name}>${t(`report.range.${name}`)}</option>`)}
                 </select>
@@ -55,7 +55,7 @@ export function Controls({ period }) {
                 <${Day} name="end" label=${t("report.end")} value=${days.end} />
             `}
             <label>
-                ${t("report.interval")}
+                <span class="visually-hidden">${t("report.interval")}</span>
                 <select
                     name="interval"
                     value=${interval}
@@ -65,7 +65,7 @@ export function Controls({ period }) {
                 </select>
             </label>
             <label>
-                ${t("report.zone")}
+                <span class="visually-hidden">${t("report.zone")}</span>
                 <select
                     name="zone"
                     value=${zone}
@@ -74,7 +74,7 @@ export function Controls({ period }) {
                     ${zones.map(name => html`<option value=${name}>${name.replaceAll("_", " ")}</option>`)}
                 </select>
             </label>
-            <label class="switch">
+            <label class="compare">
                 <input
                     type="checkbox"
                     role="switch"

@@ -2,11 +2,15 @@
 import { number } from "../../core/format.js";
 import { html, useSignal } from "../../core/html.js";
 import { t } from "../../core/texts.js";
+import { Icon } from "../../parts/icon.js";
 import { saveCsv } from "./csv.js";
 import { percent } from "./names.js";
 
 /** @typedef {import("./csv.js").Cell} Cell */
-/** @typedef {{label: string, kind?: "text" | "number" | "percent"}} Column */
+/**
+ * `show`: the text of a cell on the page, if the file has another one, such as a time.
+ * @typedef {{label: string, kind?: "text" | "number" | "percent", show?: (cell: any) => string}} Column
+ */
 
 const FIRST_ROWS = 10;
 /** @type {Record<string, (value: any) => string>} */
@@ -45,8 +49,8 @@ export function DataTable({ title, file, columns, rows, bar, limit = FIRST_ROWS 
                                   (row, position) => html`<tr key=${position}>
                                       ${row.map((cell, index) =>
                                           index === 0
-                                              ? html`<${RowName} name=${cell} size=${bar === undefined ? 0 : Number(row[bar]) / largest} />`
-                                              : html`<${Figure} cell=${cell} kind=${columns[index].kind} />`,
+                                              ? html`<${RowName} name=${columns[0].show?.(cell) ?? cell} size=${bar === undefined ? 0 : Number(row[bar]) / largest} />`
+                                              : html`<${Figure} cell=${cell} column=${columns[index]} />`,
                                       )}
                                   </tr>`,
                               )}
@@ -54,14 +58,14 @@ export function DataTable({ title, file, columns, rows, bar, limit = FIRST_ROWS 
                       </table>
                   </div>
               `}
-        <p class="actions">
+        <p class="actions table-actions">
             ${rows.length > limit &&
-            html`<button class="outline secondary" onClick=${() => (isWhole.value = !isWhole.value)}>
+            html`<button class="quiet small-button" onClick=${() => (isWhole.value = !isWhole.value)}>
                 ${isWhole.value ? t("report.showFewer") : t("report.showAll", { count: rows.length })}
             </button>`}
             ${rows.length > 0 &&
-            html`<button class="outline secondary" aria-label=${t("report.downloadOf", { title })} onClick=${download}>
-                ${t("report.download")}
+            html`<button class="quiet small-button" aria-label=${t("report.downloadOf", { title })} title=${t("report.downloadOf", { title })} onClick=${download}>
+                <${Icon} name="download" />CSV
             </button>`}
         </p>
     `;
@@ -75,9 +79,9 @@ const RowName = ({ name, size }) => html`
     </th>
 `;
 
-/** @param {{cell: Cell, kind: Column["kind"]}} properties */
-const Figure = ({ cell, kind = "text" }) => html`
+/** @param {{cell: Cell, column: Column}} properties */
+const Figure = ({ cell, column: { kind = "text", show = SHOWN[kind] ?? String } }) => html`
     <td data-kind=${kind} dir=${kind === "text" ? "auto" : undefined}>
-        ${cell === null ? "–" : (SHOWN[kind] ?? String)(cell)}
+        ${cell === null ? "–" : show(cell)}
     </td>
 `;

@@ -5,20 +5,18 @@ import { useGrowing } from "../../parts/gradual.js";
 import { BranchesSection } from "./branches.js";
 import { LedgerSection } from "./ledger.js";
 import { OverTime } from "./over_time.js";
-import { PlacesSection } from "./places.js";
 import { Totals } from "./totals.js";
-import { AgentsSection, SourcesSection } from "./visitors.js";
+import { VisitorsSection } from "./visitors.js";
 
 /** @typedef {import("./report.js").Report} Report */
 
-const SECTIONS = [OverTime, PlacesSection, AgentsSection, SourcesSection, BranchesSection, LedgerSection];
+const SECTIONS = [OverTime, VisitorsSection, BranchesSection, LedgerSection];
 
 /** @param {{report: Report, figures: import("./report.js").Figures, isCurrent: boolean}} properties */
 export function Figures({ report, figures, isCurrent }) {
     const drawn = useGrowing(SECTIONS.length, 1);
     return html`
         <div aria-busy=${!isCurrent || drawn < SECTIONS.length}>
-            <${Freshness} report=${report} isLive=${figures.period.isLive} />
             <${Totals} overview=${figures.overview} before=${figures.before} />
             ${SECTIONS.slice(0, drawn).map(
                 (Section, position) => html`<${Section} key=${position} report=${report} figures=${figures} />`,
@@ -28,9 +26,9 @@ export function Figures({ report, figures, isCurrent }) {
 }
 
 /** @param {{report: Report, isLive: boolean}} properties */
-function Freshness({ report, isLive }) {
+export function Freshness({ report, isLive }) {
     const confirmed = report.confirmed.value;
-    if (confirmed === null) return null;
+    if (confirmed === null) return html`<p class="freshness"> </p>`;
     const time = confirmed.toLocaleTimeString(language);
     if (report.isLate.value) return html`<p class="freshness" data-state="late">${t("report.late", { time })}</p>`;
     return html`<p class="freshness" data-state=${isLive ? "live" : "still"}>

@@ -1,18 +1,26 @@
 /** The ledger: the requests that were refused or not counted, and why. */
 import { html } from "../../core/html.js";
 import { t } from "../../core/texts.js";
+import { Icon } from "../../parts/icon.js";
 import { DataTable } from "./data_table.js";
 import { nameOfReason } from "./names.js";
 import { fileName } from "./report.js";
 import { RequestLog } from "./request_log.js";
+import { askedOf, notCountedOf, refusedOf } from "./totals.js";
 
 /** @param {{report: import("./report.js").Report, figures: import("./report.js").Figures}} properties */
 export function LedgerSection({ report, figures }) {
     const { overview, period } = figures;
+    const [refused, asked, notCounted] = [refusedOf(overview), askedOf(overview), notCountedOf(overview)];
+    const total = overview.totalClicks + notCounted + refused + asked;
     return html`
-        <section aria-label=${t("report.ledger")}>
+        <p class="ledger">
+            <${Icon} name="scale" />
+            <span><b>${t("report.allRequests", { count: total })}</b> ${t(asked > 0 ? "report.sumWithAsked" : "report.sumOf", { clicks: overview.totalClicks, notCounted, refused, asked })}</span>
+        </p>
+        <section class="panel" aria-label=${t("report.ledger")}>
             <h2>${t("report.ledger")}</h2>
-            <p>${t("report.ledgerText")}</p>
+            <p class="muted">${t("report.ledgerText")}</p>
             <${DataTable}
                 title=${t("report.ledger")}
                 file=${fileName(report, "ledger")}
@@ -26,7 +34,9 @@ export function LedgerSection({ report, figures }) {
                 limit=${Infinity}
             />
             ${period.zone !== "UTC" && period.days !== null && html`<p class="muted">${t("report.utcDays")}</p>`}
-            <h3>${t("report.log")}</h3>
+        </section>
+        <section class="panel" aria-label=${t("report.log")}>
+            <h2>${t("report.log")}</h2>
             <${RequestLog} report=${report} figures=${figures} />
         </section>
     `;
@@ -35,6 +45,10 @@ export function LedgerSection({ report, figures }) {
 /** @param {import("./endpoints.js").Overview} overview */
 const rowsOf = ({ refused, notCounted }) =>
     [
-        ...Object.entries(refused).map(([reason, count]) => [t("report.kind.refused"), nameOfReason(reason), count]),
+        ...Object.entries(refused).map(([reason, count]) => [
+            t(reason === "password" ? "report.total.asked" : "report.kind.refused"),
+            nameOfReason(reason),
+            count,
+        ]),
         ...Object.entries(notCounted).map(([kind, count]) => [t("report.kind.notCounted"), nameOfReason(kind), count]),
     ].filter(([, , count]) => count !== 0);

@@ -30,6 +30,35 @@ export function nameOfValue(value) {
     }
 }
 
+/** What people call the sites and apps that hosts and packages belong to. */
+const SITES = {
+    X: "t.co x.com twitter.com mobile.twitter.com",
+    Facebook: "facebook.com www.facebook.com m.facebook.com l.facebook.com lm.facebook.com com.facebook.katana",
+    Instagram: "instagram.com www.instagram.com l.instagram.com com.instagram.android",
+    LinkedIn: "linkedin.com www.linkedin.com lnkd.in com.linkedin.android",
+    Google: "google.com www.google.com www.google.de com.google.android.googlequicksearchbox",
+    Gmail: "mail.google.com com.google.android.gm",
+    Bing: "bing.com www.bing.com",
+    DuckDuckGo: "duckduckgo.com",
+    YouTube: "youtube.com www.youtube.com m.youtube.com youtu.be",
+    WhatsApp: "whatsapp.com web.whatsapp.com l.wl.co com.whatsapp",
+    Telegram: "t.me web.telegram.org org.telegram.messenger",
+    Slack: "slack.com app.slack.com com.slack",
+    Teams: "teams.microsoft.com statics.teams.cdn.office.net",
+    Outlook: "outlook.live.com outlook.office.com com.microsoft.office.outlook",
+    Reddit: "reddit.com www.reddit.com old.reddit.com out.reddit.com com.reddit.frontpage",
+    TikTok: "tiktok.com www.tiktok.com com.zhiliaoapp.musically",
+    Pinterest: "pinterest.com www.pinterest.com",
+    Mastodon: "mastodon.social",
+    Bluesky: "bsky.app go.bsky.app",
+    "Hacker News": "news.ycombinator.com",
+    GitHub: "github.com",
+};
+const siteOfHost = once(() => new Map(Object.entries(SITES).flatMap(([site, hosts]) => hosts.split(" ").map(host => [host, site]))));
+
+/** @param {string} referrer a host, the package of an app, `direct` or `unknown` */
+export const nameOfReferrer = referrer => siteOfHost().get(referrer) ?? nameOfValue(referrer);
+
 /** @param {string} reason of a refusal, or the kind of a request that is not counted */
 export const nameOfReason = reason => textOr(`report.reason.${reason}`, reason);
 

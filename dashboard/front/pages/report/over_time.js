@@ -16,7 +16,7 @@ export function OverTime({ report, figures }) {
     const title = t("report.overTime");
     return html`
         <section aria-label=${title}>
-            <h2>${title}</h2>
+            <h2 class="visually-hidden">${title}</h2>
             <${Chart} series=${series} title=${title} />
             <p class="muted">${t("report.uniqueText")}</p>
             <details onToggle=${(/** @type {any} */ event) => (isOpen.value = event.target.open)}>
@@ -44,18 +44,18 @@ function seriesOf({ period: { interval, zone }, overview, before }) {
 function StepTable({ series: { steps, before, longName }, file }) {
     /** @type {import("./data_table.js").Column[]} */
     const columns = [
-        { label: t("report.time") },
+        { label: t("report.time"), show: longName },
         { label: t("report.total.clicks"), kind: "number" },
         { label: t("report.total.unique"), kind: "number" },
     ];
-    const rows = steps.map(({ date, clicks, uniqueClicks }) => [longName(date), clicks, uniqueClicks]);
+    const rows = steps.map(({ date, clicks, uniqueClicks }) => [date, clicks, uniqueClicks]);
     const compared = steps.map((_, position) => {
         const step = before?.[position];
-        return step === undefined ? [null, null, null] : [longName(step.date), step.clicks, step.uniqueClicks];
+        return step === undefined ? [null, null, null] : [step.date, step.clicks, step.uniqueClicks];
     });
     /** @type {import("./data_table.js").Column[]} */
     const comparedColumns = [
-        { label: t("report.timeBefore") },
+        { label: t("report.timeBefore"), show: longName },
         { label: t("report.clicksBefore"), kind: "number" },
         { label: t("report.uniqueBefore"), kind: "number" },
     ];

@@ -46,6 +46,8 @@ export class Report {
         /** The kind of requests in the log. */
         this.kind = signal(/** @type {Kind} */ ("all"));
         this.failure = signal(/** @type {string | null} */ (null));
+        /** What `failure` is the message of. */
+        this.error = signal(/** @type {unknown} */ (null));
         /** When the figures were last confirmed. */
         this.confirmed = signal(/** @type {Date | null} */ (null));
         /** Whether the last attempt to confirm them failed. */
@@ -68,6 +70,7 @@ export class Report {
                 this.#loaded = requested;
             }
             this.failure.value = null;
+            this.error.value = null;
             this.isLate.value = false;
             this.confirmed.value = new Date();
             return period.isLive ? "repeat" : "done";
@@ -75,7 +78,10 @@ export class Report {
             if (isAbort(error)) return "repeat";
             this.isLate.value = true;
             const isOutdated = JSON.stringify(this.figures.value?.period) !== JSON.stringify(period);
-            if (isOutdated || !isTemporary(error)) this.failure.value = messageOf(error);
+            if (isOutdated || !isTemporary(error)) {
+                this.failure.value = messageOf(error);
+                this.error.value = error;
+            }
             return isTemporary(error) ? "failed" : "done";
         }
     }

@@ -37,7 +37,7 @@ export function RequestLog({ report, figures }) {
         }
     };
     return html`
-        <form class="filters" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
+        <form class="log-kind" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
             <label>
                 ${t("report.kinds")}
                 <select
@@ -52,12 +52,12 @@ export function RequestLog({ report, figures }) {
         <${DataTable}
             title=${t("report.log")}
             file=${fileName(report, "requests")}
-            columns=${columnsOfLog()}
-            rows=${rowsOfLog(log.value.clicks, figures.period.zone)}
+            columns=${columnsOfLog(figures.period.zone)}
+            rows=${rowsOfLog(log.value.clicks)}
             limit=${Infinity}
         />
         ${log.value.cursor !== null &&
-        html`<button class="outline secondary" onClick=${readOlder}>${t("report.older")}</button>`}
+        html`<button onClick=${readOlder}>${t("report.older")}</button>`}
     `;
 }
 

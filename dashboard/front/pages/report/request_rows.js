@@ -1,12 +1,15 @@
 /** The columns and rows of the log of requests. */
 import { language, t } from "../../core/texts.js";
-import { nameOfCountry, nameOfReason, nameOfValue } from "./names.js";
+import { nameOfCountry, nameOfReason, nameOfReferrer, nameOfValue } from "./names.js";
 
 /** @typedef {import("./endpoints.js").RequestPage["clicks"]} Requests */
 
-/** @returns {import("./data_table.js").Column[]} */
-export const columnsOfLog = () => [
-    { label: t("report.time") },
+/**
+ * @param {string} zone of the times on the page; a file has them in UTC, as ISO 8601
+ * @returns {import("./data_table.js").Column[]}
+ */
+export const columnsOfLog = zone => [
+    { label: t("report.time"), show: timesIn(zone) },
     { label: t("report.result") },
     { label: t("report.country") },
     { label: t("report.city") },
@@ -19,29 +22,31 @@ export const columnsOfLog = () => [
     { label: t("row.url") },
 ];
 
-/**
- * @param {Requests} requests
- * @param {string} zone
- */
-export function rowsOfLog(requests, zone) {
-    const time = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "medium", timeZone: zone });
-    return requests.map(request => [
-        time.format(new Date(request.time)),
+/** @param {string} zone */
+function timesIn(zone) {
+    const format = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "medium", timeZone: zone });
+    return (/** @type {string} */ moment) => format.format(new Date(moment));
+}
+
+/** @param {Requests} requests */
+export const rowsOfLog = requests =>
+    requests.map(request => [
+        request.time,
         resultOf(request),
         nameOfCountry(request.country),
         nameOfValue(request.city),
         nameOfValue(request.device),
         nameOfValue(request.browser),
         nameOfValue(request.operatingSystem),
-        nameOfValue(request.referrer),
+        nameOfReferrer(request.referrer),
         t(request.scanned ? "report.scanned" : "report.clicked"),
         request.branch?.name ?? null,
         request.location ?? null,
     ]);
-}
 
 /** @param {Requests[number]} request */
 function resultOf({ kind, reason }) {
     if (kind === "click") return t("report.kind.click");
+    if (reason === "password") return nameOfReason(reason);
     return kind === "refused" ? `${t("report.kind.refused")}: ${nameOfReason(reason ?? "")}` : nameOfReason(kind);
 }

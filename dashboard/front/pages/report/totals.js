@@ -5,23 +5,34 @@ import { t } from "../../core/texts.js";
 import { changeOf } from "./names.js";
 
 /** @typedef {import("./endpoints.js").Overview} Overview */
+/** @typedef {"clicks" | "unique" | "scans" | "asked" | "refused" | "notCounted"} Total */
 
 const sum = (/** @type {Record<string, number>} */ counts) =>
     Object.values(counts).reduce((total, count) => total + count, 0);
 
-/** @type {[key: "clicks" | "unique" | "scans" | "refused" | "notCounted", count: (overview: Overview) => number][]} */
+/** @param {Overview} overview visitors to whom the form for the password was shown; who knows it is a click afterwards */
+export const askedOf = ({ refused }) => Reflect.get(refused, "password") ?? 0;
+
+/** @param {Overview} overview */
+export const refusedOf = overview => sum(overview.refused) - askedOf(overview);
+
+/** @param {Overview} overview */
+export const notCountedOf = ({ notCounted }) => sum(notCounted);
+
+/** @type {[key: Total, count: (overview: Overview) => number][]} */
 const TOTALS = [
     ["clicks", overview => overview.totalClicks],
     ["unique", overview => overview.uniqueClicks],
     ["scans", overview => overview.scans],
-    ["refused", overview => sum(overview.refused)],
-    ["notCounted", overview => sum(overview.notCounted)],
+    ["asked", askedOf],
+    ["refused", refusedOf],
+    ["notCounted", notCountedOf],
 ];
 
-/** @param {{overview: Overview, before: Overview | null}} properties */
+/** @param {{overview: Overview, before: Overview | null}} properties a link without a password has no figure about it */
 export const Totals = ({ overview, before }) => html`
     <dl class="totals">
-        ${TOTALS.map(
+        ${TOTALS.filter(([key]) => key !== "asked" || askedOf(overview) > 0 || (before !== null && askedOf(before) > 0)).map(
             ([key, count]) => html`
                 <div key=${key} data-total=${key}>
                     <dt>${t(`report.total.${key}`)}</dt>

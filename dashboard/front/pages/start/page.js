@@ -1,28 +1,29 @@
 /** First steps: one link, its QR code, and its first click. The address names the link, so a reload keeps it. */
+import { ApiError } from "../../core/api.js";
 import { readLink } from "../../core/endpoints.js";
 import { messageOf } from "../../core/failures.js";
 import { html, useEffect, useSignal } from "../../core/html.js";
 import { query } from "../../core/router.js";
-import { serviceName, t } from "../../core/texts.js";
+import { t } from "../../core/texts.js";
 import { recoveries } from "../../parts/banners.js";
+import { Head } from "../../parts/head.js";
+import { Missing } from "../../parts/missing.js";
 import { FirstLink } from "./first_link.js";
 import { Steps } from "./steps.js";
 
 export function Page() {
     const id = query.value.get("link");
-    useEffect(() => {
-        document.title = `${t("start.title")} · ${serviceName()}`;
-    }, []);
     return html`
-        <h1>${t("start.title")}</h1>
-        ${id === null ? html`<${FirstLink} />` : html`<${CreatedLink} key=${id} id=${id} />`}
+        <${Head} title=${t("start.title")} />
+        ${id === null ? html`<${FirstLink} />` : html`<div class="body"><${CreatedLink} key=${id} id=${id} /></div>`}
     `;
 }
 
 /** @param {{id: string}} properties */
 function CreatedLink({ id }) {
     const link = useSignal(/** @type {import("../../core/endpoints.js").Url | null} */ (null));
-    const failure = useSignal(/** @type {string | null} */ (null));
+    const failure = useSignal(/** @type {unknown} */ (null));
+    const attempts = useSignal(0);
     const isReachable = recoveries.value;
     useEffect(() => {
         if (link.value !== null) return;
@@ -31,10 +32,14 @@ function CreatedLink({ id }) {
                 link.value = read;
                 failure.value = null;
             },
-            error => (failure.value = messageOf(error)),
+            error => (failure.value = error),
         );
-    }, [isReachable]);
-    if (failure.value !== null) return html`<p role="alert" class="failure">${failure.value}</p>`;
+    }, [isReachable, attempts.value]);
+    const error = failure.value;
+    if (error !== null) {
+        const isGone = error instanceof ApiError && error.status === 404;
+        return html`<${Missing} isGone=${isGone} message=${messageOf(error)} onRetry=${() => attempts.value++} />`;
+    }
     if (link.value === null) return html`<p aria-busy="true">${t("page.loading")}</p>`;
     return html`<${Steps} link=${link.value} />`;
 }

@@ -74,6 +74,7 @@ function Creation({ workspace, onInvite }) {
                     maxlength="254"
                     autocomplete="off"
                     label=${t("invitations.email")}
+                    hint=${t("invitations.emailHint")}
                     value=${email}
                 />
                 <label>

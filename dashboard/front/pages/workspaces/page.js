@@ -17,12 +17,14 @@ export function Page() {
     const workspaces = account.value?.workspaces;
     return html`
         <${AccountHeading} title=${t("workspaces.title")} />
+        <div class="body">
         <p>${t("workspaces.text")}</p>
         ${workspaces === undefined && html`<p aria-busy="true">${t("page.loading")}</p>`}
         <ul class="cards">
             ${workspaces?.map(workspace => html`<${Row} key=${workspace._id} workspace=${workspace} />`)}
         </ul>
         <${Creation} />
+        </div>
     `;
 }
 
@@ -40,7 +42,7 @@ function Row({ workspace }) {
                 <small>${t(`role.${role}`)}</small>
             </div>
             ${!isHere &&
-            html`<button type="button" class="secondary" aria-label=${t("workspaces.switchTo", { name })} onClick=${choose}>
+            html`<button type="button"  aria-label=${t("workspaces.switchTo", { name })} onClick=${choose}>
                 ${t("workspaces.switch")}
             </button>`}
             ${!isPersonal &&

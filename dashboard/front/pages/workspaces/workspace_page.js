@@ -22,12 +22,13 @@ export function Page({ id }) {
     const loaded = useLoaded(() => readWorkspace(id), [id]);
     const workspace = loaded.value;
     if (workspace === null) {
-        return html`<${AccountHeading} title=${t("workspaces.current")} /><${Pending} of=${loaded} />`;
+        return html`<${AccountHeading} title=${t("workspaces.current")} /><div class="body"><${Pending} of=${loaded} /></div>`;
     }
     const rank = ROLES.indexOf(workspace.role);
     const isAdmin = rank >= ROLES.indexOf("admin");
     return html`
         <${AccountHeading} title=${nameOfWorkspace(workspace)} />
+        <div class="body">
         ${workspace.isPersonal
             ? html`<p>${t("workspaces.private")}</p>`
             : html`
@@ -36,6 +37,7 @@ export function Page({ id }) {
                   ${isAdmin && html`<${Naming} workspace=${workspace} onRename=${loaded.refresh} />`}
                   ${workspace.role === "owner" && html`<${Deletion} workspace=${workspace} />`}
               `}
+        </div>
     `;
 }
 
