@@ -121,7 +121,7 @@ def test_a_hostile_text_is_only_a_text(
             expect(page.locator("tr[data-link]")).to_have_count(1)
             expect(page).to_have_title("Links · URL shortener")
             page.locator(f"[data-link='{link['_id']}'] .destination > a").click()
-            expect(page.get_by_label("Title")).to_have_value(payload)
+            expect(page.get_by_label("Title", exact=True)).to_have_value(payload)
             page.locator("summary", has_text="Language, time, referrer").click()
             page.locator(".simulation [name=referrer]").fill("https://example.com/")
             page.get_by_role("button", name="Simulate", exact=True).click()

@@ -827,6 +827,7 @@ export const refusals = {
     same_workspace: "Wählen Sie einen anderen Arbeitsbereich als den, in dem die Links sind.",
     single_label: "Geben Sie einen vollständigen Namen an, etwa example.com.",
     special_use: "Namen mit dieser Endung gibt es im DNS nicht.",
+    status: "Diesen Status gibt es nicht.",
     start_after_expiry: "Der Beginn muss vor dem Ablauf liegen.",
     status: "Diesen Status gibt es nicht.",
     tag: "Ein Tag hat höchstens {number} Zeichen.",
