@@ -1,7 +1,7 @@
 """The history of changes: records each one in its own transaction, and lists them, newest first, in pages.
 
 A trigger records the changes of links, domains and accounts, so that no writer can forget them. The table
-``accounts_historyname`` says under which names; migrations insert its rows. The trigger takes the author from the
+``accounts_historyname`` says under which names (`accounts.history_names`). The trigger takes the author from the
 setting ``history.author``, which lasts until the end of the transaction. Without it, the author is the service.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -75,33 +75,6 @@ def record_change(
     }
     with connection.cursor() as cursor:
         cursor.execute(_RECORD, values)
-
-
-class HistoryName(NamedTuple):
-    """What the history calls a column, or, in the form "object", the columns of several ``parts``.
-
-    The SQL function ``accounts_shown`` has the forms.
-    """
-
-    name: str
-    columns: list[str]
-    form: str = "plain"
-    parts: list[str] | None = None
-
-
-_NAME = """
-INSERT INTO accounts_historyname (table_name, name, columns, form, parts) VALUES (%s, %s, %s, %s, %s)
-ON CONFLICT (table_name, name) DO UPDATE SET columns = EXCLUDED.columns, form = EXCLUDED.form, parts = EXCLUDED.parts
-"""
-
-
-def write_history_names(table: str, names: Iterable[HistoryName]) -> None:
-    """Insert or update the names of a table. Migrations call this.
-
-    Some may be names of later migrations: a column that does not exist yet never changes.
-    """
-    with connection.cursor() as cursor:
-        cursor.executemany(_NAME, [(table, *name) for name in names])
 
 
 _BATCH = 10_000

@@ -15,7 +15,7 @@ from typing import Any
 
 from django.db import models
 
-from accounts.history import HistoryName
+from accounts.history_names import HistoryName
 
 
 class RedirectType(models.IntegerChoices):

@@ -40,8 +40,7 @@ class LinkQuerySet(models.QuerySet["Link"]):
     def with_bans(self) -> LinkQuerySet:
         """Annotate ``ban_reason``: "legal" or "other" if a ban applies to the link, its owner or a destination."""
         reason = RawSQL(ban_reason_in_sql("links_link"), [], models.TextField())  # noqa: S611 # constants
-        # The declaration of the attribute below is not a field, and the type checker takes a keyword for one.
-        return self.annotate(ban_reason=reason)
+        return self.annotate(ban_reason=reason)  # type: ignore[no-redef] # declared on the model for its readers
 
     def in_state(self, *statuses: Status) -> LinkQuerySet:
         """The links that have one of these statuses now."""

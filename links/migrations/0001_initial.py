@@ -6,7 +6,7 @@ import django.db.models.functions.datetime
 from django.conf import settings
 from django.db import migrations, models
 
-from accounts.history import write_history_names
+from accounts.history_names import write_history_names
 from common.migrations import CreateModels, run_sql_files
 from links.fields import HISTORY_NAMES
 

@@ -111,5 +111,14 @@ def test_names_of_enumerations_read_well(described: dict[str, Any]) -> None:
             "QrCodeStyle",
             "RedirectType",
         ),
-        *("DayOfWeek", "ReferrerPolicy", "SimulationCheck", "VisitMethod", "Role", "Scope", "Via"),
+        *(
+            "DayOfWeek",
+            "ReferrerPolicy",
+            "SimulationCheck",
+            "VisitMethod",
+            "Role",
+            "Scope",
+            "UrlStatus",
+            "Via",
+        ),
     }

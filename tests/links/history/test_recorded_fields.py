@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from rest_framework.test import APIClient
 
-from accounts.history import HistoryName
+from accounts.history_names import HistoryName
 from accounts.models import Change
 from accounts.services import NewAccount
 from domains.models import Domain
