@@ -94,7 +94,7 @@ def test_a_visit_that_is_not_a_click_gets_a_page_without_the_destination(
     else:
         page = parse(response)
         assert page.texts["title"] == refusals.CAPPED.title
-        assert page.all("a") == [{"href": f"/{code}", "rel": "nofollow"}]
+        assert page.all("a") == [{"class": "button", "href": f"/{code}", "rel": "nofollow"}]
         in_json = visit(code, method=method, **{**headers, "accept": "application/json"})
         assert in_json.json() == {"success": True, "message": refusals.CAPPED.message}
     assert statuses(code, 1) == [302]

@@ -91,7 +91,7 @@ def test_the_preview_page_shows_the_visitors_branch(make_routed: MakeRouted, vis
     other = visitor.get(f"{path}+", headers={"accept": "application/json"})
 
     assert b"<code>https://1.example/?a=1</code>" in shown.content
-    assert f'<a href="{path}?a=1" rel="nofollow">'.encode() in shown.content
+    assert f'<a class="button" href="{path}?a=1" rel="nofollow">'.encode() in shown.content
     assert other.json() == {"success": True, "destination": "https://example.com/page"}
 
 

@@ -51,7 +51,7 @@ export function Page({ id }) {
                   <div class="report">
                       <div class="period">
                           <${Controls} period=${period} />
-                          ${figures !== null && html`<${Freshness} report=${report} isLive=${figures.period.isLive} />`}
+                          ${figures === null ? html`<p class="freshness"></p>` : html`<${Freshness} report=${report} isLive=${figures.period.isLive} />`}
                       </div>
                       ${figures === null && !hasFailed && html`<${Loading} />`}
                       ${figures !== null && html`<${Figures} report=${report} figures=${figures} isCurrent=${isCurrent} />`}
