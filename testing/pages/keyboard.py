@@ -50,6 +50,10 @@ _DISTANCE = """element => {
     if (element === document.activeElement) return 0;
     const stops = [...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex]")]
         .filter(stop => stop.tabIndex >= 0 && !stop.disabled && stop.checkVisibility({ visibilityProperty: true }));
+    // After the button of an open popover, Tab goes into the popover, wherever that is in the document.
+    const popover = element.closest("[popover]");
+    if (popover && document.activeElement.popoverTargetElement === popover)
+        return stops.filter(stop => popover.contains(stop)).indexOf(element) + 1;
     const from = stops.indexOf(document.activeElement), to = stops.indexOf(element);
     if (to < 0) return 1;
     // After the last stop, Tab begins with the first one again.
