@@ -829,7 +829,6 @@ export const refusals = {
     special_use: "Namen mit dieser Endung gibt es im DNS nicht.",
     status: "Diesen Status gibt es nicht.",
     start_after_expiry: "Der Beginn muss vor dem Ablauf liegen.",
-    status: "Diesen Status gibt es nicht.",
     tag: "Ein Tag hat höchstens {number} Zeichen.",
     time_of_day: "Geben Sie eine Uhrzeit von 00:00 bis 23:59 an.",
     too_deep: "Vor der Seite dürfen höchstens {number} Einträge stehen. Filtern Sie die Liste.",

@@ -105,7 +105,8 @@ def test_import_is_stopped_and_continued(
         # Other pages of the dashboard do not end the import.
         page.get_by_role("link", name="Domains").click()
         expect(page.get_by_role("heading", name="Domains")).to_be_visible()
-        page.get_by_role("link", name="Import").click()
+        page.get_by_role("link", name="Links", exact=True).click()
+        page.get_by_role("button", name="Import").click()
         page.get_by_role("button", name="Continue").click()
         expect(status(page)).to_have_text("300 links were imported, 0 rejected.")
         assert visit.errors() == []

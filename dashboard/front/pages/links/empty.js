@@ -5,11 +5,11 @@ import { navigate } from "../../core/router.js";
 import { t } from "../../core/texts.js";
 import { Icon } from "../../parts/icon.js";
 import { FirstLink } from "../start/first_link.js";
-import { failure, isFiltered, rows, shown } from "./state.js";
+import { failure, isShownFiltered, rows, shown } from "./state.js";
 
 export function Empty() {
     if (shown.value === null || rows.value.length > 0 || failure.value !== null) return null;
-    if (isFiltered.value) {
+    if (isShownFiltered.value) {
         return html`<div class="blank">
             <${Icon} name="search-x" />
             <p>${t("empty.noHits")}</p>

@@ -22,6 +22,8 @@ export const isDay = text => /^\d{4}-\d\d-\d\d$/.test(text) && text >= FIRST_DAY
 
 /** @type {import("../../core/html.js").Signal<LinkPage | null>} */
 export const shown = signal(/** @type {LinkPage | null} */ (null));
+/** Whether filters were set when the shown links were loaded. */
+export const isShownFiltered = signal(false);
 export const isLoading = signal(false);
 export const failure = signal(/** @type {string | null} */ (null));
 /** The selected links, by id. They stay selected on other pages of the list. */
@@ -62,7 +64,7 @@ export const knownTags = computed(() => {
 const seenTags = new Set();
 
 /** Whether there is nothing to filter: the workspace has no links. */
-export const isBare = computed(() => shown.value !== null && shown.value.urls.length === 0 && !isFiltered.value);
+export const isBare = computed(() => shown.value !== null && shown.value.urls.length === 0 && !isShownFiltered.value);
 
 /** The filters as parameters of the API. The first and the last day are those of the browser's time zone. */
 export function parameters() {
@@ -106,11 +108,13 @@ export async function load() {
     running = own;
     isLoading.value = true;
     const { sortBy, sortOrder, page } = filters.value;
+    const wasFiltered = isFiltered.value;
     /** @type {any} */
     const requested = { ...parameters(), sortBy, sortOrder, page, limit: PAGE_SIZE };
     try {
         const answer = await listLinks(requested, own.signal);
         if (running !== own) return;
+        isShownFiltered.value = wasFiltered;
         shown.value = answer;
         failure.value = null;
     } catch (error) {
