@@ -840,7 +840,7 @@ export const refusals = {
     too_small: "Der QR-Code braucht mindestens {number} Pixel, damit er lesbar ist.",
     unknown_condition: "Diese Art von Bedingung gibt es nicht.",
     unknown_field: "Dieses Feld gibt es nicht.",
-    unknown_format: "Das Format der Datei ist unbekannt: Mindestens eine Spalte originalUrl ist nötig.",
+    unknown_format: "Keine Spalte mit Zielen gefunden.",
     unreadable: "Diese Angabe ist nicht lesbar.",
     "unreadable.content": "Die Datei ist nicht lesbar.",
     "unreadable.logo": "Das Logo ist kein vollständiges PNG-Bild.",

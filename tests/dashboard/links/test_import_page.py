@@ -133,7 +133,7 @@ def test_json_of_another_service_is_imported_as_a_whole(signed_in: Callable[...,
         ("originalUrl\nhttps://example.com/ü".encode("latin-1"), "The file is not in UTF-8."),
         (b"", "The file contains no links."),
         (b"originalUrl\n", "The file contains no links."),
-        (b"name,colour\na,b\n", "Unrecognised format"),
+        (b"name,colour\na,b\n", "No column with destinations found."),
         (b'{"originalUrl": ', "This is not valid JSON"),
     ],
 )
