@@ -46,7 +46,7 @@ def log_in(page: Page, site: str, password: str = PASSWORD) -> None:
 
 def log_out(page: Page, site: str) -> None:
     page.goto(f"{site}/accounts/logout/")
-    page.get_by_role("button", name="Sign Out").click()
+    page.get_by_role("button", name="Sign out").click()
     page.wait_for_url(f"{site}/accounts/login/")
 
 
@@ -60,7 +60,7 @@ def add_passkey(page: Page, site: str) -> None:
     page.wait_for_url(f"{site}/admin/")
     page.goto(f"{site}/accounts/2fa/webauthn/add/")
     confirm_password(page)
-    page.get_by_label("Passwordless").check()
+    page.get_by_label("Without a password").check()
     page.get_by_role("button", name="Add").click()
     page.wait_for_url(f"{site}/accounts/2fa/recovery-codes/")
 
@@ -68,7 +68,7 @@ def add_passkey(page: Page, site: str) -> None:
 def enter_code(page: Page, text: str) -> None:
     page.wait_for_url("**/accounts/2fa/authenticate/**")
     page.get_by_label("Code", exact=True).fill(text)
-    page.get_by_role("button", name="Sign In", exact=True).click()
+    page.get_by_role("button", name="Sign in", exact=True).click()
 
 
 def test_authenticator_app_and_recovery_codes(browse: Callable[[], Any], site: str) -> None:
@@ -125,7 +125,7 @@ def test_a_passkey_logs_in_with_and_without_the_password(browse: Callable[[], An
         add_passkey(page, site)
         log_out(page, site)
         log_in(page, site)
-        page.get_by_role("button", name="Use a security key").click()
+        page.get_by_role("button", name="Use a passkey").click()
         page.wait_for_url(f"{site}/admin/")
 
         log_out(page, site)
@@ -159,7 +159,7 @@ def test_a_passkey_that_is_not_used_shows_why(browse: Callable[[], Any], site: s
         [credential] = authenticator("getCredentials")["credentials"]
         authenticator("clearCredentials")
         log_in(page, site)
-        page.get_by_role("button", name="Use a security key").click()
+        page.get_by_role("button", name="Use a passkey").click()
         expect(page.get_by_role("alert")).to_have_text(cancelled)
 
         # A copy of the key, whose counter begins anew.
@@ -199,9 +199,9 @@ def test_a_mailed_link_leads_to_a_new_password(
         link = re.search(r"http://\S+", message.get_content())
         assert link is not None
         page.goto(link[0])
-        page.get_by_label("New Password", exact=True).fill("another good password")
-        page.get_by_label("New Password (again)").fill("another good password")
-        page.get_by_role("button", name="Change Password").click()
+        page.get_by_label("New password", exact=True).fill("another good password")
+        page.get_by_label("New password (again)").fill("another good password")
+        page.get_by_role("button", name="Change the password").click()
         page.wait_for_url(f"{site}/accounts/password/reset/key/done/")
 
         log_in(page, site, "another good password")

@@ -240,7 +240,7 @@ def test_staff_of_the_provider_are_staff_in_its_sessions_only(
         log_in_with_passkey(with_passkey, key, user)
     refused = with_passkey.get("/admin/", follow=True)
     assert refused.status_code == 403
-    assert "because you did not log in with single sign-on" in refused.content.decode()
+    assert "because you did not sign in with single sign-on" in refused.content.decode()
     assert client.get("/admin/").status_code == 200
     # The provider removes the person from the group, and says so at the next login, even before the second factor.
     issuer.say(**ADA, groups=[])
