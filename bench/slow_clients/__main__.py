@@ -39,8 +39,6 @@ DEFAULT_KINDS = (
     *("says nothing", "drips a head"),
 )
 MAX_API_RATIO = 2.0
-# Slow clients of a real attack do not use the service's processors.
-HOLDERS_NICENESS = "10"
 WORKERS = 2
 # The share of the possible connections that slow clients take. A worker that is nearly full closes idle connections,
 # and connections are not spread evenly over the workers.
@@ -161,7 +159,6 @@ def _holding(way: Way, kinds: Sequence[str], clients: int, key: str) -> Iterator
     holders = [
         subprocess.Popen(
             [
-                *("nice", "-n", HOLDERS_NICENESS),
                 *(
                     sys.executable,
                     "-m",

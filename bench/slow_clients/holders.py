@@ -1,13 +1,14 @@
 """Keeps slow clients of one kind connected: python -m bench.slow_clients.holders PORT NUMBER KIND CODE KEY [AUTHORITY]
 
 Each kind has a separate process, because the system limits the open files of a process. Replaces connections that the
-service closes, and spreads these and the dripped bytes evenly over time: bursts would be a different attack. Prints
-"ready" when all clients are connected, and runs until its standard input ends. With AUTHORITY, the file of a
+service closes. Spreads all connections and the dripped bytes evenly over time: bursts would be a different attack.
+Prints "ready" when all clients are connected, and runs until its standard input ends. With AUTHORITY, the file of a
 certificate, the clients use TLS.
 """
 
 from __future__ import annotations
 
+import os
 import select
 import socket
 import ssl
@@ -38,7 +39,7 @@ class Holder:
         self._ticks = 0
 
     def fill(self, number: int, most: int) -> None:
-        """Connect clients up to this number, but at most ``most`` of them."""
+        """Connect clients up to this number, at most ``most`` of them."""
         for _ in range(min(most, number - len(self._clients))):
             with suppress(OSError):
                 self._connect()
@@ -83,15 +84,17 @@ class Holder:
 def main() -> None:
     port, number, kind, code, key, *authority = sys.argv[1:]
     raise_limit()
+    # Slow clients of a real attack do not use the service's processors.
+    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     holder = Holder(int(port), kind, code, key, *authority)
-    while holder.number < int(number):
-        holder.drop_closed()
-        holder.fill(int(number), int(number))
-    print("ready", flush=True)
+    is_ready = False
     while not select.select([sys.stdin], [], [], TICK_SECONDS)[0]:
         holder.drop_closed()
         holder.fill(int(number), 1 + int(number) // PERIOD_TICKS)
         holder.drip()
+        if not is_ready and holder.number == int(number):
+            is_ready = True
+            print("ready", flush=True)
 
 
 if __name__ == "__main__":
