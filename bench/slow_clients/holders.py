@@ -13,6 +13,7 @@ import select
 import socket
 import ssl
 import sys
+import time
 from contextlib import suppress
 
 from shortener_project.running.listeners import raise_limit
@@ -87,10 +88,13 @@ def main() -> None:
     # Slow clients of a real attack do not use the service's processors.
     os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     holder = Holder(int(port), kind, code, key, *authority)
-    is_ready = False
-    while not select.select([sys.stdin], [], [], TICK_SECONDS)[0]:
+    pace = 1 + int(number) // PERIOD_TICKS
+    is_ready, due = False, time.monotonic()
+    while not select.select([sys.stdin], [], [], max(0.0, due - time.monotonic()))[0]:
+        due = max(due, time.monotonic() - TICK_SECONDS) + TICK_SECONDS
         holder.drop_closed()
-        holder.fill(int(number), 1 + int(number) // PERIOD_TICKS)
+        # At first twice as many, as the service closes some meanwhile.
+        holder.fill(int(number), pace if is_ready else 2 * pace)
         holder.drip()
         if not is_ready and holder.number == int(number):
             is_ready = True
