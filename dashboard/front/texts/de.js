@@ -131,6 +131,7 @@ export const texts = {
     "many.lines": "Ziele",
     "many.hint": "Eine Adresse je Zeile. Nach einem Tabulator darf ein Titel folgen, wie in zwei Spalten einer Tabelle.",
     "many.tooLong": "{count} Zeilen. Eine Liste darf höchstens {most} haben.",
+    "many.createNone": "Links anlegen",
     "many.create": { one: "{count} Link anlegen", other: "{count} Links anlegen" },
     "many.made": { one: "{count} Link angelegt", other: "{count} Links angelegt" },
     "many.copyShort": "Kurzlinks kopieren",

@@ -126,6 +126,7 @@ export const texts = {
     "many.lines": "Destinations",
     "many.hint": "One address for each line. A title may follow after a tab, as in two columns of a spreadsheet.",
     "many.tooLong": "{count} lines. A list may have at most {most}.",
+    "many.createNone": "Create links",
     "many.create": { one: "Create {count} link", other: "Create {count} links" },
     "many.made": { one: "{count} link created", other: "{count} links created" },
     "many.copyShort": "Copy the short links",

@@ -59,7 +59,7 @@ export function Page() {
                     ${t("many.lines")}
                     <textarea
                         name="lines"
-                        rows="10"
+                        rows="8"
                         required
                         dir="ltr"
                         wrap="off"
@@ -113,7 +113,7 @@ export function Page() {
                 ${Object.values(sending.errors.value).map(message => html`<p role="alert" class="failure">${message}</p>`)}
                 <div class="actions">
                     <button type="submit" class="primary" aria-busy=${sending.isBusy.value} disabled=${sending.isBusy.value || isTooLong}>
-                        ${t("many.create", { count: lines.length })}
+                        ${lines.length === 0 ? t("many.createNone") : t("many.create", { count: lines.length })}
                     </button>
                 </div>
             </form>
