@@ -358,7 +358,7 @@ export const texts = {
     "condition.time": "Zeitraum",
     "condition.time.from": "Von",
     "condition.time.until": "Bis",
-    "condition.schedule": "Stunden der Woche",
+    "condition.schedule": "Wochenstunden",
     "week.label": "Stunden der Woche. Darüberziehen, oder mit den Pfeiltasten gehen und die Leertaste drücken.",
     "week.day": "Der ganze Tag",
     "week.wholeDay": "{day}, der ganze Tag",

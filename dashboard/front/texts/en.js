@@ -353,7 +353,7 @@ export const texts = {
     "condition.time": "Period",
     "condition.time.from": "From",
     "condition.time.until": "Until",
-    "condition.schedule": "Hours of the week",
+    "condition.schedule": "Weekly hours",
     "week.label": "Hours of the week. Drag over them, or move with the arrow keys and press the space bar.",
     "week.day": "The whole day",
     "week.wholeDay": "{day}, the whole day",
