@@ -51,6 +51,15 @@ export async function readLinkVersion(id) {
  */
 export const createLink = (body, idempotencyKey) => call("POST", "/urls", { body, idempotencyKey });
 
+/** @typedef {Paths["/api/urls/bulk"]["post"]["responses"][200]["content"]["application/json"]["data"]} BulkCreated */
+
+/**
+ * @param {Schemas["BulkCreateRequest"]} body
+ * @param {string} idempotencyKey
+ * @returns {Promise<BulkCreated>}
+ */
+export const createLinks = (body, idempotencyKey) => call("POST", "/urls/bulk", { body, idempotencyKey });
+
 /**
  * @param {string} id
  * @param {UpdateLinkRequest} body

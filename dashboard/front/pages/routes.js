@@ -66,6 +66,7 @@ export const pagesToFind = () => [
     ...(may("editor")
         ? [
               { address: "/dashboard/new", label: /** @type {const} */ ("nav.new"), icon: /** @type {const} */ ("plus") },
+              { address: "/dashboard/new/many", label: /** @type {const} */ ("many.title"), icon: /** @type {const} */ ("copy-plus") },
               { address: "/dashboard/import", label: /** @type {const} */ ("import.title"), icon: /** @type {const} */ ("upload") },
           ]
         : []),

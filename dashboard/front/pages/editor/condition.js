@@ -1,10 +1,12 @@
-/** One condition of a rule. Times and schedules, which only the API can set, are shown in words but not edited. */
+/** One condition of a rule: its type, and its values as chips, days or hours. */
+import { fromLocalInput, toLocalInput } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { language, t } from "../../core/texts.js";
 import { Icon } from "../../parts/icon.js";
 import { Chips } from "./chips.js";
 import { Countries } from "./countries.js";
 import { DEVICES } from "./model.js";
+import { WeekGrid } from "./week_grid.js";
 
 /** @typedef {import("./model.js").Condition} ConditionOfRule */
 
@@ -17,7 +19,7 @@ const WITH_WORDS = /** @type {const} */ ([
     "referrerHost",
     "network",
 ]);
-const TYPES = /** @type {const} */ ([...WITH_WORDS, "query", "scanned"]);
+const TYPES = /** @type {const} */ ([...WITH_WORDS, "query", "time", "schedule", "scanned"]);
 /** What is offered for a type; other values can be typed. @type {Record<string, readonly string[]>} */
 const SUGGESTIONS = {
     os: ["Android", "iOS", "Windows", "macOS", "Linux", "ChromeOS"],
@@ -50,7 +52,7 @@ export function Condition({ name, condition, error, onChange, onRemove }) {
                 <option value="not" selected=${condition.not}>${t("condition.isNot")}</option>
             </select>
             ${known === undefined
-                ? html`<p class="says" dir="auto">${described(condition)}</p>`
+                ? html`<p class="says" dir="auto">${condition.type}: ${JSON.stringify(condition.values)}</p>`
                 : html`<select
                           name=${`${name}.type`}
                           aria-label=${t("condition.type")}
@@ -74,6 +76,11 @@ export function Condition({ name, condition, error, onChange, onRemove }) {
 
 /** @param {{name: string, type: Exclude<typeof TYPES[number], "scanned">, condition: ConditionOfRule, error?: string, onChange: (condition: ConditionOfRule) => void}} properties */
 function Values({ name, type, condition, error, onChange }) {
+    if (type === "schedule") {
+        const schedules = /** @type {import("./week.js").Schedule[]} */ (condition.values ?? []);
+        return html`<${WeekGrid} name=${name} schedules=${schedules} error=${error} onChange=${(/** @type {any[]} */ values) => onChange({ ...condition, values })} />`;
+    }
+    if (type === "time") return html`<${Period} name=${name} condition=${condition} error=${error} onChange=${onChange} />`;
     const shared = {
         name,
         label: `${t(`condition.${type}`)}: ${t("condition.values")}`,
@@ -96,6 +103,37 @@ function Values({ name, type, condition, error, onChange }) {
     }
     if (type === "language") return html`<${Chips} ...${shared} suggestions=${SUGGESTIONS.language} nameOf=${languageName} />`;
     return html`<${Chips} ...${shared} suggestions=${SUGGESTIONS[type] ?? []} />`;
+}
+
+/**
+ * From one moment to another, in the time zone of the browser. Either may be empty.
+ * @param {{name: string, condition: ConditionOfRule, error?: string, onChange: (condition: ConditionOfRule) => void}} properties
+ */
+function Period({ name, condition, error, onChange }) {
+    const [period = {}] = /** @type {{from?: string, until?: string}[]} */ (condition.values ?? []);
+    /** @param {"from" | "until"} edge @param {string} text */
+    const set = (edge, text) => {
+        const { [edge]: _, ...rest } = period;
+        const changed = text === "" ? rest : { ...rest, [edge]: fromLocalInput(text) ?? "" };
+        onChange(/** @type {any} */ ({ ...condition, values: Object.keys(changed).length > 0 ? [changed] : [] }));
+    };
+    return html`
+        <div class="group">
+            ${(/** @type {const} */ (["from", "until"])).map(
+                edge => html`<label key=${edge}>
+                    ${t(`condition.time.${edge}`)}
+                    <input
+                        type="datetime-local"
+                        name=${`${name}.${edge}`}
+                        aria-invalid=${error ? "true" : undefined}
+                        value=${toLocalInput(period[edge])}
+                        onChange=${(/** @type {any} */ event) => set(edge, event.target.value)}
+                    />
+                </label>`,
+            )}
+            ${error && html`<small class="error" role="alert">${error}</small>`}
+        </div>
+    `;
 }
 
 /** @param {string} value */
@@ -132,20 +170,4 @@ function valuesOf(type, texts) {
         const [name, ...value] = text.split("=");
         return value.length > 0 ? { name, value: value.join("=") } : { name };
     });
-}
-
-/**
- * A condition of time in words, such as "Mon, Tue 09:00–17:00 (Europe/Berlin)".
- * @param {ConditionOfRule} condition
- */
-function described({ type, values }) {
-    const list = /** @type {any[]} */ (values ?? []);
-    if (type !== "schedule") return `${type}: ${JSON.stringify(values)}`;
-    const dayName = new Intl.DateTimeFormat(language, { weekday: "short", timeZone: "UTC" });
-    const names = new Map(["mon", "tue", "wed", "thu", "fri", "sat", "sun"].map((day, at) => [day, dayName.format(Date.UTC(2024, 0, 1 + at))]));
-    return list
-        .map(({ days = [], from = "00:00", until = "24:00", timezone = "UTC" }) =>
-            `${days.map((/** @type {string} */ day) => names.get(day) ?? day).join(", ")} ${from}–${until} (${timezone})`.trim(),
-        )
-        .join("; ");
 }

@@ -108,7 +108,11 @@ function showFirstError() {
 /** @param {{editing: Editing}} properties */
 function Heading({ editing }) {
     const link = editing.link.value;
-    if (link === null) return html`<${Head} title=${t("editor.new")} back=${toLinks()} />`;
+    if (link === null) {
+        return html`<${Head} title=${t("editor.new")} back=${toLinks()}>
+            <a class="button quiet" href="/dashboard/new/many"><${Icon} name="copy-plus" />${t("many.open")}</a>
+        <//>`;
+    }
     const remove = () => {
         deleteLater([link._id]);
         navigate("/dashboard/");

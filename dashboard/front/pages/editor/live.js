@@ -33,7 +33,7 @@ export function Live({ editing }) {
                     </a>
                 </p>
                 <${Code} link=${link} />
-                <${Simulation} id=${link._id} version=${link.updatedAt} />
+                <${Simulation} link=${link} />
                 <${Card} editing=${editing} link=${link} />
             </div>
         </section>

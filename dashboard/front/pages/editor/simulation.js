@@ -11,8 +11,9 @@ import { DEVICES } from "./model.js";
 
 /** @typedef {import("../../core/endpoints.js").Simulated} Simulated */
 
-/** @param {{id: string, version: string}} properties `version`: a new one is simulated again */
-export function Simulation({ id, version }) {
+/** @param {{link: import("../../core/endpoints.js").Url}} properties a new version of the link is simulated again */
+export function Simulation({ link }) {
+    const { _id: id, updatedAt: version } = link;
     const result = useSignal(/** @type {Simulated | null} */ (null));
     const failure = useSignal(/** @type {string | null} */ (null));
     const form = useRef(/** @type {HTMLFormElement | null} */ (null));
@@ -76,20 +77,20 @@ export function Simulation({ id, version }) {
                 </details>
             </form>
             ${failure.value !== null && html`<p class="failure">${failure.value}</p>`}
-            ${result.value !== null && html`<${Result} result=${result.value} />`}
+            ${result.value !== null && html`<${Result} link=${link} result=${result.value} />`}
         </section>
     `;
 }
 
-/** The stops of the route: the rule or the variant that decides, or the refusal, and where it ends. @param {{result: Simulated}} properties */
-function Result({ result: { outcome, steps } }) {
+/** The stops of the route: the rule or the variant that decides, or the refusal, and where it ends. @param {{link: import("../../core/endpoints.js").Url, result: Simulated}} properties */
+function Result({ link, result: { outcome, steps } }) {
     const refused = steps.find(({ passed }) => !passed);
     const { location, rule, variant, reason, status } = outcome;
     return html`
         <div role="status"><ol class="route">
             <li data-kind="on"><span class="stop"><${Icon} name="user" /></span><span>${t("simulation.visitor")}</span></li>
-            ${rule !== null && html`<li data-kind="on"><span class="stop"><${Icon} name="check" /></span><span dir="auto">${t("simulation.rule", { name: rule })}</span></li>`}
-            ${variant !== null && html`<li data-kind="on"><span class="stop"><${Icon} name="split" /></span><span dir="auto">${t("simulation.variant", { name: variant })}</span></li>`}
+            ${rule !== null && html`<li data-kind="on"><span class="stop"><${Icon} name="check" /></span><span dir="auto">${t("simulation.rule", { name: nameIn(link.rules, rule) })}</span></li>`}
+            ${variant !== null && html`<li data-kind="on"><span class="stop"><${Icon} name="split" /></span><span dir="auto">${t("simulation.variant", { name: nameIn(link.split, variant) })}</span></li>`}
             ${refused !== undefined &&
             html`<li data-kind="off"><span class="stop"><${Icon} name="minus" /></span><span dir="auto">${stepText(refused, outcome)}</span></li>`}
             ${location !== null
@@ -103,6 +104,16 @@ function Result({ result: { outcome, steps } }) {
             </ol>
         </details>
     `;
+}
+
+/**
+ * The place of a rule or a variant without a name, which the API calls by its id.
+ * @param {readonly {_id?: string}[] | null | undefined} list
+ * @param {string} called
+ */
+function nameIn(list, called) {
+    const at = (list ?? []).findIndex(({ _id }) => _id === called);
+    return at < 0 ? called : String(at + 1);
 }
 
 /**

@@ -6,6 +6,7 @@ import { loadStyle } from "../../core/styles.js";
 import { t } from "../../core/texts.js";
 import { recoveries } from "../../parts/banners.js";
 import { useGrowing } from "../../parts/gradual.js";
+import { BulkEditDialog } from "./bulk_edit.js";
 import { Empty } from "./empty.js";
 import { Filters, focusSearch } from "./filters.js";
 import { Heading } from "./heading.js";
@@ -47,6 +48,7 @@ export function Page() {
             ${!isBare.value && html`<${Filters} />`}
             <${Selection} />
             <${MovingDialog} />
+            <${BulkEditDialog} />
             <${QrDialog} />
             ${failure.value !== null && html`<p role="alert" class="failure problem">${failure.value}</p>`}
             <${Found} kept=${kept} />

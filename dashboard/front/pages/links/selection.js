@@ -8,6 +8,7 @@ import { save } from "../../core/saving.js";
 import { t } from "../../core/texts.js";
 import { toast } from "../../core/toasts.js";
 import { Icon } from "../../parts/icon.js";
+import { openBulkEdit } from "./bulk_edit.js";
 import { deleteLater } from "./deletion.js";
 import { Moving } from "./moving.js";
 import { clearSelection, knownTags, load, rows, select, selectAll, selected, shown } from "./state.js";
@@ -68,6 +69,7 @@ export function Selection() {
                 <${Tagging} />
                 <button class="small-button" onClick=${() => switchSelected(true)}>${t("selection.on")}</button>
                 <button class="small-button" onClick=${() => switchSelected(false)}>${t("selection.off")}</button>
+                <button class="small-button" onClick=${openBulkEdit}>${t("bulkEdit.open")}</button>
                 <${Moving} />
                 <button class="small-button danger" onClick=${deleteSelected}><${Icon} name="trash-2" />${t("selection.delete")}</button>
             `}
