@@ -105,7 +105,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return connection
 
     def ensure_connection(self) -> None:
-        self._leave_former_server()
+        # Each statement calls this. Within a transaction, the commit checks the server.
+        if not self.in_atomic_block:
+            self._leave_former_server()
         super().ensure_connection()
 
     def prepared_cursor(self) -> Any:
