@@ -233,7 +233,7 @@ def _lock_member(workspace: Workspace, actor: User, member_id: UUID) -> tuple[Me
 
 
 def _require(actors_role: Role, *roles: str) -> None:
-    """Only owners decide who is an owner."""
+    """Refuse a role that may not do this: only owners decide who is an owner."""
     required = Role.OWNER if Role.OWNER in roles else Role.ADMIN
     if not actors_role.includes(required):
         raise RoleRequired(required)

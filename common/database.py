@@ -200,17 +200,17 @@ def seconds_ahead() -> float:
 
 
 def integer_array(numbers: Iterable[int]) -> str:
-    """For a parameter that is cast to an array of integers."""
+    """Format a parameter that is cast to an array of integers."""
     return "{" + ",".join(map(str, numbers)) + "}"
 
 
 def text_array(values: Iterable[str | None]) -> str:
-    """For a parameter that is cast to an array. None becomes null."""
+    """Format a parameter that is cast to an array of texts. None becomes null."""
     return "{" + ",".join("NULL" if value is None else _quoted(value) for value in values) + "}"
 
 
 def bytea_array(contents: Iterable[bytes]) -> str:
-    """For a parameter that is cast to bytea[]."""
+    """Format a parameter that is cast to bytea[]."""
     return "{" + ",".join([f'"\\\\x{content.hex()}"' for content in contents]) + "}"
 
 

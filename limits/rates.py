@@ -77,7 +77,7 @@ def spend_request(subject: str | bytes, limit: int, *others: bytes) -> Rate:
 
 
 def rate_of(count: Count, limit: int) -> Rate:
-    """Raises TooManyRequests above the limit."""
+    """Return how much of a limit is used. Raises TooManyRequests above it."""
     if count.requests > limit:
         raise TooManyRequests(count.reset, limit=limit, window=WINDOW_SECONDS)
     return Rate(limit, limit - count.requests, max(1, count.reset))

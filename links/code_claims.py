@@ -1,4 +1,4 @@
-"""Who has a code on a domain: claims of links, and holds on the codes of deleted links for their owners.
+"""Decides who has a code on a domain: claims of links, and holds on the codes of deleted links for their owners.
 
 The unique constraint of the table decides which link gets a code; nothing is checked before a write. Every statement
 claims its codes in the same order, so that concurrent statements cannot deadlock.

@@ -57,7 +57,7 @@ class Kind(Enum):
 
 
 class Use(Enum):
-    """What a redirect does with a field. A field without a use is not read for redirects."""
+    """How a redirect uses a field. A field without a use is not read for redirects."""
 
     # It is a part of the response, and restricts nobody.
     ANSWER = auto()
@@ -68,7 +68,7 @@ class Use(Enum):
 
 
 class Section(Enum):
-    """Where the admin shows a field."""
+    """The part of the admin's page that shows a field."""
 
     NAMING = "Naming"
     DESTINATION = "Destination"

@@ -94,7 +94,7 @@ def closed_links(links: LinkQuerySet, status: Status) -> QuerySet[Link]:
 
 
 def status_in_words(link: Link) -> str:
-    """As owners see the status, and whether a ban has legal reasons. The link is of `LinkQuerySet.with_bans`."""
+    """Describe the status as owners see it, and a legal ban. The link is of `LinkQuerySet.with_bans`."""
     status = link.status.replace("_", " ")
     return f"{status} (legal)" if link.ban_reason == "legal" else status
 

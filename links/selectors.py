@@ -58,7 +58,7 @@ IS_OWNER = "IS NOT DISTINCT FROM %(owner)s"
 
 
 def unsaved_link(*, related: Mapping[str, models.Model | None], **columns: Any) -> Link:
-    """As ``Link(...)``. ``related`` has the objects of foreign keys, whose columns it sets, too.
+    """Build a link as ``Link(...)`` does. ``related`` has the objects of foreign keys, whose columns it sets, too.
 
     Raises TypeError if there is no such column.
     """
@@ -198,7 +198,7 @@ def claimed_clicks(link_id: int, visitors: list[bytes]) -> int:
 
 
 def overview(owner: Workspace) -> Overview:
-    """Of the links within the limits of the key."""
+    """Add up the links within the limits of the key."""
     condition, limits = condition_of(owner.key)
     values = {**limits, "owner": owner.pk, "limit": TOP_LINKS, "offset": 0}
     links = _LIMITED_BY_CLICKS + condition if condition else _BY_CLICKS
@@ -215,7 +215,7 @@ def totals(owner: Workspace) -> Totals:
 
 
 def installation_totals() -> Totals:
-    """The totals of all owners."""
+    """Return the totals of all owners."""
     [sums] = fetch(_INSTALLATION, {})
     return Totals(*sums)
 

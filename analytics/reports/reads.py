@@ -91,7 +91,7 @@ _BRANCHES = (Breakdown.BRANCH, Breakdown.UNIQUE_BRANCH)
 
 
 class Value(NamedTuple):
-    """One value of a list."""
+    """A value in a list of a report, with its clicks."""
 
     name: str
     clicks: int
@@ -113,7 +113,7 @@ class Overview:
 
 
 def overview(link: Link, query: RequestedRange, limit: int) -> Overview:
-    """At most ``limit`` values of each list. Raises InvalidFields if the dates contradict each other."""
+    """Report a link, with ``limit`` values in each list. Raises InvalidFields if the dates contradict each other."""
     requested = _requested_period(link, query)
     period = requested or _life(link, query)
     steps = period.steps(query.interval)
@@ -144,7 +144,7 @@ def agents(link: Link, query: RequestedRange) -> Counts:
 
 
 def places(link: Link, query: RequestedRange, cities: int) -> Counts:
-    """At most ``cities`` cities. Raises InvalidFields if the dates contradict each other."""
+    """Count the places of visitors. Raises InvalidFields if the dates contradict each other."""
     limited = [Breakdown.CITY]
     return _counts(
         link, _values(link, _requested_period(link, query), _PLACES, limited=limited, limit=cities)
@@ -161,7 +161,7 @@ def _requested_period(link: Link, query: RequestedRange) -> Period | None:
 
 
 def _life(link: Link, query: RequestedRange) -> Period:
-    """From the first day with a click to today."""
+    """Return the days from the first one with a click to today."""
     text = queries.FIRST_AND_LAST_DAY if query.zone is UTC else queries.FIRST_AND_LAST_QUARTER
     bounds = [bound for bound in _row(text, {"link": link.pk}) if bound is not None]
     today = timezone.now().astimezone(query.zone).date()

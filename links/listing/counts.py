@@ -48,7 +48,7 @@ SELECT links, (
 
 
 class Total(NamedTuple):
-    """``is_capped``: more links match."""
+    """How many links match. If ``is_capped``, there are more."""
 
     links: int
     is_capped: bool

@@ -84,7 +84,7 @@ def links_left(*, owners: Sequence[int], quota: int, lock: bool = False) -> int:
 
 @receiver(workspace_deleted)
 def keep_spent_quota(*, workspace: Workspace, heir: int, **_: Any) -> None:
-    """What a workspace has spent this month counts for the account that deletes it, unless it paid at once."""
+    """Charge what a workspace has spent this month to the account that deletes it, unless that paid at once."""
     if heir in charged_workspaces(workspace):
         return
     with connection.cursor() as cursor:

@@ -81,7 +81,7 @@ def changed_columns_of_each(changes: Mapping[int, RouteChange]) -> dict[int, Col
 
 
 def _freed_numbers(link_ids: Collection[int]) -> dict[int, dict[int, datetime]]:
-    """For each link, the last moment at which each of its former numbers became free."""
+    """Return for each link the last moment at which each of its former numbers became free."""
     freed: dict[int, dict[int, datetime]] = defaultdict(dict)
     if link_ids:
         for link_id, number, until in fetch(

@@ -77,7 +77,7 @@ _BYTES, _BYTES_PER_BYTE = 3_000, 3
 
 
 class Route(NamedTuple):
-    """Where a visit leads. ``branch`` is the number of the rule or variant within the link; 0: the target."""
+    """The destination of a visit. ``branch`` is the number of the rule or variant within the link; 0: the target."""
 
     location: str
     branch: int = 0

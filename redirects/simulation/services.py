@@ -24,7 +24,7 @@ class Step(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What the visitor would get. ``rule`` and ``variant`` are ids; ``kind`` is that in the log of clicks."""
+    """The answer to the visitor. ``rule`` and ``variant`` are ids; ``kind`` is that in the log of clicks."""
 
     status: int
     reason: str | None

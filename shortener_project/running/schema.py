@@ -158,7 +158,7 @@ def missing_permissions() -> frozenset[tuple[str, str, str]]:
 
 @cache
 def known_migrations() -> frozenset[Name]:
-    """The migrations of all apps."""
+    """Return the names of the migrations of all apps."""
     return frozenset((app.label, name) for app in apps.get_app_configs() for name in _names(app.label))
 
 

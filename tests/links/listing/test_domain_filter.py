@@ -31,7 +31,7 @@ def put_on(domain: Domain, condition: str) -> None:
 def test_the_filter_combines_with_all_others_and_every_order(
     api: APIClient, alice: NewAccount, monkeypatch: pytest.MonkeyPatch, small: int
 ) -> None:
-    """As Python sorts and SQL filters, on both sides of the internal thresholds."""
+    """It sorts like Python and filters like SQL, on both sides of the internal thresholds."""
     stock(alice.user, 41)
     spread_over_periods()
     domain = active_domain(alice.workspace)
