@@ -1,4 +1,4 @@
-"""Every field of a link that its owner sets, declared once. docs: CONTRIBUTING.md, "add a field to a link".
+"""Every field of a link that its owner sets, declared once. docs: CONTRIBUTING.md, "A field of a link".
 
 From this table derive the serializers (`links.serializers`), the columns of the statements (`links.storage.columns`),
 the stored values (`links.rules`, `links.routing.columns`), the representation, the columns of files, the admin, the
