@@ -24,8 +24,8 @@ from common.bounded_cache import BoundedCache
 from common.secrets import derive_key
 from links.codes import SCAN_MARKER
 from links.destinations.utm import with_utm
-from redirects.routing.conditions import Condition, VisitTest, compile_condition
-from redirects.routing.visit import Visit
+from redirects.rule_conditions import Condition, VisitTest, compile_condition
+from redirects.visit import Visit
 
 POINTS = 10_000
 _POINTS_PER_PERCENT = POINTS // 100

@@ -21,7 +21,7 @@ import orjson
 
 from common.bounded_cache import BoundedCache
 from links.fields import DAYS, DIRECT
-from redirects.routing.visit import Visit
+from redirects.visit import Visit
 
 _DAY = timedelta(days=1)
 # Each opening recurs after a week.
