@@ -14,8 +14,8 @@ from bans.services import Affected
 from common.host import cache_versions
 from common.ids import parse_public_id
 from links.availability import Status
-from links.listing.searches import FETCH_LIMIT, REACH, selective_part
 from links.models import Link, LinkBan, LinkQuerySet
+from links.searches import FETCH_LIMIT, REACH, selective_part
 from links.selectors import fetch, totals
 
 # The index on codes begins with the domain, so the query looks up the code on every domain.

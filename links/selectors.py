@@ -1,4 +1,4 @@
-"""Reads single links and an owner's totals. Lists are in `links.listing.lists`.
+"""Reads single links and an owner's totals. Lists are in `links.lists`.
 
 Trades clarity for speed: `link_of` makes models from rows by the positions of their columns, without the ORM, which
 takes longer to write a statement than the database to execute it. docs/adr/0008-cost-of-an-api-request.md has the

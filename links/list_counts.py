@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from common.bounded_cache import BoundedCache
 from common.host import primary
-from links.listing import searches
-from links.listing.searches import ALWAYS, Matches, Search
+from links import searches
+from links.searches import ALWAYS, Matches, Search
 from links.selectors import fetch
 
 COUNT_LIMIT = 100_000
