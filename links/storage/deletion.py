@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
+from datetime import timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
 
-import orjson
 from django.db import connection
+from django.db.models.functions import Now
 
 from links.code_claims import HOLD_DAYS, CodeClaim, claim_codes, release_holds
 from links.errors import CodeTaken
-from links.models import CodeKind, Link
+from links.models import ClickCounter, CodeKind, DeletedLink, Link
 from links.selectors import fetch
 
 # Shorter than HOLD_DAYS, during which only the owner can get the codes.
@@ -72,12 +73,7 @@ def purge_deleted_links() -> int:
             return deleted
 
 
-_FIND = f"""
-SELECT link_id, link, codes FROM links_deletedlink
-WHERE public_id = %(link)s AND owner_id = %(owner)s AND deleted_at > now() - interval '{UNDELETE_DAYS} days'
-FOR UPDATE
-"""  # noqa: S608 # composed of constants
-# Until the commit, these rows cannot be deleted. The workspace comes before the deleted link, as in its deletion. The
+# Until the commit, these rows cannot be deleted; Django has no FOR KEY SHARE. The workspace comes before the deleted link, as in its deletion. The
 # stored bytes stay the same, so the setting keeps triggers from comparing them with the limit.
 _LOCK_OWNER = """
 SELECT set_config('links.is_undeleting', 'on', true) FROM accounts_workspace WHERE id = %(owner)s FOR KEY SHARE
@@ -90,11 +86,6 @@ SELECT {values} FROM links_deletedlink d, jsonb_populate_record(NULL::links_link
     'domain_id', %(domain)s::bigint, 'custom_code', %(custom_code)s::text, 'creator_id', %(creator)s::bigint,
     'updated_at', greatest((d.link ->> 'updated_at')::timestamptz + interval '1 microsecond', now())
 )) l WHERE d.link_id = %(link)s
-"""
-# The trigger of links_link has inserted the counter. The clicks include those counted since the deletion.
-_RESTORE_COUNTER = """
-UPDATE links_clickcounter n SET clicks = d.clicks, imported = d.imported FROM links_deletedlink d
-WHERE d.link_id = %(link)s AND n.link_id = d.link_id
 """
 # Only the owner can have used the codes meanwhile.
 _RESTORE_CODES = """
@@ -127,12 +118,12 @@ def undelete(public_id: UUID, *, owner_id: int) -> list[str] | None:
     unless that account has been deleted.
     """
     fetch(_LOCK_OWNER, {"owner": owner_id})
-    rows = fetch(_FIND, {"link": public_id, "owner": owner_id})
-    if not rows:
+    kept = DeletedLink.objects.select_for_update().filter(public_id=public_id, owner_id=owner_id)
+    deleted = kept.filter(deleted_at__gt=Now() - timedelta(days=UNDELETE_DAYS)).first()
+    if deleted is None:
         return None
-    [(link_id, link_text, codes_text)] = rows
-    link: dict[str, Any] = orjson.loads(link_text)
-    codes = [_Code(**code) for code in orjson.loads(codes_text)]
+    link_id, link = deleted.link_id, deleted.link
+    codes = [_Code(**code) for code in deleted.codes]
     domain_id, custom_code, creator_id = link["domain_id"], link["custom_code"], link.get("creator_id")
     codes_of_deleted_domain: list[_Code] = []
     if domain_id is not None and not fetch(_LOCK_DOMAIN, {"domain": domain_id}):
@@ -154,10 +145,11 @@ def undelete(public_id: UUID, *, owner_id: int) -> list[str] | None:
     values = {"link": link_id, "domain": domain_id, "custom_code": custom_code, "creator": creator_id}
     # PostgreSQL checks the foreign key of the codes at the commit.
     _execute(insert, values)
-    _execute(_RESTORE_COUNTER, {"link": link_id})
+    # The trigger of links_link has inserted the counter. The clicks include those counted since the deletion.
+    ClickCounter.objects.filter(link_id=link_id).update(clicks=deleted.clicks, imported=deleted.imported)
     _execute(_RECORD, {"link": link_id})
     # Triggers restore the related rows.
-    _execute("DELETE FROM links_deletedlink WHERE link_id = %(link)s", {"link": link_id})
+    deleted.delete()
     return restored
 
 
