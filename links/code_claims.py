@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db import IntegrityError, connection
+from django.db import IntegrityError
 
+from common.database import execute, fetch
 from links.models import CodeKind
-from links.selectors import fetch
 from links.storage.columns import column_arrays
 
 HOLD_DAYS = 30
@@ -81,17 +81,15 @@ def lock_domain_of(link: UUID | None) -> None:
 
     The deletion of a domain locks the domain and then its links. The reverse order would deadlock with it.
     """
-    _execute(_LOCK_DOMAIN, link=link)
+    execute(_LOCK_DOMAIN, {"link": link})
 
 
 def release_holds(codes: Iterable[CodeKey], *, owner_id: int) -> int:
     """Delete the holds on these codes that have expired or that belong to this owner, and return their number."""
     return sum(
-        _execute(
+        execute(
             _RELEASE_HOLDS.format(on_domain=_ON_DOMAIN[domain_id is None]),
-            domain=domain_id,
-            codes=codes_on_domain,
-            owner=owner_id,
+            {"domain": domain_id, "codes": codes_on_domain, "owner": owner_id},
         )
         for domain_id, codes_on_domain in _by_domain(codes).items()
     )
@@ -123,7 +121,7 @@ def links_of(codes: Iterable[CodeKey], *, owner_id: int) -> dict[CodeKey, int]:
 
 
 def delete_expired_holds() -> int:
-    return _execute(_DELETE_EXPIRED_HOLDS)
+    return execute(_DELETE_EXPIRED_HOLDS)
 
 
 def codes_of(*links: int) -> list[str]:
@@ -145,12 +143,6 @@ def _by_domain(codes: Iterable[CodeKey]) -> dict[int | None, list[str]]:
     for domain_id, code in codes:
         by_domain.setdefault(domain_id, []).append(code)
     return by_domain
-
-
-def _execute(query: str, **values: str | int | UUID | list[str] | None) -> int:
-    with connection.cursor() as cursor:
-        cursor.execute(query, values)
-        return int(cursor.rowcount)
 
 
 # Part of the statement that inserts one link, as ``link``. That statement fails if one of the codes is taken.
@@ -225,14 +217,12 @@ def claim_custom_codes(codes: Sequence[CustomCode], *, owner_id: int) -> set[int
 
 def turn_into_aliases(codes: Sequence[CustomCode]) -> None:
     """Turn former custom codes into aliases, which still redirect to their links."""
-    with connection.cursor() as cursor:
-        cursor.execute(_TURN_INTO_ALIASES, column_arrays("domains codes links", codes))
+    execute(_TURN_INTO_ALIASES, column_arrays("domains codes links", codes))
 
 
 def release_codes(link_ids: list[int]) -> None:
     """Delete all codes that these links have claimed."""
-    with connection.cursor() as cursor:
-        cursor.execute(_RELEASE, {"links": link_ids})
+    execute(_RELEASE, {"links": link_ids})
 
 
 def _claim_custom(codes: Sequence[CustomCode]) -> set[int]:

@@ -14,10 +14,10 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from common.bounded_cache import BoundedCache
+from common.database import fetch
 from common.host import primary
 from links import searches
 from links.searches import ALWAYS, Matches, Search
-from links.selectors import fetch
 
 COUNT_LIMIT = 100_000
 _TOTALS = """

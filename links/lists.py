@@ -15,12 +15,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from accounts.models import Workspace
+from common.database import fetch
 from common.pages import Page
 from links import list_counts, searches
 from links.key_limits import condition_of
 from links.list_counts import COUNT_LIMIT
 from links.searches import ListOptions, Matches, Search
-from links.selectors import LinkRow, fetch, link_rows, totals
+from links.selectors import LinkRow, link_rows, totals
 
 
 class Sort(NamedTuple):

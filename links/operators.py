@@ -11,12 +11,13 @@ from django.db.models.expressions import RawSQL
 
 from accounts.models import Workspace
 from bans.services import Affected
+from common.database import fetch
 from common.host import cache_versions
 from common.ids import parse_public_id
 from links.availability import Status
 from links.models import Link, LinkBan, LinkQuerySet
 from links.searches import FETCH_LIMIT, REACH, selective_part
-from links.selectors import fetch, totals
+from links.selectors import totals
 
 # The index on codes begins with the domain, so the query looks up the code on every domain.
 _BY_CODE = """

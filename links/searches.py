@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from accounts.models import Workspace
+from common.database import fetch
 from common.http.urls import Destination, InvalidDestination, canonical_destination
 from domains.addresses import BASE_ID, is_own_address
 from domains.selectors import find_domain
@@ -19,7 +20,7 @@ from links.availability import Status, status_in_sql
 from links.errors import domain_not_found
 from links.fields import UNIQUE
 from links.models import Link
-from links.selectors import fetch, tag_key
+from links.selectors import tag_key
 
 
 class Period(NamedTuple):

@@ -14,11 +14,11 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 import orjson
-from django.db import connection, models
+from django.db import models
 
 from accounts.models import Workspace
 from common import instances
-from common.database import prepared_cursor
+from common.database import fetch, prepared_cursor
 from common.ids import parse_public_id
 from domains.models import Domain
 from links.availability import BAN_REASON, STATUS
@@ -232,10 +232,3 @@ def link_rows(candidates: str, values: dict[str, Any], *, direction: str, order:
 def tag_key(tag: str) -> str:
     """Normalize a tag: spellings that differ only in case or outer whitespace have the same key."""
     return tag.strip().casefold()
-
-
-def fetch(query: str, values: dict[str, Any]) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(query, values)
-        rows: list[tuple[Any, ...]] = cursor.fetchall()
-        return rows

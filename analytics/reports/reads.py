@@ -18,7 +18,7 @@ from analytics.reports import queries
 from analytics.reports.periods import Period, RequestedRange
 from analytics.reports.queries import Breakdown, dimensions_of
 from analytics.reports.sources import LinkDays, sources
-from common.database import prepared_cursor
+from common.database import fetch, prepared_cursor
 from domains.models import Domain
 from links.models import Link
 
@@ -60,10 +60,7 @@ def branches(link: Link, clicks: Mapping[str, int], unique_clicks: Mapping[str, 
 def _deleted(link: Link, branches: Collection[uuid.UUID]) -> list[tuple[uuid.UUID, str, str]]:
     if not branches:
         return []
-    with connection.cursor() as cursor:
-        cursor.execute(_DELETED, [link.pk, list(branches)])
-        rows: list[tuple[uuid.UUID, str, str]] = cursor.fetchall()
-        return rows
+    return [(branch, name, url) for branch, name, url in fetch(_DELETED, [link.pk, list(branches)])]
 
 
 _BY_DATE = """
@@ -76,10 +73,8 @@ GROUP BY 1 ORDER BY 1
 
 def unknown_codes(domain: Domain, period: Period) -> list[tuple[date, int]]:
     """The number of requests for each day (UTC) of the period, including days without any."""
-    with connection.cursor() as cursor:
-        cursor.execute(_BY_DATE, {"domain": domain.pk, "first": period.first, "last": period.last})
-        rows: list[tuple[date, int]] = cursor.fetchall()
-        return rows
+    values = {"domain": domain.pk, "first": period.first, "last": period.last}
+    return [(day, hits) for day, hits in fetch(_BY_DATE, values)]
 
 
 _TOP = (Breakdown.COUNTRY, Breakdown.DEVICE, Breakdown.REFERRER)

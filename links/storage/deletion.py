@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from datetime import timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
-from django.db import connection
 from django.db.models.functions import Now
 
+from common.database import execute, fetch
 from links.code_claims import HOLD_DAYS, CodeClaim, claim_codes, release_holds
 from links.errors import CodeTaken
 from links.models import ClickCounter, CodeKind, DeletedLink, Link
-from links.selectors import fetch
 
 # Shorter than HOLD_DAYS, during which only the owner can get the codes.
 UNDELETE_DAYS = 7
@@ -63,18 +62,16 @@ def delete_locked_links(link_ids: Collection[int]) -> list[str]:
 
 def purge_deleted_links() -> int:
     """Delete the remaining data of links that can no longer be restored, and return their number."""
-    deleted = 0
-    while True:
-        with connection.cursor() as cursor:
-            cursor.execute(_DELETE_FINALLY)
-            batch: int = cursor.rowcount
+    deleted, batch = 0, _BATCH
+    while batch == _BATCH:
+        batch = execute(_DELETE_FINALLY)
         deleted += batch
-        if batch < _BATCH:
-            return deleted
+    return deleted
 
 
-# Until the commit, these rows cannot be deleted; Django has no FOR KEY SHARE. The workspace comes before the deleted link, as in its deletion. The
-# stored bytes stay the same, so the setting keeps triggers from comparing them with the limit.
+# Until the commit, these rows cannot be deleted; Django has no FOR KEY SHARE. The workspace comes before the deleted
+# link, as in its deletion. The stored bytes stay the same, so the setting keeps triggers from comparing them with the
+# limit.
 _LOCK_OWNER = """
 SELECT set_config('links.is_undeleting', 'on', true) FROM accounts_workspace WHERE id = %(owner)s FOR KEY SHARE
 """
@@ -144,10 +141,10 @@ def undelete(public_id: UUID, *, owner_id: int) -> list[str] | None:
     )
     values = {"link": link_id, "domain": domain_id, "custom_code": custom_code, "creator": creator_id}
     # PostgreSQL checks the foreign key of the codes at the commit.
-    _execute(insert, values)
+    execute(insert, values)
     # The trigger of links_link has inserted the counter. The clicks include those counted since the deletion.
     ClickCounter.objects.filter(link_id=link_id).update(clicks=deleted.clicks, imported=deleted.imported)
-    _execute(_RECORD, {"link": link_id})
+    execute(_RECORD, {"link": link_id})
     # Triggers restore the related rows.
     deleted.delete()
     return restored
@@ -179,8 +176,3 @@ def _claim_on_default_domain(link_id: int, codes: Iterable[_Code], owner_id: int
     ]
     release_holds([claim.key for claim in claims], owner_id=owner_id)
     return [code for _, _, code in claim_codes({link_id: claims})]
-
-
-def _execute(query: str, values: Mapping[str, Any]) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(query, values)

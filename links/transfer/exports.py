@@ -19,6 +19,7 @@ import orjson
 from django.db import models
 
 from accounts.models import Workspace
+from common.database import fetch
 from common.errors import Unavailable
 from common.ids import parse_public_id
 from common.rest.fields import iso_utc
@@ -30,7 +31,6 @@ from links.fields import FIELDS, RESTRICTIONS, STORED, Kind
 from links.key_limits import condition_of
 from links.representations import changeable_fields
 from links.searches import NO_FILTERS, Filters
-from links.selectors import fetch
 from links.transfer.cells import guard, joined
 
 BATCH = 1_000
