@@ -91,11 +91,14 @@ def own_codes(codes: Iterable[str], *, owner_id: int) -> set[str]:
 
 def links_of(codes: Iterable[CodeKey], *, owner_id: int) -> dict[CodeKey, int]:
     """Return this owner's links by the codes under which visitors can follow them."""
-    return {
-        (row.domain_id, row.code): row.link_id
-        for rows in _rows(codes)
-        for row in rows.filter(link__owner_id=owner_id).exclude(kind=CodeKind.RESERVED)
-    }
+    links: dict[CodeKey, int] = {}
+    for rows in _rows(codes):
+        followed = rows.filter(link__owner_id=owner_id).exclude(kind=CodeKind.RESERVED)
+        links |= {
+            (domain, code): link
+            for domain, code, link in followed.values_list("domain_id", "code", "link__id")
+        }
+    return links
 
 
 def delete_expired_holds() -> int:

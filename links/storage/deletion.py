@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from datetime import timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db.models.functions import Now
@@ -119,7 +119,8 @@ def undelete(public_id: UUID, *, owner_id: int) -> list[str] | None:
     deleted = kept.filter(deleted_at__gt=Now() - timedelta(days=UNDELETE_DAYS)).first()
     if deleted is None:
         return None
-    link_id, link = deleted.link_id, deleted.link
+    link_id = deleted.link_id
+    link: dict[str, Any] = deleted.link
     codes = [_Code(**code) for code in deleted.codes]
     domain_id, custom_code, creator_id = link["domain_id"], link["custom_code"], link.get("creator_id")
     codes_of_deleted_domain: list[_Code] = []
