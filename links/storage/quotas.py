@@ -16,7 +16,7 @@ from accounts.workspaces import workspace_deleted
 from common.database import execute, fetch
 from common.errors import TooManyAttempts
 
-# The ORM has no upsert with a condition: with a lock and two statements, a creation takes 1.4 times the processor time.
+# The ORM has no upsert with a condition: a lock and two statements make a creation take 1.4 times the processor time.
 _SPEND = """
 INSERT INTO links_createdlinks AS c (owner_id, month, links)
 SELECT %(owner)s, date_trunc('month', now() AT TIME ZONE 'UTC')::date, %(links)s WHERE %(links)s <= %(quota)s
