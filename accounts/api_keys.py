@@ -204,7 +204,7 @@ def rotate_key(
 
 
 def delete_key(*, workspace: Workspace, account: User, role: Role, public_id: UUID) -> None:
-    """Raises NotFound."""
+    """Delete a key that the account may see. Raises NotFound."""
     with authored_transaction():
         deleted, _ = visible_keys(workspace, account, role).filter(public_id=public_id).delete()
     if not deleted:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from django.conf import settings
-from django.db import connection
 
 from accounts.models import StorageLimit, User, Workspace
 from accounts.rights import Plan
+from common.database import execute, fetch
 from common.errors import Forbidden
 
 # Locked in a fixed order, so that two transactions that lock the same workspaces cannot deadlock. With the owners of
@@ -32,8 +32,7 @@ def lock_count(*owners: Workspace) -> None:
     """Serialises transactions that create objects of these workspaces, or of those that share their limits, until they
     end. A count read after this call is still valid at the insert.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(_LOCK, {"owners": [owner.pk for owner in owners]})
+    execute(_LOCK, {"owners": [owner.pk for owner in owners]})
 
 
 def sharing_workspaces(owner: Workspace) -> list[int]:
@@ -42,18 +41,14 @@ def sharing_workspaces(owner: Workspace) -> list[int]:
     A team on the plan of the account that owns it shares the limits of that account. See the SQL functions in
     accounts/migrations/sql/shared_limits.sql.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(_SHARING, [owner.pk])
-        return [workspace for (workspace,) in cursor.fetchall()]
+    return [workspace for (workspace,) in fetch(_SHARING, [owner.pk])]
 
 
 def limits_owner(workspace: Workspace) -> int:
     """The workspace whose limits this one shares: its own, or the personal one of the account that owns it."""
     if workspace.is_personal:
         return int(workspace.pk)
-    with connection.cursor() as cursor:
-        cursor.execute(_LIMITS_OWNER, [workspace.pk])
-        [(owner,)] = cursor.fetchall()
+    [(owner,)] = fetch(_LIMITS_OWNER, [workspace.pk])
     return int(owner)
 
 
@@ -82,9 +77,7 @@ _STORED = "SELECT accounts_stored_bytes(ARRAY[%s]::bigint[])"
 
 
 def stored_bytes(workspace: Workspace) -> int:
-    with connection.cursor() as cursor:
-        cursor.execute(_STORED, [workspace.pk])
-        [(stored,)] = cursor.fetchall()
+    [(stored,)] = fetch(_STORED, [workspace.pk])
     return int(stored)
 
 

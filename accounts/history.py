@@ -16,10 +16,11 @@ from uuid import UUID
 
 import orjson
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import QuerySet
 
 from accounts.models import Change, User, Workspace
+from common.database import execute, fetch
 from common.errors import FieldError, InvalidFields, NotFound
 from common.http.current_request import Actor, AuthMethod, actor, request_id
 from common.ids import parse_public_id
@@ -44,8 +45,7 @@ def author(who: Actor | None = None) -> str:
 
 def name_author(who: Actor | None = None) -> None:
     """Name the author of the changes in the rest of the caller's transaction. By default, it is the caller."""
-    with connection.cursor() as cursor:
-        cursor.execute(_NAME_AUTHOR, {"author": author(who)})
+    execute(_NAME_AUTHOR, {"author": author(who)})
 
 
 @contextmanager
@@ -73,8 +73,7 @@ def record_change(
         "after": orjson.dumps(after or {}).decode(),
         "author": author(),
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_RECORD, values)
+    execute(_RECORD, values)
 
 
 _BATCH = 10_000
@@ -119,27 +118,21 @@ def trim_large_histories(megabytes: int) -> None:
     if not megabytes:
         return
     most = megabytes * 1_000_000
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(_LOCK)
-        if cursor.fetchone() != (True,):
+    with transaction.atomic():
+        if fetch(_LOCK) != [(True,)]:
             return
-        cursor.execute(_ADD_UP)
-        cursor.execute(_LARGE, {"most": most})
-        large = [owner for (owner,) in cursor.fetchall()]
+        execute(_ADD_UP)
+        large = [owner for (owner,) in fetch(_LARGE, {"most": most})]
     for owner in large:
-        with connection.cursor() as cursor:
-            cursor.execute(_TRIM, {"owner": owner, "most": most})
+        execute(_TRIM, {"owner": owner, "most": most})
 
 
 def delete_old_changes(days: int) -> int:
     """Keep changes for at least ``days`` by the database's clock; 0 keeps them all. Returns how many it deleted."""
-    deleted = 0
-    while days:
-        with connection.cursor() as cursor:
-            cursor.execute(_DELETE, {"days": days})
-            deleted += cursor.rowcount
-            if cursor.rowcount < _BATCH:
-                break
+    deleted, batch = 0, _BATCH
+    while days and batch == _BATCH:
+        batch = execute(_DELETE, {"days": days})
+        deleted += batch
     return deleted
 
 

@@ -41,10 +41,10 @@ def connect(user: User, identity: SocialAccount) -> None:
 
 
 def disconnect(user: User, primary_key: int, browser_session: str | None) -> SocialAccount | None:
-    """Also end all sessions except that of this browser: the identity may have opened them.
+    """Disconnect an identity and end all sessions except that of this browser: the identity may have opened them.
 
-    None if the account does not have the identity. Raises LastWayIn. Passkeys do not count as another way, because
-    their owner can remove the last one.
+    Returns None if the account does not have the identity. Raises LastWayIn. Passkeys do not count as another way,
+    because their owner can remove the last one.
     """
     with authored_transaction():
         lock_account(user.pk)

@@ -82,7 +82,7 @@ class Workspace(models.Model):
 
 
 class StorageLimit(models.Model):
-    """What a plan allows a workspace to store. Triggers of `links` and `qrcodes` compare."""
+    """What a plan allows a workspace to store. Triggers of `links` and `qrcodes` enforce it."""
 
     plan = models.CharField(
         max_length=10, choices=Plan, primary_key=True, db_comment="free, pro or enterprise."

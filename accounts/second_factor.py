@@ -190,7 +190,7 @@ def use_code(user: User, code: str) -> Authenticator:
 
 
 def clear_failures(user: User) -> None:
-    """After a right code or a new password."""
+    """Forget the wrong codes of an account, after a right code or a new password."""
     for authenticator in Authenticator.objects.select_for_update().filter(user_id=user.pk).order_by("pk"):
         if authenticator.data.pop(_FAILURES, None) is not None:
             authenticator.save(update_fields=["data"])

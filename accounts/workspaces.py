@@ -8,7 +8,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.conf import settings
-from django.db import IntegrityError, connection
+from django.db import IntegrityError
 from django.dispatch import Signal
 
 from accounts.callers import require_role
@@ -16,7 +16,7 @@ from accounts.caps import limits_owner, lock_account, lock_count
 from accounts.history import authored_transaction, name_author, record_change
 from accounts.models import Invitation, Member, User, Workspace
 from accounts.rights import Plan, Role
-from common.database import in_one_transaction
+from common.database import execute, fetch, in_one_transaction
 from common.errors import Conflict, Forbidden, NotFound, RoleRequired, WorkspaceNotFound
 from limits.attempts import Limit, spend_attempt
 
@@ -80,9 +80,7 @@ def withdraw_invitations(
     With ``role``, withdraw only those invitations of the inviter that offer this role.
     """
     values = {"workspace": workspace_id, "invitation": public_id, "inviter": inviter_id, "role": role}
-    with connection.cursor() as cursor:
-        cursor.execute(_WITHDRAW, values)
-        return int(cursor.rowcount)
+    return execute(_WITHDRAW, values)
 
 
 # From the sequence of the accounts, so that a team's workspace never has the number of an account.
@@ -124,9 +122,7 @@ def create_workspace(*, creator: User, name: str) -> Member:
             spend_attempt(f"workspaces of {creator.pk}", limit)
         require_free_membership(creator)
         require_free_ownership(creator)
-        with connection.cursor() as cursor:
-            cursor.execute(_NEXT_NUMBER)
-            [(number,)] = cursor.fetchall()
+        [(number,)] = fetch(_NEXT_NUMBER)
         workspace = Workspace(pk=number, name=name, team_plan=creator.plan)
         workspace.save(force_insert=True)
         member = Member(workspace=workspace, user=creator, role=Role.OWNER)
@@ -165,22 +161,21 @@ def delete_workspace(*, workspace: Workspace, actor: User) -> None:
 
 def _delete(workspace: Workspace, actor: User) -> None:
     name_author()
-    with connection.cursor() as cursor:
-        lock_count(workspace)
-        require_member(workspace, actor, Role.OWNER)
-        owner = limits_owner(workspace)
-        heir = actor.pk if owner == workspace.pk else owner
-        workspace_deleted.send(sender=Workspace, workspace=workspace, heir=heir)
-        Invitation.objects.filter(workspace=workspace).delete()
-        Member.objects.filter(workspace=workspace).delete()
-        cursor.execute(_DELETE, [workspace.pk])
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-        record_change(
-            owner_id=actor.pk,
-            object_id=workspace.public_id,
-            action="workspace.deleted",
-            before={"name": workspace.name, "plan": workspace.team_plan},
-        )
+    lock_count(workspace)
+    require_member(workspace, actor, Role.OWNER)
+    owner = limits_owner(workspace)
+    heir = actor.pk if owner == workspace.pk else owner
+    workspace_deleted.send(sender=Workspace, workspace=workspace, heir=heir)
+    Invitation.objects.filter(workspace=workspace).delete()
+    Member.objects.filter(workspace=workspace).delete()
+    execute(_DELETE, [workspace.pk])
+    execute("SET CONSTRAINTS ALL IMMEDIATE")
+    record_change(
+        owner_id=actor.pk,
+        object_id=workspace.public_id,
+        action="workspace.deleted",
+        before={"name": workspace.name, "plan": workspace.team_plan},
+    )
 
 
 def change_role(*, workspace: Workspace, actor: User, member_id: UUID, role: Role | None) -> Member:
@@ -233,7 +228,7 @@ def _lock_member(workspace: Workspace, actor: User, member_id: UUID) -> tuple[Me
 
 
 def _require(actors_role: Role, *roles: str) -> None:
-    """Only owners decide who is an owner."""
+    """Refuse a role that may not do this: only owners decide who is an owner."""
     required = Role.OWNER if Role.OWNER in roles else Role.ADMIN
     if not actors_role.includes(required):
         raise RoleRequired(required)

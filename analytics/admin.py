@@ -104,7 +104,7 @@ class ClickAdmin(ReadOnlyAdmin):
 
 
 def _since(clicks: QuerySet[Click], start: datetime) -> QuerySet[Click]:
-    """Those from this time on. Only minutes have an index."""
+    """Return the clicks from this time on. Only minutes have an index."""
     return clicks.filter(minute__gte=int(start.timestamp()) // 60, time__gte=start)
 
 

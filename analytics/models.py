@@ -163,7 +163,7 @@ class DayTotal(models.Model):
 
 
 class QuarterTotal(models.Model):
-    """Like DayTotal, by quarter of an hour: the hours and days of every time zone consist of these. A view.
+    """A view that counts like DayTotal, by quarter of an hour: hours and days of every time zone consist of these.
 
     A quarter of an hour can have several rows: add them up.
     """
@@ -216,7 +216,7 @@ class BusyDayCount(models.Model):
 
 
 class LifeCount(models.Model):
-    """Like DayCount over a link's lifetime: the report of an old or busy link costs no more than that of a new one.
+    """Counts like DayCount over a link's lifetime: the report of an old link costs no more than that of a new one.
 
     It includes the days up to ClosedDay. Take later days from DayCount.
     """
@@ -233,7 +233,7 @@ class LifeCount(models.Model):
 
 
 class MonthCount(models.Model):
-    """Like LifeCount, but of one month, without ``OUTCOME``, and only of the months that BusyMonth lists.
+    """Counts like LifeCount, but of one month, without ``OUTCOME``, and only of the months that BusyMonth lists.
 
     Most links have few clicks in a month: their days are read as quickly, and these rows would cost space.
     """

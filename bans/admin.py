@@ -92,7 +92,7 @@ class BanAdmin(BanListAdmin):
     raw_id_fields = ["owner"]
 
     def affected_by(self, ban: Ban) -> Affected | None:
-        """What the unsaved ban would affect. None if counting takes too long."""
+        """Count what the unsaved ban would affect. None if that takes too long."""
         raise NotImplementedError
 
     @admin.display(description="ban of", ordering="host")

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from accounts.caps import lock_count
 from accounts.models import Workspace
 from bans.hosts import canonical_host
 from bans.models import Ban
+from common.database import fetch
 from common.host import cache_versions
 
 
@@ -26,9 +27,7 @@ class Affected(NamedTuple):
 
 def is_host_banned(url: str) -> bool:
     """Whether a ban applies to the host of a canonical URL, or to a domain above it."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT bans_is_host_banned(%s)", [url])
-        [(is_banned,)] = cursor.fetchall()
+    [(is_banned,)] = fetch("SELECT bans_is_host_banned(%s)", [url])
     return bool(is_banned)
 
 

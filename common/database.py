@@ -1,6 +1,6 @@
 """Persistent database connections: recovery after a server restart, retries after deadlocks, and faster statements.
 
-Also what statements share: arrays as parameters, and changes of tables in use.
+Also what statements share: their execution, arrays as parameters, and changes of tables in use.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.backends.utils import CursorWrapper
@@ -74,6 +74,21 @@ def prepared_cursor() -> CursorWrapper:
     that takes longer than its execution. The text of a statement must be a constant: a connection keeps 100 of them.
     """
     return cast(CursorWrapper, cast(DatabaseWrapper, connection).prepared_cursor())
+
+
+def fetch(query: str, values: Any = None) -> list[tuple[Any, ...]]:
+    """Return the rows of a query that the ORM cannot express."""
+    with connection.cursor() as cursor:
+        cursor.execute(query, values)
+        rows: list[tuple[Any, ...]] = cursor.fetchall()
+        return rows
+
+
+def execute(statement: str, values: Any = None) -> int:
+    """Run a statement that the ORM cannot express, and return the number of its rows."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return int(cursor.rowcount)
 
 
 def copy_rows(target: str, rows: Iterable[bytes]) -> None:
@@ -200,17 +215,17 @@ def seconds_ahead() -> float:
 
 
 def integer_array(numbers: Iterable[int]) -> str:
-    """For a parameter that is cast to an array of integers."""
+    """Format a parameter that is cast to an array of integers."""
     return "{" + ",".join(map(str, numbers)) + "}"
 
 
 def text_array(values: Iterable[str | None]) -> str:
-    """For a parameter that is cast to an array. None becomes null."""
+    """Format a parameter that is cast to an array of texts. None becomes null."""
     return "{" + ",".join("NULL" if value is None else _quoted(value) for value in values) + "}"
 
 
 def bytea_array(contents: Iterable[bytes]) -> str:
-    """For a parameter that is cast to bytea[]."""
+    """Format a parameter that is cast to bytea[]."""
     return "{" + ",".join([f'"\\\\x{content.hex()}"' for content in contents]) + "}"
 
 

@@ -121,7 +121,7 @@ class NotFound(ServiceError):
 
 
 class WorkspaceNotFound(NotFound):
-    """Also raised for a workspace of which the account is not a member: the response reveals no difference."""
+    """No such workspace, or the account is not a member of it: the response reveals no difference."""
 
     message = "Workspace not found."
 
@@ -151,7 +151,7 @@ class BodyTooLarge(ServiceError):
 
 
 class TooManyAttempts(ServiceError):
-    """At most ``limit`` attempts in any ``window`` seconds; ``retry_after`` in whole seconds, at least 1."""
+    """More than ``limit`` attempts in ``window`` seconds. ``retry_after`` is in whole seconds, at least 1."""
 
     status = 429
     code = "rate_limited"

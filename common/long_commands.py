@@ -1,4 +1,4 @@
-"""For commands that take minutes: their progress, and Ctrl-C.
+"""Commands that take minutes show their progress and obey Ctrl-C.
 
 The progress is a bar on a terminal, and one line a minute elsewhere. The first Ctrl-C lets the command finish its
 current batch, and the second stops it at once.

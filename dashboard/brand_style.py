@@ -30,7 +30,7 @@ def version() -> str:
 
 
 def url() -> str:
-    """ "" without a style sheet."""
+    """Return the path of the operator's style sheet, or "" if there is none."""
     return f"/dashboard/brand/{version()}.css" if stylesheet() else ""
 
 

@@ -84,7 +84,7 @@ def brand_style(request: HttpRequest, version: str) -> HttpResponse:
 
 
 def _for_own_page(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
-    """For requests of the dashboard's page with the cookie of its browser."""
+    """Allow only requests of the dashboard's own page, with the cookie of its browser."""
 
     @wraps(view)
     def guarded(request: HttpRequest) -> HttpResponse:

@@ -25,15 +25,15 @@ def new_token() -> str:
 
 class DomainQuerySet(models.QuerySet["Domain"]):
     def claimed(self) -> DomainQuerySet:
-        """Without unverified claims past their deadline, whose rows may still exist."""
+        """Leave out unverified claims past their deadline, whose rows may still exist."""
         return self.exclude(status=DomainStatus.PENDING, claimed_until__lte=Now())
 
     def visible_to(self, owner: Workspace) -> DomainQuerySet:
-        """The owner's domains, oldest first. Only that of the caller's key if it has one."""
+        """Return the owner's domains, oldest first, or only that of the caller's key if it has one."""
         return self.claimed().filter(owner=owner, **_limits(owner)).order_by("created_at", "id")
 
     def usable_by(self, owner: Workspace) -> DomainQuerySet:
-        """Those of the visible domains that can have links."""
+        """Return the visible domains that can have links."""
         domains = self.filter(owner=owner, status=DomainStatus.ACTIVE, **_limits(owner))
         return domains.order_by("created_at", "id")
 

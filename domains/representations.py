@@ -128,7 +128,7 @@ new_key_object = Representation(
 
 
 def represent_keys(keys: Collection[ScopedKey]) -> list[dict[str, Any]]:
-    """With one query for all domains."""
+    """Represent keys, with one query for all their domains."""
     domains = _public_ids(key.domain_id for key in keys)
     return [{**key_object(key), "domainId": domains.get(key.domain_id)} for key in keys]
 

@@ -153,7 +153,7 @@ class Lookup:
             task.cancel()
 
     def _seconds_left(self) -> float:
-        """Until the deadline, which moves by the time that the event loop overslept since the last call."""
+        """Return the seconds to the deadline, which moves by what the event loop overslept since the last call."""
         now = self._now()
         self._deadline += max(0.0, now - self._awake_at - _TICK_SECONDS)
         self._awake_at = now

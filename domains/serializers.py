@@ -19,7 +19,7 @@ _MAX_CHARACTERS = 253
 
 
 class ListQuery(PageQuery):
-    """Without ``page`` and ``limit``, the list is complete: clients written before the list had pages keep working."""
+    """A list without ``page`` and ``limit`` is complete: clients written before the list had pages keep working."""
 
     def to_internal_value(self, data: Any) -> Any:
         return super().to_internal_value(data) if data.keys() & {"page", "limit"} else {}

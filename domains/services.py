@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import IntegrityError, connection
+from django.db import IntegrityError
 from django.db.models.functions import Now
 
 from accounts.caps import CapReached, lock_count, sharing_workspaces
@@ -18,7 +18,7 @@ from accounts.history import authored_transaction
 from accounts.models import Workspace
 from accounts.rights import allows_custom_domains
 from bans.services import is_host_banned
-from common.database import extend_response_timeout, is_reference_gone
+from common.database import execute, extend_response_timeout, fetch, is_reference_gone
 from common.errors import Conflict, FieldError, Forbidden, InvalidFields, ServiceError
 from common.host import cache_versions
 from common.http.urls import Destination
@@ -82,8 +82,7 @@ def claim_domain(*, owner: Workspace, domain: str, subdomain: str | None = None)
     claim = Domain(owner=owner, domain=name.domain, subdomain=name.subdomain, host=name.host)
     try:
         with authored_transaction():
-            with connection.cursor() as cursor:
-                cursor.execute(_DELETE_EXPIRED, {"owner": owner.pk, "host": name.host})
+            execute(_DELETE_EXPIRED, {"owner": owner.pk, "host": name.host})
             _require_space(owner, name.host)
             claim.save(force_insert=True)
     except IntegrityError as error:
@@ -119,10 +118,10 @@ def delete_domain(*, owner: Workspace, public_id: str) -> int:
     were already taken on the default domain.
     """
     domain = get_domain(owner, public_id)
-    with extend_response_timeout(_DELETE_SECONDS), authored_transaction(), connection.cursor() as cursor:
-        cursor.execute(f"SET LOCAL statement_timeout = '{_DELETE_SECONDS}s'")
-        cursor.execute(_DELETE, [domain.pk])
-        was_served, dropped = cursor.fetchone() or (False, 0)
+    with extend_response_timeout(_DELETE_SECONDS), authored_transaction():
+        execute(f"SET LOCAL statement_timeout = '{_DELETE_SECONDS}s'")
+        rows = fetch(_DELETE, [domain.pk])
+    was_served, dropped = rows[0] if rows else (False, 0)
     if was_served:
         cache_versions.bump(hosts=[domain.host])
         # Any number of codes now exist on the default domain.

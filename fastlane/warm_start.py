@@ -78,7 +78,7 @@ class SharedEntries:
 
     @property
     def is_discarded(self) -> bool:
-        """Also True if the loader has finished without any entry."""
+        """Whether the list is of no more use, as when the loader has finished without any entry."""
         return os.pread(self._descriptor, len(_END), 0) == _END
 
     def close(self) -> None:
@@ -110,7 +110,7 @@ class SharedEntries:
 
 
 class Loaders:
-    """Which loader a new worker uses.
+    """Decides which loader a new worker uses.
 
     ``current`` is what a worker reads that is forked now. ``is_due``: this worker must start the loader.
     """

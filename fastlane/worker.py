@@ -4,8 +4,9 @@ all other requests.
 ``shortener_project.gunicorn_conf`` sets a worker's role before the fork: ``redirect`` accepts connections and serves
 the fast lane, ``api`` receives the connections with other requests, and ``both`` does all in one process.
 
-This module and `fastlane.handoff.request_threads` derive from the threaded worker of the pinned gunicorn and use its
-internals; `fastlane.sockets.incoming` uses those of its parser, and `fastlane.fast.answers` the name of the server.
+Four modules import the pinned gunicorn: `fastlane.handoff.request_threads` derives from its threaded worker and writes
+its responses, this module uses a constant of that worker, `fastlane.sockets.incoming` its parser, and
+`fastlane.fast.answers` the name of the server.
 """
 
 from __future__ import annotations

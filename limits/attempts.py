@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from django.db import connection
 
+from common.database import execute, fetch
 from common.errors import TooManyAttempts
 from limits.models import digest_subject
 
@@ -67,24 +68,19 @@ def spend_attempt(subject: str, limit: Limit) -> None:
 
 def record_attempt(subject: str, limit: Limit) -> bool:
     """Record an attempt and never refuse it. Returns whether the window already contained ``limit.attempts``."""
-    with connection.cursor() as cursor:
-        cursor.execute(_RECORD, _values(subject, limit))
-        (exceeded,) = cursor.fetchone()
+    [(exceeded,)] = fetch(_RECORD, _values(subject, limit))
     return bool(exceeded)
 
 
 def uncount_attempts(subjects: Iterable[str]) -> None:
     """Remove the last attempt of each subject, because it succeeded and only failures count."""
-    with connection.cursor() as cursor:
-        for subject in subjects:
-            cursor.execute(_UNCOUNT, {"subject": digest_subject(subject)})
+    for subject in subjects:
+        execute(_UNCOUNT, {"subject": digest_subject(subject)})
 
 
 def delete_expired_attempts() -> int:
     """Delete subjects whose attempts are older than every window. Returns their number."""
-    with connection.cursor() as cursor:
-        cursor.execute(_DELETE_EXPIRED)
-        return int(cursor.rowcount)
+    return execute(_DELETE_EXPIRED)
 
 
 def _values(subject: str, limit: Limit) -> dict[str, bytes | int]:

@@ -8,11 +8,10 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from django.db import connection
 from django.db.models import F, Func, Value
 from django.db.models.functions import Now
 
-from common.database import prepared_cursor
+from common.database import fetch, prepared_cursor
 from common.errors import TooManyRequests
 from limits.models import AttemptLog, RequestCount, digest_subject
 
@@ -77,7 +76,7 @@ def spend_request(subject: str | bytes, limit: int, *others: bytes) -> Rate:
 
 
 def rate_of(count: Count, limit: int) -> Rate:
-    """Raises TooManyRequests above the limit."""
+    """Return how much of a limit is used. Raises TooManyRequests above it."""
     if count.requests > limit:
         raise TooManyRequests(count.reset, limit=limit, window=WINDOW_SECONDS)
     return Rate(limit, limit - count.requests, max(1, count.reset))
@@ -114,10 +113,8 @@ class Lease(NamedTuple):
 def acquire_lease(subject: str, *, limit: int, seconds: int) -> Lease | None:
     """Record a call that expires after ``seconds``. Returns None if ``limit`` calls of the subject are running."""
     digest = digest_subject(subject)
-    with connection.cursor() as cursor:
-        cursor.execute(_ACQUIRE, {"subject": digest, "limit": limit, "seconds": seconds})
-        row = cursor.fetchone()
-    return Lease(digest, row[0]) if row else None
+    rows = fetch(_ACQUIRE, {"subject": digest, "limit": limit, "seconds": seconds})
+    return Lease(digest, rows[0][0]) if rows else None
 
 
 def release_lease(lease: Lease) -> None:

@@ -27,7 +27,7 @@ class Closed(StrEnum):
 
 
 class Status(StrEnum):
-    """What owners and operators learn: open, or why not."""
+    """Whether a link is open, or why not, as owners and operators see it."""
 
     ACTIVE = "active"
     SCHEDULED = "scheduled"
@@ -39,7 +39,7 @@ class Status(StrEnum):
 
 
 class Followable(Protocol):
-    """What decides, for `closed_by`. ``is_active`` includes the state of the link's domain."""
+    """The values by which `closed_by` decides. ``is_active`` includes the state of the link's domain."""
 
     @property
     def ban_reason(self) -> str | None: ...
@@ -56,7 +56,7 @@ class Followable(Protocol):
 
 
 class State(NamedTuple):
-    """A `Followable` of values."""
+    """A `Followable` that consists of plain values."""
 
     ban_reason: str | None
     is_active: bool

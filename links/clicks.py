@@ -12,7 +12,15 @@ from typing import Any
 
 from django.db import Error, connection
 
-from common.database import bytea_array, has_unknown_outcome, integer_array, prepared_cursor, read_first
+from common.database import (
+    bytea_array,
+    execute,
+    fetch,
+    has_unknown_outcome,
+    integer_array,
+    prepared_cursor,
+    read_first,
+)
 from links.availability import BAN_REASON, Closed
 
 # `links_claim` is an SQL function of the migrations. Its statements are planned once for each connection.
@@ -32,9 +40,7 @@ def claim_click(
     ``visitors`` is required for a link with a limit per visitor: the hashes of the visitor's address under the
     installation's current key and then under its former keys.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(_CLAIM.format(record=record), {**values, "link": link_id, "visitors": visitors})
-        [(reason,)] = cursor.fetchall()
+    [(reason,)] = fetch(_CLAIM.format(record=record), {**values, "link": link_id, "visitors": visitors})
     return None if reason is None else Closed(reason)
 
 
@@ -88,8 +94,7 @@ def claim_clicks(links: Sequence[int], records: Sequence[bytes], *, record: str)
     """
 
     def prepare() -> None:
-        with connection.cursor() as cursor:
-            cursor.execute(_SET_LOCK_TIMEOUT)
+        execute(_SET_LOCK_TIMEOUT)
 
     try:
         read_first(prepare)

@@ -1,4 +1,4 @@
-"""Who has a code on a domain: claims of links, and holds on the codes of deleted links for their owners.
+"""Decides who has a code on a domain: claims of links, and holds on the codes of deleted links for their owners.
 
 The unique constraint of the table decides which link gets a code; nothing is checked before a write. Every statement
 claims its codes in the same order, so that concurrent statements cannot deadlock.
@@ -10,10 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db import IntegrityError, connection
+from django.db import IntegrityError
+from django.db.models import Q, QuerySet
+from django.db.models.functions import Now
 
-from links.models import CodeKind
-from links.selectors import fetch
+from common.database import execute, fetch
+from links.models import Code, CodeKind
 from links.storage.columns import column_arrays
 
 HOLD_DAYS = 30
@@ -22,16 +24,6 @@ CONSTRAINT = "code_unique"
 # (domain id, code). The id is None for the default domain.
 CodeKey = tuple[int | None, str]
 
-# Two conditions, because IS NOT DISTINCT FROM cannot use an index.
-_ON_DOMAIN = {True: "domain_id IS NULL", False: "domain_id = %(domain)s"}
-_RELEASE_HOLDS = """
-DELETE FROM links_code WHERE {on_domain} AND code = ANY(%(codes)s) AND kind = 'retired'
-  AND (held_until < now() OR owner_id = %(owner)s)
-"""
-_UNAVAILABLE = """
-SELECT code FROM links_code WHERE {on_domain} AND code = ANY(%(codes)s)
-  AND (kind <> 'retired' OR (held_until >= now() AND owner_id IS DISTINCT FROM %(owner)s))
-"""
 # Two queries, because the index on codes begins with the domain.
 _OWN = """
 SELECT c.code FROM links_code c LEFT JOIN links_link l ON l.id = c.link_id
@@ -40,15 +32,11 @@ UNION
 SELECT c.code FROM domains_domain d JOIN links_code c ON c.domain_id = d.id LEFT JOIN links_link l ON l.id = c.link_id
 WHERE d.owner_id = %(owner)s AND c.code = ANY(%(codes)s) AND %(owner)s IN (l.owner_id, c.owner_id)
 """
-_LINKS = """
-SELECT c.code, c.link_id FROM links_code c JOIN links_link l ON l.id = c.link_id
-WHERE c.{on_domain} AND c.code = ANY(%(codes)s) AND c.kind <> 'reserved' AND l.owner_id = %(owner)s
-"""
 _LOCK_DOMAIN = """
 SELECT FROM domains_domain d JOIN links_link l ON l.domain_id = d.id
 WHERE l.public_id = %(link)s FOR KEY SHARE OF d
 """
-_DELETE_EXPIRED_HOLDS = "DELETE FROM links_code WHERE kind = 'retired' AND held_until < now()"
+_IS_EXPIRED = Q(held_until__lt=Now())
 
 
 class CodeClaim(NamedTuple):
@@ -81,30 +69,19 @@ def lock_domain_of(link: UUID | None) -> None:
 
     The deletion of a domain locks the domain and then its links. The reverse order would deadlock with it.
     """
-    _execute(_LOCK_DOMAIN, link=link)
+    execute(_LOCK_DOMAIN, {"link": link})
 
 
 def release_holds(codes: Iterable[CodeKey], *, owner_id: int) -> int:
     """Delete the holds on these codes that have expired or that belong to this owner, and return their number."""
-    return sum(
-        _execute(
-            _RELEASE_HOLDS.format(on_domain=_ON_DOMAIN[domain_id is None]),
-            domain=domain_id,
-            codes=codes_on_domain,
-            owner=owner_id,
-        )
-        for domain_id, codes_on_domain in _by_domain(codes).items()
-    )
+    released = _IS_EXPIRED | Q(owner_id=owner_id)
+    return sum(rows.filter(released, kind=CodeKind.RETIRED).delete()[0] for rows in _rows(codes))
 
 
 def unavailable_codes(codes: Iterable[CodeKey], *, owner_id: int) -> set[CodeKey]:
     """Return the codes that this owner cannot claim now. Only the constraint decides about a later write."""
-    unavailable: set[CodeKey] = set()
-    for domain_id, codes_on_domain in _by_domain(codes).items():
-        query = _UNAVAILABLE.format(on_domain=_ON_DOMAIN[domain_id is None])
-        values = {"domain": domain_id, "codes": codes_on_domain, "owner": owner_id}
-        unavailable |= {(domain_id, code) for (code,) in fetch(query, values)}
-    return unavailable
+    claimable = Q(kind=CodeKind.RETIRED) & (_IS_EXPIRED | Q(owner_id=owner_id))
+    return {key for rows in _rows(codes) for key in rows.exclude(claimable).values_list("domain_id", "code")}
 
 
 def own_codes(codes: Iterable[str], *, owner_id: int) -> set[str]:
@@ -115,21 +92,23 @@ def own_codes(codes: Iterable[str], *, owner_id: int) -> set[str]:
 def links_of(codes: Iterable[CodeKey], *, owner_id: int) -> dict[CodeKey, int]:
     """Return this owner's links by the codes under which visitors can follow them."""
     links: dict[CodeKey, int] = {}
-    for domain_id, codes_on_domain in _by_domain(codes).items():
-        query = _LINKS.format(on_domain=_ON_DOMAIN[domain_id is None])
-        values = {"domain": domain_id, "codes": codes_on_domain, "owner": owner_id}
-        links |= {(domain_id, code): link_id for code, link_id in fetch(query, values)}
+    for rows in _rows(codes):
+        followed = rows.filter(link__owner_id=owner_id).exclude(kind=CodeKind.RESERVED)
+        links |= {
+            (domain, code): link
+            for domain, code, link in followed.values_list("domain_id", "code", "link__id")
+        }
     return links
 
 
 def delete_expired_holds() -> int:
-    return _execute(_DELETE_EXPIRED_HOLDS)
+    deleted, _ = Code.objects.filter(_IS_EXPIRED, kind=CodeKind.RETIRED).delete()
+    return deleted
 
 
 def codes_of(*links: int) -> list[str]:
     """Return every code of these links."""
-    rows = fetch("SELECT code FROM links_code WHERE link_id = ANY(%(links)s)", {"links": list(links)})
-    return [code for (code,) in rows]
+    return [*Code.objects.filter(link_id__in=links).values_list("code", flat=True)]
 
 
 def is_code_conflict(error: IntegrityError, code: str) -> bool:
@@ -140,17 +119,12 @@ def is_code_conflict(error: IntegrityError, code: str) -> bool:
     )
 
 
-def _by_domain(codes: Iterable[CodeKey]) -> dict[int | None, list[str]]:
+def _rows(codes: Iterable[CodeKey]) -> list[QuerySet[Code]]:
+    """Return a query for the rows of these codes on each domain: the index on codes begins with the domain."""
     by_domain: dict[int | None, list[str]] = {}
     for domain_id, code in codes:
         by_domain.setdefault(domain_id, []).append(code)
-    return by_domain
-
-
-def _execute(query: str, **values: str | int | UUID | list[str] | None) -> int:
-    with connection.cursor() as cursor:
-        cursor.execute(query, values)
-        return int(cursor.rowcount)
+    return [Code.objects.filter(domain=domain, code__in=group) for domain, group in by_domain.items()]
 
 
 # Part of the statement that inserts one link, as ``link``. That statement fails if one of the codes is taken.
@@ -186,7 +160,6 @@ FROM unnest(%(domains)s::bigint[], %(codes)s::text[], %(links)s::bigint[]) forme
 WHERE c.link_id = former.link_id AND c.domain_id IS NOT DISTINCT FROM former.domain_id AND c.code = former.code
   AND c.kind = 'custom'
 """
-_RELEASE = "DELETE FROM links_code WHERE link_id = ANY(%(links)s)"
 
 
 class CustomCode(NamedTuple):
@@ -225,14 +198,12 @@ def claim_custom_codes(codes: Sequence[CustomCode], *, owner_id: int) -> set[int
 
 def turn_into_aliases(codes: Sequence[CustomCode]) -> None:
     """Turn former custom codes into aliases, which still redirect to their links."""
-    with connection.cursor() as cursor:
-        cursor.execute(_TURN_INTO_ALIASES, column_arrays("domains codes links", codes))
+    execute(_TURN_INTO_ALIASES, column_arrays("domains codes links", codes))
 
 
 def release_codes(link_ids: list[int]) -> None:
     """Delete all codes that these links have claimed."""
-    with connection.cursor() as cursor:
-        cursor.execute(_RELEASE, {"links": link_ids})
+    Code.objects.filter(link_id__in=link_ids).delete()
 
 
 def _claim_custom(codes: Sequence[CustomCode]) -> set[int]:

@@ -1,4 +1,4 @@
-"""Every field of a link that its owner sets, declared once. docs: CONTRIBUTING.md, "add a field to a link".
+"""Every field of a link that its owner sets, declared once. docs: CONTRIBUTING.md, "A field of a link".
 
 From this table derive the serializers (`links.serializers`), the columns of the statements (`links.storage.columns`),
 the stored values (`links.rules`, `links.routing.columns`), the representation, the columns of files, the admin, the
@@ -57,7 +57,7 @@ class Kind(Enum):
 
 
 class Use(Enum):
-    """What a redirect does with a field. A field without a use is not read for redirects."""
+    """How a redirect uses a field. A field without a use is not read for redirects."""
 
     # It is a part of the response, and restricts nobody.
     ANSWER = auto()
@@ -68,7 +68,7 @@ class Use(Enum):
 
 
 class Section(Enum):
-    """Where the admin shows a field."""
+    """The part of the admin's page that shows a field."""
 
     NAMING = "Naming"
     DESTINATION = "Destination"

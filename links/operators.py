@@ -11,12 +11,13 @@ from django.db.models.expressions import RawSQL
 
 from accounts.models import Workspace
 from bans.services import Affected
+from common.database import fetch
 from common.host import cache_versions
 from common.ids import parse_public_id
 from links.availability import Status
-from links.listing.searches import FETCH_LIMIT, REACH, selective_part
 from links.models import Link, LinkBan, LinkQuerySet
-from links.selectors import fetch, totals
+from links.searches import FETCH_LIMIT, REACH, selective_part
+from links.selectors import totals
 
 # The index on codes begins with the domain, so the query looks up the code on every domain.
 _BY_CODE = """
@@ -94,7 +95,7 @@ def closed_links(links: LinkQuerySet, status: Status) -> QuerySet[Link]:
 
 
 def status_in_words(link: Link) -> str:
-    """As owners see the status, and whether a ban has legal reasons. The link is of `LinkQuerySet.with_bans`."""
+    """Describe the status as owners see it, and a legal ban. The link is of `LinkQuerySet.with_bans`."""
     status = link.status.replace("_", " ")
     return f"{status} (legal)" if link.ban_reason == "legal" else status
 

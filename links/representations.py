@@ -79,7 +79,7 @@ _PREVIEW = Representation(
 
 
 def _branches(name: str) -> Callable[[Any], list[dict[str, Any]]]:
-    """Without the fields that are not for clients."""
+    """Represent rules or entries of a split, without the fields that are not for clients."""
     hidden = {"number", "href"}
     read = attrgetter(name)
     return lambda link: [

@@ -34,7 +34,7 @@ from links.errors import (
     domain_not_found,
 )
 from links.fields import Device, RedirectType
-from links.listing.counts import COUNT_LIMIT
+from links.list_counts import COUNT_LIMIT
 from links.models import MAX_CODE, Link
 from links.representations import (
     WHOLE_URL,

@@ -1,4 +1,4 @@
-"""Reads single links and an owner's totals. Lists are in `links.listing.lists`.
+"""Reads single links and an owner's totals. Lists are in `links.lists`.
 
 Trades clarity for speed: `link_of` makes models from rows by the positions of their columns, without the ORM, which
 takes longer to write a statement than the database to execute it. docs/adr/0008-cost-of-an-api-request.md has the
@@ -14,11 +14,11 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 import orjson
-from django.db import connection, models
+from django.db import models
 
 from accounts.models import Workspace
 from common import instances
-from common.database import prepared_cursor
+from common.database import fetch, prepared_cursor
 from common.ids import parse_public_id
 from domains.models import Domain
 from links.availability import BAN_REASON, STATUS
@@ -58,7 +58,7 @@ IS_OWNER = "IS NOT DISTINCT FROM %(owner)s"
 
 
 def unsaved_link(*, related: Mapping[str, models.Model | None], **columns: Any) -> Link:
-    """As ``Link(...)``. ``related`` has the objects of foreign keys, whose columns it sets, too.
+    """Build a link as ``Link(...)`` does. ``related`` has the objects of foreign keys, whose columns it sets, too.
 
     Raises TypeError if there is no such column.
     """
@@ -198,7 +198,7 @@ def claimed_clicks(link_id: int, visitors: list[bytes]) -> int:
 
 
 def overview(owner: Workspace) -> Overview:
-    """Of the links within the limits of the key."""
+    """Add up the links within the limits of the key."""
     condition, limits = condition_of(owner.key)
     values = {**limits, "owner": owner.pk, "limit": TOP_LINKS, "offset": 0}
     links = _LIMITED_BY_CLICKS + condition if condition else _BY_CLICKS
@@ -215,7 +215,7 @@ def totals(owner: Workspace) -> Totals:
 
 
 def installation_totals() -> Totals:
-    """The totals of all owners."""
+    """Return the totals of all owners."""
     [sums] = fetch(_INSTALLATION, {})
     return Totals(*sums)
 
@@ -232,10 +232,3 @@ def link_rows(candidates: str, values: dict[str, Any], *, direction: str, order:
 def tag_key(tag: str) -> str:
     """Normalize a tag: spellings that differ only in case or outer whitespace have the same key."""
     return tag.strip().casefold()
-
-
-def fetch(query: str, values: dict[str, Any]) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(query, values)
-        rows: list[tuple[Any, ...]] = cursor.fetchall()
-        return rows

@@ -23,12 +23,11 @@ from common.rest.returns import required_versions, returns
 from domains.addresses import address_of, base_address
 from domains.models import Domain
 from domains.selectors import count_domains
-from links import representations, selectors, services
+from links import lists, representations, selectors, services
 from links.history import link_history, restore_change
-from links.listing import lists
-from links.listing.lists import list_limited_links
-from links.listing.searches import list_options
+from links.lists import list_limited_links
 from links.schema import FIGURES, PAGINATION, describe_history, describe_links
+from links.searches import list_options
 from links.serializers import CreateLinkSerializer, ListQuery, UpdateLinkSerializer
 
 

@@ -1,4 +1,4 @@
-"""What a guard runs until its parent dies: a program of its own, because the launcher would take 8 MB more.
+"""Waits until the parent dies. It is a program of its own, because the launcher would take 8 MB more.
 
 guard_wait.py VAR_DIR PARENT, without the environment's modules. Uses no other module of this package.
 """

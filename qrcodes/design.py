@@ -72,7 +72,7 @@ def grey(color: str) -> int:
 
 
 def grey_levels(first: str, second: str) -> int:
-    """By how much the grey values of two colours differ, 0 to 255."""
+    """Return by how much the grey values of two colours differ, 0 to 255."""
     return abs(grey(first) - grey(second))
 
 

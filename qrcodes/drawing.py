@@ -163,7 +163,7 @@ def png(symbol: Symbol, design: Design) -> bytes:
 
 
 def jpeg(symbol: Symbol, design: Design) -> bytes:
-    """Without chroma subsampling (4:4:4), which would blur the edges of modules."""
+    """Encode without chroma subsampling (4:4:4), which would blur the edges of modules."""
     indices = _indices(symbol, design)
     indices.putpalette([*rgb(design.background), *rgb(design.foreground)])
     image = indices.convert("RGB")

@@ -17,8 +17,8 @@ from links.availability import CONDITIONS, Closed
 from links.destinations.lookup import Target
 from pages.refusals import Refusal
 from redirects import refusals
-from redirects.routing.router import Route, Router, compile_router
-from redirects.routing.visit import Visit
+from redirects.router import Route, Router, compile_router
+from redirects.visit import Visit
 
 log = logging.getLogger(__name__)
 

@@ -1,4 +1,4 @@
-"""What shows a link without following it: the page of ``GET /{code}+``, and the card in messengers and networks.
+"""These show a link without following it: the page of ``GET /{code}+``, and the card in messengers and networks.
 
 The page shows where the link leads; both lanes send it. The card hides the destination.
 """

@@ -1,4 +1,4 @@
-"""What every public view refuses: other methods, hosts that are not set up, and networks that guess codes.
+"""Every public view refuses these: other methods, hosts that are not set up, and networks that guess codes.
 
 A network that has requested too many unknown codes still gets the links that it followed before. The fast lane decides
 with the same functions.

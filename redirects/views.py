@@ -31,8 +31,8 @@ from redirects.password import is_unlocked, json_password, remember_unlocked, tr
 from redirects.previews import card_page, preview_body, preview_response, shows_card
 from redirects.redirect_headers import elsewhere_headers, redirect_headers
 from redirects.request_guard import guarded, link_key, refuse_network, refuse_unknown_host, spend_guess
-from redirects.routing.router import Route
-from redirects.routing.visit import Visit
+from redirects.router import Route
+from redirects.visit import Visit
 
 # The status after a right password in the form.
 _UNLOCKED = 303

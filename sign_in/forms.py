@@ -163,7 +163,7 @@ class _Response(forms.Form):
         return authenticator
 
     def check(self, response: Any) -> None:
-        """Raises ValidationError."""
+        """Check the response beyond its origin. Raises ValidationError."""
 
 
 class AuthenticateWithPasskey(_Response, webauthn.AuthenticateWebAuthnForm):

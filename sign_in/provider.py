@@ -79,7 +79,7 @@ class Provider(OpenIDConnectProvider):
         return hashlib.sha256(identity).hexdigest()
 
     def sociallogin_from_response(self, request: HttpRequest, response: Person) -> Any:
-        """Adds the ``person``, for `identities`."""
+        """Add the ``person`` to the login, for `identities`."""
         login = super().sociallogin_from_response(request, response)
         login.person = response
         return login
@@ -90,7 +90,7 @@ class Provider(OpenIDConnectProvider):
         return {"email": email} if email else {}
 
     def extract_common_fields(self, data: Person) -> dict[str, Any]:
-        """None: `identities` creates accounts."""
+        """Return nothing: `identities` creates accounts."""
         return {}
 
     def extract_email_addresses(self, data: Person) -> list[Any]:

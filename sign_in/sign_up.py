@@ -104,7 +104,7 @@ def mail_answer(sign_up: SignUp) -> MailProblem | None:
 
 
 def read_link(token: str) -> SignUp | None:
-    """What the link says, or None if it is not valid, has expired, or was used."""
+    """Return what the link says, or None if it is not valid, has expired, or was used."""
     try:
         email, target = CurrentKeySigner(salt=_SALT).unsign_object(token, max_age=LINK_SECONDS)
     except signing.BadSignature:

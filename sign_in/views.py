@@ -42,7 +42,7 @@ def home(request: HttpRequest) -> HttpResponse:
 @login_required
 @reauthentication_required(app="accounts")  # type: ignore[untyped-decorator] # allauth has no types
 def confirm(request: HttpRequest) -> HttpResponse:
-    """For the dashboard: the user confirms who they are, and returns to the page in ``next``."""
+    """Let users confirm who they are, for the dashboard, and return to the page in ``next``."""
     return redirect(get_next_redirect_url(request) or "account_home")
 
 
@@ -122,7 +122,7 @@ def sessions(request: HttpRequest) -> HttpResponse:
 @require_POST
 @login_required
 def end_one_session(request: HttpRequest, session: UUID) -> HttpResponse:
-    """For an unknown session, or one of another account, do nothing and send the same response."""
+    """End a session. An unknown one, or one of another account, gets the same response."""
     end_session(request.user, session)  # type: ignore[arg-type] # logged in
     return redirect("account_sessions")
 

@@ -31,7 +31,7 @@ class Tested(NamedTuple):
 def for_each(
     names: str | Sequence[str], cases: Iterable[Any], *, ids: Iterable[str] = ()
 ) -> Callable[[Test], Test]:
-    """Like `pytest.mark.parametrize`, but all cases share the fixtures. Each case that fails is reported.
+    """Parametrize like `pytest.mark.parametrize`, but all cases share the fixtures. Each case that fails is reported.
 
     What a case writes is rolled back, unless the test has transactions of its own. A test needs `parametrize` if a
     case would notice what else another one has changed: settings, cookies of a client, caches of the process.

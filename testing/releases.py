@@ -60,7 +60,7 @@ def frozen_digests(text: str) -> dict[str, str]:
 
 
 def released_digests(repository: Path = REPOSITORY) -> dict[str, str]:
-    """Those of the last release; none before the first one."""
+    """Return the digests of the last release; none before the first one."""
     tag = last_tag(repository)
     if tag is None:
         return {}

@@ -22,7 +22,6 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import orjson
 from django.conf import settings
-from django.db import connection
 from django.db.models.functions import Now
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -30,7 +29,7 @@ from rest_framework.response import Response
 from accounts.callers import Caller, account_of
 from accounts.models import StoredResponse, User
 from common import secrets
-from common.database import in_one_transaction
+from common.database import fetch, in_one_transaction
 from common.errors import Conflict, FieldError, InvalidFields, ServiceError, TooManyAttempts
 from common.rest.envelope import attach_warnings
 
@@ -80,9 +79,7 @@ def require_space(owner: User) -> None:
     total = _sums.get(owner.pk)
     if total is not None and total.bytes < limit * MB and now - total.queried_at < REFRESH_SECONDS:
         return
-    with connection.cursor() as cursor:
-        cursor.execute(_KEPT, [owner.pk])
-        stored_bytes, oldest_expires_in = cursor.fetchone()
+    [(stored_bytes, oldest_expires_in)] = fetch(_KEPT, [owner.pk])
     with _sums_lock:
         if len(_sums) >= _MAX_ACCOUNTS:
             _sums.clear()
@@ -217,10 +214,8 @@ def _replay(key: Key, sealed: bytes) -> Response:
 
 def _lock(key: Key) -> None:
     """Lock the key until the transaction ends. Refuse duplicates at once: waiting ones could block all threads."""
-    with connection.cursor() as cursor:
-        cursor.execute(_LOCK, [key.lock])
-        if cursor.fetchone() != (True,):
-            raise RequestInProgress
+    if fetch(_LOCK, [key.lock]) != [(True,)]:
+        raise RequestInProgress
 
 
 def _key(name: str, request: Request) -> Key:

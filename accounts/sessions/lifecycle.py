@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import DateTimeField, F, Q, QuerySet
 from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
@@ -36,7 +36,7 @@ from accounts.sessions.tokens import (
     password_fingerprint,
     read_refresh_token,
 )
-from common.database import read_first
+from common.database import execute, read_first
 from common.errors import Forbidden, ServiceError
 
 MAX_SESSIONS = 50
@@ -155,9 +155,7 @@ def delete_expired_api_sessions() -> int:
 
     Returns their number.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(_DELETE, [ACCESS_LIFETIME.total_seconds()])
-        return int(cursor.rowcount)
+    return execute(_DELETE, [ACCESS_LIFETIME.total_seconds()])
 
 
 def _printable(user_agent: str) -> str:

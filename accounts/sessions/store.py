@@ -125,7 +125,7 @@ class SessionStore(db.SessionStore):
                 registered.update(browser_session=self.stored_key)
 
     def delete(self, session_key: str | None = None) -> None:
-        """Also ends the registered session, and with it the browser's access tokens."""
+        """Delete the session, end the registered one, and with it the browser's access tokens."""
         key = session_key or self.session_key
         if key is None:
             return

@@ -223,7 +223,7 @@ def damaged_segments(folder: Path) -> Iterator[str]:
 
 
 def checked_values(cursor: CursorWrapper) -> dict[str, Any]:
-    """The parameters of the queries."""
+    """Return the parameters of the queries."""
     claimed = _claimed(cursor)
     return {
         "claimed_links": list(claimed),
@@ -233,7 +233,7 @@ def checked_values(cursor: CursorWrapper) -> dict[str, Any]:
 
 
 def differences_query(check: Check) -> str:
-    """Its rows: the keys, and the two figures ``left`` and ``right``."""
+    """Return the query whose rows differ: the keys, and the two figures ``left`` and ``right``."""
     existing = "AND link_id IN (SELECT link_id FROM links_clickcounter)" if check.keys[0] == "link_id" else ""
     return f"""
     SELECT {", ".join(check.keys)}, coalesce(l.n, 0) AS "left", coalesce(r.n, 0) AS "right"

@@ -93,7 +93,7 @@ def count(batch: Batch, places: dict[bytes, Place], texts: ClickTexts) -> None:
 
 
 def _decoded(batch: Batch) -> list[Fields]:
-    """Raises ValueError."""
+    """Decode all records of the batch. Raises ValueError."""
     return [fields_of(open_record(content)) for content in batch.pending] + list(
         map(fields_of, batch.payloads)
     )

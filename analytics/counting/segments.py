@@ -188,7 +188,7 @@ def _log(message: str, losses: Mapping[uuid.UUID, tuple[int, int]]) -> None:
 
 
 def lost_bytes() -> int:
-    """The total of all hosts."""
+    """Return how many bytes the journals of all hosts have lost."""
     total: int = JournalLoss.objects.aggregate(
         total=Coalesce(Sum("size"), 0, output_field=BigIntegerField())
     )["total"]

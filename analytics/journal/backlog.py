@@ -32,7 +32,7 @@ class Backlog(NamedTuple):
 
 
 def backlog(folder: Path) -> Backlog:
-    """Raises database errors."""
+    """Measure which part of the journal is not counted yet. Raises database errors."""
     present = segments(folder)
     with connection.cursor() as cursor:
         cursor.execute(_OFFSETS_AND_OLDEST_PENDING, [[segment.id for segment in present]])

@@ -54,7 +54,7 @@ class Segment:
             os.close(descriptor)
 
     def delete(self) -> None:
-        """Durable on return."""
+        """Remove the file. The removal survives a crash once this returns."""
         self.path.unlink(missing_ok=True)
         sync_folder(self.path.parent)
 
@@ -110,7 +110,7 @@ class OpenSegment:
         return offset >= self.size
 
     def read(self, offset: int, limit: int, *, has_writer: bool) -> Chunk:
-        """At most ``limit`` complete frames from ``offset`` on; their end offsets are relative to the file.
+        """Read at most ``limit`` complete frames from ``offset`` on; their end offsets are relative to the file.
 
         Without a complete frame, the chunk is empty while the segment has a writer. Without a writer it extends to the
         end of the file: the record there stays incomplete, and its request got no response. Raises Corrupt for

@@ -161,7 +161,7 @@ def with_flag(payload: bytes, flag: int) -> bytes:
 
 
 def subject_and_kind(payload: bytes) -> tuple[int, int]:
-    """Those of an encoded record, without decoding it."""
+    """Read link id and kind of an encoded record without decoding the rest."""
     subject, kind = _SUBJECT_AND_KIND.unpack_from(payload)
     return subject, kind
 
@@ -211,7 +211,7 @@ def begins_with_unfinished(data: bytes) -> bool:
 
 
 def read_frames(data: bytes, limit: int, position: int = 0) -> list[Framed]:
-    """At most ``limit`` complete frames from the start of ``data``, which is at this position of a file.
+    """Read at most ``limit`` complete frames from the start of ``data``, which is at this position of a file.
 
     The bytes after the last complete frame are an incomplete record, or damage that the next call reports. Raises
     Corrupt if the first frame is damaged.

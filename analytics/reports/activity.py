@@ -8,6 +8,7 @@ from typing import NamedTuple
 from django.db import connection
 
 from analytics.models import Dimension
+from common.database import fetch
 
 
 class Today(NamedTuple):
@@ -47,16 +48,12 @@ SELECT (SELECT count(*) FROM (SELECT FROM analytics_pendingrecord LIMIT {_LIMIT}
 
 
 def today() -> Today:
-    with connection.cursor() as cursor:
-        cursor.execute(_TODAY)
-        [row] = cursor.fetchall()
+    [row] = fetch(_TODAY)
     return Today(*row)
 
 
 def waiting() -> Waiting:
-    with connection.cursor() as cursor:
-        cursor.execute(_WAITING)
-        [row] = cursor.fetchall()
+    [row] = fetch(_WAITING)
     return Waiting(*row)
 
 

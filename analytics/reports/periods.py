@@ -118,7 +118,7 @@ class RequestedRange:
         return self.start is None and self.end is None and self.interval != "hour"
 
     def period(self, created: datetime, now: datetime) -> Period:
-        """Without a start it begins when the link was created; without an end it ends today. Raises InvalidFields."""
+        """Return the period, by default from the link's creation to today. Raises InvalidFields."""
         self._check_order()
         today = now.astimezone(self.zone).date()
         start, end = self.start, self.end

@@ -32,7 +32,7 @@ from analytics.reports.sources import LIFETIME, Sources
 
 
 class Breakdown(IntEnum):
-    """What a report lists."""
+    """The lists that a report can have."""
 
     COUNTRY = 1
     # "DE Berlin"

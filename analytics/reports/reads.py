@@ -18,7 +18,7 @@ from analytics.reports import queries
 from analytics.reports.periods import Period, RequestedRange
 from analytics.reports.queries import Breakdown, dimensions_of
 from analytics.reports.sources import LinkDays, sources
-from common.database import prepared_cursor
+from common.database import fetch, prepared_cursor
 from domains.models import Domain
 from links.models import Link
 
@@ -60,10 +60,7 @@ def branches(link: Link, clicks: Mapping[str, int], unique_clicks: Mapping[str, 
 def _deleted(link: Link, branches: Collection[uuid.UUID]) -> list[tuple[uuid.UUID, str, str]]:
     if not branches:
         return []
-    with connection.cursor() as cursor:
-        cursor.execute(_DELETED, [link.pk, list(branches)])
-        rows: list[tuple[uuid.UUID, str, str]] = cursor.fetchall()
-        return rows
+    return [(branch, name, url) for branch, name, url in fetch(_DELETED, [link.pk, list(branches)])]
 
 
 _BY_DATE = """
@@ -76,10 +73,8 @@ GROUP BY 1 ORDER BY 1
 
 def unknown_codes(domain: Domain, period: Period) -> list[tuple[date, int]]:
     """The number of requests for each day (UTC) of the period, including days without any."""
-    with connection.cursor() as cursor:
-        cursor.execute(_BY_DATE, {"domain": domain.pk, "first": period.first, "last": period.last})
-        rows: list[tuple[date, int]] = cursor.fetchall()
-        return rows
+    values = {"domain": domain.pk, "first": period.first, "last": period.last}
+    return [(day, hits) for day, hits in fetch(_BY_DATE, values)]
 
 
 _TOP = (Breakdown.COUNTRY, Breakdown.DEVICE, Breakdown.REFERRER)
@@ -91,7 +86,7 @@ _BRANCHES = (Breakdown.BRANCH, Breakdown.UNIQUE_BRANCH)
 
 
 class Value(NamedTuple):
-    """One value of a list."""
+    """A value in a list of a report, with its clicks."""
 
     name: str
     clicks: int
@@ -113,7 +108,7 @@ class Overview:
 
 
 def overview(link: Link, query: RequestedRange, limit: int) -> Overview:
-    """At most ``limit`` values of each list. Raises InvalidFields if the dates contradict each other."""
+    """Report a link, with ``limit`` values in each list. Raises InvalidFields if the dates contradict each other."""
     requested = _requested_period(link, query)
     period = requested or _life(link, query)
     steps = period.steps(query.interval)
@@ -144,7 +139,7 @@ def agents(link: Link, query: RequestedRange) -> Counts:
 
 
 def places(link: Link, query: RequestedRange, cities: int) -> Counts:
-    """At most ``cities`` cities. Raises InvalidFields if the dates contradict each other."""
+    """Count the places of visitors. Raises InvalidFields if the dates contradict each other."""
     limited = [Breakdown.CITY]
     return _counts(
         link, _values(link, _requested_period(link, query), _PLACES, limited=limited, limit=cities)
@@ -161,7 +156,7 @@ def _requested_period(link: Link, query: RequestedRange) -> Period | None:
 
 
 def _life(link: Link, query: RequestedRange) -> Period:
-    """From the first day with a click to today."""
+    """Return the days from the first one with a click to today."""
     text = queries.FIRST_AND_LAST_DAY if query.zone is UTC else queries.FIRST_AND_LAST_QUARTER
     bounds = [bound for bound in _row(text, {"link": link.pk}) if bound is not None]
     today = timezone.now().astimezone(query.zone).date()

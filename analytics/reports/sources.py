@@ -57,7 +57,7 @@ LIFETIME = Sources(is_of_life=True, months=[], sign=1, spans=[])
 
 
 def sources(first: date, last: date, link: LinkDays) -> Sources | None:
-    """Those with the fewest rows for the days from ``first`` to ``last``; None: the rows of each day."""
+    """Choose the tables with the fewest rows for the days ``first`` to ``last``. None: read the rows of each day."""
     months, spans = _cover(first, last, link)
     before, after = _cover(date.min, first - _DAY, link), _cover(last + _DAY, date.max, link)
     other_months, other_spans = before[0] + after[0], before[1] + after[1]

@@ -34,7 +34,7 @@ class GeodataError(Exception):
 
 
 def candidate_urls(template: str, today: date) -> list[str]:
-    """This month's URL, then last month's: early in a month the new file may be missing."""
+    """Return this month's URL, then last month's: early in a month the new file may be missing."""
     last_month = today.replace(day=1) - timedelta(days=1)
     months = (template.format(year=day.year, month=day.month) for day in (today, last_month))
     return list(dict.fromkeys(months))

@@ -197,7 +197,7 @@ def _resolver(*matchers: UserAgentMatcher) -> Resolver:
 
 
 def _matches(pattern: str, client: str) -> bool:
-    """Like re.search, but without compiling the patterns that are plain text: most of a thousand."""
+    """Search like re.search, but without compiling the patterns that are plain text: most of a thousand."""
     if _PLAIN_TEXT.fullmatch(pattern):
         return pattern.replace("\\", "") in client
     return re.search(pattern, client) is not None

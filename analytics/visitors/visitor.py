@@ -22,7 +22,7 @@ _PREFETCH = re.compile("prefetch|prerender|preview", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Only a visit of the ``kind`` "click" counts."""
+    """Who visits a link. Only a visit of the ``kind`` "click" counts."""
 
     address: str
     user_agent: str

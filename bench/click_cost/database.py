@@ -23,7 +23,7 @@ def counted_clicks(site: Site) -> int:
 
 
 def log_bytes(site: Site) -> int:
-    """Of the database's log since the cluster was created."""
+    """Return the bytes of the database's log since the cluster was created."""
     [(size,)] = site.rows("SELECT (pg_current_wal_insert_lsn() - '0/0')::bigint")
     return int(size)
 

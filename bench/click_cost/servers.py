@@ -52,7 +52,7 @@ class Used(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """Of a click: microseconds and bytes. ``share``: the part of a core that the load generator used."""
+    """What a click costs, in microseconds and bytes. ``share``: the part of a core that the load generator used."""
 
     rate: float
     share: float

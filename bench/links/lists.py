@@ -14,7 +14,7 @@ from bench.harness.results import record
 from bench.harness.wsgi_call import Caller
 from bench.links.list_shapes import Shape, shapes
 from links.codes import short_url_of
-from links.listing.counts import kept_counts
+from links.list_counts import kept_counts
 from links.models import Link
 
 LIMIT_MS = 50

@@ -140,7 +140,7 @@ def _measure(
 
 
 def _cores(workers: int) -> tuple[Sequence[int], Sequence[int]]:
-    """Those of the server and of wrk. With one worker, wrk has the other core to itself; two share both with it."""
+    """Choose the cores of the server and of wrk. With one worker, wrk has the other to itself; two share both."""
     return (ALL_CORES, ALL_CORES) if workers > 1 else (ALL_CORES[:1], ALL_CORES[-1:])
 
 

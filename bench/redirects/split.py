@@ -9,7 +9,7 @@ from collections import defaultdict
 from django.test import override_settings
 
 from bench.load.visits import address
-from redirects.routing.router import POINTS, Split
+from redirects.router import POINTS, Split
 from testing.visitors.agents import agent
 
 SEEDS, SEEDED_VISITORS, CELLS = 20, 100_000, 100

@@ -157,7 +157,7 @@ def _renew_all() -> None:
 
 @dataclass(frozen=True)
 class Renewal:
-    """What renews numbers after a commit. Also called if the outcome of the commit is unknown."""
+    """Renews numbers after a commit, also if the outcome of the commit is unknown."""
 
     renew: Callable[[], None]
 

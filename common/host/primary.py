@@ -32,7 +32,7 @@ _LOCK_PAUSE_SECONDS = 0.01
 
 
 class Verdict(Enum):
-    """What a new connection has reached."""
+    """The kind of server that a new connection has reached."""
 
     CURRENT = "the server that this host uses, or the first one"
     OTHER = "a server that replaces the former one"

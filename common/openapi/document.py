@@ -1,4 +1,4 @@
-"""What all operations of the description share: headers, and hooks that add what drf-spectacular omits."""
+"""All operations of the description share these: headers, and hooks that add what drf-spectacular omits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may call an action of the API."""
+"""Says who may call an action of the API."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class StrictJSONParser(BaseParser):
 
 
 def parse_object(body: bytes, max_bytes: int = MAX_BODY_BYTES) -> dict[str, Any]:
-    """Raises BadBody or BodyTooLarge."""
+    """Parse a body that must be one JSON object. Raises BadBody or BodyTooLarge."""
     if len(body) > max_bytes:
         raise _too_large(max_bytes)
     try:

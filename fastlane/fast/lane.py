@@ -49,7 +49,7 @@ from links.destinations.lookup import site_of
 from links.guess_counts import guesses
 from pages.refusals import Refusal
 from redirects.request_guard import link_key, refusal_for
-from redirects.routing.visit import Visit
+from redirects.visit import Visit
 
 # Unknown codes, which a worker remembers for UNKNOWN_SECONDS, and their bytes.
 _UNKNOWN_CODES, _UNKNOWN_BYTES = 8192, 2 * 1024 * 1024

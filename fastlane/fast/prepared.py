@@ -23,8 +23,8 @@ from links.destinations.lookup import LookupResult, Target, UnknownCode
 from links.fields import STORED
 from redirects import checks
 from redirects.redirect_headers import encoded_headers
-from redirects.routing.router import Route
-from redirects.routing.visit import Visit
+from redirects.router import Route
+from redirects.visit import Visit
 
 # Versions of code and host, link id, end of validity (seconds since 1970), version counters of code and host, status,
 # the branch as flags of the record, and the length of the visitor rules after the answer. Status 0: the fast lane does

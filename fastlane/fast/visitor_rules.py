@@ -19,8 +19,8 @@ from links.destinations.lookup import Target
 from pages.refusals import Refusal
 from redirects import checks
 from redirects.previews import shows_cards
-from redirects.routing.router import Route
-from redirects.routing.visit import Visit
+from redirects.router import Route
+from redirects.visit import Visit
 
 _DIGEST_BYTES = 16
 # The compiled form of a link with few rules.

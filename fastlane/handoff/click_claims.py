@@ -70,7 +70,7 @@ class CappedLane:
         return Claimable(answer, key, prepared)
 
     def note_granted(self, claimable: Claimable) -> None:
-        """The visitor follows the link."""
+        """Remember that this visitor followed the link."""
         if settings.UNKNOWN_CODE_LIMIT:
             address = decode(claimable.answer[3]).address
             guesses().followed.remember(address, claimable.key)

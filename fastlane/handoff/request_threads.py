@@ -95,7 +95,7 @@ class Exchange(TConn):
 
     @property
     def rest(self) -> bytes:
-        """Bytes read after the request."""
+        """The bytes that were read after the request."""
         after_chunks = self.parser.unreader.buf.getvalue() + self.stream.unread if self.is_chunked else b""
         return after_chunks + self.stream.rest
 
@@ -122,7 +122,7 @@ class RequestThreads(ErrorResponses, ThreadWorker):
         self.enqueue_req(conn)
 
     def _end_thread(self, conn: Exchange, future: Any) -> Outcome:
-        """Runs in the main thread."""
+        """Take the result of a request, in the main thread."""
         self._busy_threads -= not conn.is_probe
         self._busy_probes -= conn.is_probe
         try:

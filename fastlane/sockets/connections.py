@@ -98,7 +98,7 @@ class Connection:
 
     @property
     def held(self) -> int:
-        """Bytes buffered for this connection."""
+        """How many bytes are buffered for this connection."""
         received = self.partial_request.size if self.partial_request else len(self.read)
         return received + (self.outbox.size if self.outbox else 0)
 

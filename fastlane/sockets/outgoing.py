@@ -218,7 +218,7 @@ class ClientStream:
         return count
 
     def setblocking(self, flag: bool) -> None:
-        """Ignored: the stream never blocks."""
+        """Do nothing: the stream never blocks."""
 
     def gettimeout(self) -> float:
         return 0.0

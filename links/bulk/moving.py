@@ -23,13 +23,13 @@ from accounts.rights import Role, links_per_month
 from accounts.selectors import find_membership
 from accounts.workspaces import require_member
 from bans.services import is_owner_banned
+from common.database import fetch
 from common.errors import Conflict, FieldError, Forbidden, InvalidFields, ServiceError, WorkspaceNotFound
 from common.host import cache_versions
 from common.ids import parse_public_id
 from links.code_claims import codes_of
 from links.errors import url_not_found
 from links.fields import UNIQUE
-from links.selectors import fetch
 from links.storage.quotas import links_left, quota_exceeded, spend_quota
 from links.storage.unique_values import refused_values, with_free_values
 

@@ -16,7 +16,7 @@ from django.db import connection
 
 from accounts.history import name_author
 from accounts.models import User, Workspace
-from common.database import in_one_transaction
+from common.database import execute, fetch, in_one_transaction
 from common.errors import MAX_REPORTED, FieldError, InvalidFields, NotFound, ServiceError
 from common.host import cache_versions
 from common.ids import parse_public_id
@@ -27,7 +27,7 @@ from links.code_claims import CodeKey, CustomCode, claim_custom_codes, codes_of,
 from links.errors import CodeTaken, url_not_found
 from links.key_limits import condition_of
 from links.models import Link
-from links.selectors import fetch, reload_bans
+from links.selectors import reload_bans
 from links.storage.columns import CHANGEABLE, Column, is_plain, statement_groups
 from links.storage.deletion import delete_locked_links
 from links.storage.unique_values import refused_values, unique_values, with_free_values
@@ -256,8 +256,7 @@ def apply_changes(changes: Mapping[int, Change], owner: Workspace) -> dict[int, 
 def _lock_links(owner: Workspace, changes: Iterable[Change]) -> dict[UUID, Link]:
     public_ids = [change.public_id for change in changes]
     if any("custom_code" in change.fields for change in changes):
-        with connection.cursor() as cursor:
-            cursor.execute(_LOCK_DOMAINS, {"public_ids": public_ids})
+        execute(_LOCK_DOMAINS, {"public_ids": public_ids})
     links = Link.objects.visible_to(owner).select_related("domain", "counter").with_bans()
     links = links.filter(public_id__in=public_ids)
     return {link.public_id: link for link in links.order_by("pk").select_for_update(of=("self",))}

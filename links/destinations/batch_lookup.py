@@ -9,10 +9,9 @@ from collections.abc import Iterator, Sequence
 
 import orjson
 from django.conf import settings
-from django.db import connection
 from django.db.backends.utils import CursorWrapper
 
-from common.database import prepared_cursor, read_first
+from common.database import fetch, prepared_cursor, read_first
 from common.host import state
 from links.destinations.known_links import known_links
 from links.destinations.lookup import (
@@ -99,6 +98,6 @@ ORDER BY place, c.id
 
 def lookup_keys_of(links: Sequence[int]) -> list[Key]:
     """Return host and code of every address of these links, in the order of ``links`` (ids)."""
-    with connection.cursor() as cursor:
-        cursor.execute(_KEYS, {"links": list(links), "own_host": settings.BASE_HOST})
-        return [(host, code) for host, code in cursor.fetchall()]
+    return [
+        (host, code) for host, code in fetch(_KEYS, {"links": list(links), "own_host": settings.BASE_HOST})
+    ]

@@ -184,7 +184,7 @@ class KnownLinks:
     def remember(
         self, site: str, code: str, numbers: Revisions, packed: bytes | None, *, read_at: int
     ) -> None:
-        """As `remember_all`, of one link."""
+        """Remember one link, as `remember_all` does with several."""
         self.remember_all([(site, code, numbers, packed)], read_at=read_at)
 
     def remember_all(self, links: Iterable[Read], *, read_at: int) -> None:
@@ -262,7 +262,7 @@ class KnownLinks:
             return None if row is None else row[0]
 
     def _connected_reader(self) -> sqlite3.Connection:
-        """The caller holds the lock."""
+        """Return the connection for reads. The caller holds the lock."""
         if self._reader is None:
             self._reader = self._open()
         return self._reader

@@ -264,7 +264,7 @@ def _cost(result: LookupResult) -> int | None:
 
 
 def read_target(host: str, code: str) -> LookupResult:
-    """Like ``find_target``, without any cache."""
+    """Read the link as ``find_target`` does, but without any cache."""
     is_own = host in settings.BASE_HOSTS
     query = ON_OWN_HOST if is_own else ON_CUSTOM_HOST
 

@@ -93,7 +93,7 @@ def _without_ipv6_form(network: IPv4Network | IPv6Network) -> IPv4Network | IPv6
 
 
 class QueryParameter(ListedObject):
-    """Without a value, any value matches."""
+    """A parameter of the query. If the condition names no value, any value matches."""
 
     name = Text(characters=100)
     value = Text(characters=200, required=False, allow_blank=True)

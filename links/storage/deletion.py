@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
+from datetime import timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
 
-import orjson
-from django.db import connection
+from django.db.models.functions import Now
 
+from common.database import execute, fetch
 from links.code_claims import HOLD_DAYS, CodeClaim, claim_codes, release_holds
 from links.errors import CodeTaken
-from links.models import CodeKind, Link
-from links.selectors import fetch
+from links.models import ClickCounter, CodeKind, DeletedLink, Link
 
 # Shorter than HOLD_DAYS, during which only the owner can get the codes.
 UNDELETE_DAYS = 7
@@ -62,23 +62,16 @@ def delete_locked_links(link_ids: Collection[int]) -> list[str]:
 
 def purge_deleted_links() -> int:
     """Delete the remaining data of links that can no longer be restored, and return their number."""
-    deleted = 0
-    while True:
-        with connection.cursor() as cursor:
-            cursor.execute(_DELETE_FINALLY)
-            batch: int = cursor.rowcount
+    deleted, batch = 0, _BATCH
+    while batch == _BATCH:
+        batch = execute(_DELETE_FINALLY)
         deleted += batch
-        if batch < _BATCH:
-            return deleted
+    return deleted
 
 
-_FIND = f"""
-SELECT link_id, link, codes FROM links_deletedlink
-WHERE public_id = %(link)s AND owner_id = %(owner)s AND deleted_at > now() - interval '{UNDELETE_DAYS} days'
-FOR UPDATE
-"""  # noqa: S608 # composed of constants
-# Until the commit, these rows cannot be deleted. The workspace comes before the deleted link, as in its deletion. The
-# stored bytes stay the same, so the setting keeps triggers from comparing them with the limit.
+# Until the commit, these rows cannot be deleted; Django has no FOR KEY SHARE. The workspace comes before the deleted
+# link, as in its deletion. The stored bytes stay the same, so the setting keeps triggers from comparing them with the
+# limit.
 _LOCK_OWNER = """
 SELECT set_config('links.is_undeleting', 'on', true) FROM accounts_workspace WHERE id = %(owner)s FOR KEY SHARE
 """
@@ -90,11 +83,6 @@ SELECT {values} FROM links_deletedlink d, jsonb_populate_record(NULL::links_link
     'domain_id', %(domain)s::bigint, 'custom_code', %(custom_code)s::text, 'creator_id', %(creator)s::bigint,
     'updated_at', greatest((d.link ->> 'updated_at')::timestamptz + interval '1 microsecond', now())
 )) l WHERE d.link_id = %(link)s
-"""
-# The trigger of links_link has inserted the counter. The clicks include those counted since the deletion.
-_RESTORE_COUNTER = """
-UPDATE links_clickcounter n SET clicks = d.clicks, imported = d.imported FROM links_deletedlink d
-WHERE d.link_id = %(link)s AND n.link_id = d.link_id
 """
 # Only the owner can have used the codes meanwhile.
 _RESTORE_CODES = """
@@ -127,12 +115,13 @@ def undelete(public_id: UUID, *, owner_id: int) -> list[str] | None:
     unless that account has been deleted.
     """
     fetch(_LOCK_OWNER, {"owner": owner_id})
-    rows = fetch(_FIND, {"link": public_id, "owner": owner_id})
-    if not rows:
+    kept = DeletedLink.objects.select_for_update().filter(public_id=public_id, owner_id=owner_id)
+    deleted = kept.filter(deleted_at__gt=Now() - timedelta(days=UNDELETE_DAYS)).first()
+    if deleted is None:
         return None
-    [(link_id, link_text, codes_text)] = rows
-    link: dict[str, Any] = orjson.loads(link_text)
-    codes = [_Code(**code) for code in orjson.loads(codes_text)]
+    link_id = deleted.link_id
+    link: dict[str, Any] = deleted.link
+    codes = [_Code(**code) for code in deleted.codes]
     domain_id, custom_code, creator_id = link["domain_id"], link["custom_code"], link.get("creator_id")
     codes_of_deleted_domain: list[_Code] = []
     if domain_id is not None and not fetch(_LOCK_DOMAIN, {"domain": domain_id}):
@@ -153,11 +142,12 @@ def undelete(public_id: UUID, *, owner_id: int) -> list[str] | None:
     )
     values = {"link": link_id, "domain": domain_id, "custom_code": custom_code, "creator": creator_id}
     # PostgreSQL checks the foreign key of the codes at the commit.
-    _execute(insert, values)
-    _execute(_RESTORE_COUNTER, {"link": link_id})
-    _execute(_RECORD, {"link": link_id})
+    execute(insert, values)
+    # The trigger of links_link has inserted the counter. The clicks include those counted since the deletion.
+    ClickCounter.objects.filter(link_id=link_id).update(clicks=deleted.clicks, imported=deleted.imported)
+    execute(_RECORD, {"link": link_id})
     # Triggers restore the related rows.
-    _execute("DELETE FROM links_deletedlink WHERE link_id = %(link)s", {"link": link_id})
+    deleted.delete()
     return restored
 
 
@@ -187,8 +177,3 @@ def _claim_on_default_domain(link_id: int, codes: Iterable[_Code], owner_id: int
     ]
     release_holds([claim.key for claim in claims], owner_id=owner_id)
     return [code for _, _, code in claim_codes({link_id: claims})]
-
-
-def _execute(query: str, values: Mapping[str, Any]) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(query, values)

@@ -16,7 +16,7 @@ from typing import Any
 
 from django.db import IntegrityError, connection
 
-from common.database import prepared_cursor, text_array
+from common.database import execute, fetch, prepared_cursor, text_array
 from common.errors import InvalidFields, ServiceError
 from links.code_claims import (
     INSERT_CODES_OF_LINK,
@@ -32,7 +32,6 @@ from links.codes import generate_code
 from links.errors import CodeTaken, domain_not_found
 from links.models import CodeKind, Link
 from links.routing.addresses import Address, refused_addresses
-from links.selectors import fetch
 from links.storage.columns import ALL, PLAIN, InsertedColumns, column_arrays, is_plain, statement_groups
 from links.storage.refused_destinations import refusal_of, refused_links
 from links.storage.unique_values import UniqueValue, refused_values, unique_values
@@ -300,6 +299,5 @@ def raise_imported_clicks(clicks: Mapping[int, int]) -> None:
     A link's total already contains the clicks that were imported with it, so only further clicks are added. Locks the
     counters in the order of their links, to prevent deadlocks. Call it last: the counters stay locked.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(_LOCK_COUNTERS, [list(clicks)])
-        cursor.execute(_RAISE_IMPORTED_CLICKS, [list(clicks), list(clicks.values())])
+    execute(_LOCK_COUNTERS, [list(clicks)])
+    execute(_RAISE_IMPORTED_CLICKS, [list(clicks), list(clicks.values())])

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from common.database import fetch
 from common.errors import InvalidFields
 from links.routing.addresses import Address, refused_addresses
-from links.selectors import fetch
 from links.storage.columns import column_arrays
 
 

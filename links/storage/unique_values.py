@@ -15,13 +15,12 @@ from django.db import IntegrityError
 from common.database import in_one_transaction
 from links.errors import ValueTaken
 from links.fields import UNIQUE
-from links.selectors import fetch
+from links.models import Link
 
 Result = TypeVar("Result")
 # A column and a value.
 UniqueValue = tuple[str, str]
 
-_TAKEN = "SELECT {column} FROM links_link WHERE owner_id = %(owner)s AND {column} = ANY(%(values)s)"
 _ATTEMPTS = 4
 
 
@@ -47,8 +46,8 @@ def refused_values(
         }
         if not values:
             continue
-        query = _TAKEN.format(column=field.column)
-        taken = {value for (value,) in fetch(query, {"owner": owner_id, "values": [*values.values()]})}
+        links = Link.objects.filter(owner_id=owner_id, **{f"{field.column}__in": [*values.values()]})
+        taken = {*links.values_list(field.column, flat=True)}
         for key, value in values.items():
             if value in taken or (field.column, value) in claimed:
                 refused.setdefault(key, ValueTaken(field))

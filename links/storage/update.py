@@ -17,12 +17,12 @@ from uuid import UUID
 from django.db import connection
 
 from accounts.history import NAME_AUTHOR, author
-from common.database import prepared_cursor
+from common.database import fetch, prepared_cursor
 from common.errors import InvalidFields
 from links.models import Link
 from links.routing.addresses import new_addresses_of, refuse_own_addresses, restored_destination
 from links.routing.columns import NUMBERS, columns_of, has_new_branches
-from links.selectors import COLUMNS, IS_OWNER, JOINS, fetch, link_of
+from links.selectors import COLUMNS, IS_OWNER, JOINS, link_of
 from links.storage.columns import CHANGEABLE, Column, stored_value
 from links.storage.refused_destinations import refused_links
 
@@ -81,7 +81,7 @@ def changed_columns_of_each(changes: Mapping[int, RouteChange]) -> dict[int, Col
 
 
 def _freed_numbers(link_ids: Collection[int]) -> dict[int, dict[int, datetime]]:
-    """For each link, the last moment at which each of its former numbers became free."""
+    """Return for each link the last moment at which each of its former numbers became free."""
     freed: dict[int, dict[int, datetime]] = defaultdict(dict)
     if link_ids:
         for link_id, number, until in fetch(

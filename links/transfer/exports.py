@@ -19,18 +19,18 @@ import orjson
 from django.db import models
 
 from accounts.models import Workspace
+from common.database import fetch
 from common.errors import Unavailable
 from common.ids import parse_public_id
 from common.rest.fields import iso_utc
+from links import searches
 from links.availability import STATUS
 from links.codes import short_url
 from links.destinations.utm import UTM_KEYS
 from links.fields import FIELDS, RESTRICTIONS, STORED, Kind
 from links.key_limits import condition_of
-from links.listing import searches
-from links.listing.searches import NO_FILTERS, Filters
 from links.representations import changeable_fields
-from links.selectors import fetch
+from links.searches import NO_FILTERS, Filters
 from links.transfer.cells import guard, joined
 
 BATCH = 1_000

@@ -18,7 +18,7 @@ from common.rest.access import Access
 from common.rest.api import ApiViewSet
 from common.rest.returns import returns
 from links.bulk.serializers import ImportParser
-from links.listing.searches import filters_of
+from links.searches import filters_of
 from links.transfer.exports import CONTENT_TYPES, Download, ExportFormat, export_links, export_selected_links
 from links.transfer.imports import import_content, import_results, refuse_above_guess_limit, withhold_guesses
 from links.transfer.schema import IMPORTED, describe_transfers

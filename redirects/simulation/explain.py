@@ -24,7 +24,7 @@ from pages.refusals import Refusal
 from redirects import refusals
 from redirects.checks import router_of
 from redirects.previews import shows_card
-from redirects.routing.router import Route
+from redirects.router import Route
 from redirects.simulation.visits import DescribedVisit
 
 CheckInWords = Callable[[Link, Target, DescribedVisit], str]

@@ -12,7 +12,7 @@ from links.models import Link
 from pages.refusals import Refusal
 from redirects import refusals
 from redirects.checks import CHECKS, elsewhere, route_by, router_of
-from redirects.routing.router import Route
+from redirects.router import Route
 from redirects.simulation.explain import CHECKS_IN_WORDS, CHOICES_IN_WORDS, Answer, answer_of, claim, password
 from redirects.simulation.visits import DescribedVisit, described_visit
 
@@ -24,7 +24,7 @@ class Step(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What the visitor would get. ``rule`` and ``variant`` are ids; ``kind`` is that in the log of clicks."""
+    """The answer to the visitor. ``rule`` and ``variant`` are ids; ``kind`` is that in the log of clicks."""
 
     status: int
     reason: str | None

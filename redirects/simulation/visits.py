@@ -8,7 +8,7 @@ from datetime import datetime
 from django.utils import timezone
 
 from analytics.visitors.visitor import Visitor, visitor_from
-from redirects.routing.visit import Visit
+from redirects.visit import Visit
 
 # Browsers of visitors whose user agent the client leaves out, by device.
 _AGENTS = {

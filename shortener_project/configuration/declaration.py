@@ -103,16 +103,16 @@ class Group:
         return self._add(Variable(name, values, str(default) if shown is None else shown, meaning, read))
 
     def choice(self, name: str, choices: tuple[str, ...], meaning: str) -> Variable[str]:
-        """The first choice is the default."""
+        """Declare a variable with choices, of which the first is the default."""
         values = ", ".join(f"`{choice}`" for choice in choices)
         return self._add(Variable(name, values, choices[0], meaning, lambda: env.choice(name, choices)))
 
     def flag(self, name: str, meaning: str) -> Variable[bool]:
-        """The default is no."""
+        """Declare a variable that is yes or no, by default no."""
         return self._boolean(name, ("no", "yes"), meaning, true="yes")
 
     def switch(self, name: str, meaning: str) -> Variable[bool]:
-        """The default is on."""
+        """Declare a variable that is on or off, by default on."""
         return self._boolean(name, ("on", "off"), meaning, true="on")
 
     def words(self, name: str, meaning: str, *, values: str, shown: str = "") -> Variable[list[str]]:

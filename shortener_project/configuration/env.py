@@ -87,7 +87,7 @@ def networks(name: str, default: str = "") -> list[ipaddress.IPv4Network | ipadd
 
 
 def addresses(name: str) -> list[str]:
-    """IP addresses in canonical form."""
+    """Parse IP addresses and return them in canonical form."""
     try:
         return [str(ipaddress.ip_address(word)) for word in words(name)]
     except ValueError as error:

@@ -23,6 +23,8 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.db.models.signals import pre_migrate, pre_save
 
+from common.database import fetch
+
 # The label of an app and the name of a migration.
 Name = tuple[str, str]
 Applied = Mapping[Name, str | None]
@@ -85,9 +87,7 @@ def applied_migrations() -> Applied:
     """Return each applied migration with its digest; None if the database has none, as for those of libraries."""
     if not MigrationRecorder(connection).has_table():
         return {}
-    with connection.cursor() as cursor:
-        cursor.execute(_READ)
-        return {(app, name): digest for app, name, digest in cursor.fetchall()}
+    return {(app, name): digest for app, name, digest in fetch(_READ)}
 
 
 def foreign_migrations(applied: Applied) -> list[str]:
@@ -158,7 +158,7 @@ def missing_permissions() -> frozenset[tuple[str, str, str]]:
 
 @cache
 def known_migrations() -> frozenset[Name]:
-    """The migrations of all apps."""
+    """Return the names of the migrations of all apps."""
     return frozenset((app.label, name) for app in apps.get_app_configs() for name in _names(app.label))
 
 

@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Only for the operator's networks: the number of redirects is confidential."""
+    """Report the metrics to the operator's networks only: the number of redirects is confidential."""
     if not is_internal_client(request.META, settings.METRICS_ALLOWED_NETWORKS):
         raise Http404
     registry = CollectorRegistry()

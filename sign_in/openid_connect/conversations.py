@@ -51,7 +51,7 @@ class ProviderUnavailable(ProviderFailed):
 
 
 class Answer(NamedTuple):
-    """``body`` is a JSON object."""
+    """An answer of the provider. ``body`` is a JSON object."""
 
     status: int
     body: dict[str, Any]
@@ -149,7 +149,7 @@ class _Followed:
 
 
 def converse(work: Callable[[Conversation], _T]) -> _T:
-    """What ``work`` returns in a thread of its own. Raises its errors, or ProviderUnavailable.
+    """Return what ``work`` returns in a thread of its own. Raises its errors, or ProviderUnavailable.
 
     At once if AT_ONCE conversations are under way, and at the deadline, OIDC_SECONDS. A conversation
     that was interrupted is under way until its thread has noticed.
@@ -188,7 +188,7 @@ def _run(work: Callable[[Conversation], _T], conversation: Conversation, result:
 
 
 def _leave(conversation: Conversation) -> None:
-    """Before the caller gets the result: its next conversation must find a place."""
+    """Free the place before the caller gets the result: its next conversation must find one."""
     conversation.close()
     _places.release()
 

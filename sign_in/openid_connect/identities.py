@@ -98,7 +98,7 @@ def keep_logout_address(request: HttpRequest, sociallogin: SocialLogin | None = 
 
 @receiver([password_changed, password_reset])
 def name_identities(request: HttpRequest, user: User, **_: Any) -> None:
-    """A mail names them, too."""
+    """Name the identities that still log in after a new password. A mail names them, too."""
     if identities := [*identities_of(user)]:
         named = "; ".join(map(describe, identities))
         messages.warning(
@@ -178,7 +178,7 @@ def _create_account(request: HttpRequest, identity: SocialAccount, claims: dict[
 
 
 def _name(claims: dict[str, Any], claim: str) -> str:
-    """Only characters that the database can store: a claim may contain NUL or a lone surrogate."""
+    """Keep only characters that the database can store: a claim may contain NUL or a lone surrogate."""
     return "".join(filter(str.isprintable, claims.get(claim) or ""))[:100]
 
 

@@ -1,4 +1,4 @@
-"""What the OpenID provider says: its description, its keys, and the claims about a person.
+"""Reads what the OpenID provider says: its description, its keys, and the claims about a person.
 
 Follows OpenID Connect Core 1.0 (Core), OpenID Connect Discovery 1.0 (Discovery), RFC 6749 and RFC 9207. Whatever the
 provider sends is checked before it is used, and violations raise ProviderFailed.
@@ -55,7 +55,7 @@ class Client:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What the browser brought from the provider, and the secret that this service has kept for it (PKCE)."""
+    """What the provider sent through the browser, and the secret that this service has kept for it (PKCE)."""
 
     code: str
     verifier: str
@@ -257,7 +257,7 @@ def _find_key(keys: list[dict[str, str]], header: dict[str, Any]) -> jwt.PyJWK |
 
 
 def _logout_address(config: dict[str, Any], client: Client, identity_token: str) -> str | None:
-    """OpenID Connect RP-Initiated Logout 1.0"""
+    """Return the address that also logs out at the provider (OpenID Connect RP-Initiated Logout 1.0)."""
     endpoint = config.get("end_session_endpoint")
     if not settings.OIDC_LOGOUT or not isinstance(endpoint, str) or not is_secure_url(endpoint):
         return None

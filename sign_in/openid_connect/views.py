@@ -52,7 +52,7 @@ def callback(request: HttpRequest) -> HttpResponse:
 @reauthentication_required(app="allauth.socialaccount")  # type: ignore[untyped-decorator] # allauth has no types
 @require_POST
 def disconnect(request: HttpRequest, identity: int) -> HttpResponse:
-    """For an unknown identity, or one of another account, do nothing and send the same response."""
+    """Disconnect an identity. An unknown one, or one of another account, gets the same response."""
     session: Any = request.session
     try:
         removed = disconnect_identity(request.user, identity, session.stored_key)  # type: ignore[arg-type] # logged in

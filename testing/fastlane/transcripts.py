@@ -28,7 +28,7 @@ class Conversation(NamedTuple):
 
 
 class Transcript(NamedTuple):
-    """By client: bytes received, requests deferred, and the state of the connection (None: closed or released).
+    """For each client the bytes received, requests deferred, and state of the connection (None: closed or released).
 
     ``records`` by address: which client's request comes first in an iteration is not defined. ``counts``: for the
     metrics. ``admitted``: connections that are counted as open.

@@ -32,7 +32,7 @@ def sign_in(visit: Visit, address: str, cookie: str) -> None:
 
 @pytest.fixture
 def signed_in(browse: Callable[[], Any], address: str, alice: NewAccount) -> Callable[..., Any]:
-    """Like `browse`, with a session of Alice's or of another account."""
+    """Browse as `browse` does, with a session of Alice's or of another account."""
 
     @contextmanager
     def visit(account: NewAccount = alice) -> Iterator[Visit]:

@@ -14,7 +14,7 @@ _COMMIT = b"COMMIT\0"
 
 
 class Proxy:
-    """For Unix sockets. It cuts a connection before a COMMIT is sent, right after it, or after its response."""
+    """A proxy for Unix sockets that cuts a connection before a COMMIT is sent, after it, or after its response."""
 
     def __init__(self, server: Path, folder: Path, seed: int, cuts: int) -> None:
         self._server = server

@@ -101,7 +101,7 @@ def write_on_failing_disk(site: Site, links: Links, count: int, *, sync: str, ca
 
 
 def write_while_traced(site: Site, links: Links, count: int, *, sync: str, first: int) -> Log:
-    """As `write_on_failing_disk`, but strace injects the error in the kernel. Falls back if strace may not attach."""
+    """Write as on a failing disk, but strace injects the error in the kernel. Falls back if strace may not attach."""
     from analytics.journal.writer import journal
 
     site.enter(sync)

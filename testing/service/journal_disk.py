@@ -54,7 +54,7 @@ class JournalDisk:
         return Path(f"/proc/{self._service.process.pid}/root") / self._folder.relative_to("/")
 
     def fail(self) -> None:
-        """From now on it is read-only, as after an error of the disk. Files that are open for writing are, too."""
+        """Make the disk read-only, as after an error. Files that are open for writing are, too."""
         Path(f"/sys/fs/ext4/{self._device()}/trigger_fs_error").write_text("1")
 
     def repair(self) -> None:

@@ -177,7 +177,7 @@ class Service(Installation):
 
     @property
     def address(self) -> str:
-        """Where proxies connect."""
+        """The address to which proxies connect."""
         return f"127.0.0.1:{self.port}"
 
     @property

@@ -10,7 +10,7 @@ def browser() -> Client:
 
 
 def strict_browser(address: str = "203.0.113.5", **headers: str) -> Client:
-    """Its forms need the CSRF token, as those of a real browser."""
+    """Return a client whose forms need the CSRF token, as those of a real browser."""
     return Client(enforce_csrf_checks=True, headers={"host": "sho.rt", **headers}, REMOTE_ADDR=address)
 
 

@@ -139,7 +139,7 @@ def test_of_concurrent_changes_one_succeeds_and_its_session_stays() -> None:
 
 
 def test_a_session_that_was_ended_meanwhile_cannot_change_the_password(alice: NewAccount) -> None:
-    """Between authentication and the change: as another request would end it."""
+    """Another request ends the session between authentication and the change."""
     log_in(alice.user)
     session = Session.objects.get()
     Session.objects.update(ended_at=session.created_at, end_reason=EndReason.REVOKED)

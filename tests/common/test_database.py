@@ -47,7 +47,7 @@ class Query:
 
 
 def end_our_connection() -> None:
-    """From another connection, like an operator or a restart."""
+    """End it from another connection, like an operator or a restart."""
     connection.ensure_connection()
     with connect_elsewhere() as other_connection:
         own_pid = connection.connection.info.backend_pid
@@ -74,7 +74,7 @@ def test_a_connection_is_opened_when_there_is_none() -> None:
 
 
 def test_inside_a_transaction_nothing_is_repeated() -> None:
-    """Its earlier statements would be lost silently."""
+    """Earlier statements of the transaction would be lost silently."""
     query = Query()
 
     @transaction.atomic

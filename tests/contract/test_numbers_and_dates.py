@@ -113,7 +113,7 @@ def wrong(field: str) -> Verdict:
 
 
 def is_json(text: str) -> bool:
-    """As parsed here: a number that is too large to represent is not valid."""
+    """Parse as the service does: a number that is too large to represent is not valid."""
     return text not in ("NaN", "Infinity", "0x64", "1_00", "+100", "1E400", "9" * 5000)
 
 

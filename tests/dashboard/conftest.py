@@ -12,5 +12,5 @@ from testing.polling import DEADLINE
 
 @pytest.fixture(autouse=True)
 def deadline_of_expectations() -> None:
-    """As long as that of the page: the machine may be busy."""
+    """Wait as long as the page does: the machine may be busy."""
     expect.set_options(timeout=1000 * DEADLINE)

@@ -159,6 +159,6 @@ def make_container(image: Image) -> Iterator[Callable[..., Service]]:
 def service(
     make_container: Callable[..., Service], make_empty_database: Callable[[], str]
 ) -> Iterator[Service]:
-    """With a database at an address that the image's account can reach."""
+    """Run the service with a database at an address that the image's account can reach."""
     with dropping_proxy(make_empty_database()) as proxy:
         yield make_container(DATABASE_URL=proxy.url, SECRET_KEY=SECRET_KEY, **LONG_TIMEOUTS)

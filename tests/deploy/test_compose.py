@@ -44,7 +44,7 @@ class Installation(NamedTuple):
 
 @pytest.fixture(scope="module")
 def installation(caddy: str) -> Iterator[Installation]:
-    """With the settings of compose.yaml, and its sockets in another folder."""
+    """Run it with the settings of compose.yaml, and its sockets in another folder."""
     sockets = make_folder()
     service = SocketService(
         make_folder(),

@@ -144,7 +144,7 @@ def test_local_proxy_does_not_expose_metrics(monitored: Service) -> None:
 
 
 def count_and_die(service: Service, redirects: int) -> None:
-    """As a process of the service that has counted and was killed."""
+    """Act like a process of the service that has counted and was killed."""
     program = f"from common.host import metrics; metrics.count_redirects('killed', '302', {redirects})"
     subprocess.run(
         [sys.executable, "-c", program], cwd=REPOSITORY, env=service.environment, check=True, timeout=DEADLINE

@@ -21,11 +21,11 @@ class Provider:
         self.issuer = issuer
 
     def say(self, **claims: Any) -> None:
-        """From now on, these are the provider's claims about the person, besides ``sub``."""
+        """Make these the provider's claims about the person, besides ``sub``."""
         self._set("claims", claims)
 
     def behave(self, **manners: Any) -> None:
-        """From now on, the provider's answers are those of `testing.sign_in.oidc.manners`. Without any: honest."""
+        """Give the provider these of `testing.sign_in.oidc.manners`. With none, it is honest."""
         self._set("manners", manners)
 
     def _set(self, what: str, values: dict[str, Any]) -> None:

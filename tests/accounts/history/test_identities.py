@@ -19,7 +19,7 @@ def nothing_before(alice: NewAccount) -> None:
 
 
 def connect(account: NewAccount) -> SocialAccount:
-    """As allauth does, which opens no transaction."""
+    """Connect an identity as allauth does, which opens no transaction."""
     return SocialAccount.objects.create(
         user=account.user, provider="oidc", uid="4711", extra_data={"email": "ada@example.com"}
     )

@@ -36,7 +36,7 @@ def fail(client: APIClient, times: int) -> None:
 
 
 def almost_lock(user: User) -> None:
-    """As after one code less than locks the app."""
+    """Count one wrong code less than locks the app."""
     app = Authenticator.objects.get(user=user, type="totp")
     app.data["failures"] = FAILURES_IN_A_ROW - 1
     app.save()

@@ -31,7 +31,7 @@ def id_of(access: str) -> str:
 
 
 def change_password_elsewhere(user: User) -> None:
-    """Like the admin and `manage.py changepassword`, which know nothing of these sessions."""
+    """Change it like the admin and `manage.py changepassword`, which know nothing of these sessions."""
     changed = User.objects.get(pk=user.pk)
     changed.set_password("another good password")
     changed.save()

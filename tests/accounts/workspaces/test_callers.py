@@ -1,4 +1,4 @@
-"""In which workspace a request acts, and what each role may do there."""
+"""Which workspace a request acts in, and what each role may do there."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def closed() -> date:
 
 
 def report_of(host: str, settings: Settings, ahead: timedelta = timedelta(0)) -> None:
-    """As `report_date` on another host."""
+    """Report the date as `report_date` does on another host."""
     settings.VAR_DIR = f"/{host}"
     with time_machine.travel(datetime.now(UTC) + ahead):
         report_date()

@@ -131,11 +131,11 @@ def test_rows_and_blocks_have_the_figures_of_a_plain_count(
         assert stored(
             "SELECT link_id, day, dimension, value, sum(clicks), 0 FROM analytics_daycount GROUP BY 1, 2, 3, 4"
         ) == {key: (number, 0) for key, number in oracle.values.items()}
-        check_blocks(oracle.visitors, most_hashes)
+        assert_blocks(oracle.visitors, most_hashes)
         transaction.set_rollback(True)
 
 
-def check_blocks(visitors: set[tuple[int, int, int]], most: int) -> None:
+def assert_blocks(visitors: set[tuple[int, int, int]], most: int) -> None:
     """Every hash is in the block of its range, and no block is too large."""
     found = []
     blocks = list(VisitorBlock.objects.order_by("link_id", "day", "first"))

@@ -193,7 +193,7 @@ def test_only_deleted_branches_with_clicks_cost_a_query(
     query_and_count: tuple[dict[str, str], int],
     deleted: int,
 ) -> None:
-    """As many queries as for a link without branches, and one more for the names of deleted branches."""
+    """It takes as many queries as for a link without branches, and one more for the names of deleted branches."""
     query, queries = query_and_count
     entries = [branch(number) for number in range(1, 6)]
     set_branches(link, entries)

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def abandoned_sockets(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Those of one test only: the server may still be working for others."""
+    """Collect the sockets of one test only: the server may still be working for others."""
     sockets: list[socket.socket] = []
     monkeypatch.setattr(timeouts, "sockets", sockets)
     yield

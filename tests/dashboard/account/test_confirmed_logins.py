@@ -235,7 +235,7 @@ def test_without_a_mail_server_keys_work(bearer: APIClient) -> None:
 
 @pytest.fixture
 def signed_in_earlier(browse: Callable[[], Any], address: str, alice: NewAccount) -> Callable[..., Any]:
-    """As `signed_in`, some time after the login."""
+    """Sign in as `signed_in` does, some time ago."""
 
     @contextmanager
     def visit() -> Iterator[Visit]:

@@ -66,7 +66,7 @@ def wait_for_drawings(page: Page) -> None:
 
 
 def test_the_report_is_accessible(signed_in: Callable[..., Any], address: str, link: str) -> None:
-    """On phones and desktops, in both colour schemes."""
+    """This holds on phones and desktops, in both colour schemes."""
     with signed_in() as visit:
         page = visit.page
         # Each scheme is that of a load once, and follows another one once.

@@ -38,7 +38,7 @@ def test_a_start_and_an_end_take_effect_at_their_moments(make_routed: MakeRouted
 
 
 def test_a_schedule_takes_effect_when_the_clocks_change(make_routed: MakeRouted) -> None:
-    """From 02:30 in Berlin, which is 03:00 on the day on which 02:30 does not exist."""
+    """It starts at 02:30 in Berlin, which is 03:00 on the day on which 02:30 does not exist."""
     schedule = {"days": ["sun"], "from": "02:30", "until": "04:00", "timezone": "Europe/Berlin"}
     with time_machine.travel("2027-03-28T00:59:59.5Z", tick=False) as moment:
         path = make_routed(routing=routing(rule(6, condition("schedule", schedule))))

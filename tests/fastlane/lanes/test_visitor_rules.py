@@ -5,8 +5,8 @@ from __future__ import annotations
 from fastlane.fast.visitor_rules import VisitorRules, VisitorRulesTable, pack_visitor_rules
 from links.destinations.lookup import Target
 from redirects import refusals
-from redirects.routing.router import Route
-from redirects.routing.visit import Visit
+from redirects.router import Route
+from redirects.visit import Visit
 from testing.visitors.addresses import AMERICAN, BRITISH
 
 NOW = 1_900_000_000.0

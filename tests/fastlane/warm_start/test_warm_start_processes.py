@@ -59,7 +59,7 @@ def test_discarded_entries_end_also_for_a_reader_that_has_not_begun(shared: Shar
 
 @pytest.fixture
 def loaders(monkeypatch: pytest.MonkeyPatch) -> Iterator[Loaders]:
-    """Those of this process, as in gunicorn's main process."""
+    """Return the loaders of this process, as in gunicorn's main process."""
     loaders = Loaders()
     monkeypatch.setattr(warm_start, "loaders", lambda: loaders)
     yield loaders

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from links.listing.counts import kept_counts
+from links.list_counts import kept_counts
 
 
 @pytest.fixture(autouse=True)

@@ -31,15 +31,15 @@ def put_on(domain: Domain, condition: str) -> None:
 def test_the_filter_combines_with_all_others_and_every_order(
     api: APIClient, alice: NewAccount, monkeypatch: pytest.MonkeyPatch, small: int
 ) -> None:
-    """As Python sorts and SQL filters, on both sides of the internal thresholds."""
+    """It sorts like Python and filters like SQL, on both sides of the internal thresholds."""
     stock(alice.user, 41)
     spread_over_periods()
     domain = active_domain(alice.workspace)
     put_on(domain, "id %% 4 = 1")
     put_on(active_domain(alice.workspace, "other.example"), "id %% 10 = 2")
-    monkeypatch.setattr("links.listing.searches.REACH", 3)
-    monkeypatch.setattr("links.listing.searches.FETCH_LIMIT", 3)
-    monkeypatch.setattr("links.listing.searches.SMALL_DOMAIN", small)
+    monkeypatch.setattr("links.searches.REACH", 3)
+    monkeypatch.setattr("links.searches.FETCH_LIMIT", 3)
+    monkeypatch.setattr("links.searches.SMALL_DOMAIN", small)
     domains = {
         str(domain.public_id).upper(): f"l.domain_id = {domain.pk}",
         "base": "l.domain_id IS NULL",
@@ -150,7 +150,7 @@ def test_a_list_takes_the_same_number_of_queries_for_any_number_of_links(
     *,
     small: int,
 ) -> None:
-    monkeypatch.setattr("links.listing.searches.SMALL_DOMAIN", small)
+    monkeypatch.setattr("links.searches.SMALL_DOMAIN", small)
     stock(alice.user, 4)
     domain = active_domain(alice.workspace)
     for modulus in (4, 2):
@@ -169,7 +169,7 @@ def test_totals_follow_the_links_of_a_deleted_domain(
     stock(alice.user, 12)
     domain = active_domain(alice.workspace)
     put_on(domain, "id %% 3 = 0")
-    monkeypatch.setattr("links.listing.searches.FETCH_LIMIT", 2)
+    monkeypatch.setattr("links.searches.FETCH_LIMIT", 2)
     for query in ({}, {"search": "stock"}):
         assert total(api, domainId="base", limit=1, **query) == 8
         assert total(api, domainId=str(domain.public_id), limit=1, **query) == 4
@@ -184,8 +184,8 @@ def test_the_total_of_the_default_domain_has_no_limit_while_few_links_are_elsewh
     stock(alice.user, 9)
     domain = active_domain(alice.workspace)
     first, second, third = Link.objects.order_by("pk")[:3]
-    monkeypatch.setattr("links.listing.searches.FETCH_LIMIT", 2)
-    monkeypatch.setattr("links.listing.counts.COUNT_LIMIT", 2)
+    monkeypatch.setattr("links.searches.FETCH_LIMIT", 2)
+    monkeypatch.setattr("links.list_counts.COUNT_LIMIT", 2)
     for link, expected in (
         (first, {"total": 8, "pages": 8}),
         (second, {"total": 7, "pages": 7}),

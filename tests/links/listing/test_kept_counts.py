@@ -31,7 +31,7 @@ def test_a_count_is_kept_until_a_link_of_its_owner_changes(
     monkeypatch: pytest.MonkeyPatch,
     django_assert_num_queries: Any,
 ) -> None:
-    monkeypatch.setattr("links.listing.searches.FETCH_LIMIT", 2)
+    monkeypatch.setattr("links.searches.FETCH_LIMIT", 2)
     links = [make_link(title="sale") for _ in range(5)]
 
     def counted(number: int, queries: int) -> None:
@@ -76,7 +76,7 @@ def test_a_count_is_not_used_on_another_server_or_timeline(
     *,
     other: tuple[int, int],
 ) -> None:
-    monkeypatch.setattr("links.listing.searches.FETCH_LIMIT", 2)
+    monkeypatch.setattr("links.searches.FETCH_LIMIT", 2)
     # The connection stays, as the transaction of the test does.
     monkeypatch.setattr(connections["default"], "_server", primary.UNKNOWN)
     stock(alice.user, 5)
@@ -100,7 +100,7 @@ def test_only_new_links_are_counted_after_insertions(
     monkeypatch: pytest.MonkeyPatch,
     django_assert_num_queries: Any,
 ) -> None:
-    monkeypatch.setattr("links.listing.searches.FETCH_LIMIT", 2)
+    monkeypatch.setattr("links.searches.FETCH_LIMIT", 2)
     stock(alice.user, 41)
 
     def counted(number: int, *aliases: str) -> None:
@@ -120,7 +120,7 @@ def test_only_new_links_are_counted_after_insertions(
     counted(43, "added", "newest")
     make_link(title="stock")
     counted(44, "added")
-    monkeypatch.setattr("links.listing.searches.REACH", 1)
+    monkeypatch.setattr("links.searches.REACH", 1)
     make_link(title="stock")
     counted(45, "added", "newest")
     counted(45)
@@ -134,8 +134,8 @@ def test_a_count_above_the_limit_stays_there_after_insertions(
     monkeypatch: pytest.MonkeyPatch,
     django_assert_num_queries: Any,
 ) -> None:
-    monkeypatch.setattr("links.listing.searches.FETCH_LIMIT", 2)
-    monkeypatch.setattr("links.listing.counts.COUNT_LIMIT", 10)
+    monkeypatch.setattr("links.searches.FETCH_LIMIT", 2)
+    monkeypatch.setattr("links.list_counts.COUNT_LIMIT", 10)
     stock(alice.user, 11)
     for queries in (4, 3):
         with django_assert_num_queries(queries):
@@ -150,7 +150,7 @@ def test_a_count_above_the_limit_stays_there_after_insertions(
 def test_counts_are_exact_after_concurrent_changes(
     api: APIClient, alice: NewAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("links.listing.searches.FETCH_LIMIT", 2)
+    monkeypatch.setattr("links.searches.FETCH_LIMIT", 2)
     stock(alice.user, 20)
     ids = [url["_id"] for url in listed(api)["urls"]]
 
@@ -178,7 +178,7 @@ def test_counts_of_different_searches_are_kept_apart(
     api: APIClient, alice: NewAccount, strange_api: APIClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stock(alice.user, 41)
-    monkeypatch.setattr("links.listing.searches.FETCH_LIMIT", 2)
+    monkeypatch.setattr("links.searches.FETCH_LIMIT", 2)
     for _ in range(2):
         for query, condition in FILTERS:
             assert total(api, limit=1, **query) == len(naive_order(alice.user, "createdAt", "asc", condition))

@@ -95,8 +95,8 @@ def test_internal_thresholds_do_not_change_the_list(
     with connection.cursor() as cursor:
         # Dates over several months, out of insertion order, with empty months in between.
         cursor.execute("UPDATE links_link SET created_at = created_at + (id * 5 % 3) * interval '70 days'")
-    monkeypatch.setattr("links.listing.searches.REACH", reach)
-    monkeypatch.setattr("links.listing.searches.FETCH_LIMIT", fetch_limit)
+    monkeypatch.setattr("links.searches.REACH", reach)
+    monkeypatch.setattr("links.searches.FETCH_LIMIT", fetch_limit)
     filters = [
         ({"search": "STOCK"}, "true"),
         ({"search": "stock1"}, "l.short_code LIKE 'stock1%%'"),

@@ -95,8 +95,8 @@ def test_the_total_of_an_unfiltered_list_has_no_limit(
     api: APIClient, alice: NewAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stock(alice.user, 9)
-    monkeypatch.setattr("links.listing.searches.FETCH_LIMIT", 2)
-    monkeypatch.setattr("links.listing.counts.COUNT_LIMIT", 2)
+    monkeypatch.setattr("links.searches.FETCH_LIMIT", 2)
+    monkeypatch.setattr("links.list_counts.COUNT_LIMIT", 2)
     for query, count in (({}, 9), ({"isActive": "true"}, 6), ({"isActive": "false"}, 3)):
         assert listed(api, limit=1, **query)["pagination"] == {
             "page": 1,
@@ -116,8 +116,8 @@ def test_a_search_with_many_hits_takes_one_more_query_the_first_time(
     api: APIClient, alice: NewAccount, monkeypatch: pytest.MonkeyPatch, django_assert_num_queries: Any
 ) -> None:
     stock(alice.user, 41)
-    monkeypatch.setattr("links.listing.searches.REACH", 2)
-    monkeypatch.setattr("links.listing.searches.FETCH_LIMIT", 3)
+    monkeypatch.setattr("links.searches.REACH", 2)
+    monkeypatch.setattr("links.searches.FETCH_LIMIT", 3)
     with django_assert_num_queries(4):
         listed(api, search="stock")
     for sort_by in ("createdAt", "clickCount", "title"):

@@ -159,8 +159,8 @@ def test_other_filters_narrow_a_search_for_a_short_url(api: APIClient, make_link
 def test_the_index_finds_the_link_of_a_short_url_too(
     api: APIClient, make_link: MakeLink, monkeypatch: pytest.MonkeyPatch, reach: int, fetch_limit: int
 ) -> None:
-    monkeypatch.setattr("links.listing.searches.REACH", reach)
-    monkeypatch.setattr("links.listing.searches.FETCH_LIMIT", fetch_limit)
+    monkeypatch.setattr("links.searches.REACH", reach)
+    monkeypatch.setattr("links.searches.FETCH_LIMIT", fetch_limit)
     make_link(title="sought", customCode="spring")
     for number in range(3):
         make_link(title=f"mentions sho.rt/spring {number}")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from links.listing.lists import Slice, slice_of_page
-from links.listing.searches import list_options
+from links.lists import Slice, slice_of_page
+from links.searches import list_options
 from testing.cases import for_each
 
 

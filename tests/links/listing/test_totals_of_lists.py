@@ -8,7 +8,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
-from links.listing.counts import kept_counts
+from links.list_counts import kept_counts
 from testing.cases import for_each
 from tests.links.listing.listed import listed, naive_order, spread_over_periods, stock
 from tests.links.listing.walking import FILTERS
@@ -59,9 +59,9 @@ def test_totals_are_exact_up_to_the_limit_of_counting(
 ) -> None:
     kept_counts.clear()
     expected = naive_order(stocked.user, sort_by, "desc", condition)
-    monkeypatch.setattr("links.listing.searches.REACH", reach)
-    monkeypatch.setattr("links.listing.searches.FETCH_LIMIT", 3)
-    monkeypatch.setattr("links.listing.counts.COUNT_LIMIT", len(expected))
+    monkeypatch.setattr("links.searches.REACH", reach)
+    monkeypatch.setattr("links.searches.FETCH_LIMIT", 3)
+    monkeypatch.setattr("links.list_counts.COUNT_LIMIT", len(expected))
     codes, paginations = walk(api, sortBy=sort_by, limit=4, **query)
     assert codes == expected
     pages = -(-len(expected) // 4)
@@ -85,9 +85,9 @@ def test_a_client_that_walks_to_pages_gets_every_hit_beyond_the_limit_of_countin
 ) -> None:
     kept_counts.clear()
     expected = naive_order(stocked.user, "createdAt", "desc", condition)
-    monkeypatch.setattr("links.listing.searches.REACH", reach)
-    monkeypatch.setattr("links.listing.searches.FETCH_LIMIT", 3)
-    monkeypatch.setattr("links.listing.counts.COUNT_LIMIT", 4)
+    monkeypatch.setattr("links.searches.REACH", reach)
+    monkeypatch.setattr("links.searches.FETCH_LIMIT", 3)
+    monkeypatch.setattr("links.list_counts.COUNT_LIMIT", 4)
     codes, paginations = walk(api, limit=limit, **query)
     assert codes == expected
     for pagination in paginations:
@@ -100,8 +100,8 @@ def test_pages_beyond_the_limit_of_counting(
     api: APIClient, alice: NewAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stock(alice.user, 9)
-    monkeypatch.setattr("links.listing.searches.FETCH_LIMIT", 3)
-    monkeypatch.setattr("links.listing.counts.COUNT_LIMIT", 4)
+    monkeypatch.setattr("links.searches.FETCH_LIMIT", 3)
+    monkeypatch.setattr("links.list_counts.COUNT_LIMIT", 4)
     capped = {"totalIsCapped": True}
     assert [listed(api, search="stock", limit=2, page=page)["pagination"] for page in range(1, 7)] == [
         {"page": 1, "limit": 2, "total": 4, "pages": 2} | capped,
@@ -118,8 +118,8 @@ def test_totals_of_one_tag_have_no_limit(
     api: APIClient, alice: NewAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stock(alice.user, 41)
-    monkeypatch.setattr("links.listing.searches.FETCH_LIMIT", 2)
-    monkeypatch.setattr("links.listing.counts.COUNT_LIMIT", 3)
+    monkeypatch.setattr("links.searches.FETCH_LIMIT", 2)
+    monkeypatch.setattr("links.list_counts.COUNT_LIMIT", 3)
     for query, number in (({}, 20), ({"isActive": "true"}, 14), ({"isActive": "false"}, 6)):
         for tags in ("even", "EVEN, even,"):
             pagination = listed(api, tags=tags, limit=5, **query)["pagination"]
@@ -130,8 +130,8 @@ def test_a_tag_above_the_limit_needs_no_counting(
     api: APIClient, alice: NewAccount, monkeypatch: pytest.MonkeyPatch, django_assert_num_queries: Any
 ) -> None:
     stock(alice.user, 41)
-    monkeypatch.setattr("links.listing.searches.FETCH_LIMIT", 3)
-    monkeypatch.setattr("links.listing.counts.COUNT_LIMIT", 19)
+    monkeypatch.setattr("links.searches.FETCH_LIMIT", 3)
+    monkeypatch.setattr("links.list_counts.COUNT_LIMIT", 19)
     for tags in ("even", "even,other"):
         with django_assert_num_queries(3):
             listed(api, tags=tags)

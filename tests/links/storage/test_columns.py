@@ -15,7 +15,7 @@ SHORT_TYPES = {"timestamp with time zone": "timestamptz"}
 
 
 def short_type(db_type: str | None) -> str:
-    """Without the length: values are cast to text, and the table checks their length."""
+    """Return the type without its length: values are cast to text, and the table checks their length."""
     without_length = re.sub(r"varchar\(\d+\)", "text", str(db_type))
     return SHORT_TYPES.get(without_length, without_length)
 

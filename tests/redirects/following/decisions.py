@@ -5,7 +5,7 @@ from typing import Any
 
 from analytics.visitors.visitor import visitor_from
 from links.destinations.lookup import Target
-from redirects.routing.visit import Visit
+from redirects.visit import Visit
 from testing.visitors.addresses import AMERICAN
 
 NOW = datetime(2030, 6, 1, 12, tzinfo=UTC)

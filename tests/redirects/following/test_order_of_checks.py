@@ -8,7 +8,7 @@ import pytest
 from pages.refusals import Refusal
 from redirects import refusals
 from redirects.checks import CHECKS, ORDER, decide
-from redirects.routing.visit import Visit
+from redirects.visit import Visit
 from testing.cases import for_each
 from testing.visitors.agents import GOOGLEBOT
 from tests.redirects.following.decisions import MOMENT, NOW, target, visitor

@@ -141,7 +141,7 @@ def request_of(path: str, headers: dict[str, str], method: str) -> bytes:
 
 
 def clicks_of(link: Link) -> int:
-    """Only visits of links with a click limit are counted at once."""
+    """Return the counted clicks. Only visits of links with a click limit are counted at once."""
     is_capped = link.max_clicks is not None or link.max_clicks_per_visitor is not None
     return ClickCounter.objects.get(pk=link.pk).clicks if is_capped else 0
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 from typing import Any
 
 from links.routing.conditions import CONDITION_TYPES
-from redirects.routing.conditions import compile_condition
-from redirects.routing.visit import Visit
+from redirects.rule_conditions import compile_condition
+from redirects.visit import Visit
 from testing.cases import for_each
 from testing.visitors.addresses import AMERICAN, BRITISH, NOWHERE
 from testing.visitors.agents import FIREFOX, MOBILE, TABLET

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from redirects.routing.visit import MAX_RANGE, preferred_language, prefixes
+from redirects.visit import MAX_RANGE, preferred_language, prefixes
 from testing.cases import for_each
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redirects.routing.router import MAX_QUERY, with_forwarded
+from redirects.router import MAX_QUERY, with_forwarded
 from testing.cases import for_each
 
 PAGE = "https://example.com/page"

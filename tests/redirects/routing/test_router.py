@@ -6,8 +6,8 @@ from typing import Any
 import orjson
 import pytest
 
-from redirects.routing.router import Route, Split, compile_router
-from redirects.routing.visit import Visit
+from redirects.router import Route, Split, compile_router
+from redirects.visit import Visit
 from testing.visitors.agents import FIREFOX
 
 NOW = 1_800_000_000.0  # 2027-01-15T08:00:00Z

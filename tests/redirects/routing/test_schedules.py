@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from links.fields import DAYS
-from redirects.routing.conditions import Period, Schedule
+from redirects.rule_conditions import Period, Schedule
 
 BERLIN = "Europe/Berlin"
 # 2027: at 02:00 CET on 28 March, and at 03:00 CEST on 31 October; both are Sundays, and both are 01:00 UTC.

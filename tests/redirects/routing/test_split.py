@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 from pytest_django.fixtures import Settings
 
-from redirects.routing.router import POINTS, Split
+from redirects.router import POINTS, Split
 
 AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0"
 VISITORS = [(f"203.0.{number >> 8}.{number & 255}", AGENT) for number in range(20_000)]

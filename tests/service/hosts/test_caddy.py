@@ -44,7 +44,7 @@ def front(make_database: Callable[[], str], caddy: str) -> Iterator[Front]:
 
 @pytest.fixture(scope="module")
 def code(front: Front) -> str:
-    """Of a link on the active domain."""
+    """The code of a link on the active domain."""
     owner = front.service.owner
     with psycopg.connect(front.service.environment["DATABASE_URL"], autocommit=True) as database:
         for host, status in ((ACTIVE, "active"), (PENDING, "pending")):

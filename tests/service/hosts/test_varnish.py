@@ -1,4 +1,4 @@
-"""Behind a real Varnish: private responses are not cached, and cached responses cannot be poisoned."""
+"""Private responses behind a real Varnish are not cached, and cached responses cannot be poisoned."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def get(port: int, path: str, *lines: str) -> Raw:
 
 
 def is_from_memory(response: Raw) -> bool:
-    """For a cached response, Varnish adds the id of the request that fetched it."""
+    """Whether the response was cached: then Varnish adds the id of the request that fetched it."""
     [line] = [line for line in response.bytes.split(b"\r\n") if line.lower().startswith(b"x-varnish:")]
     return len(line.split()) == 3
 

@@ -95,7 +95,7 @@ def test_of_two_hundred_parallel_logins_exactly_the_limit_is_handled(hosts: list
 
 
 def free_account(host: Service) -> str:
-    """Its key."""
+    """The key of an account of the free plan."""
     return host.manage("create_account", "free@example.com").stdout.split()[-1]
 
 

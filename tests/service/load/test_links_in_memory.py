@@ -44,7 +44,7 @@ def api(hosts: list[Service]) -> Callable[..., Response]:
 
 @pytest.fixture
 def connections(hosts: list[Service]) -> Iterator[list[list[WorkerConnection]]]:
-    """For each host, a connection to each redirect worker."""
+    """Connect for each host to each redirect worker."""
     with ExitStack() as opened:
         yield [one_to_each_worker(service, opened) for service in hosts]
 

@@ -62,7 +62,7 @@ class Supervised:
         self.process.send_signal(number)
 
     def outcome(self) -> str:
-        """Its output, once it has exited by itself."""
+        """Return its output, once it has exited by itself."""
         assert self.process.wait(DEADLINE) == 0, self.stderr
         return self.stdout
 

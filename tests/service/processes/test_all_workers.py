@@ -1,4 +1,4 @@
-"""After the API's response, a change is in force on every worker. Over real sockets."""
+"""A change is in force on every worker after the API's response, over real sockets."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def test_a_thousand_hostile_requests_are_a_thousand_lines_without_a_secret(
 
 
 def requests(text: str, secret: str) -> list[bytes]:
-    """Of ten kinds: the text and the secret in every place where a caller may put them."""
+    """Return requests of ten kinds: the text and the secret in every place where a caller may put them."""
     encoded, raw = quote(text), text.encode().translate(None, b"\r\n\x00")
     body = json.dumps({"originalUrl": text, "title": text, "password": secret, text: secret}).encode()
     login = json.dumps({"email": f"{text}@example.com", "password": secret}).encode()

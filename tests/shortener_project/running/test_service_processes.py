@@ -1,4 +1,4 @@
-"""For how long each process of the service may show no sign of life."""
+"""How long each process of the service may show no sign of life."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ def test_dropped_clicks_are_reported(prometheus: Client, db: None) -> None:
 
 
 def test_a_drop_that_no_file_counts_is_reported(prometheus: Client, settings: Settings, db: None) -> None:
-    """As on a read-only file system."""
+    """This happens on a read-only file system."""
     count_drop()
     before = value(prometheus, "clicks_dropped_total")
     path = settings.CLICKS_DIR / "dropped"

@@ -230,7 +230,7 @@ def test_the_dashboard_learns_the_page_that_ends_the_session_of_the_provider(
 
 
 def test_a_logout_stays_here_otherwise(issuer: Provider, settings: Settings, alice: NewAccount) -> None:
-    """Without the setting, without the provider's endpoint, and in a session that the provider did not open."""
+    """It does so without the setting or the provider's endpoint, and in a session that the provider did not open."""
     settings.OIDC_CREATE_ACCOUNTS = True
     for logs_out, endpoint in ((False, "https://id.example/"), (True, ABSENT), (True, "http://id.example")):
         cache.clear()

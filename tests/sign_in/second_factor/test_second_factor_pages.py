@@ -108,7 +108,7 @@ def test_recovery_codes_are_shown_only_after_the_password(alice: NewAccount) -> 
 
 
 def test_unreadable_second_factors_are_reported_on_the_page(alice: NewAccount, settings: Settings) -> None:
-    """As after SECRET_KEY was replaced, and its former value removed."""
+    """They are so after SECRET_KEY was replaced, and its former value removed."""
     recovery_code, *_ = add_totp(alice.user)
     client = browser()
     settings.SECRET_KEY = "another-secret-" + "y" * 50

@@ -70,7 +70,7 @@ def test_click_of_a_host_whose_clock_is_behind_belongs_to_the_new_branch(
 def test_click_of_a_branch_that_the_database_does_not_have_is_counted_as_unknown(
     routed: dict[str, Any], pk: int
 ) -> None:
-    """As after a restore from a dump that is older than the branch."""
+    """This happens after a restore from a dump that is older than the branch."""
     count([click(pk, 9)])
     assert clicks_of() == unique_clicks() == {"unknown": 1}
     assert list(Click.objects.values_list("branch", flat=True)) == [uuid.UUID(int=0)]

@@ -63,7 +63,7 @@ class Damaged:
         return [number for number, frame in enumerate(self.frames) if self._content_of(number) == frame]
 
     def recoverable(self) -> set[int]:
-        """Also those of which only the length, or only its complement, is damaged."""
+        """Include frames of which only the length, or only its complement, is damaged."""
         return {
             number
             for number, frame in enumerate(self.frames)
@@ -268,7 +268,7 @@ def test_damage_at_the_end_of_a_running_writer_waits_for_its_next_record(link: i
 
 
 def test_damage_that_is_read_well_again_loses_nothing(link: int, clicks_dir: Path) -> None:
-    """As after an error of the memory instead of the disk."""
+    """The memory had an error, not the disk."""
     journaled(link, count=3)
     (segment,) = segments(clicks_dir)
     size = segment.path.stat().st_size // 3

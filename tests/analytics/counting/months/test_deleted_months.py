@@ -34,7 +34,7 @@ def tables_with(link: int) -> list[str]:
 
 
 def delete_at_once(link: int) -> None:
-    """As after the days in which the link can be brought back."""
+    """Delete as after the days in which the link can be brought back."""
     with transaction.atomic():
         delete_locked_links([link])
         DeletedLink.objects.filter(link_id=link).delete()

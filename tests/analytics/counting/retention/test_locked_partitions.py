@@ -41,7 +41,7 @@ def dump_connection() -> psycopg.Connection[Any]:
 
 @contextmanager
 def dump_under_way() -> Iterator[psycopg.Connection[Any]]:
-    """Like pg_dump, a transaction that holds ACCESS SHARE on the table and all its partitions."""
+    """Hold in a transaction, like pg_dump, ACCESS SHARE on the table and all its partitions."""
     with dump_connection() as dump:
         dump.execute("LOCK TABLE analytics_rawclick IN ACCESS SHARE MODE")
         yield dump

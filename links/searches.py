@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from accounts.models import Workspace
+from common.database import fetch
 from common.http.urls import Destination, InvalidDestination, canonical_destination
 from domains.addresses import BASE_ID, is_own_address
 from domains.selectors import find_domain
@@ -19,7 +20,7 @@ from links.availability import Status, status_in_sql
 from links.errors import domain_not_found
 from links.fields import UNIQUE
 from links.models import Link
-from links.selectors import fetch, tag_key
+from links.selectors import tag_key
 
 
 class Period(NamedTuple):
@@ -190,14 +191,14 @@ class Search(NamedTuple):
 
     @property
     def match(self) -> str:
-        """The condition on `links_searchable s`."""
+        """The condition that rows of `links_searchable s` must meet."""
         if self.addressed is None:
             return self.index_match
         return f"({self.index_match} OR {_ADDRESSED} AND {self._filters})"
 
     @property
     def index_match(self) -> str:
-        """The condition without ``addressed``."""
+        """The condition that an index decides, without ``addressed``."""
         return f"{_TEXT} AND {self._filters}" if self.text else self._filters
 
     @property
@@ -375,7 +376,7 @@ def find(search: Search, values: dict[str, Any], direction: str) -> Matches:
 
 
 def matching(search: Search) -> str:
-    """A query for all matches."""
+    """Return the query for all matches."""
     if search.has_few_candidates:
         return owned(f"{_candidates(search)} AND {search.match}")
     if not search.uses_index:

@@ -24,8 +24,8 @@ from common.bounded_cache import BoundedCache
 from common.secrets import derive_key
 from links.codes import SCAN_MARKER
 from links.destinations.utm import with_utm
-from redirects.routing.conditions import Condition, VisitTest, compile_condition
-from redirects.routing.visit import Visit
+from redirects.rule_conditions import Condition, VisitTest, compile_condition
+from redirects.visit import Visit
 
 POINTS = 10_000
 _POINTS_PER_PERCENT = POINTS // 100
@@ -77,7 +77,7 @@ _BYTES, _BYTES_PER_BYTE = 3_000, 3
 
 
 class Route(NamedTuple):
-    """Where a visit leads. ``branch`` is the number of the rule or variant within the link; 0: the target."""
+    """The destination of a visit. ``branch`` is the number of the rule or variant within the link; 0: the target."""
 
     location: str
     branch: int = 0

@@ -15,12 +15,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from accounts.models import Workspace
+from common.database import fetch
 from common.pages import Page
+from links import list_counts, searches
 from links.key_limits import condition_of
-from links.listing import counts, searches
-from links.listing.counts import COUNT_LIMIT
-from links.listing.searches import ListOptions, Matches, Search
-from links.selectors import LinkRow, fetch, link_rows, totals
+from links.list_counts import COUNT_LIMIT
+from links.searches import ListOptions, Matches, Search
+from links.selectors import LinkRow, link_rows, totals
 
 
 class Sort(NamedTuple):
@@ -122,7 +123,7 @@ def list_links(owner: Workspace, options: ListOptions) -> Page[LinkRow]:
     if search is not None:
         values |= search.values
         matches = searches.find(search, values, forward if sort is BY_DATE else "DESC")
-        total, is_capped = counts.total(search, matches, values)
+        total, is_capped = list_counts.total(search, matches, values)
         values["ids"] = matches.ids
     else:
         sums = totals(owner)
@@ -180,8 +181,8 @@ def _search_candidates(
     # The links that `near` is a sample of. A domain with more than are counted is assumed to have nearly all.
     population = matches.links
     if search.domain is not None:
-        on_domain = counts.links_on_domain(search, matches, values)
-        population = on_domain if on_domain <= counts.COUNT_LIMIT else matches.links
+        on_domain = list_counts.links_on_domain(search, matches, values)
+        population = on_domain if on_domain <= list_counts.COUNT_LIMIT else matches.links
         if not by_date:
             steps = steps * matches.links // max(population, 1)
     expected = population * matches.near // searches.REACH
@@ -201,7 +202,7 @@ _COUNT_LIMITED = "SELECT count(*) FROM (SELECT {links} LIMIT {limit}) c"
 
 
 def list_limited_links(owner: Workspace, options: ListOptions) -> Page[LinkRow]:
-    """One page, as `links.listing.lists.list_links` returns it."""
+    """One page, as `links.lists.list_links` returns it."""
     search = searches.search_for(owner, options.filters)
     condition, values = condition_of(owner.key)
     condition += _ACTIVITY[options.filters.is_active]

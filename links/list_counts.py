@@ -14,10 +14,10 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from common.bounded_cache import BoundedCache
+from common.database import fetch
 from common.host import primary
-from links.listing import searches
-from links.listing.searches import ALWAYS, Matches, Search
-from links.selectors import fetch
+from links import searches
+from links.searches import ALWAYS, Matches, Search
 
 COUNT_LIMIT = 100_000
 _TOTALS = """
@@ -48,7 +48,7 @@ SELECT links, (
 
 
 class Total(NamedTuple):
-    """``is_capped``: more links match."""
+    """How many links match. If ``is_capped``, there are more."""
 
     links: int
     is_capped: bool

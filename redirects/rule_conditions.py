@@ -21,7 +21,7 @@ import orjson
 
 from common.bounded_cache import BoundedCache
 from links.fields import DAYS, DIRECT
-from redirects.routing.visit import Visit
+from redirects.visit import Visit
 
 _DAY = timedelta(days=1)
 # Each opening recurs after a week.
@@ -30,7 +30,7 @@ _WEEK = 7 * 86_400
 
 
 class Period:
-    """From ``since`` until before ``until``."""
+    """The time from ``since`` until before ``until``."""
 
     __slots__ = ("_since", "_until")
 
@@ -46,8 +46,8 @@ class Period:
 
 
 class Schedule:
-    """On ``days``, from the time ``from`` until before ``until``. If ``until`` is not later, the schedule ends on the
-    day after the one on which it starts: ``00:00`` to ``00:00`` is a whole day.
+    """The time from ``from`` until before ``until`` on ``days``. If ``until`` is not later, it ends on
+    the day after the one on which it starts: ``00:00`` to ``00:00`` is a whole day.
     """
 
     __slots__ = ("_closes", "_days", "_is_overnight", "_opens", "_zone")
