@@ -8,7 +8,6 @@ from typing import Any
 
 import orjson
 import pytest
-from redirects.routing import conditions, router
 
 from common.time_zones import zones
 from links.fields import DAYS
@@ -16,6 +15,7 @@ from links.routing.columns import MAX_BYTES
 from links.routing.conditions import CONDITION_TYPES
 from links.routing.serializers import MAX_CONDITIONS, MAX_RULES, MAX_SCHEDULES, MAX_TIME_ZONES, MAX_VALUES
 from redirects.router import compile_router
+from redirects.routing import conditions, router
 
 LOCATION = "https://e.co/"
 ZONES = sorted(zones())[:: len(zones()) // MAX_TIME_ZONES][:MAX_TIME_ZONES]
