@@ -1,7 +1,7 @@
 /** Calls of the public API. Everything that the dashboard shows or changes goes through here. */
 import { signal } from "./html.js";
 import { SignedOut, accessToken, dropToken, needsConfirmation, signIn } from "./session.js";
-import { refusalText, t } from "./texts.js";
+import { language, refusalText, t } from "./texts.js";
 import { workspaceId } from "./workspace.js";
 
 /** @typedef {{field: string, code: string, message: string}} FieldError */
@@ -138,7 +138,8 @@ function request(method, path, { query = {}, body, idempotencyKey, ifMatch, sign
     for (const [name, value] of Object.entries(query)) {
         if (value !== undefined && value !== "") url.searchParams.set(name, String(value));
     }
-    const headers = new Headers({ Authorization: `Bearer ${token}` });
+    // Mails that the call sends are in the language of the page.
+    const headers = new Headers({ Authorization: `Bearer ${token}`, "Accept-Language": language });
     if (workspaceId !== null) headers.set("X-Workspace", encodeURIComponent(workspaceId));
     if (body !== undefined) headers.set("Content-Type", "application/json");
     if (ifMatch !== undefined) headers.set("If-Match", ifMatch);
