@@ -101,6 +101,8 @@ class Domain(models.Model):
                 fields=["host"], condition=~models.Q(status="pending"), name="domain_proven_host_unique"
             ),
             models.UniqueConstraint(fields=["owner", "host"], name="domain_claimed_once_by_an_owner"),
+            # For the foreign key of links.
+            models.UniqueConstraint(fields=["id", "owner"], name="domain_with_owner"),
         ]
         indexes = [
             models.Index(

@@ -87,6 +87,7 @@ verified_domain = Representation(
     choice("status", "status", DomainStatus.values, "active"),
     flag("verified", "verified", True),
 )
+moved_domain = Representation("MovedDomain", *listed_domain.pick("", "_id fullDomain status verified").fields)
 
 
 EXAMPLE_KEY = "sl_key_0123456789ABCDEFGHIJKLMNOPQRSTUV4kuzEo"

@@ -30,8 +30,8 @@ from domains.verification import PERIOD, Check, advice, examine
 from limits.attempts import Limit, spend_attempt
 
 VERIFICATIONS = Limit(attempts=10, seconds=60 * 60)
-# Long enough to move a hundred thousand links to the default domain.
-_DELETE_SECONDS = 60
+# Long enough to move a hundred thousand links of a domain.
+MANY_LINKS_SECONDS = 60
 
 # The ORM would delete links and codes itself, which the triggers move to the default domain instead.
 # A trigger of the links app stores the number of dropped codes in this setting.
@@ -78,13 +78,10 @@ def claim_domain(*, owner: Workspace, domain: str, subdomain: str | None = None)
     Raises InvalidFields, Forbidden, CapReached or Conflict.
     """
     name = canonical_name(domain, subdomain)
-    _require_plan(owner)
     claim = Domain(owner=owner, domain=name.domain, subdomain=name.subdomain, host=name.host)
     try:
         with authored_transaction():
-            with connection.cursor() as cursor:
-                cursor.execute(_DELETE_EXPIRED, {"owner": owner.pk, "host": name.host})
-            _require_space(owner, name.host)
+            require_place(owner, name.host)
             claim.save(force_insert=True)
     except IntegrityError as error:
         if is_reference_gone(error):
@@ -119,8 +116,8 @@ def delete_domain(*, owner: Workspace, public_id: str) -> int:
     were already taken on the default domain.
     """
     domain = get_domain(owner, public_id)
-    with extend_response_timeout(_DELETE_SECONDS), authored_transaction(), connection.cursor() as cursor:
-        cursor.execute(f"SET LOCAL statement_timeout = '{_DELETE_SECONDS}s'")
+    with extend_response_timeout(MANY_LINKS_SECONDS), authored_transaction(), connection.cursor() as cursor:
+        cursor.execute(f"SET LOCAL statement_timeout = '{MANY_LINKS_SECONDS}s'")
         cursor.execute(_DELETE, [domain.pk])
         was_served, dropped = cursor.fetchone() or (False, 0)
     if was_served:
@@ -150,20 +147,31 @@ def _activate(domain: Domain) -> None:
     cache_versions.bump(hosts=[domain.host])
 
 
-def _require_plan(owner: Workspace) -> None:
-    if not allows_custom_domains(owner.plan):
-        raise PlanWithoutDomains
+def require_place(owner: Workspace, host: str, *, source: Workspace | None = None) -> None:
+    """Whether the workspace may have this domain, which comes from ``source`` if it moves. Call it in a transaction.
 
-
-def _require_space(owner: Workspace, host: str) -> None:
+    Raises PlanWithoutDomains, or CapReached: then no other transaction adds a domain until the end of this one.
+    """
+    _require_plan(owner)
+    with connection.cursor() as cursor:
+        cursor.execute(_DELETE_EXPIRED, {"owner": owner.pk, "host": host})
     cap = settings.DOMAINS_PER_ACCOUNT
     if not cap:
         return
     lock_count(owner)
-    count = Domain.objects.filter(owner__in=sharing_workspaces(owner)).count()
+    sharing = sharing_workspaces(owner)
+    if source is not None and source.pk in sharing:
+        return
     # A repeated claim to a name fails as a duplicate, even at the cap.
-    if count >= cap and not Domain.objects.visible_to(owner).filter(host=host).exists():
+    if Domain.objects.filter(owner__in=sharing).count() >= cap and not (
+        Domain.objects.visible_to(owner).filter(host=host).exists()
+    ):
         raise CapReached(cap, "domains")
+
+
+def _require_plan(owner: Workspace) -> None:
+    if not allows_custom_domains(owner.plan):
+        raise PlanWithoutDomains
 
 
 def _as_data(check: Check) -> dict[str, Any]:

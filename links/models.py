@@ -84,6 +84,7 @@ class Link(models.Model):
         null=True,
         blank=True,
         db_index=False,
+        db_constraint=False,
         related_name="links",
         db_comment="Null: the default domain.",
     )

@@ -41,7 +41,7 @@ class Migration(migrations.Migration):
                 options={
                     'db_table_comment': "Customers' domains. The default domain has no row.",
                     'indexes': [models.Index(condition=models.Q(('status', 'active')), fields=['recheck_at'], name='domain_active_recheck_at'), models.Index(condition=models.Q(('status', 'pending')), fields=['claimed_until'], name='domain_pending_until')],
-                    'constraints': [models.UniqueConstraint(condition=models.Q(('status', 'pending'), _negated=True), fields=('host',), name='domain_proven_host_unique'), models.UniqueConstraint(fields=('owner', 'host'), name='domain_claimed_once_by_an_owner')],
+                    'constraints': [models.UniqueConstraint(condition=models.Q(('status', 'pending'), _negated=True), fields=('host',), name='domain_proven_host_unique'), models.UniqueConstraint(fields=('owner', 'host'), name='domain_claimed_once_by_an_owner'), models.UniqueConstraint(fields=('id', 'owner'), name='domain_with_owner')],
                 },
             ),
         ),

@@ -35,7 +35,7 @@ class Migration(migrations.Migration):
                     ('owner', models.ForeignKey(db_comment='The workspace.', db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='links', to='accounts.workspace')),
                     ('creator', models.ForeignKey(blank=True, db_comment='The account that created the link. Null: that of the personal workspace.', db_index=False, editable=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='created_links', to=settings.AUTH_USER_MODEL)),
                     ('key_id', models.BigIntegerField(db_comment='The key with scopes that created the link. Null: none.', editable=False, null=True)),
-                    ('domain', models.ForeignKey(blank=True, db_comment='Null: the default domain.', db_index=False, null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='links', to='domains.domain')),
+                    ('domain', models.ForeignKey(blank=True, db_comment='Null: the default domain.', db_constraint=False, db_index=False, null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='links', to='domains.domain')),
                     ('short_code', models.CharField(db_comment='Generated; never changes.', editable=False, max_length=255)),
                     ('custom_code', models.CharField(blank=True, db_comment='Null: none.', max_length=255, null=True)),
                     ('original_url', models.TextField(db_comment='Destination as entered.', editable=False)),

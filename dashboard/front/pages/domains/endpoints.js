@@ -39,5 +39,12 @@ export const verifyDomain = id => call("POST", `/domains/${id}/verify`);
  */
 export const changeDomain = async (id, changes) => (await call("PATCH", `/domains/${id}`, { body: changes })).domain;
 
+/**
+ * @param {string} id
+ * @param {string} workspaceId
+ * @returns {Promise<{links: number}>}
+ */
+export const moveDomain = (id, workspaceId) => call("POST", `/domains/${id}/move`, { body: { workspaceId } });
+
 /** @param {string} id */
 export const deleteDomain = id => call("DELETE", `/domains/${id}`);
