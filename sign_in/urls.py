@@ -56,7 +56,7 @@ urlpatterns = [
         name="account_reset_password_from_key",
     ),
     path("2fa/", second_factor.index, name="mfa_index"),
-    path("2fa/authenticate/", second_factor.authenticate, name="mfa_authenticate"),
+    path("2fa/authenticate/", views.Authenticate.as_view(), name="mfa_authenticate"),
     path("2fa/reauthenticate/", second_factor.reauthenticate, name="mfa_reauthenticate"),
     path("2fa/totp/activate/", views.one_at_a_time(views.ActivateTotp.as_view()), name="mfa_activate_totp"),
     path("2fa/totp/deactivate/", views.one_at_a_time(totp.deactivate_totp), name="mfa_deactivate_totp"),

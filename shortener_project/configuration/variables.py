@@ -25,9 +25,10 @@ HOST = addresses.host(
 PORT = addresses.integer("PORT", 8000, "Port to listen on.", minimum=1, maximum=65535)
 BASE_URL = addresses.base_url(
     "BASE_URL",
-    lambda: f"http://127.0.0.1:{PORT.read()}",
+    # Browsers allow passkeys on no IP address.
+    lambda: f"http://localhost:{PORT.read()}",
     "Public URL of the default domain. Every `shortUrl` starts with it.",
-    shown="http://127.0.0.1:$PORT",
+    shown="http://localhost:$PORT",
 )
 VAR_DIR = addresses.folder("VAR_DIR", "var", "Folder for everything written at run time.")
 INTERNAL_LISTEN = addresses.listener(
@@ -378,6 +379,10 @@ STORAGE_MB_PRO = accounts.integer("STORAGE_MB_PRO", 50_000, "The same on the Pro
 STORAGE_MB_ENTERPRISE = accounts.integer("STORAGE_MB_ENTERPRISE", 0, "The same on the Enterprise plan.")
 RESERVED_CODES = accounts.lower_case_words(
     "RESERVED_CODES", "Further words that no new link can have as its code, in any case."
+)
+CUSTOM_CODE_PUNCTUATION = accounts.flag(
+    "CUSTOM_CODE_PUNCTUATION",
+    "Whether the custom codes of new links may also have `-` and `_`, such as `spring-sale`. Imported codes always may.",
 )
 LINK_QUOTA_FREE = accounts.integer(
     "LINK_QUOTA_FREE",

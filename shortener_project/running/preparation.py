@@ -196,10 +196,21 @@ def save_first_account(owner: NewAccount, path: Path) -> None:
 
 def welcome_message(owner: NewAccount | None, *, is_terminal: bool) -> str:
     """The start message. It contains secrets only on a terminal: any other output may be a shared log."""
-    lines = ["", f"Serving {settings.BASE_URL} (on {settings.LISTEN})", ""]
+    lines = [
+        "",
+        f"Serving {settings.BASE_URL} (on {settings.LISTEN})",
+        "",
+        f"Dashboard          {settings.BASE_URL}/dashboard/",
+        f"API documentation  {settings.BASE_URL}/api/docs",
+        f"Administration     {settings.BASE_URL}/admin/",
+        "",
+    ]
     key = '"$API_KEY"'
     if owner is None:
-        lines += ["API_KEY is the key of your account; manage.py create_account creates accounts.", ""]
+        lines += [
+            "API_KEY is the key of your account, which the dashboard shows. More accounts: manage.py create_account",
+            "",
+        ]
         if settings.FIRST_ACCOUNT_FILE.exists():
             lines += [
                 f"{settings.FIRST_ACCOUNT_FILE} still has the password and the API key of the first account. "
@@ -225,9 +236,7 @@ def welcome_message(owner: NewAccount | None, *, is_terminal: bool) -> str:
             f"  curl {settings.BASE_URL}/api/urls -H 'Content-Type: application/json' -H X-API-Key:{key}"
             """ -d '{"originalUrl": "https://example.com/"}'""",
             "",
-            f"API documentation  {settings.BASE_URL}/api/docs",
-            f"Administration     {settings.BASE_URL}/admin/",
-            "Ctrl-C stops everything.",
+            "Everything is ready. Ctrl-C stops everything.",
             "",
         ]
     )

@@ -278,6 +278,8 @@ export const texts = {
     "preview.image": "With an image",
     "code.hint": "3–50 letters or digits. Leave empty for a random code.",
     "code.malformed": "A code has 3–50 letters or digits, and no other characters.",
+    "code.hintPunctuated": "3–50 letters, digits, - or _. Leave empty for a random code.",
+    "code.malformedPunctuated": "A code has 3–50 letters, digits, - or _, and begins with a letter or digit.",
     "code.yours": "Another of your links has this code.",
     "code.wellFormed": "Looks free. We check again when you save.",
     "countries.add": "Add a country",
