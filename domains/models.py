@@ -68,11 +68,13 @@ class Domain(models.Model):
         default=DomainStatus.PENDING,
         db_comment="pending, active (verified) or inactive.",
     )
-    root_url = models.TextField(null=True, blank=True, db_comment="Where / redirects; null: built-in page.")
+    root_url = models.TextField("URL for the home page", null=True, blank=True, db_comment="Where / redirects; null: built-in page.")
     not_found_url = models.TextField(
+        "URL for unknown codes",
         null=True, blank=True, db_comment="Where unknown codes redirect; null: 404."
     )
     expired_url = models.TextField(
+        "URL for expired links",
         null=True, blank=True, db_comment="Where expired links redirect; null: 410."
     )
     token = models.CharField(
@@ -80,6 +82,7 @@ class Domain(models.Model):
     )
     created_at = models.DateTimeField(db_default=Now(), editable=False, db_comment="Creation time.")
     claimed_until = models.DateTimeField(
+        "to be verified by",
         db_default=Now() + timedelta(days=CLAIM_DAYS),
         editable=False,
         db_comment="Deadline to verify a pending domain.",
