@@ -67,4 +67,4 @@ class DomainAdmin(OwnedAdmin):
 
 def _result(check: Check) -> str:
     record = f"{check.type} {check.name}: {check.answer.shown}"
-    return record if check.problem is None else f"{record}. {advice(check.problem, check.name, check.answer)}"
+    return record if check.problem is None else f"{record}. {advice(check)}"

@@ -25,6 +25,12 @@ _record = Representation(
     "DnsRecord",
     choice("type", "type", RECORD_TYPES, "TXT"),
     text("name", "name", "_shortener-challenge.go.example.com", label="name"),
+    text(
+        "relativeName",
+        "relative_name",
+        "_shortener-challenge.go",
+        "The name inside the registered domain, as DNS panels ask for it; `@`: the domain itself.",
+    ),
     text("value", "value", EXAMPLE_TOKEN),
 )
 listed_domain = Representation(

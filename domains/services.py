@@ -26,10 +26,11 @@ from domains.addresses import NO_DESTINATION, is_own_address
 from domains.models import CLAIM_DAYS, Domain, DomainStatus
 from domains.names import canonical_name
 from domains.selectors import get_domain, is_proven_by_another
-from domains.verification import PERIOD, Check, advice, examine
+from domains.verification import PERIOD, Check, DnsRecord, advice, examine
 from limits.attempts import Limit, spend_attempt
 
-VERIFICATIONS = Limit(attempts=10, seconds=60 * 60)
+# One a minute, for somebody who repairs DNS.
+VERIFICATIONS = Limit(attempts=60, seconds=60 * 60)
 # Long enough to move a hundred thousand links of a domain.
 MANY_LINKS_SECONDS = 60
 
@@ -184,8 +185,14 @@ def _as_data(check: Check) -> dict[str, Any]:
         "found": check.answer.shown,
         "resolver": check.answer.resolver,
         "reason": None if problem is None else problem.value,
-        "advice": None if problem is None else advice(problem, check.name, check.answer),
+        "advice": advice(check),
+        "remove": [_record(record) for record in check.to_remove],
+        "add": [_record(record) for record in check.to_add],
     }
+
+
+def _record(record: DnsRecord) -> dict[str, str]:
+    return {"type": record.type, "value": record.value}
 
 
 _SETTINGS = {"root_url": "rootUrl", "not_found_url": "notFoundUrl", "expired_url": "expiredUrl"}

@@ -9,7 +9,8 @@ import { call } from "../../core/api.js";
 
 /**
  * The result of a failed verification for a record.
- * @typedef {{type: string, name: string, ok: boolean, found: string[], reason: string | null, advice: string | null}} Check
+ * @typedef {{type: string, value: string}} Value
+ * @typedef {{type: string, name: string, ok: boolean, found: string[], reason: string | null, advice: string | null, remove: Value[], add: Value[]}} Check
  */
 
 /** @returns {Promise<ListedDomain[]>} */
