@@ -150,15 +150,15 @@ def mail_invitation(invitation: Invitation, token: str) -> MailProblem | None:
     address, workspace = invitation.invited_by.email, invitation.workspace.name
     values = {
         "inviter": address if is_plain(address) else _("A member"),
-        "workspace": f"“{workspace}”" if _PLAIN_NAME.fullmatch(workspace) else "",
+        "workspace": workspace,
         "service": settings.BASE_HOST,
         "role": _(invitation.role),
     }
-    named = _("{inviter} invites you to the workspace {workspace} at {service}. Your role will be {role}.")
+    named = _("{inviter} invites you to the workspace “{workspace}” at {service}. Your role will be {role}.")
     unnamed = _("{inviter} invites you to a workspace at {service}. Your role will be {role}.")
     text = "\n\n".join(
         [
-            (named if values["workspace"] else unnamed).format(**values),
+            (named if _PLAIN_NAME.fullmatch(workspace) else unnamed).format(**values),
             _("To accept, open this link within {days} days:").format(days=INVITATION_DAYS),
             f"{settings.BASE_URL}{INVITATION_PATH.format(token=mailed_token(token, invitation.email))}",
             _("If you do not know the sender, ignore this mail."),
