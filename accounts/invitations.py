@@ -1,7 +1,7 @@
 """Invitations to workspaces. A token works once and for `INVITATION_DAYS`. It is shown once and stored as a digest.
 
-Its inviter knows the token, so it proves nobody's address. That of a mailed link has a signature, which only the mailbox
-gets.
+Its inviter knows the token, so it proves nobody's address. That of a mailed link has a signature, which only the
+mailbox gets.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ MAX_MEMBERS = 1_000
 # Each attempt to create an account counts: its failure may tell that the address has one.
 _ACCOUNTS_BY_INVITER = Limit(attempts=50, seconds=24 * 60 * 60)
 # A name in a mail: with a dot or a longer number, its sender could advertise a site or a telephone.
-_PLAIN_NAME = re.compile(r"(?!(?:.*\d){5})[\w&'’ -]{1,60}")
+_PLAIN_NAME = re.compile(r"(?!(?:.*\d){5})[\w&' -]{1,60}")
 
 
 class InvitationNotFound(NotFound):
@@ -216,7 +216,9 @@ def spend_account(invitation: Invitation) -> None:
     spend_attempt(f"accounts invited by {invitation.invited_by_id}", _ACCOUNTS_BY_INVITER)
 
 
-def accept_as_new_account(*, token: str, email: str, password: str, first_name: str, last_name: str) -> Member:
+def accept_as_new_account(
+    *, token: str, email: str, password: str, first_name: str, last_name: str
+) -> Member:
     """Create the account and let it join, or do neither. The caller knows that the address may get the account.
 
     Raises the errors of `create_account` and of `accept`, and TooManyAttempts after too many accounts by one inviter.

@@ -25,8 +25,8 @@ def document(language: str, module: str, pages: Mapping[str, str]) -> files.Cont
         module,
         tuple(pages.items()),
         tuple(brand_context().items()),
-        settings.BRAND_COLOR,
-        settings.CUSTOM_CODE_PUNCTUATION,
+        brand_color=settings.BRAND_COLOR,
+        has_code_punctuation=settings.CUSTOM_CODE_PUNCTUATION,
     )
 
 
@@ -36,6 +36,7 @@ def _document(
     module: str,
     pages: tuple[tuple[str, str], ...],
     brand: tuple[tuple[str, str], ...],
+    *,
     brand_color: str,
     has_code_punctuation: bool,
 ) -> files.Content:

@@ -68,14 +68,14 @@ class Domain(models.Model):
         default=DomainStatus.PENDING,
         db_comment="pending, active (verified) or inactive.",
     )
-    root_url = models.TextField("URL for the home page", null=True, blank=True, db_comment="Where / redirects; null: built-in page.")
+    root_url = models.TextField(
+        "URL for the home page", null=True, blank=True, db_comment="Where / redirects; null: built-in page."
+    )
     not_found_url = models.TextField(
-        "URL for unknown codes",
-        null=True, blank=True, db_comment="Where unknown codes redirect; null: 404."
+        "URL for unknown codes", null=True, blank=True, db_comment="Where unknown codes redirect; null: 404."
     )
     expired_url = models.TextField(
-        "URL for expired links",
-        null=True, blank=True, db_comment="Where expired links redirect; null: 410."
+        "URL for expired links", null=True, blank=True, db_comment="Where expired links redirect; null: 410."
     )
     token = models.CharField(
         max_length=32, default=new_token, editable=False, db_comment="Token that the owner publishes in DNS."

@@ -102,7 +102,7 @@ class Problem(Enum):
 
 _ADVICE = {
     Problem.MISSING: "The record is missing: add it",
-    Problem.DOUBLED: "The record is at {name}.{registered}, because the DNS panel adds the domain itself: enter {relative}",
+    Problem.DOUBLED: "The record is at {name}.{registered}, as the DNS panel adds the domain itself: enter {relative}",
     Problem.WRONG_VALUE: "{corrections}",
     Problem.ALIAS: "A CNAME, perhaps a wildcard's, answers for this name: add the TXT record itself",
     Problem.PROXIED: "The name is proxied by a CDN: switch the proxy off for this record",
@@ -206,7 +206,8 @@ class Check:
             return []
         is_address = self.type not in ("TXT", "CNAME")
         return [
-            DnsRecord(_type_of(value) if is_address else self.type, self.name, value) for value in self.expected
+            DnsRecord(_type_of(value) if is_address else self.type, self.name, value)
+            for value in self.expected
         ]
 
     @property

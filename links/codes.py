@@ -1,8 +1,8 @@
 """The format of codes and short URLs, the generation of new codes, and the words that no new link may have.
 
 The service creates codes of letters and digits. Clients may choose such codes, and with CUSTOM_CODE_PUNCTUATION also
-some with `-` and `_`. Imported links keep the codes that other services gave them: these *inherited* codes may also contain
-`-`, `.`, `_` and `~`, and have 1 to 255 characters. Redirects accept all of them.
+some with `-` and `_`. Imported links keep the codes that other services gave them: these *inherited* codes may also
+contain `-`, `.`, `_` and `~`, and have 1 to 255 characters. Redirects accept all of them.
 
 Reserved are routes of the service, and words that would mislead visitors.
 """

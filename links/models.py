@@ -93,7 +93,9 @@ class Link(models.Model):
     original_url = models.TextField("original URL", editable=False, db_comment="Destination as entered.")
     target_url = models.TextField(
         "target URL",
-        null=True, blank=True, db_comment="Replaces original_url as the destination. As entered. Null: none."
+        null=True,
+        blank=True,
+        db_comment="Replaces original_url as the destination. As entered. Null: none.",
     )
     destination = models.TextField(
         editable=False, db_comment="Canonical form of target_url or original_url, sent in redirects."
@@ -115,7 +117,9 @@ class Link(models.Model):
     starts_at = models.DateTimeField(null=True, blank=True, db_comment="Null: at once.")
     not_started_url = models.TextField(
         "URL before the start",
-        null=True, blank=True, db_comment="Where visitors go before starts_at. Canonical form. Null: 404."
+        null=True,
+        blank=True,
+        db_comment="Where visitors go before starts_at. Canonical form. Null: 404.",
     )
     expires_at = models.DateTimeField(null=True, blank=True, db_comment="Null: never.")
     expired_url = models.TextField(
@@ -128,7 +132,9 @@ class Link(models.Model):
     utm = models.JSONField(default=dict, blank=True, db_comment="utm parameters added to redirects.")
     forward_query = models.BooleanField(
         "forwards the visitor's parameters",
-        default=False, db_default=False, db_comment="Whether redirects add the visitor's parameters."
+        default=False,
+        db_default=False,
+        db_comment="Whether redirects add the visitor's parameters.",
     )
     referrer_policy = models.TextField(
         choices=ReferrerPolicy, null=True, blank=True, db_comment="Referrer-Policy of redirects. Null: none."
@@ -155,8 +161,12 @@ class Link(models.Model):
         blank=True,
         db_comment="Id in another system, unique in the workspace. Null: none.",
     )
-    max_clicks = models.PositiveIntegerField("click limit", null=True, blank=True, db_comment="Null: no limit.")
-    max_clicks_per_visitor = models.PositiveIntegerField("click limit per visitor", null=True, blank=True, db_comment="Null: no limit.")
+    max_clicks = models.PositiveIntegerField(
+        "click limit", null=True, blank=True, db_comment="Null: no limit."
+    )
+    max_clicks_per_visitor = models.PositiveIntegerField(
+        "click limit per visitor", null=True, blank=True, db_comment="Null: no limit."
+    )
     allowed_countries = ArrayField(
         models.CharField(max_length=2), default=list, blank=True, db_comment="ISO 3166-1 alpha-2; empty: all."
     )
@@ -170,8 +180,7 @@ class Link(models.Model):
         db_comment="desktop, mobile, tablet; empty: all.",
     )
     redirect_type = models.PositiveSmallIntegerField(
-        "redirect",
-        choices=RedirectType, default=RedirectType.FOUND, db_comment="HTTP status: 301 or 302."
+        "redirect", choices=RedirectType, default=RedirectType.FOUND, db_comment="HTTP status: 301 or 302."
     )
     created_at = models.DateTimeField(db_default=Now(), editable=False, db_comment="Creation time.")
     updated_at = models.DateTimeField(db_default=Now(), editable=False, db_comment="Last change.")

@@ -227,8 +227,8 @@ describe_history = describe(
         "undeleteUrl",
         "Bring a deleted short link back.",
         "The link as it was, with its codes, clicks, reports and QR codes.",
-        description=f"Within {UNDELETE_DAYS} days of the deletion. If its domain has been deleted or moved since, the link"
-        " moves to the default domain, and loses a custom code that is taken there.",
+        description=f"Within {UNDELETE_DAYS} days of the deletion. If its domain has been deleted or moved since, the"
+        " link moves to the default domain, and loses a custom code that is taken there.",
         errors=[CodeTaken("spring"), *VALUES_TAKEN],
     ),
     restore=Operation(

@@ -13,7 +13,8 @@ from django import forms
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext, gettext_lazy as _
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods
 
 from accounts.invitations import (
@@ -30,8 +31,8 @@ from accounts.invitations import (
 )
 from accounts.mails import send_mail
 from accounts.models import Invitation, Member, User
-from accounts.rights import Role
 from accounts.password_hashing import account_hashing, admit_network
+from accounts.rights import Role
 from accounts.second_factor import lacks_second_factor
 from accounts.selectors import user_of_email
 from accounts.workspaces import TooManyMemberships, TooManyWorkspaces

@@ -1,7 +1,8 @@
 """Moves links to another workspace. Items fail independently.
 
 A link keeps its id, codes, short URL, clicks, reports and restrictions. A link on a custom domain moves only with its
-domain (`links.bulk.moving_domains`): a domain belongs to one workspace, and on another domain the short URL would change.
+domain (`links.bulk.moving_domains`): a domain belongs to one workspace, and on another domain the short URL would
+change.
 
 Triggers move the searchable copies and the totals of links, tags and clicks. The history gets a row in each workspace.
 """
@@ -124,7 +125,10 @@ def move_links(*, source: Workspace, target_id: str, actor: User, public_ids: Se
 
 
 def target_workspace(source: Workspace, target_id: str, actor: User, required: Role) -> Workspace:
-    """The other workspace, in which the actor has the role. Raises WorkspaceNotFound, RoleRequired or SameWorkspace."""
+    """The other workspace, if the actor has the role in it.
+
+    Raises WorkspaceNotFound, RoleRequired or SameWorkspace.
+    """
     membership = find_membership(actor, target_id)
     if membership is None:
         raise WorkspaceNotFound

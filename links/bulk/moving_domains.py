@@ -1,9 +1,8 @@
 """Moves a domain to another workspace, together with all its links: all of it, or nothing.
 
-A link keeps what it keeps when it moves alone (`links.bulk.moving`), and its short URL, because the domain is the same.
-Redirects continue throughout, and the domain stays verified. Keys of the former workspace that are limited to the domain
-are deleted, as if the domain were. Codes of deleted links are held for the new owner of the domain, so such a link can
-only be brought back on the default domain.
+A link keeps what it keeps when it moves alone (`links.bulk.moving`). Redirects continue throughout, and the domain
+stays verified. Keys of the former workspace that are limited to the domain are deleted, as if the domain were. Codes of
+deleted links are held for the new owner of the domain, so such a link comes back on the default domain.
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ def _move(domain: Domain, source: Workspace, target: Workspace, actor: User) -> 
     name_author()
     with connection.cursor() as cursor:
         cursor.execute(f"SET LOCAL statement_timeout = '{MANY_LINKS_SECONDS}s'")
-    # Every writer locks the domain's row before its links. Until the commit, no transaction can put a link on the domain.
+    # Every writer locks the domain's row before its links. Until the commit, no transaction puts a link on the domain.
     locked = Domain.objects.select_for_update().filter(pk=domain.pk, owner=source).first()
     if locked is None:
         raise NotFound("Domain not found.")

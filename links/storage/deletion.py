@@ -123,8 +123,8 @@ def undelete(public_id: UUID, *, owner_id: int) -> list[str] | None:
     """Restore a link and return its codes. None if the owner has deleted no such link in the last UNDELETE_DAYS.
 
     Raises CodeTaken if the owner has given one of its codes to another link. If the link's domain has been deleted
-    or moved, the link moves to the default domain like others, and loses custom codes that are taken there. It keeps its creator
-    unless that account has been deleted.
+    or moved, the link moves to the default domain like others, and loses custom codes that are taken there. It keeps
+    its creator unless that account has been deleted.
     """
     fetch(_LOCK_OWNER, {"owner": owner_id})
     rows = fetch(_FIND, {"link": public_id, "owner": owner_id})
@@ -135,9 +135,7 @@ def undelete(public_id: UUID, *, owner_id: int) -> list[str] | None:
     codes = [_Code(**code) for code in orjson.loads(codes_text)]
     domain_id, custom_code, creator_id = link["domain_id"], link["custom_code"], link.get("creator_id")
     codes_of_lost_domain: list[_Code] = []
-    if domain_id is not None and not fetch(
-        _LOCK_DOMAIN, {"domain": domain_id, "owner": owner_id}
-    ):
+    if domain_id is not None and not fetch(_LOCK_DOMAIN, {"domain": domain_id, "owner": owner_id}):
         codes_of_lost_domain = [code for code in codes if code.domain_id is not None]
         codes = [code._replace(kind=CodeKind.SHORT.value) for code in codes if code.domain_id is None]
         domain_id = None

@@ -248,9 +248,9 @@ EMAIL_FROM = sign_in.text(
 SIGNUP = sign_in.choice(
     "SIGNUP",
     ("off", "invited", "open"),
-    "Who can create an account on the page for sign-up: nobody, people whose address has an invitation to a workspace, "
-    "or everybody. `invited` and `open` need `EMAIL_URL`, because a mailed link proves the address first. The page of "
-    "an invitation always creates one.",
+    "Who can create an account on the page for sign-up: nobody, people whose address has an invitation to a "
+    "workspace, or everybody. `invited` and `open` need `EMAIL_URL`, because a mailed link proves the address "
+    "first. The page of an invitation always creates one.",
 )
 OIDC_ISSUER = sign_in.text(
     "OIDC_ISSUER",
@@ -264,8 +264,8 @@ OIDC_CLIENT_ID = sign_in.text("OIDC_CLIENT_ID", "", "Client ID of this service a
 OIDC_CLIENT_SECRET = sign_in.text("OIDC_CLIENT_SECRET", "", "Its secret.")
 OIDC_CREATE_ACCOUNTS = sign_in.flag(
     "OIDC_CREATE_ACCOUNTS",
-    "Whether the first login of a person with a verified e-mail address creates an account, also without an invitation. "
-    "Otherwise people log in with their password once and connect their identity.",
+    "Whether the first login of a person with a verified e-mail address creates an account, also without an "
+    "invitation. Otherwise people log in with their password once and connect their identity.",
 )
 OIDC_ALLOWED_DOMAINS = sign_in.lower_case_words(
     "OIDC_ALLOWED_DOMAINS",
@@ -382,7 +382,8 @@ RESERVED_CODES = accounts.lower_case_words(
 )
 CUSTOM_CODE_PUNCTUATION = accounts.flag(
     "CUSTOM_CODE_PUNCTUATION",
-    "Whether the custom codes of new links may also have `-` and `_`, such as `spring-sale`. Imported codes always may.",
+    "Whether the custom codes of new links may also have `-` and `_`, such as `spring-sale`. Imported ones "
+    "always may.",
 )
 LINK_QUOTA_FREE = accounts.integer(
     "LINK_QUOTA_FREE",

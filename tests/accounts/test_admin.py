@@ -175,7 +175,14 @@ def test_accounts_cannot_be_deleted(operator: Operator, alice: NewAccount) -> No
 
 
 PAGES = (
-    *("accounts/user/", "accounts/workspace/", "links/link/", "links/linkban/", "bans/ban/", "domains/domain/"),
+    *(
+        "accounts/user/",
+        "accounts/workspace/",
+        "links/link/",
+        "links/linkban/",
+        "bans/ban/",
+        "domains/domain/",
+    ),
     *("qrcodes/qrcode/", "analytics/click/", "admin/logentry/"),
 )
 
@@ -194,7 +201,9 @@ def test_ready_made_groups_give_what_their_work_needs(
     clerk.force_login(user)
     assert {clerk.get(f"/admin/{path}").status_code for path in PAGES} == {403 if group is None else 200}
     may = {
-        "change an account": clerk.get(f"/admin/{USERS}{alice.user.pk}/change/").content.count(b'name="plan"'),
+        "change an account": clerk.get(f"/admin/{USERS}{alice.user.pk}/change/").content.count(
+            b'name="plan"'
+        ),
         "ban a host": clerk.get("/admin/bans/ban/add/").status_code == 200,
         "see records": clerk.get("/admin/analytics/deadletter/").status_code == 200,
     }

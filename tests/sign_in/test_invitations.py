@@ -292,7 +292,9 @@ def test_without_mail_the_page_creates_the_account(
     other = browser()
     assert 'name="email"' in other.get(free).content.decode()
     # The account that exists keeps its password and its memberships.
-    taken = other.post(free, {**NEW, "email": "Alice@example.com", "password": "x" * 20, "repeated": "x" * 20})
+    taken = other.post(
+        free, {**NEW, "email": "Alice@example.com", "password": "x" * 20, "repeated": "x" * 20}
+    )
     assert (taken.status_code, logged_in_as(other)) == (200, None)
     assert "cannot get a new account" in taken.content.decode()
     assert other.post(free, {**NEW, "email": "linus@example.com"}).status_code == 302
@@ -349,8 +351,9 @@ def test_mail_and_page_are_in_the_language_of_their_reader(alice: NewAccount, ma
     )
     [message] = mail.outbox
     assert message.subject == "[sho.rt] Einladung"
-    assert "alice@example.com lädt Sie in den Arbeitsbereich „Marketing“ bei sho.rt ein. Ihre Rolle: Leser." in str(
-        message.body
+    assert (
+        "alice@example.com lädt Sie in den Arbeitsbereich „Marketing“ bei sho.rt ein. Ihre Rolle: Leser."
+        in str(message.body)
     )
     page = browser().get(path_in_mail(), headers={"accept-language": "de"}).content.decode()
     assert "Leser sehen Links und Berichte." in page

@@ -163,7 +163,7 @@ def test_a_suffix_that_the_dns_panel_added_is_recognised(
         ["_shortener-challenge.go", "go"] if host.startswith("go") else ["_shortener-challenge", "@"]
     )
     assert verdicts[0]["advice"].startswith(
-        f"The record is at {challenge['name']}.brand.example, because the DNS panel adds the domain itself: enter"
+        f"The record is at {challenge['name']}.brand.example, as the DNS panel adds the domain itself: enter"
         f" {names[0]}"
     )
     assert address["name"] == host

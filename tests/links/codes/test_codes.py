@@ -70,9 +70,14 @@ def test_an_operator_may_allow_punctuation(
         response = api.put(f"/api/urls/{link['_id']}", {"customCode": code})
         assert (response.status_code, response.json()["errors"][0]["code"]) == (400, "code"), code
     # Punctuation hides no reserved word.
-    assert api.post("/api/urls", {"originalUrl": "https://x.example/", "customCode": "log-in"}).status_code == 409
+    assert (
+        api.post("/api/urls", {"originalUrl": "https://x.example/", "customCode": "log-in"}).status_code
+        == 409
+    )
     settings.CUSTOM_CODE_PUNCTUATION = False
-    assert api.put(f"/api/urls/{link['_id']}", {"customCode": "Spring_sale-", "title": "x"}).status_code == 200
+    assert (
+        api.put(f"/api/urls/{link['_id']}", {"customCode": "Spring_sale-", "title": "x"}).status_code == 200
+    )
     assert visitor.get("/spring-sale").status_code == 302
 
 

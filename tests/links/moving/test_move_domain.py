@@ -53,7 +53,12 @@ def follow(code: str) -> int:
 
 
 def test_everything_of_the_domain_moves(
-    api: APIClient, there: APIClient, alice: NewAccount, marketing: Workspace, make_link: MakeLink, brand: Domain
+    api: APIClient,
+    there: APIClient,
+    alice: NewAccount,
+    marketing: Workspace,
+    make_link: MakeLink,
+    brand: Domain,
 ) -> None:
     link = make_link(customCode="spring", tags=["x"], domainId=str(brand.public_id))
     other = make_link(customCode="spring", tags=["x"])
@@ -97,7 +102,12 @@ def test_everything_of_the_domain_moves(
 
 
 def test_each_workspace_has_its_own_part_of_the_history(
-    api: APIClient, there: APIClient, alice: NewAccount, marketing: Workspace, make_link: MakeLink, brand: Domain
+    api: APIClient,
+    there: APIClient,
+    alice: NewAccount,
+    marketing: Workspace,
+    make_link: MakeLink,
+    brand: Domain,
 ) -> None:
     make_link(domainId=str(brand.public_id))
     move(api, brand, marketing)
@@ -143,7 +153,12 @@ def test_codes_of_deleted_links_are_held_for_the_new_owner(
 
 @pytest.mark.parametrize("role", [None, Role.EDITOR, Role.ADMIN])
 def test_both_workspaces_require_an_admin(
-    role: Role | None, api: APIClient, alice: NewAccount, stranger: NewAccount, brand: Domain, make_link: MakeLink
+    role: Role | None,
+    api: APIClient,
+    alice: NewAccount,
+    stranger: NewAccount,
+    brand: Domain,
+    make_link: MakeLink,
 ) -> None:
     make_link(domainId=str(brand.public_id))
     foreign = team(stranger, "Foreign")
@@ -171,7 +186,12 @@ def refusal(response: Any) -> tuple[int, str]:
 
 
 def test_the_target_must_have_place(
-    settings: Settings, api: APIClient, alice: NewAccount, marketing: Workspace, brand: Domain, make_link: MakeLink
+    settings: Settings,
+    api: APIClient,
+    alice: NewAccount,
+    marketing: Workspace,
+    brand: Domain,
+    make_link: MakeLink,
 ) -> None:
     links = [make_link(domainId=str(brand.public_id)) for _ in range(3)]
     change_plan(workspace=marketing, plan=Plan.FREE)
@@ -245,7 +265,10 @@ def test_links_created_meanwhile_have_the_owner_of_their_domain(
     def wander() -> int:
         for source, target in (workspaces, workspaces[::-1]) * 4:
             move_domain(
-                source=source, target_id=str(target.public_id), actor=alice.user, public_id=str(brand.public_id)
+                source=source,
+                target_id=str(target.public_id),
+                actor=alice.user,
+                public_id=str(brand.public_id),
             )
         return 0
 
