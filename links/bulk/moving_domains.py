@@ -1,8 +1,8 @@
 """Moves a domain to another workspace, together with all its links: all of it, or nothing.
 
 A link keeps what it keeps when it moves alone (`links.bulk.moving`). Redirects continue throughout, and the domain
-stays verified. Keys of the former workspace that are limited to the domain are deleted, as if the domain were. Codes of
-deleted links are held for the new owner of the domain, so such a link comes back on the default domain.
+stays verified. Keys of the former workspace that are limited to the domain are deleted, as if the domain were. Codes
+of deleted links are held for the new owner of the domain, so such a link comes back on the default domain.
 """
 
 from __future__ import annotations

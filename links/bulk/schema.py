@@ -143,8 +143,8 @@ describe_domain_move = describe(
         "Move a domain to another workspace, with all its links.",
         "The domain, and the number of its links.",
         description="Requires the role admin in both workspaces. The domain stays verified, and the links keep their"
-        " short URLs, clicks, reports and QR codes; they count towards the monthly quota of the other workspace. Keys of"
-        " the former workspace that are limited to the domain are deleted. All of it moves, or nothing.",
+        " short URLs, clicks, reports and QR codes; they count towards the monthly quota of the other workspace. Keys"
+        " of the former workspace that are limited to the domain are deleted. All of it moves, or nothing.",
         examples=[{"workspaceId": "01a1fa86-5c3e-7f10-8d44-6a2b9c0e7f81"}],
         placeholders={"workspaceId": "the `_id` of the other workspace"},
         errors=[
