@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from smtplib import SMTPServerDisconnected
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from django.core import mail
@@ -262,11 +263,11 @@ def test_the_mailed_link_leads_the_owner_of_an_account_to_the_login(
     invite(alice, marketing)
     client, path = browser(), path_in_mail()
     page = client.get(path).content.decode()
-    assert ('type="password"' in page, f"/accounts/login/?next={path}" in page) == (False, True)
+    assert ('type="password"' in page, f"/accounts/login/?next={quote(path)}" in page) == (False, True)
     assert client.post(path, {**NEW, "password": "another password"}).status_code == 200
     assert (logged_in_as(client), Member.objects.filter(user=grace.user).count()) == (None, 1)
     grace.user.refresh_from_db()
-    assert (grace.user.first_name, grace.user.check_password(PASSWORD)) == ("", True)
+    assert (grace.user.first_name, grace.user.check_password(PASSWORD)) == ("Ada", True)
 
 
 @pytest.mark.parametrize("proof", ["x", "", "e30:1:x", "of another invitation", "for another address"])
@@ -365,5 +366,5 @@ def test_a_name_does_not_reorder_the_page(alice: NewAccount, marketing: Workspac
     invite(alice, marketing)
     page = browser().get(path_in_mail()).content.decode()
     assert (
-        "<bdi>alice@example.com</bdi> invites you to the workspace “<bdi>Sales \u202eelpmaxe</bdi>”" in page
+        "<bdi>Ada Lovelace (alice@example.com)</bdi> invites you to the workspace “<bdi>Sales \u202eelpmaxe</bdi>”" in page
     )
