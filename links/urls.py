@@ -14,5 +14,5 @@ router.register("urls", LinkHistoryViewSet, basename="link-history")
 # The route that creates links first, because it is the busiest.
 urlpatterns = [
     *sorted(router.urls, key=lambda route: str(route.pattern) != "urls"),
-    path("domains/<str:id>/move", DomainMoveViewSet.as_view({"post": "move"})),
+    path("domains/<str:id>/move", DomainMoveViewSet.as_view({"post": "create"})),
 ]

@@ -21,7 +21,6 @@ from common.database import extend_response_timeout
 from common.errors import Conflict, NotFound
 from common.host import cache_versions
 from domains.models import Domain
-from domains.selectors import get_domain
 from domains.services import MANY_LINKS_SECONDS, require_place
 from links.bulk.moving import SourceBanned, change_owner, charged_for_move, links_moved, target_workspace
 from links.fields import UNIQUE
@@ -47,14 +46,13 @@ class MovedDomain(NamedTuple):
     links: int
 
 
-def move_domain(*, source: Workspace, target_id: str, actor: User, public_id: str) -> MovedDomain:
-    """The actor is an admin of both workspaces. The links count towards the quota of the target, as in `move_links`.
+def move_domain(*, source: Workspace, domain: Domain, target_id: str, actor: User) -> MovedDomain:
+    """The actor must be an admin of both workspaces. The links count towards the quota of the target, as in `move_links`.
 
     Raises WorkspaceNotFound, NotFound, RoleRequired, SameWorkspace, SourceBanned, PlanWithoutDomains, CapReached,
     ClaimedThere, QuotaExceeded or ValueTaken.
     """
     target = target_workspace(source, target_id, actor, Role.ADMIN)
-    domain = get_domain(source, public_id)
     with extend_response_timeout(MANY_LINKS_SECONDS):
         moved = with_free_values(lambda: _move(domain, source, target, actor))
     cache_versions.bump(hosts=[domain.host])

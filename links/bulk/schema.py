@@ -138,7 +138,7 @@ MOVED_DOMAIN = (moved_domain.nested("domain"), count("links", help_text="The num
 describe_domain_move = describe(
     "Domains",
     of="domain",
-    move=Operation(
+    create=Operation(
         "moveDomain",
         "Move a domain to another workspace, with all its links.",
         "The domain, and the number of its links.",

@@ -13,6 +13,7 @@ from common.rest.access import Access
 from common.rest.api import ApiViewSet
 from common.rest.returns import returns
 from domains.representations import moved_domain
+from domains.selectors import get_domain
 from links import representations
 from links.bulk import services as bulk
 from links.bulk.moving import move_links
@@ -122,17 +123,17 @@ class DomainMoveViewSet(ApiViewSet):
     """Apart from the other calls about domains, which know nothing of links."""
 
     # A key belongs to one workspace, so it cannot move a domain to another.
-    access = {"move": Access(Role.ADMIN, None)}
-    bodies = {"move": MoveDomainSerializer}
+    access = {"create": Access(Role.ADMIN, None)}
+    bodies = {"create": MoveDomainSerializer}
 
     def before_body(self, request: Request) -> None:
         self.request_stack.enter_context(costly_call(account_of(request)))
 
     @returns(200, "Domain moved successfully.", fields=MOVED_DOMAIN)
-    def move(self, request: Request, id: str) -> dict[str, Any]:
-        moved = move_domain(
-            source=workspace_of(request), actor=account_of(request), public_id=id, **self.read_body()
-        )
+    def create(self, request: Request, id: str) -> dict[str, Any]:
+        source = workspace_of(request)
+        domain = get_domain(source, id)
+        moved = move_domain(source=source, domain=domain, actor=account_of(request), **self.read_body())
         return {"domain": moved_domain(moved.domain), "links": moved.links}
 
 

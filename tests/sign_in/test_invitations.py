@@ -366,5 +366,6 @@ def test_a_name_does_not_reorder_the_page(alice: NewAccount, marketing: Workspac
     invite(alice, marketing)
     page = browser().get(path_in_mail()).content.decode()
     assert (
-        "<bdi>Ada Lovelace (alice@example.com)</bdi> invites you to the workspace “<bdi>Sales \u202eelpmaxe</bdi>”" in page
+        "<bdi>Ada Lovelace (alice@example.com)</bdi> invites you to the workspace “<bdi>Sales \u202eelpmaxe</bdi>”"
+        in page
     )

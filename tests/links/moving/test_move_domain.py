@@ -264,12 +264,7 @@ def test_links_created_meanwhile_have_the_owner_of_their_domain(
 
     def wander() -> int:
         for source, target in (workspaces, workspaces[::-1]) * 4:
-            move_domain(
-                source=source,
-                target_id=str(target.public_id),
-                actor=alice.user,
-                public_id=str(brand.public_id),
-            )
+            move_domain(source=source, domain=brand, target_id=str(target.public_id), actor=alice.user)
         return 0
 
     def create(owner: Workspace) -> int:
