@@ -10,11 +10,13 @@ from django.contrib.auth.forms import AdminPasswordChangeForm
 from django.db import transaction
 from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
-from django.http import HttpRequest
+from django.forms import CheckboxSelectMultiple
+from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html_join
 
 from accounts import second_factor, services
 from accounts import workspaces as workspace_services
+from accounts.history import list_changes
 from accounts.identities import disconnect_all
 from accounts.models import Member, User, Workspace
 from accounts.rights import Plan
@@ -32,7 +34,27 @@ class PasswordForm(AdminPasswordChangeForm):  # type: ignore[type-arg] # generic
         return user
 
 
-PRIVILEGES = ("is_staff", "is_staff_by_provider", "is_superuser", "user_permissions")
+_SHOWN_CHANGES = 100
+
+
+class OwnedAdmin(OperatorAdmin):
+    """Pages of objects of a workspace. Their "History" also has what the customer has changed, by the API's names."""
+
+    object_history_template = "admin/history_of_customer.html"
+
+    def history_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        row = self.get_object(request, object_id)
+        changes = (
+            []
+            if row is None
+            else list_changes(row.owner, limit=_SHOWN_CHANGES, object_id=row.public_id).changes
+        )
+        return super().history_view(request, object_id, {**(extra_context or {}), "changes": changes})
+
+
+PRIVILEGES = ("is_staff", "is_staff_by_provider", "is_superuser", "groups")
 
 
 @admin.register(User)
@@ -52,7 +74,7 @@ class UserAdmin(OperatorAdmin, DjangoUserAdmin):  # type: ignore[type-arg] # gen
     list_filter = ["plan", "is_active", "is_staff"]
     search_fields = ["email", "first_name", "last_name"]
     ordering = ["-id"]
-    filter_horizontal = ["user_permissions"]
+    filter_horizontal = ()
     fieldsets = [
         (None, {"fields": ["public_id", "email", "password"]}),
         ("Person", {"fields": ["first_name", "last_name"]}),
@@ -73,6 +95,10 @@ class UserAdmin(OperatorAdmin, DjangoUserAdmin):  # type: ignore[type-arg] # gen
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> list[str]:
         read_only = ["public_id", "is_active", "created_at", "last_login", "key_of"]
         return read_only if request.user.is_superuser else [*read_only, *PRIVILEGES]
+
+    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest | None, **kwargs: Any) -> Any:
+        text = "What staff may do in the admin. Superusers may do everything."
+        return db_field.formfield(widget=CheckboxSelectMultiple, help_text=text, required=False)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return DjangoUserAdmin.has_add_permission(self, request)

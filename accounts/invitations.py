@@ -1,25 +1,32 @@
-"""Invitations to workspaces. A token works once and for `INVITATION_DAYS`. It is shown once and stored as a digest."""
+"""Invitations to workspaces. A token works once and for `INVITATION_DAYS`. It is shown once and stored as a digest.
+
+Its inviter knows the token, so it proves nobody's address. That of a mailed link has a signature, which only the
+mailbox gets.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
 from collections.abc import Mapping
-from functools import partial
 from typing import NamedTuple
 from uuid import UUID
 
 from django.conf import settings
+from django.core.signing import BadSignature
 from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
+from django.utils.translation import gettext as _
 
 from accounts.caps import lock_count
 from accounts.history import authored_transaction, record_change
-from accounts.mails import is_plain, send_mail, spend_mail
+from accounts.mails import MailProblem, is_plain, send_mail, spend_mail
 from accounts.models import INVITATION_DAYS, Invitation, Member, User, Workspace
 from accounts.rights import Role
 from accounts.selectors import pending_invitations
+from accounts.services import create_account
 from accounts.workspaces import (
     PersonalWorkspace,
     require_free_membership,
@@ -28,11 +35,18 @@ from accounts.workspaces import (
     withdraw_invitations,
 )
 from common.errors import Conflict, Forbidden, NotFound
+from common.http.current_request import Actor, AuthMethod, actor
+from common.secrets import CurrentKeySigner
+from limits.attempts import Limit, spend_attempt
 
 MAX_PENDING = 100
 INVITATION_PATH = "/accounts/invitations/{token}/"
 # The list of members is not paginated.
 MAX_MEMBERS = 1_000
+# Each attempt to create an account counts: its failure may tell that the address has one.
+_ACCOUNTS_BY_INVITER = Limit(attempts=50, seconds=24 * 60 * 60)
+# A name in a mail: with a dot or a longer number, its sender could advertise a site or a telephone.
+_PLAIN_NAME = re.compile(r"(?!(?:.*\d){5})[\w&' -]{1,60}")
 
 
 class InvitationNotFound(NotFound):
@@ -62,11 +76,34 @@ class AlreadyMember(Conflict):
 class NewInvitation(NamedTuple):
     invitation: Invitation
     token: str
+    is_mailed: bool
 
 
 def find_invitation(token: str) -> Invitation | None:
     """The invitation of a token that an account can accept."""
     return _acceptable().filter(digest=_digest(token)).select_related("workspace", "invited_by").first()
+
+
+def mailed_token(token: str, email: str) -> str:
+    """The token of the link in a mail to this address: whoever shows it has read the mail."""
+    return f"{_plain(token)}.{_signer(token).sign_object(email)}"
+
+
+def proven_address(invitation: Invitation, token: str) -> str | None:
+    """The address to which the token was mailed. None: it was handed over in another way."""
+    try:
+        email: str = _signer(token).unsign_object(token.partition(".")[2])
+    except BadSignature:
+        return None
+    return email if invitation.email in ("", email) else None
+
+
+def invitation_at(path: str) -> Invitation | None:
+    """The invitation of the page with this path."""
+    before, after = INVITATION_PATH.split("{token}")
+    if not (path.startswith(before) and path.endswith(after)):
+        return None
+    return find_invitation(path.removeprefix(before).removesuffix(after))
 
 
 def is_invited(email: str) -> bool:
@@ -75,7 +112,7 @@ def is_invited(email: str) -> bool:
 
 
 def invite(*, workspace: Workspace, inviter: User, role: Role, email: str = "") -> NewInvitation:
-    """Mails the invitation if it has an address and the service sends mails.
+    """Mails the invitation, in the active language, if it has an address and the service sends mails.
 
     Raises PersonalWorkspace, TooManyInvitations, TooManyAttempts after too many mails, NotFound, or RoleRequired: only
     owners invite owners.
@@ -99,26 +136,35 @@ def invite(*, workspace: Workspace, inviter: User, role: Role, email: str = "") 
         invitation.save(force_insert=True)
         bound = {"email": "set"} if invitation.email else {}
         _record(invitation, "created", after={"role": role, **bound})
-        if email and settings.SENDS_MAIL:
+        is_mailed = bool(email and settings.SENDS_MAIL)
+        if is_mailed:
             spend_mail(cause=f"account {inviter.pk}", email=email)
-            transaction.on_commit(partial(mail_invitation, invitation, token))
-    return NewInvitation(invitation, token)
+    return NewInvitation(invitation, token, is_mailed and mail_invitation(invitation, token) is None)
 
 
-def mail_invitation(invitation: Invitation, token: str) -> None:
-    """The only part of the text that the inviter can choose is a plain address, so it cannot be used for advertising.
+def mail_invitation(invitation: Invitation, token: str) -> MailProblem | None:
+    """Of what the inviter can choose, the text has only plain addresses and names, so that it advertises nothing.
 
     If the mail cannot be sent, the inviter still has the token.
     """
-    address = invitation.invited_by.email
-    inviter = address if is_plain(address) else "A member"
-    text = (
-        f"{inviter} invites you to a workspace at {settings.BASE_HOST}. Your role will be {invitation.role}."
-        f" To accept, open this link within {INVITATION_DAYS} days:\n\n"
-        f"{settings.BASE_URL}{INVITATION_PATH.format(token=token)}\n\n"
-        "If you do not know the sender, ignore this mail."
+    address, workspace = invitation.invited_by.email, invitation.workspace.name
+    values = {
+        "inviter": address if is_plain(address) else _("A member"),
+        "workspace": workspace,
+        "service": settings.BASE_HOST,
+        "role": _(invitation.role),
+    }
+    named = _("{inviter} invites you to the workspace “{workspace}” at {service}. Your role will be {role}.")
+    unnamed = _("{inviter} invites you to a workspace at {service}. Your role will be {role}.")
+    text = "\n\n".join(
+        [
+            (named if _PLAIN_NAME.fullmatch(workspace) else unnamed).format(**values),
+            _("To accept, open this link within {days} days:").format(days=INVITATION_DAYS),
+            f"{settings.BASE_URL}{INVITATION_PATH.format(token=mailed_token(token, invitation.email))}",
+            _("If you do not know the sender, ignore this mail."),
+        ]
     )
-    send_mail(invitation.email, "Invitation", text)
+    return send_mail(invitation.email, _("Invitation"), text)
 
 
 def withdraw(*, workspace: Workspace, actor: User, public_id: UUID) -> None:
@@ -165,6 +211,32 @@ def accept(*, account: User, token: str) -> Member:
     return member
 
 
+def spend_account(invitation: Invitation) -> None:
+    """Count an account before it is created because of the invitation. Raises TooManyAttempts."""
+    spend_attempt(f"accounts invited by {invitation.invited_by_id}", _ACCOUNTS_BY_INVITER)
+
+
+def accept_as_new_account(
+    *, token: str, email: str, password: str, first_name: str, last_name: str
+) -> Member:
+    """Create the account and let it join, or do neither. The caller knows that the address may get the account.
+
+    Raises the errors of `create_account` and of `accept`, and TooManyAttempts after too many accounts by one inviter.
+    """
+    invitation = find_invitation(token)
+    if invitation is None:
+        raise InvitationNotFound
+    spend_account(invitation)
+    with transaction.atomic():
+        created = create_account(email=email, password=password, first_name=first_name, last_name=last_name)
+        # Nobody is signed in yet.
+        former = actor.set(Actor(created.user.pk, AuthMethod.PAGE))
+        try:
+            return accept(account=created.user, token=token)
+        finally:
+            actor.reset(former)
+
+
 def _acceptable() -> QuerySet[Invitation]:
     """Invitations that have not expired, of inviters whose accounts are active."""
     return Invitation.objects.filter(expires_at__gt=Now(), invited_by__is_active=True)
@@ -181,4 +253,13 @@ def _record(invitation: Invitation, event: str, **values: Mapping[str, str]) -> 
 
 
 def _digest(token: str) -> bytes:
-    return hashlib.sha256(token.encode()).digest()
+    return hashlib.sha256(_plain(token).encode()).digest()
+
+
+def _plain(token: str) -> str:
+    """Without what `mailed_token` added."""
+    return token.partition(".")[0]
+
+
+def _signer(token: str) -> CurrentKeySigner:
+    return CurrentKeySigner(salt=f"invitation {_plain(token)}")

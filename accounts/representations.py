@@ -125,6 +125,7 @@ new_invitation = Representation(
     text(
         "token", None, _TOKEN, "Shown once. The recipient accepts with POST /api/invitations/{token}/accept."
     ),
+    flag("mailed", None, True, "Whether the service has mailed the invitation to its address."),
 )
 
 

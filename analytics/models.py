@@ -325,6 +325,7 @@ class Segment(models.Model):
     finished_at = models.DateTimeField(null=True, db_comment="When it was counted completely.")
 
     class Meta:
+        verbose_name, verbose_name_plural = "journal file", "journal files"
         db_table_comment = "Counted bytes of each journal segment."
 
     def __str__(self) -> str:
@@ -385,6 +386,7 @@ class DeadLetter(models.Model):
     created_at = models.DateTimeField(db_default=Now(), db_comment="Creation time.")
 
     class Meta:
+        verbose_name, verbose_name_plural = "record that cannot be counted", "records that cannot be counted"
         db_table_comment = "Click records that cannot be counted."
 
     def __str__(self) -> str:

@@ -21,7 +21,12 @@ _NAMES = {"en": "URL shortener", "de": "URL-Verkürzer"}
 def document(language: str, module: str, pages: Mapping[str, str]) -> files.Content:
     """The page whose module below ``front/pages`` is ``module``; ``pages``: the module of every path."""
     return _document(
-        language, module, tuple(pages.items()), tuple(brand_context().items()), settings.BRAND_COLOR
+        language,
+        module,
+        tuple(pages.items()),
+        tuple(brand_context().items()),
+        brand_color=settings.BRAND_COLOR,
+        has_code_punctuation=settings.CUSTOM_CODE_PUNCTUATION,
     )
 
 
@@ -31,7 +36,9 @@ def _document(
     module: str,
     pages: tuple[tuple[str, str], ...],
     brand: tuple[tuple[str, str], ...],
+    *,
     brand_color: str,
+    has_code_punctuation: bool,
 ) -> files.Content:
     first_files = first_view(f"pages/{module}")
     html = render_to_string(
@@ -42,6 +49,7 @@ def _document(
             "names": {known: dict(brand)["brand_name"] or name for known, name in _NAMES.items()},
             "brand_style": brand_style_url(),
             "qr_color": default_foreground(brand_color),
+            "has_code_punctuation": has_code_punctuation,
             "files": f"/dashboard/files/{files.version()}",
             "modules": [name for name in first_files if not name.endswith(".css")] + [f"texts/{language}.js"],
             "styles": [name for name in first_files if name.endswith(".css")],

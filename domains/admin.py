@@ -4,7 +4,7 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from common.admin import OperatorAdmin
+from accounts.admin import OwnedAdmin
 from common.errors import TooManyAttempts
 from domains.models import Domain
 from domains.verification import Check, advice, recheck_now
@@ -25,7 +25,7 @@ class FailingFilter(admin.SimpleListFilter):
 
 
 @admin.register(Domain)
-class DomainAdmin(OperatorAdmin):
+class DomainAdmin(OwnedAdmin):
     """Shows the problems of a domain. Its owner verifies and deletes it through the API."""
 
     list_display = ["host", "owner", "status", "failed_checks", "next_check", "created"]
@@ -67,4 +67,4 @@ class DomainAdmin(OperatorAdmin):
 
 def _result(check: Check) -> str:
     record = f"{check.type} {check.name}: {check.answer.shown}"
-    return record if check.problem is None else f"{record}. {advice(check.problem, check.name, check.answer)}"
+    return record if check.problem is None else f"{record}. {advice(check)}"

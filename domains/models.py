@@ -68,18 +68,21 @@ class Domain(models.Model):
         default=DomainStatus.PENDING,
         db_comment="pending, active (verified) or inactive.",
     )
-    root_url = models.TextField(null=True, blank=True, db_comment="Where / redirects; null: built-in page.")
+    root_url = models.TextField(
+        "URL for the home page", null=True, blank=True, db_comment="Where / redirects; null: built-in page."
+    )
     not_found_url = models.TextField(
-        null=True, blank=True, db_comment="Where unknown codes redirect; null: 404."
+        "URL for unknown codes", null=True, blank=True, db_comment="Where unknown codes redirect; null: 404."
     )
     expired_url = models.TextField(
-        null=True, blank=True, db_comment="Where expired links redirect; null: 410."
+        "URL for expired links", null=True, blank=True, db_comment="Where expired links redirect; null: 410."
     )
     token = models.CharField(
         max_length=32, default=new_token, editable=False, db_comment="Token that the owner publishes in DNS."
     )
     created_at = models.DateTimeField(db_default=Now(), editable=False, db_comment="Creation time.")
     claimed_until = models.DateTimeField(
+        "to be verified by",
         db_default=Now() + timedelta(days=CLAIM_DAYS),
         editable=False,
         db_comment="Deadline to verify a pending domain.",
@@ -101,6 +104,8 @@ class Domain(models.Model):
                 fields=["host"], condition=~models.Q(status="pending"), name="domain_proven_host_unique"
             ),
             models.UniqueConstraint(fields=["owner", "host"], name="domain_claimed_once_by_an_owner"),
+            # For the foreign key of links.
+            models.UniqueConstraint(fields=["id", "owner"], name="domain_with_owner"),
         ]
         indexes = [
             models.Index(

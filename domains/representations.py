@@ -25,6 +25,12 @@ _record = Representation(
     "DnsRecord",
     choice("type", "type", RECORD_TYPES, "TXT"),
     text("name", "name", "_shortener-challenge.go.example.com", label="name"),
+    text(
+        "relativeName",
+        "relative_name",
+        "_shortener-challenge.go",
+        "The name inside the registered domain, as DNS panels ask for it; `@`: the domain itself.",
+    ),
     text("value", "value", EXAMPLE_TOKEN),
 )
 listed_domain = Representation(
@@ -87,6 +93,7 @@ verified_domain = Representation(
     choice("status", "status", DomainStatus.values, "active"),
     flag("verified", "verified", True),
 )
+moved_domain = Representation("MovedDomain", *listed_domain.pick("", "_id fullDomain status verified").fields)
 
 
 EXAMPLE_KEY = "sl_key_0123456789ABCDEFGHIJKLMNOPQRSTUV4kuzEo"

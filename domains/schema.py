@@ -124,7 +124,8 @@ describe_domains = describe(
         "The domain is active.",
         description="The first account that verifies a name owns it. Keep the records: the service checks them every "
         "day. In an error, `data.checks` has for each record the expected and actual values, the resolver, "
-        f"the `reason` ({_REASONS}, or null for a correct record) and one sentence of `advice`.",
+        f"the `reason` ({_REASONS}, or null for a correct record) and one sentence of `advice`; for a wrong value "
+        "also the records to `remove` and to `add`.",
         errors=[
             _NOT_CONFIGURED,
             PlanWithoutDomains(),

@@ -26,12 +26,13 @@ from domains.addresses import NO_DESTINATION, is_own_address
 from domains.models import CLAIM_DAYS, Domain, DomainStatus
 from domains.names import canonical_name
 from domains.selectors import get_domain, is_proven_by_another
-from domains.verification import PERIOD, Check, advice, examine
+from domains.verification import PERIOD, Check, DnsRecord, advice, examine
 from limits.attempts import Limit, spend_attempt
 
-VERIFICATIONS = Limit(attempts=10, seconds=60 * 60)
-# Long enough to move a hundred thousand links to the default domain.
-_DELETE_SECONDS = 60
+# One a minute, for somebody who repairs DNS.
+VERIFICATIONS = Limit(attempts=60, seconds=60 * 60)
+# Long enough to move a hundred thousand links of a domain.
+MANY_LINKS_SECONDS = 60
 
 # The ORM would delete links and codes itself, which the triggers move to the default domain instead.
 # A trigger of the links app stores the number of dropped codes in this setting.
@@ -78,12 +79,10 @@ def claim_domain(*, owner: Workspace, domain: str, subdomain: str | None = None)
     Raises InvalidFields, Forbidden, CapReached or Conflict.
     """
     name = canonical_name(domain, subdomain)
-    _require_plan(owner)
     claim = Domain(owner=owner, domain=name.domain, subdomain=name.subdomain, host=name.host)
     try:
         with authored_transaction():
-            execute(_DELETE_EXPIRED, {"owner": owner.pk, "host": name.host})
-            _require_space(owner, name.host)
+            require_place(owner, name.host)
             claim.save(force_insert=True)
     except IntegrityError as error:
         if is_reference_gone(error):
@@ -118,8 +117,8 @@ def delete_domain(*, owner: Workspace, public_id: str) -> int:
     were already taken on the default domain.
     """
     domain = get_domain(owner, public_id)
-    with extend_response_timeout(_DELETE_SECONDS), authored_transaction():
-        execute(f"SET LOCAL statement_timeout = '{_DELETE_SECONDS}s'")
+    with extend_response_timeout(MANY_LINKS_SECONDS), authored_transaction():
+        execute(f"SET LOCAL statement_timeout = '{MANY_LINKS_SECONDS}s'")
         rows = fetch(_DELETE, [domain.pk])
     was_served, dropped = rows[0] if rows else (False, 0)
     if was_served:
@@ -149,20 +148,30 @@ def _activate(domain: Domain) -> None:
     cache_versions.bump(hosts=[domain.host])
 
 
-def _require_plan(owner: Workspace) -> None:
-    if not allows_custom_domains(owner.plan):
-        raise PlanWithoutDomains
+def require_place(owner: Workspace, host: str, *, source: Workspace | None = None) -> None:
+    """Whether the workspace may have this domain, which comes from ``source`` if it moves. Call it in a transaction.
 
-
-def _require_space(owner: Workspace, host: str) -> None:
+    Raises PlanWithoutDomains, or CapReached: then no other transaction adds a domain until the end of this one.
+    """
+    _require_plan(owner)
+    execute(_DELETE_EXPIRED, {"owner": owner.pk, "host": host})
     cap = settings.DOMAINS_PER_ACCOUNT
     if not cap:
         return
     lock_count(owner)
-    count = Domain.objects.filter(owner__in=sharing_workspaces(owner)).count()
+    sharing = sharing_workspaces(owner)
+    if source is not None and source.pk in sharing:
+        return
     # A repeated claim to a name fails as a duplicate, even at the cap.
-    if count >= cap and not Domain.objects.visible_to(owner).filter(host=host).exists():
+    if Domain.objects.filter(owner__in=sharing).count() >= cap and not (
+        Domain.objects.visible_to(owner).filter(host=host).exists()
+    ):
         raise CapReached(cap, "domains")
+
+
+def _require_plan(owner: Workspace) -> None:
+    if not allows_custom_domains(owner.plan):
+        raise PlanWithoutDomains
 
 
 def _as_data(check: Check) -> dict[str, Any]:
@@ -175,8 +184,14 @@ def _as_data(check: Check) -> dict[str, Any]:
         "found": check.answer.shown,
         "resolver": check.answer.resolver,
         "reason": None if problem is None else problem.value,
-        "advice": None if problem is None else advice(problem, check.name, check.answer),
+        "advice": advice(check),
+        "remove": [_record(record) for record in check.to_remove],
+        "add": [_record(record) for record in check.to_add],
     }
+
+
+def _record(record: DnsRecord) -> dict[str, str]:
+    return {"type": record.type, "value": record.value}
 
 
 _SETTINGS = {"root_url": "rootUrl", "not_found_url": "notFoundUrl", "expired_url": "expiredUrl"}

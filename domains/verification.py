@@ -9,7 +9,7 @@ import asyncio
 import ipaddress
 import logging
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import Enum
 from ipaddress import ip_address, ip_network
@@ -34,6 +34,19 @@ class DnsRecord(NamedTuple):
     name: str
     value: str
 
+    def __str__(self) -> str:
+        return f"{self.type} record {self.value}"
+
+    @property
+    def relative_name(self) -> str:
+        """The name inside its zone, as DNS panels ask for it."""
+        return relative_name(self.name)
+
+
+def relative_name(name: str) -> str:
+    zone = registered_domain(name)
+    return "@" if name == zone else name.removesuffix(f".{zone}")
+
 
 def challenge_record(domain: Domain) -> DnsRecord:
     return DnsRecord("TXT", f"{CHALLENGE}.{domain.host}", domain.token)
@@ -41,9 +54,7 @@ def challenge_record(domain: Domain) -> DnsRecord:
 
 def address_records(domain: Domain) -> list[DnsRecord]:
     if requires_addresses(domain.host):
-        return [
-            DnsRecord("AAAA" if ":" in address else "A", domain.host, address) for address in edge_addresses()
-        ]
+        return [DnsRecord(_type_of(address), domain.host, address) for address in edge_addresses()]
     return [DnsRecord("CNAME", domain.host, settings.BASE_HOST)]
 
 
@@ -56,6 +67,10 @@ def edge_addresses() -> list[str]:
     if settings.EDGE_ADDRESSES or not _base_is_address():
         return list(settings.EDGE_ADDRESSES)
     return [settings.BASE_HOST.strip("[]")]
+
+
+def _type_of(address: str) -> str:
+    return "AAAA" if ":" in address else "A"
 
 
 def requires_addresses(host: str) -> bool:
@@ -73,6 +88,7 @@ def _base_is_address() -> bool:
 
 class Problem(Enum):
     MISSING = "missing"
+    DOUBLED = "doubled"
     WRONG_VALUE = "wrong_value"
     ALIAS = "alias"
     PROXIED = "proxied"
@@ -86,7 +102,8 @@ class Problem(Enum):
 
 _ADVICE = {
     Problem.MISSING: "The record is missing: add it",
-    Problem.WRONG_VALUE: "The record has another value than the expected one: change it",
+    Problem.DOUBLED: "The record is at {name}.{registered}, as the DNS panel adds the domain itself: enter {relative}",
+    Problem.WRONG_VALUE: "{corrections}",
     Problem.ALIAS: "A CNAME, perhaps a wildcard's, answers for this name: add the TXT record itself",
     Problem.PROXIED: "The name is proxied by a CDN: switch the proxy off for this record",
     Problem.CNAME_AT_APEX: "A CNAME at an apex hides the domain's other records: enter the addresses instead",
@@ -98,13 +115,34 @@ _ADVICE = {
 }
 
 
-def advice(problem: Problem, name: str, answer: Answer) -> str:
-    sentence = _ADVICE[problem].format(registered=registered_domain(name), detail=answer.detail)
+def advice(check: Check) -> str | None:
+    """One sentence. None: there is no problem."""
+    if check.problem is None:
+        return None
+    answer, name = check.answer, check.name
+    sentence = _ADVICE[check.problem].format(
+        name=name,
+        registered=registered_domain(name),
+        relative=relative_name(name),
+        detail=answer.detail,
+        corrections=_corrections(check),
+    )
     if answer.is_definite and answer.ttl:
         return (
             f"{sentence}; if you have just done so, the old answer is still cached for {answer.ttl} seconds."
         )
     return f"{sentence}."
+
+
+def _corrections(check: Check) -> str:
+    """``Remove the A record 203.0.113.9, and add the CNAME record sho.rt``."""
+    parts = [
+        f"{verb} the {' and the '.join(map(str, records))}"
+        for verb, records in (("remove", check.to_remove), ("add", check.to_add))
+        if records
+    ]
+    sentence = ", and ".join(parts)
+    return sentence[:1].upper() + sentence[1:]
 
 
 _CDN_NETWORKS = [
@@ -129,6 +167,7 @@ def is_proxied(addresses: Iterable[str], cnames: Iterable[str]) -> bool:
     )
 
 
+_MAX_NAME = 253
 # At most this many of a worker's threads wait for DNS, so that the others keep serving requests.
 MAX_CONCURRENT_CHECKS = 2
 CHECK_PLACES = BoundedSemaphore(MAX_CONCURRENT_CHECKS)
@@ -149,6 +188,32 @@ class Check:
     @property
     def is_definite(self) -> bool:
         return self.problem is None or self.answer.is_definite
+
+    @property
+    def to_remove(self) -> list[DnsRecord]:
+        """The records that are there instead of the expected ones, or beside them. Other TXT records do no harm."""
+        if self.problem is not Problem.WRONG_VALUE or self.type == "TXT":
+            return []
+        if self.answer.cnames:
+            return [DnsRecord("CNAME", self.name, self.answer.cnames[0])]
+        addresses = (DnsRecord(_type_of(value), self.name, value) for value in self.answer.values)
+        return [record for record in addresses if record.value not in self._accepted]
+
+    @property
+    def to_add(self) -> list[DnsRecord]:
+        """The expected records that are missing beside wrong ones."""
+        if self.problem is not Problem.WRONG_VALUE or self._accepted & set(self.answer.values):
+            return []
+        is_address = self.type not in ("TXT", "CNAME")
+        return [
+            DnsRecord(_type_of(value) if is_address else self.type, self.name, value)
+            for value in self.expected
+        ]
+
+    @property
+    def _accepted(self) -> set[str]:
+        """Some providers return the addresses instead of a CNAME."""
+        return {*self.expected, *edge_addresses()}
 
 
 def examine(domain: Domain) -> list[Check]:
@@ -181,7 +246,24 @@ async def _examine(domain: Domain) -> list[Check]:
         lookup.query(challenge_record(domain).name, "TXT"), _address(domain, lookup)
     )
     missing = address.answer.outcome is Outcome.NO_NAME and address.problem is Problem.NO_SUCH_DOMAIN
-    return [_challenge(domain, answer, domain_is_missing=missing), address]
+    checks = [_challenge(domain, answer, domain_is_missing=missing), address]
+    return [await _look_below(check, lookup) for check in checks]
+
+
+async def _look_below(check: Check, lookup: Lookup) -> Check:
+    """Whether a missing record is at its name with the domain appended once more: most panels append it themselves."""
+    if check.problem is not Problem.MISSING:
+        return check
+    doubled = f"{check.name}.{registered_domain(check.name)}"
+    if len(doubled) > _MAX_NAME:
+        return check
+    if check.type == "TXT":
+        found = (await lookup.query(doubled, "TXT")).values
+    elif check.type == "CNAME":
+        found = (await lookup.query(doubled, "CNAME")).values
+    else:
+        found = (await _addresses_of(doubled, lookup)).values
+    return replace(check, problem=Problem.DOUBLED) if set(found) & set(check.expected) else check
 
 
 def _challenge(domain: Domain, answer: Answer, *, domain_is_missing: bool) -> Check:

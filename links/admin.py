@@ -9,10 +9,11 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.http import urlencode
 
+from accounts.admin import OwnedAdmin
 from bans.admin import BanAdmin, BanListAdmin
 from bans.models import Ban
 from bans.services import Affected
-from common.admin import OperatorAdmin, one_line
+from common.admin import one_line
 from common.http.urls import canonical_destination
 from links.availability import Status
 from links.codes import short_url_of
@@ -72,7 +73,7 @@ class StateFilter(admin.SimpleListFilter):
         return queryset.filter(**filters.get(value, {}))
 
 
-class LinkAdmin(OperatorAdmin):
+class LinkAdmin(OwnedAdmin):
     """Finds and bans links. Only owners edit links. Only the API deletes links, because it reserves their codes.
 
     The app of the redirects registers a subclass that simulates visits.

@@ -1,7 +1,8 @@
 """The format of codes and short URLs, the generation of new codes, and the words that no new link may have.
 
-The service creates codes of letters and digits. Imported links keep the codes that other services gave them: these
-*inherited* codes may also contain `-`, `.`, `_` and `~`, and have 1 to 255 characters.
+The service creates codes of letters and digits. Clients may choose such codes, and with CUSTOM_CODE_PUNCTUATION also
+some with `-` and `_`. Imported links keep the codes that other services gave them: these *inherited* codes may also
+contain `-`, `.`, `_` and `~`, and have 1 to 255 characters. Redirects accept all of them.
 
 Reserved are routes of the service, and words that would mislead visitors.
 """
@@ -20,7 +21,6 @@ from domains.addresses import short_url_of_host
 from links.models import MAX_CODE, Link
 
 CODE_ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase
-CODE_RULE = "Must be 3 to 50 letters and digits (A-Z, a-z, 0-9)."
 INHERITED_RULE = f"Must be 1 to {MAX_CODE} letters (A-Z, a-z), digits and - . _ ~, but not . or .. alone."
 
 # The unreserved characters of RFC 3986, section 2.3. Percent-encoding them does not change a URL, so a client or proxy
@@ -29,6 +29,8 @@ PATTERN = f"[A-Za-z0-9._~-]{{1,{MAX_CODE}}}"
 
 _GENERATED_LENGTH = 7
 _CODE = re.compile(r"[A-Za-z0-9]{3,50}")
+# Punctuation at the start would read as an option, or as a bullet in a list.
+_PUNCTUATED = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{2,49}")
 _INHERITED = re.compile(PATTERN)
 # Clients remove these path segments before they send a request (RFC 3986, section 5.2.4).
 _DOT_SEGMENTS = frozenset({".", ".."})
@@ -40,9 +42,21 @@ _REJECTED = bytes(range(_ACCEPTED_BYTES, 256))
 _CHARACTER_OF_BYTE = bytes(ord(CODE_ALPHABET[byte % len(CODE_ALPHABET)]) for byte in range(256))
 
 
+def code_pattern() -> re.Pattern[str]:
+    """Which codes a client may choose for a link."""
+    return _PUNCTUATED if settings.CUSTOM_CODE_PUNCTUATION else _CODE
+
+
+def code_rule() -> str:
+    """The same for people."""
+    if settings.CUSTOM_CODE_PUNCTUATION:
+        return "Must be 3 to 50 letters (A-Z, a-z), digits, - and _, and begin with a letter or digit."
+    return "Must be 3 to 50 letters and digits (A-Z, a-z, 0-9)."
+
+
 def is_code(text: str) -> bool:
     """Whether a client may choose this code for a link."""
-    return _CODE.fullmatch(text) is not None
+    return code_pattern().fullmatch(text) is not None
 
 
 def is_inherited_code(text: str) -> bool:

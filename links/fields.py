@@ -19,8 +19,8 @@ from accounts.history_names import HistoryName
 
 
 class RedirectType(models.IntegerChoices):
-    PERMANENT = 301
-    FOUND = 302
+    PERMANENT = 301, "301, permanent"
+    FOUND = 302, "302, temporary"
 
 
 class Device(models.TextChoices):

@@ -84,14 +84,18 @@ class Link(models.Model):
         null=True,
         blank=True,
         db_index=False,
+        db_constraint=False,
         related_name="links",
         db_comment="Null: the default domain.",
     )
     short_code = models.CharField(max_length=MAX_CODE, editable=False, db_comment="Generated; never changes.")
     custom_code = models.CharField(max_length=MAX_CODE, null=True, blank=True, db_comment="Null: none.")
-    original_url = models.TextField(editable=False, db_comment="Destination as entered.")
+    original_url = models.TextField("original URL", editable=False, db_comment="Destination as entered.")
     target_url = models.TextField(
-        null=True, blank=True, db_comment="Replaces original_url as the destination. As entered. Null: none."
+        "target URL",
+        null=True,
+        blank=True,
+        db_comment="Replaces original_url as the destination. As entered. Null: none.",
     )
     destination = models.TextField(
         editable=False, db_comment="Canonical form of target_url or original_url, sent in redirects."
@@ -109,13 +113,17 @@ class Link(models.Model):
     tag_keys = ArrayField(
         models.TextField(), default=list, editable=False, db_comment="Case-folded tags, for filters."
     )
-    is_active = models.BooleanField(default=True, db_comment="The owner's switch.")
+    is_active = models.BooleanField("switched on", default=True, db_comment="The owner's switch.")
     starts_at = models.DateTimeField(null=True, blank=True, db_comment="Null: at once.")
     not_started_url = models.TextField(
-        null=True, blank=True, db_comment="Where visitors go before starts_at. Canonical form. Null: 404."
+        "URL before the start",
+        null=True,
+        blank=True,
+        db_comment="Where visitors go before starts_at. Canonical form. Null: 404.",
     )
     expires_at = models.DateTimeField(null=True, blank=True, db_comment="Null: never.")
     expired_url = models.TextField(
+        "URL after the end",
         null=True,
         blank=True,
         db_comment="Where visitors go after the end or the last click. Canonical form. Null: the domain's, or 410.",
@@ -123,7 +131,10 @@ class Link(models.Model):
     password = models.CharField(max_length=200, null=True, blank=True, editable=False, db_comment="Hash.")
     utm = models.JSONField(default=dict, blank=True, db_comment="utm parameters added to redirects.")
     forward_query = models.BooleanField(
-        default=False, db_default=False, db_comment="Whether redirects add the visitor's parameters."
+        "forwards the visitor's parameters",
+        default=False,
+        db_default=False,
+        db_comment="Whether redirects add the visitor's parameters.",
     )
     referrer_policy = models.TextField(
         choices=ReferrerPolicy, null=True, blank=True, db_comment="Referrer-Policy of redirects. Null: none."
@@ -144,13 +155,18 @@ class Link(models.Model):
         null=True, blank=True, db_comment="The card that messengers show: title, description and imageUrl."
     )
     external_id = models.CharField(
+        "id in another system",
         max_length=400,
         null=True,
         blank=True,
         db_comment="Id in another system, unique in the workspace. Null: none.",
     )
-    max_clicks = models.PositiveIntegerField(null=True, blank=True, db_comment="Null: no limit.")
-    max_clicks_per_visitor = models.PositiveIntegerField(null=True, blank=True, db_comment="Null: no limit.")
+    max_clicks = models.PositiveIntegerField(
+        "click limit", null=True, blank=True, db_comment="Null: no limit."
+    )
+    max_clicks_per_visitor = models.PositiveIntegerField(
+        "click limit per visitor", null=True, blank=True, db_comment="Null: no limit."
+    )
     allowed_countries = ArrayField(
         models.CharField(max_length=2), default=list, blank=True, db_comment="ISO 3166-1 alpha-2; empty: all."
     )
@@ -164,7 +180,7 @@ class Link(models.Model):
         db_comment="desktop, mobile, tablet; empty: all.",
     )
     redirect_type = models.PositiveSmallIntegerField(
-        choices=RedirectType, default=RedirectType.FOUND, db_comment="HTTP status: 301 or 302."
+        "redirect", choices=RedirectType, default=RedirectType.FOUND, db_comment="HTTP status: 301 or 302."
     )
     created_at = models.DateTimeField(db_default=Now(), editable=False, db_comment="Creation time.")
     updated_at = models.DateTimeField(db_default=Now(), editable=False, db_comment="Last change.")
@@ -295,6 +311,7 @@ class LinkBan(models.Model):
     created_at = models.DateTimeField(db_default=Now(), editable=False, db_comment="Creation time.")
 
     class Meta:
+        verbose_name, verbose_name_plural = "ban of a link", "bans of links"
         db_table_comment = "Operators' bans of single links."
 
     def __str__(self) -> str:

@@ -13,7 +13,7 @@ from accounts.models import User, Workspace
 from common.errors import Conflict, FieldError, InvalidFields
 from common.http.urls import Destination
 from domains.models import Domain
-from links.codes import CODE_RULE, is_code, is_reserved
+from links.codes import code_rule, is_code, is_reserved
 from links.fields import FIELDS, RESTRICTIONS, Kind
 from links.models import Link
 from links.routing.columns import columns_of as routing_columns
@@ -86,7 +86,7 @@ def refuse_immutable(link: Link, changes: dict[str, Any]) -> None:
 def refuse_new_code(custom_code: str | None) -> None:
     """Refuse a code that a client may not choose. A link keeps an inherited code only as long as it is unchanged."""
     if custom_code is not None and not is_code(custom_code):
-        raise InvalidFields([FieldError("customCode", "code", CODE_RULE)])
+        raise InvalidFields([FieldError("customCode", "code", code_rule())])
     refuse_reserved(custom_code)
 
 

@@ -24,7 +24,7 @@ from common.rest.returns import BadIfMatch
 from domains.addresses import NO_DESTINATION
 from links.availability import Status
 from links.code_claims import HOLD_DAYS
-from links.codes import PATTERN
+from links.codes import PATTERN, code_pattern
 from links.errors import (
     VALUES_TAKEN,
     ChangedMeanwhile,
@@ -54,7 +54,7 @@ from links.serializers import CreateLinkSerializer, UpdateLinkSerializer
 from links.storage.deletion import UNDELETE_DAYS
 from links.storage.quotas import QuotaExceeded
 
-extend_schema_field({"type": "string", "maxLength": 50, "pattern": "^[A-Za-z0-9]{3,50}$"})(CodeField)
+extend_schema_field({"type": "string", "maxLength": 50, "pattern": f"^{code_pattern().pattern}$"})(CodeField)
 extend_schema_field({"type": "string", "maxLength": MAX_CODE, "pattern": f"^{PATTERN}$"})(
     CurrentOrNewCodeField
 )
@@ -227,8 +227,8 @@ describe_history = describe(
         "undeleteUrl",
         "Bring a deleted short link back.",
         "The link as it was, with its codes, clicks, reports and QR codes.",
-        description=f"Within {UNDELETE_DAYS} days of the deletion. If its domain has been deleted since, the link"
-        " moves to the default domain, and loses a custom code that is taken there.",
+        description=f"Within {UNDELETE_DAYS} days of the deletion. If its domain has been deleted or moved since, the"
+        " link moves to the default domain, and loses a custom code that is taken there.",
         errors=[CodeTaken("spring"), *VALUES_TAKEN],
     ),
     restore=Operation(

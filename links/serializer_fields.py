@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from rest_framework import serializers
+
 from common.countries import COUNTRY_CODES
 from common.rest.fields import Integer, Text, has_at_most
 from links.availability import Status
-from links.codes import CODE_RULE, INHERITED_RULE, is_code, is_inherited_code
+from links.codes import INHERITED_RULE, code_rule, is_code, is_inherited_code
 from links.fields import Device, RedirectType, ReferrerPolicy
 
 MAX_TAG = 50
@@ -74,13 +76,13 @@ class DeviceField(Text):
 
 
 class CodeField(Text):
-    default_error_messages = {"code": CODE_RULE}
     accepts = staticmethod(is_code)
+    rule = staticmethod(code_rule)
 
     def to_internal_value(self, data: Any) -> str:
         code = super().to_internal_value(data)
         if not self.accepts(code):
-            self.fail("code")
+            raise serializers.ValidationError(self.rule(), code="code")
         return code
 
 
@@ -91,7 +93,7 @@ class CurrentOrNewCodeField(CodeField):
 
 
 class InheritedCodeField(CurrentOrNewCodeField):
-    default_error_messages = {"code": INHERITED_RULE}
+    rule = staticmethod(lambda: INHERITED_RULE)
 
 
 class RedirectTypeField(Integer):

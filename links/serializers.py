@@ -22,6 +22,7 @@ from common.rest.fields import (
 )
 from common.rest.pagination import PageQuery
 from domains.addresses import BASE_ID
+from links.codes import code_rule
 from links.fields import FIELDS, RESTRICTIONS, UNIQUE, Kind, LinkField
 from links.representations import WHOLE_URL
 from links.routing.serializers import PreviewSerializer, RulesField, SplitField
@@ -165,7 +166,7 @@ class UpdateLinkSerializer(_ReturnedFields, _WritableFields):
         source="custom_code",
         required=False,
         allow_null=True,
-        help_text="Case-sensitive. 3 to 50 letters and digits, or the current code of an imported link.",
+        help_text=f"{code_rule()} Case-sensitive. Or the current code of an imported link.",
     )
 
 

@@ -1,6 +1,7 @@
+from django.urls import path
 from rest_framework.routers import SimpleRouter
 
-from links.bulk.views import BulkViewSet
+from links.bulk.views import BulkViewSet, DomainMoveViewSet
 from links.transfer.views import TransferViewSet
 from links.views import LinkHistoryViewSet, LinkViewSet
 
@@ -11,4 +12,7 @@ router.register("urls", TransferViewSet, basename="transfer")
 router.register("urls", LinkViewSet, basename="link")
 router.register("urls", LinkHistoryViewSet, basename="link-history")
 # The route that creates links first, because it is the busiest.
-urlpatterns = sorted(router.urls, key=lambda route: str(route.pattern) != "urls")
+urlpatterns = [
+    *sorted(router.urls, key=lambda route: str(route.pattern) != "urls"),
+    path("domains/<str:id>/move", DomainMoveViewSet.as_view({"post": "create"})),
+]

@@ -11,7 +11,7 @@ from django.contrib.auth.models import Group
 
 from common.admin import ReadOnlyAdmin
 
-# Permissions are granted to operators individually, not through groups.
+# Their permissions are in the code: `shortener_project.operator_groups`.
 admin.site.unregister(Group)
 # Unregistered: an account has one e-mail address, and only its owner sees its second factors.
 admin.site.unregister([EmailAddress, Authenticator, SocialAccount, SocialApp, SocialToken])

@@ -1,4 +1,4 @@
-"""How people become users: sign-up with a confirmed address, and invitations to workspaces.
+"""Sign-up with a confirmed address. `sign_in.invitations` creates the accounts of people who were invited.
 
 A mailed link proves the address before the account exists, so that nobody can claim another's address. The link is
 signed, not stored. It works once, because then the account exists.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 from allauth.account.fields import PasswordField
 from allauth.account.utils import perform_login
@@ -18,25 +19,16 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_safe
 
-from accounts.invitations import (
-    AlreadyMember,
-    InvitationForAnother,
-    TooManyMembers,
-    accept,
-    find_invitation,
-    is_invited,
-)
+from accounts.invitations import is_invited
 from accounts.mails import MailProblem, is_plain, send_mail
-from accounts.models import User
 from accounts.password_hashing import account_hashing, admit_network
-from accounts.second_factor import lacks_second_factor
 from accounts.selectors import user_of_email
 from accounts.services import MAX_PASSWORD_CHARACTERS, UNUSUAL_ADDRESS, create_account
-from accounts.workspaces import TooManyMemberships, TooManyWorkspaces
-from common.errors import Conflict, InvalidFields, NotFound, TooManyAttempts
+from common.errors import Conflict, InvalidFields, TooManyAttempts
 from common.http.client_address import address_of_client
 from common.secrets import CurrentKeySigner
 from pages.responses import refuse_attempts
@@ -79,8 +71,20 @@ class NewAccount(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         if self.cleaned_data.get("password") != self.cleaned_data.get("repeated"):
-            self.add_error("repeated", "The passwords differ.")
+            self.add_error("repeated", _("The passwords differ."))
         return self.cleaned_data
+
+    @property
+    def account(self) -> dict[str, str]:
+        """The arguments of `create_account` that people choose."""
+        return {name: self.cleaned_data[name] for name in ("password", "first_name", "last_name")}
+
+    def add_refusals(self, error: InvalidFields) -> None:
+        for broken in error.errors:
+            self.add_error(_FIELDS.get(broken.field), broken.message)
+
+
+_FIELDS = {"firstName": "first_name", "lastName": "last_name", "password": "password"}
 
 
 LINK_SECONDS = 24 * 60 * 60
@@ -100,7 +104,7 @@ def mail_answer(sign_up: SignUp) -> MailProblem | None:
 
     None if the mail server accepted it.
     """
-    return send_mail(sign_up.email, "Your account", _text(sign_up))
+    return send_mail(sign_up.email, gettext("Your account"), _text(sign_up))
 
 
 def read_link(token: str) -> SignUp | None:
@@ -109,11 +113,7 @@ def read_link(token: str) -> SignUp | None:
         email, target = CurrentKeySigner(salt=_SALT).unsign_object(token, max_age=LINK_SECONDS)
     except signing.BadSignature:
         return None
-    return SignUp(email, target) if _can_sign_up(email) else None
-
-
-def _can_sign_up(email: str) -> bool:
-    return user_of_email(email) is None and _is_open_to(email)
+    return SignUp(email, target) if user_of_email(email) is None and _is_open_to(email) else None
 
 
 def _is_open_to(email: str) -> bool:
@@ -122,23 +122,32 @@ def _is_open_to(email: str) -> bool:
 
 def _text(sign_up: SignUp) -> str:
     if user_of_email(sign_up.email) is not None:
-        login = settings.BASE_URL + reverse("account_login")
-        return f"You already have an account at {settings.BASE_HOST}. Log in here:\n\n{login}\n\n{_NOT_YOU}"
-    if not _is_open_to(sign_up.email):
-        return (
-            f"Somebody requested an account for this address at {settings.BASE_HOST}. Only people who were invited"
-            f" get one, and nobody has invited this address.\n\n{_NOT_YOU}"
-        )
-    target = sign_up.target if is_own_page(sign_up.target) else ""
-    token = CurrentKeySigner(salt=_SALT).sign_object([sign_up.email, target])
-    link = settings.BASE_URL + reverse("account_confirm_signup", kwargs={"token": token})
-    return f"To create your account at {settings.BASE_HOST}, open this link within one day:\n\n{link}\n\n{_NOT_YOU}"
+        text = known_account_text()
+    elif _is_open_to(sign_up.email):
+        target = sign_up.target if is_own_page(sign_up.target) else ""
+        token = CurrentKeySigner(salt=_SALT).sign_object([sign_up.email, target])
+        path = reverse("account_confirm_signup", kwargs={"token": token})
+        sentence = gettext("To create your account at {service}, open this link within one day:")
+        text = f"{sentence.format(service=settings.BASE_HOST)}\n\n{settings.BASE_URL}{path}"
+    else:
+        text = gettext(
+            "Somebody requested an account for this address at {service}. Only people who were invited get one, and"
+            " nobody has invited this address."
+        ).format(service=settings.BASE_HOST)
+    return f"{text}\n\n{not_you()}"
 
 
-_NOT_YOU = "If you did not request it, ignore this mail."
+def known_account_text(target: str = "") -> str:
+    """For the owner of an address whose account a sign-up must not reveal to anybody else."""
+    sentence = gettext("You already have an account at {service}. Sign in here:").format(
+        service=settings.BASE_HOST
+    )
+    query = f"?{urlencode({'next': target})}" if target else ""
+    return f"{sentence}\n\n{settings.BASE_URL}{reverse('account_login')}{query}"
 
 
-_FIELDS = {"firstName": "first_name", "lastName": "last_name", "password": "password"}
+def not_you() -> str:
+    return gettext("If you did not request it, ignore this mail.")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -184,15 +193,9 @@ def _create(request: HttpRequest, confirmed: SignUp, form: NewAccount) -> HttpRe
     """Create the account. Returns None if the service refuses a field; the form then has the error."""
     try:
         with admit_network(account_hashing, address_of_client(request)):
-            user = create_account(
-                email=confirmed.email,
-                password=form.cleaned_data["password"],
-                first_name=form.cleaned_data["first_name"],
-                last_name=form.cleaned_data["last_name"],
-            ).user
+            user = create_account(email=confirmed.email, **form.account).user
     except InvalidFields as error:
-        for broken in error.errors:
-            form.add_error(_FIELDS.get(broken.field), broken.message)
+        form.add_refusals(error)
         return None
     except Conflict:
         # Another request has used the link.
@@ -206,31 +209,3 @@ def _create(request: HttpRequest, confirmed: SignUp, form: NewAccount) -> HttpRe
 
 def _over(request: HttpRequest) -> HttpResponse:
     return render(request, "sign_in/sign_up_over.html", status=410)
-
-
-_REFUSALS = (AlreadyMember, InvitationForAnother, TooManyMembers, TooManyMemberships, TooManyWorkspaces)
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-def invitation(request: HttpRequest, token: str) -> HttpResponse:
-    """Visitors without a session log in or sign up first, and then return. A GET changes nothing."""
-    pending = find_invitation(token)
-    if pending is None:
-        return _gone(request)
-    user = request.user
-    if request.method != "POST" or not isinstance(user, User):
-        return render(request, "sign_in/invitation.html", {"invitation": pending})
-    if lacks_second_factor(user):
-        return redirect("mfa_index")
-    try:
-        member = accept(account=user, token=token)
-    except NotFound:
-        return _gone(request)
-    except _REFUSALS as error:
-        context = {"invitation": pending, "problem": error.message}
-        return render(request, "sign_in/invitation.html", context, status=error.status)
-    return redirect(f"{settings.LOGIN_REDIRECT_URL}?workspace={member.workspace.public_id}")
-
-
-def _gone(request: HttpRequest) -> HttpResponse:
-    return render(request, "sign_in/no_invitation.html", status=404)

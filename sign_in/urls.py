@@ -7,7 +7,7 @@ from allauth.mfa.totp import views as totp
 from allauth.mfa.webauthn import views as passkeys
 from django.urls import path, register_converter
 
-from sign_in import sign_up, views
+from sign_in import invitations, sign_up, views
 from sign_in.openid_connect import views as openid_connect
 
 
@@ -35,7 +35,7 @@ urlpatterns = [
     path("signup/", sign_up.sign_up, name="account_signup"),
     path("signup/sent/", sign_up.sent, name="account_signup_sent"),
     path("signup/confirm/<str:token>/", sign_up.confirm, name="account_confirm_signup"),
-    path("invitations/<str:token>/", sign_up.invitation, name="account_invitation"),
+    path("invitations/<str:token>/", invitations.invitation, name="account_invitation"),
     path("sessions/", views.sessions, name="account_sessions"),
     path("sessions/end/", views.end_all_other_sessions, name="account_end_other_sessions"),
     path("sessions/<uuid:session>/end/", views.end_one_session, name="account_end_session"),
@@ -56,7 +56,7 @@ urlpatterns = [
         name="account_reset_password_from_key",
     ),
     path("2fa/", second_factor.index, name="mfa_index"),
-    path("2fa/authenticate/", second_factor.authenticate, name="mfa_authenticate"),
+    path("2fa/authenticate/", views.Authenticate.as_view(), name="mfa_authenticate"),
     path("2fa/reauthenticate/", second_factor.reauthenticate, name="mfa_reauthenticate"),
     path("2fa/totp/activate/", views.one_at_a_time(views.ActivateTotp.as_view()), name="mfa_activate_totp"),
     path("2fa/totp/deactivate/", views.one_at_a_time(totp.deactivate_totp), name="mfa_deactivate_totp"),

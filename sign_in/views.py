@@ -10,6 +10,7 @@ from uuid import UUID
 from allauth.account import views as account
 from allauth.account.decorators import reauthentication_required
 from allauth.account.utils import get_next_redirect_url
+from allauth.mfa.base.views import AuthenticateView
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.views import ActivateTOTPView
 from allauth.mfa.webauthn.views import ReauthenticateWebAuthnView, RemoveWebAuthnView
@@ -77,6 +78,18 @@ def no_password(request: HttpRequest) -> HttpResponse:
     With no current one to ask for, allauth would let anybody with access to the browser set a password.
     """
     return render(request, "sign_in/no_password.html")
+
+
+class Authenticate(AuthenticateView):
+    """Offers only the factors that the account has. allauth would ask everybody for a security key."""
+
+    def get_context_data(self, **parameters: Any) -> dict[str, Any]:
+        context: dict[str, Any] = super().get_context_data(**parameters)
+        factors = Authenticator.objects.filter(user=self.stage.login.user)
+        kinds = set(factors.values_list("type", flat=True))
+        context["has_app"] = Authenticator.Type.TOTP in kinds
+        context["has_passkey"] = Authenticator.Type.WEBAUTHN in kinds
+        return context
 
 
 class ActivateTotp(ActivateTOTPView):

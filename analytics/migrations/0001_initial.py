@@ -25,6 +25,8 @@ class Migration(migrations.Migration):
                 ],
                 options={
                     'db_table_comment': 'Counted bytes of each journal segment.',
+                    'verbose_name': 'journal file',
+                    'verbose_name_plural': 'journal files',
                 },
             ),
             migrations.CreateModel(
@@ -71,6 +73,8 @@ class Migration(migrations.Migration):
                 ],
                 options={
                     'db_table_comment': 'Click records that cannot be counted.',
+                    'verbose_name': 'record that cannot be counted',
+                    'verbose_name_plural': 'records that cannot be counted',
                 },
             ),
             migrations.CreateModel(

@@ -45,8 +45,8 @@ def load() -> Loaded:
         return Loaded(None, "COMPILED_LOOP=off")
     try:
         module = import_module("fastlane.compiled.plain_links")
-    except ModuleNotFoundError as error:
-        return Loaded(None, f"the compiled loop is not installed, see `make accelerate` ({error})")
+    except ModuleNotFoundError:
+        return Loaded(None, "the faster, compiled one is optional; `make accelerate` builds it")
     except Exception as error:
         # A module of another version may fail in any way.
         return Loaded(None, f"the compiled loop cannot be loaded, run `make accelerate` ({error!r})")

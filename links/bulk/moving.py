@@ -1,7 +1,8 @@
 """Moves links to another workspace. Items fail independently.
 
-A link keeps its id, codes, short URL, clicks, reports and restrictions. A link on a custom domain cannot
-move: a domain belongs to one workspace, and on another domain the short URL would change.
+A link keeps its id, codes, short URL, clicks, reports and restrictions. A link on a custom domain moves only with its
+domain (`links.bulk.moving_domains`): a domain belongs to one workspace, and on another domain the short URL would
+change.
 
 Triggers move the searchable copies and the totals of links, tags and clicks. The history gets a row in each workspace.
 """
@@ -94,7 +95,7 @@ links_moved = Signal()
 
 class OnCustomDomain(Conflict):
     code = "on_custom_domain"
-    message = "The URL is on a custom domain of its workspace. Only URLs on the default domain can be moved."
+    message = "The URL is on a custom domain of its workspace. It moves only together with this domain."
 
 
 class SourceBanned(Forbidden):
@@ -116,17 +117,25 @@ def move_links(*, source: Workspace, target_id: str, actor: User, public_ids: Se
 
     Raises WorkspaceNotFound, RoleRequired, SameWorkspace, SourceBanned or CapReached, and then moves nothing.
     """
-    membership = find_membership(actor, target_id)
-    if membership is None:
-        raise WorkspaceNotFound
-    require_role(Role(membership.role), Role.EDITOR)
-    target = membership.workspace
-    if target.pk == source.pk:
-        raise SameWorkspace
+    target = target_workspace(source, target_id, actor, Role.EDITOR)
     identifiers = [parse_public_id(text) for text in public_ids]
     verdicts, codes = with_free_values(lambda: _move(source, target, actor, identifiers))
     cache_versions.bump(codes=codes)
     return verdicts
+
+
+def target_workspace(source: Workspace, target_id: str, actor: User, required: Role) -> Workspace:
+    """The other workspace, if the actor has the role in it.
+
+    Raises WorkspaceNotFound, RoleRequired or SameWorkspace.
+    """
+    membership = find_membership(actor, target_id)
+    if membership is None:
+        raise WorkspaceNotFound
+    require_role(Role(membership.role), required)
+    if membership.workspace.pk == source.pk:
+        raise SameWorkspace
+    return membership.workspace
 
 
 def _move(
@@ -167,6 +176,12 @@ def _verdicts(identifiers: Iterable[UUID | None], locked: dict[UUID, LockedLink]
             yield OnCustomDomain() if link.is_on_domain else link.public_id
 
 
+def charged_for_move(source: Workspace, target: Workspace) -> list[int]:
+    """The workspaces that pay for links that move: those that have not paid when the links were created."""
+    paid = charged_workspaces(source)
+    return [owner for owner in charged_workspaces(target) if owner not in paid]
+
+
 def _within_quota(source: Workspace, target: Workspace, verdicts: list[Verdict]) -> list[Verdict]:
     """Charge the accepted links to the quota. Refuse those beyond it.
 
@@ -176,7 +191,7 @@ def _within_quota(source: Workspace, target: Workspace, verdicts: list[Verdict])
     accepted = [position for position, verdict in enumerate(verdicts) if isinstance(verdict, UUID)]
     if not quota or not accepted:
         return verdicts
-    charged = [owner for owner in charged_workspaces(target) if owner not in charged_workspaces(source)]
+    charged = charged_for_move(source, target)
     if not charged:
         return verdicts
     left = links_left(owners=charged, quota=quota, lock=True)

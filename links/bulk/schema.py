@@ -1,4 +1,4 @@
-"""The OpenAPI description of the bulk calls."""
+"""The OpenAPI description of the bulk calls, and of the move of a domain with its links."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from accounts.caps import CapReached
 from common.openapi.error_examples import FIELD_ERROR, MORE_ERRORS, RETRY_AFTER, invalid
 from common.openapi.operations import Operation, annotate, describe
 from common.openapi.responses import WARNINGS, Field, Representation, count, flag, number, text
+from domains.representations import moved_domain
+from domains.services import PlanWithoutDomains
 from links.bulk.moving import SameWorkspace, SourceBanned
+from links.bulk.moving_domains import ClaimedThere
 from links.bulk.serializers import (
     EITHER,
     BulkCreateSerializer,
@@ -20,8 +23,10 @@ from links.bulk.serializers import (
     ObjectField,
 )
 from links.bulk.services import MAX_ITEMS, NothingDeleted
+from links.errors import VALUES_TAKEN
 from links.representations import DELETED_URL, MOVED_URL, UPDATED_URL, created_link
 from links.rules import MAX_PASSWORDS
+from links.storage.quotas import QuotaExceeded
 
 ID = "019a9e3c-5d2f-7c41-9b1e-2f6d0c8a4b75"
 OWN_IDS = "a list with the `_id` of each URL"
@@ -113,8 +118,9 @@ describe_bulk = describe(
         f"Move up to {MAX_ITEMS} short links to another workspace.",
         _RETURNS,
         description="Requires the role editor in both workspaces. The links keep their short URLs, clicks, reports and"
-        " QR codes, and count towards the monthly quota of the other workspace. Links on a custom domain cannot be"
-        " moved. Items fail independently, but more QR codes than a workspace can have fail the whole call.",
+        " QR codes, and count towards the monthly quota of the other workspace. A link on a custom domain moves"
+        " only with its domain. Items fail independently, but more QR codes than a workspace can have fail the whole"
+        " call.",
         examples=[{"ids": [ID], "workspaceId": "01a1fa86-5c3e-7f10-8d44-6a2b9c0e7f81"}],
         placeholders={"ids": OWN_IDS, "workspaceId": "the `_id` of the other workspace"},
         errors=[
@@ -122,6 +128,33 @@ describe_bulk = describe(
             SameWorkspace(),
             SourceBanned(),
             CapReached(100_000, "QR codes"),
+            admission.TOO_MANY_CALLS,
+        ],
+    ),
+)
+
+MOVED_DOMAIN = (moved_domain.nested("domain"), count("links", help_text="The number of its links."))
+
+describe_domain_move = describe(
+    "Domains",
+    of="domain",
+    create=Operation(
+        "moveDomain",
+        "Move a domain to another workspace, with all its links.",
+        "The domain, and the number of its links.",
+        description="Requires the role admin in both workspaces. The domain stays verified, and the links keep their"
+        " short URLs, clicks, reports and QR codes; they count towards the monthly quota of the other workspace. Keys"
+        " of the former workspace that are limited to the domain are deleted. All of it moves, or nothing.",
+        examples=[{"workspaceId": "01a1fa86-5c3e-7f10-8d44-6a2b9c0e7f81"}],
+        placeholders={"workspaceId": "the `_id` of the other workspace"},
+        errors=[
+            SameWorkspace(),
+            SourceBanned(),
+            PlanWithoutDomains(),
+            CapReached(100, "domains"),
+            ClaimedThere(),
+            *VALUES_TAKEN,
+            QuotaExceeded(604_800, limit=1_000, window=2_592_000),
             admission.TOO_MANY_CALLS,
         ],
     ),

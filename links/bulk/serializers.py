@@ -70,6 +70,10 @@ class MoveSerializer(BulkDeleteSerializer):
     workspaceId = Text(source="target_id", help_text="The `_id` of the workspace that gets the URLs.")
 
 
+class MoveDomainSerializer(serializers.Serializer[Any]):
+    workspaceId = Text(source="target_id", help_text="The `_id` of the workspace that gets the domain.")
+
+
 class UpdateItemSerializer(UpdateLinkSerializer):
     _id = Text(source="public_id")
 

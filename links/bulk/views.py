@@ -12,16 +12,28 @@ from accounts.rights import Role, Scope
 from common.rest.access import Access
 from common.rest.api import ApiViewSet
 from common.rest.returns import returns
+from domains.representations import moved_domain
+from domains.selectors import get_domain
 from links import representations
 from links.bulk import services as bulk
 from links.bulk.moving import move_links
-from links.bulk.schema import CREATED, DELETED, MOVED, UPDATED, describe_bulk
+from links.bulk.moving_domains import move_domain
+from links.bulk.schema import (
+    CREATED,
+    DELETED,
+    MOVED,
+    MOVED_DOMAIN,
+    UPDATED,
+    describe_bulk,
+    describe_domain_move,
+)
 from links.bulk.serializers import (
     BulkCreateSerializer,
     BulkDeleteSerializer,
     BulkParser,
     BulkUpdateSerializer,
     ItemReader,
+    MoveDomainSerializer,
     MoveSerializer,
     UpdateItemSerializer,
 )
@@ -104,6 +116,25 @@ class BulkViewSet(ApiViewSet):
             public_ids=sent["ids"],
         )
         return bulk.results_of_items(outcomes, lambda _, public_id: {"_id": str(public_id)}, done="moved")
+
+
+@describe_domain_move
+class DomainMoveViewSet(ApiViewSet):
+    """Apart from the other calls about domains, which know nothing of links."""
+
+    # A key belongs to one workspace, so it cannot move a domain to another.
+    access = {"create": Access(Role.ADMIN, None)}
+    bodies = {"create": MoveDomainSerializer}
+
+    def before_body(self, request: Request) -> None:
+        self.request_stack.enter_context(costly_call(account_of(request)))
+
+    @returns(200, "Domain moved successfully.", fields=MOVED_DOMAIN)
+    def create(self, request: Request, id: str) -> dict[str, Any]:
+        source = workspace_of(request)
+        domain = get_domain(source, id)
+        moved = move_domain(source=source, domain=domain, actor=account_of(request), **self.read_body())
+        return {"domain": moved_domain(moved.domain), "links": moved.links}
 
 
 def _without_id(sent: dict[str, Any]) -> set[str]:

@@ -75,7 +75,7 @@ def purge_deleted_links() -> int:
 _LOCK_OWNER = """
 SELECT set_config('links.is_undeleting', 'on', true) FROM accounts_workspace WHERE id = %(owner)s FOR KEY SHARE
 """
-_LOCK_DOMAIN = "SELECT FROM domains_domain WHERE id = %(domain)s FOR KEY SHARE"
+_LOCK_DOMAIN = "SELECT FROM domains_domain WHERE id = %(domain)s AND owner_id = %(owner)s FOR KEY SHARE"
 _LOCK_CREATOR = "SELECT FROM accounts_user WHERE id = %(creator)s FOR KEY SHARE"
 _INSERT_AGAIN = """
 INSERT INTO links_link ({columns})
@@ -110,9 +110,9 @@ class _Code(NamedTuple):
 def undelete(public_id: UUID, *, owner_id: int) -> list[str] | None:
     """Restore a link and return its codes. None if the owner has deleted no such link in the last UNDELETE_DAYS.
 
-    Raises CodeTaken if the owner has given one of its codes to another link. If the link's domain has been deleted,
-    the link moves to the default domain like others, and loses custom codes that are taken there. It keeps its creator
-    unless that account has been deleted.
+    Raises CodeTaken if the owner has given one of its codes to another link. If the link's domain has been deleted
+    or moved, the link moves to the default domain like others, and loses custom codes that are taken there. It keeps
+    its creator unless that account has been deleted.
     """
     fetch(_LOCK_OWNER, {"owner": owner_id})
     kept = DeletedLink.objects.select_for_update().filter(public_id=public_id, owner_id=owner_id)
@@ -123,17 +123,17 @@ def undelete(public_id: UUID, *, owner_id: int) -> list[str] | None:
     link: dict[str, Any] = deleted.link
     codes = [_Code(**code) for code in deleted.codes]
     domain_id, custom_code, creator_id = link["domain_id"], link["custom_code"], link.get("creator_id")
-    codes_of_deleted_domain: list[_Code] = []
-    if domain_id is not None and not fetch(_LOCK_DOMAIN, {"domain": domain_id}):
-        codes_of_deleted_domain = [code for code in codes if code.domain_id is not None]
+    codes_of_lost_domain: list[_Code] = []
+    if domain_id is not None and not fetch(_LOCK_DOMAIN, {"domain": domain_id, "owner": owner_id}):
+        codes_of_lost_domain = [code for code in codes if code.domain_id is not None]
         codes = [code._replace(kind=CodeKind.SHORT.value) for code in codes if code.domain_id is None]
         domain_id = None
     if creator_id is not None and not fetch(_LOCK_CREATOR, {"creator": creator_id}):
         creator_id = None
     _restore_codes(link_id, codes, owner_id)
     restored = [code.code for code in codes]
-    if codes_of_deleted_domain:
-        restored += (claimed := _claim_on_default_domain(link_id, codes_of_deleted_domain, owner_id))
+    if codes_of_lost_domain:
+        restored += (claimed := _claim_on_default_domain(link_id, codes_of_lost_domain, owner_id))
         custom_code = custom_code if custom_code in {*claimed, link["short_code"]} else None
     # A column that was added after the deletion gets its default.
     columns = [name for name in _COLUMNS if name in link]

@@ -137,7 +137,7 @@ def insert_link(link: Link, addresses: Sequence[Address]) -> InvalidFields | Non
 
 
 def is_domain_conflict(error: IntegrityError) -> bool:
-    """Whether the insert failed because the domain was deleted after the caller had read it."""
+    """Whether the insert failed because the domain was deleted or moved after the caller had read it."""
     diagnostics: Any = getattr(error.__cause__, "diag", None)
     return (getattr(diagnostics, "constraint_name", None) or "").endswith("_fk_domains_domain_id")
 
@@ -145,9 +145,10 @@ def is_domain_conflict(error: IntegrityError) -> bool:
 _IDENTIFIERS = f"""
 SELECT nextval(pg_get_serial_sequence('links_link', 'id')), now(), {IS_OWNER_BANNED} FROM generate_series(1, %(count)s)
 """  # noqa: S608 # composed of constants
-# Prevent deletion of these domains until the commit.
+# Prevent the deletion and the move of these domains until the commit.
 _LOCK_DOMAINS = """
-SELECT id FROM domains_domain WHERE id = ANY(%(domains)s) AND status = 'active' ORDER BY id FOR KEY SHARE
+SELECT id FROM domains_domain
+WHERE id = ANY(%(domains)s) AND owner_id = %(owner)s AND status = 'active' ORDER BY id FOR KEY SHARE
 """
 
 Refusals = dict[int, ServiceError]
@@ -205,7 +206,7 @@ def _refused_regardless_of_codes(
 ) -> Refusals:
     """Refuse drafts with a loop, a banned URL or a taken value, and drafts on a domain that is no longer active."""
     refused: Refusals = {**refused_links({key: draft.addresses for key, draft in drafts.items()})}
-    active = _lock_domains({draft.link.domain_id for draft in drafts.values()} - {None})
+    active = _lock_domains({draft.link.domain_id for draft in drafts.values()} - {None}, owner_id)
     for key, draft in drafts.items():
         if draft.link.domain_id is not None and draft.link.domain_id not in active:
             refused.setdefault(key, domain_not_found())
@@ -213,11 +214,12 @@ def _refused_regardless_of_codes(
     return refused | refused_values(values, owner_id, claimed)
 
 
-def _lock_domains(domain_ids: Collection[int | None]) -> set[int]:
-    """Lock these domains, and return the ids of the active ones."""
+def _lock_domains(domain_ids: Collection[int | None], owner_id: int) -> set[int]:
+    """Lock these domains, and return the ids of those that the owner has and that are active."""
     if not domain_ids:
         return set()
-    return {domain_id for (domain_id,) in fetch(_LOCK_DOMAINS, {"domains": list(domain_ids)})}
+    values = {"domains": list(domain_ids), "owner": owner_id}
+    return {domain_id for (domain_id,) in fetch(_LOCK_DOMAINS, values)}
 
 
 def _claim_all_or_none(drafts: Mapping[int, Draft]) -> _Conflicts:

@@ -25,9 +25,10 @@ HOST = addresses.host(
 PORT = addresses.integer("PORT", 8000, "Port to listen on.", minimum=1, maximum=65535)
 BASE_URL = addresses.base_url(
     "BASE_URL",
-    lambda: f"http://127.0.0.1:{PORT.read()}",
+    # Browsers allow passkeys on no IP address.
+    lambda: f"http://localhost:{PORT.read()}",
     "Public URL of the default domain. Every `shortUrl` starts with it.",
-    shown="http://127.0.0.1:$PORT",
+    shown="http://localhost:$PORT",
 )
 VAR_DIR = addresses.folder("VAR_DIR", "var", "Folder for everything written at run time.")
 INTERNAL_LISTEN = addresses.listener(
@@ -247,8 +248,9 @@ EMAIL_FROM = sign_in.text(
 SIGNUP = sign_in.choice(
     "SIGNUP",
     ("off", "invited", "open"),
-    "Who can create an account on the pages: nobody, people whose address has an invitation to a workspace, or "
-    "everybody. `invited` and `open` need `EMAIL_URL`, because a mailed link proves the address first.",
+    "Who can create an account on the page for sign-up: nobody, people whose address has an invitation to a "
+    "workspace, or everybody. `invited` and `open` need `EMAIL_URL`, because a mailed link proves the address "
+    "first. The page of an invitation always creates one.",
 )
 OIDC_ISSUER = sign_in.text(
     "OIDC_ISSUER",
@@ -262,8 +264,8 @@ OIDC_CLIENT_ID = sign_in.text("OIDC_CLIENT_ID", "", "Client ID of this service a
 OIDC_CLIENT_SECRET = sign_in.text("OIDC_CLIENT_SECRET", "", "Its secret.")
 OIDC_CREATE_ACCOUNTS = sign_in.flag(
     "OIDC_CREATE_ACCOUNTS",
-    "Whether the first login of a person with a verified e-mail address creates an account. Otherwise people log in "
-    "with their password once and connect their identity.",
+    "Whether the first login of a person with a verified e-mail address creates an account, also without an "
+    "invitation. Otherwise people log in with their password once and connect their identity.",
 )
 OIDC_ALLOWED_DOMAINS = sign_in.lower_case_words(
     "OIDC_ALLOWED_DOMAINS",
@@ -377,6 +379,11 @@ STORAGE_MB_PRO = accounts.integer("STORAGE_MB_PRO", 50_000, "The same on the Pro
 STORAGE_MB_ENTERPRISE = accounts.integer("STORAGE_MB_ENTERPRISE", 0, "The same on the Enterprise plan.")
 RESERVED_CODES = accounts.lower_case_words(
     "RESERVED_CODES", "Further words that no new link can have as its code, in any case."
+)
+CUSTOM_CODE_PUNCTUATION = accounts.flag(
+    "CUSTOM_CODE_PUNCTUATION",
+    "Whether the custom codes of new links may also have `-` and `_`, such as `spring-sale`. Imported ones "
+    "always may.",
 )
 LINK_QUOTA_FREE = accounts.integer(
     "LINK_QUOTA_FREE",

@@ -17,6 +17,9 @@ _CONTROLS_WITHIN_LINES = {code: text for code, text in _CONTROLS.items() if chr(
 # PostgreSQL quotes the rejected row here. The row may contain password hashes, sealed keys or other secrets.
 _DETAIL = re.compile(r"\bDETAIL: .*?(?=\n\n|\nHINT: |\nCONTEXT: |\Z)", re.DOTALL)
 
+# Whoever has such a path can use it as long as its request has not succeeded.
+_SECRET_PATH = re.compile(r"(/(?:invitations|signup/confirm|password/reset/key)/)[^/\s]+")
+
 _ExceptionInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
 
@@ -61,7 +64,7 @@ def _redact_details(text: str) -> str:
 
 
 class RedactingFilter(logging.Filter):
-    """Removes credentials and addresses from gunicorn's messages about requests that it cannot parse."""
+    """Removes tokens in paths, and credentials and addresses in gunicorn's messages about requests it cannot parse."""
 
     def __init__(self, *, addresses: bool) -> None:
         super().__init__()
@@ -75,4 +78,6 @@ class RedactingFilter(logging.Filter):
             record.args = ()
         elif message.startswith("Error handling request "):
             record.msg, record.args = "Error handling a request", ()
+        elif (redacted := _SECRET_PATH.sub(r"\1…", message)) != message:
+            record.msg, record.args = redacted, ()
         return True

@@ -34,6 +34,7 @@ from accounts.services import NewAccount, create_account
 from analytics.visitors.useragent import build_rules
 from common.database import is_outage
 from common.host.processes import rename
+from shortener_project.operator_groups import write_operator_groups
 from shortener_project.running.schema import is_incomplete, refuse_foreign_migrations
 from shortener_project.running.supervisor import Child
 
@@ -98,6 +99,7 @@ def _is_migration_due() -> bool:
 
 def _finish(before: Callable[[], None]) -> NewAccount | None:
     write_storage_limits()
+    write_operator_groups()
     # Two services that start at the same time can bind the same port, but only one can listen. Fail before creating
     # the owner: otherwise the service that exits could be the only one that knows the secrets.
     before()
@@ -196,10 +198,21 @@ def save_first_account(owner: NewAccount, path: Path) -> None:
 
 def welcome_message(owner: NewAccount | None, *, is_terminal: bool) -> str:
     """The start message. It contains secrets only on a terminal: any other output may be a shared log."""
-    lines = ["", f"Serving {settings.BASE_URL} (on {settings.LISTEN})", ""]
+    lines = [
+        "",
+        f"Serving {settings.BASE_URL} (on {settings.LISTEN})",
+        "",
+        f"Dashboard          {settings.BASE_URL}/dashboard/",
+        f"API documentation  {settings.BASE_URL}/api/docs",
+        f"Administration     {settings.BASE_URL}/admin/",
+        "",
+    ]
     key = '"$API_KEY"'
     if owner is None:
-        lines += ["API_KEY is the key of your account; manage.py create_account creates accounts.", ""]
+        lines += [
+            "API_KEY is the key of your account, which the dashboard shows. More accounts: manage.py create_account",
+            "",
+        ]
         if settings.FIRST_ACCOUNT_FILE.exists():
             lines += [
                 f"{settings.FIRST_ACCOUNT_FILE} still has the password and the API key of the first account. "
@@ -225,9 +238,7 @@ def welcome_message(owner: NewAccount | None, *, is_terminal: bool) -> str:
             f"  curl {settings.BASE_URL}/api/urls -H 'Content-Type: application/json' -H X-API-Key:{key}"
             """ -d '{"originalUrl": "https://example.com/"}'""",
             "",
-            f"API documentation  {settings.BASE_URL}/api/docs",
-            f"Administration     {settings.BASE_URL}/admin/",
-            "Ctrl-C stops everything.",
+            "Everything is ready. Ctrl-C stops everything.",
             "",
         ]
     )

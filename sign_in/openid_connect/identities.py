@@ -23,14 +23,15 @@ from django.utils.crypto import constant_time_compare
 
 from accounts.history import name_author
 from accounts.identities import PROVIDER_LOGOUT, connect, describe, identities_of
+from accounts.invitations import invitation_at, spend_account
 from accounts.models import User
 from accounts.services import change_account, create_account
-from common.errors import Conflict, InvalidFields
+from common.errors import Conflict, InvalidFields, TooManyAttempts
 from common.http.current_request import Actor, AuthMethod
-from pages.responses import refuse
+from pages.responses import refuse, refuse_attempts
 from sign_in.openid_connect.conversations import ProviderFailed
 from sign_in.openid_connect.protocol import Person
-from sign_in.refusals import PROVIDER_FAILED
+from sign_in.refusals import LOGIN_LIMITED, PROVIDER_FAILED
 
 NOT_CONFIRMED = "The provider did not confirm your identity. Try again."
 
@@ -48,7 +49,9 @@ class IdentityAdapter(DefaultSocialAccountAdapter):
         if sociallogin.state.get("process") == AuthProcess.CONNECT:
             raise ImmediateHttpResponse(_connect(request, sociallogin.account))
         if not sociallogin.is_existing:
-            sociallogin.user = _create_account(request, sociallogin.account, person.claims)
+            sociallogin.user = _create_account(
+                request, sociallogin.account, person.claims, sociallogin.state.get("next") or ""
+            )
         if settings.OIDC_STAFF_GROUP and not sociallogin.user.is_superuser:
             # Superusers are appointed by operators only, and the last one must not lock everybody out by a login.
             is_staff = settings.OIDC_STAFF_GROUP in _groups(person.claims)
@@ -138,8 +141,14 @@ def notify(request: HttpRequest, mail: str, identity: SocialAccount) -> None:
     )
 
 
-def _create_account(request: HttpRequest, identity: SocialAccount, claims: dict[str, Any]) -> User:
-    if not settings.OIDC_CREATE_ACCOUNTS:
+def _create_account(
+    request: HttpRequest, identity: SocialAccount, claims: dict[str, Any], target: str
+) -> User:
+    """``target`` is the page to open afterwards: that of an invitation also permits an account."""
+    email = claims.get("email") or ""
+    invitation = invitation_at(target)
+    is_invited = invitation is not None and invitation.email in ("", email.lower())
+    if not settings.OIDC_CREATE_ACCOUNTS and not is_invited:
         raise ImmediateHttpResponse(
             refuse_identity(
                 request,
@@ -151,9 +160,11 @@ def _create_account(request: HttpRequest, identity: SocialAccount, claims: dict[
             refuse_identity(request, "The provider has not verified your e-mail address.")
         )
     try:
+        if invitation is not None:
+            spend_account(invitation)
         with transaction.atomic():
             user = create_account(
-                email=claims.get("email") or "",
+                email=email,
                 first_name=_name(claims, "given_name"),
                 last_name=_name(claims, "family_name"),
             ).user
@@ -174,6 +185,8 @@ def _create_account(request: HttpRequest, identity: SocialAccount, claims: dict[
         raise ImmediateHttpResponse(refuse_identity(request, reason)) from None
     except InvalidFields as error:
         raise ImmediateHttpResponse(refuse_identity(request, error.message)) from None
+    except TooManyAttempts as error:
+        raise ImmediateHttpResponse(refuse_attempts(request, LOGIN_LIMITED, error)) from None
     return user
 
 

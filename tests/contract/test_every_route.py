@@ -75,6 +75,7 @@ DOCUMENTED = {
     ("PATCH", "/api/domains/{id}"),
     ("DELETE", "/api/domains/{id}"),
     ("POST", "/api/domains/{id}/verify"),
+    ("POST", "/api/domains/{id}/move"),
     ("GET", "/api/domains/{id}/analytics"),
     ("GET", "/api/analytics/{id}"),
     ("GET", "/api/analytics/{id}/devices"),

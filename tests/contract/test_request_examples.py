@@ -145,6 +145,7 @@ def test_only_the_readers_own_objects_and_credentials_are_placeholders(described
         "deleteUrls": {"ids"},
         "exportSelectedUrls": {"ids"},
         "moveUrls": {"ids", "workspaceId"},
+        "moveDomain": {"workspaceId"},
     }
 
 

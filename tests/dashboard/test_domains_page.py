@@ -15,7 +15,7 @@ from domains.models import Domain
 from testing.accounts.accounts import account
 from testing.accounts.workspaces import add_member, team
 from testing.domains.dns_server import DnsServer
-from testing.domains.domains import as_zone_file
+from testing.domains.domains import active_domain, as_zone_file
 from testing.domains.resolution import dns as dns
 from testing.pages.browser import Visit
 from testing.pages.dashboard import session_cookie, sign_in
@@ -41,7 +41,7 @@ def publish_shown_records(page: Page, server: DnsServer) -> None:
     for row in rows.all():
         kind = row.locator("th").inner_text()
         name, value = row.locator("td > code").all_inner_texts()
-        server.set(name, kind, as_zone_file({"type": kind, "value": value}))
+        server.set(f"{name}.brand.example", kind, as_zone_file({"type": kind, "value": value}))
 
 
 def test_domain_is_added_and_verified(
@@ -61,10 +61,10 @@ def test_domain_is_added_and_verified(
         # The advice of the API stands at the record that it is about.
         dns.set(HOST, "CNAME", "elsewhere.example.")
         card(page).get_by_role("button", name="Check the records now").click()
-        expect(card(page).get_by_role("alert")).to_have_text("The domain's DNS is not configured yet.")
+        expect(card(page).get_by_role("alert")).to_have_text("2 of 2 records are not right yet.")
         txt, cname = card(page).locator(".records tbody tr").all()
         expect(txt.locator(".error")).to_contain_text("The record is missing: add it")
-        expect(cname.locator(".error")).to_contain_text("The record has another value than the expected one")
+        expect(cname.locator(".error")).to_contain_text("Remove the CNAME record")
         expect(cname).to_contain_text("The current value is elsewhere.example")
 
         publish_shown_records(page, dns)
@@ -84,7 +84,7 @@ def test_records_are_copied(signed_in: Callable[..., Any], address: str, api: AP
         visit.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         page = open_domains(visit, address)
         for record in domain["dnsRecords"]:
-            for text in (record["name"], record["value"]):
+            for text in (record["relativeName"], record["value"]):
                 card(page).get_by_role("button", name=f"Copy {text}", exact=True).click()
                 expect(page.get_by_text(f"Copied {text}", exact=True).last).to_be_visible()
                 assert page.evaluate("navigator.clipboard.readText()") == text
@@ -113,6 +113,27 @@ def test_addresses_are_saved_and_removed(signed_in: Callable[..., Any], address:
         "https://example.com/lost",
         None,
     )
+
+
+def test_a_domain_moves_with_its_links(
+    signed_in: Callable[..., Any], address: str, alice: NewAccount, api: APIClient
+) -> None:
+    marketing = team(alice, "Marketing")
+    domain = active_domain(alice.workspace, HOST)
+    link = {"originalUrl": "https://example.com/", "domainId": str(domain.public_id)}
+    assert api.post("/api/urls", link).status_code == 201
+    with signed_in() as visit:
+        page = open_domains(visit, address)
+        card(page).locator("summary").click()
+        card(page).get_by_role("button", name="Move to another workspace").click()
+        question = page.get_by_role("dialog", name=f"Move {HOST}?")
+        question.get_by_label("To the workspace").select_option("Marketing")
+        question.get_by_role("button", name="Move the domain").click()
+        expect(page.get_by_text(f"{HOST} and its link are now in")).to_be_visible()
+        expect(page.get_by_text("This workspace has no domain yet.")).to_be_visible()
+        assert visit.errors() == []
+    domain.refresh_from_db()
+    assert (domain.owner, domain.links.get().owner) == (marketing, marketing)
 
 
 def test_domain_is_deleted_after_a_question(

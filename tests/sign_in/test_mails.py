@@ -155,7 +155,7 @@ def test_mails_do_not_repeat_an_address_that_reads_as_something_else(
         invitations.invite(
             workspace=team(inviter), inviter=inviter.user, role="viewer", email="g@example.com"
         )
-    assert str(mail.outbox[0].body).startswith("A member invites you to a workspace at sho.rt.")
+    assert str(mail.outbox[0].body).startswith("A member invites you to the workspace “Team” at sho.rt.")
     User.objects.all().delete()
     submit(strict_browser(), "password/reset/", email=email)
     assert "a new password for your account at sho.rt." in str(mail.outbox[1].body)

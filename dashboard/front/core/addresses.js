@@ -16,4 +16,4 @@ export function withScheme(text) {
  * The host name in a pasted address, such as `https://go.example.com/x`.
  * @param {string} text
  */
-export const hostIn = text => text.trim().replace(/^[a-z][a-z\d+.-]*:\/\//i, "").replace(/[/?#].*$/, "");
+export const hostIn = text => text.trim().replace(/^[a-z][a-z\d+.-]*:\/\//i, "").replace(/(:\d+)?([/?#].*)?$/, "");

@@ -1,7 +1,7 @@
 /** Calls of the public API. Everything that the dashboard shows or changes goes through here. */
 import { signal } from "./html.js";
 import { SignedOut, accessToken, dropToken, needsConfirmation, signIn } from "./session.js";
-import { refusalText, t } from "./texts.js";
+import { language, refusalText, t, textOr } from "./texts.js";
 import { workspaceId } from "./workspace.js";
 
 /** @typedef {{field: string, code: string, message: string}} FieldError */
@@ -138,7 +138,8 @@ function request(method, path, { query = {}, body, idempotencyKey, ifMatch, sign
     for (const [name, value] of Object.entries(query)) {
         if (value !== undefined && value !== "") url.searchParams.set(name, String(value));
     }
-    const headers = new Headers({ Authorization: `Bearer ${token}` });
+    // Mails that the call sends are in the language of the page.
+    const headers = new Headers({ Authorization: `Bearer ${token}`, "Accept-Language": language });
     if (workspaceId !== null) headers.set("X-Workspace", encodeURIComponent(workspaceId));
     if (body !== undefined) headers.set("Content-Type", "application/json");
     if (ifMatch !== undefined) headers.set("If-Match", ifMatch);
@@ -188,6 +189,7 @@ async function refusal(response, method) {
         const { code, message, errors, data } = await response.json();
         if (code === "rate_limited") return tooMany(response);
         if (code === NEEDS_CONFIRMATION) needsConfirmation.value = true;
+        if (code === "role_required" && data?.role) return new ApiError(response.status, code, roleText(data.role));
         const broken = inOwnLanguage(errors);
         // As in the API's own message: the first broken rule.
         const text = broken.length > 0 ? `${broken[0].field}: ${broken[0].message}` : refusalText({ code, message });
@@ -197,6 +199,9 @@ async function refusal(response, method) {
         return new ApiError(response.status, "unknown", t("error.unknown", { status: response.status }));
     }
 }
+
+/** @param {string} role */
+const roleText = role => t("error.role", { role: textOr(`role.${role}`, role) });
 
 /** @param {Response} response */
 const tooMany = ({ status, headers }) =>

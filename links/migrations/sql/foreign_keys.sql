@@ -4,6 +4,10 @@
 ALTER TABLE links_visitorclicks ADD CONSTRAINT visitorclicks_key
     FOREIGN KEY (link_id) REFERENCES links_visitorkey ON DELETE CASCADE;
 
+-- A link and its domain have one owner, also after a move of the domain that a concurrent insertion has not seen.
+ALTER TABLE links_link ADD CONSTRAINT links_link_domain_id_fk_domains_domain_id FOREIGN KEY (domain_id, owner_id)
+    REFERENCES domains_domain (id, owner_id) DEFERRABLE INITIALLY DEFERRED;
+
 ALTER TABLE links_code ADD CONSTRAINT links_code_owner_id_fk_accounts_workspace_id FOREIGN KEY (owner_id)
     REFERENCES accounts_workspace (id) ON DELETE SET NULL DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE links_deletedlink ADD CONSTRAINT links_deletedlink_owner_id_fk_accounts_workspace_id FOREIGN KEY (owner_id)

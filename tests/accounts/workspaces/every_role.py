@@ -104,6 +104,7 @@ TABLE = {
     "DELETE /api/domains/{id}": Row(ADMIN, 200, {}, scope=Scope.DOMAINS_WRITE),
     # Another account has verified the name, so there is no DNS query.
     "POST /api/domains/{id}/verify": Row(ADMIN, 409, {}, scope=Scope.DOMAINS_WRITE),
+    "POST /api/domains/{id}/move": Row(ADMIN, 200, {"workspaceId": "own"}),
     "GET /api/domains/{id}/analytics": Row(VIEWER, 200, scope=Scope.ANALYTICS_READ),
     "GET /api/analytics/{urlId}": Row(VIEWER, 200, scope=Scope.ANALYTICS_READ),
     "GET /api/analytics/{urlId}/devices": Row(VIEWER, 200, scope=Scope.ANALYTICS_READ),

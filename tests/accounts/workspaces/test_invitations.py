@@ -25,7 +25,8 @@ def test_an_invitation_lets_an_account_join_once(
 ) -> None:
     invitation = invitation_of(bearer, marketing, role="editor")
     listed = bearer.get(path_of(marketing, "/invitations")).json()["data"]["invitations"]
-    token = invitation.pop("token")
+    token, is_mailed = invitation.pop("token"), invitation.pop("mailed")
+    assert is_mailed is False
     assert listed == [invitation]
     joined = accept(mallory, token)
     assert joined.status_code == 200

@@ -40,6 +40,8 @@ def test_a_refusal_contains_advice_for_each_record(api: APIClient, dns: DnsServe
             "reason": "missing",
             "advice": "The record is missing: add it; if you have just done so, the old answer is still cached for 60"
             " seconds.",
+            "remove": [],
+            "add": [],
         },
         {
             "type": "CNAME",
@@ -49,8 +51,10 @@ def test_a_refusal_contains_advice_for_each_record(api: APIClient, dns: DnsServe
             "found": ["elsewhere.example"],
             "resolver": dns.name,
             "reason": "wrong_value",
-            "advice": "The record has another value than the expected one: change it; if you have just done so, the"
-            " old answer is still cached for 300 seconds.",
+            "advice": "Remove the CNAME record elsewhere.example, and add the CNAME record sho.rt; if you have just"
+            " done so, the old answer is still cached for 300 seconds.",
+            "remove": [{"type": "CNAME", "value": "elsewhere.example"}],
+            "add": [{"type": "CNAME", "value": "sho.rt"}],
         },
     ]
 

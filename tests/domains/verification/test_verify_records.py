@@ -7,7 +7,7 @@ from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
 from testing.domains.dns_server import DnsServer
-from testing.domains.domains import publish, verify
+from testing.domains.domains import as_zone_file, publish, verify
 from tests.domains.verification.verifying import CHALLENGE, HOST, Claim, checks, reasons, token_of
 from tests.domains.verification.verifying import unlimited as unlimited
 
@@ -108,3 +108,62 @@ def test_a_flattened_cname_is_accepted(
         assert verify(api, domain).status_code == 200
     else:
         assert reasons(api, domain) == [None, "wrong_value"]
+
+
+@pytest.mark.parametrize(
+    ("addresses", "advice"),
+    [
+        (
+            ["A 192.0.2.7", "A 203.0.113.9", "AAAA 2001:db8::bad"],
+            "Remove the A record 203.0.113.9 and the AAAA record 2001:db8::bad",
+        ),
+        (
+            ["A 203.0.113.9"],
+            "Remove the A record 203.0.113.9, and add the A record 192.0.2.7 and the AAAA record 2001:db8::7",
+        ),
+        (
+            ["CNAME other.example."],
+            "Remove the CNAME record other.example, and add the A record 192.0.2.7 and the AAAA record 2001:db8::7",
+        ),
+    ],
+)
+def test_advice_names_the_records_to_remove_and_to_add(
+    api: APIClient, dns: DnsServer, claim: Claim, settings: Settings, addresses: list[str], advice: str
+) -> None:
+    settings.EDGE_ADDRESSES = ["192.0.2.7", "2001:db8::7"]
+    domain = claim("brand.example")
+    for address in addresses:
+        kind, value = address.split()
+        dns.set("brand.example", kind, *dns.records.get(("brand.example", kind), []), value)
+    [_, check] = checks(api, domain)
+    assert check["advice"].startswith(f"{advice}; ")
+
+
+def test_another_text_record_may_stay(api: APIClient, dns: DnsServer, claim: Claim) -> None:
+    domain = claim()
+    dns.set(CHALLENGE, "TXT", '"something else"')
+    [txt, _] = checks(api, domain)
+    assert (txt["remove"], txt["add"]) == ([], [{"type": "TXT", "value": token_of(domain)}])
+
+
+@pytest.mark.parametrize("host", ["go.brand.example", "brand.example"])
+def test_a_suffix_that_the_dns_panel_added_is_recognised(
+    host: str, api: APIClient, dns: DnsServer, claim: Claim, settings: Settings
+) -> None:
+    settings.EDGE_ADDRESSES = ["192.0.2.7"]
+    domain = claim(host)
+    challenge, address = domain["dnsRecords"]
+    dns.zones = ["brand.example"]
+    for record in domain["dnsRecords"]:
+        dns.set(f"{record['name']}.brand.example", record["type"], as_zone_file(record))
+    verdicts = checks(api, domain)
+    assert [verdict["reason"] for verdict in verdicts] == ["doubled", "doubled"]
+    names = [record["relativeName"] for record in domain["dnsRecords"]]
+    assert names == (
+        ["_shortener-challenge.go", "go"] if host.startswith("go") else ["_shortener-challenge", "@"]
+    )
+    assert verdicts[0]["advice"].startswith(
+        f"The record is at {challenge['name']}.brand.example, as the DNS panel adds the domain itself: enter"
+        f" {names[0]}"
+    )
+    assert address["name"] == host

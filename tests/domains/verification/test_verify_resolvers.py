@@ -105,18 +105,18 @@ def test_verification_without_a_resolver_fails(
         assert (check["reason"], check["resolver"]) == ("resolver_failed", "none")
 
 
-def test_verifications_are_limited_to_ten_per_hour(
+def test_verifications_are_limited_to_sixty_per_hour(
     api: APIClient, dns: DnsServer, claim: Claim, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(services, "VERIFICATIONS", VERIFICATIONS)
     domain, other = claim(), claim("other.brand.example")
-    for _ in range(10):
+    for _ in range(60):
         assert verify(api, domain).status_code == 400
     query_count = len(dns.queries)
     response = verify(api, domain)
     assert (response.status_code, response.json()["code"]) == (429, "rate_limited")
-    assert response["RateLimit-Policy"] == "10;w=3600"
-    assert (response["RateLimit-Limit"], response["RateLimit-Remaining"]) == ("10", "0")
+    assert response["RateLimit-Policy"] == "60;w=3600"
+    assert (response["RateLimit-Limit"], response["RateLimit-Remaining"]) == ("60", "0")
     assert 3500 < int(response["Retry-After"]) == response.json()["retryAfter"] <= 3600
     assert len(dns.queries) == query_count
     assert verify(api, other).status_code == 400

@@ -1,8 +1,12 @@
 import string
 from collections import Counter
+from collections.abc import Callable
+from typing import Any
 
 import pytest
+from django.test import Client
 from pytest_django import Settings
+from rest_framework.test import APIClient
 
 from links.codes import CODE_ALPHABET, RESERVED, generate_code, is_code, is_reserved
 from testing.cases import for_each
@@ -51,6 +55,30 @@ def test_ascii_letters_and_digits_from_3_to_50_are_a_code(text: str) -> None:
 )
 def test_other_text_is_not_a_code(text: str) -> None:
     assert is_code(text) is False
+
+
+def test_an_operator_may_allow_punctuation(
+    settings: Settings, api: APIClient, visitor: Client, make_link: Callable[..., dict[str, Any]]
+) -> None:
+    refused = api.post("/api/urls", {"originalUrl": "https://example.com/", "customCode": "spring-sale"})
+    assert refused.status_code == 400
+    settings.CUSTOM_CODE_PUNCTUATION = True
+    link = make_link(customCode="spring-sale")
+    assert api.put(f"/api/urls/{link['_id']}", {"customCode": "Spring_sale-"}).status_code == 200
+    assert [visitor.get(f"/{code}").status_code for code in ("spring-sale", "Spring_sale-")] == [302, 302]
+    for code in ("-ab", "_ab", "a-", "a.b", "a~b", "a-b\n", "a" + "-" * 50, "caf\u00e9-1"):
+        response = api.put(f"/api/urls/{link['_id']}", {"customCode": code})
+        assert (response.status_code, response.json()["errors"][0]["code"]) == (400, "code"), code
+    # Punctuation hides no reserved word.
+    assert (
+        api.post("/api/urls", {"originalUrl": "https://x.example/", "customCode": "log-in"}).status_code
+        == 409
+    )
+    settings.CUSTOM_CODE_PUNCTUATION = False
+    assert (
+        api.put(f"/api/urls/{link['_id']}", {"customCode": "Spring_sale-", "title": "x"}).status_code == 200
+    )
+    assert visitor.get("/spring-sale").status_code == 302
 
 
 def test_generated_codes_are_seven_characters_that_pass_as_codes() -> None:

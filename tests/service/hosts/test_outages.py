@@ -130,7 +130,7 @@ def test_service_started_without_database_serves_cached_links(
         assert "Waiting for the database: " in host.stderr
     eventually(host.is_healthy)
     # The process that has prepared the database writes this when it ends, after the first requests.
-    eventually(lambda: f"Serving {host.url}" in host.stdout)
+    eventually(lambda: f"Serving http://localhost:{host.port}" in host.stdout)
     assert follow(host, deleted["shortCode"])[0] == 404
     assert host.create_link(key)["isActive"] is True
     eventually(lambda: processes.children(host.serve(), "drain_clicks"))

@@ -167,5 +167,5 @@ def test_ctrl_c_stops_make_run_and_everything_it_has_started(service: Service) -
     # make's own exit status, which reports the interrupt.
     assert service.exit_code() != 0
     assert service.processes() == []
-    assert f"Serving {service.url} (" in service.stdout
+    assert f"Serving http://localhost:{service.port} (" in service.stdout
     assert "Traceback" not in service.stderr

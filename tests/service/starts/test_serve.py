@@ -107,7 +107,7 @@ def test_the_curl_line_of_the_first_start_creates_a_link_as_pasted(
     response = paste_curl_line(installation.first_output, API_KEY=installation.owner.api_key)
     assert response["success"] is True
     link = urlsplit(response["data"]["url"]["shortUrl"])
-    assert link.netloc == f"127.0.0.1:{service.port}"
+    assert link.netloc == f"localhost:{service.port}"
     followed = service.call("GET", link.path)
     assert (followed.status, followed.headers["Location"]) == (302, "https://example.com/")
 
@@ -119,7 +119,7 @@ def test_a_second_start_prints_no_secret_and_finds_the_links_again(
     assert service.stop() == 0
     service.start()
     output = service.stdout + service.stderr
-    assert f"Serving {service.url} (on 127.0.0.1:{service.port})" in output
+    assert f"Serving http://localhost:{service.port} (on 127.0.0.1:{service.port})" in output
     assert installation.owner.password not in output
     assert "sl_live_" not in output
     followed = service.call("GET", f"/{link['shortCode']}")

@@ -119,7 +119,7 @@ def test_the_defaults_on_the_page_are_those_in_force(monkeypatch: pytest.MonkeyP
     assert {declared.name: str(declared.read()) for declared in VARIABLES if declared.name in named} == {
         "HOST": "127.0.0.1",
         "PORT": "8000",
-        "BASE_URL": "http://127.0.0.1:8000",
+        "BASE_URL": "http://localhost:8000",
         "CLICK_SYNC": "group",
     }  # fmt: skip
 

@@ -16,8 +16,8 @@ def test_defaults_listen_on_loopback_only(tmp_path: Path) -> None:
     )  # fmt: skip
     assert values == {
         "BASE_HOSTS": ["127.0.0.1", "[::1]", "localhost"],
-        "BASE_URL": "http://127.0.0.1:8000",
-        "BASE_HOST": "127.0.0.1",
+        "BASE_URL": "http://localhost:8000",
+        "BASE_HOST": "localhost",
         "BASE_PORT": 8000,
         "PORT": 8000,
         "EMBEDDED_DATABASE": True,

@@ -142,3 +142,14 @@ for _ in range(3):
         [sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, check=True
     )
     assert done.stderr == "Failed\nFailed\n"
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/accounts/invitations/{}/", "/accounts/signup/confirm/{}/", "/api/invitations/{}/accept"],
+)
+def test_tokens_in_paths_are_removed(path: str) -> None:
+    secret = "Zm9v.ImdyYWNl:1x:y-z_0"
+    entry = record("Service Unavailable: %s", path.format(secret))
+    assert RedactingFilter(addresses=True).filter(entry) is True
+    assert entry.getMessage() == f"Service Unavailable: {path.format('…')}"

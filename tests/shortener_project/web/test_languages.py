@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gettext
 import importlib
 import re
@@ -47,13 +48,19 @@ def test_the_compiled_catalogue_is_that_of_the_source(language: str) -> None:
 
 
 def own_texts() -> set[str]:
-    """The texts of our own templates, mails included, and of every refusal."""
+    """The texts of our own templates, mails included, those in the code, and of every refusal."""
     texts: set[str] = set()
     for app in ("pages", "redirects", "sign_in"):
         for template in (ROOT / app / "templates").rglob("*.*"):
             source = template.read_text()
             texts |= {unescaped(text) for text in _LITERAL.findall(source)}
             texts |= {re.sub(r"\{\{ (\w+) \}\}", r"%(\1)s", text) for text in _BLOCK.findall(source)}
+    for app in ("accounts", "sign_in"):
+        for module in (ROOT / app).rglob("*.py"):
+            for node in ast.walk(ast.parse(module.read_text())):
+                match node:
+                    case ast.Call(ast.Name("_" | "gettext" | "gettext_lazy"), [ast.Constant(str(text))]):
+                        texts.add(text)
     for name in ("pages.refusals", "redirects.refusals", "sign_in.refusals"):
         for value in vars(importlib.import_module(name)).values():
             if isinstance(value, Refusal):

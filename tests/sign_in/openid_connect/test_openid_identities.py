@@ -12,11 +12,14 @@ from allauth.socialaccount.models import SocialAccount, SocialLogin
 from django.test import Client, RequestFactory
 from pytest_django import Settings
 
-from accounts.models import Change, User
+from accounts.invitations import invite
+from accounts.models import Change, Member, User
+from accounts.rights import Role
 from accounts.services import NewAccount, set_active
 from sign_in.openid_connect.identities import IdentityAdapter
 from sign_in.openid_connect.protocol import Person
 from testing.accounts.accounts import PASSWORD
+from testing.accounts.workspaces import team
 from testing.pages.html import parse
 from testing.sign_in.oidc.running import Provider
 from testing.sign_in.pages import browser, logged_in_as
@@ -79,6 +82,22 @@ def first_login(uid: str) -> SocialLogin:
     login = SocialLogin(user=User(), account=SocialAccount(provider="oidc", uid=uid))
     login.person, login.state = Person({"nonce": "nonce"}, ADA, None), {"nonce": "nonce"}
     return login
+
+
+@pytest.mark.parametrize("email", ["", "Ada@example.com", "grace@example.com"])
+def test_an_invitation_permits_an_account(email: str, issuer: Provider, alice: NewAccount) -> None:
+    """Whatever OIDC_CREATE_ACCOUNTS says, but only for the invited address."""
+    workspace = team(alice)
+    token = invite(workspace=workspace, inviter=alice.user, role=Role.EDITOR, email=email).token
+    client, page = browser(), f"/accounts/invitations/{token}/"
+    response = log_in(client, next=page)
+    if email == "grace@example.com":
+        assert "not connected with an account" in reason(response)
+        assert not User.objects.filter(email="ada@example.com").exists()
+        return
+    assert (response["Location"], logged_in_as(client)) == (page, "ada@example.com")
+    assert client.post(page)["Location"] == f"/dashboard/?workspace={workspace.public_id}"
+    assert Member.objects.get(workspace=workspace, user__email="ada@example.com").role == "editor"
 
 
 def test_names_lose_characters_that_the_database_cannot_store(issuer: Provider, settings: Settings) -> None:

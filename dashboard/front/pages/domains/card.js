@@ -8,6 +8,7 @@ import { recoveries } from "../../parts/banners.js";
 import { Deletion } from "./deletion.js";
 import { readDomain } from "./endpoints.js";
 import { Fallbacks } from "./fallbacks.js";
+import { Moving } from "./moving.js";
 import { Records } from "./records.js";
 import { added } from "./state.js";
 
@@ -64,6 +65,10 @@ function Details({ id }) {
     return html`
         <${Records} domain=${domain.value} />
         ${!lacks("admin") && html`<${Fallbacks} domain=${domain.value} />`}
-        ${!lacks("admin") && html`<${Deletion} domain=${domain.value} />`}
+        ${!lacks("admin") &&
+        html`<div class="actions">
+            <${Moving} domain=${domain.value} />
+            <${Deletion} domain=${domain.value} />
+        </div>`}
     `;
 }

@@ -9,7 +9,8 @@ import { call } from "../../core/api.js";
 
 /**
  * The result of a failed verification for a record.
- * @typedef {{type: string, name: string, ok: boolean, found: string[], reason: string | null, advice: string | null}} Check
+ * @typedef {{type: string, value: string}} Value
+ * @typedef {{type: string, name: string, ok: boolean, found: string[], reason: string | null, advice: string | null, remove: Value[], add: Value[]}} Check
  */
 
 /** @returns {Promise<ListedDomain[]>} */
@@ -38,6 +39,13 @@ export const verifyDomain = id => call("POST", `/domains/${id}/verify`);
  * @returns {Promise<Domain>}
  */
 export const changeDomain = async (id, changes) => (await call("PATCH", `/domains/${id}`, { body: changes })).domain;
+
+/**
+ * @param {string} id
+ * @param {string} workspaceId
+ * @returns {Promise<{links: number}>}
+ */
+export const moveDomain = (id, workspaceId) => call("POST", `/domains/${id}/move`, { body: { workspaceId } });
 
 /** @param {string} id */
 export const deleteDomain = id => call("DELETE", `/domains/${id}`);

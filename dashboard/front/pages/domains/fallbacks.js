@@ -1,4 +1,5 @@
 /** The redirects of a domain for visitors whose request is not for an active link. */
+import { withScheme } from "../../core/addresses.js";
 import { dropDraft, keepDraft, readDraft } from "../../core/drafts.js";
 import { html, useMemo, useSignal } from "../../core/html.js";
 import { t } from "../../core/texts.js";
@@ -27,7 +28,7 @@ const fieldsOf = ({ rootUrl, notFoundUrl, expiredUrl }) => ({
  * @returns {Partial<Fields>}
  */
 const changesOf = (fields, before) =>
-    Object.fromEntries(NAMES.map(name => [name, fields[name].trim()]).filter(([name, value]) => value !== Reflect.get(before, name)));
+    Object.fromEntries(NAMES.map(name => [name, withScheme(fields[name])]).filter(([name, value]) => value !== Reflect.get(before, name)));
 
 /** @param {{domain: import("./endpoints.js").Domain}} properties */
 export function Fallbacks({ domain }) {
@@ -64,7 +65,6 @@ export function Fallbacks({ domain }) {
                             ${t(`fallbacks.${name}`)}
                             <input
                                 name=${name}
-                                type="url"
                                 inputmode="url"
                                 dir="ltr"
                                 placeholder="https://"

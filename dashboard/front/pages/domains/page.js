@@ -16,7 +16,7 @@ export function Page() {
     return html`
         <${Head} title=${t("domains.title")} />
         <div class="body">
-        <p>${t("domains.text")}</p>
+        <p>${t(lacks("admin") ? "domains.textForMembers" : "domains.text")}</p>
         ${!lacks("admin") && html`<${Adding} />`}
         ${failure.value !== null && html`<p role="alert" class="failure">${failure.value}</p>`}
         <section aria-busy=${domains.value === null && failure.value === null} aria-label=${t("domains.title")}>

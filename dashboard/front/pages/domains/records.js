@@ -4,13 +4,18 @@ import { ApiError } from "../../core/api.js";
 import { copy } from "../../core/clipboard.js";
 import { messageOf } from "../../core/failures.js";
 import { html, useSignal } from "../../core/html.js";
-import { refusalText, t } from "../../core/texts.js";
+import { isolated, language, refusalText, t } from "../../core/texts.js";
 import { toast } from "../../core/toasts.js";
 import { verifyDomain } from "./endpoints.js";
 import { load } from "./state.js";
 
 /** @typedef {import("./endpoints.js").Check} Check */
 /** @typedef {import("./endpoints.js").DnsRecord} DnsRecord */
+
+const CORRECT = { ok: true, found: [], reason: null, advice: null, remove: [], add: [] };
+
+/** The part of the name that DNS panels add themselves. @param {DnsRecord} record */
+const zoneOf = ({ name, relativeName }) => (relativeName === "@" ? name : name.slice(relativeName.length + 1));
 
 /** @param {{domain: import("./endpoints.js").Domain}} properties */
 export function Records({ domain }) {
@@ -23,13 +28,15 @@ export function Records({ domain }) {
         problem.value = "";
         try {
             await verifyDomain(domain._id);
-            checks.value = domain.dnsRecords.map(({ type, name }) => ({ type, name, ok: true, found: [], reason: null, advice: null }));
+            checks.value = domain.dnsRecords.map(({ type, name }) => ({ type, name, ...CORRECT }));
             toast(t("domain.verified", { domain: domain.fullDomain }));
             await load();
         } catch (error) {
             problem.value = messageOf(error) ?? "";
             if (error instanceof ApiError && error.code === "dns_not_configured") {
                 checks.value = /** @type {{checks: Check[]}} */ (error.data).checks;
+                const count = checks.value.filter(({ ok }) => !ok).length;
+                problem.value = t("records.wrong", { count, all: checks.value.length });
             }
         } finally {
             isChecking.value = false;
@@ -37,7 +44,7 @@ export function Records({ domain }) {
     };
     return html`
         <h3>${t("records.title")}</h3>
-        <p>${t("records.text")}</p>
+        <p>${t("records.text", { zone: isolated(zoneOf(domain.dnsRecords[0])) })}</p>
         <div class="overflow-auto">
             <table class="records">
                 <thead>
@@ -75,7 +82,10 @@ function Row({ record, check }) {
     return html`
         <tr data-ok=${check?.ok}>
             <th scope="row">${record.type}</th>
-            <td><${Copied} text=${record.name} /></td>
+            <td>
+                <${Copied} text=${record.relativeName} />
+                <small dir="ltr">${record.name}</small>
+            </td>
             <td>
                 <${Copied} text=${record.value} />
                 ${check && html`<${Result} check=${check} />`}
@@ -92,11 +102,23 @@ const Copied = ({ text }) => html`
     </button>
 `;
 
+/** @param {Check} check */
+function adviceOf({ reason, advice, remove, add }) {
+    const list = new Intl.ListFormat(language, { type: "conjunction" });
+    /** @param {Check["remove"]} values */
+    const named = values => list.format(values.map(({ type, value }) => t("records.one", { type, value: isolated(value) })));
+    const corrections = [
+        ...(remove.length > 0 ? [t("records.remove", { records: named(remove) })] : []),
+        ...(add.length > 0 ? [t("records.add", { records: named(add) })] : []),
+    ];
+    return corrections.join(" ") || refusalText({ code: reason ?? "", message: advice ?? "" });
+}
+
 /** @param {{check: Check}} properties */
 function Result({ check }) {
     if (check.ok) return html`<small class="found">${t("records.ok")}</small>`;
     return html`
-        <small class="error" dir="auto">${refusalText({ code: check.reason ?? "", message: check.advice ?? "" })}</small>
+        <small class="error" dir="auto">${adviceOf(check)}</small>
         ${check.found.length > 0 &&
         html`<small>${t("records.found")} <code dir="ltr">${check.found.join(", ")}</code></small>`}
     `;

@@ -5,7 +5,9 @@ import { html, useEffect, useSignal } from "../../core/html.js";
 import { t } from "../../core/texts.js";
 import { About } from "./inputs.js";
 
-const CODE = /^[A-Za-z0-9]{3,50}$/;
+const hasPunctuation = "codePunctuation" in document.documentElement.dataset;
+const CODE = hasPunctuation ? /^[A-Za-z0-9][\w-]{2,49}$/ : /^[A-Za-z0-9]{3,50}$/;
+const HINT = hasPunctuation ? "code.hintPunctuated" : "code.hint";
 const TYPING_MILLISECONDS = 300;
 
 /** @typedef {import("../../core/texts.js").Key} Key */
@@ -25,7 +27,7 @@ export function Code({ editing }) {
         verdict.value = null;
         if (customCode === "" || isUnchanged) return undefined;
         if (!CODE.test(customCode)) {
-            verdict.value = "code.malformed";
+            verdict.value = hasPunctuation ? "code.malformedPunctuated" : "code.malformed";
             return undefined;
         }
         if (address === undefined) return undefined;
@@ -45,7 +47,7 @@ export function Code({ editing }) {
         };
     }, [customCode, address, isUnchanged]);
     const error = editing.errors.value.customCode;
-    const isWrong = error !== undefined || verdict.value === "code.malformed" || verdict.value === "code.yours";
+    const isWrong = error !== undefined || verdict.value?.startsWith("code.malformed") || verdict.value === "code.yours";
     const isFree = verdict.value === "code.wellFormed" && error === undefined;
     return html`
         <div class="field">
@@ -79,7 +81,7 @@ export function Code({ editing }) {
                     />
                 </label>
             </div>
-            <${About} id="code-about" error=${error} hint=${html`<span class=${isFree ? "good" : isWrong ? "failure" : undefined}>${t(verdict.value ?? "code.hint")}</span>`} />
+            <${About} id="code-about" error=${error} hint=${html`<span class=${isFree ? "good" : isWrong ? "failure" : undefined}>${t(verdict.value ?? HINT)}</span>`} />
         </div>
     `;
 }

@@ -1,7 +1,9 @@
 /** Import: choose a file, check the result of each row in a dry run, and import it. */
+import { lacks } from "../../core/account.js";
 import { html, signal, useSignal } from "../../core/html.js";
 import { t } from "../../core/texts.js";
 import { Head, toLinks } from "../../parts/head.js";
+import { Icon } from "../../parts/icon.js";
 import { Choosing } from "./choosing.js";
 import { textOf } from "./file.js";
 import { Progress } from "./progress.js";
@@ -35,7 +37,9 @@ export function Page() {
         <${Head} title=${t("import.title")} back=${toLinks()} />
         <div class="body">
         <p>${t("import.text")}</p>
-        ${!run?.isHalfDone && html`<${Choosing} onFile=${open} problem=${problem.value} />`}
+        ${lacks("editor")
+            ? html`<p class="note warn"><${Icon} name="lock" />${t("import.readOnly")}</p>`
+            : !run?.isHalfDone && html`<${Choosing} onFile=${open} problem=${problem.value} />`}
         ${run !== null && html`<${Progress} key=${run} run=${run} />`}
         ${run !== null && html`<${Results} key=${run} run=${run} />`}
         </div>

@@ -1,4 +1,5 @@
 /** The form of a new key, and of the limits of an existing one. */
+import { may } from "../../core/account.js";
 import { dropDraft, keepDraft, readDraft } from "../../core/drafts.js";
 import { availableDomains } from "../../core/endpoints.js";
 import { fromLocalInput, toLocalInput } from "../../core/format.js";
@@ -11,16 +12,17 @@ import { Sending } from "../../parts/sending.js";
 /** @typedef {import("./endpoints.js").Key} Key */
 /** @typedef {import("./endpoints.js").KeyFields} KeyFields */
 /** @typedef {import("./endpoints.js").Scope} Scope */
+/** @typedef {import("../../core/account.js").Role} Role */
 
-/** Those that a key can be given. `keys:write` is reserved, and does nothing yet. @type {Scope[]} */
-const SCOPES = [
-    "urls:read",
-    "urls:write",
-    "analytics:read",
-    "domains:read",
-    "domains:write",
-    "qr:write",
-    "members:write",
+/** Those that a key can be given, with the role that they need. `keys:write` is reserved. @type {[Scope, Role][]} */
+const ROLES_OF_SCOPES = [
+    ["urls:read", "viewer"],
+    ["urls:write", "editor"],
+    ["analytics:read", "viewer"],
+    ["domains:read", "viewer"],
+    ["domains:write", "admin"],
+    ["qr:write", "editor"],
+    ["members:write", "admin"],
 ];
 /** @param {Scope} scope */
 export const nameOfScope = scope => textOr(`scope.${scope.replace(":", ".")}`, scope);
@@ -51,7 +53,7 @@ export function KeyForm({ of: key, label, onSave }) {
         event.preventDefault();
         const fields = {
             name: name.value,
-            scopes: SCOPES.filter(scope => scopes.value.has(scope)),
+            scopes: ROLES_OF_SCOPES.map(([scope]) => scope).filter(scope => scopes.value.has(scope)),
             domainId: domainId.value || null,
             onlyOwn: onlyOwn.value,
             expiresAt: fromLocalInput(expiresAt.value),
@@ -111,10 +113,12 @@ function Scopes({ chosen, error }) {
         else next.delete(scope);
         chosen.value = next;
     };
+    // A key has at most the role of its creator. An edited one may have a scope from a time with another role.
+    const offered = ROLES_OF_SCOPES.filter(([scope, role]) => may(role) || chosen.value.has(scope)).map(([scope]) => scope);
     return html`
         <fieldset class="scopes">
             <legend>${t("apiKeys.scopes")}</legend>
-            ${SCOPES.map(
+            ${offered.map(
                 scope => html`
                     <label key=${scope}>
                         <input

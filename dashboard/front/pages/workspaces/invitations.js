@@ -1,7 +1,7 @@
 /** The pending invitations to a workspace. A new link is shown once, because the service stores only a digest. */
 import { dateAndTime } from "../../core/format.js";
 import { html, useMemo, useSignal } from "../../core/html.js";
-import { t } from "../../core/texts.js";
+import { isolated, t } from "../../core/texts.js";
 import { toast } from "../../core/toasts.js";
 import { Confirmation } from "../../parts/confirmation.js";
 import { Input, Submit } from "../../parts/input.js";
@@ -52,14 +52,16 @@ function Creation({ workspace, onInvite }) {
     const email = useSignal("");
     const role = useSignal(/** @type {Role} */ ("editor"));
     const link = useSignal(/** @type {string | null} */ (null));
+    const mailedTo = useSignal("");
     const sending = useMemo(() => new Sending(), []);
     /** @param {SubmitEvent} event */
     const submit = event => {
         event.preventDefault();
         return sending.run(async () => {
             const body = { role: role.value, ...(email.value === "" ? {} : { email: email.value }) };
-            const { token } = await invite(workspace._id, body);
+            const { token, mailed, email: invited } = await invite(workspace._id, body);
             link.value = addressOf(token);
+            mailedTo.value = mailed ? invited : "";
             email.value = "";
             await onInvite();
         });
@@ -85,13 +87,18 @@ function Creation({ workspace, onInvite }) {
                         own=${workspace.role}
                         onChoose=${(/** @type {Role} */ chosen) => (role.value = chosen)}
                     />
+                    <small>${t(`role.${role.value}May`)}</small>
                 </label>
             </div>
             <${Submit} sending=${sending} fields=${["email"]} label=${t("invitations.invite")} />
         </form>
         <div role="status">
             ${link.value !== null &&
-            html`<p>${t("invitations.link")}</p>
+            html`<p>
+                    ${mailedTo.value
+                        ? t("invitations.mailed", { email: isolated(mailedTo.value) })
+                        : t("invitations.link")}
+                </p>
                 <div class="actions"><${Secret} value=${link} /></div>`}
         </div>
     `;

@@ -79,7 +79,7 @@ function Row({ member, own, onChange, onRemove }) {
             <div>
                 <strong dir="auto">${name}</strong>
                 ${isOwn && html` <span class="state">${t("members.you")}</span>`}
-                <small dir="ltr">${member.email}</small>
+                ${name !== member.email && html`<small dir="ltr">${member.email}</small>`}
                 <small>${t("members.joined", { day: day(member.joinedAt) })}</small>
             </div>
             ${mayChange
