@@ -75,7 +75,7 @@ class NewAccount(forms.Form):
         return self.cleaned_data
 
     @property
-    def account(self) -> dict[str, str]:
+    def account(self) -> dict[str, Any]:
         """The arguments of `create_account` that people choose."""
         return {name: self.cleaned_data[name] for name in ("password", "first_name", "last_name")}
 

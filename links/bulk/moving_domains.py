@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 
 from accounts.caps import lock_count
 from accounts.history import name_author
@@ -17,7 +17,7 @@ from accounts.models import ScopedKey, User, Workspace
 from accounts.rights import Role, links_per_month
 from accounts.workspaces import require_member
 from bans.services import is_owner_banned
-from common.database import extend_response_timeout
+from common.database import execute, extend_response_timeout, fetch
 from common.errors import Conflict, NotFound
 from common.host import cache_versions
 from domains.models import Domain
@@ -25,7 +25,6 @@ from domains.services import MANY_LINKS_SECONDS, require_place
 from links.bulk.moving import SourceBanned, change_owner, charged_for_move, links_moved, target_workspace
 from links.fields import UNIQUE
 from links.models import Code, CodeKind
-from links.selectors import fetch
 from links.storage.quotas import spend_quota
 from links.storage.unique_values import refused_values, with_free_values
 
@@ -61,8 +60,7 @@ def move_domain(*, source: Workspace, domain: Domain, target_id: str, actor: Use
 
 def _move(domain: Domain, source: Workspace, target: Workspace, actor: User) -> MovedDomain:
     name_author()
-    with connection.cursor() as cursor:
-        cursor.execute(f"SET LOCAL statement_timeout = '{MANY_LINKS_SECONDS}s'")
+    execute(f"SET LOCAL statement_timeout = '{MANY_LINKS_SECONDS}s'")
     # Every writer locks the domain's row before its links. Until the commit, no transaction puts a link on the domain.
     locked = Domain.objects.select_for_update().filter(pk=domain.pk, owner=source).first()
     if locked is None:
