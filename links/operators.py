@@ -214,9 +214,7 @@ def record_ban(ban: Ban, *, applies: bool) -> None:
     """
     event = "banned" if applies else "unbanned"
     if ban.owner is not None:
-        record_change(
-            owner_id=ban.owner.pk, object_id=ban.owner.public_id, action=f"workspace.{event}"
-        )
+        record_change(owner_id=ban.owner.pk, object_id=ban.owner.public_id, action=f"workspace.{event}")
         return
     host = ban.host or ""
     values = {"host": host, "term": selective_part(host), "action": f"link.{event}", "author": author()}

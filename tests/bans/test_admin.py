@@ -227,9 +227,7 @@ def test_owners_find_a_ban_and_its_end_in_their_history(
 ) -> None:
     banned = make_link(originalUrl="https://www.evil.example/", customCode="direct")
     branched = make_link(
-        rules=[
-            {"url": "https://evil.example/", "conditions": [{"type": "device", "values": ["mobile"]}]}
-        ]
+        rules=[{"url": "https://evil.example/", "conditions": [{"type": "device", "values": ["mobile"]}]}]
     )
     make_link(originalUrl="https://notevil.example/")
     confirm(operator, host="evil.example")

@@ -159,6 +159,12 @@ export const texts = {
     "report.total.asked": "Nach dem Passwort gefragt",
     "report.before": "Davor: {count}",
     "report.changed": "{change} (davor: {count})",
+    "report.beforeHours": "Dieselben Stunden am Vortag: {count}",
+    "report.changedHours": "{change} (dieselben Stunden am Vortag: {count})",
+    "report.imported": {
+        one: "Enthält {count} importierten Besuch ohne Besucher, Land und Gerät.",
+        other: "Enthält {count} importierte Besuche ohne Besucher, Land und Gerät.",
+    },
     "report.overTime": "Klicks im Zeitverlauf",
     "report.uniqueText": "Je Tag (UTC) einmal gezählt; mehrere Tage sind addiert.",
     "report.asTable": "Als Tabelle anzeigen",

@@ -154,6 +154,12 @@ export const texts = {
     "report.total.asked": "Asked for the password",
     "report.before": "Previous period: {count}",
     "report.changed": "{change} (previous period: {count})",
+    "report.beforeHours": "Same hours of the day before: {count}",
+    "report.changedHours": "{change} (same hours of the day before: {count})",
+    "report.imported": {
+        one: "Includes {count} imported visit, without visitor, country and device.",
+        other: "Includes {count} imported visits, without visitor, country and device.",
+    },
     "report.overTime": "Clicks over time",
     "report.uniqueText": "Unique per day (UTC); several days are added up.",
     "report.asTable": "Show as a table",
