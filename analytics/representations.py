@@ -213,7 +213,7 @@ OVERVIEW = Representation(
     _refused.nested(
         "refused",
         _refused,
-        help_text="`password`: visitors who were asked for it, also after a wrong one. Who knows it is a click afterwards.",
+        help_text="`password`: visits that were asked for it, also after a wrong one. The right one is a click.",
     ),
 )
 

@@ -156,7 +156,7 @@ SELECT count(*), count(DISTINCT owner_id) FROM blocked
 """  # noqa: S608 # composed of constants
 
 
-class _TookTooLong(Exception):  # noqa: N818 # no error
+class _TookTooLong(Exception):  # no error
     """PostgreSQL has canceled a statement, and its savepoint is rolled back."""
 
 

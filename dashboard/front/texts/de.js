@@ -853,6 +853,7 @@ export const refusals = {
     min_value: "Der Wert ist zu klein: Mindestens {number} ist nötig.",
     mode: "Dieses Farbformat wird bei Logos nicht unterstützt. Speichern Sie das Bild in RGB.",
     network: "Geben Sie ein Netz an, etwa 192.0.2.0/24 oder 2001:db8::/32.",
+    not_restored: "Der Verlauf hat davon keinen Wert, der sich wiederherstellen lässt.",
     null: "Füllen Sie dieses Feld aus.",
     ours: "Das ist die Adresse dieses Dienstes.",
     out_of_range: "Dieser Zeitpunkt liegt außerhalb des möglichen Bereichs.",
