@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -187,7 +187,7 @@ def list_changes(
     return ChangePage(page, _cursor(page[-1], owner) if len(rows) > limit else None)
 
 
-def _name_subjects(changes: Iterable[Change]) -> None:
+def _name_subjects(changes: Sequence[Change]) -> None:
     """Say whom changes of members and invitations concern.
 
     The history stores no addresses, so that none outlives its account: it reads them where they are.
@@ -208,7 +208,7 @@ def _name_subjects(changes: Iterable[Change]) -> None:
         change.subject = names.get(change.object_id)
 
 
-def _objects(changes: Iterable[Change], kind: str) -> set[UUID]:
+def _objects(changes: Sequence[Change], kind: str) -> set[UUID]:
     return {change.object_id for change in changes if change.action.startswith(kind)}
 
 

@@ -194,7 +194,7 @@ def affected_by_account(owner: Workspace) -> Affected:
 
 # Longer histories would help nobody.
 RECORDED_LINKS = 10_000
-_RECORD = f"""
+_RECORD_BANS = f"""
 SELECT accounts_record_change(l.owner_id, l.public_id, %(action)s, '{{}}', '{{}}', %(author)s::jsonb)
 FROM (
     SELECT l.owner_id, l.public_id FROM links_searchable s JOIN links_link l ON l.id = s.link_id
@@ -219,4 +219,4 @@ def record_ban(ban: Ban, *, applies: bool) -> None:
     host = ban.host or ""
     values = {"host": host, "term": selective_part(host), "action": f"link.{event}", "author": author()}
     with suppress(_TookTooLong), _limited_time(), connection.cursor() as cursor:
-        cursor.execute(_RECORD, values)
+        cursor.execute(_RECORD_BANS, values)

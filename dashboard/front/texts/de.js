@@ -485,6 +485,7 @@ export const texts = {
     "import.show": "Links anzeigen",
     "import.domain": "Domain der Links",
     "import.ownDomain": "Die Domain jedes Links behalten, wenn sie zu diesem Arbeitsbereich gehört",
+    "import.badCode": "Ein Code hat hier nur Buchstaben von A bis Z, Ziffern und - . _ ~. Ersetzen Sie andere Zeichen wie /.",
     "import.onlyRejected": "Nur abgelehnte Zeilen",
     "import.row": "Zeile",
     "import.result": "Ergebnis",

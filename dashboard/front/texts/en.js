@@ -479,6 +479,7 @@ export const texts = {
     "import.show": "Show the links",
     "import.domain": "Domain of the links",
     "import.ownDomain": "Keep each link's domain if it belongs to this workspace",
+    "import.badCode": "A code has only letters from A to Z, digits and - . _ ~ here. Replace other characters, such as /.",
     "import.onlyRejected": "Only rejected rows",
     "import.row": "Row",
     "import.result": "Result",

@@ -152,7 +152,7 @@ def test_a_report_says_how_many_of_its_clicks_were_imported(
     ranges: dict[int, dict[str, str]] = {
         3: {},
         2: {"startDate": "2024-03-01", "endDate": "2024-03-02"},
-        1: {"startDate": "2024-03-02", "endDate": "2024-03-03", "timezone": "Pacific/Auckland"},
+        1: {"startDate": "2024-03-03", "endDate": "2024-03-04", "timezone": "Pacific/Auckland"},
         0: {"startDate": "2024-03-02", "endDate": "2024-03-02"},
     }
     for clicks, query in ranges.items():

@@ -89,7 +89,7 @@ def test_a_header_of_this_service_is_not_taken_for_short_ios(api: APIClient) -> 
 
 DUB = {
     "domain": "dub.sh",
-    "key": "app",
+    "key": "shoes",
     "url": URL,
     "expiresAt": "2030-06-01T00:00:00Z",
     "expiredUrl": f"{URL}/over",
@@ -114,8 +114,8 @@ DUB = {
 }
 SHORT_IO = {
     "originalURL": URL,
-    "path": "app",
-    "secureShortURL": "https://s.short.gy/app",
+    "path": "shoes",
+    "secureShortURL": "https://s.short.gy/shoes",
     "iphoneURL": f"{URL}/ios",
     "androidURL": f"{URL}/android",
     "splitURL": f"{URL}/b",
@@ -146,7 +146,7 @@ def test_the_targeting_of_dub_is_kept_and_the_rest_is_confessed(api: APIClient) 
     assert [(warning["field"], warning["code"]) for warning in done["warnings"]] == [
         (field, "not_imported") for field in ("android", "archived", "folderId", "rewrite", "testCompletedAt")
     ]
-    link = whole(api, "app")
+    link = whole(api, "shoes")
     assert branches(link) == (
         [
             ("os", ["iOS"], f"{URL}/ios"),
@@ -166,14 +166,14 @@ def test_the_targeting_of_dub_is_kept_and_the_rest_is_confessed(api: APIClient) 
 def test_a_test_of_dub_that_is_over_is_no_split(api: APIClient) -> None:
     row = DUB | {"testCompletedAt": "2020-01-01T00:00:00.000Z", "proxy": False}
     imported(api, json.dumps([row]))
-    link = whole(api, "app")
+    link = whole(api, "shoes")
     assert (link["split"], link["preview"], link["description"]) == ([], None, "Text")
 
 
 def test_the_targeting_of_short_io_is_kept_and_the_rest_is_confessed(api: APIClient) -> None:
     (done,) = imported(api, json.dumps({"links": [SHORT_IO]}))
     assert [warning["field"] for warning in done["warnings"]] == ["cloaking", "integrationGA", "redirectType"]
-    link = whole(api, "app")
+    link = whole(api, "shoes")
     assert branches(link) == (
         [("os", ["iOS"], f"{URL}/ios"), ("os", ["Android"], f"{URL}/android")],
         [(f"{URL}/b", 30), (URL, 70)],
@@ -188,7 +188,7 @@ def test_the_targeting_of_short_io_is_kept_and_the_rest_is_confessed(api: APICli
 
 def test_a_rebrandly_link_keeps_forwarding_and_confesses_its_scripts(api: APIClient) -> None:
     row = {
-        "slashtag": "app",
+        "slashtag": "shoes",
         "destination": URL,
         "forwardParameters": True,
         "favourite": True,
@@ -196,12 +196,12 @@ def test_a_rebrandly_link_keeps_forwarding_and_confesses_its_scripts(api: APICli
     }
     (done,) = imported(api, json.dumps([row]))
     assert [warning["field"] for warning in done["warnings"]] == ["favourite", "scripts"]
-    assert whole(api, "app")["forwardQuery"] is True
+    assert whole(api, "shoes")["forwardQuery"] is True
 
 
 def test_shlink_links_keep_their_start_devices_and_forwarding(api: APIClient) -> None:
     row = {
-        "shortCode": "app",
+        "shortCode": "shoes",
         "longUrl": URL,
         "meta": {"validSince": "2020-01-01T00:00:00Z"},
         "forwardQuery": True,
@@ -212,7 +212,7 @@ def test_shlink_links_keep_their_start_devices_and_forwarding(api: APIClient) ->
     assert [(warning["field"], warning["message"]) for warning in done["warnings"]] == [
         ("hasRedirectRules", "The file does not contain the redirect rules of this link.")
     ]
-    link = whole(api, "app")
+    link = whole(api, "shoes")
     assert branches(link) == (
         [("os", ["iOS"], f"{URL}/ios"), ("device", ["desktop"], f"{URL}/desktop")],
         [],

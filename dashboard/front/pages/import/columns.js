@@ -43,7 +43,7 @@ export function Columns({ run }) {
             class="import-columns"
             onSubmit=${(/** @type {Event} */ event) => {
                 event.preventDefault();
-                run.rename(new Map([...chosen.value].map(([field, position]) => [position, field])));
+                run.rename(new Map(Array.from(chosen.value, ([field, position]) => /** @type {const} */ ([position, field]))));
                 run.check();
             }}
         >

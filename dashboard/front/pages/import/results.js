@@ -86,7 +86,7 @@ function Row({ result, source }) {
                 html` <small class="error" dir="auto">${messagesOf(result).join(" ")}</small>`}
                 ${result.success &&
                 inOwnLanguage(result.warnings).map(
-                    ({ field, message }) => html` <small key=${field} class="warning" dir="auto">${field}: ${message}</small>`,
+                    ({ field, message }, position) => html` <small key=${position} class="warning" dir="auto">${field}: ${message}</small>`,
                 )}
             </td>
             <td class="short" dir="ltr">${url?.shortUrl?.replace(/^https?:\/\//, "") ?? ""}</td>

@@ -24,7 +24,10 @@ const MAX_SOURCE = 200;
  * @param {Result} result
  */
 export function messagesOf(result) {
-    const messages = inOwnLanguage(result.errors).map(({ field, message }) => `${field}: ${message}`);
+    const messages = inOwnLanguage(result.errors).map(
+        // Codes of other services may have more characters than new ones.
+        ({ field, code, message }) => `${field}: ${code === "code" ? t("import.badCode") : message}`,
+    );
     return messages.length > 0 ? messages : [refusalText(result)];
 }
 
