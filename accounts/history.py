@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -19,7 +19,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 
-from accounts.models import Change, User, Workspace
+from accounts.models import Change, Invitation, User, Workspace
 from common.database import execute, fetch
 from common.errors import FieldError, InvalidFields, NotFound
 from common.http.current_request import Actor, AuthMethod, actor, request_id
@@ -176,7 +176,38 @@ def list_changes(
         changes = changes.filter(action__startswith=f"{kind}.")
     rows = list(changes.order_by("-pk")[: limit + 1])
     page = rows[:limit]
+    _name_subjects(page)
     return ChangePage(page, _cursor(page[-1], owner) if len(rows) > limit else None)
+
+
+def _name_subjects(changes: Sequence[Change]) -> None:
+    """Say whom changes of members and invitations concern.
+
+    The history stores no addresses, so that none outlives its account: it reads them where they are.
+    """
+    names: dict[UUID, str] = {}
+    if members := _objects(changes, "member."):
+        names |= {user.public_id: person(user) for user in User.objects.filter(public_id__in=members)}
+    if invitations := _objects(changes, "invitation."):
+        pending = Invitation.objects.filter(public_id__in=invitations).exclude(email="")
+        names |= dict(pending.values_list("public_id", "email"))
+        accepted = Change.objects.filter(object_id__in=invitations, action="invitation.accepted")
+        names |= {
+            change.object_id: person(change.actor)
+            for change in accepted.select_related("actor")
+            if change.actor is not None
+        }
+    for change in changes:
+        change.subject = names.get(change.object_id)
+
+
+def _objects(changes: Sequence[Change], kind: str) -> set[UUID]:
+    return {change.object_id for change in changes if change.action.startswith(kind)}
+
+
+def person(user: User) -> str:
+    """The name of an account, or its address without one."""
+    return f"{user.first_name} {user.last_name}".strip() or user.email
 
 
 def get_change(owner: Workspace, object_id: UUID, change_id: str) -> Change:

@@ -459,6 +459,8 @@ class Change(models.Model):
     action = models.CharField(max_length=40, db_comment="Kind of object and of change: link.updated.")
     before = models.JSONField(db_comment="Former values of the changed fields.")
     after = models.JSONField(db_comment="New values of the changed fields.")
+    # Set by `accounts.history.list_changes`.
+    subject: str | None = None
 
     class Meta:
         db_table_comment = "Who changed what: one row for each change."

@@ -206,6 +206,13 @@ CHANGE = Representation(
     moment("changedAt", "changed_at", "2030-03-02T17:05:41.654321Z"),
     text("action", "action", "link.updated", "The kind of object and of change."),
     identifier("objectId", "object_id", "019a9e3c-5d2f-7c41-9b1e-2f6d0c8a4b75"),
+    text(
+        "subject",
+        "subject",
+        None,
+        "Whom a change of a member or an invitation concerns: a name or an address. Null if the account is deleted.",
+        allow_null=True,
+    ),
     Field("before", "before", DictField(help_text="The changed fields' former values."), {"title": "Sale"}),
     Field("after", "after", DictField(help_text="The changed fields' new values."), {"title": "Spring sale"}),
     ACTOR.nested(

@@ -193,6 +193,12 @@ OVERVIEW = Representation(
         "The first click of each visitor on each UTC day. A range has the sum of its days.",
     ),
     count(
+        "importedClicks",
+        "overview.imported",
+        0,
+        "The part of `totalClicks` that another service counted by day: without visitors, countries and devices.",
+    ),
+    count(
         "scans",
         lambda report: report.clicks_of(Breakdown.SOURCE, "qr"),
         5,
@@ -204,7 +210,11 @@ OVERVIEW = Representation(
     _referrer.listed("topReferrers", _rows(_referrer, Breakdown.REFERRER)),
     BRANCHES._replace(source=lambda report: branches(report.overview.branches, report.overview.clicks)),
     _not_counted.nested("notCounted", _not_counted),
-    _refused.nested("refused", _refused),
+    _refused.nested(
+        "refused",
+        _refused,
+        help_text="`password`: visits that were asked for it, also after a wrong one. The right one is a click.",
+    ),
 )
 
 

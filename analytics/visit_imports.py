@@ -24,7 +24,7 @@ from domains.selectors import verified_domains
 from links.code_claims import CodeKey, links_of
 from links.codes import is_inherited_code, short_url
 from links.transfer.import_files import Unreadable, raw_rows
-from links.transfer.import_layouts import Row, first_value, host_and_code, iso_time
+from links.transfer.import_rows import Row, first_value, host_and_code, iso_time
 
 FIRST_DAY = date(2000, 1, 1)
 

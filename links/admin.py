@@ -10,7 +10,7 @@ from django.utils.html import format_html
 from django.utils.http import urlencode
 
 from accounts.admin import OwnedAdmin
-from bans.admin import BanAdmin, BanListAdmin
+from bans.admin import BanAdmin, BanForm, BanListAdmin
 from bans.models import Ban
 from bans.services import Affected
 from common.admin import one_line
@@ -27,6 +27,7 @@ from links.operators import (
     find_links,
     inactive_links,
     lift_ban,
+    record_ban,
     status_in_words,
 )
 
@@ -162,6 +163,14 @@ class LinkAdmin(OwnedAdmin):
 class CountingBanAdmin(BanAdmin):
     def affected_by(self, ban: Ban) -> Affected | None:
         return affected_by_account(ban.owner) if ban.owner else affected_by_host(ban.host or "")
+
+    def save_model(self, request: HttpRequest, obj: Ban, form: BanForm, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        record_ban(obj, applies=True)
+
+    def lift(self, ban: Ban) -> None:
+        record_ban(ban, applies=False)
+        super().lift(ban)
 
 
 @admin.register(LinkBan)

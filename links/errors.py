@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from accounts.history import visible_actor
+from accounts.history import person, visible_actor
 from accounts.models import Change, User
 from common.errors import Conflict, NotFound, PreconditionFailed
 from common.http.current_request import AuthMethod
@@ -62,7 +62,7 @@ _NAMELESS = {AuthMethod.OPERATOR: "an operator", AuthMethod.SERVICE: "the servic
 def _name(change: Change, actor: User | None) -> str:
     if actor is None:
         return _NAMELESS.get(AuthMethod(change.via), "a deleted account")
-    return f"{actor.first_name} {actor.last_name}".strip() or actor.email
+    return person(actor)
 
 
 def url_not_found() -> NotFound:

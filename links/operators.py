@@ -1,15 +1,20 @@
-"""Links for operators: finds them, says what visitors see, stops single ones, and counts what a ban would stop.
+"""Links for operators: finds them, stops single ones, counts what a ban would stop, and tells the owners of a ban.
 
 Every query uses an index, however many links exist, or stops at a limit.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
 from django.db import OperationalError, connection, transaction
 from django.db.models import QuerySet
 from django.db.models.expressions import RawSQL
 
+from accounts.history import author, record_change
 from accounts.models import Workspace
+from bans.models import Ban
 from bans.services import Affected
 from common.database import fetch
 from common.host import cache_versions
@@ -102,14 +107,23 @@ def status_in_words(link: Link) -> str:
 
 def ban_link(*, link: Link, reason: str = "") -> LinkBan:
     """Deactivate a link so that its owner cannot reactivate it. Returns the existing ban if there is one."""
-    ban, _ = LinkBan.objects.get_or_create(link=link, defaults={"reason": reason})
+    with transaction.atomic():
+        ban, is_new = LinkBan.objects.get_or_create(link=link, defaults={"reason": reason})
+        if is_new:
+            _record("link.banned", link)
     cache_versions.bump_all()
     return ban
 
 
 def lift_ban(*, ban: LinkBan) -> None:
-    LinkBan.objects.filter(pk=ban.pk).delete()
+    with transaction.atomic():
+        if LinkBan.objects.filter(pk=ban.pk).delete()[0]:
+            _record("link.unbanned", ban.link)
     cache_versions.bump_all()
+
+
+def _record(action: str, link: Link) -> None:
+    record_change(owner_id=link.owner_id, object_id=link.public_id, action=action)
 
 
 # An operator needs the magnitude, not the exact number.
@@ -143,23 +157,67 @@ SELECT count(*), count(DISTINCT owner_id) FROM blocked
 """  # noqa: S608 # composed of constants
 
 
+class _TookTooLong(Exception):  # no error
+    """PostgreSQL has canceled a statement, and its savepoint is rolled back."""
+
+
+@contextmanager
+def _limited_time() -> Iterator[None]:
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(f"SET LOCAL statement_timeout = {COUNT_MILLISECONDS}")
+            yield
+            cursor.execute("SET LOCAL statement_timeout = DEFAULT")
+    except OperationalError as error:
+        if getattr(error.__cause__, "sqlstate", None) != _QUERY_CANCELED:
+            raise
+        raise _TookTooLong from None
+
+
 def affected_by_host(host: str) -> Affected | None:
     """The links that can lead to a canonical host or the hosts below it, at most ``COUNT_LIMIT``.
 
     None if counting takes too long. Does not count links to the IPv6 form of an IPv4 address, which the ban includes,
-    because the index contains the text of the URL. Call it outside any transaction.
+    because the index contains the text of the URL.
     """
     values = {"host": host, "term": selective_part(host), "limit": COUNT_LIMIT, "reach": REACH}
     try:
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute(f"SET LOCAL statement_timeout = {COUNT_MILLISECONDS}")
+        with _limited_time():
             [(links, accounts)] = fetch(_OF_HOST, values)
-    except OperationalError as error:
-        if getattr(error.__cause__, "sqlstate", None) != _QUERY_CANCELED:
-            raise
+    except _TookTooLong:
         return None
     return Affected(min(links, COUNT_LIMIT), accounts, is_complete=links <= COUNT_LIMIT)
 
 
 def affected_by_account(owner: Workspace) -> Affected:
     return Affected(totals(owner).links, 1)
+
+
+# Longer histories would help nobody.
+RECORDED_LINKS = 10_000
+_RECORD_BANS = f"""
+SELECT accounts_record_change(l.owner_id, l.public_id, %(action)s, '{{}}', '{{}}', %(author)s::jsonb)
+FROM (
+    SELECT l.owner_id, l.public_id FROM links_searchable s JOIN links_link l ON l.id = s.link_id
+    WHERE links_keys(s.owner_id, links_period(s.created_at), s.is_active, s.tag_keys, s.content)
+            @@ links_hint('{{}}'::text[], '{{}}'::text[], %(term)s)
+        AND strpos(s.content, %(host)s) > 0 AND {_TO_HOST}
+    LIMIT {RECORDED_LINKS}
+) l
+"""  # noqa: S608 # composed of constants
+
+
+def record_ban(ban: Ban, *, applies: bool) -> None:
+    """Tell the owners: in the history of the workspace, or in that of the links that can lead to the host.
+
+    There, up to ``RECORDED_LINKS`` get an entry, and none if finding them takes too long. The status of every link
+    says that it is banned.
+    """
+    event = "banned" if applies else "unbanned"
+    if ban.owner is not None:
+        record_change(owner_id=ban.owner.pk, object_id=ban.owner.public_id, action=f"workspace.{event}")
+        return
+    host = ban.host or ""
+    values = {"host": host, "term": selective_part(host), "action": f"link.{event}", "author": author()}
+    with suppress(_TookTooLong), _limited_time(), connection.cursor() as cursor:
+        cursor.execute(_RECORD_BANS, values)

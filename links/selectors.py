@@ -92,6 +92,7 @@ TOP_LINKS = 5
 class LinkRow(NamedTuple):
     public_id: uuid.UUID
     original_url: str
+    target_url: str | None
     short_code: str
     custom_code: str | None
     domain_id: uuid.UUID | None
@@ -100,6 +101,7 @@ class LinkRow(NamedTuple):
     tags: list[str]
     clicks: int
     is_active: bool
+    starts_at: datetime | None
     expires_at: datetime | None
     has_password: bool
     redirect_type: int
@@ -129,8 +131,9 @@ SELECT {COLUMNS} FROM links_link l {JOINS} WHERE l.public_id = %(link)s AND l.ow
 _LOCK = " FOR UPDATE OF l"
 _LOCKED_LINK = _LINK + _LOCK
 _ROWS = f"""
-SELECT l.public_id, l.original_url, l.short_code, l.custom_code, d.public_id, d.host, l.title, l.tags, n.clicks,
-    l.is_active, l.expires_at, l.password IS NOT NULL, l.redirect_type, l.created_at, l.updated_at, {STATUS}
+SELECT l.public_id, l.original_url, l.target_url, l.short_code, l.custom_code, d.public_id, d.host, l.title, l.tags,
+    n.clicks, l.is_active, l.starts_at, l.expires_at, l.password IS NOT NULL, l.redirect_type, l.created_at,
+    l.updated_at, {STATUS}
 FROM (
     SELECT id, key FROM ({{candidates}}) c
     ORDER BY key {{direction}}, id {{direction}} LIMIT %(limit)s OFFSET %(offset)s

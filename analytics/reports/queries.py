@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable
 from enum import IntEnum
 from typing import NamedTuple
 
+from analytics.counting.days import IMPORTED
 from analytics.dimensions import (
     BRANCH,
     BROWSER_OF_CLIENT,
@@ -212,6 +213,13 @@ FROM analytics_quartertotal
 WHERE link_id = %(link)s AND day BETWEEN (%(since)s::timestamptz AT TIME ZONE 'UTC')::date
     AND (%(until)s::timestamptz AT TIME ZONE 'UTC')::date
 AND start >= %(since)s::timestamptz AND start < %(until)s::timestamptz GROUP BY 2
+"""
+# Imported clicks have the time of noon.
+IMPORTED_CLICKS = f"""
+SELECT coalesce(sum(clicks), 0)::bigint FROM analytics_daytotal
+WHERE link_id = %(link)s AND slot = {IMPORTED}
+AND day + time '12:00' >= %(since)s::timestamptz AT TIME ZONE 'UTC'
+AND day + time '12:00' < %(until)s::timestamptz AT TIME ZONE 'UTC'
 """
 ORDERED = """
 SELECT * FROM ({parts}) part(breakdown, value, clicks, unique_clicks)

@@ -98,10 +98,14 @@ Counts = defaultdict[Breakdown, list[Value]]
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """``steps``: the start of each step in the report's time zone, its clicks and its unique clicks."""
+    """``steps``: the start of each step in the report's time zone, its clicks and its unique clicks.
+
+    ``imported`` is the part of the clicks that another service has counted.
+    """
 
     clicks: int
     unique_clicks: int
+    imported: int
     steps: list[tuple[datetime, int, int]]
     counts: Counts
     branches: list[Branch]
@@ -128,9 +132,17 @@ def overview(link: Link, query: RequestedRange, limit: int) -> Overview:
     by_branch = branches(link, *(dict(counts[breakdown]) for breakdown in _BRANCHES))
     total = sum(clicks)
     if not total and not requested:
-        return Overview(0, 0, [], counts, by_branch)
+        return Overview(0, 0, 0, [], counts, by_branch)
     by_step = list(zip(steps, clicks, unique_clicks, strict=True))
-    return Overview(total, sum(unique_clicks), by_step, counts, by_branch)
+    return Overview(total, sum(unique_clicks), _imported(link, requested), by_step, counts, by_branch)
+
+
+def _imported(link: Link, period: Period | None) -> int:
+    if not link.counter.imported:
+        return 0
+    since, until = period.span if period else ("-infinity", "infinity")
+    [clicks] = _row(queries.IMPORTED_CLICKS, {"link": link.pk, "since": since, "until": until})
+    return int(clicks)
 
 
 def agents(link: Link, query: RequestedRange) -> Counts:

@@ -14,7 +14,8 @@ import orjson
 
 from common.errors import FieldError, InvalidFields
 from links.transfer.cells import unguard
-from links.transfer.import_layouts import LAYOUTS, OWN, Fields, Layout, Row, normalized_key
+from links.transfer.import_layouts import LAYOUTS, OWN, Layout
+from links.transfer.import_rows import Fields, Row, normalized_key
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -26,11 +27,10 @@ class ImportFile:
     Raises OSError if the file cannot be opened.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, encoding: str = "utf-8-sig") -> None:
         self.size = path.stat().st_size if path.is_file() else None
         self._file = _CountingFile(path)
-        # utf-8-sig: a byte order mark is not part of the first column name.
-        self.text: TextIO = TextIOWrapper(BufferedReader(self._file), encoding="utf-8-sig", newline="")
+        self.text: TextIO = TextIOWrapper(BufferedReader(self._file), encoding=encoding, newline="")
 
     def __enter__(self) -> Self:
         return self
@@ -75,7 +75,7 @@ class Unreadable(InvalidFields):
 
 
 class Source(NamedTuple):
-    """Rows with the fields of a creation, and ``host``. An error takes the place of an unreadable row."""
+    """Rows with the fields of a creation, ``host`` and ``warnings``. An error takes the place of an unreadable row."""
 
     layout: str
     rows: Iterator[Fields | InvalidFields]
@@ -111,17 +111,16 @@ def _unguarded(row: Row | InvalidFields) -> Row | InvalidFields:
     """Remove the escaping of formulas from each cell."""
     if isinstance(row, InvalidFields):
         return row
-    return {name: unguard(cell) for name, cell in row.items()}
+    return Row(((name, unguard(cell)) for name, cell in row.items()), row.names)
 
 
 def _fields(layout: Layout, row: Row | InvalidFields) -> Fields | InvalidFields:
     if isinstance(row, InvalidFields):
         return row
     try:
-        fields = layout.fields(row)
+        return layout.read(row)
     except InvalidFields as refusal:
         return refusal
-    return {key: value for key, value in fields.items() if value is not None and value != ""}
 
 
 def _layout_named(name: str) -> Layout:
@@ -134,7 +133,7 @@ def _detected_layout(keys: frozenset[str]) -> Layout:
             return layout
     raise Unreadable(
         "unknown_format",
-        "Unrecognised format: at least an originalUrl column is required.",
+        "No column with destinations found. Call it originalUrl.",
     )
 
 
@@ -149,12 +148,14 @@ def _csv_rows(first: str, file: TextIO) -> Iterator[Row | InvalidFields]:
     separator = max(_SEPARATORS, key=first.count)
     reader = csv.reader(chain([first], file), delimiter=separator)
     try:
-        names = [normalized_key(name) for name in next(reader, [])]
+        columns = next(reader, [])
+        keys = [normalized_key(column) for column in columns]
+        names = dict(zip(keys, columns, strict=True))
         for cells in reader:
-            if any(cells[len(names) :]):
+            if any(cells[len(keys) :]):
                 yield _bad_row("This row has more cells than the first one.")
             elif any(cells):
-                yield dict(zip_longest(names, cells[: len(names)], fillvalue=""))
+                yield Row(zip_longest(keys, cells[: len(keys)], fillvalue=""), names)
     except csv.Error as error:
         yield _bad_row(f"Invalid CSV from this row on: {error}.")
 
@@ -185,7 +186,8 @@ def _rows_of(document: Any) -> Iterator[Row | InvalidFields]:
         if isinstance(link, InvalidFields):
             yield link
         elif isinstance(link, dict):
-            yield {normalized_key(key): value for key, value in link.items() if value is not None}
+            names = {normalized_key(key): key for key, value in link.items() if value is not None}
+            yield Row(((key, link[name]) for key, name in names.items()), names)
         else:
             yield _bad_row("Expected a JSON object.")
 

@@ -1,10 +1,11 @@
-"""Imports links with their codes, dates and clicks. A dry run reports the result for each row.
+"""Imports links with their codes, dates and clicks. A dry run reports the result for each row, and what it would lose.
 
 A dry run reveals which codes are taken, so each revealed code counts as a guess by the client's network.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -15,9 +16,10 @@ from django.conf import settings
 
 from accounts.models import User, Workspace
 from common.errors import FieldError, InvalidFields, ServiceError, TooManyAttempts
+from common.rest.envelope import ResponseWarning
 from common.rest.fields import iso_utc
 from common.rest.unknown_fields import Handling
-from domains.addresses import BASE_ID
+from domains.addresses import BASE_ID, address_of
 from domains.models import Domain
 from domains.selectors import find_domain
 from links import rules
@@ -27,6 +29,7 @@ from links.code_claims import own_codes
 from links.codes import short_url
 from links.errors import CodeTaken, domain_not_found, require_usable
 from links.guess_counts import guesses, too_many_guesses
+from links.models import Link
 from links.storage.insert import Draft
 from links.transfer.import_files import Source, Unreadable, read, text
 from links.transfer.import_layouts import AUTO, OWN
@@ -35,7 +38,18 @@ from links.transfer.serializers import ImportedLinkSerializer
 # Per API call.
 MAX_ROWS = 10_000
 
+# Different former hosts that a response lists.
+MAX_HOSTS = 100
+
 Verdict = Draft | ServiceError
+
+
+class Result(NamedTuple):
+    """A row's verdict, what the link loses, and its former host if it gets another one."""
+
+    verdict: Verdict
+    warnings: list[ResponseWarning]
+    former_host: str | None
 
 
 def import_links(
@@ -46,8 +60,8 @@ def import_links(
     domain_id: str | None,
     dry_run: bool,
     passwords: int | None = None,
-) -> Iterator[Verdict]:
-    """Yield a verdict for each row, batch by batch. A failure in a later batch keeps the stored ones.
+) -> Iterator[Result]:
+    """Yield a result for each row, batch by batch. A failure in a later batch keeps the stored ones.
 
     Every link goes to ``domain_id``. Without ``domain_id``, a link stays on its host if that is a domain of the
     owner; otherwise it goes to the default domain. At most ``passwords`` passwords are set.
@@ -63,7 +77,7 @@ def import_links(
     )
     finish = DryRun(owner).verdicts if dry_run else partial(store_drafts, owner)
 
-    def batch() -> list[Verdict]:
+    def batch() -> list[Result]:
         return [importer.draft(row) for row in islice(source.rows, MAX_ITEMS)]
 
     # Parse the next batch while the database stores this one. Parsing needs no database.
@@ -71,13 +85,18 @@ def import_links(
         upcoming = reader.submit(batch)
         while drafts := upcoming.result():
             upcoming = reader.submit(batch)
-            yield from finish(drafts)
+            for draft, verdict in zip(drafts, finish([draft.verdict for draft in drafts]), strict=True):
+                yield draft._replace(verdict=verdict)
 
 
 class Imported(NamedTuple):
     layout: str
     dry_run: bool
-    verdicts: list[Verdict]
+    results: list[Result]
+
+    @property
+    def verdicts(self) -> list[Verdict]:
+        return [result.verdict for result in self.results]
 
 
 def import_content(
@@ -96,7 +115,7 @@ def import_content(
     rows = list(islice(source.rows, MAX_ROWS + 1))
     if len(rows) > MAX_ROWS:
         raise Unreadable("too_many_rows", f"At most {MAX_ROWS} links are imported in one call.")
-    verdicts = import_links(
+    results = import_links(
         owner=owner,
         creator=creator,
         source=Source(source.layout, iter(rows)),
@@ -104,7 +123,7 @@ def import_content(
         dry_run=dry_run,
         passwords=rules.MAX_PASSWORDS,
     )
-    return Imported(source.layout, dry_run, list(verdicts))
+    return Imported(source.layout, dry_run, list(results))
 
 
 class _Importer:
@@ -131,15 +150,19 @@ class _Importer:
             domain.host: str(domain.public_id) for domain in domains if domain.verified or self._is_own
         }
 
-    def draft(self, row: Mapping[str, Any] | ServiceError) -> Verdict:
+    def draft(self, row: Mapping[str, Any] | ServiceError) -> Result:
+        if isinstance(row, ServiceError):
+            return Result(row, [], None)
+        fields = dict(row)
+        warnings, host = fields.pop("warnings", []), fields.pop("host", None)
         try:
-            return row if isinstance(row, ServiceError) else self._draft(dict(row))
+            draft = self._draft(fields, host)
         except ServiceError as refusal:
-            return refusal
+            return Result(refusal, warnings, None)
+        return Result(draft, warnings, self._former(host, draft))
 
-    def _draft(self, row: dict[str, Any]) -> Draft:
-        host = row.pop("host", None)
-        # A layout has only known columns, so there is nothing to warn about.
+    def _draft(self, row: dict[str, Any], host: Any) -> Draft:
+        # A layout gives only known fields, so there is nothing to warn about.
         fields, _ = self._handling.read(self._rules, row)
         fields["domain_id"] = self._domain_id or self._domain_of(host)
         had_password = fields.pop("has_password", False)
@@ -151,6 +174,14 @@ class _Importer:
         if self._dry_run:
             fields.pop("password", None)
         return self._drafting.draft(fields)
+
+    def _former(self, host: Any, draft: Draft) -> str | None:
+        """The host if the link gets another one. The default domain may have several."""
+        if not host or not isinstance(host, str):
+            return None
+        domain = draft.link.domain
+        stays = host in settings.BASE_HOSTS if domain is None else host == domain.host
+        return None if stays else host
 
     def _domain_of(self, host: Any) -> str:
         domain_id = self._domains.get(host if isinstance(host, str) else None)
@@ -187,23 +218,23 @@ def withhold_guesses(imported: Imported, *, owner: Workspace, address: str) -> I
         return imported
     foreign = codes - own_codes(codes, owner_id=owner.pk)
     remaining = guesses().remaining(address)
-    shown: list[Verdict] = []
+    shown: list[Result] = []
     spent = 0
-    for verdict in imported.verdicts:
-        is_guess = isinstance(verdict, CodeTaken) and verdict.taken in foreign
+    for result in imported.results:
+        is_guess = isinstance(result.verdict, CodeTaken) and result.verdict.taken in foreign
         if imported.dry_run and is_guess and spent == remaining:
             break
         spent += is_guess
-        shown.append(verdict)
-    withheld = len(imported.verdicts) - len(shown)
+        shown.append(result)
+    withheld = len(imported.results) - len(shown)
     try:
         guesses().spend(address, spent + bool(withheld))
     except TooManyAttempts:
         # A concurrent call from the same network has used the remaining guesses.
         if imported.dry_run:
-            shown, withheld = [], len(imported.verdicts)
-    refusal = too_many_guesses(guesses().refused_for(address))
-    return imported._replace(verdicts=[*shown, *[refusal] * withheld])
+            shown, withheld = [], len(imported.results)
+    refusal = Result(too_many_guesses(guesses().refused_for(address)), [], None)
+    return imported._replace(results=[*shown, *[refusal] * withheld])
 
 
 def import_results(imported: Imported) -> dict[str, Any]:
@@ -211,12 +242,33 @@ def import_results(imported: Imported) -> dict[str, Any]:
         imported.verdicts,
         lambda _, draft: imported_url(draft),
         done="can be imported; nothing was written" if imported.dry_run else "were imported",
+        warnings={
+            position: result.warnings for position, result in enumerate(imported.results) if result.warnings
+        },
         status=201,
         name="row",
         first=1,
         format=imported.layout,
         dryRun=imported.dry_run,
+        hostChanges=_host_changes(imported.results),
     )
+
+
+def _host_changes(results: Iterable[Result]) -> list[dict[str, Any]]:
+    """How many links change from which host to which: their former addresses do not lead here."""
+    changes = Counter(
+        (result.former_host, _host_of(result.verdict.link))
+        for result in results
+        if result.former_host is not None and isinstance(result.verdict, Draft)
+    )
+    return [
+        {"from": former, "to": host, "links": links}
+        for (former, host), links in changes.most_common(MAX_HOSTS)
+    ]
+
+
+def _host_of(link: Link) -> str:
+    return address_of(link.domain).full_domain
 
 
 def imported_url(draft: Draft) -> dict[str, Any]:

@@ -28,9 +28,19 @@ _IMPORTED = Representation(
     text("shortUrl", None, "https://go.example.com/spring", required=False),
 )
 _ROW = number("row", None, 1, "From 1.", min_value=1)
+_HOST_CHANGE = Representation(
+    "HostChange",
+    text("from", None, "dub.sh"),
+    text("to", None, "go.example.com"),
+    count("links", example=1),
+)
 IMPORTED = (
     choice("format", None, NAMES, "own"),
     flag("dryRun", None, True),
+    _HOST_CHANGE.listed(
+        "hostChanges",
+        help_text="How many links change to another host. Their former addresses do not lead here.",
+    ),
     *results("ImportUrls", _ROW, _IMPORTED, status=201),
 )
 # Without customCode: another link of the reader's service may have the code.
@@ -40,7 +50,7 @@ https://example.com/spring,Spring sale,42,2024-03-01
 
 _UNREADABLE = {
     "empty": "The file contains no links.",
-    "unknown_format": "Unrecognised format: at least an originalUrl column is required.",
+    "unknown_format": "No column with destinations found. Call it originalUrl.",
     "unreadable": "Expected a JSON object.",
     "invalid_json": "This is not valid JSON.",
     "too_many_rows": f"At most {MAX_ROWS} links are imported in one call.",
@@ -70,8 +80,9 @@ describe_transfers = describe(
         f"Import up to {MAX_ROWS} short links.",
         "One result per row.",
         description="Accepts exports of this service, Bitly, YOURLS, Kutt, Shlink, Dub, Short.io and Rebrandly. Links"
-        " keep their codes, which may contain `-`, `.`, `_` and `~` and have 1 to 255 characters, their creation dates"
-        " and numbers of clicks. Writes nothing unless `dryRun` is false.",
+        " keep their codes, which may contain `-`, `.`, `_` and `~` and have 1 to 255 characters, creation dates,"
+        " numbers of clicks, targeting and campaign parameters. A warning `not_imported` names each column of a row"
+        " that has no counterpart. Writes nothing unless `dryRun` is false.",
         examples=[{"content": _CSV}],
         errors=[
             invalid("content"),

@@ -34,12 +34,14 @@ def imported(
     client: APIClient, content: str, *, dry_run: bool = False, **fields: Any
 ) -> list[dict[str, Any]]:
     response = client.post("/api/urls/import", {"content": content, "dryRun": dry_run, **fields})
+    data = response.json().get("data", {})
     return results(
         response,
         "can be imported; nothing was written" if dry_run else "were imported",
         name="row",
         first=1,
-        format=response.json().get("data", {}).get("format"),
+        format=data.get("format"),
+        hostChanges=data.get("hostChanges"),
         dryRun=dry_run,
     )
 

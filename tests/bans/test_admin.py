@@ -220,3 +220,26 @@ def test_a_ban_is_confirmed_with_a_fixed_number_of_queries(operator: Operator, m
     for number in range(5):
         make_link(f"https://evil.example/{number}")
     assert queries() == few
+
+
+def test_owners_find_a_ban_and_its_end_in_their_history(
+    operator: Operator, api: APIClient, alice: NewAccount, make_link: MakeLink
+) -> None:
+    banned = make_link(originalUrl="https://www.evil.example/", customCode="direct")
+    branched = make_link(
+        rules=[{"url": "https://evil.example/", "conditions": [{"type": "device", "values": ["mobile"]}]}]
+    )
+    make_link(originalUrl="https://notevil.example/")
+    confirm(operator, host="evil.example")
+    confirm(operator, owner=str(alice.user.pk))
+    for ban in Ban.objects.order_by("pk"):
+        operator.act(BANS, "delete_selected", [ban], post="yes")
+    shown = api.get("/api/audit").json()["data"]["changes"]
+    links = {banned["_id"], branched["_id"]}
+    assert [(change["action"], change["actor"]) for change in shown[:6]] == [
+        *[("workspace.unbanned", None)],
+        *[("link.unbanned", None)] * 2,
+        *[("workspace.banned", None)],
+        *[("link.banned", None)] * 2,
+    ]
+    assert {shown[at]["objectId"] for at in (1, 2)} == {shown[at]["objectId"] for at in (4, 5)} == links

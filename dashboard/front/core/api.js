@@ -2,6 +2,7 @@
 import { signal } from "./html.js";
 import { SignedOut, accessToken, dropToken, needsConfirmation, signIn } from "./session.js";
 import { language, refusalText, t, textOr } from "./texts.js";
+import { toast } from "./toasts.js";
 import { workspaceId } from "./workspace.js";
 
 /** @typedef {{field: string, code: string, message: string}} FieldError */
@@ -68,14 +69,17 @@ export async function callForBody(method, path, options = {}) {
 }
 
 /**
- * The `data` of the response. Throws ApiError, SignedOut, or an AbortError if `signal` was aborted.
+ * The `data` of the response, whose warnings the page shows. Throws ApiError, SignedOut, or an AbortError if `signal` was
+ * aborted.
  * @param {string} method
  * @param {string} path below /api
  * @param {Options} [options]
  * @returns {Promise<any>}
  */
 export async function call(method, path, options = {}) {
-    return (await callForBody(method, path, options)).data;
+    const { data, warnings } = await callForBody(method, path, options);
+    for (const { message } of inOwnLanguage(warnings)) toast(message);
+    return data;
 }
 
 /**

@@ -1,18 +1,9 @@
-/** Where a link leads, and its status. The API says both; for an older one, the page computes what it can. */
+/** Where a link leads, and its status. */
 
-/** @typedef {"active" | "scheduled" | "expired" | "limit_reached" | "disabled" | "banned" | "domain_inactive"} Status */
-/** @typedef {Pick<import("./endpoints.js").ListedUrl, "originalUrl" | "isActive" | "expiresAt"> & {targetUrl?: string | null, startsAt?: string | null, status?: string}} Stated */
+export const STATUSES = /** @type {const} */ (["active", "scheduled", "expired", "limit_reached", "disabled", "banned", "domain_inactive"]);
 
-/** @param {Stated} link */
+/** @typedef {(typeof STATUSES)[number]} Status */
+/** @typedef {{status: Status, startsAt?: string | null, expiresAt?: string | null}} Stated */
+
+/** @param {{originalUrl: string, targetUrl?: string | null}} link */
 export const destinationOf = ({ targetUrl, originalUrl }) => targetUrl || originalUrl;
-
-/**
- * @param {Stated} link
- * @returns {Status}
- */
-export function statusOf({ status, isActive, startsAt, expiresAt }) {
-    if (status !== undefined) return /** @type {Status} */ (status);
-    if (!isActive) return "disabled";
-    if (expiresAt !== null && new Date(expiresAt) <= new Date()) return "expired";
-    return startsAt && new Date(startsAt) > new Date() ? "scheduled" : "active";
-}

@@ -1,7 +1,6 @@
 /** The status of a link: quiet while it works, with an icon and a reason while it does not. */
 import { shortDay } from "../core/format.js";
 import { html } from "../core/html.js";
-import { statusOf } from "../core/status.js";
 import { t } from "../core/texts.js";
 import { Icon } from "./icon.js";
 
@@ -17,7 +16,7 @@ const ICONS = {
 
 /** @param {{link: import("../core/status.js").Stated}} properties */
 export function LinkStatus({ link }) {
-    const status = statusOf(link);
+    const { status } = link;
     if (status === "active") return html`<span class="state" data-state="active">${t("status.active")}</span>`;
     return html`<span class="state" data-state=${status}><${Icon} name=${ICONS[status]} />${textOf(status, link)}</span>`;
 }

@@ -16,7 +16,7 @@ from links.bulk.services import MAX_ITEMS
 from links.transfer.command_options import domain_with_host, owner_of_email
 from links.transfer.import_files import ImportFile, Source, read
 from links.transfer.import_layouts import NAMES
-from links.transfer.imports import Verdict, import_links, imported_address
+from links.transfer.imports import Result, import_links, imported_address
 
 
 class Command(BaseCommand):
@@ -24,9 +24,16 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", type=Path, help="CSV, JSON or lines of JSON, in UTF-8")
+        parser.add_argument("file", type=Path, help="CSV, JSON or lines of JSON")
         parser.add_argument(
             "--owner", required=True, help="e-mail address of the account that will own the links"
+        )
+        parser.add_argument(
+            "--encoding",
+            # The first one: a byte order mark is not part of the first column name.
+            choices=["utf-8-sig", "utf-16", "cp1252"],
+            default="utf-8-sig",
+            help="of the file; Excel often writes cp1252 (default: utf-8-sig)",
         )
         parser.add_argument("--format", choices=NAMES, help="detected from the first row if omitted")
         parser.add_argument(
@@ -55,7 +62,9 @@ class Command(BaseCommand):
         except OSError as error:
             raise CommandError(str(error)) from None
         except UnicodeDecodeError:
-            raise CommandError(f"The file is not valid UTF-8 after row {run.row}.") from None
+            raise CommandError(
+                f"The file has another encoding after row {run.row}. Name it, such as --encoding cp1252."
+            ) from None
         except ServiceError as refusal:
             raise CommandError(refusal.message) from None
         if run.succeeded < run.verdicts:
@@ -71,7 +80,7 @@ class _Run:
         self.verdicts = self.succeeded = 0
 
     def execute(self, owner: Workspace) -> None:
-        with ImportFile(self._options["file"]) as file:
+        with ImportFile(self._options["file"], self._options["encoding"]) as file:
             source = read(file.text, self._options["format"])
             for _ in range(self.row):
                 next(source.rows, None)
@@ -90,13 +99,13 @@ class _Run:
             Interruption() as interruption,
             Progress(sys.stderr, "import_links", unit="read", total=file.size, is_bytes=True) as progress,
         ):
-            for verdict in import_links(
+            for result in import_links(
                 owner=owner, source=source, domain_id=domain_id, dry_run=not self._options["apply"]
             ):
                 self.row += 1
                 self.verdicts += 1
-                self.succeeded += not isinstance(verdict, ServiceError)
-                progress.write(self._command.stdout, f"{self.row}: {_result(verdict)}")
+                self.succeeded += not isinstance(result.verdict, ServiceError)
+                progress.write(self._command.stdout, f"{self.row}: {_line(result)}")
                 progress.advance_to(file.read_bytes)
                 # A batch is one transaction, and its verdicts follow it.
                 if interruption.is_requested and self.verdicts % MAX_ITEMS == 0:
@@ -124,7 +133,11 @@ def _domain_id(owner: Workspace, host: str | None) -> str | None:
     return str(domain_with_host(owner, host).public_id)
 
 
-def _result(verdict: Verdict) -> str:
+def _line(result: Result) -> str:
+    verdict = result.verdict
     if isinstance(verdict, ServiceError):
         return f"refused, {verdict.code}: {verdict.message}"
-    return f"{imported_address(verdict) or 'a new code'} -> {verdict.link.original_url}"
+    line = f"{imported_address(verdict) or 'a new code'} -> {verdict.link.original_url}"
+    if result.former_host is not None:
+        line += f" (was on {result.former_host})"
+    return " ".join([line, *(f"[{warning.field}: {warning.message}]" for warning in result.warnings)])

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
-from accounts.models import Change, Member, Workspace
+from accounts.models import Change, Member, User, Workspace
 from accounts.rights import Role
 from accounts.services import NewAccount
 from testing.accounts.accounts import account, bearer_client
@@ -207,3 +209,46 @@ def test_a_cursor_of_another_workspace_is_400(
     cursor = client.get("/api/audit", {"limit": 1}).json()["data"]["pagination"]["nextCursor"]
     assert client.get("/api/audit", {"limit": 1, "cursor": cursor}).status_code == 200
     assert api.get("/api/audit", {"cursor": cursor}).status_code == 400
+
+
+def subjects(client: APIClient, workspace: Workspace) -> list[tuple[str, str | None]]:
+    response = client.get("/api/audit", headers={"X-Workspace": str(workspace.public_id)})
+    return [(change["action"], change["subject"]) for change in response.json()["data"]["changes"]]
+
+
+def test_the_history_says_whom_a_change_concerns(
+    bearer: APIClient, mallory: APIClient, stranger: NewAccount, marketing: Workspace
+) -> None:
+    User.objects.filter(pk=stranger.user.pk).update(first_name="Mal", last_name="Ory")
+    invite(bearer, marketing, email="carla@example.com")
+    invite(bearer, marketing)
+    invitation = invite(bearer, marketing, email="mallory@example.com")
+    assert mallory.post(f"/api/invitations/{invitation['token']}/accept").status_code == 200
+    path = path_of_member(marketing, stranger)
+    assert bearer.patch(path, {"role": "viewer"}).status_code == 200
+    assert bearer.delete(path).status_code == 200
+    expected = [
+        ("member.removed", "Mal Ory"),
+        ("member.updated", "Mal Ory"),
+        ("invitation.accepted", "Mal Ory"),
+        ("member.added", "Mal Ory"),
+        ("invitation.created", "Mal Ory"),
+        ("invitation.created", None),
+        ("invitation.created", "carla@example.com"),
+    ]
+    assert subjects(bearer, marketing)[: len(expected)] == expected
+    User.objects.filter(pk=stranger.user.pk).delete()
+    assert subjects(bearer, marketing)[0] == ("member.removed", None)
+
+
+@pytest.mark.parametrize("members", [1, 4])
+def test_naming_takes_as_many_queries_however_long_the_page_is(
+    bearer: APIClient, marketing: Workspace, members: int
+) -> None:
+    for number in range(members):
+        add_member(marketing, account(f"member{number}@example.com"), Role.VIEWER)
+        invite(bearer, marketing, email=f"new{number}@example.com")
+    with CaptureQueriesContext(connection) as queries:
+        subjects(bearer, marketing)
+    assert len([query for query in queries if "accounts_change" in query["sql"]]) == 2
+    assert len([query for query in queries if "accounts_invitation" in query["sql"]]) == 1

@@ -49,6 +49,7 @@ def test_link_without_clicks(api: APIClient, link: str) -> None:
     assert report(api, link) == {
         "totalClicks": 0,
         "uniqueClicks": 0,
+        "importedClicks": 0,
         "scans": 0,
         "clicksByDate": [],
         "topCountries": [],
@@ -67,6 +68,7 @@ def test_whole_lifetime(api: APIClient, link: str, closed: str) -> None:
     assert report(api, link) == {
         "totalClicks": 4,
         "uniqueClicks": 3,
+        "importedClicks": 0,
         "scans": 0,
         "clicksByDate": [
             {"date": "2026-03-01", "clicks": 3, "uniqueClicks": 2},
@@ -97,6 +99,7 @@ def test_range_of_two_days(api: APIClient, link: str) -> None:
     assert report(api, link, startDate="2026-03-02", endDate="2026-03-03") == {
         "totalClicks": 1,
         "uniqueClicks": 1,
+        "importedClicks": 0,
         "scans": 0,
         "clicksByDate": [
             {"date": "2026-03-02", "clicks": 0, "uniqueClicks": 0},

@@ -137,10 +137,27 @@ def test_own_clicks_are_added_to_imported_ones(
     drain()
     link = links["my-link"]
     shown = report(api, link["_id"])
-    assert (shown["totalClicks"], shown["uniqueClicks"]) == (3, 1)
+    assert (shown["totalClicks"], shown["uniqueClicks"], shown["importedClicks"]) == (3, 1, 1)
     assert clicks_by_day(api, link) == {f"{today:%Y-%m-%d}": 3}
     assert api.get(f"/api/urls/{link['_id']}").json()["data"]["url"]["clickCount"] == 12
     assert list(differences()) == []
+
+
+def test_a_report_says_how_many_of_its_clicks_were_imported(
+    api: APIClient, links: dict[str, Any], file: Path
+) -> None:
+    file.write_text(YOURLS)
+    run(file, "--apply")
+    link = links["my-link"]["_id"]
+    ranges: dict[int, dict[str, str]] = {
+        3: {},
+        2: {"startDate": "2024-03-01", "endDate": "2024-03-02"},
+        1: {"startDate": "2024-03-03", "endDate": "2024-03-04", "timezone": "Pacific/Auckland"},
+        0: {"startDate": "2024-03-02", "endDate": "2024-03-02"},
+    }
+    for clicks, query in ranges.items():
+        shown = report(api, link, **query)
+        assert (shown["importedClicks"], shown["totalClicks"]) == (clicks, clicks)
 
 
 def test_every_report_has_the_imported_clicks(api: APIClient, links: dict[str, Any], file: Path) -> None:

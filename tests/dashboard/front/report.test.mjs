@@ -5,7 +5,7 @@ import { toCsv } from "../../../dashboard/front/pages/report/csv.js";
 import { today } from "../../../dashboard/front/pages/report/days.js";
 import { codeOf } from "../../../dashboard/front/pages/report/map_codes.js";
 import { periodOf } from "../../../dashboard/front/pages/report/period.js";
-import { stepsOf } from "../../../dashboard/front/pages/report/steps.js";
+import { inSameHours, stepsOf } from "../../../dashboard/front/pages/report/steps.js";
 import world from "../../../dashboard/front/vendor/world-atlas.mjs";
 
 // A Friday.
@@ -41,6 +41,22 @@ describe("the period of a report", () => {
         const texts = ["range=all", "range=7d", ...[14, 15, 16].map(day => `range=custom&end=2030-03-${day}`)];
         assert.deepEqual(texts.map(text => queried(text).isLive), [true, true, false, true, true]);
     });
+});
+
+test("today compares with the hours of the day before that have begun", () => {
+    // Of the 24 hours of each day, 23:30 is in the last one.
+    const day = (/** @type {number} */ clicks) => ({
+        clicksByDate: Array.from({ length: 24 }, (_, hour) => ({
+            date: `2030-03-15T${String(hour).padStart(2, "0")}:00:00Z`,
+            clicks,
+            uniqueClicks: 1,
+        })),
+    });
+    const count = (/** @type {"clicks" | "uniqueClicks" | undefined} */ name, /** @type {number} */ hour) =>
+        inSameHours(name, day(2), day(5), Date.UTC(2030, 2, 15, hour, 30));
+    assert.deepEqual([0, 9, 23].map(hour => count("clicks", hour)), [2, 20, 48]);
+    assert.equal(count("uniqueClicks", 9), 10);
+    assert.equal(count(undefined, 9), null);
 });
 
 test("the current day is that of the zone", () => {

@@ -50,6 +50,7 @@ def test_changes_of_two_people_are_merged(
         somebody_saves(page, address, alice, link, description="Theirs")
         save(page)
         expect(conflict(page)).to_contain_text("Description")
+        expect(conflict(page)).to_contain_text("Ada Lovelace\u2069 saved this link at")
         expect(page.get_by_label("Title")).to_have_value("Mine")
         conflict(page).get_by_role("button", name="Load their changes and keep mine").click()
         expect(page.get_by_label("Description")).to_have_value("Theirs")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -130,10 +131,8 @@ def test_json_of_another_service_is_imported_as_a_whole(signed_in: Callable[...,
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("originalUrl\nhttps://example.com/ü".encode("latin-1"), "The file is not in UTF-8."),
         (b"", "The file contains no links."),
         (b"originalUrl\n", "The file contains no links."),
-        (b"name,colour\na,b\n", "No column with destinations found."),
         (b'{"originalUrl": ', "This is not valid JSON"),
     ],
 )
@@ -149,3 +148,52 @@ def test_unreadable_file_is_explained(
         expect(status(page)).to_have_text("1 row: 1 can be imported, 0 rejected. Nothing was changed yet.")
         expect(page.get_by_role("alert")).to_have_count(0)
         assert visit.errors(400) == []
+
+
+def test_the_columns_of_any_file_can_be_chosen(signed_in: Callable[..., Any], address: str) -> None:
+    file = "Kürzel;Wohin;Thema\nfrueh;https://example.com/ü;Frühling\n".encode("cp1252")
+    with signed_in() as visit:
+        page = open_import(visit, address)
+        choose(page, file)
+        expect(page.get_by_text("The file was read as windows-1252.")).to_be_visible()
+        expect(page.get_by_label("Code", exact=True)).to_have_value("0")
+        page.get_by_label("Destination URL").select_option(label="Wohin (https://example.com/ü)")
+        page.get_by_label("Title", exact=True).select_option(label="Thema (Frühling)")
+        page.get_by_role("button", name="Check the rows").click()
+        page.get_by_role("button", name="Import 1 link").click()
+        expect(status(page)).to_have_text("1 link was imported, 0 rejected.")
+        assert visit.errors(400) == []
+    link = Link.objects.get()
+    assert (link.original_url, link.custom_code, link.title) == (
+        "https://example.com/ü",
+        "frueh",
+        "Frühling",
+    )
+
+
+def test_what_a_link_loses_is_said_and_rejected_rows_come_back(
+    signed_in: Callable[..., Any], address: str
+) -> None:
+    file = (
+        "Short link,Destination URL,Archived\n"
+        "https://dub.sh/one,https://example.com/1,true\n"
+        'https://dub.sh/two,"ftp://example.com/a,b",false\n'
+    )
+    with signed_in() as visit:
+        page = open_import(visit, address)
+        choose(page, file, "dub.csv")
+        losses = page.locator("[data-part=losses]")
+        expect(losses).to_contain_text("1 link moves from \u2068dub.sh\u2069 to \u2068sho.rt\u2069.")
+        expect(losses).to_contain_text("Archived (1 row): This service has no archive")
+        expect(page.locator("tr[data-row='2'] td:nth-child(4)")).to_have_text("ftp://example.com/a,b")
+        with page.expect_download() as downloaded:
+            page.get_by_role("button", name="Download the rejected rows").click()
+        assert downloaded.value.suggested_filename == "dub-rejected.csv"
+        head, row = Path(downloaded.value.path()).read_text("utf-8-sig").splitlines()
+        assert head == "importError,Short link,Destination URL,Archived"
+        assert row.endswith(',https://dub.sh/two,"ftp://example.com/a,b",false')
+        # The corrected file is accepted; the reason in it is ignored.
+        choose(page, f"{head}\n{row.replace('ftp:', 'https:')}\n")
+        expect(status(page)).to_have_text("1 row: 1 can be imported, 0 rejected. Nothing was changed yet.")
+        expect(losses).not_to_contain_text("importError")
+        assert visit.errors() == []

@@ -14,6 +14,7 @@ from tests.links.listing.listed import listed, listed_titles, stock, total
 ITEM_KEYS = {
     "_id",
     "originalUrl",
+    "targetUrl",
     "shortCode",
     "customCode",
     "shortUrl",
@@ -23,6 +24,7 @@ ITEM_KEYS = {
     "clickCount",
     "isActive",
     "status",
+    "startsAt",
     "expiresAt",
     "hasPassword",
     "redirectType",
@@ -54,6 +56,7 @@ def test_an_item_in_full(api: APIClient, make_link: MakeLink) -> None:
             {
                 "_id": link["_id"],
                 "originalUrl": "https://example.com/page",
+                "targetUrl": None,
                 "shortCode": link["shortCode"],
                 "customCode": "spring",
                 "shortUrl": "http://sho.rt/spring",
@@ -63,6 +66,7 @@ def test_an_item_in_full(api: APIClient, make_link: MakeLink) -> None:
                 "clickCount": 0,
                 "isActive": True,
                 "status": "active",
+                "startsAt": None,
                 "expiresAt": "2030-06-01T00:00:00Z",
                 "hasPassword": True,
                 "redirectType": 301,
@@ -95,11 +99,12 @@ def test_an_item_has_the_values_of_a_single_read(api: APIClient, make_link: Make
     links = [
         make_link(),
         make_link(customCode="spring", password="secret", tags=["a"], expiresAt="2001-01-01"),
+        make_link(targetUrl="https://example.com/Now", startsAt="2040-01-01"),
     ]
     for item in listed(api)["urls"]:
         whole = api.get(f"/api/urls/{item['_id']}").json()["data"]["url"]
         assert item == {name: whole[name] for name in ITEM_KEYS}
-    assert len(links) == 2
+    assert len(links) == 3
 
 
 def test_the_newest_link_comes_first_and_a_page_has_twenty_links(api: APIClient, make_link: MakeLink) -> None:

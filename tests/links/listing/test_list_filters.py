@@ -9,6 +9,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
+from testing.links.calls import put
 from testing.refusals import broken_rules
 from tests.links.listing.listed import listed, listed_titles, stock
 
@@ -92,6 +93,18 @@ def test_a_search_finds_the_new_values_of_a_changed_link(api: APIClient, make_li
     api.put(f"/api/urls/{link['_id']}", {"title": "after", "customCode": "after1"})
     assert listed_titles(api, search="after") == ["after"]
     assert listed_titles(api, search="before") == []
+
+
+def test_a_search_finds_a_link_by_where_it_leads_now_and_by_where_it_led(
+    api: APIClient, make_link: MakeLink
+) -> None:
+    moved = make_link("https://example.com/before", title="moved")
+    make_link("https://example.com/other", title="other")
+    put(api, moved, targetUrl="https://example.com/After?x=Ü")
+    for term in ("/after", "https://example.com/After?x=Ü", "x=%c3%9c", "/before"):
+        assert listed_titles(api, search=term) == ["moved"]
+    put(api, moved, targetUrl=None)
+    assert listed_titles(api, search="/after") == []
 
 
 def test_a_search_term_is_at_most_as_long_as_a_short_url(api: APIClient, make_link: MakeLink) -> None:

@@ -68,3 +68,19 @@ def test_a_ban_notifies_other_hosts(make_link: MakeLink) -> None:
     assert [notification.payload for notification in received] == ["*", "*"]
     with connection.cursor() as cursor:
         cursor.execute("UNLISTEN destinations")
+
+
+def actions(client: APIClient, link: dict[str, Any]) -> list[tuple[str, str]]:
+    response = client.get(f"/api/urls/{link['_id']}/history")
+    return [(change["action"], change["via"]) for change in response.json()["data"]["changes"]]
+
+
+def test_the_owner_finds_a_ban_and_its_end_in_the_history(api: APIClient, make_link: MakeLink) -> None:
+    link, other = make_link(), make_link()
+    for _ in range(2):
+        ban = ban_link(link=Link.objects.get(short_code=link["shortCode"]))
+    assert actions(api, link) == [("link.banned", "service")]
+    for _ in range(2):
+        lift_ban(ban=ban)
+    assert actions(api, link) == [("link.unbanned", "service"), ("link.banned", "service")]
+    assert actions(api, other) == []

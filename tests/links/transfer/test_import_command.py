@@ -80,14 +80,31 @@ def test_json_is_read_as_a_whole_or_line_by_line(alice: NewAccount, file: Path, 
     ("content", "complaint"),
     [
         (b"", "content: The file contains no links."),
-        (b"a,b\n1,2\n", "content: Unrecognised format: at least an originalUrl column is required."),
-        (b"originalUrl\nhttps://example.com/\xff\n", "The file is not valid UTF-8 after row 0."),
+        (b"a,b\n1,2\n", "content: No column with destinations found. Call it originalUrl."),
+        (
+            b"originalUrl\nhttps://example.com/\xff\n",
+            "The file has another encoding after row 0. Name it, such as --encoding cp1252.",
+        ),
     ],
 )
 def test_errors_in_a_file_are_reported(alice: NewAccount, file: Path, content: bytes, complaint: str) -> None:
     file.write_bytes(content)
     with pytest.raises(CommandError, match=f"^{complaint}$"):
         run(file)
+
+
+def test_a_file_of_excel_is_read_in_its_encoding(alice: NewAccount, file: Path) -> None:
+    file.write_bytes("originalUrl;title\nhttps://example.com/;Frühling\n".encode("cp1252"))
+    run(file, "--apply", "--encoding", "cp1252")
+    assert Link.objects.get().title == "Frühling"
+
+
+def test_a_link_that_loses_its_host_or_a_column_says_so(alice: NewAccount, file: Path) -> None:
+    file.write_text('{"shortLink":"https://dub.sh/a","url":"https://example.com/","rewrite":true}')
+    assert run(file)[0][0] == (
+        "1: http://sho.rt/a -> https://example.com/ (was on dub.sh)"
+        " [rewrite: Links are not cloaked; visitors see the address of the destination.]"
+    )
 
 
 # Continuing, and Ctrl-C

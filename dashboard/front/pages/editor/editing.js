@@ -4,6 +4,8 @@ import { createLink, readLinkVersion, updateLink } from "../../core/endpoints.js
 import { errorsByField } from "../../core/failures.js";
 import { signal } from "../../core/html.js";
 import { newKey } from "../../core/idempotency.js";
+import { actorOf } from "../history/actors.js";
+import { listLinkChanges } from "../history/endpoints.js";
 import { dropDraft, keepDraft, readDraft } from "./drafts.js";
 import { changesOf, copyOf, emptyFields, fieldsOf, typedFields } from "./model.js";
 
@@ -30,6 +32,8 @@ export class Editing {
         this.isSaving = signal(false);
         /** The version that somebody else has saved since the link was read. */
         this.conflict = signal(/** @type {LinkVersion | null} */ (null));
+        /** Who saved it, as soon as the history has said so. */
+        this.rival = signal("");
         this.idempotencyKey = newKey();
         const draft = readDraft(this.draft);
         /** @type {import("../../core/html.js").Signal<Fields>} */
@@ -138,9 +142,23 @@ export class Editing {
         /** @type {boolean} */
         const isSaved = Object.keys(changesOf(this.fields.value, fieldsOf(read.link))).length === 0;
         if (isSaved) this.adopt(read, this.fields.value);
-        else this.conflict.value = read;
+        else {
+            this.conflict.value = read;
+            this.rival.value = "";
+            // The conflict can be solved without a name.
+            authorOf(read.link).then(author => (this.rival.value = author), () => {});
+        }
         return isSaved;
     }
+}
+
+/**
+ * Who made the last version of a link; empty if the history has no such change.
+ * @param {Url} link
+ */
+async function authorOf({ _id, updatedAt }) {
+    const [newest] = (await listLinkChanges(_id, {})).changes;
+    return newest?.changedAt === updatedAt ? actorOf(newest) : "";
 }
 
 /** @param {unknown} error */

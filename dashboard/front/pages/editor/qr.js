@@ -1,5 +1,6 @@
 /** The QR code of a link: its design, which the last file keeps, and files in every format. */
 import { may } from "../../core/account.js";
+import { keepDraft, readDraft } from "../../core/drafts.js";
 import { listQrCodes } from "../../core/endpoints.js";
 import { report } from "../../core/failures.js";
 import { html, signal, useEffect, useSignal } from "../../core/html.js";
@@ -19,12 +20,19 @@ const USUAL_SIZE = 600;
 const brand = document.documentElement.dataset;
 
 /**
- * The design of the newest file of the link, or the usual one. A logo cannot be read back.
+ * The design that this tab has made for the link, else that of its newest file, whose logo cannot be read back, else the
+ * usual one.
  * @param {QrLink} link
  */
 export function useDesign(link) {
-    const design = useSignal(usualDesign());
+    const draft = `qr ${link._id}`;
+    const design = useSignal(/** @type {Design} */ (readDraft(draft) ?? usualDesign()));
+    useEffect(
+        () => design.subscribe(value => JSON.stringify(value) !== JSON.stringify(usualDesign()) && keepDraft(draft, value)),
+        [draft],
+    );
     useEffect(() => {
+        if (readDraft(draft) !== null) return;
         listQrCodes({ urlId: link._id, limit: 1 }).then(
             ([newest]) => {
                 if (newest === undefined) return;

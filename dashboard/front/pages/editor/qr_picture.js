@@ -92,7 +92,7 @@ function luminanceOf(color) {
 }
 
 /**
- * What readers will make of the colours, with the bounds of the service (`qrcodes/drawing/design.py`).
+ * What readers will make of the colours, with the bounds of the service (`qrcodes/design.py`).
  * @param {Design} design
  * @returns {"qr.tooClose" | "qr.inverted" | null}
  */

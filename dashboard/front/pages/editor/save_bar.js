@@ -1,7 +1,7 @@
 /** The bar that saves: what is not saved yet, and beside the button what came of it. */
 import { dateAndTime } from "../../core/format.js";
 import { html, useEffect } from "../../core/html.js";
-import { t, textOr } from "../../core/texts.js";
+import { isolated, t, textOr } from "../../core/texts.js";
 import { changesOf, fieldsOf, typedFields } from "./model.js";
 
 /** @typedef {import("./editing.js").Editing} Editing */
@@ -56,7 +56,7 @@ function Conflict({ editing, onOverwrite }) {
     const names = Object.keys(changesOf(fieldsOf(theirs.link), editing.before)).map(nameOfField).join(", ");
     return html`
         <article class="banner" data-state="conflict" role="alert">
-            <p>${t("conflict.text", { time: dateAndTime(theirs.link.updatedAt), fields: names || "–" })}</p>
+            <p>${t("conflict.text", { who: isolated(editing.rival.value || t("conflict.somebody")), time: dateAndTime(theirs.link.updatedAt), fields: names || "–" })}</p>
             <button type="button" onClick=${() => editing.merge()}>${t("conflict.merge")}</button>
             <button type="button" onClick=${onOverwrite}>${t("conflict.overwrite")}</button>
         </article>

@@ -2,17 +2,12 @@
 import { dateAndTime } from "../../core/format.js";
 import { html, useSignal } from "../../core/html.js";
 import { t, textOr } from "../../core/texts.js";
+import { actorOf } from "./actors.js";
 
 /** @typedef {import("./endpoints.js").Change} Change */
 
 /** @param {Change} change */
-const isOfLiveLink = ({ action }) => action === "link.updated" || action === "link.undeleted";
-
-/** @param {Change} change */
-function actorOf({ actor, via }) {
-    if (actor === null) return textOr(`via.${via}`, via);
-    return `${actor.firstName} ${actor.lastName}`.trim() || actor.email;
-}
+const isOfLiveLink = ({ action }) => action.startsWith("link.") && action !== "link.deleted" && action !== "link.moved_out";
 
 /** @param {unknown} value of a field */
 function shown(value) {
@@ -23,10 +18,10 @@ function shown(value) {
 }
 
 /**
- * The name of a deleted link.
+ * The name of a deleted link, or of the person whom the change concerns.
  * @param {Change} change
  */
-const nameOf = ({ action, before }) => (action === "link.deleted" ? String(before.title || before.originalUrl) : null);
+const nameOf = ({ action, before, subject }) => (action === "link.deleted" ? String(before.title || before.originalUrl) : subject);
 
 /**
  * @param {object} properties

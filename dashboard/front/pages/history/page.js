@@ -10,6 +10,8 @@ const ACTIONS = [
     "link.updated",
     "link.deleted",
     "link.undeleted",
+    "link.banned",
+    "link.unbanned",
     "domain.created",
     "domain.updated",
     "domain.deleted",

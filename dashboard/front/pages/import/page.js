@@ -25,7 +25,8 @@ export function Page() {
     const open = async file => {
         problem.value = "";
         try {
-            const run = new Run(file.name, await textOf(file));
+            const { text, encoding } = await textOf(file);
+            const run = new Run(file.name, text, encoding);
             current.value = run;
             await run.check();
         } catch (error) {

@@ -2,7 +2,9 @@
 import { availableDomains } from "../../core/endpoints.js";
 import { report } from "../../core/failures.js";
 import { html, useEffect, useSignal } from "../../core/html.js";
-import { t } from "../../core/texts.js";
+import { save } from "../../core/saving.js";
+import { isolated, t } from "../../core/texts.js";
+import { Columns } from "./columns.js";
 
 /** @typedef {import("./run.js").Run} Run */
 
@@ -12,7 +14,8 @@ export function Progress({ run }) {
     return html`
         <section class="import" data-phase=${phase} aria-label=${t("import.progress")}>
             <h2><bdi>${run.name}</bdi></h2>
-            <p role="status">${summary(run)}</p>
+            ${run.encoding !== "utf-8" && html`<p class="note warn">${t("import.encoding", { encoding: run.encoding })}</p>`}
+            ${run.isUnmapped.value ? html`<${Columns} run=${run} />` : html`<p role="status">${summary(run)}</p>`}
             ${phase === "checking" && html`<progress aria-label=${t("import.progress")}></progress>`}
             ${run.isHalfDone &&
             html`<progress
@@ -21,9 +24,61 @@ export function Progress({ run }) {
                 max=${run.accepted}
             ></progress>`}
             ${run.problem.value && html`<p role="alert" class="failure">${run.problem.value}</p>`}
-            ${!run.isHalfDone && phase !== "done" && html`<${Domain} run=${run} />`}
-            <div class="actions"><${Actions} run=${run} /></div>
+            ${(phase === "checked" || phase === "done") && html`<${Losses} run=${run} />`}
+            ${!run.isHalfDone && phase !== "done" && !run.isUnmapped.value && html`<${Domain} run=${run} />`}
+            ${!run.isUnmapped.value && html`<div class="actions"><${Actions} run=${run} /><${Rejected} run=${run} /></div>`}
         </section>
+    `;
+}
+
+/** What the links do not keep: their host, and what has no counterpart here. @param {{run: Run}} properties */
+function Losses({ run }) {
+    const { losses } = run;
+    const changes = run.hostChanges.value;
+    if (losses.length === 0 && changes.length === 0) return null;
+    return html`
+        <div class="note warn" data-part="losses">
+            <div>
+                ${changes.map(
+                    ({ from, to, links }) => html`
+                        <p key=${`${from} ${to}`}>
+                            ${t("import.hostChange", { count: links, from: isolated(from), to: isolated(to) })}
+                        </p>
+                    `,
+                )}
+                ${losses.length > 0 &&
+                html`
+                    <p>${t("import.losses")}</p>
+                    <ul>
+                        ${losses.map(
+                            ({ field, message, count }) => html`
+                                <li key=${`${field} ${message}`}>
+                                    <b dir="auto">${field}</b> (${t("import.rows", { count })}): <span dir="auto">${message}</span>
+                                </li>
+                            `,
+                        )}
+                    </ul>
+                `}
+            </div>
+        </div>
+    `;
+}
+
+/** The rejected rows, to correct them and to import the file again. @param {{run: Run}} properties */
+function Rejected({ run }) {
+    const phase = run.phase.value;
+    const content = phase === "checked" || phase === "done" ? run.rejected : null;
+    if (content === null) return null;
+    const isCsv = run.table.head !== undefined;
+    const [, stem = run.name, extension = isCsv ? "csv" : "json"] = /^(.*)\.([^.]+)$/.exec(run.name) ?? [];
+    const type = isCsv ? "text/csv" : "application/json";
+    return html`
+        <button
+            type="button"
+            onClick=${() => save({ name: `${stem}-${t("import.rejectedFile")}.${extension}`, content: new Blob([content], { type }) })}
+        >
+            ${t("import.downloadRejected")}
+        </button>
     `;
 }
 

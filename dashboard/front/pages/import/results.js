@@ -2,7 +2,8 @@
 import { inOwnLanguage } from "../../core/api.js";
 import { number } from "../../core/format.js";
 import { html, useSignal } from "../../core/html.js";
-import { refusalText, t } from "../../core/texts.js";
+import { t } from "../../core/texts.js";
+import { messagesOf } from "./run.js";
 
 /** @typedef {import("./endpoints.js").Result} Result */
 
@@ -11,10 +12,14 @@ const PAGE_SIZE = 100;
 /** @param {{run: import("./run.js").Run}} properties */
 export function Results({ run }) {
     const isFiltered = useSignal(false);
+    const isWarned = useSignal(false);
     const page = useSignal(1);
     const all = run.results.value;
     if (all.length === 0) return null;
-    const shown = isFiltered.value ? all.filter(result => !result.success) : all;
+    const shown = all.filter(
+        ({ success, warnings = [] }) =>
+            (!isFiltered.value && !isWarned.value) || (isFiltered.value && !success) || (isWarned.value && warnings.length > 0),
+    );
     const pages = Math.max(1, Math.ceil(shown.length / PAGE_SIZE));
     const at = Math.min(page.value, pages);
     return html`
@@ -29,6 +34,18 @@ export function Results({ run }) {
             />
             ${t("import.onlyRejected")}
         </label>
+        ${all.some(({ warnings = [] }) => warnings.length > 0) &&
+        html`<label>
+            <input
+                type="checkbox"
+                checked=${isWarned.value}
+                onChange=${() => {
+                    isWarned.value = !isWarned.value;
+                    page.value = 1;
+                }}
+            />
+            ${t("import.onlyWarned")}
+        </label>`}
         <div class="overflow-auto">
             <table class="import-rows">
                 <thead>
@@ -60,14 +77,17 @@ export function Results({ run }) {
 function Row({ result, source }) {
     const { row, url } = result;
     const state = !result.success ? "rejected" : url?._id === undefined ? "accepted" : "imported";
-    const messages = inOwnLanguage(result.errors).map(({ field, message }) => `${field}: ${message}`);
     return html`
         <tr data-row=${row} data-state=${state}>
             <td class="number">${number(row)}</td>
             <td>
                 <span class="state" data-state=${state}>${t(`import.${state}`)}</span>
                 ${!result.success &&
-                html` <small class="error" dir="auto">${messages.length > 0 ? messages.join(" ") : refusalText(result)}</small>`}
+                html` <small class="error" dir="auto">${messagesOf(result).join(" ")}</small>`}
+                ${result.success &&
+                inOwnLanguage(result.warnings).map(
+                    ({ field, message }, position) => html` <small key=${position} class="warning" dir="auto">${field}: ${message}</small>`,
+                )}
             </td>
             <td class="short" dir="ltr">${url?.shortUrl?.replace(/^https?:\/\//, "") ?? ""}</td>
             <td><small dir="ltr">${url?.originalUrl ?? source}</small></td>

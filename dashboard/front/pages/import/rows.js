@@ -1,11 +1,15 @@
 /** Splits a file into rows, so that batches of them can be sent. Only the service interprets the cells of a row. */
 
-/** @typedef {{rows: string[], join: (rows: string[]) => string, isWhole: boolean}} Table */
+/**
+ * `head` and `separator` are those of a CSV file. `isWhole`: the file cannot be split, so it is a single row.
+ * @typedef {{rows: string[], join: (rows: string[]) => string, isWhole: boolean, head?: string, separator?: string}} Table
+ */
 
 const SEPARATORS = [",", ";", "\t"];
+/** The column with the reason in a file of refused rows. An import ignores it. */
+const REASON = "importError";
 
 /**
- * `isWhole`: the file cannot be split, so it is a single row.
  * @param {string} content
  * @returns {Table}
  */
@@ -48,7 +52,72 @@ function csvTable(text) {
     const [head = "", ...records] = csvRecords(text, separator);
     // The service skips rows of empty cells.
     const rows = records.filter(record => [...record].some(character => character !== separator && character !== '"'));
-    return { rows, join: batch => [head, ...batch].join("\n"), isWhole: false };
+    return csvOf(head, separator, rows);
+}
+
+/**
+ * @param {string} head
+ * @param {string} separator
+ * @param {string[]} rows
+ * @returns {Table}
+ */
+const csvOf = (head, separator, rows) =>
+    ({ rows, join: batch => [head, ...batch].join("\n"), isWhole: false, head, separator });
+
+/**
+ * The cells of a record, as they are shown.
+ * @param {string} record
+ * @param {string} separator
+ */
+export function cellsOf(record, separator) {
+    const cells = [""];
+    let isQuoted = false;
+    for (let at = 0; at < record.length; at++) {
+        const character = record[at];
+        if (isQuoted && character === '"' && record[at + 1] === '"') cells[cells.length - 1] += record[++at];
+        else if (character === '"' && (isQuoted || cells.at(-1) === "")) isQuoted = !isQuoted;
+        else if (character === separator && !isQuoted) cells.push("");
+        else cells[cells.length - 1] += character;
+    }
+    return cells;
+}
+
+/** @param {string} cell @param {string} separator */
+const quoted = (cell, separator) => (/["\r\n]/.test(cell) || cell.includes(separator) ? `"${cell.replaceAll('"', '""')}"` : cell);
+
+/**
+ * The table with other names of columns, by their positions.
+ * @param {Table} table of a CSV file
+ * @param {Map<number, string>} names
+ * @returns {Table}
+ */
+export function renamed({ head = "", separator = ",", rows }, names) {
+    const cells = cellsOf(head, separator).map((cell, position) => names.get(position) ?? cell);
+    return csvOf(cells.map(cell => quoted(cell, separator)).join(separator), separator, rows);
+}
+
+/**
+ * A file with the rows at these positions, each with the reason for its refusal, to correct and to import again.
+ * @param {Table} table
+ * @param {Map<number, string>} reasons
+ */
+export function rejectedRows({ rows, join, head, separator }, reasons) {
+    const parts = [...reasons];
+    if (head === undefined || separator === undefined) {
+        return join(parts.map(([position, reason]) => withReason(rows[position], reason)));
+    }
+    // In front, because a record can have fewer cells than the head. Excel takes UTF-8 for it only with the mark.
+    const lines = parts.map(([position, reason]) => quoted(reason, separator) + separator + rows[position]);
+    return `\uFEFF${csvOf(REASON + separator + head, separator, lines).join(lines)}\n`;
+}
+
+/** @param {string} row @param {string} reason */
+function withReason(row, reason) {
+    try {
+        return JSON.stringify({ [REASON]: reason, ...JSON.parse(row) });
+    } catch {
+        return row;
+    }
 }
 
 /**

@@ -1,19 +1,35 @@
 /** One file that is being imported: first a dry run, then the rows that it accepted, in batches. */
-import { ApiError } from "../../core/api.js";
+import { ApiError, inOwnLanguage } from "../../core/api.js";
 import { messageOf } from "../../core/failures.js";
 import { signal } from "../../core/html.js";
 import { newKey } from "../../core/idempotency.js";
-import { t } from "../../core/texts.js";
+import { refusalText, t } from "../../core/texts.js";
 import { importLinks } from "./endpoints.js";
-import { batches, tableOf, wholeTable } from "./rows.js";
+import { batches, cellsOf, rejectedRows, renamed, tableOf, wholeTable } from "./rows.js";
 
 /** @typedef {import("./endpoints.js").Result} Result */
+/** @typedef {import("./endpoints.js").Imported["hostChanges"][number]} HostChange */
 /** @typedef {"checking" | "unchecked" | "checked" | "applying" | "paused" | "done"} Phase */
 
 /** The limits of the API for a call. A dry run finds codes that occur twice in the same call. */
 const CHECKED = { rows: 10_000, characters: 2_000_000 };
 /** Small enough to show progress, and to lose little time when a call fails. */
 const APPLIED = { rows: 200, characters: 2_000_000 };
+
+/** More of a row would hide the others. */
+const MAX_SOURCE = 200;
+
+/**
+ * Why a row is rejected.
+ * @param {Result} result
+ */
+export function messagesOf(result) {
+    const messages = inOwnLanguage(result.errors).map(
+        // Codes of other services may have more characters than new ones.
+        ({ field, code, message }) => `${field}: ${code === "code" ? t("import.badCode") : message}`,
+    );
+    return messages.length > 0 ? messages : [refusalText(result)];
+}
 
 export class Run {
     /** @type {import("./endpoints.js").Format | undefined} */
@@ -27,10 +43,12 @@ export class Run {
     /**
      * @param {string} name of the file
      * @param {string} content
+     * @param {string} [encoding]
      */
-    constructor(name, content) {
+    constructor(name, content, encoding = "utf-8") {
         this.name = name;
         this.content = content;
+        this.encoding = encoding;
         this.table = tableOf(content);
         this.phase = signal(/** @type {Phase} */ ("checking"));
         /** The last result of each row. */
@@ -39,6 +57,10 @@ export class Run {
         this.isStopping = signal(false);
         this.problem = signal("");
         this.domainId = signal("");
+        /** Whether the user has to say which column is which field. */
+        this.isUnmapped = signal(false);
+        /** The hosts that the links leave, by the last check. */
+        this.hostChanges = signal(/** @type {HostChange[]} */ ([]));
     }
 
     /** Whether closing the page would leave the import half done. */
@@ -51,11 +73,47 @@ export class Run {
     }
 
     /**
-     * The row as in the file. Empty if the file cannot be split.
+     * The first address in the row of the file, else its beginning. Empty if the file cannot be split.
      * @param {Result} result
      */
     sourceOf({ row }) {
-        return this.table.isWhole ? "" : (this.table.rows[row - 1] ?? "");
+        const { isWhole, rows, separator } = this.table;
+        const source = isWhole ? "" : (rows[row - 1] ?? "");
+        const cells = separator === undefined ? [...source.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, cell]) => cell) : cellsOf(source, separator);
+        return (cells.find(cell => /^[a-z]+:\/\//i.test(cell)) ?? source).slice(0, MAX_SOURCE);
+    }
+
+    /**
+     * Gives columns of the file the names of fields.
+     * @param {Map<number, string>} names
+     */
+    rename(names) {
+        this.table = renamed(this.table, names);
+        this.content = this.table.join(this.table.rows);
+        this.isUnmapped.value = false;
+    }
+
+    /** What each reason for a warning is, and how many rows have it. */
+    get losses() {
+        /** @type {Map<string, {field: string, message: string, count: number}>} */
+        const losses = new Map();
+        for (const { warnings = [] } of this.results.value) {
+            for (const { field, message } of inOwnLanguage(warnings)) {
+                const key = `${field} ${message}`;
+                const count = (losses.get(key)?.count ?? 0) + 1;
+                losses.set(key, { field, message, count });
+            }
+        }
+        return [...losses.values()].sort((one, other) => other.count - one.count);
+    }
+
+    /** The rejected rows as a file; null if there are none, or if the file cannot be split. */
+    get rejected() {
+        if (this.table.isWhole) return null;
+        const refused = this.results.value.filter(result => !result.success);
+        if (refused.length === 0) return null;
+        const reasons = new Map(refused.map(result => [result.row - 1, messagesOf(result).join(" ")]));
+        return rejectedRows(this.table, reasons);
     }
 
     async check() {
@@ -66,14 +124,19 @@ export class Run {
         const { rows } = this.table;
         /** @type {Result[]} */
         const results = [];
+        /** @type {HostChange[]} */
+        const changes = [];
         try {
             if (rows.length === 0) throw new Error(t("import.empty"));
             for (const batch of batches([...rows.keys()], rows, CHECKED)) {
-                results.push(...(await this.#send(batch, true)));
+                const checked = await this.#send(batch, true);
+                results.push(...checked.results);
+                for (const change of checked.hostChanges) addTo(changes, change);
             }
         } catch (error) {
             if (own !== this.#checks) return;
-            this.problem.value = messageOf(error) ?? "";
+            this.isUnmapped.value = this.table.head !== undefined && isUnknownFormat(error);
+            this.problem.value = this.isUnmapped.value ? "" : (messageOf(error) ?? "");
             this.phase.value = "unchecked";
             return;
         }
@@ -81,6 +144,7 @@ export class Run {
         // If the service counts other rows in the file, only the whole file can be sent.
         if (results.length !== rows.length) this.table = wholeTable(this.content);
         this.results.value = results.map((result, position) => ({ ...result, row: position + 1 }));
+        this.hostChanges.value = changes;
         this.imported.value = 0;
         this.#batches = [...batches(this.#accepted(), this.table.rows, APPLIED)];
         this.phase.value = "checked";
@@ -93,7 +157,7 @@ export class Run {
         this.isStopping.value = false;
         try {
             while (this.#batches.length > 0 && !this.isStopping.value) {
-                this.#record(this.#batches[0], await this.#send(this.#batches[0], false));
+                this.#record(this.#batches[0], (await this.#send(this.#batches[0], false)).results);
                 this.#batches.shift();
                 this.#key = newKey();
             }
@@ -124,9 +188,9 @@ export class Run {
     async #send(batch, dryRun) {
         const content = this.table.join(batch.map(position => this.table.rows[position]));
         const body = { content, dryRun, domainId: this.domainId.value || undefined, format: this.#format };
-        const { results, format } = await importLinks(body, dryRun ? undefined : this.#key);
-        this.#format = format;
-        return results;
+        const imported = await importLinks(body, dryRun ? undefined : this.#key);
+        this.#format = imported.format;
+        return imported;
     }
 
     /**
@@ -142,4 +206,18 @@ export class Run {
         this.results.value = all;
         this.imported.value += results.filter(result => result.success).length;
     }
+}
+
+/** @param {unknown} error */
+const isUnknownFormat = error => error instanceof ApiError && error.errors.some(({ code }) => code === "unknown_format");
+
+/**
+ * Each call counts only its own rows.
+ * @param {HostChange[]} changes
+ * @param {HostChange} change
+ */
+function addTo(changes, change) {
+    const known = changes.find(({ from, to }) => from === change.from && to === change.to);
+    if (known === undefined) changes.push({ ...change });
+    else known.links += change.links;
 }

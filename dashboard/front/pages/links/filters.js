@@ -2,6 +2,7 @@
 import { availableDomains } from "../../core/endpoints.js";
 import { day } from "../../core/format.js";
 import { html, useEffect, useRef, useSignal } from "../../core/html.js";
+import { STATUSES } from "../../core/status.js";
 import { t } from "../../core/texts.js";
 import { Icon } from "../../parts/icon.js";
 import { useLoaded } from "../../parts/loaded.js";
@@ -138,7 +139,7 @@ export function Filters() {
 
 /** @param {{domains: Domains}} properties */
 function Panel({ domains }) {
-    const { isActive, from, until } = filters.value;
+    const { status, from, until } = filters.value;
     return html`
         <label>
             ${t("filters.tags")}
@@ -147,10 +148,9 @@ function Panel({ domains }) {
         </label>
         <label>
             ${t("filters.status")}
-            <select value=${isActive} onChange=${(/** @type {any} */ event) => change({ isActive: event.target.value })}>
-                <option value="">${t("filters.all")}</option>
-                <option value="true">${t("filters.on")}</option>
-                <option value="false">${t("status.disabled")}</option>
+            <select name="status" onChange=${(/** @type {any} */ event) => change({ status: event.target.value })}>
+                <option value="" selected=${status === ""}>${t("filters.all")}</option>
+                ${STATUSES.map(name => html`<option key=${name} value=${name} selected=${name === status}>${t(`status.${name}`)}</option>`)}
             </select>
         </label>
         <label>
@@ -167,11 +167,11 @@ function Panel({ domains }) {
 
 /** @param {{domains: Domains}} properties */
 function Chips({ domains }) {
-    const { tags, isActive, domain, from, until } = filters.value;
-    /** @type {[name: "tags" | "isActive" | "domain" | "from" | "until", label: Key, value: string][]} */
+    const { tags, status, domain, from, until } = filters.value;
+    /** @type {[name: "tags" | "status" | "domain" | "from" | "until", label: Key, value: string][]} */
     const all = [
         ["tags", "field.tags", tags],
-        ["isActive", "filters.status", isActive && t(isActive === "true" ? "filters.on" : "status.disabled")],
+        ["status", "filters.status", status && t(`status.${status}`)],
         ["domain", "field.domainId", domain && (domains.find(({ id }) => id === domain)?.fullDomain ?? domain)],
         ["from", "filters.from", from && day(`${from}T12:00`)],
         ["until", "filters.until", until && day(`${until}T12:00`)],
@@ -190,7 +190,7 @@ function Chips({ domains }) {
                 `,
             )}
         ${isFiltered.value &&
-        html`<button type="button" class="quiet" onClick=${() => change({ search: "", tags: "", isActive: "", domain: "", from: "", until: "" })}>
+        html`<button type="button" class="quiet" onClick=${() => change({ search: "", tags: "", status: "", domain: "", from: "", until: "" })}>
             ${t("filters.clear")}
         </button>`}
     `;

@@ -6,6 +6,7 @@ import { loadStyle } from "../../core/styles.js";
 import { t } from "../../core/texts.js";
 import { recoveries } from "../../parts/banners.js";
 import { useGrowing } from "../../parts/gradual.js";
+import { Icon } from "../../parts/icon.js";
 import { BulkEditDialog } from "./bulk_edit.js";
 import { Empty } from "./empty.js";
 import { Filters, focusSearch } from "./filters.js";
@@ -15,7 +16,7 @@ import { Pages } from "./pages.js";
 import { copyFocused, moveFocus, openFocused, showQrCodeOfFocused, toggleFocused } from "./row_keys.js";
 import { Selection } from "./selection.js";
 import { QrDialog } from "./qr_dialog.js";
-import { failure, isBare, isLoading, load, rows, shown } from "./state.js";
+import { change, failure, filters, isBare, isLoading, load, rows, shown } from "./state.js";
 import { Table } from "./table.js";
 
 await loadStyle("pages/links/links.css");
@@ -51,8 +52,23 @@ export function Page() {
             <${BulkEditDialog} />
             <${QrDialog} />
             ${failure.value !== null && html`<p role="alert" class="failure problem">${failure.value}</p>`}
+            <${Banned} />
             <${Found} kept=${kept} />
         `}
+    `;
+}
+
+/** Visitors do not reach these links, whatever their owner does. */
+function Banned() {
+    const count = rows.value.filter(({ status }) => status === "banned").length;
+    if (count === 0) return null;
+    return html`
+        <p class="note bad in-page" role="status">
+            <${Icon} name="shield-alert" />
+            <span>${t("banned.links", { count })}</span>
+            ${filters.value.status !== "banned" &&
+            html`<button class="small-button" onClick=${() => change({ status: "banned" })}>${t("banned.show")}</button>`}
+        </p>
     `;
 }
 

@@ -4,12 +4,13 @@ import { listLinks } from "../../core/endpoints.js";
 import { isAbort } from "../../core/api.js";
 import { messageOf, report } from "../../core/failures.js";
 import { navigate, query } from "../../core/router.js";
+import { STATUSES } from "../../core/status.js";
 import { t } from "../../core/texts.js";
 import { toast } from "../../core/toasts.js";
 
-/** @typedef {import("../../core/endpoints.js").ListedUrl & {targetUrl?: string | null, startsAt?: string | null, status?: string}} ListedUrl */
+/** @typedef {import("../../core/endpoints.js").ListedUrl} ListedUrl */
 /** @typedef {import("../../core/endpoints.js").LinkPage} LinkPage */
-/** @typedef {"search" | "tags" | "isActive" | "domain" | "from" | "until" | "sortBy" | "sortOrder" | "page"} Filter */
+/** @typedef {"search" | "tags" | "status" | "domain" | "from" | "until" | "sortBy" | "sortOrder" | "page"} Filter */
 
 export const PAGE_SIZE = 50;
 
@@ -41,7 +42,7 @@ export const filters = computed(() => {
     return {
         search: value("search"),
         tags: value("tags"),
-        isActive: value("isActive"),
+        status: STATUSES.find(status => status === value("status")) ?? /** @type {const} */ (""),
         domain: value("domain"),
         from: dayOf("from"),
         until: dayOf("until"),
@@ -51,8 +52,8 @@ export const filters = computed(() => {
     };
 });
 export const isFiltered = computed(() => {
-    const { search, tags, isActive, domain, from, until } = filters.value;
-    return Boolean(search || tags || isActive || domain || from || until);
+    const { search, tags, status, domain, from, until } = filters.value;
+    return Boolean(search || tags || status || domain || from || until);
 });
 
 /** The tags of the links that this page has seen, to suggest them. */
@@ -68,9 +69,9 @@ export const isBare = computed(() => shown.value !== null && shown.value.urls.le
 
 /** The filters as parameters of the API. The first and the last day are those of the browser's time zone. */
 export function parameters() {
-    const { search, tags, isActive, domain, from, until } = filters.value;
+    const { search, tags, status, domain, from, until } = filters.value;
     const created = { createdFrom: startOf(from), createdBefore: startOf(until, 1) };
-    return { search, tags, isActive, domainId: domain || undefined, ...created };
+    return { search, tags, status, domainId: domain || undefined, ...created };
 }
 
 /**

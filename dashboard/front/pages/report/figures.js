@@ -17,7 +17,7 @@ export function Figures({ report, figures, isCurrent }) {
     const drawn = useGrowing(SECTIONS.length, 1);
     return html`
         <div aria-busy=${!isCurrent || drawn < SECTIONS.length}>
-            <${Totals} overview=${figures.overview} before=${figures.before} />
+            <${Totals} ...${figures} />
             ${SECTIONS.slice(0, drawn).map(
                 (Section, position) => html`<${Section} key=${position} report=${report} figures=${figures} />`,
             )}

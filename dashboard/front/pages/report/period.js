@@ -34,7 +34,8 @@ export function periodOf(query) {
     const range = RANGES.find(name => name === query.get("range")) ?? DEFAULT_RANGE;
     const current = today(zone);
     const days = daysOf(range, current, query);
-    const intervals = intervalsOf(days);
+    // A day that is not over compares with the same hours of the day before.
+    const intervals = range === "today" ? /** @type {Interval[]} */ (["hour"]) : intervalsOf(days);
     return {
         range,
         days,

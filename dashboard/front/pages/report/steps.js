@@ -60,3 +60,16 @@ function momentOf(date, interval) {
     if (interval === "hour") return new Date(date);
     return toDate(interval === "month" ? `${date}-01` : date);
 }
+
+/**
+ * A count of the day before in the hours of today that have begun; null if it is known only for whole days.
+ * @param {"clicks" | "uniqueClicks" | undefined} name
+ * @param {Pick<import("./endpoints.js").Overview, "clicksByDate">} before by hour
+ * @param {Pick<import("./endpoints.js").Overview, "clicksByDate">} overview by hour
+ * @param {number} now in milliseconds
+ */
+export function inSameHours(name, before, overview, now) {
+    if (name === undefined) return null;
+    const begun = overview.clicksByDate.filter(({ date }) => Date.parse(date) <= now).length;
+    return before.clicksByDate.slice(0, begun).reduce((total, step) => total + step[name], 0);
+}

@@ -3,6 +3,7 @@ import { number } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { t } from "../../core/texts.js";
 import { changeOf } from "./names.js";
+import { inSameHours } from "./steps.js";
 
 /** @typedef {import("./endpoints.js").Overview} Overview */
 /** @typedef {"clicks" | "unique" | "scans" | "asked" | "refused" | "notCounted"} Total */
@@ -29,28 +30,48 @@ const TOTALS = [
     ["notCounted", notCountedOf],
 ];
 
-/** @param {{overview: Overview, before: Overview | null}} properties a link without a password has no figure about it */
-export const Totals = ({ overview, before }) => html`
-    <dl class="totals">
-        ${TOTALS.filter(([key]) => key !== "asked" || askedOf(overview) > 0 || (before !== null && askedOf(before) > 0)).map(
-            ([key, count]) => html`
-                <div key=${key} data-total=${key}>
-                    <dt>${t(`report.total.${key}`)}</dt>
-                    <dd>
-                        <strong>${number(count(overview))}</strong>
-                        ${before !== null && html`<small>${compared(count(before), count(overview))}</small>`}
-                    </dd>
-                </div>
-            `,
-        )}
-    </dl>
-`;
+/** The totals that are known by the hour, and what their steps call them. @type {Partial<Record<Total, "clicks" | "uniqueClicks">>} */
+const BY_HOUR = { clicks: "clicks", unique: "uniqueClicks" };
+
+/**
+ * A link without a password has no figure about it.
+ * @param {import("./report.js").Figures} figures
+ */
+export function Totals({ period, overview, before }) {
+    const isToday = period.range === "today";
+    /** @param {Total} key @param {(overview: Overview) => number} count */
+    const countBefore = (key, count) =>
+        before === null || !isToday ? before && count(before) : inSameHours(BY_HOUR[key], before, overview, Date.now());
+    /** @param {Total} key @param {(overview: Overview) => number} count */
+    const comparison = (key, count) => {
+        const former = countBefore(key, count);
+        return former === null ? null : html`<small>${compared(former, count(overview), isToday)}</small>`;
+    };
+    return html`
+        <dl class="totals">
+            ${TOTALS.filter(([key]) => key !== "asked" || askedOf(overview) > 0 || (before !== null && askedOf(before) > 0)).map(
+                ([key, count]) => html`
+                    <div key=${key} data-total=${key}>
+                        <dt>${t(`report.total.${key}`)}</dt>
+                        <dd>
+                            <strong>${number(count(overview))}</strong>
+                            ${comparison(key, count)}
+                        </dd>
+                    </div>
+                `,
+            )}
+        </dl>
+        ${overview.importedClicks > 0 && html`<p class="note">${t("report.imported", { count: overview.importedClicks })}</p>`}
+    `;
+}
 
 /**
  * @param {number} before
  * @param {number} now
+ * @param {boolean} isToday
  */
-function compared(before, now) {
+function compared(before, now, isToday) {
     const change = changeOf(before, now);
+    if (isToday) return change === null ? t("report.beforeHours", { count: before }) : t("report.changedHours", { change, count: before });
     return change === null ? t("report.before", { count: before }) : t("report.changed", { change, count: before });
 }
