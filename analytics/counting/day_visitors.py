@@ -76,7 +76,7 @@ LOWEST = -(2**63)
 # The column has no larger number.
 _MOST_BLOCKS = 2**15 - 1
 # Blocks that are read although no hash belongs to them cost less than a look-up for each hash.
-_READ_FOR_EACH = 4
+_READ_FOR_EACH = 2
 _LOCK = 5_823_144
 # Rows of links share locks: a lock of each row would cost as much as its change.
 LOCKS = 16
@@ -209,10 +209,11 @@ class _Blocks:
 def _missing(stored: bytes, hashes: Collection[int]) -> Collection[int]:
     """Those of these hashes that a block lacks."""
     # A search for the bytes takes less time than to convert all. It may find them in two adjacent hashes.
-    if not any(_pack(value) in stored for value in hashes):
-        return hashes
-    known = {value for (value,) in _unpack_all(stored)}
-    return [value for value in hashes if value not in known]
+    for value in hashes:
+        if _pack(value) in stored:
+            known = {number for (number,) in _unpack_all(stored)}
+            return [each for each in hashes if each not in known]
+    return hashes
 
 
 def _of_several(
@@ -261,7 +262,8 @@ def divided(hashes: Collection[int], first: int) -> list[tuple[int, bytes]]:
 
 
 def _packed(hashes: Collection[int]) -> bytes:
-    return pack(f"<{len(hashes)}q", *hashes)
+    # Most links have few visitors in a batch.
+    return _pack(*hashes) if len(hashes) == 1 else pack(f"<{len(hashes)}q", *hashes)
 
 
 def _columns(rows: Collection[tuple[int, int, bytes]]) -> tuple[str, str, str]:
