@@ -12,7 +12,7 @@ from django.db import DataError, connection, transaction
 
 from analytics.counting.day_visitors import salts_of
 from analytics.counting.days import choose_slot
-from analytics.counting.enrichment import DAY_MICROSECONDS, Place, facts
+from analytics.counting.enrichment import DAY_MICROSECONDS, Place, facts_of
 from analytics.counting.raw_clicks import ClickTexts
 from analytics.counting.rollups import add_to_tables, add_unknown_codes
 from analytics.counting.segments import skip_counted_copies
@@ -79,15 +79,13 @@ def count(batch: Batch, places: dict[bytes, Place], texts: ClickTexts) -> None:
         salts = salts_of({record.time // DAY_MICROSECONDS for record in records}) if records else {}
         unknown_codes = [record for record in records if record.kind == UNKNOWN_CODE]
         slot = choose_slot() if records else 0
-        add_unknown_codes(
-            [(record.subject, record.time // DAY_MICROSECONDS) for record in unknown_codes], slot
-        )
-        if len(unknown_codes) < len(records):
-            add_to_tables(
-                [facts(record, salts, places) for record in records if record.kind != UNKNOWN_CODE],
-                slot,
-                texts,
+        if unknown_codes:
+            add_unknown_codes(
+                [(record.subject, record.time // DAY_MICROSECONDS) for record in unknown_codes], slot
             )
+            records = [record for record in records if record.kind != UNKNOWN_CODE]
+        if records:
+            add_to_tables(facts_of(records, salts, places), slot, texts)
     except _POISON as error:
         raise Uncountable(str(error)) from error
 

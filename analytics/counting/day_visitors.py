@@ -2,7 +2,8 @@
 
 The hashes of a link and day are divided by their values: a block has those from its ``first`` on, up to the first of
 the next block. New hashes are appended to their block; one with more than MAX_HASHES is divided. The block that begins
-with the lowest number exists for each link with visitors. A drainer locks it before it reads any of the link's blocks.
+with the lowest number exists for each link with visitors, and says how many blocks the link has. A drainer takes an
+advisory lock, which some links share, before it reads any of a link's blocks.
 
 The hashes are keyed with the secret salt of the day. It is destroyed two days later; after that, they identify nobody.
 """
@@ -11,16 +12,19 @@ from __future__ import annotations
 
 import secrets
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import date, timedelta
-from struct import iter_unpack, pack
+from struct import Struct, pack
 from typing import Any
 
 from django.db import connection
 
-from common.database import bytea_array, integer_array, prepared_cursor
+from common.database import bytea_array, copy_rows, integer_array, prepared_cursor
 
 EPOCH = date(1970, 1, 1)
+# PostgreSQL's binary dates count from 2000.
+DATE_OFFSET = (date(2000, 1, 1) - EPOCH).days
 KEPT_DAYS = 2
 SALT_BYTES = 32
 
@@ -69,18 +73,22 @@ def date_of(day: int) -> date:
 # A larger block costs fewer bytes for each visitor, and an update of it more.
 MAX_HASHES = 64
 LOWEST = -(2**63)
+# The column has no larger number.
+_MOST_BLOCKS = 2**15 - 1
+# Blocks that are read although no hash belongs to them cost less than a look-up for each hash.
+_READ_FOR_EACH = 2
+_LOCK = 5_823_144
+# Rows of links share locks: a lock of each row would cost as much as its change.
+LOCKS = 16
 
-# Inserts the blocks of links without visitors. Those of the others are locked: they are neither changed nor returned.
-_INSERT_OR_LOCK = f"""
-INSERT INTO analytics_visitorblock AS b (link_id, first, day, is_divided, hashes)
-SELECT link_id, {LOWEST}, %s, false, hashes FROM unnest(%s::bigint[], %s::bytea[]) sent (link_id, hashes)
-ORDER BY link_id
-ON CONFLICT (link_id, day, first) DO UPDATE SET hashes = EXCLUDED.hashes WHERE false RETURNING link_id
-"""  # noqa: S608 # built from constants
+_WAIT = f"SELECT pg_advisory_xact_lock({_LOCK}, number) FROM unnest(%s::integer[]) number"  # noqa: S608 # constants
 _FIRST_BLOCKS = f"""
-SELECT link_id, is_divided, hashes FROM analytics_visitorblock
+SELECT link_id, blocks, hashes FROM analytics_visitorblock
 WHERE link_id = ANY(%s::bigint[]) AND day = %s AND first = {LOWEST}
 """  # noqa: S608 # built from constants
+_ALL_BLOCKS = """
+SELECT link_id, first, hashes FROM analytics_visitorblock WHERE link_id = ANY(%s::bigint[]) AND day = %s
+"""
 _BLOCKS = """
 SELECT b.link_id, b.first, b.hashes FROM (
     SELECT DISTINCT link_id, (
@@ -95,17 +103,19 @@ UPDATE analytics_visitorblock b SET hashes = b.hashes || added.hashes
 FROM unnest(%s::bigint[], %s::bigint[], %s::bytea[]) added (link_id, first, hashes)
 WHERE b.link_id = added.link_id AND b.day = %s AND b.first = added.first
 """
-_DIVIDE = """
-WITH part AS (
-    SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::bytea[]) part (link_id, first, hashes)
-), changed AS (
-    UPDATE analytics_visitorblock b SET hashes = part.hashes, is_divided = true FROM part
-    WHERE b.link_id = part.link_id AND b.day = %s AND b.first = part.first RETURNING b.link_id, b.first
-)
-INSERT INTO analytics_visitorblock (link_id, first, day, is_divided, hashes)
-SELECT link_id, first, %s, true, hashes FROM part
-WHERE NOT EXISTS (SELECT FROM changed WHERE (changed.link_id, changed.first) = (part.link_id, part.first))
+_REPLACE = """
+UPDATE analytics_visitorblock b SET hashes = new.hashes
+FROM unnest(%s::bigint[], %s::bigint[], %s::bytea[]) new (link_id, first, hashes)
+WHERE b.link_id = new.link_id AND b.day = %s AND b.first = new.first
 """
+_SET_BLOCKS = f"""
+UPDATE analytics_visitorblock b SET blocks = new.blocks
+FROM unnest(%s::bigint[], %s::smallint[]) new (link_id, blocks)
+WHERE b.link_id = new.link_id AND b.day = %s AND b.first = {LOWEST}
+"""  # noqa: S608 # built from constants
+_ROWS = "analytics_visitorblock (link_id, first, day, blocks, hashes)"
+_ROW = Struct(">hiqiqiiihi")
+_pack, _unpack_all = Struct("<q").pack, Struct("<q").iter_unpack
 
 
 def add_visitors(day: int, visitors: Mapping[int, Collection[int]]) -> list[tuple[int, int]]:
@@ -113,59 +123,121 @@ def add_visitors(day: int, visitors: Mapping[int, Collection[int]]) -> list[tupl
 
     From here on, other transactions wait for the caller's if they count visitors of the same links and day.
     """
-    date = date_of(day)
-    links = sorted(visitors)
-    parts = {link_id: divided(visitors[link_id], LOWEST) for link_id in links}
+    if not visitors:
+        return []
+    blocks = _Blocks(day)
     with prepared_cursor() as cursor:
-        first_parts = [parts[link_id][0][1] for link_id in links]
-        cursor.execute(_INSERT_OR_LOCK, [date, integer_array(links), bytea_array(first_parts)])
-        inserted = {link_id for (link_id,) in cursor.fetchall()}
-        new = [(link_id, visitor) for link_id in inserted for visitor in visitors[link_id]]
-        changes = [
-            (link_id, *part) for link_id in inserted if len(parts[link_id]) > 1 for part in parts[link_id]
-        ]
-        known = [link_id for link_id in links if link_id not in inserted]
-        appended: list[tuple[int, int, bytes]] = []
-        for link_id, first, hashes, sent in _blocks(cursor, date, known, visitors):
-            stored = {value for (value,) in iter_unpack("<q", hashes)}
-            added = [value for value in sent if value not in stored]
-            if not added:
-                continue
-            new += [(link_id, value) for value in added]
-            if len(stored) + len(added) <= MAX_HASHES:
-                appended.append((link_id, first, _packed(added)))
+        cursor.execute(
+            _WAIT, [integer_array(sorted({day * LOCKS + link_id % LOCKS for link_id in visitors}))]
+        )
+        cursor.execute(_FIRST_BLOCKS, [integer_array(sorted(visitors)), date_of(day)])
+        known, several = set(), {}
+        for link_id, number, hashes in cursor.fetchall():
+            known.add(link_id)
+            if number == 1:
+                blocks.add(link_id, LOWEST, hashes, visitors[link_id])
             else:
-                changes += [(link_id, *part) for part in divided([*stored, *added], first)]
-        if appended:
-            cursor.execute(_APPEND, [*_columns(appended), date])
-        if changes:
-            cursor.execute(_DIVIDE, [*_columns(changes), date, date])
-    return new
+                several[link_id] = number
+        for link_id, hashes in visitors.items():
+            if link_id not in known:
+                blocks.add_link(link_id, hashes)
+        if several:
+            for block in _of_several(cursor, day, several, visitors):
+                blocks.add(*block)
+        blocks.write(cursor, several)
+    return blocks.new
 
 
-def _blocks(
-    cursor: Any, day: Any, links: Collection[int], visitors: Mapping[int, Collection[int]]
-) -> Iterable[tuple[int, int, bytes, Collection[int]]]:
-    """The stored blocks to which the hashes of these links belong, and these hashes."""
-    if not links:
-        return
-    cursor.execute(_FIRST_BLOCKS, [integer_array(links), day])
-    several = []
-    for link_id, is_divided, hashes in cursor.fetchall():
-        if is_divided:
-            several.append(link_id)
-        else:
-            yield link_id, LOWEST, hashes, visitors[link_id]
-    if not several:
-        return
-    sent = [(link_id, value) for link_id in several for value in visitors[link_id]]
-    cursor.execute(
-        _BLOCKS,
-        [day, integer_array(link for link, _ in sent), integer_array(value for _, value in sent), day],
-    )
-    found: dict[int, list[tuple[int, bytes]]] = {}
-    for link_id, first, hashes in cursor.fetchall():
-        found.setdefault(link_id, []).append((first, hashes))
+class _Blocks:
+    """The changes of one day's blocks."""
+
+    def __init__(self, day: int) -> None:
+        self._day = day
+        # The links and hashes that are new.
+        self.new: list[tuple[int, int]] = []
+        self._appended: list[tuple[int, int, bytes]] = []
+        self._replaced: list[tuple[int, int, bytes]] = []
+        self._inserted: list[tuple[int, int, bytes]] = []
+        # By link: the number of blocks that are added to it.
+        self._divided: Counter[int] = Counter()
+
+    def add_link(self, link_id: int, hashes: Collection[int]) -> None:
+        """Add hashes to a link without blocks."""
+        self.new += [(link_id, value) for value in hashes]
+        parts = divided(hashes, LOWEST)
+        self._inserted += [(link_id, *part) for part in parts]
+        if len(parts) > 1:
+            self._divided[link_id] += len(parts) - 1
+
+    def add(self, link_id: int, first: int, stored: bytes, hashes: Collection[int]) -> None:
+        """Add hashes to a stored block."""
+        added = _missing(stored, hashes)
+        if not added:
+            return
+        self.new += [(link_id, value) for value in added]
+        if len(stored) // 8 + len(added) <= MAX_HASHES:
+            self._appended.append((link_id, first, _packed(added)))
+            return
+        [(_, kept), *others] = divided([*(value for (value,) in _unpack_all(stored)), *added], first)
+        self._replaced.append((link_id, first, kept))
+        self._inserted += [(link_id, *part) for part in others]
+        self._divided[link_id] += len(others)
+
+    def write(self, cursor: Any, several: Mapping[int, int]) -> None:
+        """``several``: the number of blocks of those links that have several."""
+        day = date_of(self._day)
+        if self._appended:
+            cursor.execute(_APPEND, [*_columns(self._appended), day])
+        if self._replaced:
+            cursor.execute(_REPLACE, [*_columns(self._replaced), day])
+        if self._inserted:
+            number = self._day - DATE_OFFSET
+            copy_rows(
+                _ROWS,
+                [
+                    _ROW.pack(5, 8, link_id, 8, first, 4, number, 2, 1, len(hashes)) + hashes
+                    for link_id, first, hashes in self._inserted
+                ],
+            )
+        if self._divided:
+            numbers = [
+                min(several.get(link_id, 1) + added, _MOST_BLOCKS) for link_id, added in self._divided.items()
+            ]
+            cursor.execute(_SET_BLOCKS, [integer_array(self._divided), integer_array(numbers), day])
+
+
+def _missing(stored: bytes, hashes: Collection[int]) -> Collection[int]:
+    """Those of these hashes that a block lacks."""
+    # A search for the bytes takes less time than to convert all. It may find them in two adjacent hashes.
+    for value in hashes:
+        if _pack(value) in stored:
+            known = {number for (number,) in _unpack_all(stored)}
+            return [each for each in hashes if each not in known]
+    return hashes
+
+
+def _of_several(
+    cursor: Any, day: int, several: Mapping[int, int], visitors: Mapping[int, Collection[int]]
+) -> Iterator[tuple[int, int, bytes, Collection[int]]]:
+    """The stored blocks to which hashes of these links belong, and these hashes.
+
+    ``several``: the number of blocks of each link.
+    """
+    date = date_of(day)
+    read = [
+        link_id for link_id, number in several.items() if number <= _READ_FOR_EACH * len(visitors[link_id])
+    ]
+    found: dict[int, list[tuple[int, bytes]]] = {link_id: [] for link_id in several}
+    if read:
+        cursor.execute(_ALL_BLOCKS, [integer_array(sorted(read)), date])
+        for link_id, first, hashes in cursor.fetchall():
+            found[link_id].append((first, hashes))
+    sent = [(link_id, value) for link_id in sorted(several.keys() - set(read)) for value in visitors[link_id]]
+    if sent:
+        links, values = zip(*sent, strict=True)
+        cursor.execute(_BLOCKS, [date, integer_array(links), integer_array(values), date])
+        for link_id, first, hashes in cursor.fetchall():
+            found[link_id].append((first, hashes))
     for link_id, blocks in found.items():
         blocks.sort()
         values = sorted(visitors[link_id])
@@ -174,7 +246,8 @@ def _blocks(
             end = len(values)
             if number + 1 < len(blocks):
                 end = bisect_left(values, blocks[number + 1][0], start)
-            yield link_id, first, hashes, values[start:end]
+            if start < end:
+                yield link_id, first, hashes, values[start:end]
             start = end
 
 
@@ -189,7 +262,8 @@ def divided(hashes: Collection[int], first: int) -> list[tuple[int, bytes]]:
 
 
 def _packed(hashes: Collection[int]) -> bytes:
-    return pack(f"<{len(hashes)}q", *hashes)
+    # Most links have few visitors in a batch.
+    return _pack(*hashes) if len(hashes) == 1 else pack(f"<{len(hashes)}q", *hashes)
 
 
 def _columns(rows: Collection[tuple[int, int, bytes]]) -> tuple[str, str, str]:

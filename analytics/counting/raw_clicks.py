@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from operator import itemgetter
 from struct import Struct
 
 from django.db import connection, transaction
@@ -24,9 +25,10 @@ _ROWS = (
     "analytics_rawclick"
     " (link_id, minute, microsecond, client, place, referrer, reason, branch, kind, scanned, is_unique)"
 )
-_ROW = Struct(">hiqiiii")
-# A number of a text, and the kind with the two flags.
-_NUMBER, _REST = Struct(">ii"), Struct(">ihi?i?")
+# The number of columns, and each one's size and value.
+_ROW = Struct(">hiqiiiiiiiiiiiiiiihi?i?")
+# The reason, the client, the place and the referrer.
+_TEXTS = tuple(itemgetter(Facts._fields.index(name)) for name in ("reason", "client", "place", "referrer"))
 _READ = "SELECT text, number FROM analytics_clicktext WHERE week = %s LIMIT %s"
 _CHECK = "SELECT text FROM analytics_clicktext WHERE week = %s AND number = %s"
 _ADD = "INSERT INTO analytics_clicktext (week, text) SELECT %s, unnest(%s::text[]) RETURNING text, number"
@@ -86,35 +88,29 @@ def copy_clicks(
     batch: Sequence[Facts], branches: Mapping[int, object], unique: set[int], texts: ClickTexts
 ) -> None:
     """Store requests. ``branches``, and ``unique`` clicks that led to one of them, by their places in the batch."""
-    numbers: dict[int, dict[str, bytes]] = {}
-    for week in {facts.time // _WEEK for facts in batch}:
+    numbers: Mapping[str, int] = {}
+    by_week: dict[int, Mapping[str, int]] = {}
+    weeks = {facts[0] // _WEEK for facts in batch}
+    for week in weeks:
         found = {str(branch) for place, branch in branches.items() if batch[place].time // _WEEK == week}
-        for columns in {facts[4:8] for facts in batch if facts.time // _WEEK == week}:
-            found.update(columns)
-        numbers[week] = {text: _NUMBER.pack(4, number) for text, number in texts.numbers(week, found).items()}
+        of_week = batch if len(weeks) == 1 else [facts for facts in batch if facts.time // _WEEK == week]
+        for column in _TEXTS:
+            found.update(map(column, of_week))
+        by_week[week] = texts.numbers(week, found)
     rows: list[bytes] = []
-    # Hot path: each look-up of an attribute counts.
-    pack, rests = _ROW.pack, _Rests()
+    # Hot path: each look-up of an attribute counts. Most requests are of the same week as the one before.
+    week, pack = -1, _ROW.pack
     for place, facts in enumerate(batch):
         time, link_id, kind, _, reason, client, where, referrer, _, scanned, _, _ = facts
-        number = numbers[time // _WEEK]
+        if time // _WEEK != week:
+            week = time // _WEEK
+            numbers = by_week[week]
         minute, microsecond = divmod(time, MINUTE_MICROSECONDS)
-        rows += (
-            pack(11, 8, link_id, 4, minute, 4, microsecond),
-            number[client],
-            number[where],
-            number[referrer],
-            number[reason],
-            number[str(branches[place]) if place in branches else ""],
-            rests[kind, scanned, place in unique],
-        )
+        branch = numbers[str(branches[place])] if place in branches else 0
+        rows.append(
+            pack(
+                11, 8, link_id, 4, minute, 4, microsecond, 4, numbers[client], 4, numbers[where],
+                4, numbers[referrer], 4, numbers[reason], 4, branch, 2, kind, 1, scanned, 1, place in unique,
+            )
+        )  # fmt: skip
     copy_rows(_ROWS, rows)
-
-
-class _Rests(dict[tuple[int, bool, bool], bytes]):
-    """The last columns of rows, as a cache."""
-
-    def __missing__(self, columns: tuple[int, bool, bool]) -> bytes:
-        kind, scanned, is_unique = columns
-        self[columns] = rest = _REST.pack(2, kind, 1, scanned, 1, is_unique)
-        return rest

@@ -11,7 +11,7 @@ cannot deadlock.
 from __future__ import annotations
 
 import uuid
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from django.db import connection
@@ -23,7 +23,7 @@ from analytics.counting.enrichment import DAY_MICROSECONDS, Facts
 from analytics.counting.raw_clicks import ClickTexts, copy_clicks
 from analytics.dimensions import NOT_COUNTED, REFUSED_PREFIX, UNKNOWN, UNKNOWN_BRANCH
 from analytics.models import Dimension, Kind
-from links.clicks import add_clicks, existing_links
+from links.clicks import add_clicks
 
 _ROWS = ("analytics_rawclick", "analytics_visitorblock")
 _SUMS = ("analytics_daytotal", "analytics_busydaycount", "analytics_lifecount", "analytics_monthcount")
@@ -54,57 +54,56 @@ ON CONFLICT (domain_id, day, slot) DO UPDATE SET hits = t.hits + EXCLUDED.hits
 _OUTCOMES = {Kind[name.upper()]: name for name in NOT_COUNTED}
 
 
-# The time and the place of the first click of a visitor in the batch: of equal times, the one that comes first in the
-# journal.
-_First = tuple[int, int]
-
-
 class _Counted:
     """The sums of a batch."""
 
     def __init__(self) -> None:
-        # By link and day since 1970.
-        self.days: defaultdict[tuple[int, int], Day] = defaultdict(Day)
+        # By day since 1970 and link.
+        self.days: dict[int, dict[int, Day]] = {}
         self.outcomes: Counter[tuple[int, int, str]] = Counter()
-        # By day, link and visitor.
-        self.visitors: defaultdict[int, defaultdict[int, dict[int, _First]]] = defaultdict(
-            lambda: defaultdict(dict)
-        )
+        # Clicks that the links' counters include already.
+        self.claimed: Counter[int] = Counter()
 
     def add(self, batch: Sequence[Facts], branches: Mapping[int, uuid.UUID]) -> None:
         """Count requests; ``branches`` by their places in the batch."""
-        # Hot path: each look-up of an attribute counts.
-        days, visitors, click = self.days, self.visitors, int(Kind.CLICK)
+        # Hot path: each look-up of an attribute counts. Most requests are of the same day as the one before.
+        click, number, days = int(Kind.CLICK), -1, dict[int, Day]()
         for place, facts in enumerate(batch):
-            time, link_id, kind, _, _, _, _, _, visitor, _, _, keys = facts
-            number = time // DAY_MICROSECONDS
+            time, link_id, kind, is_claimed, _, _, _, _, visitor, _, _, keys = facts
+            if time // DAY_MICROSECONDS != number:
+                number = time // DAY_MICROSECONDS
+                days = self.days.setdefault(number, {})
             if kind != click:
                 self.outcomes[link_id, number, _outcome(facts)] += 1
                 continue
-            day = days[link_id, number]
-            day.add_click(time, keys)
+            day = days.get(link_id)
+            if day is None:
+                day = days[link_id] = Day()
+            day.add_click(time, place, visitor, keys)
+            if is_claimed:
+                self.claimed[link_id] += 1
             if place in branches:
                 _add_branch(day, Dimension.BRANCH, branches[place])
-            if visitor is not None:
-                firsts = visitors[number][link_id]
-                first = firsts.get(visitor)
-                if first is None or time < first[0]:
-                    firsts[visitor] = time, place
 
-    def clicks(self) -> Counter[int]:
-        """The clicks of each link."""
-        clicks: Counter[int] = Counter()
-        for (link_id, _), day in self.days.items():
-            clicks[link_id] += day.clicks
+    def clicks(self, links: Iterable[int]) -> dict[int, int]:
+        """The clicks of each of these links that its counter lacks."""
+        clicks = dict.fromkeys(links, 0)
+        for days in self.days.values():
+            for link_id, day in days.items():
+                clicks[link_id] += day.clicks
+        for link_id, number in self.claimed.items():
+            clicks[link_id] -= number
         return clicks
 
     def add_visitors(self, branches: Mapping[int, uuid.UUID]) -> set[int]:
         """Add the visitors to the tables, and count their first clicks. Returns the places of those on branches."""
         unique = set()
-        for number in sorted(self.visitors):
-            for link_id, visitor in add_visitors(number, self.visitors[number]):
-                (time, place), day = self.visitors[number][link_id][visitor], self.days[link_id, number]
-                day.add_unique(time)
+        for number in sorted(self.days):
+            days = self.days[number]
+            visitors = {link_id: day.visitors for link_id, day in days.items() if day.visitors}
+            for link_id, visitor in add_visitors(number, visitors):
+                day = days[link_id]
+                place = day.add_unique(visitor)
                 if place in branches:
                     unique.add(place)
                     _add_branch(day, Dimension.UNIQUE_BRANCH, branches[place])
@@ -116,35 +115,26 @@ def add_to_tables(batch: Sequence[Facts], slot: int, texts: ClickTexts) -> None:
 
     ``slot``: see `analytics.counting.days`. ``texts``: the caller's cache.
     """
-    sent = {facts.link_id for facts in batch}
-    existing = existing_links(sent)
-    if len(existing) < len(sent):
-        batch = [facts for facts in batch if facts.link_id in existing]
-    if not batch:
-        return
+    links = {facts.link_id for facts in batch}
     branches = _branches(batch)
     counted = _Counted()
     counted.add(batch, branches)
     if not branches:
         copy_clicks(batch, branches, set(), texts)
-    closed = closed_day(min(facts.time for facts in batch) // DAY_MICROSECONDS)
+    closed = closed_day(min(counted.days))
     unique = counted.add_visitors(branches)
     # Only now is it known which clicks on branches are unique.
     if branches:
         copy_clicks(batch, branches, unique, texts)
     add_days(counted.days, counted.outcomes, slot, closed)
-    clicks = counted.clicks()
-    for facts in batch:
-        if facts.counted:
-            clicks[facts.link_id] -= facts.kind == Kind.CLICK
     # Locks the counters: from here on, a link can only be deleted after this commit.
-    deleted = existing - add_clicks({link_id: clicks[link_id] for link_id in existing})
+    deleted = links - add_clicks(counted.clicks(links))
     if deleted:
         _delete(deleted, slot)
 
 
 def _delete(links: Collection[int], slot: int) -> None:
-    """Delete what the batch has written of links that were deleted meanwhile."""
+    """Delete what the batch has written of links that are deleted."""
     with connection.cursor() as cursor:
         for table in _ROWS:
             cursor.execute(f"DELETE FROM {table} WHERE link_id = ANY(%s)", [list(links)])

@@ -276,7 +276,7 @@ class Migration(migrations.Migration):
                     ('link_id', models.BigIntegerField(db_comment='Link; it may be deleted.')),
                     ('first', models.BigIntegerField(db_comment='The block has the hashes from this number on, up to the first of the next block.')),
                     ('day', models.DateField(db_comment='Day (UTC).')),
-                    ('is_divided', models.BooleanField(db_comment='Whether the link has several blocks that day.')),
+                    ('blocks', models.SmallIntegerField(db_comment='In the block with the lowest number: how many the link has that day, at most 32767.')),
                     ('hashes', models.BinaryField(db_comment='Hashes of 64 bits, little-endian, in any order.')),
                 ],
                 options={

@@ -25,21 +25,21 @@ class Loaded(NamedTuple):
     stored: float
 
 
-def json_log(folder: Path) -> str:
+def json_log(file: Path) -> str:
     """nginx's directives for the log that `ClickHouse` loads."""
     return (
         'log_format clicks escape=json \'{"time":$msec,"link":"$uri","address":"$http_x_forwarded_for",'
         '"agent":"$http_user_agent","referrer":"$http_referer"}\';\n'
-        f"access_log {folder}/clicks.json clicks;"
+        f"access_log {file} clicks;"
     )
 
 
 class ClickHouse:
-    """The engine in a child process, with a database in ``folder``."""
+    """The engine in a child process, with a database in ``folder``. It loads ``log``."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, log: Path) -> None:
         self._folder = folder
-        self._log = folder / "clicks.json"
+        self._log = log
         self._position = 0
 
     def __enter__(self) -> Self:

@@ -98,11 +98,13 @@ def _subjects(
 ) -> Iterator[dict[str, Callable[[], Cost]]]:
     site = site_of(service)
     cores = wrk.ALL_CORES
+    # In nginx's folder, because its workers do not run as root.
+    log = folder / "nginx/clicks.json"
     with (
         python_service(service, folder / "python", options.workers) as (beside, other),
-        nginx(folder / "nginx", links, options.workers, cores, log=json_log(folder)) as servers,
+        nginx(folder / "nginx", links, options.workers, cores, log=json_log(log)) as servers,
         plain_view(options.workers, cores) as plain,
-        ClickHouse(folder) as engine,
+        ClickHouse(folder, log) as engine,
     ):
         ledger = Ledger(service, service.owner.api_key, other)
         for each in (service, beside):

@@ -20,8 +20,8 @@ BATCH = 40
 
 # The start of each statement, and whether the process dies after it (True) or before it.
 _STATEMENTS = {
-    "before the visitors": ("INSERT INTO analytics_visitorblock", False),
-    "after the visitors": ("INSERT INTO analytics_visitorblock", True),
+    "before the visitors": ("SELECT pg_advisory_xact_lock(5823144, ", False),
+    "among the visitors": ("SELECT link_id, blocks, hashes FROM analytics_visitorblock", True),
     "after COPY": ("UPDATE analytics_daytotal", False),
     "after the days": ("UPDATE analytics_daytotal", True),
     "before the counters": (

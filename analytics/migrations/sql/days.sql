@@ -21,8 +21,9 @@ COMMENT ON VIEW analytics_quartertotal IS 'Clicks of each link and quarter of an
 -- Unsafe, so that no report starts parallel workers, which would take longer than the report. PostgreSQL inlines it.
 CREATE FUNCTION analytics_unpacked(counts text) RETURNS TABLE (dimension smallint, value text, clicks bigint)
 LANGUAGE sql IMMUTABLE PARALLEL UNSAFE AS $$
-    SELECT left(entry, 1)::smallint, split_part(substr(entry, 2), E'\x1f', 1),
-        coalesce(nullif(split_part(entry, E'\x1f', 2), ''), '1')::bigint
+    SELECT (ascii(entry) - 48)::smallint,
+        CASE strpos(entry, E'\x1f') WHEN 0 THEN substr(entry, 2) ELSE split_part(substr(entry, 2), E'\x1f', 1) END,
+        CASE strpos(entry, E'\x1f') WHEN 0 THEN 1 ELSE split_part(entry, E'\x1f', 2)::bigint END
     FROM unnest(string_to_array(counts, E'\x1e')) entry
 $$;
 CREATE VIEW analytics_daycount AS

@@ -21,7 +21,8 @@ def record(**fields: object) -> Record:
 
 
 def facts(visit: Record, salts: dict[int, bytes], places: dict[bytes, Place]) -> Facts:
-    return enrichment.facts(fields_of(encode(visit)), salts, places)
+    [made] = enrichment.facts_of([fields_of(encode(visit))], salts, places)
+    return made
 
 
 def site_of(result: Facts) -> str:

@@ -139,6 +139,7 @@ def assert_blocks(visitors: set[tuple[int, int, int]], most: int) -> None:
     """Every hash is in the block of its range, and no block is too large."""
     found = []
     blocks = list(VisitorBlock.objects.order_by("link_id", "day", "first"))
+    numbers = Counter((block.link_id, block.day) for block in blocks)
     for place, block in enumerate(blocks):
         following = blocks[place + 1] if place + 1 < len(blocks) else None
         day = (block.day - date_of(0)).days
@@ -151,5 +152,6 @@ def assert_blocks(visitors: set[tuple[int, int, int]], most: int) -> None:
         assert len(hashes) <= most
         assert all(value >= block.first for value in hashes)
         assert is_last or all(value < following.first for value in hashes)
-        assert block.is_divided == (not is_last or block.first != day_visitors.LOWEST)
+        if block.first == day_visitors.LOWEST:
+            assert block.blocks == numbers[block.link_id, block.day]
     assert sorted(found) == sorted(visitors)
