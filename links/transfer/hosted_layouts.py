@@ -88,7 +88,8 @@ def dub(row: Row) -> Fields:
         card = without_empty(
             {"title": truncated(title, 200), "description": truncated(description, 500), "imageUrl": url}
         )
-    note = None if has_value(description) else row.get("comments")
+    # The text of a card is on the card already.
+    note = row.get("comments") if has_card or not has_value(description) else None
     return {
         "host": domain or host,
         "originalUrl": first_value(row, "url", "destinationurl"),

@@ -156,10 +156,11 @@ def test_the_targeting_of_dub_is_kept_and_the_rest_is_confessed(api: APIClient) 
         [(URL, 60), (f"{URL}/b", 40)],
     )
     assert link["preview"] == {"title": "Card", "description": "Text", "imageUrl": f"{URL}/card.png"}
-    assert (link["expiredUrl"], link["utm"], link["externalId"]) == (
+    assert (link["expiredUrl"], link["utm"], link["externalId"], link["description"]) == (
         f"{URL}/over",
         {"source": "news", "campaign": "spring"},
         "order-7",
+        "Ask Anna",
     )
 
 
