@@ -47,7 +47,7 @@ class MovedDomain(NamedTuple):
 
 
 def move_domain(*, source: Workspace, domain: Domain, target_id: str, actor: User) -> MovedDomain:
-    """The actor must be an admin of both workspaces. The links count towards the quota of the target, as in `move_links`.
+    """The actor must be an admin of both workspaces. The links count towards the quota of the target.
 
     Raises WorkspaceNotFound, NotFound, RoleRequired, SameWorkspace, SourceBanned, PlanWithoutDomains, CapReached,
     ClaimedThere, QuotaExceeded or ValueTaken.

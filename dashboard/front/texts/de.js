@@ -749,7 +749,7 @@ export const refusals = {
     code_taken: "Dieser Code ist schon vergeben.",
     conflict: "Das ist schon vergeben.",
     dns_not_configured: "Die DNS-Einträge der Domain stimmen noch nicht.",
-    domain_exists: "Sie haben diese Domain schon hinzugefügt.",
+    domain_exists: "Der Arbeitsbereich hat diese Domain schon.",
     domain_not_active: "Die Domain ist nicht aktiv. Prüfen Sie zuerst ihre DNS-Einträge.",
     domain_taken: "Ein anderes Konto hat diese Domain schon bestätigt.",
     external_id_taken: "Ein anderer Link hat diese Kennung schon.",
@@ -869,6 +869,7 @@ export const refusals = {
     zone: "Geben Sie eine Zeitzone an, etwa Europe/Berlin.",
     // DNS records.
     missing: "Der Eintrag fehlt: Legen Sie ihn an.",
+    wrong_value: "Der Eintrag hat einen anderen Wert als den erwarteten.",
     doubled: "Der Eintrag steht unter einem Namen, an den die DNS-Oberfläche die Domain noch einmal angehängt hat. Geben Sie nur den Namen oben ein.",
     alias: "Für diesen Namen antwortet ein CNAME, vielleicht der eines Platzhalters: Legen Sie den TXT-Eintrag selbst an.",
     proxied: "Ein CDN vermittelt diesen Namen: Schalten Sie den Proxy für diesen Eintrag aus.",
