@@ -9,7 +9,7 @@ import { Pending, useLoaded } from "../../parts/loaded.js";
 import { Secret } from "../../parts/secret.js";
 import { Sending } from "../../parts/sending.js";
 import { invite, listInvitations, withdrawInvitation } from "./endpoints.js";
-import { RoleChoice } from "./roles.js";
+import { RoleCards } from "./roles.js";
 
 /** @typedef {import("./endpoints.js").Invitation} Invitation */
 /** @typedef {import("./endpoints.js").Role} Role */
@@ -67,29 +67,18 @@ function Creation({ workspace, onInvite }) {
         });
     };
     return html`
-        <form class="narrow" onSubmit=${submit}>
-            <div class="grid">
-                <${Input}
-                    sending=${sending}
-                    name="email"
-                    type="email"
-                    maxlength="254"
-                    autocomplete="off"
-                    label=${t("invitations.email")}
-                    hint=${t("invitations.emailHint")}
-                    value=${email}
-                />
-                <label>
-                    ${t("members.role")}
-                    <${RoleChoice}
-                        name="role"
-                        value=${role.value}
-                        own=${workspace.role}
-                        onChoose=${(/** @type {Role} */ chosen) => (role.value = chosen)}
-                    />
-                    <small>${t(`role.${role.value}May`)}</small>
-                </label>
-            </div>
+        <form class="box invite" onSubmit=${submit}>
+            <${Input}
+                sending=${sending}
+                name="email"
+                type="email"
+                maxlength="254"
+                autocomplete="off"
+                label=${t("invitations.email")}
+                hint=${t("invitations.emailHint")}
+                value=${email}
+            />
+            <${RoleCards} value=${role} own=${workspace.role} />
             <${Submit} sending=${sending} fields=${["email"]} label=${t("invitations.invite")} />
         </form>
         <div role="status">

@@ -1,4 +1,4 @@
-/** The choice of a role, and what each role may do. */
+/** The choices of a role, and what each role may do. */
 import { html } from "../../core/html.js";
 import { ROLES } from "../../core/account.js";
 import { t } from "../../core/texts.js";
@@ -28,6 +28,32 @@ export function RoleChoice({ label, value, own, onChoose, ...more }) {
         </select>
     `;
 }
+
+/**
+ * The choice of a role for somebody who does not know the roles.
+ * @param {{value: import("../../core/html.js").Signal<Role>, own: Role}} properties
+ */
+export const RoleCards = ({ value, own }) => html`
+    <fieldset>
+        <legend>${t("members.role")}</legend>
+        <div class="roles">
+            ${ROLES.filter(role => role !== "owner" || own === "owner").map(
+                role => html`
+                    <label key=${role}>
+                        <input
+                            type="radio"
+                            name="role"
+                            value=${role}
+                            checked=${role === value.value}
+                            onChange=${() => (value.value = role)}
+                        />
+                        <span><b>${t(`role.${role}`)}</b><small>${t(`role.${role}May`)}</small></span>
+                    </label>
+                `,
+            )}
+        </div>
+    </fieldset>
+`;
 
 export const RoleList = () => html`
     <details>
