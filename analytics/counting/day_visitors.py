@@ -234,8 +234,8 @@ def _of_several(
             found[link_id].append((first, hashes))
     sent = [(link_id, value) for link_id in sorted(several.keys() - set(read)) for value in visitors[link_id]]
     if sent:
-        links, numbers = zip(*sent, strict=True)
-        cursor.execute(_BLOCKS, [date, integer_array(links), integer_array(numbers), date])
+        links, sent_hashes = zip(*sent, strict=True)
+        cursor.execute(_BLOCKS, [date, integer_array(links), integer_array(sent_hashes), date])
         for link_id, first, hashes in cursor.fetchall():
             found[link_id].append((first, hashes))
     for link_id, blocks in found.items():

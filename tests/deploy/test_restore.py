@@ -100,6 +100,13 @@ def test_a_restored_database_equals_the_dump_and_serves(
     assert [service.call("GET", f"/{limited['shortCode']}").status for _ in range(3)] == [302, 302, 410]
     assert service.call("GET", f"/{guarded['shortCode']}").status == 401
     eventually(lambda: clicks_of(service, owner.api_key, link) == 11)
+    # The visitors of the day and the texts of the clicks came back, too.
+    report, log = (
+        service.call("GET", f"/api/analytics/{link['_id']}{part}", X_API_Key=owner.api_key).json()["data"]
+        for part in ("", "/clicks")
+    )
+    assert (report["totalClicks"], report["uniqueClicks"]) == (11, 1)
+    assert [click["browser"] for click in log["clicks"]] == ["Firefox"] * 11
     # The key is found by its digest, and its sealed copy opens with the same SECRET_KEY.
     token = service.call(
         "POST", "/api/auth/login", {"email": owner.email, "password": owner.password}
