@@ -18,7 +18,6 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods
 
 from accounts.invitations import (
-    INVITATION_DAYS,
     INVITATION_PATH,
     AlreadyMember,
     InvitationForAnother,
@@ -30,7 +29,7 @@ from accounts.invitations import (
     proven_address,
 )
 from accounts.mails import send_mail
-from accounts.models import Invitation, Member, User
+from accounts.models import INVITATION_DAYS, Invitation, Member, User
 from accounts.password_hashing import account_hashing, admit_network
 from accounts.rights import Role
 from accounts.second_factor import lacks_second_factor

@@ -7,7 +7,7 @@ signed, not stored. It works once, because then the account exists.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 from urllib.parse import urlencode
 
 from allauth.account.fields import PasswordField
@@ -59,6 +59,14 @@ class Address(forms.Form):
     next = forms.CharField(required=False, widget=forms.HiddenInput)
 
 
+class _Chosen(TypedDict):
+    """The arguments of `create_account` that people choose."""
+
+    password: str
+    first_name: str
+    last_name: str
+
+
 class NewAccount(forms.Form):
     first_name = forms.CharField(label=_("First name"), required=False, max_length=100)
     last_name = forms.CharField(label=_("Last name"), required=False, max_length=100)
@@ -75,9 +83,11 @@ class NewAccount(forms.Form):
         return self.cleaned_data
 
     @property
-    def account(self) -> dict[str, str]:
-        """The arguments of `create_account` that people choose."""
-        return {name: self.cleaned_data[name] for name in ("password", "first_name", "last_name")}
+    def account(self) -> _Chosen:
+        fields = self.cleaned_data
+        return _Chosen(
+            password=fields["password"], first_name=fields["first_name"], last_name=fields["last_name"]
+        )
 
     def add_refusals(self, error: InvalidFields) -> None:
         for broken in error.errors:
