@@ -7,7 +7,7 @@ signed, not stored. It works once, because then the account exists.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 from urllib.parse import urlencode
 
 from allauth.account.fields import PasswordField
@@ -59,6 +59,14 @@ class Address(forms.Form):
     next = forms.CharField(required=False, widget=forms.HiddenInput)
 
 
+class _Chosen(TypedDict):
+    """The arguments of `create_account` that people choose."""
+
+    password: str
+    first_name: str
+    last_name: str
+
+
 class NewAccount(forms.Form):
     first_name = forms.CharField(label=_("First name"), required=False, max_length=100)
     last_name = forms.CharField(label=_("Last name"), required=False, max_length=100)
@@ -75,9 +83,11 @@ class NewAccount(forms.Form):
         return self.cleaned_data
 
     @property
-    def account(self) -> dict[str, Any]:
-        """The arguments of `create_account` that people choose."""
-        return {name: self.cleaned_data[name] for name in ("password", "first_name", "last_name")}
+    def account(self) -> _Chosen:
+        fields = self.cleaned_data
+        return _Chosen(
+            password=fields["password"], first_name=fields["first_name"], last_name=fields["last_name"]
+        )
 
     def add_refusals(self, error: InvalidFields) -> None:
         for broken in error.errors:
@@ -108,7 +118,7 @@ def mail_answer(sign_up: SignUp) -> MailProblem | None:
 
 
 def read_link(token: str) -> SignUp | None:
-    """Return what the link says, or None if it is not valid, has expired, or was used."""
+    """What the link says, or None if it is not valid, has expired, or was used."""
     try:
         email, target = CurrentKeySigner(salt=_SALT).unsign_object(token, max_age=LINK_SECONDS)
     except signing.BadSignature:

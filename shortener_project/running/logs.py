@@ -18,7 +18,7 @@ _CONTROLS_WITHIN_LINES = {code: text for code, text in _CONTROLS.items() if chr(
 _DETAIL = re.compile(r"\bDETAIL: .*?(?=\n\n|\nHINT: |\nCONTEXT: |\Z)", re.DOTALL)
 
 # Whoever has such a path can use it as long as its request has not succeeded.
-_SECRET_PATH = re.compile(r"(/(?:invitations|signup/confirm|password/reset/key)/)[^/\s]+")
+_PATH_WITH_TOKEN = re.compile(r"(/(?:invitations|signup/confirm|password/reset/key)/)[^/\s]+")
 
 _ExceptionInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
@@ -78,6 +78,6 @@ class RedactingFilter(logging.Filter):
             record.args = ()
         elif message.startswith("Error handling request "):
             record.msg, record.args = "Error handling a request", ()
-        elif (redacted := _SECRET_PATH.sub(r"\1…", message)) != message:
-            record.msg, record.args = redacted, ()
+        elif _PATH_WITH_TOKEN.search(message):
+            record.msg, record.args = _PATH_WITH_TOKEN.sub(r"\1…", message), ()
         return True

@@ -151,7 +151,7 @@ def test_host_may_be_a_unix_socket(tmp_path: Path) -> None:
 
 
 def test_base_url_follows_the_port(tmp_path: Path) -> None:
-    assert load(tmp_path, "BASE_URL", PORT="8123", SECRET_KEY=SECRET) == {"BASE_URL": "http://127.0.0.1:8123"}
+    assert load(tmp_path, "BASE_URL", PORT="8123", SECRET_KEY=SECRET) == {"BASE_URL": "http://localhost:8123"}
 
 
 @pytest.mark.parametrize(

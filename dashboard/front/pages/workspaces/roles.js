@@ -13,7 +13,7 @@ import { t } from "../../core/texts.js";
  * @param {Role} properties.own the role of the account that chooses
  * @param {(role: Role) => void} properties.onChoose
  */
-export function RoleChoice({ label, value, own, onChoose, ...more }) {
+export function RoleChoice({ label, value, own, onChoose }) {
     const roles = ROLES.filter(role => role !== "owner" || own === "owner" || value === "owner");
     const choose = (/** @type {any} */ event) => {
         const chosen = event.target.value;
@@ -21,7 +21,7 @@ export function RoleChoice({ label, value, own, onChoose, ...more }) {
         onChoose(chosen);
     };
     return html`
-        <select aria-label=${label} onChange=${choose} ...${more}>
+        <select aria-label=${label} onChange=${choose}>
             ${roles.map(
                 role => html`<option key=${role} value=${role} selected=${role === value}>${t(`role.${role}`)}</option>`,
             )}
