@@ -238,7 +238,7 @@ export const texts = {
     "report.kind.click": "Klick",
     "report.kind.refused": "Abgewiesen",
     "report.kind.notCounted": "Bot oder Vorschau",
-    "report.reason.disabled": "Der Link war abgeschaltet",
+    "report.reason.disabled": "Der Link war ausgeschaltet oder gesperrt",
     "report.reason.legal": "Der Betreiber hat den Link aus rechtlichen Gründen gesperrt",
     "report.reason.not_started": "Der Link hatte noch nicht begonnen",
     "report.reason.expired": "Der Link war abgelaufen",

@@ -233,7 +233,7 @@ export const texts = {
     "report.kind.click": "Click",
     "report.kind.refused": "Refused",
     "report.kind.notCounted": "Bot or preview",
-    "report.reason.disabled": "The link was switched off",
+    "report.reason.disabled": "The link was switched off or blocked",
     "report.reason.legal": "The operator disabled the link for legal reasons",
     "report.reason.not_started": "The link had not started",
     "report.reason.expired": "The link had expired",

@@ -156,9 +156,11 @@ def test_the_columns_of_any_file_can_be_chosen(signed_in: Callable[..., Any], ad
         page = open_import(visit, address)
         choose(page, file)
         expect(page.get_by_text("The file was read as windows-1252.")).to_be_visible()
-        expect(page.get_by_label("Code", exact=True)).to_have_value("0")
-        page.get_by_label("Destination URL").select_option(label="Wohin (https://example.com/ü)")
-        page.get_by_label("Title", exact=True).select_option(label="Thema (Frühling)")
+        expect(page.get_by_role("combobox", name="Code", exact=True)).to_have_value("0")
+        page.get_by_role("combobox", name="Destination URL").select_option(
+            label="Wohin (https://example.com/ü)"
+        )
+        page.get_by_role("combobox", name="Title", exact=True).select_option(label="Thema (Frühling)")
         page.get_by_role("button", name="Check the rows").click()
         page.get_by_role("button", name="Import 1 link").click()
         expect(status(page)).to_have_text("1 link was imported, 0 rejected.")

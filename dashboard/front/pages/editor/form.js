@@ -51,7 +51,7 @@ export function Form({ editing }) {
     return html`
         <${Heading} editing=${editing} />
         ${lacks("editor") && html`<p class="note warn in-page"><${Icon} name="lock" />${t("editor.readOnly")}</p>`}
-        ${editing.link.value?.status === "banned" && html`<p class="note bad in-page" role="status"><${Icon} name="shield-alert" />${t("banned.link")}</p>`}
+        ${editing.link.value?.status === "banned" && html`<p class="note bad in-page" role="status"><${Icon} name="shield-alert" /><span>${t("banned.link")}</span></p>`}
         <div class="edit">
             <form
                 class="editor"

@@ -73,14 +73,17 @@ export class Run {
     }
 
     /**
-     * The first address in the row of the file, else its beginning. Empty if the file cannot be split.
+     * The address in the row of the file, else its beginning. Empty if the file cannot be split.
      * @param {Result} result
      */
     sourceOf({ row }) {
         const { isWhole, rows, separator } = this.table;
         const source = isWhole ? "" : (rows[row - 1] ?? "");
         const cells = separator === undefined ? [...source.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, cell]) => cell) : cellsOf(source, separator);
-        return (cells.find(cell => /^[a-z]+:\/\//i.test(cell)) ?? source).slice(0, MAX_SOURCE);
+        const addresses = cells.filter(cell => /^[a-z]+:\/\//i.test(cell));
+        // One that is no web address is the reason for the refusal.
+        const [address = source] = [...addresses.filter(cell => !/^https?:/i.test(cell)), ...addresses];
+        return address.slice(0, MAX_SOURCE);
     }
 
     /**
