@@ -33,7 +33,7 @@ def require(*programs: str) -> None:
 
 
 def environment(requirements: Path) -> Path:
-    """The interpreter of a virtual environment with these packages; the first call installs them."""
+    """The interpreter of an environment with these packages, which the first call installs without dependencies."""
     content = requirements.read_bytes()
     folder = FOLDER / hashlib.sha256(content).hexdigest()[:16]
     python, complete = folder / "bin" / "python", folder / "complete"
@@ -46,6 +46,7 @@ def environment(requirements: Path) -> Path:
             "pip",
             "install",
             "--quiet",
+            "--no-deps",
             "--require-hashes",
             "--requirement",
             requirements,
