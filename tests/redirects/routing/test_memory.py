@@ -8,13 +8,13 @@ from typing import Any
 
 import orjson
 import pytest
-from redirects.routing import conditions, router
 
 from common.time_zones import zones
 from links.fields import DAYS
 from links.routing.columns import MAX_BYTES
 from links.routing.conditions import CONDITION_TYPES
 from links.routing.serializers import MAX_CONDITIONS, MAX_RULES, MAX_SCHEDULES, MAX_TIME_ZONES, MAX_VALUES
+from redirects import router, rule_conditions
 from redirects.router import compile_router
 
 LOCATION = "https://e.co/"
@@ -60,7 +60,7 @@ def largest_rules(kind: str, value: Values, in_condition: int) -> list[dict[str,
 
 def compiled_bytes(routing: str) -> int:
     """Return the bytes that stay allocated after compiling and preparing the rules."""
-    conditions.compiled_conditions.clear()
+    rule_conditions.compiled_conditions.clear()
     router.compiled_routers.clear()
     tracemalloc.start()
     try:
