@@ -1,8 +1,8 @@
 """The history of changes: records each one in its own transaction, and lists them, newest first, in pages.
 
 A trigger records the changes of links, domains and accounts, so that no writer can forget them. The table
-``accounts_historyname`` says under which names (`accounts.history_names`). The trigger takes the author from the
-setting ``history.author``, which lasts until the end of the transaction. Without it, the author is the service.
+``accounts_historyname``, which migrations fill, says under which names. The trigger takes the author from the setting
+``history.author``, which lasts until the end of the transaction. Without it, the author is the service.
 """
 
 from __future__ import annotations

@@ -15,8 +15,6 @@ from typing import Any
 
 from django.db import models
 
-from accounts.history_names import HistoryName
-
 
 class RedirectType(models.IntegerChoices):
     PERMANENT = 301, "301, permanent"
@@ -103,8 +101,6 @@ class LinkField:
 
     ``is_secret``: the column has a hash of the value, which is never shown, only whether there is one.
 
-    ``history_form``: how the history shows a value, a form of the SQL function ``accounts_shown``.
-
     ``parts``: the API nests these in an object; they have the columns.
 
     Without ``fast_lane``, the fast lane does not serve links on which a redirect depends on the field.
@@ -127,7 +123,6 @@ class LinkField:
     fast_lane: bool = False
     is_unique: bool = False
     is_secret: bool = False
-    history_form: str = "plain"
     parts: tuple[LinkField, ...] = ()
 
     def stored(self, value: Any) -> Any:
@@ -364,7 +359,6 @@ FIELDS = (
         section=Section.DESTINATION,
         leads=True,
         use=Use.ROUTING,
-        history_form="entries",
     ),
     LinkField(
         name="split",
@@ -373,7 +367,6 @@ FIELDS = (
         section=Section.DESTINATION,
         leads=True,
         use=Use.ROUTING,
-        history_form="entries",
     ),
     LinkField(
         name="preview",
@@ -401,23 +394,3 @@ BY_NAME = {field.name: field for field in (*FIELDS, *RESTRICTIONS)}
 # The fields with a column.
 STORED = tuple(stored for field in FIELDS for stored in field.parts or (field,))
 UNIQUE = tuple(field for field in FIELDS if field.is_unique)
-
-
-def _history_name(field: LinkField) -> HistoryName:
-    if field.parts:
-        parts = {part.name: part.column for part in field.parts}
-        return HistoryName(field.name, list(parts.values()), "object", list(parts))
-    if field.is_secret:
-        return HistoryName(field.name, [field.column], "secret")
-    return HistoryName(
-        field.name, [field.column], "moment" if field.kind is Kind.MOMENT else field.history_form
-    )
-
-
-# The last three never change, or only when the domain is deleted.
-HISTORY_NAMES = (
-    *map(_history_name, FIELDS),
-    HistoryName("originalUrl", ["original_url"]),
-    HistoryName("shortCode", ["short_code"]),
-    HistoryName("domainId", ["domain_id"], "domain or base"),
-)

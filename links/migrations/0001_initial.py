@@ -6,13 +6,7 @@ import django.db.models.functions.datetime
 from django.conf import settings
 from django.db import migrations, models
 
-from accounts.history_names import write_history_names
 from common.migrations import CreateModels, run_sql_files
-from links.fields import HISTORY_NAMES
-
-
-def write_names(apps, schema_editor):
-    write_history_names('links_link', HISTORY_NAMES)
 
 
 class Migration(migrations.Migration):
@@ -231,5 +225,4 @@ class Migration(migrations.Migration):
             'history.sql',
             'deletion.sql',
         ),
-        migrations.RunPython(write_names),
     ]
