@@ -103,7 +103,8 @@ def add_domain(page: Page, keyboard: Keyboard, server: DnsServer) -> None:
     for row in rows.all():
         kind = row.locator("th").inner_text()
         name, value = row.locator("td > code").all_inner_texts()
-        server.set(name, kind, as_zone_file({"type": kind, "value": value}))
+        # Names are relative to the zone, as DNS panels ask for them.
+        server.set(f"{name}.{HOST.partition('.')[2]}", kind, as_zone_file({"type": kind, "value": value}))
     keyboard.press(card.get_by_role("button", name="Check the records now"))
     expect(card).to_have_attribute("data-status", "active")
 
