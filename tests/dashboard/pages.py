@@ -39,6 +39,7 @@ PAGES = {
     "edit": DashboardPage("/dashboard/links/{link}", "[name=title]", unfolded=".route output"),
     "report": DashboardPage("/dashboard/links/{link}/report", ".totals", unfolded="[open] table.figures"),
     "domains": DashboardPage("/dashboard/domains", "[data-domain]", unfolded="[data-domain] form"),
+    "many": DashboardPage("/dashboard/new/many", "[name=lines]"),
     "import": DashboardPage("/dashboard/import", "main input"),
     "start": DashboardPage("/dashboard/start", "main input"),
     "first steps": DashboardPage("/dashboard/start?link={link}", ".steps svg"),

@@ -77,7 +77,7 @@ def test_selected_links_move_to_another_workspace(
         # The dialog names the link that stays. It remains selected.
         expect(page.get_by_role("dialog").get_by_role("listitem")).to_have_text(
             "go.example/branded: The URL is on a custom domain of its workspace. "
-            "Only URLs on the default domain can be moved."
+            "It moves only together with this domain."
         )
         expect(page.get_by_text("1 link moved to \u2068Marketing\u2069")).to_be_visible()
         page.get_by_role("button", name="Close").click()

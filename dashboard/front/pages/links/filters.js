@@ -69,7 +69,7 @@ function Domain({ domains }) {
     return html`
         <label>
             ${t("field.domainId")}
-            <select value=${domain} onChange=${(/** @type {any} */ event) => change({ domain: event.target.value })}>
+            <select name="domain" value=${domain} onChange=${(/** @type {any} */ event) => change({ domain: event.target.value })}>
                 <option value="">${t("filters.all")}</option>
                 ${domains.map(
                     ({ id, fullDomain }) => html`<option key=${id} value=${id} selected=${id === domain}>${fullDomain}</option>`,
