@@ -31,7 +31,7 @@ _VOLATILE = [
     # Identifiers of created links.
     (re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}"), b"-"),
     (re.compile(rb'"shortCode":"\w{7}"'), b'"shortCode":"-"'),
-    (re.compile(rb'("shortUrl":"http://127.0.0.1:\d+)/\w{7}"'), rb'\1/-"'),
+    (re.compile(rb'("shortUrl":"http://localhost:\d+)/\w{7}"'), rb'\1/-"'),
     (re.compile(rb'"(\w+At)":"[0-9TZ:.-]+"'), rb'"\1":"-"'),
     # Memory addresses.
     (re.compile(rb"0x[0-9a-f]{8,16}"), b"0x-"),

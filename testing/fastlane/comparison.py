@@ -56,7 +56,7 @@ def stock_gunicorn(service: Service) -> Iterator[int]:
     own = {
         "PORT": str(port),
         "INTERNAL_LISTEN": f"127.0.0.1:{free_port()}",
-        "BASE_URL": service.url,
+        "BASE_URL": f"http://localhost:{service.port}",
         "LOG_LEVEL": "ERROR",
         "FAST_LANE": "no",
     }
