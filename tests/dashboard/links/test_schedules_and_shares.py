@@ -59,7 +59,7 @@ def test_hours_are_painted_with_the_pointer_and_switched_with_the_keyboard(
         page.get_by_role("button", name="Add a rule").click()
         page.get_by_label("Condition", exact=True).select_option("schedule")
         page.locator(".week-zone select").select_option("Europe/Berlin")
-        page.locator("[name='rules.0.url']").fill(URL)
+        page.locator("[name='rules.0.url']").fill("example.com/other")
         first = page.get_by_role("button", name="Tuesday 10:00")
         first.scroll_into_view_if_needed()
         drag(page, first, middle(page.get_by_role("button", name="Tuesday 13:00")))
@@ -82,6 +82,8 @@ def test_hours_are_painted_with_the_pointer_and_switched_with_the_keyboard(
         ]
         assert visit.errors() == []
     [rule] = Link.objects.get().rules
+    # The address was typed without its scheme.
+    assert rule["url"] == URL
     assert [value["days"] for value in rule["conditions"][0]["values"]] == [WEEKDAYS, ["sun"]]
 
 
@@ -135,7 +137,7 @@ def test_a_period_is_in_the_zone_of_the_browser(
         unfold(page, "Rules")
         page.get_by_role("button", name="Add a rule").click()
         page.get_by_label("Condition", exact=True).select_option("time")
-        page.locator("[name='rules.0.url']").fill(URL)
+        page.locator("[name='rules.0.url']").fill("example.com/other")
         page.get_by_label("From").fill("2040-06-01T12:30")
         page.get_by_label("From").press("Tab")
         expected = page.evaluate("new Date('2040-06-01T12:30').toISOString().slice(0, 19)")

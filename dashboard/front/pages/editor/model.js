@@ -60,6 +60,9 @@ const INPUTS = {
 /** @type {Record<typeof UTM_KEYS[number], string>} */
 const NO_UTM = { source: "", medium: "", campaign: "", term: "", content: "" };
 
+/** @param {readonly {url: string}[]} rows with destinations as people type them */
+const withSchemes = rows => rows.map(row => ({ ...row, url: withScheme(row.url) }));
+
 /** The fields that are not only what their kind says. */
 const OWN = {
     originalUrl: field("", link => link.originalUrl, withScheme),
@@ -90,8 +93,8 @@ const OWN = {
                 ? null
                 : Object.fromEntries(Object.entries(input).map(([key, part]) => [key, orNull(part)])),
     ),
-    rules: field(/** @type {Rule[]} */ ([]), link => link.rules),
-    split: field(/** @type {Variant[]} */ ([]), link => link.split),
+    rules: field(/** @type {Rule[]} */ ([]), link => link.rules, withSchemes),
+    split: field(/** @type {Variant[]} */ ([]), link => link.split, withSchemes),
 };
 
 /**

@@ -59,7 +59,7 @@ export function Rules({ editing }) {
                 <label>
                     ${t("row.url")}
                     <input
-                        type="url"
+                        inputmode="url"
                         dir="ltr"
                         name=${`rules.${position}.url`}
                         required

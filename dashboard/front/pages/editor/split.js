@@ -45,7 +45,7 @@ export function Split({ editing }) {
                     <label>
                         ${t("row.url")}
                         <input
-                            type="url"
+                            inputmode="url"
                             dir="ltr"
                             name=${`split.${position}.url`}
                             required
