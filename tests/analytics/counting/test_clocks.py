@@ -121,7 +121,8 @@ def test_correct_clock_is_not_logged(db: None, caplog: pytest.LogCaptureFixture)
     assert seconds_ahead() == 0.0
     report_clock()
 
-    assert caplog.text == ""
+    # Repeated lines of an earlier test may be logged late.
+    assert "the database's" not in caplog.text
 
 
 @pytest.mark.parametrize(("seconds", "status"), [(-90, 503), (-30, 200), (0, 200), (30, 200), (90, 503)])
