@@ -1,11 +1,11 @@
 /** Moves the selected links to another workspace. The dialog lists the links that the API refuses, and their reasons. */
-import { account, mayIn, workspace } from "../../core/account.js";
 import { moveLinks } from "../../core/endpoints.js";
 import { html, signal } from "../../core/html.js";
 import { withoutScheme } from "../../core/hues.js";
 import { isolated, refusalText, t } from "../../core/texts.js";
 import { toast } from "../../core/toasts.js";
 import { Dialog } from "../../parts/dialog.js";
+import { MoveForm, workspacesToMoveTo } from "../../parts/move_form.js";
 import { Sending } from "../../parts/sending.js";
 import { nameOfWorkspace } from "../../parts/workspace_switch.js";
 import { load, select, selected } from "./state.js";
@@ -19,8 +19,7 @@ const MAX_LISTED = 3;
 const nameOf = link => withoutScheme(link.shortUrl);
 
 /** The workspaces that can get the links of this one. */
-const targets = () =>
-    (account.value?.workspaces ?? []).filter(other => other !== workspace.value && mayIn(other, "editor"));
+const targets = () => workspacesToMoveTo("editor");
 
 // Outside the components: a move goes on when its links are no longer selected, and on other pages.
 const isOpen = signal(false);
@@ -79,42 +78,19 @@ export function Moving() {
 export function MovingDialog() {
     const workspaces = targets();
     if (workspaces.length === 0) return null;
-    const target = workspaces.find(({ _id }) => _id === chosen.value) ?? workspaces[0];
-    /** @param {SubmitEvent} event */
-    const onSubmit = event => {
-        event.preventDefault();
-        submit(target);
-    };
     return html`
         <${Dialog} isOpen=${isOpen} title=${t("move.title", { count: refusals.value.length || selected.value.size })}>
             ${refusals.value.length > 0
                 ? html`<${Refusals} of=${refusals.value} />`
-                : html`
-                      <form onSubmit=${onSubmit}>
-                          <p>${t("move.text")}</p>
-                          <label>
-                              ${t("move.target")}
-                              <select name="target" onChange=${(/** @type {any} */ event) => (chosen.value = event.target.value)}>
-                                  ${workspaces.map(
-                                      one => html`
-                                          <option dir="auto" value=${one._id} selected=${one === target}>${nameOfWorkspace(one)}</option>
-                                      `,
-                                  )}
-                              </select>
-                          </label>
-                          ${Object.values(sending.errors.value).map(
-                              message => html`<p role="alert" class="failure">${message}</p>`,
-                          )}
-                          <div class="actions">
-                              <button type="submit" aria-busy=${sending.isBusy.value} disabled=${sending.isBusy.value}>
-                                  ${t("move.now")}
-                              </button>
-                              <button type="button" onClick=${() => (isOpen.value = false)}>
-                                  ${t("confirmation.cancel")}
-                              </button>
-                          </div>
-                      </form>
-                  `}
+                : html`<${MoveForm}
+                      text=${t("move.text")}
+                      label=${t("move.now")}
+                      targets=${workspaces}
+                      chosen=${chosen}
+                      sending=${sending}
+                      onMove=${submit}
+                      onCancel=${() => (isOpen.value = false)}
+                  />`}
         <//>
     `;
 }
