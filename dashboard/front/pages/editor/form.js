@@ -7,6 +7,7 @@ import { hueOf, withoutScheme } from "../../core/hues.js";
 import { navigate } from "../../core/router.js";
 import { t } from "../../core/texts.js";
 import { dismissDone, toast } from "../../core/toasts.js";
+import { ownZone } from "../../core/zones.js";
 import { Bookmarklet } from "../../parts/bookmarklet.js";
 import { Head, toLinks } from "../../parts/head.js";
 import { Icon } from "../../parts/icon.js";
@@ -175,7 +176,6 @@ function Destination({ editing }) {
 function Times({ editing }) {
     const { startsAt, expiresAt, isActive } = editing.fields.value;
     const isOver = expiresAt !== "" && expiresAt !== editing.before.expiresAt && new Date(expiresAt) <= new Date();
-    const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
     const parts = [
         !isActive && t("status.disabled"),
         startsAt && t("times.from", { day: day(startsAt) }),
@@ -190,11 +190,11 @@ function Times({ editing }) {
         >
             <${Switch} editing=${editing} name="isActive" label=${t("field.isActive")} />
             <div class="grid">
-                <${Field} editing=${editing} name="startsAt" type="datetime-local" label=${t("field.startsAt")} hint=${t("times.zone", { zone })} />
+                <${Field} editing=${editing} name="startsAt" type="datetime-local" label=${t("field.startsAt")} hint=${t("times.zone", { zone: ownZone })} />
                 <${Field} editing=${editing} name="notStartedUrl" type="url" dir="ltr" label=${t("field.notStartedUrl")} />
             </div>
             <div class="grid">
-                <${Field} editing=${editing} name="expiresAt" type="datetime-local" label=${t("field.expiresAt")} hint=${t("times.zone", { zone })} />
+                <${Field} editing=${editing} name="expiresAt" type="datetime-local" label=${t("field.expiresAt")} hint=${t("times.zone", { zone: ownZone })} />
                 <${Field} editing=${editing} name="expiredUrl" type="url" dir="ltr" label=${t("field.expiredUrl")} />
             </div>
             ${isOver && html`<p class="note warn" role="status"><${Icon} name="triangle-alert" />${t("times.over")}</p>`}

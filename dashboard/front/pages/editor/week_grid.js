@@ -1,14 +1,15 @@
 /** The hours of a week, painted with the pointer or switched with the keyboard. */
+import { once } from "../../core/format.js";
 import { html, useRef, useSignal } from "../../core/html.js";
 import { language, t } from "../../core/texts.js";
+import { ownZone, useZones } from "../../core/zones.js";
 import { DAYS, HOURS, hoursOf, schedulesOf, timeOf } from "./week.js";
 
 /** @typedef {import("./week.js").Schedule} Schedule */
 
-const ZONES = ["UTC", ...Intl.supportedValuesOf("timeZone").filter(zone => zone !== "UTC")];
 const OFFICE = { from: 9, until: 17, days: 5 };
-const dayName = new Intl.DateTimeFormat(language, { weekday: "short", timeZone: "UTC" });
-const longDayName = new Intl.DateTimeFormat(language, { weekday: "long", timeZone: "UTC" });
+const dayName = once(() => new Intl.DateTimeFormat(language, { weekday: "short", timeZone: "UTC" }));
+const longDayName = once(() => new Intl.DateTimeFormat(language, { weekday: "long", timeZone: "UTC" }));
 /** @param {number} day from Monday */
 const monday = day => Date.UTC(2024, 0, 1 + day);
 
@@ -20,8 +21,8 @@ const monday = day => Date.UTC(2024, 0, 1 + day);
  * @param {(schedules: Schedule[]) => void} properties.onChange
  */
 export function WeekGrid({ name, schedules, error, onChange }) {
-    const zone = schedules[0]?.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
-    const chosenZone = useSignal(zone);
+    const chosenZone = useSignal(schedules[0]?.timezone ?? ownZone);
+    const zones = useZones(chosenZone.value);
     const focused = useSignal(OFFICE.from);
     const painting = useRef(/** @type {boolean | null} */ (null));
     const grid = useRef(/** @type {HTMLElement | null} */ (null));
@@ -77,7 +78,7 @@ export function WeekGrid({ name, schedules, error, onChange }) {
         if (next instanceof HTMLElement) next.focus();
     };
     /** @param {number} at */
-    const label = at => `${longDayName.format(monday(Math.floor(at / HOURS)))} ${timeOf(at % HOURS)}`;
+    const label = at => `${longDayName().format(monday(Math.floor(at / HOURS)))} ${timeOf(at % HOURS)}`;
     return html`
         <div class="week-of">
             <div
@@ -95,8 +96,8 @@ export function WeekGrid({ name, schedules, error, onChange }) {
                 ${Array.from({ length: HOURS }, (_, hour) => html`<span key=${hour} class="hour" aria-hidden="true">${hour % 3 === 0 ? hour : ""}</span>`)}
                 ${DAYS.map(
                     (day, at) => html`
-                        <button key=${day} type="button" class="day" title=${t("week.day")} aria-label=${t("week.wholeDay", { day: longDayName.format(monday(at)) })} onClick=${() => switchDay(at)}>
-                            ${dayName.format(monday(at))}
+                        <button key=${day} type="button" class="day" title=${t("week.day")} aria-label=${t("week.wholeDay", { day: longDayName().format(monday(at)) })} onClick=${() => switchDay(at)}>
+                            ${dayName().format(monday(at))}
                         </button>
                         ${hours.slice(at * HOURS, (at + 1) * HOURS).map((isOn, hour) => {
                             const place = at * HOURS + hour;
@@ -130,7 +131,7 @@ export function WeekGrid({ name, schedules, error, onChange }) {
                             onChange(schedulesOf(hours, event.target.value));
                         }}
                     >
-                        ${ZONES.map(one => html`<option key=${one} value=${one} selected=${one === chosenZone.value}>${one.replaceAll("_", " ")}</option>`)}
+                        ${zones.map(one => html`<option key=${one} value=${one} selected=${one === chosenZone.value}>${one.replaceAll("_", " ")}</option>`)}
                     </select>
                 </label>
             </div>
@@ -144,8 +145,8 @@ export function WeekGrid({ name, schedules, error, onChange }) {
  * Such as "Mon, Tue 09:00–17:00 (Europe/Berlin)".
  * @param {readonly Partial<Schedule>[]} schedules
  */
-export function schedulesInWords(schedules) {
-    const names = new Map(DAYS.map((day, at) => [/** @type {string} */ (day), dayName.format(monday(at))]));
+function schedulesInWords(schedules) {
+    const names = new Map(DAYS.map((day, at) => [/** @type {string} */ (day), dayName().format(monday(at))]));
     return schedules
         .map(({ days = [], from = "", until = "", timezone = "UTC" }) =>
             `${days.map(day => names.get(day) ?? day).join(", ")} ${from}–${until} (${timezone})`.trim(),

@@ -1,12 +1,9 @@
 /** The choice of the period. It is in the address, so that a bookmark and the back button keep it. */
-import { html, useEffect, useSignal } from "../../core/html.js";
+import { html } from "../../core/html.js";
 import { navigate, path, query } from "../../core/router.js";
 import { t } from "../../core/texts.js";
-import { ownZone } from "./days.js";
+import { useZones } from "../../core/zones.js";
 import { DEFAULT_RANGE, RANGES } from "./period.js";
-
-// After the first figures of a quick service.
-const ZONES_MILLISECONDS = 1_000;
 
 /** @param {Record<string, string | null>} changes null removes a parameter */
 function change(changes) {
@@ -16,19 +13,6 @@ function change(changes) {
         else next.set(name, value);
     }
     navigate(`${path.value}${next.size > 0 ? `?${next}` : ""}`, { replace: true });
-}
-
-/**
- * The hundreds of zones take longer to draw than the rest of the page, so they follow when the browser has time.
- * @param {string} chosen
- */
-function useZones(chosen) {
-    const others = useSignal(/** @type {string[]} */ ([]));
-    useEffect(() => {
-        const timer = setTimeout(() => (others.value = Intl.supportedValuesOf("timeZone")), ZONES_MILLISECONDS);
-        return () => clearTimeout(timer);
-    }, []);
-    return [...new Set([ownZone, "UTC", ...others.value, chosen])];
 }
 
 /** @param {{period: import("./period.js").Period}} properties */

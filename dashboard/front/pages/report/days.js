@@ -60,8 +60,6 @@ export function today(zone) {
     return `${parts.year}-${parts.month}-${parts.day}`;
 }
 
-export const ownZone = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
-
 /** @param {string} name */
 export function isZone(name) {
     try {

@@ -1,5 +1,6 @@
 /** The period of a report, from the address of the page: days, steps, time zone, and the period to compare with. */
-import { addDays, countDays, isDay, isZone, monthStart, ownZone, today } from "./days.js";
+import { ownZone } from "../../core/zones.js";
+import { addDays, countDays, isDay, isZone, monthStart, today } from "./days.js";
 
 /** @typedef {"today" | "7d" | "30d" | "90d" | "12m" | "all" | "custom"} Range */
 /** @typedef {"hour" | "day" | "week" | "month"} Interval */
