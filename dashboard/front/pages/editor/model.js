@@ -1,6 +1,7 @@
 /** The fields of the editor, and their conversion from and to the objects of the API. */
 import { withScheme } from "../../core/addresses.js";
 import { fromLocalInput, toLocalInput } from "../../core/format.js";
+import { UTM_KEYS } from "../../core/utm.js";
 import { LINK_FIELDS, RESTRICTIONS } from "./fields.js";
 
 /** @typedef {import("../../core/endpoints.js").Url} Url */
@@ -9,7 +10,6 @@ import { LINK_FIELDS, RESTRICTIONS } from "./fields.js";
 /** @typedef {Schemas["VariantRequest"]} Variant */
 /** @typedef {Schemas["ConditionRequest"]} Condition */
 
-export const UTM_KEYS = /** @type {const} */ (["source", "medium", "campaign", "term", "content"]);
 export const DEVICES = /** @type {const} */ (["desktop", "mobile", "tablet"]);
 export const REFERRER_POLICIES = /** @type {const} */ (["no-referrer", "origin", "strict-origin-when-cross-origin"]);
 

@@ -5,19 +5,22 @@ import { withoutScheme } from "../../core/hues.js";
 import { destinationOf } from "../../core/status.js";
 import { refusalText, t } from "../../core/texts.js";
 import { toast } from "../../core/toasts.js";
+import { typedUtm } from "../../core/utm.js";
 import { Dialog } from "../../parts/dialog.js";
 import { Sending } from "../../parts/sending.js";
-import { UTM_KEYS } from "../editor/model.js";
-import { load, select, selected, shown } from "./state.js";
+import { UtmInputs } from "../../parts/utm_inputs.js";
+import { reload, selected } from "./state.js";
 
 /** @typedef {import("./state.js").ListedUrl} ListedUrl */
 /** @typedef {{ids: string[], data: Record<string, any>, urls?: undefined} | {urls: ({_id: string} & Record<string, any>)[], ids?: undefined}} Changes */
 
 const isOpen = signal(false);
+const utm = signal(/** @type {Record<string, string>} */ ({}));
 const refusals = signal(/** @type {string[]} */ ([]));
 const sending = new Sending();
 
 export function openBulkEdit() {
+    utm.value = {};
     refusals.value = [];
     sending.errors.value = {};
     isOpen.value = true;
@@ -29,15 +32,15 @@ export function openBulkEdit() {
  * @param {FormData} form
  * @returns {Changes | null}
  */
-export function changesOf(links, form) {
+function changesOf(links, form) {
     /** @param {string} name */
     const text = name => String(form.get(name) ?? "").trim();
     /** @type {Record<string, any>} */
     const shared = {};
     if (form.has("removesExpiry")) shared.expiresAt = null;
     else if (text("expiresAt") !== "") shared.expiresAt = new Date(text("expiresAt")).toISOString();
-    const utm = Object.fromEntries(UTM_KEYS.map(key => [key, text(`utm_${key}`)]).filter(([, value]) => value !== ""));
-    if (Object.keys(utm).length > 0) shared.utm = utm;
+    const parameters = typedUtm(utm.value);
+    if (parameters) shared.utm = parameters;
     const find = text("find");
     if (find === "") return Object.keys(shared).length > 0 ? { ids: links.map(({ _id }) => _id), data: shared } : null;
     const replacement = text("replacement");
@@ -66,8 +69,7 @@ async function submit(form) {
             result.success ? [] : `${nameOf(links, ids[result.index])}: ${refusalText(result)}`,
         );
         if (succeeded > 0) toast(t("selection.changed", { count: succeeded }));
-        await load();
-        select((shown.value?.urls ?? []).filter(link => selected.value.has(link._id)), true);
+        await reload();
     });
     if (isDone && refusals.value.length === 0) isOpen.value = false;
 }
@@ -103,9 +105,7 @@ export const BulkEditDialog = () => html`
             <fieldset>
                 <legend>${t("section.utm")}</legend>
                 <p><small>${t("bulkEdit.utmText")}</small></p>
-                <div class="grid">
-                    ${UTM_KEYS.map(key => html`<label key=${key}>${t(`utm.${key}`)}<input name=${`utm_${key}`} maxlength="200" dir="auto" /></label>`)}
-                </div>
+                <${UtmInputs} utm=${utm.value} onChange=${(/** @type {Record<string, string>} */ next) => (utm.value = next)} />
             </fieldset>
             ${Object.values(sending.errors.value).map(message => html`<p role="alert" class="failure">${message}</p>`)}
             ${refusals.value.length > 0 &&

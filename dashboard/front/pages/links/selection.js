@@ -11,7 +11,7 @@ import { Icon } from "../../parts/icon.js";
 import { openBulkEdit } from "./bulk_edit.js";
 import { deleteLater } from "./deletion.js";
 import { Moving } from "./moving.js";
-import { clearSelection, knownTags, load, rows, select, selectAll, selected, shown } from "./state.js";
+import { clearSelection, knownTags, reload, rows, selectAll, selected, shown } from "./state.js";
 
 /** @typedef {Parameters<typeof updateLinks>[0]} Changes */
 
@@ -20,9 +20,7 @@ async function apply(changes) {
     try {
         const { succeeded, failed } = await updateLinks(changes);
         toast(failed > 0 ? t("selection.partly", { succeeded, failed }) : t("selection.changed", { count: succeeded }));
-        await load();
-        // Loads the new tags and states.
-        select((shown.value?.urls ?? []).filter(link => selected.value.has(link._id)), true);
+        await reload();
     } catch (error) {
         report(error);
     }

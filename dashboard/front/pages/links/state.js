@@ -143,6 +143,12 @@ export function select(links, isSelected) {
     else selected.value = next;
 }
 
+/** Loads the list, and what has changed of the selected links. */
+export async function reload() {
+    await load();
+    select((shown.value?.urls ?? []).filter(link => selected.value.has(link._id)), true);
+}
+
 export function clearSelection() {
     selected.value = new Map();
 }

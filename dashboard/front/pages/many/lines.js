@@ -1,5 +1,6 @@
 /** The lines of a pasted list: an address each, with a title after a tab, as spreadsheets copy two columns. */
 import { withScheme } from "../../core/addresses.js";
+import { typedUtm } from "../../core/utm.js";
 
 /** @typedef {{text: string, originalUrl: string, title: string}} Line */
 
@@ -25,15 +26,11 @@ export const linesOf = pasted =>
  * @param {{domainId: string, tags: string[], utm: Record<string, string>}} shared fields of each link
  */
 export function bodyOf(lines, { domainId, tags, utm }) {
-    const parameters = Object.fromEntries(
-        Object.entries(utm)
-            .map(([key, value]) => [key, value.trim()])
-            .filter(([, value]) => value !== ""),
-    );
+    const parameters = typedUtm(utm);
     const fields = {
         ...(domainId !== "" && { domainId }),
         ...(tags.length > 0 && { tags }),
-        ...(Object.keys(parameters).length > 0 && { utm: parameters }),
+        ...(parameters && { utm: parameters }),
     };
     return { urls: lines.map(({ originalUrl, title }) => ({ originalUrl, ...(title !== "" && { title }), ...fields })) };
 }

@@ -10,8 +10,8 @@ import { Head, toLinks } from "../../parts/head.js";
 import { Icon } from "../../parts/icon.js";
 import { Sending } from "../../parts/sending.js";
 import { Sign } from "../../parts/sign.js";
+import { UtmInputs } from "../../parts/utm_inputs.js";
 import { Chips } from "../editor/chips.js";
-import { UTM_KEYS } from "../editor/model.js";
 import { knownTags } from "../links/state.js";
 import { MOST_LINES, bodyOf, linesOf } from "./lines.js";
 
@@ -93,22 +93,7 @@ export function Page() {
                 </div>
                 <fieldset>
                     <legend>${t("section.utm")}</legend>
-                    <div class="grid">
-                        ${UTM_KEYS.map(
-                            key => html`
-                                <label key=${key}>
-                                    ${t(`utm.${key}`)}
-                                    <input
-                                        name=${`utm_${key}`}
-                                        maxlength="200"
-                                        dir="auto"
-                                        value=${utm.value[key] ?? ""}
-                                        onInput=${(/** @type {any} */ event) => (utm.value = { ...utm.value, [key]: event.target.value })}
-                                    />
-                                </label>
-                            `,
-                        )}
-                    </div>
+                    <${UtmInputs} utm=${utm.value} onChange=${(/** @type {Record<string, string>} */ next) => (utm.value = next)} />
                 </fieldset>
                 ${Object.values(sending.errors.value).map(message => html`<p role="alert" class="failure">${message}</p>`)}
                 <div class="actions">
