@@ -207,7 +207,7 @@ def _objects(changes: Sequence[Change], kind: str) -> set[UUID]:
 
 def person(user: User) -> str:
     """The name of an account, or its address without one."""
-    return f"{user.first_name} {user.last_name}".strip() or user.email
+    return user.full_name or user.email
 
 
 def get_change(owner: Workspace, object_id: UUID, change_id: str) -> Change:

@@ -188,6 +188,11 @@ class User(AbstractBaseUser, PermissionsMixin):
     def __str__(self) -> str:
         return self.email
 
+    @property
+    def full_name(self) -> str:
+        """First and last name; empty without either."""
+        return f"{self.first_name} {self.last_name}".strip()
+
     def clean_fields(self, exclude: Collection[str] | None = None) -> None:
         # Before the length check: some letters are longer in lower case.
         self.email = self.normalize_username(self.email).lower()

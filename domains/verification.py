@@ -18,10 +18,11 @@ from threading import BoundedSemaphore
 from typing import NamedTuple
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Case, F, Value, When
 from django.db.models.functions import Now
 
+from common.database import execute
 from common.errors import TooManyAttempts
 from common.host import cache_versions
 from domains.models import Domain, DomainStatus
@@ -389,12 +390,9 @@ def recheck_now(domain: Domain) -> list[Check]:
 
 def delete_expired_claims() -> int:
     deleted = 0
-    with connection.cursor() as cursor:
-        while True:
-            cursor.execute(_DELETE_EXPIRED)
-            if not cursor.rowcount:
-                return deleted
-            deleted += 1
+    while execute(_DELETE_EXPIRED):
+        deleted += 1
+    return deleted
 
 
 def lease_due() -> list[Domain]:

@@ -143,10 +143,9 @@ def _create(request: HttpRequest, pending: Invitation, token: str, email: str) -
 
 def _page(request: HttpRequest, pending: Invitation, status: int = 200, **context: Any) -> HttpResponse:
     inviter = pending.invited_by
-    name = f"{inviter.first_name} {inviter.last_name}".strip()
     context |= {
         "invitation": pending,
-        "inviter": f"{name} ({inviter.email})" if name else inviter.email,
+        "inviter": f"{inviter.full_name} ({inviter.email})" if inviter.full_name else inviter.email,
         "role_may": _MAY[Role(pending.role)],
     }
     return render(request, "sign_in/invitation.html", context, status=status)
