@@ -159,16 +159,8 @@ def _holding(way: Way, kinds: Sequence[str], clients: int, key: str) -> Iterator
     holders = [
         subprocess.Popen(
             [
-                *(
-                    sys.executable,
-                    "-m",
-                    "bench.slow_clients.holders",
-                    str(way.port),
-                    str(clients),
-                    kind,
-                    CODE,
-                    key,
-                ),
+                *(sys.executable, "-m", "bench.slow_clients.holders"),
+                *(str(way.port), str(clients), kind, CODE, key),
                 *filter(None, [way.authority]),
             ],
             stdin=subprocess.PIPE,

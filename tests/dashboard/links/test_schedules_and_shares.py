@@ -40,6 +40,14 @@ def drag(page: Page, start: Locator, end: tuple[float, float]) -> None:
     page.mouse.up()
 
 
+def add_rule(page: Page, kind: str) -> None:
+    """Its address is typed without a scheme."""
+    unfold(page, "Rules")
+    page.get_by_role("button", name="Add a rule").click()
+    page.get_by_label("Condition", exact=True).select_option(kind)
+    page.locator("[name='rules.0.url']").fill("example.com/other")
+
+
 def schedules(page: Page) -> list[dict[str, Any]]:
     """Save, and return the schedules that the page sends."""
     [rule] = save(page)["rules"]
@@ -55,11 +63,8 @@ def test_hours_are_painted_with_the_pointer_and_switched_with_the_keyboard(
     link = make_link(DESTINATION)
     with signed_in() as visit:
         page = open_link(visit, address, link)
-        unfold(page, "Rules")
-        page.get_by_role("button", name="Add a rule").click()
-        page.get_by_label("Condition", exact=True).select_option("schedule")
+        add_rule(page, "schedule")
         page.locator(".week-zone select").select_option("Europe/Berlin")
-        page.locator("[name='rules.0.url']").fill("example.com/other")
         first = page.get_by_role("button", name="Tuesday 10:00")
         first.scroll_into_view_if_needed()
         drag(page, first, middle(page.get_by_role("button", name="Tuesday 13:00")))
@@ -82,7 +87,6 @@ def test_hours_are_painted_with_the_pointer_and_switched_with_the_keyboard(
         ]
         assert visit.errors() == []
     [rule] = Link.objects.get().rules
-    # The address was typed without its scheme.
     assert rule["url"] == URL
     assert [value["days"] for value in rule["conditions"][0]["values"]] == [WEEKDAYS, ["sun"]]
 
@@ -134,10 +138,7 @@ def test_a_period_is_in_the_zone_of_the_browser(
     link = make_link(DESTINATION)
     with signed_in() as visit:
         page = open_link(visit, address, link)
-        unfold(page, "Rules")
-        page.get_by_role("button", name="Add a rule").click()
-        page.get_by_label("Condition", exact=True).select_option("time")
-        page.locator("[name='rules.0.url']").fill("example.com/other")
+        add_rule(page, "time")
         page.get_by_label("From").fill("2040-06-01T12:30")
         page.get_by_label("From").press("Tab")
         expected = page.evaluate("new Date('2040-06-01T12:30').toISOString().slice(0, 19)")
