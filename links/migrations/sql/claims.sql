@@ -43,8 +43,7 @@ DECLARE
 BEGIN
     PERFORM FROM links_clickcounter WHERE link_id = link FOR NO KEY UPDATE;
     SELECT l.max_clicks_per_visitor, links_closed_by(
-        CASE WHEN links_is_banned(l.id, l.owner_id, l.destination, l.other_destinations)
-            THEN links_ban_reason(l.id, l.owner_id, l.destination, l.other_destinations) END,
+        links_ban_reason(l.id, l.owner_id, l.destination, l.other_destinations),
         l.is_active, l.starts_at, l.expires_at, l.max_clicks, c.clicks
     ) INTO share, reason
     FROM links_link l JOIN links_clickcounter c ON c.link_id = l.id WHERE l.id = link;
