@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
@@ -54,11 +55,12 @@ class Chromium:
             asyncio._set_running_loop(None)
 
     @contextmanager
-    def page(self, *, fresh: bool = False) -> Iterator[Page]:
+    def page(self, *, fresh: bool = False, **options: Any) -> Iterator[Page]:
         """A page without the cookies, storage, permissions and routes of earlier pages. All pages close at the end.
 
         The pages of a module share the HTTP cache (with permanent redirects), the cache of CORS preflights and
         keep-alive connections. A `fresh` page shares none of them. All pages of the process share the clipboard.
+        Only fresh pages have ``options``, see `new_page`.
         """
         with self.in_use():
             # A crash fails one test, not all that follow.
@@ -68,7 +70,7 @@ class Chromium:
             if self._lasting is None:
                 self._lasting = _LastingContext(self._browser)
             try:
-                yield new_page(self._browser) if fresh else self._lasting.context.new_page()
+                yield new_page(self._browser, **options) if fresh else self._lasting.context.new_page()
             finally:
                 lasting, self._lasting = self._lasting, None
                 for context in self._browser.contexts:
@@ -129,13 +131,16 @@ _KEEP_MESSAGES = """(() => {
 })()"""
 
 
-def _new_context(browser: Browser, user_agent: str) -> BrowserContext:
-    context = browser.new_context(user_agent=user_agent)
+def _new_context(browser: Browser, user_agent: str, **options: Any) -> BrowserContext:
+    context = browser.new_context(user_agent=user_agent, **options)
     context.set_default_timeout(1000 * DEADLINE)
     context.add_init_script(_KEEP_MESSAGES)
     return context
 
 
-def new_page(browser: Browser, user_agent: str = CHROME) -> Page:
-    """A page that shares no cookies with others. It and its popups wait as long as tests may."""
-    return _new_context(browser, user_agent).new_page()
+def new_page(browser: Browser, user_agent: str = CHROME, **options: Any) -> Page:
+    """A page that shares no cookies with others. It and its popups wait as long as tests may.
+
+    ``options`` are those of Playwright's contexts, such as ``locale`` and ``viewport``.
+    """
+    return _new_context(browser, user_agent, **options).new_page()

@@ -58,6 +58,12 @@ def pages(*, is_signed_in: bool) -> dict[str, DashboardPage]:
     return {name: shown for name, shown in PAGES.items() if shown.is_signed_in is is_signed_in}
 
 
+# The elements that reach beyond the window, if the page can be scrolled to them.
+WIDER = """() => document.documentElement.scrollWidth <= innerWidth ? [] : [...document.body.querySelectorAll("*")]
+    .filter(element => element.getBoundingClientRect().right > innerWidth)
+    .map(element => element.outerHTML.slice(0, 100))"""
+
+
 # Opens the folded parts, and returns their number. These may have folded parts themselves.
 _UNFOLD = """() => {
     const summaries = [...document.querySelectorAll("main details:not([open]) > summary")];

@@ -14,7 +14,7 @@ from accounts.services import NewAccount
 from dashboard import urls
 from links.models import Link
 from testing.nodejs import node_modules
-from tests.dashboard.pages import PAGES, fill_account, open_page, pages
+from tests.dashboard.pages import PAGES, WIDER, fill_account, open_page, pages
 
 MakeLink = Callable[..., dict[str, Any]]
 Scheme = Literal["light", "dark"]
@@ -31,12 +31,6 @@ RUN = """async () => {
         ...results.incomplete.map(rule => ({ ...rule, nodes: rule.nodes.filter(invisible) })),
     ].flatMap(rule => rule.nodes.map(node => `${rule.id}: ${node.target} ${node.failureSummary}`));
 }"""
-
-
-# The elements that reach beyond the window, if the page can be scrolled to them.
-WIDER = """() => document.documentElement.scrollWidth <= innerWidth ? [] : [...document.body.querySelectorAll("*")]
-    .filter(element => element.getBoundingClientRect().right > innerWidth)
-    .map(element => element.outerHTML.slice(0, 100))"""
 
 
 @pytest.fixture

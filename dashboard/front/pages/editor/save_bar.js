@@ -36,7 +36,7 @@ export function SaveBar({ editing, onOverwrite }) {
             <${Conflict} editing=${editing} onOverwrite=${onOverwrite} />
             <${Errors} editing=${editing} />
             <div class="saving">
-                ${names.length > 0 && html`<p class="unsaved cut"><b>${t("editor.unsaved")}</b> ${[...new Set(names)].join(", ")}</p>`}
+                ${names.length > 0 && html`<p class="unsaved"><b>${t("editor.unsaved")}</b> <span class="cut">${[...new Set(names)].join(", ")}</span></p>`}
                 ${editing.isChanged && html`<button type="button" class="quiet" onClick=${() => editing.reset()}>${t("editor.reset")}</button>`}
                 <button type="submit" form=${FORM} class="primary" aria-busy=${isSaving} disabled=${isSaving}>
                     ${t(isNew ? "editor.create" : "editor.save")}
