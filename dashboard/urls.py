@@ -10,6 +10,7 @@ PAGES = {
     "new/many": "many/page.js",
     "links/<uuid:id>": "editor/page.js",
     "links/<uuid:id>/report": "report/page.js",
+    "deleted": "deleted/page.js",
     "domains": "domains/page.js",
     "import": "import/page.js",
     "start": "start/page.js",

@@ -470,7 +470,11 @@ class DeletedLink(models.Model):
     public_id = models.UUIDField(unique=True, db_comment="API id of the link.")
     # The SQL of the migration creates this constraint, with ON DELETE CASCADE.
     owner = models.ForeignKey(
-        "accounts.Workspace", on_delete=models.CASCADE, db_constraint=False, db_comment="Owner of the link."
+        "accounts.Workspace",
+        on_delete=models.CASCADE,
+        db_constraint=False,
+        db_index=False,
+        db_comment="Owner of the link.",
     )
     deleted_at = models.DateTimeField(db_default=Now(), db_index=True, db_comment="Time of the deletion.")
     link = models.JSONField(db_comment="The row of links_link.")
@@ -480,6 +484,7 @@ class DeletedLink(models.Model):
 
     class Meta:
         db_table_comment = "Deleted links that can be brought back for some days."
+        indexes = [models.Index(fields=["owner", "deleted_at", "link_id"], name="deletedlink_owner_time")]
 
     def __str__(self) -> str:
         return str(self.public_id)

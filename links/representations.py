@@ -25,6 +25,7 @@ from domains.addresses import BASE_ID
 from domains.models import DomainStatus
 from links.availability import Status
 from links.codes import short_url, short_url_of
+from links.deleted_links import DeletedRow
 from links.destinations.utm import UTM_KEYS
 from links.fields import BY_NAME, FIELDS, RESTRICTIONS, Kind, LinkField
 from links.models import Link
@@ -32,7 +33,7 @@ from links.routing.conditions import ConditionSerializer
 from links.selectors import LinkRow, Overview
 
 
-def _row_short_url(row: LinkRow) -> str:
+def _row_short_url(row: LinkRow | DeletedRow) -> str:
     return short_url(row.host, row.custom_code or row.short_code)
 
 
@@ -189,6 +190,14 @@ UPDATED_URL = Representation(
     *(field.optional() for field in _CHANGEABLE),
 )
 DELETED_URL = WHOLE_URL.pick("DeletedUrl", "_id")
+restorable_link = Representation(
+    "RestorableUrl",
+    *listed_link.pick(
+        "", "_id originalUrl targetUrl shortCode customCode shortUrl title tags clickCount createdAt"
+    ).fields,
+    moment("deletedAt", "deleted_at", "2030-03-09T08:00:00.123456Z"),
+    moment("restorableUntil", "restorable_until", "2030-03-16T08:00:00.123456Z"),
+)
 MOVED_URL = WHOLE_URL.pick("MovedUrl", "_id")
 _changeable = Representation("", _TITLE, _TAGS, _IS_ACTIVE, *_CHANGEABLE)
 

@@ -223,6 +223,14 @@ describe_history = describe(
         " `removed`. Changes older than the retention period are deleted.",
         errors=[InvalidFields([BAD_CURSOR])],
     ),
+    deleted=Operation(
+        "listDeletedUrls",
+        "List the deleted short links that can be brought back.",
+        "One page, the link that was deleted last first; empty past the last page.",
+        description=f"The links deleted within the last {UNDELETE_DAYS} days. `undelete` restores one, with the"
+        " `shortUrl` that the list shows, unless its code has been given to another link.",
+        errors=[invalid("page", "too_deep", TOO_DEEP)],
+    ),
     undelete=Operation(
         "undeleteUrl",
         "Bring a deleted short link back.",

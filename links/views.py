@@ -18,12 +18,13 @@ from accounts.serializers import HistoryQuery
 from common.rest.access import Access
 from common.rest.api import ApiViewSet
 from common.rest.envelope import warn
-from common.rest.pagination import pagination_of
+from common.rest.pagination import PageQuery, pagination_of
 from common.rest.returns import required_versions, returns
 from domains.addresses import address_of, base_address
 from domains.models import Domain
 from domains.selectors import count_domains
 from links import lists, representations, selectors, services
+from links.deleted_links import list_deleted_links
 from links.history import link_history, restore_change
 from links.lists import list_limited_links
 from links.schema import FIGURES, PAGINATION, describe_history, describe_links
@@ -120,13 +121,22 @@ class LinkHistoryViewSet(ApiViewSet):
     lookup_field = "public_id"
     lookup_url_kwarg = "id"
     lookup_value_converter = "str"
-    queries = {"history": HistoryQuery}
-    # The first two also concern deleted links, which the limits of keys do not cover.
+    queries = {"deleted": PageQuery, "history": HistoryQuery}
+    # The first three also concern deleted links, which the limits of keys do not cover.
     access = {
+        "deleted": Access(Role.VIEWER, Scope.URLS_READ),
         "history": Access(Role.VIEWER, Scope.URLS_READ),
         "undelete": Access(Role.EDITOR, Scope.URLS_WRITE),
         "restore": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
     }
+
+    @action(detail=False)
+    @returns(200, urls=[representations.restorable_link], pagination=PAGINATION)
+    def deleted(self, request: Request) -> dict[str, Any]:
+        query = self.read_query()
+        page = list_deleted_links(workspace_of(request), **query)
+        urls = [representations.restorable_link(row) for row in page.rows]
+        return {"urls": urls, "pagination": pagination_of(page, query)}
 
     @action(detail=True)
     @returns(200, fields=CHANGE_PAGE)

@@ -55,6 +55,7 @@ DOCUMENTED = {
     ("GET", "/api/urls/{id}"),
     ("PUT", "/api/urls/{id}"),
     ("DELETE", "/api/urls/{id}"),
+    ("GET", "/api/urls/deleted"),
     ("POST", "/api/urls/{id}/simulate"),
     ("GET", "/api/urls/{id}/history"),
     ("POST", "/api/urls/{id}/history/{id}/restore"),

@@ -38,6 +38,7 @@ PAGES = {
     "new": DashboardPage("/dashboard/new", "[name=originalUrl]"),
     "edit": DashboardPage("/dashboard/links/{link}", "[name=title]", unfolded=".route output"),
     "report": DashboardPage("/dashboard/links/{link}/report", ".totals", unfolded="[open] table.figures"),
+    "deleted links": DashboardPage("/dashboard/deleted", "[data-deleted]"),
     "domains": DashboardPage("/dashboard/domains", "[data-domain]", unfolded="[data-domain] form"),
     "many": DashboardPage("/dashboard/new/many", "[name=lines]"),
     "import": DashboardPage("/dashboard/import", "main input"),

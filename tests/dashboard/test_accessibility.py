@@ -42,6 +42,8 @@ WIDER = """() => document.documentElement.scrollWidth <= innerWidth ? [] : [...d
 @pytest.fixture
 def ids(api: APIClient, make_link: MakeLink, alice: NewAccount) -> dict[str, str]:
     """A link with something to show in each part of the pages, and a team."""
+    deleted = make_link("https://example.com/deleted", title="Deleted", tags=["spring"])
+    assert api.delete(f"/api/urls/{deleted['_id']}").status_code == 200
     make_link("https://example.com/off", title="Switched off", tags=["spring", "sale"])
     make_link("https://example.com/expired", expiresAt="2099-01-01T00:00:00Z")
     Link.objects.update(is_active=False)

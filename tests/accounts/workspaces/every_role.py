@@ -81,6 +81,7 @@ TABLE = {
     "GET /api/audit": Row(ADMIN, 200),
     "GET /api/urls/{id}/history": Row(VIEWER, 200, scope=Scope.URLS_READ),
     "POST /api/urls/{id}/history/{changeId}/restore": Row(EDITOR, 404, {}, scope=Scope.URLS_WRITE),
+    "GET /api/urls/deleted": Row(VIEWER, 200, scope=Scope.URLS_READ),
     "POST /api/urls/{id}/undelete": Row(EDITOR, 404, {}, scope=Scope.URLS_WRITE),
     "POST /api/urls/{id}/simulate": Row(VIEWER, 200, {}, scope=Scope.URLS_READ),
     "POST /api/urls/bulk": Row(EDITOR, 200, {"urls": [LINK]}, scope=Scope.URLS_WRITE),
