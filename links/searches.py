@@ -24,7 +24,7 @@ from links.selectors import tag_key
 
 
 class Period(NamedTuple):
-    """The times of creation from ``start`` on and before ``end``. None: without a limit."""
+    """The times from ``start`` on and before ``end``. None: without a limit."""
 
     start: datetime | None = None
     end: datetime | None = None
@@ -50,10 +50,16 @@ class Filters(NamedTuple):
     domain_id: str | None = None
     unique: tuple[tuple[str, str], ...] = ()
     statuses: tuple[Status, ...] = ()
+    expires_from: datetime | None = None
+    expires_before: datetime | None = None
 
     @property
     def created(self) -> Period:
         return Period(self.created_from, self.created_before)
+
+    @property
+    def expires(self) -> Period:
+        return Period(self.expires_from, self.expires_before)
 
 
 NO_FILTERS = Filters()
@@ -177,7 +183,7 @@ class Search(NamedTuple):
     """An owner's filters. ``addressed`` is the primary key of the link whose short URL is ``text``.
 
     ``identified`` is that of the only link with the values of unique fields; 0 if there is none. ``statuses``: any of
-    them, if there are any.
+    them, if there are any. ``expires``: unless it is ``ALWAYS``, only links that expire.
     """
 
     text: str
@@ -188,6 +194,7 @@ class Search(NamedTuple):
     domain: ListedDomain | None = None
     identified: int | None = None
     statuses: tuple[Status, ...] = ()
+    expires: Period = ALWAYS
 
     @property
     def match(self) -> str:
@@ -214,12 +221,18 @@ class Search(NamedTuple):
     @property
     def has_few_candidates(self) -> bool:
         """Whether the link is known, or a condition on the columns of links excludes those that anybody can follow."""
-        return self.identified is not None or (bool(self.statuses) and Status.ACTIVE not in self.statuses)
+        by_status = bool(self.statuses) and Status.ACTIVE not in self.statuses
+        return by_status or self.identified is not None or self.expires != ALWAYS
 
     @property
     def is_by_date_alone(self) -> bool:
         """Whether an index by date has exactly the matches, but for their activity."""
-        return not (self.text or self.tags or self.statuses) and self.identified is None
+        return not (self.text or self.tags or self.changes_without_trace) and self.identified is None
+
+    @property
+    def changes_without_trace(self) -> bool:
+        """Whether links can begin or cease to match although no row of `links_searchable` changes."""
+        return bool(self.statuses) or self.expires != ALWAYS
 
     @property
     def uses_index_by_period(self) -> bool:
@@ -239,6 +252,8 @@ class Search(NamedTuple):
             "statuses": list(self.statuses),
             "created_from": self.created.start,
             "created_before": self.created.end,
+            "expires_from": self.expires.start,
+            "expires_before": self.expires.end,
             "domain": None if self.domain is None else self.domain.pk,
         }
 
@@ -256,7 +271,9 @@ class Search(NamedTuple):
         tags = f" AND {_TAGS}" if self.tags else ""
         identified = "" if self.identified is None else " AND s.link_id = %(identified)s"
         status = f" AND {_STATUS} = ANY(%(statuses)s)" if self.statuses else ""
-        return f"{activity(self.is_active)}{tags}{self.created.condition}{self.on_domain}{identified}{status}"
+        expires = "" if self.expires == ALWAYS else f" AND {_EXPIRES}"
+        conditions = f"{tags}{self.created.condition}{self.on_domain}{identified}{status}{expires}"
+        return f"{activity(self.is_active)}{conditions}"
 
 
 class Matches(NamedTuple):
@@ -290,6 +307,10 @@ _STATUS = status_in_sql("s.link_id")
 _CLOSABLE = """(
     SELECT id FROM links_link WHERE owner_id = %(owner)s
         AND (NOT is_active OR starts_at IS NOT NULL OR expires_at IS NOT NULL OR max_clicks IS NOT NULL)
+)"""
+_EXPIRES = """EXISTS (
+    SELECT FROM links_link WHERE id = s.link_id AND expires_at >= coalesce(%(expires_from)s::timestamptz, '-infinity')
+        AND expires_at < coalesce(%(expires_before)s::timestamptz, 'infinity')
 )"""
 _ON_INACTIVE_DOMAINS = """(
     SELECT l.id FROM domains_domain d JOIN links_link l ON l.domain_id = d.id
@@ -345,9 +366,17 @@ def search_for(owner: Workspace, filters: Filters) -> Search | None:
     text, created = filters.search, filters.created
     identified = link_with(owner, dict(filters.unique)) if filters.unique else None
     search = Search(
-        text, tag_keys, filters.is_active, link_at(owner, text), created, domain, identified, filters.statuses
+        text,
+        tag_keys,
+        filters.is_active,
+        link_at(owner, text),
+        created,
+        domain,
+        identified,
+        filters.statuses,
+        filters.expires,
     )
-    has_conditions = text or tag_keys or filters.statuses or created != ALWAYS
+    has_conditions = text or tag_keys or search.changes_without_trace or created != ALWAYS
     return search if has_conditions or domain is not None or identified is not None else None
 
 
@@ -393,6 +422,8 @@ def _candidates(search: Search) -> str:
         return "true"
     apart = {Status.BANNED: _BANNABLE, Status.DOMAIN_INACTIVE: _ON_INACTIVE_DOMAINS}
     found = {apart.get(status, _CLOSABLE) for status in search.statuses}
+    if search.expires != ALWAYS:
+        found = {_CLOSABLE}
     return f"s.link_id IN ({' UNION '.join(sorted(found))})"
 
 

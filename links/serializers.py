@@ -203,6 +203,12 @@ class ListFilters(serializers.Serializer[Any]):
     createdBefore = DateTime(
         source="created_before", required=False, help_text="Only links that were created before this time."
     )
+    expiresFrom = DateTime(
+        source="expires_from", required=False, help_text="Only links that expire at this time or later."
+    )
+    expiresBefore = DateTime(
+        source="expires_before", required=False, help_text="Only links that expire before this time."
+    )
     domainId = Text(
         source="domain_id",
         required=False,

@@ -78,6 +78,8 @@ DOCUMENTED = {
     ("POST", "/api/domains/{id}/verify"),
     ("POST", "/api/domains/{id}/move"),
     ("GET", "/api/domains/{id}/analytics"),
+    ("GET", "/api/analytics"),
+    ("GET", "/api/analytics/sparklines"),
     ("GET", "/api/analytics/{id}"),
     ("GET", "/api/analytics/{id}/devices"),
     ("GET", "/api/analytics/{id}/geographic"),

@@ -42,6 +42,7 @@ function teamAddress() {
  * @returns {Place[]}
  */
 export const places = () => [
+    { address: "/dashboard/overview", label: "overview.title", icon: "layout-dashboard", isCurrent: under(["/dashboard/overview"]) },
     {
         address: "/dashboard/",
         label: "nav.links",

@@ -243,3 +243,46 @@ def test_the_last_of_repeated_parameters_counts(api: APIClient, alice: NewAccoun
     assert len(api.get("/api/urls?limit=1&limit=3").json()["data"]["urls"]) == 3
     assert len(api.get("/api/urls?limit=x&limit=3").json()["data"]["urls"]) == 3
     assert broken_rules(api.get("/api/urls?limit=3&limit=x")) == [("limit", "invalid")]
+
+
+def test_links_are_found_by_the_time_at_which_they_expire(
+    api: APIClient, strange_api: APIClient, make_link: MakeLink
+) -> None:
+    for name, fields in {
+        "soon": {"expiresAt": "2098-03-02T00:00:00Z", "tags": ["news"]},
+        "later": {"expiresAt": "2098-03-09T00:00:00Z", "isActive": False},
+        "much later": {"expiresAt": "2099-01-01T00:00:00Z", "tags": ["news"]},
+        "never": {},
+    }.items():
+        make_link(title=name, **fields)
+    strange_api.post(
+        "/api/urls", {"originalUrl": "https://example.com/", "expiresAt": "2098-03-02T00:00:00Z"}
+    )
+
+    def found(**query: str) -> list[str]:
+        page = listed(api, sortBy="title", sortOrder="asc", **query)
+        assert page["pagination"]["total"] == len(page["urls"])
+        return [url["title"] for url in page["urls"]]
+
+    assert found(expiresFrom="2000-01-01") == ["later", "much later", "soon"]
+    assert found(expiresBefore="2098-03-09T00:00:00Z") == ["soon"]
+    assert found(expiresFrom="2098-03-09T00:00:00Z", expiresBefore="2098-12-01") == ["later"]
+    assert found(expiresBefore="2099-02-01", tags="news") == ["much later", "soon"]
+    assert found(expiresBefore="2099-02-01", status="active", search="so") == ["soon"]
+    assert found(expiresBefore="2099-02-01", status="disabled,banned") == ["later"]
+    exported = b"".join(api.get("/api/urls/export?expiresBefore=2098-03-09T00:00:00Z").streaming_content)
+    assert (b"soon" in exported, b"later" in exported) == (True, False)
+    for name in ("expiresFrom", "expiresBefore"):
+        response = api.get(f"/api/urls?{name}=soon")
+        assert (response.status_code, response.json()["errors"][0]["field"]) == (400, name)
+
+
+def test_the_total_of_a_tag_and_a_status_counts_both(
+    api: APIClient, make_link: MakeLink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also of more hits than a page finds at once."""
+    monkeypatch.setattr("links.searches.FETCH_LIMIT", 1)
+    for number in range(5):
+        make_link(tags=["news"], isActive=number > 1)
+    page = listed(api, tags="news", status="active", limit="1")
+    assert page["pagination"]["total"] == 3

@@ -10,7 +10,7 @@ import { toast } from "../../core/toasts.js";
 
 /** @typedef {import("../../core/endpoints.js").ListedUrl} ListedUrl */
 /** @typedef {import("../../core/endpoints.js").LinkPage} LinkPage */
-/** @typedef {"search" | "tags" | "status" | "domain" | "from" | "until" | "sortBy" | "sortOrder" | "page"} Filter */
+/** @typedef {"search" | "tags" | "status" | "domain" | "from" | "until" | "expires" | "sortBy" | "sortOrder" | "page"} Filter */
 
 export const PAGE_SIZE = 50;
 
@@ -20,6 +20,10 @@ export const LAST_DAY = "9998-12-31";
 
 /** @param {string} text */
 export const isDay = text => /^\d{4}-\d\d-\d\d$/.test(text) && text >= FIRST_DAY && text <= LAST_DAY;
+
+/** The days within which links expire that a filter can choose. */
+export const EXPIRY_DAYS = ["7", "30", "90"];
+const DAY_MILLISECONDS = 86_400_000;
 
 /** @type {import("../../core/html.js").Signal<LinkPage | null>} */
 export const shown = signal(/** @type {LinkPage | null} */ (null));
@@ -46,14 +50,15 @@ export const filters = computed(() => {
         domain: value("domain"),
         from: dayOf("from"),
         until: dayOf("until"),
+        expires: EXPIRY_DAYS.find(days => days === value("expires")) ?? "",
         sortBy: value("sortBy") || "createdAt",
         sortOrder: value("sortOrder") || "desc",
         page: Math.max(1, Number.parseInt(value("page"), 10) || 1),
     };
 });
 export const isFiltered = computed(() => {
-    const { search, tags, status, domain, from, until } = filters.value;
-    return Boolean(search || tags || status || domain || from || until);
+    const { search, tags, status, domain, from, until, expires } = filters.value;
+    return Boolean(search || tags || status || domain || from || until || expires);
 });
 
 /** The tags of the links that this page has seen, to suggest them. */
@@ -69,9 +74,14 @@ export const isBare = computed(() => shown.value !== null && shown.value.urls.le
 
 /** The filters as parameters of the API. The first and the last day are those of the browser's time zone. */
 export function parameters() {
-    const { search, tags, status, domain, from, until } = filters.value;
+    const { search, tags, status, domain, from, until, expires } = filters.value;
     const created = { createdFrom: startOf(from), createdBefore: startOf(until, 1) };
-    return { search, tags, status, domainId: domain || undefined, ...created };
+    const now = Date.now();
+    const expiring = expires && {
+        expiresFrom: new Date(now).toISOString(),
+        expiresBefore: new Date(now + Number(expires) * DAY_MILLISECONDS).toISOString(),
+    };
+    return { search, tags, status, domainId: domain || undefined, ...created, ...(expiring || {}) };
 }
 
 /**
