@@ -490,6 +490,28 @@ class DeletedLink(models.Model):
         return str(self.public_id)
 
 
+class SavedView(models.Model):
+    """A named filter and order of a workspace's list of links."""
+
+    id = models.BigAutoField(primary_key=True, db_comment="Internal key.")
+    public_id = models.UUIDField(default=new_public_id, unique=True, editable=False, db_comment="API id.")
+    # The SQL of the migration creates this constraint, with ON DELETE CASCADE.
+    owner = models.ForeignKey(
+        Workspace, on_delete=models.CASCADE, db_constraint=False, db_index=False, db_comment="The workspace."
+    )
+    name = models.CharField(max_length=60, db_comment="Unique within the workspace.")
+    filters = models.JSONField(db_comment="Parameters of the list, as texts.")
+    created_at = models.DateTimeField(db_default=Now(), editable=False, db_comment="Creation time.")
+    updated_at = models.DateTimeField(auto_now=True, editable=False, db_comment="Last change.")
+
+    class Meta:
+        db_table_comment = "Saved views of the lists of links."
+        constraints = [models.UniqueConstraint(fields=["owner", "name"], name="savedview_owner_name")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class Route(models.Model):
     """The URL to which a branch of a link led from ``since`` until ``until``, which is null for the current one.
 

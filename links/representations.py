@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from operator import attrgetter
 from typing import Any
 
-from rest_framework.fields import CharField, ChoiceField, ListField
+from rest_framework.fields import CharField, ChoiceField, DictField, ListField
 
 from accounts.models import User, Workspace
 from common.openapi.responses import (
@@ -241,6 +241,21 @@ available_domain = Representation(
     flag("isDefault", "is_default", True),
     choice("status", "status", DomainStatus.values, "active"),
     flag("isSystemDomain", "is_default", True),
+)
+
+
+saved_view = Representation(
+    "SavedView",
+    public_id("019a9e3d-2b7e-7d10-a3c4-5e6f70819203"),
+    text("name", "name", "Spring campaign"),
+    Field(
+        "filters",
+        "filters",
+        DictField(child=CharField(), help_text="Parameters of `GET /api/urls`, as texts."),
+        {"tags": "spring", "sortBy": "clickCount"},
+    ),
+    moment("createdAt", "created_at", "2030-03-01T09:30:00.123456Z"),
+    moment("updatedAt", "updated_at", "2030-03-02T17:05:41.654321Z"),
 )
 
 

@@ -40,6 +40,7 @@ from links.representations import (
     WHOLE_URL,
 )
 from links.routing.schema import BAD_ROUTES, ROUTING_NOTES
+from links.saved_views import MAX_VIEWS, TooManyViews, ViewExists
 from links.serializer_fields import (
     CodeField,
     CountryField,
@@ -50,7 +51,7 @@ from links.serializer_fields import (
     TagField,
     TagsField,
 )
-from links.serializers import CreateLinkSerializer, UpdateLinkSerializer
+from links.serializers import CreateLinkSerializer, FiltersField, UpdateLinkSerializer
 from links.storage.deletion import UNDELETE_DAYS
 from links.storage.quotas import QuotaExceeded
 
@@ -257,5 +258,38 @@ describe_history = describe(
             *VALUES_TAKEN,
             *BAD_FIELDS,
         ],
+    ),
+)
+
+_VIEW = {"name": "Spring campaign", "filters": {"tags": "spring", "sortBy": "clickCount"}}
+_BAD_FILTER = invalid("filters.colour", "unknown_field", str(FiltersField.default_error_messages["unknown"]))
+describe_views = describe(
+    "Views",
+    of="view",
+    list=Operation(
+        "listViews",
+        "List the saved views of the list of links, by name.",
+        "All of them.",
+        description="All members of the workspace see them.",
+        component="Views",
+    ),
+    create=Operation(
+        "createView",
+        "Save filters and an order of the list of links.",
+        "The new view.",
+        description=f"A workspace has at most {MAX_VIEWS} views.",
+        examples=[_VIEW],
+        errors=[_BAD_FILTER, ViewExists(), TooManyViews()],
+    ),
+    partial_update=Operation(
+        "updateView",
+        "Rename a view, or replace its filters.",
+        "The view.",
+        description="Fields that are not sent keep their values. `filters` are replaced as a whole.",
+        examples=[{"name": "Summer campaign"}],
+        errors=[_BAD_FILTER, ViewExists()],
+    ),
+    destroy=Operation(
+        "deleteView", "Delete a view.", "The view is deleted.", description="Its links stay as they are."
     ),
 )

@@ -50,16 +50,11 @@ class Filters(NamedTuple):
     domain_id: str | None = None
     unique: tuple[tuple[str, str], ...] = ()
     statuses: tuple[Status, ...] = ()
-    expires_from: datetime | None = None
-    expires_before: datetime | None = None
+    expires_within: int | None = None
 
     @property
     def created(self) -> Period:
         return Period(self.created_from, self.created_before)
-
-    @property
-    def expires(self) -> Period:
-        return Period(self.expires_from, self.expires_before)
 
 
 NO_FILTERS = Filters()
@@ -183,7 +178,7 @@ class Search(NamedTuple):
     """An owner's filters. ``addressed`` is the primary key of the link whose short URL is ``text``.
 
     ``identified`` is that of the only link with the values of unique fields; 0 if there is none. ``statuses``: any of
-    them, if there are any. ``expires``: unless it is ``ALWAYS``, only links that expire.
+    them, if there are any. ``expires_within``: the number of days within which links expire.
     """
 
     text: str
@@ -194,7 +189,7 @@ class Search(NamedTuple):
     domain: ListedDomain | None = None
     identified: int | None = None
     statuses: tuple[Status, ...] = ()
-    expires: Period = ALWAYS
+    expires_within: int | None = None
 
     @property
     def match(self) -> str:
@@ -222,7 +217,7 @@ class Search(NamedTuple):
     def has_few_candidates(self) -> bool:
         """Whether the link is known, or a condition on the columns of links excludes those that anybody can follow."""
         by_status = bool(self.statuses) and Status.ACTIVE not in self.statuses
-        return by_status or self.identified is not None or self.expires != ALWAYS
+        return by_status or self.identified is not None or self.expires_within is not None
 
     @property
     def is_by_date_alone(self) -> bool:
@@ -232,7 +227,7 @@ class Search(NamedTuple):
     @property
     def changes_without_trace(self) -> bool:
         """Whether links can begin or cease to match although no row of `links_searchable` changes."""
-        return bool(self.statuses) or self.expires != ALWAYS
+        return bool(self.statuses) or self.expires_within is not None
 
     @property
     def uses_index_by_period(self) -> bool:
@@ -252,8 +247,7 @@ class Search(NamedTuple):
             "statuses": list(self.statuses),
             "created_from": self.created.start,
             "created_before": self.created.end,
-            "expires_from": self.expires.start,
-            "expires_before": self.expires.end,
+            "expires_within": self.expires_within,
             "domain": None if self.domain is None else self.domain.pk,
         }
 
@@ -271,7 +265,7 @@ class Search(NamedTuple):
         tags = f" AND {_TAGS}" if self.tags else ""
         identified = "" if self.identified is None else " AND s.link_id = %(identified)s"
         status = f" AND {_STATUS} = ANY(%(statuses)s)" if self.statuses else ""
-        expires = "" if self.expires == ALWAYS else f" AND {_EXPIRES}"
+        expires = "" if self.expires_within is None else f" AND {_EXPIRES}"
         conditions = f"{tags}{self.created.condition}{self.on_domain}{identified}{status}{expires}"
         return f"{activity(self.is_active)}{conditions}"
 
@@ -309,8 +303,8 @@ _CLOSABLE = """(
         AND (NOT is_active OR starts_at IS NOT NULL OR expires_at IS NOT NULL OR max_clicks IS NOT NULL)
 )"""
 _EXPIRES = """EXISTS (
-    SELECT FROM links_link WHERE id = s.link_id AND expires_at >= coalesce(%(expires_from)s::timestamptz, '-infinity')
-        AND expires_at < coalesce(%(expires_before)s::timestamptz, 'infinity')
+    SELECT FROM links_link WHERE id = s.link_id AND expires_at > now()
+        AND expires_at <= now() + %(expires_within)s * interval '1 day'
 )"""
 _ON_INACTIVE_DOMAINS = """(
     SELECT l.id FROM domains_domain d JOIN links_link l ON l.domain_id = d.id
@@ -374,7 +368,7 @@ def search_for(owner: Workspace, filters: Filters) -> Search | None:
         domain,
         identified,
         filters.statuses,
-        filters.expires,
+        filters.expires_within,
     )
     has_conditions = text or tag_keys or search.changes_without_trace or created != ALWAYS
     return search if has_conditions or domain is not None or identified is not None else None
@@ -422,7 +416,7 @@ def _candidates(search: Search) -> str:
         return "true"
     apart = {Status.BANNED: _BANNABLE, Status.DOMAIN_INACTIVE: _ON_INACTIVE_DOMAINS}
     found = {apart.get(status, _CLOSABLE) for status in search.statuses}
-    if search.expires != ALWAYS:
+    if search.expires_within is not None:
         found = {_CLOSABLE}
     return f"s.link_id IN ({' UNION '.join(sorted(found))})"
 

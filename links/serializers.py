@@ -17,6 +17,7 @@ from common.rest.fields import (
     List,
     Object,
     QueryBoolean,
+    QueryInteger,
     StrictObject,
     Text,
 )
@@ -44,6 +45,10 @@ AnyField = serializers.Field[Any, Any, Any, Any]
 MAX_TAGS = 50
 # The longest short URL: a scheme, a host of 253 characters, a code of 255 and two slashes.
 MAX_SEARCH = 8 + 253 + 255 + 2
+
+
+# Longer than anybody plans, and a number of days that PostgreSQL can add to a time.
+MAX_EXPIRY_DAYS = 36_500
 
 
 class SortBy(models.TextChoices):
@@ -203,11 +208,12 @@ class ListFilters(serializers.Serializer[Any]):
     createdBefore = DateTime(
         source="created_before", required=False, help_text="Only links that were created before this time."
     )
-    expiresFrom = DateTime(
-        source="expires_from", required=False, help_text="Only links that expire at this time or later."
-    )
-    expiresBefore = DateTime(
-        source="expires_before", required=False, help_text="Only links that expire before this time."
+    expiresWithin = QueryInteger(
+        source="expires_within",
+        required=False,
+        min_value=1,
+        max_value=MAX_EXPIRY_DAYS,
+        help_text="Only links that expire within this number of days, and have not expired.",
     )
     domainId = Text(
         source="domain_id",
@@ -230,3 +236,38 @@ ListFilters._declared_fields.update({
 class ListQuery(PageQuery, ListFilters):
     sortBy = serializers.ChoiceField(source="sort_by", choices=SortBy.values, default=SortBy.CREATED_AT.value)
     sortOrder = serializers.ChoiceField(source="sort_order", choices=["asc", "desc"], default="desc")
+
+
+class SavedFilters(ListFilters):
+    sortBy = serializers.ChoiceField(choices=SortBy.values, required=False)
+    sortOrder = serializers.ChoiceField(choices=["asc", "desc"], required=False)
+
+
+class FiltersField(serializers.DictField):
+    """Parameters of a list, as texts. Each must be one that the list accepts."""
+
+    child = Text(allow_blank=False)
+    default_error_messages = {"unknown": "This is no parameter of the list of links."}
+
+    def to_internal_value(self, data: Any) -> dict[str, str]:
+        values: dict[str, str] = super().to_internal_value(data)
+        known = SavedFilters(data=values)
+        errors = {} if known.is_valid() else dict(known.errors)
+        for name in values.keys() - known.fields.keys():
+            errors[name] = [serializers.ErrorDetail(self.error_messages["unknown"], code="unknown_field")]
+        if errors:
+            raise serializers.ValidationError(errors)
+        return values
+
+
+class UpdateViewSerializer(serializers.Serializer[Any]):
+    name = Text(required=False, characters=60, help_text="Unique within the workspace.")
+    filters = FiltersField(
+        required=False,
+        help_text="Parameters of `GET /api/urls` except `page` and `limit`, as texts.",
+    )
+
+
+class CreateViewSerializer(UpdateViewSerializer):
+    name = Text(characters=60, help_text="Unique within the workspace.")
+    filters = FiltersField(help_text="Parameters of `GET /api/urls` except `page` and `limit`, as texts.")

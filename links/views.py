@@ -23,13 +23,19 @@ from common.rest.returns import required_versions, returns
 from domains.addresses import address_of, base_address
 from domains.models import Domain
 from domains.selectors import count_domains
-from links import lists, representations, selectors, services
+from links import lists, representations, saved_views, selectors, services
 from links.deleted_links import list_deleted_links
 from links.history import link_history, restore_change
 from links.lists import list_limited_links
-from links.schema import FIGURES, PAGINATION, describe_history, describe_links
+from links.schema import FIGURES, PAGINATION, describe_history, describe_links, describe_views
 from links.searches import list_options
-from links.serializers import CreateLinkSerializer, ListQuery, UpdateLinkSerializer
+from links.serializers import (
+    CreateLinkSerializer,
+    CreateViewSerializer,
+    ListQuery,
+    UpdateLinkSerializer,
+    UpdateViewSerializer,
+)
 
 
 @describe_links
@@ -160,6 +166,41 @@ class LinkHistoryViewSet(ApiViewSet):
             warn(request, name, "not_restored", "The history has no value that can be restored.")
         shown = representations.updated_link(restored.link, restored.names)
         return {"url": shown}, restored.link.updated_at
+
+
+@describe_views
+class SavedViewSet(ApiViewSet):
+    lookup_field = "public_id"
+    lookup_url_kwarg = "id"
+    lookup_value_converter = "str"
+    access = {
+        "list": Access(Role.VIEWER, Scope.URLS_READ),
+        "create": Access(Role.EDITOR, Scope.URLS_WRITE),
+        "partial_update": Access(Role.EDITOR, Scope.URLS_WRITE),
+        "destroy": Access(Role.EDITOR, Scope.URLS_WRITE),
+    }
+    bodies = {"create": CreateViewSerializer, "partial_update": UpdateViewSerializer}
+
+    @returns(200, views=[representations.saved_view])
+    def list(self, request: Request) -> dict[str, Any]:
+        views = saved_views.list_views(workspace_of(request))
+        return {"views": [representations.saved_view(view) for view in views]}
+
+    @idempotent
+    @returns(201, "View created successfully.", view=representations.saved_view)
+    def create(self, request: Request) -> dict[str, Any]:
+        view = saved_views.create_view(owner=workspace_of(request), **self.read_body())
+        return {"view": representations.saved_view(view)}
+
+    @returns(200, "View updated successfully.", view=representations.saved_view)
+    def partial_update(self, request: Request, id: str) -> dict[str, Any]:
+        changes = self.read_body()
+        view = saved_views.change_view(owner=workspace_of(request), public_id=id, changes=changes)
+        return {"view": representations.saved_view(view)}
+
+    @returns(200, "View deleted successfully.")
+    def destroy(self, request: Request, id: str) -> None:
+        saved_views.delete_view(owner=workspace_of(request), public_id=id)
 
 
 def _admit_hashing(request: Request, fields: Mapping[str, Any]) -> AbstractContextManager[None]:

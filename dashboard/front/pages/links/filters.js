@@ -2,6 +2,7 @@
 import { availableDomains } from "../../core/endpoints.js";
 import { day } from "../../core/format.js";
 import { html, useEffect, useRef, useSignal } from "../../core/html.js";
+import { chooseDensity, density } from "../../core/preferences.js";
 import { STATUSES } from "../../core/status.js";
 import { t } from "../../core/texts.js";
 import { Icon } from "../../parts/icon.js";
@@ -116,6 +117,7 @@ export function Filters() {
                     <${Icon} name="list-filter" />${t("filters.open")}
                 </button>
                 <${Chips} domains=${domains} />
+                <${Densities} />
                 <label class="order">
                     <span class="visually-hidden">${t("filters.sort")}</span>
                     <select
@@ -136,6 +138,31 @@ export function Filters() {
         </form>
     `;
 }
+
+/** @type {[name: import("../../core/preferences.js").Density, icon: import("../../parts/icon.js").IconName, label: Key][]} */
+const DENSITIES = [
+    ["", "rows-2", "density.roomy"],
+    ["compact", "rows-4", "density.compact"],
+];
+
+const Densities = () => html`
+    <div class="seg densities wide-only" role="group" aria-label=${t("density.label")}>
+        ${DENSITIES.map(
+            ([name, icon, label]) => html`
+                <button
+                    key=${name}
+                    type="button"
+                    aria-label=${t(label)}
+                    title=${t(label)}
+                    aria-pressed=${density.value === name ? "true" : "false"}
+                    onClick=${() => chooseDensity(name)}
+                >
+                    <${Icon} name=${icon} />
+                </button>
+            `,
+        )}
+    </div>
+`;
 
 /** @param {{domains: Domains}} properties */
 function Panel({ domains }) {

@@ -27,11 +27,9 @@ const SOON_MILLISECONDS = SOON_DAYS * 86_400_000;
 
 /** @returns {Promise<Item[]>} the most urgent first */
 async function readItems() {
-    const expiresFrom = new Date().toISOString();
-    const expiresBefore = new Date(Date.now() + SOON_MILLISECONDS).toISOString();
     const [banned, expiring, used, domains, { keys }] = await Promise.all([
         readLinks({ status: "banned", limit: 1 }),
-        readLinks({ status: "active", expiresFrom, expiresBefore, limit: 1 }),
+        readLinks({ status: "active", expiresWithin: SOON_DAYS, limit: 1 }),
         readLinks({ status: "limit_reached", limit: 1 }),
         listDomains(),
         listKeys(1),
