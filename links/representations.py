@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from operator import attrgetter
 from typing import Any
 
-from rest_framework.fields import CharField, ChoiceField, DictField, ListField
+from rest_framework.fields import CharField, ChoiceField, ListField
 
 from accounts.models import User, Workspace
 from common.openapi.responses import (
@@ -27,7 +27,7 @@ from links.availability import Status
 from links.codes import short_url, short_url_of
 from links.deleted_links import DeletedRow
 from links.destinations.utm import UTM_KEYS
-from links.fields import BY_NAME, FIELDS, RESTRICTIONS, Kind, LinkField
+from links.fields import BY_NAME, FIELDS, RESTRICTIONS, UNIQUE, Kind, LinkField
 from links.models import Link
 from links.routing.conditions import ConditionSerializer
 from links.selectors import LinkRow, Overview
@@ -244,16 +244,27 @@ available_domain = Representation(
 )
 
 
+_FILTERS = {
+    "search": ...,
+    "tags": "spring",
+    "isActive": ...,
+    "status": ...,
+    "createdFrom": ...,
+    "createdBefore": ...,
+    "expiresWithin": ...,
+    "domainId": ...,
+    **{field.name: ... for field in UNIQUE},
+    "sortBy": "clickCount",
+    "sortOrder": ...,
+}
+view_filters = Representation(
+    "ViewFilters", *(text(name, None, value, required=False) for name, value in _FILTERS.items())
+)
 saved_view = Representation(
     "SavedView",
     public_id("019a9e3d-2b7e-7d10-a3c4-5e6f70819203"),
     text("name", "name", "Spring campaign"),
-    Field(
-        "filters",
-        "filters",
-        DictField(child=CharField(), help_text="Parameters of `GET /api/urls`, as texts."),
-        {"tags": "spring", "sortBy": "clickCount"},
-    ),
+    view_filters.nested("filters", "filters", help_text="Parameters of `GET /api/urls`, as texts."),
     moment("createdAt", "created_at", "2030-03-01T09:30:00.123456Z"),
     moment("updatedAt", "updated_at", "2030-03-02T17:05:41.654321Z"),
 )

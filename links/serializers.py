@@ -25,7 +25,7 @@ from common.rest.pagination import PageQuery
 from domains.addresses import BASE_ID
 from links.codes import code_rule
 from links.fields import FIELDS, RESTRICTIONS, UNIQUE, Kind, LinkField
-from links.representations import WHOLE_URL
+from links.representations import WHOLE_URL, saved_view
 from links.routing.serializers import PreviewSerializer, RulesField, SplitField
 from links.serializer_fields import (
     MAX_TAG,
@@ -55,6 +55,9 @@ class SortBy(models.TextChoices):
     CREATED_AT = "createdAt"
     CLICK_COUNT = "clickCount"
     TITLE = "title"
+
+
+_ORDERS = ["asc", "desc"]
 
 
 class UtmSerializer(StrictObject):
@@ -235,39 +238,33 @@ ListFilters._declared_fields.update({
 
 class ListQuery(PageQuery, ListFilters):
     sortBy = serializers.ChoiceField(source="sort_by", choices=SortBy.values, default=SortBy.CREATED_AT.value)
-    sortOrder = serializers.ChoiceField(source="sort_order", choices=["asc", "desc"], default="desc")
+    sortOrder = serializers.ChoiceField(source="sort_order", choices=_ORDERS, default="desc")
 
 
-class SavedFilters(ListFilters):
+class ViewFiltersSerializer(ListFilters, StrictObject):
+    """The parameters of a list that a view keeps, as texts."""
+
     sortBy = serializers.ChoiceField(choices=SortBy.values, required=False)
-    sortOrder = serializers.ChoiceField(choices=["asc", "desc"], required=False)
-
-
-class FiltersField(serializers.DictField):
-    """Parameters of a list, as texts. Each must be one that the list accepts."""
-
-    child = Text(allow_blank=False)
-    default_error_messages = {"unknown": "This is no parameter of the list of links."}
+    sortOrder = serializers.ChoiceField(choices=_ORDERS, required=False)
 
     def to_internal_value(self, data: Any) -> dict[str, str]:
-        values: dict[str, str] = super().to_internal_value(data)
-        known = SavedFilters(data=values)
-        errors = {} if known.is_valid() else dict(known.errors)
-        for name in values.keys() - known.fields.keys():
-            errors[name] = [serializers.ErrorDetail(self.error_messages["unknown"], code="unknown_field")]
-        if errors:
-            raise serializers.ValidationError(errors)
-        return values
+        super().to_internal_value(data)
+        return {name: _parameter(value) for name, value in data.items() if name in self.fields}
+
+
+def _parameter(value: Any) -> str:
+    """A JSON value as the text of a parameter."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 class UpdateViewSerializer(serializers.Serializer[Any]):
+    returned = saved_view.names
     name = Text(required=False, characters=60, help_text="Unique within the workspace.")
-    filters = FiltersField(
-        required=False,
-        help_text="Parameters of `GET /api/urls` except `page` and `limit`, as texts.",
+    filters = ViewFiltersSerializer(
+        required=False, help_text="Parameters of `GET /api/urls` except `page` and `limit`."
     )
 
 
 class CreateViewSerializer(UpdateViewSerializer):
     name = Text(characters=60, help_text="Unique within the workspace.")
-    filters = FiltersField(help_text="Parameters of `GET /api/urls` except `page` and `limit`, as texts.")
+    filters = ViewFiltersSerializer(help_text="Parameters of `GET /api/urls` except `page` and `limit`.")

@@ -61,7 +61,7 @@ def test_a_view_is_saved_opened_renamed_and_deleted(
         page.keyboard.press("Enter")
         expect(tabs).to_have_text(["All links", "Even"])
         # Its name replaces its filters.
-        page.get_by_role("button", name="Remove the filter Tags").click()
+        page.get_by_role("button", name="Remove the filter: Tags").click()
         page.get_by_role("button", name="Save view").click()
         page.get_by_label("Name").fill("Even")
         page.keyboard.press("Enter")

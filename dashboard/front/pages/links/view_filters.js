@@ -11,7 +11,7 @@ export function filtersToSave() {
 
 /**
  * The address of the list with the filters of a view.
- * @param {{filters: Record<string, string>}} view
+ * @param {{filters: import("./view_endpoints.js").SavedView["filters"]}} view
  */
 export function addressOfView({ filters: saved }) {
     const { search = "", tags = "", status = "", domainId: domain = "", expiresWithin: expires = "" } = saved;
