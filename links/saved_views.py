@@ -32,6 +32,15 @@ def list_views(owner: Workspace) -> list[SavedView]:
     return list(SavedView.objects.filter(owner=owner).order_by("name"))
 
 
+def get_view(owner: Workspace, public_id: str, *, lock: bool = False) -> SavedView:
+    """``lock`` blocks other writers until the commit. Raises NotFound."""
+    views = SavedView.objects.select_for_update() if lock else SavedView.objects.all()
+    view = views.filter(owner=owner, public_id=parse_public_id(public_id)).first()
+    if view is None:
+        raise NotFound("View not found.")
+    return view
+
+
 def create_view(*, owner: Workspace, name: str, filters: Mapping[str, str]) -> SavedView:
     """Raises TooManyViews or ViewExists."""
     view = SavedView(owner=owner, name=name, filters=dict(filters))
@@ -51,7 +60,7 @@ def change_view(*, owner: Workspace, public_id: str, changes: Mapping[str, Any])
     """Raises NotFound or ViewExists."""
 
     def work() -> SavedView:
-        view = _lock(owner, public_id)
+        view = get_view(owner, public_id, lock=True)
         for name, value in changes.items():
             setattr(view, name, value)
         view.save(update_fields=[*changes, "updated_at"])
@@ -62,15 +71,7 @@ def change_view(*, owner: Workspace, public_id: str, changes: Mapping[str, Any])
 
 def delete_view(*, owner: Workspace, public_id: str) -> None:
     """Raises NotFound."""
-    in_one_transaction(lambda: _lock(owner, public_id).delete())
-
-
-def _lock(owner: Workspace, public_id: str) -> SavedView:
-    identifier = parse_public_id(public_id)
-    view = SavedView.objects.select_for_update().filter(owner=owner, public_id=identifier).first()
-    if view is None:
-        raise NotFound("View not found.")
-    return view
+    in_one_transaction(lambda: get_view(owner, public_id, lock=True).delete())
 
 
 def _refusing_taken_names(work: Any) -> Any:

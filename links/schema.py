@@ -51,7 +51,7 @@ from links.serializer_fields import (
     TagField,
     TagsField,
 )
-from links.serializers import CreateLinkSerializer, SortBy, UpdateLinkSerializer
+from links.serializers import ChosenParameter, CreateLinkSerializer, UpdateLinkSerializer
 from links.storage.deletion import UNDELETE_DAYS
 from links.storage.quotas import QuotaExceeded
 
@@ -63,8 +63,7 @@ extend_schema_field({"type": "string", "pattern": "^[A-Za-z]{2}$"})(CountryField
 name_choices("DeviceType", Device.values)
 name_choices("RedirectType", RedirectType.values)
 name_choices("UrlStatus", list(Status))
-name_choices("SortBy", SortBy.values)
-name_choices("SortOrder", ["asc", "desc"])
+extend_schema_field({"type": "string"})(ChosenParameter)
 extend_schema_field(ChoiceField(Device.values))(DeviceField)
 extend_schema_field(ChoiceField(RedirectType.values))(RedirectTypeField)
 # drf-spectacular derives the minimum length from ``allow_blank``.
@@ -265,7 +264,7 @@ describe_history = describe(
 
 _VIEW = {"name": "Spring campaign", "filters": {"tags": "spring", "sortBy": "clickCount"}}
 describe_views = describe(
-    "Views",
+    "Links",
     of="view",
     list=Operation(
         "listViews",
@@ -274,6 +273,7 @@ describe_views = describe(
         description="All members of the workspace see them.",
         component="Views",
     ),
+    retrieve=Operation("getView", "Read a saved view.", "The view.", description="Its name and its filters."),
     create=Operation(
         "createView",
         "Save filters and an order of the list of links.",

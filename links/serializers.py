@@ -241,11 +241,15 @@ class ListQuery(PageQuery, ListFilters):
     sortOrder = serializers.ChoiceField(source="sort_order", choices=_ORDERS, default="desc")
 
 
+class ChosenParameter(serializers.ChoiceField):
+    """A choice that the API describes where it describes the list."""
+
+
 class ViewFiltersSerializer(ListFilters, StrictObject):
     """The parameters of a list that a view keeps, as texts."""
 
-    sortBy = serializers.ChoiceField(choices=SortBy.values, required=False)
-    sortOrder = serializers.ChoiceField(choices=_ORDERS, required=False)
+    sortBy = ChosenParameter(choices=SortBy.values, required=False)
+    sortOrder = ChosenParameter(choices=_ORDERS, required=False)
 
     def to_internal_value(self, data: Any) -> dict[str, str]:
         super().to_internal_value(data)

@@ -175,6 +175,7 @@ class SavedViewSet(ApiViewSet):
     lookup_value_converter = "str"
     access = {
         "list": Access(Role.VIEWER, Scope.URLS_READ),
+        "retrieve": Access(Role.VIEWER, Scope.URLS_READ),
         "create": Access(Role.EDITOR, Scope.URLS_WRITE),
         "partial_update": Access(Role.EDITOR, Scope.URLS_WRITE),
         "destroy": Access(Role.EDITOR, Scope.URLS_WRITE),
@@ -192,10 +193,15 @@ class SavedViewSet(ApiViewSet):
         view = saved_views.create_view(owner=workspace_of(request), **self.read_body())
         return {"view": representations.saved_view(view)}
 
+    @returns(200, view=representations.saved_view)
+    def retrieve(self, request: Request, id: str) -> dict[str, Any]:
+        return {"view": representations.saved_view(saved_views.get_view(workspace_of(request), id))}
+
     @returns(200, "View updated successfully.", view=representations.saved_view)
     def partial_update(self, request: Request, id: str) -> dict[str, Any]:
-        changes = self.read_body()
-        view = saved_views.change_view(owner=workspace_of(request), public_id=id, changes=changes)
+        owner = workspace_of(request)
+        saved_views.get_view(owner, id)
+        view = saved_views.change_view(owner=owner, public_id=id, changes=self.read_body())
         return {"view": representations.saved_view(view)}
 
     @returns(200, "View deleted successfully.")

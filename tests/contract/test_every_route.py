@@ -72,6 +72,7 @@ DOCUMENTED = {
     ("GET", "/api/urls/domains/available"),
     ("GET", "/api/views"),
     ("POST", "/api/views"),
+    ("GET", "/api/views/{id}"),
     ("PATCH", "/api/views/{id}"),
     ("DELETE", "/api/views/{id}"),
     ("GET", "/api/domains"),
@@ -105,7 +106,7 @@ LARGE_BODIES = {
 }
 OURS = (
     *("/api/auth", "/api/urls", "/api/domains", "/api/analytics", "/api/qr-codes"),
-    *("/api/audit", "/api/workspaces", "/api/invitations", "/api/keys"),
+    *("/api/audit", "/api/workspaces", "/api/invitations", "/api/keys", "/api/views"),
     *DOCUMENTATION,
 )
 

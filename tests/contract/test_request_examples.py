@@ -69,6 +69,7 @@ def own_values(
     workspace = team(alice)
     member = add_member(workspace, account("member@example.com"), Role.VIEWER)
     key = scoped_key(alice.workspace, alice.user).key
+    view = api.post("/api/views", {"name": "View", "filters": {}}).json()["data"]["view"]
 
     def create(example: Example) -> Placeholders:
         link = make_link()["_id"]
@@ -83,6 +84,7 @@ def own_values(
                 "domains": domain["_id"],
                 "workspaces": str(workspace.public_id),
                 "keys": str(key.public_id),
+                "views": view["_id"],
             }.get(example.path.split("/")[2], link),
             "memberId": str(member.user.public_id),
             "workspaceId": str(workspace.public_id),

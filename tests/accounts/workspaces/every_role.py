@@ -100,6 +100,7 @@ TABLE = {
     "GET /api/urls/domains/available": Row(VIEWER, 200, scope=Scope.URLS_READ),
     "GET /api/views": Row(VIEWER, 200, scope=Scope.URLS_READ),
     "POST /api/views": Row(EDITOR, 201, {"name": "New", "filters": {}}, scope=Scope.URLS_WRITE),
+    "GET /api/views/{id}": Row(VIEWER, 404, scope=Scope.URLS_READ),
     "PATCH /api/views/{id}": Row(EDITOR, 404, {}, scope=Scope.URLS_WRITE),
     "DELETE /api/views/{id}": Row(EDITOR, 404, {}, scope=Scope.URLS_WRITE),
     "GET /api/domains": Row(VIEWER, 200, scope=Scope.DOMAINS_READ),

@@ -29,6 +29,7 @@ FOR_THE_WHOLE_WORKSPACE = {
     "GET /api/analytics",
     "GET /api/views",
     "POST /api/views",
+    "GET /api/views/{id}",
     "PATCH /api/views/{id}",
     "DELETE /api/views/{id}",
     "GET /api/domains/{id}/analytics",

@@ -82,6 +82,7 @@ def test_a_view_is_renamed_changed_and_deleted(api: APIClient) -> None:
     changed = api.patch(address, {"filters": {"search": "sale"}}).json()["data"]["view"]
     assert (changed["name"], changed["filters"]) == ("Spring 2", {"search": "sale"})
     assert views(api) == [changed]
+    assert api.get(address).json()["data"]["view"] == changed
     assert api.delete(address).status_code == 200
     assert (views(api), api.delete(address).status_code) == ([], 404)
 
@@ -150,7 +151,11 @@ def test_members_share_views_and_strangers_see_none(
     view = created(owner)
     address = f"/api/views/{view['_id']}"
     assert views(strange_api) == []
-    for response in (strange_api.patch(address, {"name": "Mine"}), strange_api.delete(address)):
+    for response in (
+        strange_api.get(address),
+        strange_api.patch(address, {"name": "Mine"}),
+        strange_api.delete(address),
+    ):
         assert (response.status_code, response.json()["code"]) == (404, "not_found")
     add_member(workspace, stranger, Role.VIEWER)
     viewer = key_client_in(workspace, stranger.api_key)
