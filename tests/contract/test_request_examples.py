@@ -166,8 +166,10 @@ def test_every_query_example_succeeds(
     link = make_link()["_id"]
     domain = api.post("/api/domains", {"domain": "links.example"}).json()["data"]["domain"]["_id"]
     qr_code = api.post("/api/qr-codes", {"urlId": link}).json()["data"]["qrCode"]["_id"]
+    view = api.post("/api/views", {"name": "View", "filters": {}}).json()["data"]["view"]["_id"]
     own = {
         "/api/urls": link,
+        "/api/views": view,
         "/api/analytics/{": link,
         "/api/qr-codes": qr_code,
         "/api/workspaces": str(team(alice).public_id),

@@ -15,6 +15,7 @@ from accounts.services import NewAccount
 from links.models import SavedView
 from testing.accounts.workspaces import add_member, key_client_in, team
 from testing.analytics.facts import Fact, record
+from testing.threads import at_once
 from tests.dashboard.links_page import links as links
 from tests.dashboard.links_page import rows
 
@@ -39,7 +40,7 @@ def test_a_view_is_saved_opened_renamed_and_deleted(
         )
         expect(rows(page)).to_have_count(30)
         page.get_by_role("button", name="Save view").click()
-        expect(page.get_by_label("Name")).to_be_focused()
+        expect(page.get_by_role("textbox", name="Name")).to_be_focused()
         page.keyboard.type("Even numbers")
         page.keyboard.press("Enter")
         expect(tabs).to_have_text(["All links", "Even numbers"])
@@ -57,13 +58,13 @@ def test_a_view_is_saved_opened_renamed_and_deleted(
         expect(tabs.last).to_have_attribute("aria-current", "page")
         page.get_by_role("button", name="More about the view").click()
         page.get_by_role("button", name="Rename view").click()
-        page.get_by_label("Name").fill("Even")
+        page.get_by_role("textbox", name="Name").fill("Even")
         page.keyboard.press("Enter")
         expect(tabs).to_have_text(["All links", "Even"])
         # Its name replaces its filters.
         page.get_by_role("button", name="Remove the filter: Tags").click()
         page.get_by_role("button", name="Save view").click()
-        page.get_by_label("Name").fill("Even")
+        page.get_by_role("textbox", name="Name").fill("Even")
         page.keyboard.press("Enter")
         expect(tabs.last).to_have_attribute("aria-current", "page")
         [view] = SavedView.objects.all()
@@ -83,9 +84,10 @@ def test_a_name_that_is_taken_meanwhile_is_refused_in_the_dialog(
         page = visit.page
         page.goto(f"{address}/dashboard/?tags=even")
         expect(page.get_by_role("button", name="Save view")).to_be_visible()
-        assert api.post("/api/views", {"name": "Even", "filters": {}}).status_code == 201
+        [created] = at_once([lambda: api.post("/api/views", {"name": "Even", "filters": {}})])
+        assert created.status_code == 201
         page.get_by_role("button", name="Save view").click()
-        page.get_by_label("Name").fill("Even")
+        page.get_by_role("textbox", name="Name").fill("Even")
         page.keyboard.press("Enter")
         expect(page.get_by_role("dialog").get_by_role("alert")).to_contain_text("name already")
         assert visit.errors(409) == []
@@ -143,7 +145,8 @@ def test_rows_show_the_clicks_of_thirty_days_from_one_call(
         page = visit.page
         calls: list[str] = []
         page.on(
-            "request", lambda request: calls.append(request.url) if "/sparklines" in request.url else None
+            "request",
+            lambda request: calls.append(request.url) if "/api/analytics/sparklines" in request.url else None,
         )
         page.goto(f"{address}/dashboard/")
         line = page.locator(f"[data-link='{busy['_id']}']").get_by_role("img")
