@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from django.db import IntegrityError
 
@@ -15,6 +15,7 @@ from common.ids import parse_public_id
 from links.models import SavedView
 
 MAX_VIEWS = 50
+Result = TypeVar("Result")
 
 
 class TooManyViews(Forbidden):
@@ -74,7 +75,8 @@ def delete_view(*, owner: Workspace, public_id: str) -> None:
     in_one_transaction(lambda: get_view(owner, public_id, lock=True).delete())
 
 
-def _refusing_taken_names(work: Any) -> Any:
+def _refusing_taken_names(work: Callable[[], Result]) -> Result:
+    """Run ``work`` in a transaction."""
     try:
         return in_one_transaction(work)
     except IntegrityError as error:
