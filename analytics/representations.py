@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any, NamedTuple
+from uuid import UUID
 
-from rest_framework.fields import FloatField
+from rest_framework.fields import FloatField, IntegerField, ListField
 
 from analytics.dimensions import NOT_COUNTED, REFUSED_PREFIX
 from analytics.models import Kind
@@ -14,6 +15,7 @@ from analytics.reports.click_log import ClickPage
 from analytics.reports.periods import Interval, label
 from analytics.reports.queries import Breakdown
 from analytics.reports.reads import Branch, Counts, Overview, Value
+from analytics.reports.workspaces import SPARKLINE_DAYS, WorkspaceOverview
 from analytics.serializers import KINDS
 from analytics.visitors.geo import Attribution
 from common.countries import COUNTRY_NAMES
@@ -26,8 +28,10 @@ from common.openapi.responses import (
     identifier,
     moment,
     number,
+    public_id,
     text,
 )
+from links.representations import listed_link
 
 
 def percentages(counts: Sequence[int]) -> list[float]:
@@ -220,6 +224,52 @@ OVERVIEW = Representation(
 
 def overview(report: Overview, interval: Interval) -> dict[str, Any]:
     return OVERVIEW(_Report(report, interval))
+
+
+_of_days = _date.pick("ClicksOfDay", "date clicks uniqueClicks", date=lambda row: row[0].isoformat())
+_link = listed_link.pick("", "_id originalUrl targetUrl shortCode shortUrl title status")
+_top_url = Representation(
+    "TopUrlOfPeriod", *_link.fields, _CLICKS, count("uniqueClicks", "unique_clicks", 17)
+)
+
+
+def _top_urls(report: WorkspaceOverview) -> list[dict[str, Any]]:
+    return [
+        {**_link(top.link), "clicks": top.clicks, "uniqueClicks": top.unique_clicks} for top in report.top
+    ]
+
+
+WORKSPACE_OVERVIEW = Representation(
+    "",
+    *OVERVIEW.pick(
+        "",
+        "totalClicks uniqueClicks importedClicks",
+        totalClicks="clicks",
+        uniqueClicks="unique_clicks",
+        importedClicks="imported",
+    ).fields,
+    _of_days.listed("clicksByDate", lambda report: [_of_days(row) for row in report.days]),
+    _top_url.listed("topUrls", _top_urls),
+)
+_sparkline = Representation(
+    "Sparkline",
+    public_id("019a9e3c-5d2f-7c41-9b1e-2f6d0c8a4b75"),
+    Field(
+        "clicks",
+        None,
+        ListField(child=IntegerField(min_value=0), help_text="One number for each day, the oldest first."),
+        [0] * (SPARKLINE_DAYS - 1) + [3],
+    ),
+)
+SPARKLINES = (
+    text("startDate", None, "2030-02-01", "The day (UTC) of the first number. The last one is today's."),
+    _sparkline.listed("sparklines"),
+)
+
+
+def sparklines(first: date, lines: Mapping[UUID, list[int]]) -> dict[str, Any]:
+    shown = [{"_id": str(public_id), "clicks": clicks} for public_id, clicks in lines.items()]
+    return {"startDate": first.isoformat(), "sparklines": shown}
 
 
 _HITS = "Requests for codes that the domain does not have."

@@ -6,9 +6,11 @@ from drf_spectacular.utils import extend_schema_field
 
 from analytics.reports.click_log import REACH
 from analytics.reports.periods import FIRST_DAY, LAST_DAY, MAX_DAYS, MAX_DAYS_BY_HOUR
+from analytics.reports.workspaces import DEFAULT_DAYS, MAX_LINK_DAYS, SPARKLINE_DAYS
 from analytics.serializers import (
     KINDS,
     DayField,
+    IdsField,
     KindsField,
     ZoneField,
 )
@@ -52,6 +54,29 @@ describe_domain_analytics = describe(
 describe_analytics = describe(
     "Analytics",
     of="URL",
+    list=Operation(
+        "getWorkspaceAnalytics",
+        "Read the number of clicks on all your short links by date, and the most clicked links.",
+        "The report. `topUrls` are sorted by clicks in descending order.",
+        description="Of the links that the workspace has now, by UTC day; without dates, the last"
+        f" {DEFAULT_DAYS} days. The number of links that have clicks, times days, is at most {MAX_LINK_DAYS:,}.",
+        errors=[
+            *_BAD_DATES,
+            invalid(
+                "startDate",
+                "range_too_large",
+                "Too many links have clicks to add up 365 days; choose at most 90 days.",
+            ),
+        ],
+        component="WorkspaceAnalytics",
+    ),
+    sparklines=Operation(
+        "getSparklines",
+        f"Read the clicks on several short links on each of the last {SPARKLINE_DAYS} days.",
+        "The links in no particular order.",
+        description="By UTC day. Leaves out ids that are not of links of the workspace.",
+        errors=[invalid("urlIds", "ids", str(IdsField.default_error_messages["ids"]))],
+    ),
     retrieve=Operation(
         "getAnalytics",
         "Read the number of clicks on a short link by date, country, device and referrer.",

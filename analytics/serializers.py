@@ -6,6 +6,7 @@ import zoneinfo
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, tzinfo
 from typing import Any
+from uuid import UUID
 
 from rest_framework import serializers
 
@@ -18,10 +19,13 @@ from analytics.reports.periods import (
     RequestedRange,
     local_day,
 )
+from common.ids import parse_public_id
 from common.rest.fields import DateTime, QueryInteger, Text
 from common.time_zones import zones
 
 TOP, MAX_TOP = 10, 100
+# As many as a page of the list of links has.
+MAX_SPARKLINES = 100
 MAX_VALUES = 1_000
 CLICKS_PER_PAGE, MAX_CLICKS_PER_PAGE = 20, 100
 
@@ -66,6 +70,23 @@ class KindsField(Text):
 
     def to_representation(self, value: Any) -> str:
         return ",".join(kind.name.lower() for kind in value)
+
+
+class IdsField(Text):
+    default_error_messages = {
+        "ids": f"Must be ids separated by commas, at most {MAX_SPARKLINES}.",
+    }
+
+    def to_internal_value(self, data: Any) -> list[UUID]:  # type: ignore[override] # the ids, not their text
+        texts = super().to_internal_value(data)
+        ids = [parse_public_id(text) for text in texts.split(",")] if texts else []
+        valid = [public_id for public_id in ids if public_id is not None]
+        if len(valid) < len(ids) or len(ids) > MAX_SPARKLINES:
+            self.fail("ids")
+        return valid
+
+    def to_representation(self, value: Any) -> str:
+        return ",".join(map(str, value))
 
 
 class DaysQuery(serializers.Serializer[Any]):
@@ -121,6 +142,24 @@ class OverviewQuery(DaysQuery):
         min_value=1,
         max_value=MAX_TOP,
         help_text="The maximum number of values in each list except `clicksByDate`.",
+    )
+
+
+class WorkspaceQuery(UtcDaysQuery):
+    limit = QueryInteger(
+        default=TOP,
+        min_value=1,
+        max_value=MAX_TOP,
+        help_text="The maximum number of links in `topUrls`.",
+    )
+
+
+class SparklinesQuery(serializers.Serializer[Any]):
+    urlIds = IdsField(
+        source="ids",
+        default=[],
+        allow_blank=True,
+        help_text=f"The `_id` of each link, separated by commas; at most {MAX_SPARKLINES}.",
     )
 
 

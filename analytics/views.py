@@ -12,8 +12,17 @@ from analytics import representations
 from analytics.reports import reads as reports
 from analytics.reports.click_log import click_log
 from analytics.reports.reads import unknown_codes
+from analytics.reports.workspaces import sparklines, workspace_overview
 from analytics.schema import describe_analytics, describe_domain_analytics
-from analytics.serializers import ClicksQuery, OverviewQuery, UtcDaysQuery, ValuesQuery, requested_range
+from analytics.serializers import (
+    ClicksQuery,
+    OverviewQuery,
+    SparklinesQuery,
+    UtcDaysQuery,
+    ValuesQuery,
+    WorkspaceQuery,
+    requested_range,
+)
 from analytics.visitors import geo
 from common.rest.access import Access
 from common.rest.api import ApiViewSet
@@ -41,12 +50,29 @@ class AnalyticsViewSet(ApiViewSet):
     lookup_url_kwarg = "urlId"
     lookup_value_converter = "str"
     queries = {
+        "list": WorkspaceQuery,
+        "sparklines": SparklinesQuery,
         "retrieve": OverviewQuery,
         "devices": ValuesQuery,
         "geographic": ValuesQuery,
         "clicks": ClicksQuery,
     }
-    access = dict.fromkeys(queries, Access(Role.VIEWER, Scope.ANALYTICS_READ, limited=True))
+    access = {
+        **dict.fromkeys(queries, Access(Role.VIEWER, Scope.ANALYTICS_READ, limited=True)),
+        "list": Access(Role.VIEWER, Scope.ANALYTICS_READ),
+    }
+
+    @returns(200, fields=representations.WORKSPACE_OVERVIEW.fields)
+    def list(self, request: Request) -> dict[str, Any]:
+        query = self.read_query()
+        report = workspace_overview(workspace_of(request), requested_range(query), query["limit"])
+        return representations.WORKSPACE_OVERVIEW(report)
+
+    @action(detail=False)
+    @returns(200, fields=representations.SPARKLINES)
+    def sparklines(self, request: Request) -> dict[str, Any]:
+        first, lines = sparklines(workspace_of(request), self.read_query()["ids"])
+        return representations.sparklines(first, lines)
 
     @returns(200, fields=representations.OVERVIEW.fields)
     def retrieve(self, request: Request, **path: str) -> dict[str, Any]:

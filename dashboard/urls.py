@@ -6,10 +6,12 @@ from dashboard import views
 # that the front end routes by it, too. Any other path is the frame with status 404.
 PAGES = {
     "": "links/page.js",
+    "overview": "overview/page.js",
     "new": "editor/page.js",
     "new/many": "many/page.js",
     "links/<uuid:id>": "editor/page.js",
     "links/<uuid:id>/report": "report/page.js",
+    "deleted": "deleted/page.js",
     "domains": "domains/page.js",
     "import": "import/page.js",
     "start": "start/page.js",

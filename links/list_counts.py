@@ -92,7 +92,11 @@ def total(search: Search, matches: Matches, values: dict[str, Any]) -> Total:
         if on_other_domains <= COUNT_LIMIT:
             return Total(links - on_other_domains, is_capped=False)
     # The totals of tags cover all dates and domains.
-    is_by_tags = not search.text and search.created == ALWAYS and search.domain is None
+    is_by_tags = (
+        search.created == ALWAYS
+        and search.domain is None
+        and not (search.text or search.changes_without_trace)
+    )
     if is_by_tags and len(search.tags) == 1:
         return Total(sum(matches.tag_totals), is_capped=False)
     if is_by_tags and max(matches.tag_totals, default=0) > COUNT_LIMIT:
@@ -111,8 +115,8 @@ def _by_domain_alone(search: Search) -> Search:
 
 
 def _hits(search: Search, matches: Matches, values: dict[str, Any]) -> int:
-    if search.statuses:
-        # They also change with the time, clicks, bans and domains.
+    if search.changes_without_trace:
+        # A status also changes with the time, clicks, bans and domains.
         return _count(search, matches, values).hits
     key = (primary.current(), values["owner"], search)
     cached = kept_counts.get(key)

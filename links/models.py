@@ -470,7 +470,11 @@ class DeletedLink(models.Model):
     public_id = models.UUIDField(unique=True, db_comment="API id of the link.")
     # The SQL of the migration creates this constraint, with ON DELETE CASCADE.
     owner = models.ForeignKey(
-        "accounts.Workspace", on_delete=models.CASCADE, db_constraint=False, db_comment="Owner of the link."
+        "accounts.Workspace",
+        on_delete=models.CASCADE,
+        db_constraint=False,
+        db_index=False,
+        db_comment="Owner of the link.",
     )
     deleted_at = models.DateTimeField(db_default=Now(), db_index=True, db_comment="Time of the deletion.")
     link = models.JSONField(db_comment="The row of links_link.")
@@ -480,9 +484,32 @@ class DeletedLink(models.Model):
 
     class Meta:
         db_table_comment = "Deleted links that can be brought back for some days."
+        indexes = [models.Index(fields=["owner", "deleted_at", "link_id"], name="deletedlink_owner_time")]
 
     def __str__(self) -> str:
         return str(self.public_id)
+
+
+class SavedView(models.Model):
+    """A named filter and order of a workspace's list of links."""
+
+    id = models.BigAutoField(primary_key=True, db_comment="Internal key.")
+    public_id = models.UUIDField(default=new_public_id, unique=True, editable=False, db_comment="API id.")
+    # The SQL of the migration creates this constraint, with ON DELETE CASCADE.
+    owner = models.ForeignKey(
+        Workspace, on_delete=models.CASCADE, db_constraint=False, db_index=False, db_comment="The workspace."
+    )
+    name = models.CharField(max_length=60, db_comment="Unique within the workspace.")
+    filters = models.JSONField(db_comment="Parameters of the list, as texts.")
+    created_at = models.DateTimeField(db_default=Now(), editable=False, db_comment="Creation time.")
+    updated_at = models.DateTimeField(auto_now=True, editable=False, db_comment="Last change.")
+
+    class Meta:
+        db_table_comment = "Saved views of the lists of links."
+        constraints = [models.UniqueConstraint(fields=["owner", "name"], name="savedview_owner_name")]
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class Route(models.Model):

@@ -25,14 +25,15 @@ from domains.addresses import BASE_ID
 from domains.models import DomainStatus
 from links.availability import Status
 from links.codes import short_url, short_url_of
+from links.deleted_links import DeletedRow
 from links.destinations.utm import UTM_KEYS
-from links.fields import BY_NAME, FIELDS, RESTRICTIONS, Kind, LinkField
+from links.fields import BY_NAME, FIELDS, RESTRICTIONS, UNIQUE, Kind, LinkField
 from links.models import Link
 from links.routing.conditions import ConditionSerializer
 from links.selectors import LinkRow, Overview
 
 
-def _row_short_url(row: LinkRow) -> str:
+def _row_short_url(row: LinkRow | DeletedRow) -> str:
     return short_url(row.host, row.custom_code or row.short_code)
 
 
@@ -189,6 +190,14 @@ UPDATED_URL = Representation(
     *(field.optional() for field in _CHANGEABLE),
 )
 DELETED_URL = WHOLE_URL.pick("DeletedUrl", "_id")
+restorable_link = Representation(
+    "RestorableUrl",
+    *listed_link.pick(
+        "", "_id originalUrl targetUrl shortCode customCode shortUrl title tags clickCount createdAt"
+    ).fields,
+    moment("deletedAt", "deleted_at", "2030-03-09T08:00:00.123456Z"),
+    moment("restorableUntil", "restorable_until", "2030-03-16T08:00:00.123456Z"),
+)
 MOVED_URL = WHOLE_URL.pick("MovedUrl", "_id")
 _changeable = Representation("", _TITLE, _TAGS, _IS_ACTIVE, *_CHANGEABLE)
 
@@ -232,6 +241,32 @@ available_domain = Representation(
     flag("isDefault", "is_default", True),
     choice("status", "status", DomainStatus.values, "active"),
     flag("isSystemDomain", "is_default", True),
+)
+
+
+_FILTERS = {
+    "search": ...,
+    "tags": "spring",
+    "isActive": ...,
+    "status": ...,
+    "createdFrom": ...,
+    "createdBefore": ...,
+    "expiresWithin": ...,
+    "domainId": ...,
+    **{field.name: ... for field in UNIQUE},
+    "sortBy": "clickCount",
+    "sortOrder": ...,
+}
+view_filters = Representation(
+    "ViewFilters", *(text(name, None, value, required=False) for name, value in _FILTERS.items())
+)
+saved_view = Representation(
+    "SavedView",
+    public_id("019a9e3d-2b7e-7d10-a3c4-5e6f70819203"),
+    text("name", "name", "Spring campaign"),
+    view_filters.nested("filters", "filters", help_text="Parameters of `GET /api/urls`, as texts."),
+    moment("createdAt", "created_at", "2030-03-01T09:30:00.123456Z"),
+    moment("updatedAt", "updated_at", "2030-03-02T17:05:41.654321Z"),
 )
 
 

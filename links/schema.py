@@ -40,6 +40,7 @@ from links.representations import (
     WHOLE_URL,
 )
 from links.routing.schema import BAD_ROUTES, ROUTING_NOTES
+from links.saved_views import MAX_VIEWS, TooManyViews, ViewExists
 from links.serializer_fields import (
     CodeField,
     CountryField,
@@ -50,7 +51,7 @@ from links.serializer_fields import (
     TagField,
     TagsField,
 )
-from links.serializers import CreateLinkSerializer, UpdateLinkSerializer
+from links.serializers import ChosenParameter, CreateLinkSerializer, UpdateLinkSerializer
 from links.storage.deletion import UNDELETE_DAYS
 from links.storage.quotas import QuotaExceeded
 
@@ -62,6 +63,7 @@ extend_schema_field({"type": "string", "pattern": "^[A-Za-z]{2}$"})(CountryField
 name_choices("DeviceType", Device.values)
 name_choices("RedirectType", RedirectType.values)
 name_choices("UrlStatus", list(Status))
+extend_schema_field({"type": "string"})(ChosenParameter)
 extend_schema_field(ChoiceField(Device.values))(DeviceField)
 extend_schema_field(ChoiceField(RedirectType.values))(RedirectTypeField)
 # drf-spectacular derives the minimum length from ``allow_blank``.
@@ -223,6 +225,14 @@ describe_history = describe(
         " `removed`. Changes older than the retention period are deleted.",
         errors=[InvalidFields([BAD_CURSOR])],
     ),
+    deleted=Operation(
+        "listDeletedUrls",
+        "List the deleted short links that can be brought back.",
+        "One page, the link that was deleted last first; empty past the last page.",
+        description=f"The links deleted within the last {UNDELETE_DAYS} days. `undelete` restores one, with the"
+        " `shortUrl` that the list shows, unless its code has been given to another link.",
+        errors=[invalid("page", "too_deep", TOO_DEEP)],
+    ),
     undelete=Operation(
         "undeleteUrl",
         "Bring a deleted short link back.",
@@ -249,5 +259,38 @@ describe_history = describe(
             *VALUES_TAKEN,
             *BAD_FIELDS,
         ],
+    ),
+)
+
+_VIEW = {"name": "Spring campaign", "filters": {"tags": "spring", "sortBy": "clickCount"}}
+describe_views = describe(
+    "Links",
+    of="view",
+    list=Operation(
+        "listViews",
+        "List the saved views of the list of links, by name.",
+        "All of them.",
+        description="All members of the workspace see them.",
+        component="Views",
+    ),
+    retrieve=Operation("getView", "Read a saved view.", "The view.", description="Its name and its filters."),
+    create=Operation(
+        "createView",
+        "Save filters and an order of the list of links.",
+        "The new view.",
+        description=f"A workspace has at most {MAX_VIEWS} views.",
+        examples=[_VIEW],
+        errors=[ViewExists(), TooManyViews()],
+    ),
+    partial_update=Operation(
+        "updateView",
+        "Rename a view, or replace its filters.",
+        "The view.",
+        description="Fields that are not sent keep their values. `filters` are replaced as a whole.",
+        examples=[{"name": "Summer campaign"}],
+        errors=[ViewExists()],
+    ),
+    destroy=Operation(
+        "deleteView", "Delete a view.", "The view is deleted.", description="Its links stay as they are."
     ),
 )

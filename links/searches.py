@@ -24,7 +24,7 @@ from links.selectors import tag_key
 
 
 class Period(NamedTuple):
-    """The times of creation from ``start`` on and before ``end``. None: without a limit."""
+    """The times from ``start`` on and before ``end``. None: without a limit."""
 
     start: datetime | None = None
     end: datetime | None = None
@@ -50,6 +50,7 @@ class Filters(NamedTuple):
     domain_id: str | None = None
     unique: tuple[tuple[str, str], ...] = ()
     statuses: tuple[Status, ...] = ()
+    expires_within: int | None = None
 
     @property
     def created(self) -> Period:
@@ -177,7 +178,7 @@ class Search(NamedTuple):
     """An owner's filters. ``addressed`` is the primary key of the link whose short URL is ``text``.
 
     ``identified`` is that of the only link with the values of unique fields; 0 if there is none. ``statuses``: any of
-    them, if there are any.
+    them, if there are any. ``expires_within``: the number of days within which links expire.
     """
 
     text: str
@@ -188,6 +189,7 @@ class Search(NamedTuple):
     domain: ListedDomain | None = None
     identified: int | None = None
     statuses: tuple[Status, ...] = ()
+    expires_within: int | None = None
 
     @property
     def match(self) -> str:
@@ -214,12 +216,18 @@ class Search(NamedTuple):
     @property
     def has_few_candidates(self) -> bool:
         """Whether the link is known, or a condition on the columns of links excludes those that anybody can follow."""
-        return self.identified is not None or (bool(self.statuses) and Status.ACTIVE not in self.statuses)
+        by_status = bool(self.statuses) and Status.ACTIVE not in self.statuses
+        return by_status or self.identified is not None or self.expires_within is not None
 
     @property
     def is_by_date_alone(self) -> bool:
         """Whether an index by date has exactly the matches, but for their activity."""
-        return not (self.text or self.tags or self.statuses) and self.identified is None
+        return not (self.text or self.tags or self.changes_without_trace) and self.identified is None
+
+    @property
+    def changes_without_trace(self) -> bool:
+        """Whether links can begin or cease to match although no row of `links_searchable` changes."""
+        return bool(self.statuses) or self.expires_within is not None
 
     @property
     def uses_index_by_period(self) -> bool:
@@ -239,6 +247,7 @@ class Search(NamedTuple):
             "statuses": list(self.statuses),
             "created_from": self.created.start,
             "created_before": self.created.end,
+            "expires_within": self.expires_within,
             "domain": None if self.domain is None else self.domain.pk,
         }
 
@@ -256,7 +265,9 @@ class Search(NamedTuple):
         tags = f" AND {_TAGS}" if self.tags else ""
         identified = "" if self.identified is None else " AND s.link_id = %(identified)s"
         status = f" AND {_STATUS} = ANY(%(statuses)s)" if self.statuses else ""
-        return f"{activity(self.is_active)}{tags}{self.created.condition}{self.on_domain}{identified}{status}"
+        expires = "" if self.expires_within is None else f" AND {_EXPIRES}"
+        conditions = f"{tags}{self.created.condition}{self.on_domain}{identified}{status}{expires}"
+        return f"{activity(self.is_active)}{conditions}"
 
 
 class Matches(NamedTuple):
@@ -290,6 +301,10 @@ _STATUS = status_in_sql("s.link_id")
 _CLOSABLE = """(
     SELECT id FROM links_link WHERE owner_id = %(owner)s
         AND (NOT is_active OR starts_at IS NOT NULL OR expires_at IS NOT NULL OR max_clicks IS NOT NULL)
+)"""
+_EXPIRES = """EXISTS (
+    SELECT FROM links_link WHERE id = s.link_id AND expires_at > now()
+        AND expires_at <= now() + %(expires_within)s * interval '1 day'
 )"""
 _ON_INACTIVE_DOMAINS = """(
     SELECT l.id FROM domains_domain d JOIN links_link l ON l.domain_id = d.id
@@ -345,9 +360,17 @@ def search_for(owner: Workspace, filters: Filters) -> Search | None:
     text, created = filters.search, filters.created
     identified = link_with(owner, dict(filters.unique)) if filters.unique else None
     search = Search(
-        text, tag_keys, filters.is_active, link_at(owner, text), created, domain, identified, filters.statuses
+        text,
+        tag_keys,
+        filters.is_active,
+        link_at(owner, text),
+        created,
+        domain,
+        identified,
+        filters.statuses,
+        filters.expires_within,
     )
-    has_conditions = text or tag_keys or filters.statuses or created != ALWAYS
+    has_conditions = text or tag_keys or search.changes_without_trace or created != ALWAYS
     return search if has_conditions or domain is not None or identified is not None else None
 
 
@@ -393,6 +416,8 @@ def _candidates(search: Search) -> str:
         return "true"
     apart = {Status.BANNED: _BANNABLE, Status.DOMAIN_INACTIVE: _ON_INACTIVE_DOMAINS}
     found = {apart.get(status, _CLOSABLE) for status in search.statuses}
+    if search.expires_within is not None:
+        found = {_CLOSABLE}
     return f"s.link_id IN ({' UNION '.join(sorted(found))})"
 
 

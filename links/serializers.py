@@ -17,6 +17,7 @@ from common.rest.fields import (
     List,
     Object,
     QueryBoolean,
+    QueryInteger,
     StrictObject,
     Text,
 )
@@ -24,7 +25,7 @@ from common.rest.pagination import PageQuery
 from domains.addresses import BASE_ID
 from links.codes import code_rule
 from links.fields import FIELDS, RESTRICTIONS, UNIQUE, Kind, LinkField
-from links.representations import WHOLE_URL
+from links.representations import WHOLE_URL, saved_view
 from links.routing.serializers import PreviewSerializer, RulesField, SplitField
 from links.serializer_fields import (
     MAX_TAG,
@@ -46,10 +47,17 @@ MAX_TAGS = 50
 MAX_SEARCH = 8 + 253 + 255 + 2
 
 
+# Longer than anybody plans, and a number of days that PostgreSQL can add to a time.
+MAX_EXPIRY_DAYS = 36_500
+
+
 class SortBy(models.TextChoices):
     CREATED_AT = "createdAt"
     CLICK_COUNT = "clickCount"
     TITLE = "title"
+
+
+_ORDERS = ["asc", "desc"]
 
 
 class UtmSerializer(StrictObject):
@@ -203,6 +211,13 @@ class ListFilters(serializers.Serializer[Any]):
     createdBefore = DateTime(
         source="created_before", required=False, help_text="Only links that were created before this time."
     )
+    expiresWithin = QueryInteger(
+        source="expires_within",
+        required=False,
+        min_value=1,
+        max_value=MAX_EXPIRY_DAYS,
+        help_text="Only links that expire within this number of days, and have not expired.",
+    )
     domainId = Text(
         source="domain_id",
         required=False,
@@ -223,4 +238,37 @@ ListFilters._declared_fields.update({
 
 class ListQuery(PageQuery, ListFilters):
     sortBy = serializers.ChoiceField(source="sort_by", choices=SortBy.values, default=SortBy.CREATED_AT.value)
-    sortOrder = serializers.ChoiceField(source="sort_order", choices=["asc", "desc"], default="desc")
+    sortOrder = serializers.ChoiceField(source="sort_order", choices=_ORDERS, default="desc")
+
+
+class ChosenParameter(serializers.ChoiceField):
+    """A choice that the API describes where it describes the list."""
+
+
+class ViewFiltersSerializer(ListFilters, StrictObject):
+    """The parameters of a list that a view keeps, as texts."""
+
+    sortBy = ChosenParameter(choices=SortBy.values, required=False)
+    sortOrder = ChosenParameter(choices=_ORDERS, required=False)
+
+    def to_internal_value(self, data: Any) -> dict[str, str]:
+        super().to_internal_value(data)
+        return {name: _parameter(value) for name, value in data.items() if name in self.fields}
+
+
+def _parameter(value: Any) -> str:
+    """A JSON value as the text of a parameter."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+class UpdateViewSerializer(serializers.Serializer[Any]):
+    returned = saved_view.names
+    name = Text(required=False, characters=60, help_text="Unique within the workspace.")
+    filters = ViewFiltersSerializer(
+        required=False, help_text="Parameters of `GET /api/urls` except `page` and `limit`."
+    )
+
+
+class CreateViewSerializer(UpdateViewSerializer):
+    name = Text(characters=60, help_text="Unique within the workspace.")
+    filters = ViewFiltersSerializer(help_text="Parameters of `GET /api/urls` except `page` and `limit`.")

@@ -3,14 +3,15 @@ from rest_framework.routers import SimpleRouter
 
 from links.bulk.views import BulkViewSet, DomainMoveViewSet
 from links.transfer.views import TransferViewSet
-from links.views import LinkHistoryViewSet, LinkViewSet
+from links.views import LinkHistoryViewSet, LinkViewSet, SavedViewSet
 
 router = SimpleRouter(trailing_slash=False, use_regex_path=False)
-# Before the link routes, which would match `bulk` and `import` as ids.
+# Before the link routes, which would match `bulk`, `import` and `deleted` as ids.
 router.register("urls", BulkViewSet, basename="bulk")
 router.register("urls", TransferViewSet, basename="transfer")
-router.register("urls", LinkViewSet, basename="link")
 router.register("urls", LinkHistoryViewSet, basename="link-history")
+router.register("urls", LinkViewSet, basename="link")
+router.register("views", SavedViewSet, basename="view")
 # The route that creates links first, because it is the busiest.
 urlpatterns = [
     *sorted(router.urls, key=lambda route: str(route.pattern) != "urls"),

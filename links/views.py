@@ -18,17 +18,24 @@ from accounts.serializers import HistoryQuery
 from common.rest.access import Access
 from common.rest.api import ApiViewSet
 from common.rest.envelope import warn
-from common.rest.pagination import pagination_of
+from common.rest.pagination import PageQuery, pagination_of
 from common.rest.returns import required_versions, returns
 from domains.addresses import address_of, base_address
 from domains.models import Domain
 from domains.selectors import count_domains
-from links import lists, representations, selectors, services
+from links import lists, representations, saved_views, selectors, services
+from links.deleted_links import list_deleted_links
 from links.history import link_history, restore_change
 from links.lists import list_limited_links
-from links.schema import FIGURES, PAGINATION, describe_history, describe_links
+from links.schema import FIGURES, PAGINATION, describe_history, describe_links, describe_views
 from links.searches import list_options
-from links.serializers import CreateLinkSerializer, ListQuery, UpdateLinkSerializer
+from links.serializers import (
+    CreateLinkSerializer,
+    CreateViewSerializer,
+    ListQuery,
+    UpdateLinkSerializer,
+    UpdateViewSerializer,
+)
 
 
 @describe_links
@@ -120,13 +127,22 @@ class LinkHistoryViewSet(ApiViewSet):
     lookup_field = "public_id"
     lookup_url_kwarg = "id"
     lookup_value_converter = "str"
-    queries = {"history": HistoryQuery}
-    # The first two also concern deleted links, which the limits of keys do not cover.
+    queries = {"deleted": PageQuery, "history": HistoryQuery}
+    # The first three also concern deleted links, which the limits of keys do not cover.
     access = {
+        "deleted": Access(Role.VIEWER, Scope.URLS_READ),
         "history": Access(Role.VIEWER, Scope.URLS_READ),
         "undelete": Access(Role.EDITOR, Scope.URLS_WRITE),
         "restore": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
     }
+
+    @action(detail=False)
+    @returns(200, urls=[representations.restorable_link], pagination=PAGINATION)
+    def deleted(self, request: Request) -> dict[str, Any]:
+        query = self.read_query()
+        page = list_deleted_links(workspace_of(request), **query)
+        urls = [representations.restorable_link(row) for row in page.rows]
+        return {"urls": urls, "pagination": pagination_of(page, query)}
 
     @action(detail=True)
     @returns(200, fields=CHANGE_PAGE)
@@ -150,6 +166,47 @@ class LinkHistoryViewSet(ApiViewSet):
             warn(request, name, "not_restored", "The history has no value that can be restored.")
         shown = representations.updated_link(restored.link, restored.names)
         return {"url": shown}, restored.link.updated_at
+
+
+@describe_views
+class SavedViewSet(ApiViewSet):
+    lookup_field = "public_id"
+    lookup_url_kwarg = "id"
+    lookup_value_converter = "str"
+    access = {
+        "list": Access(Role.VIEWER, Scope.URLS_READ),
+        "retrieve": Access(Role.VIEWER, Scope.URLS_READ),
+        "create": Access(Role.EDITOR, Scope.URLS_WRITE),
+        "partial_update": Access(Role.EDITOR, Scope.URLS_WRITE),
+        "destroy": Access(Role.EDITOR, Scope.URLS_WRITE),
+    }
+    bodies = {"create": CreateViewSerializer, "partial_update": UpdateViewSerializer}
+
+    @returns(200, views=[representations.saved_view])
+    def list(self, request: Request) -> dict[str, Any]:
+        views = saved_views.list_views(workspace_of(request))
+        return {"views": [representations.saved_view(view) for view in views]}
+
+    @idempotent
+    @returns(201, "View created successfully.", view=representations.saved_view)
+    def create(self, request: Request) -> dict[str, Any]:
+        view = saved_views.create_view(owner=workspace_of(request), **self.read_body())
+        return {"view": representations.saved_view(view)}
+
+    @returns(200, view=representations.saved_view)
+    def retrieve(self, request: Request, id: str) -> dict[str, Any]:
+        return {"view": representations.saved_view(saved_views.get_view(workspace_of(request), id))}
+
+    @returns(200, "View updated successfully.", view=representations.saved_view)
+    def partial_update(self, request: Request, id: str) -> dict[str, Any]:
+        owner = workspace_of(request)
+        saved_views.get_view(owner, id)
+        view = saved_views.change_view(owner=owner, public_id=id, changes=self.read_body())
+        return {"view": representations.saved_view(view)}
+
+    @returns(200, "View deleted successfully.")
+    def destroy(self, request: Request, id: str) -> None:
+        saved_views.delete_view(owner=workspace_of(request), public_id=id)
 
 
 def _admit_hashing(request: Request, fields: Mapping[str, Any]) -> AbstractContextManager[None]:

@@ -149,7 +149,7 @@ class Migration(migrations.Migration):
                 fields=[
                     ('link_id', models.BigIntegerField(db_comment='Internal key of the link.', primary_key=True, serialize=False)),
                     ('public_id', models.UUIDField(db_comment='API id of the link.', unique=True)),
-                    ('owner', models.ForeignKey(db_comment='Owner of the link.', db_constraint=False, on_delete=django.db.models.deletion.CASCADE, to='accounts.workspace')),
+                    ('owner', models.ForeignKey(db_comment='Owner of the link.', db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, to='accounts.workspace')),
                     ('deleted_at', models.DateTimeField(db_comment='Time of the deletion.', db_default=django.db.models.functions.datetime.Now(), db_index=True)),
                     ('link', models.JSONField(db_comment='The row of links_link.')),
                     ('codes', models.JSONField(db_comment='The rows of links_code: domain_id, code and kind.')),
@@ -158,6 +158,23 @@ class Migration(migrations.Migration):
                 ],
                 options={
                     'db_table_comment': 'Deleted links that can be brought back for some days.',
+                    'indexes': [models.Index(fields=['owner', 'deleted_at', 'link_id'], name='deletedlink_owner_time')],
+                },
+            ),
+            migrations.CreateModel(
+                name='SavedView',
+                fields=[
+                    ('id', models.BigAutoField(db_comment='Internal key.', primary_key=True, serialize=False)),
+                    ('public_id', models.UUIDField(db_comment='API id.', default=common.ids.new_public_id, editable=False, unique=True)),
+                    ('owner', models.ForeignKey(db_comment='The workspace.', db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, to='accounts.workspace')),
+                    ('name', models.CharField(db_comment='Unique within the workspace.', max_length=60)),
+                    ('filters', models.JSONField(db_comment='Parameters of the list, as texts.')),
+                    ('created_at', models.DateTimeField(db_comment='Creation time.', db_default=django.db.models.functions.datetime.Now(), editable=False)),
+                    ('updated_at', models.DateTimeField(auto_now=True, db_comment='Last change.')),
+                ],
+                options={
+                    'db_table_comment': 'Saved views of the lists of links.',
+                    'constraints': [models.UniqueConstraint(fields=('owner', 'name'), name='savedview_owner_name')],
                 },
             ),
             migrations.CreateModel(

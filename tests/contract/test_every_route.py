@@ -55,6 +55,7 @@ DOCUMENTED = {
     ("GET", "/api/urls/{id}"),
     ("PUT", "/api/urls/{id}"),
     ("DELETE", "/api/urls/{id}"),
+    ("GET", "/api/urls/deleted"),
     ("POST", "/api/urls/{id}/simulate"),
     ("GET", "/api/urls/{id}/history"),
     ("POST", "/api/urls/{id}/history/{id}/restore"),
@@ -69,6 +70,11 @@ DOCUMENTED = {
     ("POST", "/api/urls/bulk-export"),
     ("GET", "/api/urls/stats"),
     ("GET", "/api/urls/domains/available"),
+    ("GET", "/api/views"),
+    ("POST", "/api/views"),
+    ("GET", "/api/views/{id}"),
+    ("PATCH", "/api/views/{id}"),
+    ("DELETE", "/api/views/{id}"),
     ("GET", "/api/domains"),
     ("POST", "/api/domains"),
     ("GET", "/api/domains/{id}"),
@@ -77,6 +83,8 @@ DOCUMENTED = {
     ("POST", "/api/domains/{id}/verify"),
     ("POST", "/api/domains/{id}/move"),
     ("GET", "/api/domains/{id}/analytics"),
+    ("GET", "/api/analytics"),
+    ("GET", "/api/analytics/sparklines"),
     ("GET", "/api/analytics/{id}"),
     ("GET", "/api/analytics/{id}/devices"),
     ("GET", "/api/analytics/{id}/geographic"),
@@ -98,7 +106,7 @@ LARGE_BODIES = {
 }
 OURS = (
     *("/api/auth", "/api/urls", "/api/domains", "/api/analytics", "/api/qr-codes"),
-    *("/api/audit", "/api/workspaces", "/api/invitations", "/api/keys"),
+    *("/api/audit", "/api/workspaces", "/api/invitations", "/api/keys", "/api/views"),
     *DOCUMENTATION,
 )
 

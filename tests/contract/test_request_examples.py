@@ -69,6 +69,7 @@ def own_values(
     workspace = team(alice)
     member = add_member(workspace, account("member@example.com"), Role.VIEWER)
     key = scoped_key(alice.workspace, alice.user).key
+    view = api.post("/api/views", {"name": "View", "filters": {}}).json()["data"]["view"]
 
     def create(example: Example) -> Placeholders:
         link = make_link()["_id"]
@@ -83,6 +84,7 @@ def own_values(
                 "domains": domain["_id"],
                 "workspaces": str(workspace.public_id),
                 "keys": str(key.public_id),
+                "views": view["_id"],
             }.get(example.path.split("/")[2], link),
             "memberId": str(member.user.public_id),
             "workspaceId": str(workspace.public_id),
@@ -164,8 +166,10 @@ def test_every_query_example_succeeds(
     link = make_link()["_id"]
     domain = api.post("/api/domains", {"domain": "links.example"}).json()["data"]["domain"]["_id"]
     qr_code = api.post("/api/qr-codes", {"urlId": link}).json()["data"]["qrCode"]["_id"]
+    view = api.post("/api/views", {"name": "View", "filters": {}}).json()["data"]["view"]["_id"]
     own = {
         "/api/urls": link,
+        "/api/views": view,
         "/api/analytics/{": link,
         "/api/qr-codes": qr_code,
         "/api/workspaces": str(team(alice).public_id),

@@ -35,9 +35,13 @@ PAGES = {
     "list": DashboardPage("/dashboard/", "tr[data-link]"),
     "list without hits": DashboardPage("/dashboard/?search=no-such-link", ".blank button"),
     "keys": DashboardPage("/dashboard/", "tr[data-link]", unfolded="dialog[open] kbd", key="?"),
+    "overview": DashboardPage(
+        "/dashboard/overview", ".overview canvas", unfolded=".attention :is(li, .calm)"
+    ),
     "new": DashboardPage("/dashboard/new", "[name=originalUrl]"),
     "edit": DashboardPage("/dashboard/links/{link}", "[name=title]", unfolded=".route output"),
     "report": DashboardPage("/dashboard/links/{link}/report", ".totals", unfolded="[open] table.figures"),
+    "deleted links": DashboardPage("/dashboard/deleted", "[data-deleted]"),
     "domains": DashboardPage("/dashboard/domains", "[data-domain]", unfolded="[data-domain] form"),
     "many": DashboardPage("/dashboard/new/many", "[name=lines]"),
     "import": DashboardPage("/dashboard/import", "main input"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 import pytest
@@ -36,9 +37,13 @@ RUN = """async () => {
 @pytest.fixture
 def ids(api: APIClient, make_link: MakeLink, alice: NewAccount) -> dict[str, str]:
     """A link with something to show in each part of the pages, and a team."""
+    deleted = make_link("https://example.com/deleted", title="Deleted", tags=["spring"])
+    assert api.delete(f"/api/urls/{deleted['_id']}").status_code == 200
     make_link("https://example.com/off", title="Switched off", tags=["spring", "sale"])
     make_link("https://example.com/expired", expiresAt="2099-01-01T00:00:00Z")
     Link.objects.update(is_active=False)
+    soon = (datetime.now(UTC) + timedelta(days=3)).isoformat()
+    make_link("https://example.com/soon", expiresAt=soon)
     link = make_link(
         "https://example.com/page",
         title="Everything",

@@ -73,6 +73,11 @@ def hostile_links(api: APIClient, make_link: MakeLink) -> list[dict[str, Any]]:
         )
         for payload in PAYLOADS
     ]
+    for payload in PAYLOADS:
+        deleted = make_link(
+            f"https://example.com/{payload}", title=payload, tags=[payload.replace(",", "")[:50]]
+        )
+        api.delete(f"/api/urls/{deleted['_id']}")
     now = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
     for link, text in zip(links, PAYLOADS, strict=True):
         click = Fact(now, city=text, browser=text, operating_system=text, device=text, referrer=text)

@@ -28,6 +28,15 @@ import { call, callForBody, inOwnLanguage, readWithVersion } from "./api.js";
 export const listLinks = (query, signal) => call("GET", "/urls", { query, signal });
 
 /**
+ * The clicks of each link on each of the last 30 days (UTC).
+ * @param {string[]} ids
+ * @param {AbortSignal} signal
+ * @returns {Promise<Schemas["Sparkline"][]>}
+ */
+export const listSparklines = async (ids, signal) =>
+    (await call("GET", "/analytics/sparklines", { query: { urlIds: ids.join(",") }, signal })).sparklines;
+
+/**
  * @param {string} id
  * @returns {Promise<Url>}
  */

@@ -42,11 +42,12 @@ function teamAddress() {
  * @returns {Place[]}
  */
 export const places = () => [
+    { address: "/dashboard/overview", label: "overview.title", icon: "layout-dashboard", isCurrent: under(["/dashboard/overview"]) },
     {
         address: "/dashboard/",
         label: "nav.links",
         icon: "link",
-        isCurrent: current => current === "/dashboard/" || under(["/dashboard/links/", "/dashboard/new", "/dashboard/import", "/dashboard/start"])(current),
+        isCurrent: current => current === "/dashboard/" || under(["/dashboard/links/", "/dashboard/new", "/dashboard/deleted", "/dashboard/import", "/dashboard/start"])(current),
     },
     { address: "/dashboard/domains", label: "nav.domains", icon: "globe", isCurrent: under(["/dashboard/domains"]) },
     { address: teamAddress(), label: "nav.team", icon: "users", isCurrent: under(["/dashboard/workspaces"]) },
@@ -71,6 +72,7 @@ export const pagesToFind = () => [
           ]
         : []),
     ...places(),
+    { address: "/dashboard/deleted", label: "deleted.title", icon: "trash-2" },
     { address: "/dashboard/workspaces", label: "workspaces.title", icon: "users" },
     { address: "/dashboard/keys", label: "apiKeys.pageTitle", icon: "key-round" },
     ...(may("admin") ? [{ address: "/dashboard/history", label: /** @type {const} */ ("history.title"), icon: /** @type {const} */ ("history") }] : []),

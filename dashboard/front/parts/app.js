@@ -32,6 +32,7 @@ export function App() {
     });
     useShortcuts([
         { key: "c", label: () => t("keys.create"), run: () => navigate("/dashboard/new") },
+        { key: "o", label: () => t("keys.overview"), run: () => navigate("/dashboard/overview") },
         { key: "g", label: () => t("keys.list"), run: () => navigate("/dashboard/") },
         { key: "?", label: () => t("keys.show"), run: () => (isListingKeys.value = true) },
     ]);
@@ -109,14 +110,14 @@ function Side() {
 
 /** On phones. The menu of the account also has the places that find no room here. */
 function Bottom() {
-    const [links, ...others] = places();
+    const [overview, links] = places();
     /** @param {ReturnType<typeof places>[number]} place */
     const Place = ({ address, label, icon, isCurrent }) => html`
         <a href=${address} aria-current=${isCurrent(path.value) ? "page" : undefined}><${Icon} name=${icon} />${t(label)}</a>
     `;
     return html`
         <nav class="bottom" aria-label=${t("nav.phone")}>
-            ${Place(links)} ${others[0] && Place(others[0])}
+            ${Place(overview)} ${Place(links)}
             ${may("editor")
                 ? html`<a href="/dashboard/new" aria-label=${t("nav.new")}><span class="plus"><${Icon} name="plus" /></span></a>`
                 : html`<span></span>`}

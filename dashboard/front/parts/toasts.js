@@ -6,18 +6,21 @@ import { Icon } from "./icon.js";
 export const Toasts = () => html`
     <div class="toasts" role="status">
         ${toasts.value.map(
-            ({ id, text, kind, action }) => html`
+            ({ id, text, kind, actions }) => html`
                 <article key=${id} class="toast" data-kind=${kind}>
                     <span dir="auto">${text}</span>
-                    ${action &&
-                    html`<button
-                        onClick=${() => {
-                            action.run();
-                            dismiss(id);
-                        }}
-                    >
-                        ${action.label}
-                    </button>`}
+                    ${actions.map(
+                        ({ label, run }) => html`
+                            <button
+                                onClick=${() => {
+                                    run();
+                                    dismiss(id);
+                                }}
+                            >
+                                ${label}
+                            </button>
+                        `,
+                    )}
                     <button aria-label=${t("toast.dismiss")} onClick=${() => dismiss(id)}><${Icon} name="x" /></button>
                 </article>
             `,

@@ -26,7 +26,14 @@ from tests.accounts.workspaces.every_role import site as site
 
 # They refuse keys that are limited to some links.
 FOR_THE_WHOLE_WORKSPACE = {
+    "GET /api/analytics",
+    "GET /api/views",
+    "POST /api/views",
+    "GET /api/views/{id}",
+    "PATCH /api/views/{id}",
+    "DELETE /api/views/{id}",
     "GET /api/domains/{id}/analytics",
+    "GET /api/urls/deleted",
     "GET /api/urls/{id}/history",
     "POST /api/urls/{id}/undelete",
 }

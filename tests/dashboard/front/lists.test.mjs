@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { addressOfView } from "../../../dashboard/front/pages/links/view_filters.js";
 import { bodyOf, linesOf } from "../../../dashboard/front/pages/many/lines.js";
 
 describe("a pasted list", () => {
@@ -25,5 +26,18 @@ describe("a pasted list", () => {
         assert.deepEqual(bodyOf(lines.slice(1), { domainId: "d", tags: [], utm: {} }), {
             urls: [{ originalUrl: "https://example.com/b", domainId: "d" }],
         });
+    });
+});
+
+describe("the address of a saved view", () => {
+    test("has its filters in one order, and no default", () => {
+        const filters = { tags: "a,b", status: "active", domainId: "base", expiresWithin: "7", sortBy: "createdAt", sortOrder: "desc" };
+        assert.equal(addressOfView({ filters }), "/dashboard/?domain=base&expires=7&status=active&tags=a%2Cb");
+        assert.equal(addressOfView({ filters: {} }), "/dashboard/");
+        assert.equal(addressOfView({ filters: { sortBy: "title" } }), "/dashboard/?sortBy=title&sortOrder=desc");
+    });
+    test("has the days of its moments", () => {
+        const filters = { createdFrom: "2030-03-01T00:00:00.000Z", createdBefore: "2030-04-01T00:00:00.000Z" };
+        assert.equal(addressOfView({ filters }), "/dashboard/?from=2030-03-01&until=2030-03-31");
     });
 });

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
+from links.models import Link
 from testing.links.calls import put
 from testing.refusals import broken_rules
 from tests.links.listing.listed import listed, listed_titles, stock
@@ -243,3 +245,50 @@ def test_the_last_of_repeated_parameters_counts(api: APIClient, alice: NewAccoun
     assert len(api.get("/api/urls?limit=1&limit=3").json()["data"]["urls"]) == 3
     assert len(api.get("/api/urls?limit=x&limit=3").json()["data"]["urls"]) == 3
     assert broken_rules(api.get("/api/urls?limit=3&limit=x")) == [("limit", "invalid")]
+
+
+def test_links_are_found_by_the_days_within_which_they_expire(
+    api: APIClient, strange_api: APIClient, make_link: MakeLink
+) -> None:
+    now = datetime.now(UTC)
+
+    def expiry(hours: float) -> str:
+        return (now + timedelta(hours=hours)).isoformat()
+
+    for name, fields in {
+        "soon": {"expiresAt": expiry(23), "tags": ["news"]},
+        "later": {"expiresAt": expiry(25), "isActive": False},
+        "much later": {"expiresAt": expiry(24 * 30), "tags": ["news"]},
+        "never": {},
+        "over": {"expiresAt": expiry(1)},
+    }.items():
+        make_link(title=name, **fields)
+    Link.objects.filter(title="over").update(expires_at=now - timedelta(seconds=1))
+    strange_api.post("/api/urls", {"originalUrl": "https://example.com/", "expiresAt": expiry(2)})
+
+    def found(**query: str) -> list[str]:
+        page = listed(api, sortBy="title", sortOrder="asc", **query)
+        assert page["pagination"]["total"] == len(page["urls"])
+        return [url["title"] for url in page["urls"]]
+
+    assert found(expiresWithin="1") == ["soon"]
+    assert found(expiresWithin="2") == ["later", "soon"]
+    assert found(expiresWithin="31", tags="news") == ["much later", "soon"]
+    assert found(expiresWithin="31", status="active", search="so") == ["soon"]
+    assert found(expiresWithin="2", status="disabled,banned") == ["later"]
+    exported = b"".join(api.get("/api/urls/export?expiresWithin=1").streaming_content)
+    assert (b"soon" in exported, b"later" in exported) == (True, False)
+    for value in ("0", "soon", "36501"):
+        response = api.get(f"/api/urls?expiresWithin={value}")
+        assert (response.status_code, response.json()["errors"][0]["field"]) == (400, "expiresWithin")
+
+
+def test_the_total_of_a_tag_and_a_status_counts_both(
+    api: APIClient, make_link: MakeLink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also of more hits than a page finds at once."""
+    monkeypatch.setattr("links.searches.FETCH_LIMIT", 1)
+    for number in range(5):
+        make_link(tags=["news"], isActive=number > 1)
+    page = listed(api, tags="news", status="active", limit="1")
+    assert page["pagination"]["total"] == 3

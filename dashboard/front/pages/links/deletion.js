@@ -1,6 +1,7 @@
 /** Deletion with undo: the page sends the deletion once the time for an undo has passed. */
 import { deleteLinks } from "../../core/endpoints.js";
 import { report } from "../../core/failures.js";
+import { navigate } from "../../core/router.js";
 import { beforeSignOut } from "../../core/session.js";
 import { t } from "../../core/texts.js";
 import { TOAST_MILLISECONDS, toast } from "../../core/toasts.js";
@@ -14,14 +15,21 @@ export function deleteLater(ids) {
     leaving.value = new Set([...leaving.value, ...ids]);
     const timer = window.setTimeout(() => begin(timer), TOAST_MILLISECONDS);
     waiting.set(timer, ids);
+    const undo = () => {
+        clearTimeout(timer);
+        if (waiting.delete(timer)) show(ids);
+    };
+    // The page lists what is deleted, so the deletion begins first.
+    const showDeleted = async () => {
+        clearTimeout(timer);
+        if (waiting.has(timer)) await begin(timer);
+        navigate("/dashboard/deleted");
+    };
     toast(t("selection.deleted", { count: ids.length }), {
-        action: {
-            label: t("selection.undo"),
-            run: () => {
-                clearTimeout(timer);
-                if (waiting.delete(timer)) show(ids);
-            },
-        },
+        actions: [
+            { label: t("selection.undo"), run: undo },
+            { label: t("deleted.title"), run: showDeleted },
+        ],
     });
 }
 

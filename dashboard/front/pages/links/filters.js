@@ -2,11 +2,12 @@
 import { availableDomains } from "../../core/endpoints.js";
 import { day } from "../../core/format.js";
 import { html, useEffect, useRef, useSignal } from "../../core/html.js";
+import { chooseDensity, density } from "../../core/preferences.js";
 import { STATUSES } from "../../core/status.js";
 import { t } from "../../core/texts.js";
 import { Icon } from "../../parts/icon.js";
 import { useLoaded } from "../../parts/loaded.js";
-import { FIRST_DAY, LAST_DAY, change, filters, isDay, isFiltered, knownTags } from "./state.js";
+import { EXPIRY_DAYS, FIRST_DAY, LAST_DAY, change, filters, isDay, isFiltered, knownTags } from "./state.js";
 
 /** @typedef {import("../../core/texts.js").Key} Key */
 /** @typedef {import("../../core/endpoints.js").Domains} Domains */
@@ -116,6 +117,7 @@ export function Filters() {
                     <${Icon} name="list-filter" />${t("filters.open")}
                 </button>
                 <${Chips} domains=${domains} />
+                <${Densities} />
                 <label class="order">
                     <span class="visually-hidden">${t("filters.sort")}</span>
                     <select
@@ -137,9 +139,34 @@ export function Filters() {
     `;
 }
 
+/** @type {[name: import("../../core/preferences.js").Density, icon: import("../../parts/icon.js").IconName, label: Key][]} */
+const DENSITIES = [
+    ["", "rows-2", "density.roomy"],
+    ["compact", "rows-4", "density.compact"],
+];
+
+const Densities = () => html`
+    <div class="seg densities wide-only" role="group" aria-label=${t("density.label")}>
+        ${DENSITIES.map(
+            ([name, icon, label]) => html`
+                <button
+                    key=${name}
+                    type="button"
+                    aria-label=${t(label)}
+                    title=${t(label)}
+                    aria-pressed=${density.value === name ? "true" : "false"}
+                    onClick=${() => chooseDensity(name)}
+                >
+                    <${Icon} name=${icon} />
+                </button>
+            `,
+        )}
+    </div>
+`;
+
 /** @param {{domains: Domains}} properties */
 function Panel({ domains }) {
-    const { status, from, until } = filters.value;
+    const { status, from, until, expires } = filters.value;
     return html`
         <label>
             ${t("filters.tags")}
@@ -161,20 +188,31 @@ function Panel({ domains }) {
             ${t("filters.until")}
             <${Day} name="until" min=${from || FIRST_DAY} max=${LAST_DAY} />
         </label>
+        <label>
+            ${t("filters.expires")}
+            <select name="expires" onChange=${(/** @type {any} */ event) => change({ expires: event.target.value })}>
+                <option value="" selected=${expires === ""}>${t("filters.all")}</option>
+                ${EXPIRY_DAYS.map(days => html`<option key=${days} value=${days} selected=${days === expires}>${within(days)}</option>`)}
+            </select>
+        </label>
         <${Domain} domains=${domains} />
     `;
 }
 
+/** @param {string} days */
+const within = days => t("filters.within", { count: Number(days) });
+
 /** @param {{domains: Domains}} properties */
 function Chips({ domains }) {
-    const { tags, status, domain, from, until } = filters.value;
-    /** @type {[name: "tags" | "status" | "domain" | "from" | "until", label: Key, value: string][]} */
+    const { tags, status, domain, from, until, expires } = filters.value;
+    /** @type {[name: "tags" | "status" | "domain" | "from" | "until" | "expires", label: Key, value: string][]} */
     const all = [
         ["tags", "field.tags", tags],
         ["status", "filters.status", status && t(`status.${status}`)],
         ["domain", "field.domainId", domain && (domains.find(({ id }) => id === domain)?.fullDomain ?? domain)],
         ["from", "filters.from", from && day(`${from}T12:00`)],
         ["until", "filters.until", until && day(`${until}T12:00`)],
+        ["expires", "filters.expires", expires && within(expires)],
     ];
     return html`
         ${all
@@ -190,7 +228,7 @@ function Chips({ domains }) {
                 `,
             )}
         ${isFiltered.value &&
-        html`<button type="button" class="quiet" onClick=${() => change({ search: "", tags: "", status: "", domain: "", from: "", until: "" })}>
+        html`<button type="button" class="quiet" onClick=${() => change({ search: "", tags: "", status: "", domain: "", from: "", until: "", expires: "" })}>
             ${t("filters.clear")}
         </button>`}
     `;

@@ -7,6 +7,7 @@ import { save } from "../../core/saving.js";
 import { t } from "../../core/texts.js";
 import { Head } from "../../parts/head.js";
 import { Icon } from "../../parts/icon.js";
+import { Menu } from "../../parts/menu.js";
 import { parameters } from "./state.js";
 
 async function exportShown() {
@@ -26,5 +27,8 @@ export const Heading = () => html`
         <button onClick=${exportShown} title=${t("filters.export")} aria-label=${t("filters.export")}>
             <${Icon} name="download" /><span class="wide-only" aria-hidden="true">${t("filters.exportShort")}</span>
         </button>
+        <${Menu} id="more-lists" label=${t("links.more")} items=${() => html`
+            <a href="/dashboard/deleted"><${Icon} name="trash-2" />${t("deleted.title")}</a>
+        `} />
     <//>
 `;

@@ -18,6 +18,7 @@ import { Selection } from "./selection.js";
 import { QrDialog } from "./qr_dialog.js";
 import { change, failure, filters, isBare, isLoading, load, rows, shown } from "./state.js";
 import { Table } from "./table.js";
+import { Views } from "./views.js";
 
 await loadStyle("pages/links/links.css");
 
@@ -46,7 +47,7 @@ export function Page() {
         <${Heading} />
         ${drawn > 1 &&
         html`
-            ${!isBare.value && html`<${Filters} />`}
+            ${!isBare.value && html`<${Views} /><${Filters} />`}
             <${Selection} />
             <${MovingDialog} />
             <${BulkEditDialog} />

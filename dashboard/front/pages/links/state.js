@@ -1,6 +1,7 @@
 /** The state of the list. The filters are in the address, so that a reload and the back button keep them. */
 import { computed, signal } from "../../core/html.js";
 import { listLinks } from "../../core/endpoints.js";
+import { loadSparklines } from "./sparklines.js";
 import { isAbort } from "../../core/api.js";
 import { messageOf, report } from "../../core/failures.js";
 import { navigate, query } from "../../core/router.js";
@@ -10,7 +11,7 @@ import { toast } from "../../core/toasts.js";
 
 /** @typedef {import("../../core/endpoints.js").ListedUrl} ListedUrl */
 /** @typedef {import("../../core/endpoints.js").LinkPage} LinkPage */
-/** @typedef {"search" | "tags" | "status" | "domain" | "from" | "until" | "sortBy" | "sortOrder" | "page"} Filter */
+/** @typedef {"search" | "tags" | "status" | "domain" | "from" | "until" | "expires" | "sortBy" | "sortOrder" | "page"} Filter */
 
 export const PAGE_SIZE = 50;
 
@@ -20,6 +21,11 @@ export const LAST_DAY = "9998-12-31";
 
 /** @param {string} text */
 export const isDay = text => /^\d{4}-\d\d-\d\d$/.test(text) && text >= FIRST_DAY && text <= LAST_DAY;
+
+export const DEFAULT_ORDER = { sortBy: "createdAt", sortOrder: "desc" };
+
+/** The days within which links expire that a filter can choose. */
+export const EXPIRY_DAYS = ["7", "30", "90"];
 
 /** @type {import("../../core/html.js").Signal<LinkPage | null>} */
 export const shown = signal(/** @type {LinkPage | null} */ (null));
@@ -46,14 +52,15 @@ export const filters = computed(() => {
         domain: value("domain"),
         from: dayOf("from"),
         until: dayOf("until"),
-        sortBy: value("sortBy") || "createdAt",
-        sortOrder: value("sortOrder") || "desc",
+        expires: EXPIRY_DAYS.find(days => days === value("expires")) ?? "",
+        sortBy: value("sortBy") || DEFAULT_ORDER.sortBy,
+        sortOrder: value("sortOrder") || DEFAULT_ORDER.sortOrder,
         page: Math.max(1, Number.parseInt(value("page"), 10) || 1),
     };
 });
 export const isFiltered = computed(() => {
-    const { search, tags, status, domain, from, until } = filters.value;
-    return Boolean(search || tags || status || domain || from || until);
+    const { search, tags, status, domain, from, until, expires } = filters.value;
+    return Boolean(search || tags || status || domain || from || until || expires);
 });
 
 /** The tags of the links that this page has seen, to suggest them. */
@@ -67,11 +74,24 @@ const seenTags = new Set();
 /** Whether there is nothing to filter: the workspace has no links. */
 export const isBare = computed(() => shown.value !== null && shown.value.urls.length === 0 && !isShownFiltered.value);
 
+/**
+ * The address of the list with these filters. Equal filters have equal addresses.
+ * @param {Record<Filter, string | number>} chosen
+ */
+export function listAddress(chosen) {
+    const { sortBy, sortOrder, page, ...others } = chosen;
+    const isOrdered = sortBy !== DEFAULT_ORDER.sortBy || sortOrder !== DEFAULT_ORDER.sortOrder;
+    const all = { ...others, ...(isOrdered && { sortBy, sortOrder }), page: page === 1 ? "" : page };
+    const next = new URLSearchParams();
+    for (const [name, value] of Object.entries(all).sort()) if (value !== "") next.set(name, String(value));
+    return `/dashboard/${next.size > 0 ? `?${next}` : ""}`;
+}
+
 /** The filters as parameters of the API. The first and the last day are those of the browser's time zone. */
 export function parameters() {
-    const { search, tags, status, domain, from, until } = filters.value;
+    const { search, tags, status, domain, from, until, expires } = filters.value;
     const created = { createdFrom: startOf(from), createdBefore: startOf(until, 1) };
-    return { search, tags, status, domainId: domain || undefined, ...created };
+    return { search, tags, status, domainId: domain || undefined, expiresWithin: expires, ...created };
 }
 
 /**
@@ -118,6 +138,7 @@ export async function load() {
         isShownFiltered.value = wasFiltered;
         shown.value = answer;
         failure.value = null;
+        loadSparklines(answer.urls.map(({ _id }) => _id), own.signal);
     } catch (error) {
         if (running !== own || isAbort(error)) return;
         failure.value = messageOf(error);

@@ -4,6 +4,7 @@ import { copy } from "../../core/clipboard.js";
 import { number, shortDay } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { hostOf, hueOf, withoutScheme } from "../../core/hues.js";
+import { density } from "../../core/preferences.js";
 import { destinationOf } from "../../core/status.js";
 import { t } from "../../core/texts.js";
 import { Icon } from "../../parts/icon.js";
@@ -13,6 +14,7 @@ import { LinkStatus } from "../../parts/link_status.js";
 import { deleteLater } from "./deletion.js";
 import { openQrCode } from "./qr_dialog.js";
 import { switchLinks } from "./selection.js";
+import { Sparkline } from "./sparklines.js";
 import { change, rows, select, selected } from "./state.js";
 
 /** @typedef {import("./state.js").ListedUrl} ListedUrl */
@@ -24,7 +26,7 @@ export function Table({ count }) {
     const chosen = links.filter(link => selected.value.has(link._id)).length;
     const isEverySelected = chosen === links.length;
     return html`
-        <table class="links" role="table">
+        <table class="links" role="table" data-density=${density.value || undefined}>
             <thead role="rowgroup">
                 <tr role="row">
                     <th role="columnheader">
@@ -39,6 +41,7 @@ export function Table({ count }) {
                     <th role="columnheader" class="name">${t("column.link")}</th>
                     <th role="columnheader" class="of-tags">${t("field.tags")}</th>
                     <th role="columnheader" class="of-state">${t("column.status")}</th>
+                    <th role="columnheader" class="of-line">${t("column.days")}</th>
                     <th role="columnheader" class="number">${t("column.clicks")}</th>
                     <th role="columnheader" class="of-day number">${t("column.created")}</th>
                     <th role="columnheader"><span class="visually-hidden">${t("column.actions")}</span></th>
@@ -88,6 +91,7 @@ function Row({ link }) {
                 html`<span class="tags">${link.tags.map(tag => html`<${Tag} key=${tag} name=${tag} />`)}</span>`}
             </td>
             <td role="cell" class="of-state"><${LinkStatus} link=${link} /></td>
+            <td role="cell" class="of-line"><${Sparkline} id=${link._id} /></td>
             <td role="cell" class="of-clicks number">
                 <a href=${`/dashboard/links/${link._id}/report`} aria-label=${t("links.report", { name, count: link.clickCount })}>
                     ${number(link.clickCount)}

@@ -1,0 +1,62 @@
+/** What the overview reads of the API. */
+import { ApiError, call } from "../../core/api.js";
+import { addDays, today } from "../report/days.js";
+
+/** @typedef {import("../../core/endpoints.js").Paths} Paths */
+/** @typedef {import("../../core/endpoints.js").ListedUrl} ListedUrl */
+/** @typedef {Paths["/api/analytics"]["get"]["responses"][200]["content"]["application/json"]["data"]} Clicks */
+/** @typedef {import("../../core/endpoints.js").ListQuery} ListQuery */
+/** @typedef {import("../../core/endpoints.js").LinkPage} LinkPage */
+
+/**
+ * `clicks` is null if too many links have clicks to add them up.
+ * @typedef {{days: number, clicks: Clicks | null, before: Clicks | null, created: number, createdBefore: number, newest: ListedUrl[], links: number}} Overview
+ */
+
+const NEWEST = 5;
+const BEST = 8;
+
+/**
+ * The last days (UTC), and as many before them.
+ * @param {number} days
+ * @returns {Promise<Overview>}
+ */
+export async function readOverview(days) {
+    const end = today("UTC");
+    const start = addDays(end, 1 - days);
+    const startBefore = addDays(start, -days);
+    const [clicks, before, created, createdBefore, newest] = await Promise.all([
+        readClicks(start, end),
+        readClicks(startBefore, addDays(start, -1)),
+        countLinks({ createdFrom: midnight(start) }),
+        countLinks({ createdFrom: midnight(startBefore), createdBefore: midnight(start) }),
+        readLinks({ limit: NEWEST }),
+    ]);
+    return { days, clicks, before, created, createdBefore, newest: newest.urls, links: newest.pagination.total };
+}
+
+/** @param {string} day */
+const midnight = day => `${day}T00:00:00Z`;
+
+/**
+ * @param {string} startDate
+ * @param {string} endDate
+ * @returns {Promise<Clicks | null>}
+ */
+async function readClicks(startDate, endDate) {
+    try {
+        return await call("GET", "/analytics", { query: { startDate, endDate, limit: BEST } });
+    } catch (error) {
+        if (error instanceof ApiError && error.errors.some(({ code }) => code === "range_too_large")) return null;
+        throw error;
+    }
+}
+
+/**
+ * @param {ListQuery} query
+ * @returns {Promise<LinkPage>}
+ */
+export const readLinks = query => call("GET", "/urls", { query: { ...query } });
+
+/** @param {ListQuery} query */
+const countLinks = async query => (await readLinks({ ...query, limit: 1 })).pagination.total;

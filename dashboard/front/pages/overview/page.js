@@ -1,0 +1,146 @@
+/** The overview of a workspace: its clicks against the period before, its best links, and what needs attention. */
+import { lacks, may } from "../../core/account.js";
+import { copy } from "../../core/clipboard.js";
+import { number, shortDay } from "../../core/format.js";
+import { html } from "../../core/html.js";
+import { hostOf, hueOf, withoutScheme } from "../../core/hues.js";
+import { navigate, query } from "../../core/router.js";
+import { destinationOf } from "../../core/status.js";
+import { loadStyle } from "../../core/styles.js";
+import { t } from "../../core/texts.js";
+import { Head } from "../../parts/head.js";
+import { Icon } from "../../parts/icon.js";
+import { useLoaded } from "../../parts/loaded.js";
+import { Sign } from "../../parts/sign.js";
+import { percent, shareOf } from "../report/names.js";
+import { FirstLink } from "../start/first_link.js";
+import { Shorten } from "../start/shorten.js";
+import { Attention } from "./attention.js";
+import { readOverview } from "./endpoints.js";
+import { Figures } from "./figures.js";
+
+/** @typedef {import("./endpoints.js").Overview} Overview */
+
+await Promise.all([loadStyle("pages/report/report.css"), loadStyle("pages/overview/overview.css")]);
+
+const PERIODS = /** @type {const} */ (["7", "30", "90"]);
+
+export function Page() {
+    const period = PERIODS.find(days => days === query.value.get("days")) ?? "30";
+    const { value, failure } = useLoaded(() => readOverview(Number(period)), [period]);
+    const isBare = value !== null && value.links === 0;
+    return html`
+        <${Head} title=${t("overview.title")}>${!isBare && html`<${Periods} chosen=${period} />`}<//>
+        ${failure !== null && html`<p role="alert" class="failure problem">${failure}</p>`}
+        ${isBare ? html`<${Bare} />` : html`<${Shown} overview=${value} hasFailed=${failure !== null} />`}
+    `;
+}
+
+/** @param {{chosen: string}} properties */
+const Periods = ({ chosen }) => html`
+    <div class="seg" role="group" aria-label=${t("report.range")}>
+        ${PERIODS.map(
+            days => html`
+                <button
+                    key=${days}
+                    aria-pressed=${days === chosen ? "true" : "false"}
+                    onClick=${() => navigate(`/dashboard/overview${days === "30" ? "" : `?days=${days}`}`, { replace: true })}
+                >
+                    ${t("overview.days", { count: Number(days) })}
+                </button>
+            `,
+        )}
+    </div>
+`;
+
+const Bare = () =>
+    lacks("editor") ? html`<div class="blank"><${Icon} name="link" /><p>${t("empty.none")}</p></div>` : html`<${FirstLink} />`;
+
+/** @param {{overview: Overview | null, hasFailed: boolean}} properties `overview`: null until it is loaded */
+const Shown = ({ overview, hasFailed }) => html`
+    ${may("editor") &&
+    html`<div class="shorten">
+        <${Shorten} draft="overview" isBrief onCreated=${(/** @type {string} */ id) => navigate(`/dashboard/links/${id}`)} />
+    </div>`}
+    <div class="overview">
+        <div class="over-time" aria-busy=${overview === null && !hasFailed}>
+            ${overview === null ? !hasFailed && html`<${Skeleton} />` : html`<${Figures} overview=${overview} />`}
+        </div>
+        <${Attention} />
+        ${overview !== null &&
+        html`
+            <section class="panel" aria-label=${t("overview.best")}>
+                <h2>${t("overview.best")}</h2>
+                <${Best} overview=${overview} />
+            </section>
+            <section class="panel" aria-label=${t("overview.newest")}>
+                <h2>${t("overview.newest")}</h2>
+                <${Newest} overview=${overview} />
+            </section>
+        `}
+    </div>
+`;
+
+const Skeleton = () => html`
+    <div class="placeholder skeleton" aria-hidden="true"><i></i><i></i><i></i><i></i><i></i></div>
+    <p class="visually-hidden" role="status">${t("page.loading")}</p>
+`;
+
+/** @param {{link: {title?: string | null, originalUrl: string, targetUrl?: string | null}}} properties */
+const Tile = ({ link }) => html`
+    <span class="tile ${hueOf(hostOf(destinationOf(link)))}" aria-hidden="true">${titleOf(link).trim().charAt(0).toUpperCase()}</span>
+`;
+
+/** @param {{title?: string | null, originalUrl: string, targetUrl?: string | null}} link */
+const titleOf = link => link.title || withoutScheme(destinationOf(link));
+
+/** @param {{overview: Overview}} properties */
+function Best({ overview: { clicks } }) {
+    const links = clicks?.topUrls ?? [];
+    if (clicks === null) return html`<p class="muted">${t("overview.tooLargeShort")}</p>`;
+    if (links.length === 0) return html`<p class="muted">${t("overview.noClicks")}</p>`;
+    return html`
+        <ol class="best">
+            ${links.map(
+                link => html`
+                    <li key=${link._id}>
+                        <${Tile} link=${link} />
+                        <span class="label">
+                            <span class="bar" style=${{ inlineSize: `${(100 * link.clicks) / links[0].clicks}%` }}></span>
+                            <a class="cut" dir="auto" href=${`/dashboard/links/${link._id}/report`}>${titleOf(link)}</a>
+                        </span>
+                        <b class="number">${number(link.clicks)}</b>
+                        <span class="number share">${percent(shareOf(link.clicks, clicks.totalClicks))}</span>
+                    </li>
+                `,
+            )}
+        </ol>
+        <p><a href="/dashboard/?sortBy=clickCount&sortOrder=desc">${t("overview.all")}</a></p>
+    `;
+}
+
+/** @param {{overview: Overview}} properties */
+const Newest = ({ overview: { newest } }) => html`
+    <ol class="newest">
+        ${newest.map(
+            link => html`
+                <li key=${link._id}>
+                    <${Tile} link=${link} />
+                    <span class="label">
+                        <a class="cut" dir="auto" href=${`/dashboard/links/${link._id}`}>${titleOf(link)}</a>
+                        <small class="cut"><${Sign} address=${link.shortUrl} /> · ${shortDay(link.createdAt)}</small>
+                    </span>
+                    <button
+                        class="icon-button md"
+                        aria-label=${t("links.copy", { name: withoutScheme(link.shortUrl) })}
+                        title=${t("links.copyShort")}
+                        onClick=${() => copy(link.shortUrl)}
+                    >
+                        <${Icon} name="copy" />
+                    </button>
+                </li>
+            `,
+        )}
+    </ol>
+    <p><a href="/dashboard/">${t("start.list")}</a></p>
+`;

@@ -1,0 +1,86 @@
+"""Saved views of a workspace: named filters and orders of its list of links, for all its members."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from django.db import IntegrityError
+
+from accounts.caps import lock_count
+from accounts.models import Workspace
+from common.database import in_one_transaction, is_reference_gone
+from common.errors import Conflict, Forbidden, NotFound
+from common.ids import parse_public_id
+from links.models import SavedView
+
+MAX_VIEWS = 50
+Result = TypeVar("Result")
+
+
+class TooManyViews(Forbidden):
+    code = "quota_exceeded"
+    message = f"A workspace may have at most {MAX_VIEWS} views. Delete one first."
+
+
+class ViewExists(Conflict):
+    code = "view_exists"
+    message = "The workspace has a view with this name already."
+
+
+def list_views(owner: Workspace) -> list[SavedView]:
+    """All of them, by name."""
+    return list(SavedView.objects.filter(owner=owner).order_by("name"))
+
+
+def get_view(owner: Workspace, public_id: str, *, lock: bool = False) -> SavedView:
+    """``lock`` blocks other writers until the commit. Raises NotFound."""
+    views = SavedView.objects.select_for_update() if lock else SavedView.objects.all()
+    view = views.filter(owner=owner, public_id=parse_public_id(public_id)).first()
+    if view is None:
+        raise NotFound("View not found.")
+    return view
+
+
+def create_view(*, owner: Workspace, name: str, filters: Mapping[str, str]) -> SavedView:
+    """Raises TooManyViews or ViewExists."""
+    view = SavedView(owner=owner, name=name, filters=dict(filters))
+
+    def work() -> None:
+        lock_count(owner)
+        if SavedView.objects.filter(owner=owner).count() >= MAX_VIEWS:
+            raise TooManyViews
+        view.save(force_insert=True)
+
+    _refusing_taken_names(work)
+    view.refresh_from_db(fields=["created_at", "updated_at"])
+    return view
+
+
+def change_view(*, owner: Workspace, public_id: str, changes: Mapping[str, Any]) -> SavedView:
+    """Raises NotFound or ViewExists."""
+
+    def work() -> SavedView:
+        view = get_view(owner, public_id, lock=True)
+        for name, value in changes.items():
+            setattr(view, name, value)
+        view.save(update_fields=[*changes, "updated_at"])
+        return view
+
+    return _refusing_taken_names(work)
+
+
+def delete_view(*, owner: Workspace, public_id: str) -> None:
+    """Raises NotFound."""
+    in_one_transaction(lambda: get_view(owner, public_id, lock=True).delete())
+
+
+def _refusing_taken_names(work: Callable[[], Result]) -> Result:
+    """Run ``work`` in a transaction."""
+    try:
+        return in_one_transaction(work)
+    except IntegrityError as error:
+        if is_reference_gone(error):
+            # Another request has deleted the workspace.
+            raise
+        raise ViewExists from None
