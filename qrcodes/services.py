@@ -18,7 +18,7 @@ from links.bulk.moving import links_moved
 from links.codes import SCAN_MARKER, short_url_of
 from links.selectors import get_link
 from qrcodes.design import Design, Level
-from qrcodes.drawing import TooSmall, symbol
+from qrcodes.symbol import TooSmall, symbol
 from qrcodes.models import QrCode
 from qrcodes.selectors import get_qr_code, qr_code_not_found
 

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from django.conf import settings
 from django.http import HttpResponse
 from django.utils.cache import get_conditional_response
-from django.utils.http import http_date
+from django.utils.http import content_disposition_header, http_date
+from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -24,9 +26,12 @@ from limits.rates import spend_request
 from qrcodes import representations, selectors, services
 from qrcodes.design import Design, ImageFormat, color_warnings
 from qrcodes.drawing import CONTENT_TYPES, Busy, drawing_queue, render
-from qrcodes.models import QrCode
-from qrcodes.schema import PAGINATION, describe_qr_codes
-from qrcodes.serializers import CreateQrCodeSerializer, ListQuery, LogoParser
+from qrcodes.files import checked_file, file_name
+from qrcodes.models import DesignFields, QrCode
+from qrcodes.saved_designs import create_design, delete_design, replace_design
+from qrcodes.schema import PAGINATION, describe_designs, describe_qr_codes
+from qrcodes.selectors import get_design, list_designs
+from qrcodes.serializers import CreateQrCodeSerializer, ListQuery, LogoParser, SavedDesignSerializer
 
 
 @describe_qr_codes
@@ -41,6 +46,7 @@ class QrCodeViewSet(ApiViewSet):
         "create": Access(Role.EDITOR, Scope.QR_WRITE, limited=True),
         "retrieve": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
         "destroy": Access(Role.EDITOR, Scope.QR_WRITE, limited=True),
+        "file": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
     }
     bodies = {"create": CreateQrCodeSerializer}
 
@@ -62,8 +68,7 @@ class QrCodeViewSet(ApiViewSet):
             design=Design(**design),
             default_logo=None if "logo" in design else settings.BRAND_LOGO,
         )
-        for warning, message in color_warnings(code.foreground, code.background):
-            warn(request, "foregroundColor", warning, message)
+        _warn_of_colors(request, code)
         return {"qrCode": representations.qr_code(code)}
 
     @returns(200, qrCode=representations.qr_code)
@@ -73,6 +78,69 @@ class QrCodeViewSet(ApiViewSet):
     @returns(200, "QR code deleted successfully.")
     def destroy(self, request: Request, id: str) -> None:
         services.delete_qr_code(owner=workspace_of(request), public_id=id)
+
+    @action(detail=True)
+    def file(self, request: Request, id: str) -> HttpResponse:
+        code = selectors.get_file(workspace_of(request), id)
+        name = file_name(code.link.custom_code or code.link.short_code, code.link.title, code.format)
+        digest = b"file" + bytes(code.digest)
+        return _download(request, digest, partial(checked_file, code.content, code.design), name)
+
+
+def _warn_of_colors(request: Request, code: DesignFields) -> None:
+    for warning, message in color_warnings(code.foreground, code.background):
+        warn(request, "foregroundColor", warning, message)
+
+
+def _download(request: Request, digest: bytes, draw: Callable[[], bytes], name: str) -> HttpResponse:
+    network = customer_network(address_of_client(request))
+    extension = name.rpartition(".")[2]
+    response = HttpResponse(drawing_queue.image(digest, network, draw), CONTENT_TYPES[extension])
+    response["Content-Disposition"] = content_disposition_header(True, name) or "attachment"
+    return response
+
+
+@describe_designs
+class DesignViewSet(ApiViewSet):
+    parser_classes = [LogoParser]
+    lookup_field = "public_id"
+    lookup_url_kwarg = "designId"
+    lookup_value_converter = "str"
+    # A design belongs to the workspace, not to some of its links.
+    access = {
+        "list": Access(Role.VIEWER, Scope.URLS_READ),
+        "create": Access(Role.EDITOR, Scope.QR_WRITE),
+        "retrieve": Access(Role.VIEWER, Scope.URLS_READ),
+        "update": Access(Role.EDITOR, Scope.QR_WRITE),
+        "destroy": Access(Role.EDITOR, Scope.QR_WRITE),
+    }
+    bodies = {"create": SavedDesignSerializer, "update": SavedDesignSerializer}
+
+    @returns(200, designs=[representations.listed_design])
+    def list(self, request: Request) -> dict[str, Any]:
+        return {"designs": list(map(representations.listed_design, list_designs(workspace_of(request))))}
+
+    @idempotent
+    @returns(201, "QR design created successfully.", design=representations.saved_design)
+    def create(self, request: Request) -> dict[str, Any]:
+        design = create_design(owner=workspace_of(request), fields=self.read_body())
+        _warn_of_colors(request, design)
+        return {"design": representations.saved_design(design)}
+
+    @returns(200, design=representations.saved_design)
+    def retrieve(self, request: Request, designId: str) -> dict[str, Any]:
+        return {"design": representations.saved_design(get_design(workspace_of(request), designId))}
+
+    @returns(200, "QR design updated successfully.", design=representations.saved_design)
+    def update(self, request: Request, designId: str) -> dict[str, Any]:
+        owner, fields = workspace_of(request), self.read_body()
+        design = replace_design(owner=owner, public_id=designId, fields=fields)
+        _warn_of_colors(request, design)
+        return {"design": representations.saved_design(design)}
+
+    @returns(200, "QR design deleted successfully.")
+    def destroy(self, request: Request, designId: str) -> None:
+        delete_design(owner=workspace_of(request), public_id=designId)
 
 
 class ImageView(APIView):

@@ -12,7 +12,8 @@ from PIL.JpegImagePlugin import get_sampling
 
 from common.colors import rgb
 from qrcodes.design import Design, ImageFormat, Level, Style
-from qrcodes.drawing import TooSmall, render, symbol
+from qrcodes.drawing import render
+from qrcodes.symbol import TooSmall, symbol
 from testing.pictures import decoded, file_of, logo, opened, read
 
 pytestmark = pytest.mark.slow
@@ -54,9 +55,9 @@ def test_codes_with_every_margin_are_readable(margin: int) -> None:
         assert decoded(image) == [CONTENT]
         drawn = symbol(CONTENT, design)
         box = Image.eval(image.convert("L"), lambda value: 255 - value).getbbox()
-        right = drawn.offset + drawn.width * drawn.scale
-        assert box == (drawn.offset, drawn.offset, right, right)
-        assert min(drawn.offset, size - right) >= margin * drawn.scale
+        right = drawn.left + drawn.width * drawn.scale
+        assert box == (drawn.left, drawn.top, right, right)
+        assert min(drawn.left, size - right) >= margin * drawn.scale
         # The largest size in whole pixels.
         assert (drawn.scale + 1) * (drawn.width + 2 * margin) > size
 
@@ -70,7 +71,7 @@ def test_modules_have_whole_pixels_and_two_colours(size: int, image_format: str)
     colors = {True: rgb("#1A2B3C"), False: rgb("#FFEE99")}
     expected = Image.new("RGB", (size, size), colors[False])
     for row, column in product(range(drawn.width), repeat=2):
-        left, upper = (drawn.offset + number * drawn.scale for number in (column, row))
+        left, upper = (drawn.left + number * drawn.scale for number in (column, row))
         module = (left, upper, left + drawn.scale, upper + drawn.scale)
         expected.paste(colors[bool(drawn.matrix[row][column])], module)
     # The box of the pixels that differ.
@@ -145,7 +146,7 @@ def test_a_logo_keeps_its_shape(size: tuple[int, int], shape: str) -> None:
 def test_a_transparent_logo_shows_the_background() -> None:
     design = Design(size=512, level="H", background="#FFEE99", logo=file_of(logo("RGBA", (64, 64))))
     drawn = symbol(CONTENT, design)
-    first, side = drawn.logo_box
+    first, _, side = drawn.logo_box
     image = opened(render(CONTENT, design), "png").convert("RGB")
     assert image.getpixel((first, first)) == rgb("#FFEE99")
     assert image.getpixel((first + side // 2, first + side // 2))[0] > 180
