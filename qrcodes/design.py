@@ -1,4 +1,4 @@
-"""The design of a QR code: its size, colours, shapes, frame, format and logo, and which colours readers can tell apart.
+"""How a QR code looks: its size, colours, shapes, frame, format and logo, and which colours readers can tell apart.
 
 Readers look at grey values, so two colours of equal brightness are one colour to them. `make bench-qr-colors` tries
 thousands of pairs with a real reader; bench/results.csv, "QR codes", has the bounds that follow from it. Logos from
@@ -58,7 +58,10 @@ class FramePosition(TextChoices):
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """``logo`` is a PNG re-encoded by `clean_logo`. Without ``frame_text`` there is no frame."""
+    """``logo`` is a PNG re-encoded by `clean_logo`. Without ``frame_text`` there is no frame.
+
+    A logo requires the highest level, because it hides modules.
+    """
 
     size: int = DEFAULT_SIZE
     format: str = ImageFormat.PNG
@@ -71,6 +74,10 @@ class Design:
     width_mm: int | None = None
     frame_text: str | None = None
     frame_position: str = FramePosition.BELOW
+
+    def __post_init__(self) -> None:
+        if self.logo is not None:
+            object.__setattr__(self, "level", Level.HIGH)
 
 
 # The trials read no code whose grey values are closer, in any format.

@@ -58,6 +58,6 @@ def require_readable(content: str, picture: bytes) -> None:
     """Raises NotReadable if no attempt of the reader finds exactly this content."""
     with Image.open(BytesIO(picture), formats=["PNG", "JPEG"]) as image:
         grey = image.convert("L")
-    found = zxingcpp.read_barcodes(grey, formats=zxingcpp.BarcodeFormat.QRCode)
+    found = zxingcpp.read_barcodes(grey, formats=zxingcpp.BarcodeFormats([zxingcpp.BarcodeFormat.QRCode]))
     if [barcode.text for barcode in found] != [content]:
         raise NotReadable

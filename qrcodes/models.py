@@ -104,7 +104,7 @@ class SavedDesign(DesignFields):
 
     id = models.BigAutoField(primary_key=True, db_comment="Internal key.")
     public_id = models.UUIDField(default=new_public_id, unique=True, editable=False, db_comment="API id.")
-    # SQL statements delete workspaces without Django, so the migration creates this constraint, with ON DELETE CASCADE.
+    # Workspaces too are deleted by SQL statements, so this constraint is like that of links.
     owner = models.ForeignKey(
         Workspace,
         on_delete=models.CASCADE,

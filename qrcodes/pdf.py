@@ -84,17 +84,20 @@ def _runs(symbol: Symbol) -> Iterator[str]:
 
 def _outlines(symbol: Symbol, style: str) -> Iterator[str]:
     for row, column, corners in shaped_modules(symbol, style):
-        yield _rounded(column, row, 1, 1, 0.5, corners)
+        yield _rounded((column, row, 1, 1), 0.5, corners)
 
 
 def _box(box: Box) -> str:
     x, y, width, height, radius, color = box
-    shape = _rounded(x, y, width, height, radius, (True,) * 4) if radius else f"{x} {y} {width} {height} re\n"
+    shape = (
+        _rounded((x, y, width, height), radius, (True,) * 4) if radius else f"{x} {y} {width} {height} re\n"
+    )
     return f"{_color(color)}{shape}f\n"
 
 
-def _rounded(x: float, y: float, width: float, height: float, radius: float, corners: Corners) -> str:
-    """A rectangle, clockwise from its upper left corner."""
+def _rounded(place: tuple[float, float, float, float], radius: float, corners: Corners) -> str:
+    """A rectangle, x, y, width and height, clockwise from its upper left corner."""
+    x, y, width, height = place
     right, bottom, inset = x + width, y + height, radius * (1 - _CIRCLE)
     top_left, top_right, bottom_right, bottom_left = corners
     path = [f"{_n(x + radius)} {_n(y)} m\n"]

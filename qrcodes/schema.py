@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiResponse, extend_schema_field
+from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema_field
 
+from accounts.admission import TOO_MANY_CALLS
 from accounts.caps import CapReached
 from common.openapi.document import NextOperations
 from common.openapi.error_examples import invalid
@@ -12,6 +13,7 @@ from common.openapi.operations import Operation, describe, name_choices
 from common.openapi.responses import example, pagination_representation
 from common.rest.fields import DIRECTION_REFUSED
 from common.rest.pagination import TOO_DEEP
+from links.bulk.schema import ID, OWN_IDS
 from links.errors import url_not_found
 from qrcodes.design import MAX_ACROSS, MAX_BYTES, MIN_GREYS, FramePosition, ImageFormat, Level, Style
 from qrcodes.drawing import CONTENT_TYPES, Busy
@@ -20,10 +22,12 @@ from qrcodes.representations import qr_code, saved_design
 from qrcodes.saved_designs import MAX_DESIGNS, NameTaken, TooManyDesigns
 from qrcodes.selectors import COUNT_LIMIT
 from qrcodes.serializers import ColorField, LogoField
+from qrcodes.sheets import MAX_LINKS, Paper
 
 name_choices("QrCodeFormat", ImageFormat.values)
 name_choices("ErrorCorrectionLevel", Level.values)
 name_choices("QrCodeStyle", Style.values)
+name_choices("QrSheetPaper", Paper.values)
 name_choices("QrFramePosition", FramePosition.values)
 extend_schema_field({"type": "string", "pattern": "^#[0-9A-Fa-f]{6}$"})(ColorField)
 extend_schema_field({"type": "string", "pattern": "^data:image/(png|jpeg);base64,[A-Za-z0-9+/]+={0,2}$"})(
@@ -55,12 +59,13 @@ _BAD_LOOKS = (
     invalid("frameText", "direction", DIRECTION_REFUSED),
     *(invalid("logo", code, message) for code, message in _NO_LOGOS),
 )
-FILES = {
+_FILES = {
     media_type: OpenApiResponse(
-        OpenApiTypes.BINARY, "The file. Its name has the code and the title of the link."
+        OpenApiTypes.BINARY, "The file. Its name is in `Content-Disposition`.", [OpenApiExample("File", "…")]
     )
     for media_type in CONTENT_TYPES.values()
 }
+_PDF = CONTENT_TYPES[ImageFormat.PDF]
 
 describe_qr_codes = describe(
     "QR codes",
@@ -107,10 +112,27 @@ describe_qr_codes = describe(
     file=Operation(
         "downloadQrCode",
         "Download the file of a QR code.",
-        description="The image of `imageUrl`, with a name for people. The service has decoded it before, and refuses"
-        " a file from which its reader gets no or other content.",
-        files=FILES,
+        description="The image of `imageUrl`, named by the code and the title of the URL. The service has decoded it"
+        " before, and refuses a file from which its reader gets no or other content.",
+        files=_FILES,
         errors=[NotReadable(), Busy()],
+    ),
+    sheet=Operation(
+        "downloadQrSheet",
+        f"Print the QR codes of up to {MAX_LINKS} short links on sheets.",
+        description="Each code has the title and the short URL of its link below it, without characters that are"
+        " neither Latin, Greek nor Cyrillic. Every code has been decoded. Stores no QR code.",
+        files={_PDF: _FILES[_PDF]},
+        examples=[{"urlIds": [ID], "paper": "a4", "columns": 3}],
+        placeholders={"urlIds": OWN_IDS},
+        errors=[
+            invalid("urlIds"),
+            *_BAD_LOOKS,
+            url_not_found(),
+            NotReadable(),
+            TOO_MANY_CALLS,
+            Busy(),
+        ],
     ),
 )
 _DESIGN_ID = dict.fromkeys(("getQrDesign", "replaceQrDesign", "deleteQrDesign"), "designId")

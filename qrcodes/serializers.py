@@ -9,7 +9,7 @@ from django.conf import settings
 from rest_framework import serializers
 
 from common.colors import BLACK, WHITE, is_color
-from common.rest.fields import Boolean, Integer, Name, Text
+from common.rest.fields import Boolean, Integer, List, Name, Text
 from common.rest.pagination import PageQuery
 from common.rest.strict_json import MAX_BODY_BYTES, StrictJSONParser
 from qrcodes.design import (
@@ -38,6 +38,7 @@ from qrcodes.design import (
 from qrcodes.lettering import undrawable
 from qrcodes.models import MAX_DESIGN_NAME
 from qrcodes.representations import saved_design
+from qrcodes.sheets import DEFAULT_COLUMNS, MAX_COLUMNS, MAX_LINKS, MIN_COLUMNS, Paper
 
 
 class LogoParser(StrictJSONParser):
@@ -186,6 +187,28 @@ class SavedDesignSerializer(DesignSerializer):
         source="is_default",
         default=False,
         help_text="Whether the dashboard begins with it. Ends that of the former default.",
+    )
+
+
+class SheetSerializer(DesignSerializer):
+    urlIds = List(
+        child=Text(),
+        source="url_ids",
+        min_length=1,
+        max_length=MAX_LINKS,
+        help_text="The `_id` of each URL, in the order of the sheet.",
+    )
+    paper = serializers.ChoiceField(choices=Paper.values, default=Paper.A4.value)
+    columns = Integer(
+        default=DEFAULT_COLUMNS,
+        min_value=MIN_COLUMNS,
+        max_value=MAX_COLUMNS,
+        help_text="The number of codes side by side, which decides their size.",
+    )
+    logo = LogoField(
+        required=False,
+        allow_null=True,
+        help_text=f"{_LOGO_RULE} `null` means none. Without it, codes get the operator's logo if there is one.",
     )
 
 

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from django.conf import settings
 from django.http import HttpResponse
+from django.utils import timezone
 from django.utils.cache import get_conditional_response
 from django.utils.http import content_disposition_header, http_date
 from rest_framework.decorators import action
@@ -13,8 +13,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from accounts.admission import costly_call
 from accounts.api_requests.idempotency import idempotent
-from accounts.callers import workspace_of
+from accounts.callers import account_of, workspace_of
 from accounts.rights import Role, Scope
 from common.http.client_address import address_of_client, client_network, customer_network
 from common.rest.access import Access
@@ -31,7 +32,14 @@ from qrcodes.models import DesignFields, QrCode
 from qrcodes.saved_designs import create_design, delete_design, replace_design
 from qrcodes.schema import PAGINATION, describe_designs, describe_qr_codes
 from qrcodes.selectors import get_design, list_designs
-from qrcodes.serializers import CreateQrCodeSerializer, ListQuery, LogoParser, SavedDesignSerializer
+from qrcodes.serializers import (
+    CreateQrCodeSerializer,
+    ListQuery,
+    LogoParser,
+    SavedDesignSerializer,
+    SheetSerializer,
+)
+from qrcodes.sheets import links_of_sheet, sheet
 
 
 @describe_qr_codes
@@ -47,8 +55,13 @@ class QrCodeViewSet(ApiViewSet):
         "retrieve": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
         "destroy": Access(Role.EDITOR, Scope.QR_WRITE, limited=True),
         "file": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
+        "sheet": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
     }
-    bodies = {"create": CreateQrCodeSerializer}
+    bodies = {"create": CreateQrCodeSerializer, "sheet": SheetSerializer}
+
+    def before_body(self, request: Request) -> None:
+        if self.action == "sheet":
+            self.request_stack.enter_context(costly_call(account_of(request)))
 
     @returns(200, qrCodes=[representations.qr_code], pagination=PAGINATION)
     def list(self, request: Request) -> dict[str, Any]:
@@ -83,8 +96,25 @@ class QrCodeViewSet(ApiViewSet):
     def file(self, request: Request, id: str) -> HttpResponse:
         code = selectors.get_file(workspace_of(request), id)
         name = file_name(code.link.custom_code or code.link.short_code, code.link.title, code.format)
-        digest = b"file" + bytes(code.digest)
-        return _download(request, digest, partial(checked_file, code.content, code.design), name)
+        picture = drawing_queue.image(
+            b"file" + bytes(code.digest), _network(request), partial(checked_file, code.content, code.design)
+        )
+        return _download(picture, name)
+
+    @action(detail=False, methods=["post"])
+    def sheet(self, request: Request) -> HttpResponse:
+        design = self.read_body()
+        links = links_of_sheet(workspace_of(request), design.pop("url_ids"))
+        network = _network(request)
+        pages = sheet(
+            links,
+            paper=design.pop("paper"),
+            columns=design.pop("columns"),
+            default_logo=None if "logo" in design else settings.BRAND_LOGO,
+            design=Design(**design),
+            draw=lambda digest, code: drawing_queue.image(digest, network, code),
+        )
+        return _download(pages, f"qr-codes-{timezone.now():%Y-%m-%d}.pdf")
 
 
 def _warn_of_colors(request: Request, code: DesignFields) -> None:
@@ -92,10 +122,12 @@ def _warn_of_colors(request: Request, code: DesignFields) -> None:
         warn(request, "foregroundColor", warning, message)
 
 
-def _download(request: Request, digest: bytes, draw: Callable[[], bytes], name: str) -> HttpResponse:
-    network = customer_network(address_of_client(request))
-    extension = name.rpartition(".")[2]
-    response = HttpResponse(drawing_queue.image(digest, network, draw), CONTENT_TYPES[extension])
+def _network(request: Request) -> str:
+    return customer_network(address_of_client(request))
+
+
+def _download(file: bytes, name: str) -> HttpResponse:
+    response = HttpResponse(file, CONTENT_TYPES[name.rpartition(".")[2]])
     response["Content-Disposition"] = content_disposition_header(True, name) or "attachment"
     return response
 

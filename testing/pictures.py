@@ -11,7 +11,6 @@ import resvg_py
 import zxingcpp
 from PIL import Image, ImageDraw
 
-
 # Like the pixels of CSS, so that a PDF without a width in millimetres has as many pixels as its image.
 _PIXELS_PER_POINT = 96 / 72
 

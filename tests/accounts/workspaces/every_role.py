@@ -115,6 +115,7 @@ TABLE = {
     "GET /api/qr-codes/{id}": Row(VIEWER, 200, scope=Scope.URLS_READ),
     "DELETE /api/qr-codes/{id}": Row(EDITOR, 200, {}, scope=Scope.QR_WRITE),
     "GET /api/qr-codes/{id}/file": Row(VIEWER, 200, scope=Scope.URLS_READ),
+    "POST /api/qr-codes/sheet": Row(VIEWER, 200, {"urlIds": ["link"]}, scope=Scope.URLS_READ),
     "GET /api/qr-codes/designs": Row(VIEWER, 200, scope=Scope.URLS_READ),
     "POST /api/qr-codes/designs": Row(EDITOR, 201, {"name": "Another"}, scope=Scope.QR_WRITE),
     "GET /api/qr-codes/designs/{designId}": Row(VIEWER, 200, scope=Scope.URLS_READ),
@@ -133,7 +134,15 @@ class Site(NamedTuple):
     def call(self, client: APIClient, name: str) -> Any:
         """Nothing of the call remains in the database."""
         method, path = name.split()
-        for part in ("{id}", "{urlId}", "{memberId}", "{invitationId}", "{token}", "{changeId}", "{designId}"):
+        for part in (
+            "{id}",
+            "{urlId}",
+            "{memberId}",
+            "{invitationId}",
+            "{token}",
+            "{changeId}",
+            "{designId}",
+        ):
             path = path.replace(part, self.ids.get(_kind(path, part), UNKNOWN_ID))
         with transaction.atomic():
             response = client.generic(method, path, _body(TABLE[name].body, self.ids), "application/json")
