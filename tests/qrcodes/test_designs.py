@@ -234,7 +234,7 @@ def test_an_unknown_design_is_404(api: APIClient, identifier: str) -> None:
 
 
 def test_members_share_the_designs_of_their_workspace(alice: NewAccount, api: APIClient) -> None:
-    workspace = team(alice.user)
+    workspace = team(alice)
     member = key_client_in(workspace, alice.api_key)
     save(member, "Team")
     save(api, "Own")
@@ -242,7 +242,7 @@ def test_members_share_the_designs_of_their_workspace(alice: NewAccount, api: AP
 
 
 def test_designs_do_not_keep_a_workspace(alice: NewAccount) -> None:
-    workspace = team(alice.user)
+    workspace = team(alice)
     client = key_client_in(workspace, alice.api_key)
     save(client, "Team", logo=data_uri(file_of(logo())))
     assert client.delete(f"/api/workspaces/{workspace.public_id}").status_code == 200

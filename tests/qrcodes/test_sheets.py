@@ -46,7 +46,7 @@ def contents(links: list[dict[str, Any]]) -> set[str]:
 @pytest.mark.parametrize(
     ("paper", "columns", "size", "on_page"),
     [
-        ("a4", 3, (210, 297), 12),
+        ("a4", 3, (210, 297), 9),
         ("letter", 3, (215.9, 279.4), 9),
         ("a4", 2, (210, 297), 4),
         ("a4", 6, (210, 297), 36),
