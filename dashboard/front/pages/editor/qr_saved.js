@@ -1,0 +1,125 @@
+/** The saved designs of the workspace: choosing one, saving the shown one, and deleting. */
+import { may } from "../../core/account.js";
+import { report } from "../../core/failures.js";
+import { html, useEffect, useMemo, useSignal } from "../../core/html.js";
+import { t } from "../../core/texts.js";
+import { toast } from "../../core/toasts.js";
+import { Confirmation } from "../../parts/confirmation.js";
+import { Input, Submit } from "../../parts/input.js";
+import { Sending } from "../../parts/sending.js";
+import { designOf, loadDesigns, savedDesigns, savedFieldsOf } from "./qr_design.js";
+import { createDesign, deleteDesign, readDesign, replaceDesign } from "./qr_endpoints.js";
+
+/** @typedef {import("./qr_design.js").Design} Design */
+/** @typedef {import("./qr_endpoints.js").SavedDesign} SavedDesign */
+
+/** @param {{design: import("../../core/html.js").Signal<Design>}} properties */
+export function SavedDesigns({ design }) {
+    const chosen = useSignal(/** @type {SavedDesign | null} */ (null));
+    const isNaming = useSignal(false);
+    useEffect(() => {
+        loadDesigns().catch(report);
+    }, []);
+    /** @param {SavedDesign} saved */
+    const show = saved => {
+        chosen.value = saved;
+        const { logo: _logo, ...listed } = saved;
+        const others = (savedDesigns.value ?? []).filter(({ _id }) => _id !== saved._id);
+        const kept = others.map(other => ({ ...other, isDefault: other.isDefault && !saved.isDefault }));
+        savedDesigns.value = [...kept, listed].sort((one, other) => one.name.localeCompare(other.name));
+    };
+    /** @param {string} id */
+    const choose = async id => {
+        isNaming.value = false;
+        if (id === "") return (chosen.value = null);
+        try {
+            chosen.value = await readDesign(id);
+            design.value = designOf(chosen.value);
+        } catch (error) {
+            report(error);
+        }
+    };
+    const saved = chosen.value;
+    return html`
+        <div class="saved-designs stack">
+            <${DesignChoice} chosen=${saved?._id ?? ""} onChoose=${choose} />
+            ${may("editor") &&
+            html`
+                <div class="actions">
+                    ${saved !== null && html`<${Changes} key=${saved._id} saved=${saved} design=${design.value} onSaved=${show} />`}
+                    ${!isNaming.value && html`<button type="button" class="small-button" onClick=${() => (isNaming.value = true)}>${t("qr.saveAs")}</button>`}
+                    ${saved !== null &&
+                    html`<${Confirmation}
+                        label=${t("qr.deleteDesign")}
+                        question=${t("qr.deleteQuestion", { name: saved.name })}
+                        action=${async () => {
+                            await deleteDesign(saved._id);
+                            savedDesigns.value = (savedDesigns.value ?? []).filter(({ _id }) => _id !== saved._id);
+                            chosen.value = null;
+                        }}
+                    />`}
+                </div>
+                ${isNaming.value && html`<${Naming} design=${design.value} onSaved=${(/** @type {SavedDesign} */ created) => (show(created), (isNaming.value = false))} />`}
+            `}
+        </div>
+    `;
+}
+
+/** @param {{chosen: string, onChoose: (id: string) => unknown}} properties */
+export const DesignChoice = ({ chosen, onChoose }) => html`
+    <label>
+        ${t("qr.savedDesign")}
+        <select name="savedDesign" onChange=${(/** @type {any} */ event) => onChoose(event.target.value)}>
+            <option value="" selected=${chosen === ""}>${t("qr.noSavedDesign")}</option>
+            ${(savedDesigns.value ?? []).map(
+                ({ _id, name, isDefault }) => html`
+                    <option key=${_id} value=${_id} selected=${_id === chosen}>${isDefault ? t("qr.isDefault", { name }) : name}</option>
+                `,
+            )}
+        </select>
+    </label>
+`;
+
+/** @param {{saved: SavedDesign, design: Design, onSaved: (saved: SavedDesign) => void}} properties */
+function Changes({ saved, design, onSaved }) {
+    const sending = useMemo(() => new Sending(), []);
+    const isChanged = JSON.stringify(design) !== JSON.stringify(designOf(saved));
+    /** @param {Design} shown @param {boolean} isDefault */
+    const replace = async (shown, isDefault) => {
+        const body = { ...savedFieldsOf(shown), name: saved.name, isDefault };
+        const isDone = await sending.run(async () => onSaved(await replaceDesign(saved._id, body)));
+        if (isDone) toast(t("qr.designSaved", { name: saved.name }));
+    };
+    return html`
+        ${isChanged && html`<button type="button" class="small-button" disabled=${sending.isBusy.value} onClick=${() => replace(design, saved.isDefault)}>${t("qr.saveDesign")}</button>`}
+        <label>
+            <input
+                type="checkbox"
+                name="isDefault"
+                checked=${saved.isDefault}
+                disabled=${sending.isBusy.value}
+                onChange=${(/** @type {any} */ event) => replace(designOf(saved), event.target.checked)}
+            />
+            ${t("qr.makeDefault")}
+        </label>
+        ${Object.values(sending.errors.value).map(message => html`<p role="alert" class="failure">${message}</p>`)}
+    `;
+}
+
+/** @param {{design: Design, onSaved: (saved: SavedDesign) => void}} properties */
+function Naming({ design, onSaved }) {
+    const sending = useMemo(() => new Sending(), []);
+    const name = useSignal("");
+    const submit = async (/** @type {SubmitEvent} */ event) => {
+        event.preventDefault();
+        const body = { ...savedFieldsOf(design), name: name.value.trim() };
+        const isDone = await sending.run(async () => onSaved(await createDesign(body, sending.idempotencyKey)));
+        if (isDone) toast(t("qr.designSaved", { name: body.name }));
+    };
+    return html`
+        <form class="stack" onSubmit=${submit}>
+            <${Input} sending=${sending} name="name" label=${t("qr.designName")} value=${name} maxlength="60" required />
+            <div class="actions"><${Submit} sending=${sending} fields=${["name"]} label=${t("qr.saveDesign")} /></div>
+        </form>
+    `;
+}
