@@ -111,6 +111,15 @@ def color_warnings(foreground: str, background: str) -> Iterator[tuple[str, str]
         yield "inverted", "Lighter than backgroundColor: some readers cannot read inverted codes."
 
 
+def contrast_refusal(foreground: str, background: str) -> str:
+    """Why no reader can read such a code; "" if some can."""
+    greys = grey_levels(foreground, background)
+    if greys >= MIN_GREYS:
+        return ""
+    greys_differ = f"their greys differ by {greys} of 255, not {MIN_GREYS} or more."
+    return f"Not distinguishable from backgroundColor: {greys_differ}"
+
+
 def default_foreground(brand: str) -> str:
     """The operator's colour if every reader can read it on white, otherwise black. ``brand``: "" for none."""
     return brand if brand and not list(color_warnings(brand, WHITE)) else BLACK

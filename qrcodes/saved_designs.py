@@ -1,4 +1,4 @@
-"""Creates, replaces and deletes the saved designs of a workspace."""
+"""Creates, changes and deletes the saved designs of a workspace."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from django.db.models.functions import Now
 
 from accounts.caps import lock_count
 from accounts.models import Workspace
-from common.errors import Conflict, Forbidden
+from common.errors import Conflict, FieldError, Forbidden, InvalidFields
+from qrcodes.design import contrast_refusal
 from qrcodes.models import SavedDesign
 from qrcodes.selectors import get_design
 
@@ -39,15 +40,18 @@ def create_design(*, owner: Workspace, fields: dict[str, Any]) -> SavedDesign:
         raise _refusal(error) from None
 
 
-def replace_design(*, owner: Workspace, public_id: str, fields: dict[str, Any]) -> SavedDesign:
-    """Raises NotFound or NameTaken, and then changes nothing."""
+def update_design(*, owner: Workspace, public_id: str, changes: dict[str, Any]) -> SavedDesign:
+    """Raises NotFound, InvalidFields or NameTaken, and then changes nothing."""
     try:
         with transaction.atomic():
             # The locks of a creation, in the same order.
             lock_count(owner)
             design = get_design(owner, public_id)
-            _end_default(owner, fields)
-            SavedDesign.objects.filter(pk=design.pk).update(**fields, updated_at=Now())
+            _require_distinguishable(
+                changes.get("foreground", design.foreground), changes.get("background", design.background)
+            )
+            _end_default(owner, changes)
+            SavedDesign.objects.filter(pk=design.pk).update(**changes, updated_at=Now())
             return get_design(owner, public_id)
     except IntegrityError as error:
         raise _refusal(error) from None
@@ -58,8 +62,14 @@ def delete_design(*, owner: Workspace, public_id: str) -> None:
     get_design(owner, public_id).delete()
 
 
+def _require_distinguishable(foreground: str, background: str) -> None:
+    """Raises InvalidFields."""
+    if refusal := contrast_refusal(foreground, background):
+        raise InvalidFields([FieldError("foregroundColor", "contrast", refusal)])
+
+
 def _end_default(owner: Workspace, fields: dict[str, Any]) -> None:
-    if fields["is_default"]:
+    if fields.get("is_default"):
         SavedDesign.objects.filter(owner=owner, is_default=True).update(is_default=False)
 
 

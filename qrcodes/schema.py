@@ -135,7 +135,6 @@ describe_qr_codes = describe(
         ],
     ),
 )
-_DESIGN_ID = dict.fromkeys(("getQrDesign", "replaceQrDesign", "deleteQrDesign"), "designId")
 _SAVED = saved_design.pick("", f"name isDefault widthMm {_LOOK}").fields
 
 describe_designs = describe(
@@ -148,7 +147,9 @@ describe_designs = describe(
         description=f"A workspace can have {MAX_DESIGNS}. Codes copy a design, so no later change of it reaches them.",
         examples=[example(_SAVED)],
         errors=[*_BAD_LOOKS, TooManyDesigns(), NameTaken()],
-        next_operations=NextOperations("/data/design/_id", _DESIGN_ID),
+        next_operations=NextOperations(
+            "/data/design/_id", dict.fromkeys(("getQrDesign", "updateQrDesign", "deleteQrDesign"), "id")
+        ),
     ),
     list=Operation(
         "listQrDesigns",
@@ -163,11 +164,11 @@ describe_designs = describe(
         description="For editors of designs.",
     ),
     update=Operation(
-        "replaceQrDesign",
-        "Replace a saved design.",
-        "The new design.",
-        description="Fields that the request omits get their defaults.",
-        examples=[example(_SAVED)],
+        "updateQrDesign",
+        "Change a saved design.",
+        "The whole design.",
+        description="Omitted fields keep their value.",
+        examples=[example(saved_design.pick("", "frameText framePosition").fields)],
         errors=[*_BAD_LOOKS, NameTaken()],
     ),
     destroy=Operation(

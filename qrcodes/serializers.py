@@ -21,7 +21,6 @@ from qrcodes.design import (
     MAX_MARGIN,
     MAX_SIZE,
     MAX_WIDTH_MM,
-    MIN_GREYS,
     MIN_SIZE,
     MIN_WIDTH_MM,
     PIXELS_PER_INCH,
@@ -32,8 +31,8 @@ from qrcodes.design import (
     Level,
     Style,
     clean_logo,
+    contrast_refusal,
     default_foreground,
-    grey_levels,
 )
 from qrcodes.lettering import undrawable
 from qrcodes.models import MAX_DESIGN_NAME
@@ -126,11 +125,8 @@ class DesignSerializer(serializers.Serializer[Any]):
         return attrs
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        greys = grey_levels(attrs["foreground"], attrs["background"])
-        if greys < MIN_GREYS:
-            greys_differ = f"their greys differ by {greys} of 255, not {MIN_GREYS} or more."
-            message = f"Not distinguishable from backgroundColor: {greys_differ}"
-            raise serializers.ValidationError({"foregroundColor": message}, code="contrast")
+        if refusal := contrast_refusal(attrs["foreground"], attrs["background"]):
+            raise serializers.ValidationError({"foregroundColor": refusal}, code="contrast")
         return attrs
 
 
@@ -171,7 +167,7 @@ class CreateQrCodeSerializer(DesignSerializer):
     )
 
 
-class SavedDesignSerializer(DesignSerializer):
+class CreateQrDesignSerializer(DesignSerializer):
     returned = saved_design.names
 
     name = Name(characters=MAX_DESIGN_NAME, help_text="Unique in the workspace.")
@@ -190,7 +186,23 @@ class SavedDesignSerializer(DesignSerializer):
     )
 
 
-class SheetSerializer(DesignSerializer):
+class UpdateQrDesignSerializer(CreateQrDesignSerializer):
+    """Omitted fields keep their value, so the colours can only be compared with those that are stored."""
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        fields = super().get_fields()
+        for field in fields.values():
+            field.default, field.required = serializers.empty, False
+        return fields
+
+    def to_internal_value(self, data: dict[str, Any]) -> dict[str, Any]:
+        return super(DesignSerializer, self).to_internal_value(data)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        return attrs
+
+
+class QrSheetSerializer(DesignSerializer):
     urlIds = List(
         child=Text(),
         source="url_ids",

@@ -27,8 +27,7 @@ register_converter(TokenConverter, "token")
 register_converter(FormatConverter, "image_format")
 
 router = SimpleRouter(trailing_slash=False, use_regex_path=False)
-# Before the codes, whose ids may be any text.
-router.register("qr-codes/designs", DesignViewSet, basename="qr-design")
+router.register("qr-designs", DesignViewSet, basename="qr-design")
 router.register("qr-codes", QrCodeViewSet, basename="qr-code")
 urlpatterns = router.urls
 image_urlpatterns = [path("<token:token>.<image_format:image_format>", ImageView.as_view())]

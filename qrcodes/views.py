@@ -29,15 +29,16 @@ from qrcodes.design import Design, ImageFormat, color_warnings
 from qrcodes.drawing import CONTENT_TYPES, Busy, drawing_queue, render
 from qrcodes.files import checked_file, file_name
 from qrcodes.models import DesignFields, QrCode
-from qrcodes.saved_designs import create_design, delete_design, replace_design
+from qrcodes.saved_designs import create_design, delete_design, update_design
 from qrcodes.schema import PAGINATION, describe_designs, describe_qr_codes
 from qrcodes.selectors import get_design, list_designs
 from qrcodes.serializers import (
     CreateQrCodeSerializer,
+    CreateQrDesignSerializer,
     ListQuery,
     LogoParser,
-    SavedDesignSerializer,
-    SheetSerializer,
+    QrSheetSerializer,
+    UpdateQrDesignSerializer,
 )
 from qrcodes.sheets import links_of_sheet, sheet
 
@@ -57,7 +58,7 @@ class QrCodeViewSet(ApiViewSet):
         "file": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
         "sheet": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
     }
-    bodies = {"create": CreateQrCodeSerializer, "sheet": SheetSerializer}
+    bodies = {"create": CreateQrCodeSerializer, "sheet": QrSheetSerializer}
 
     def before_body(self, request: Request) -> None:
         if self.action == "sheet":
@@ -136,7 +137,7 @@ def _download(file: bytes, name: str) -> HttpResponse:
 class DesignViewSet(ApiViewSet):
     parser_classes = [LogoParser]
     lookup_field = "public_id"
-    lookup_url_kwarg = "designId"
+    lookup_url_kwarg = "id"
     lookup_value_converter = "str"
     # A design belongs to the workspace, not to some of its links.
     access = {
@@ -146,7 +147,7 @@ class DesignViewSet(ApiViewSet):
         "update": Access(Role.EDITOR, Scope.QR_WRITE),
         "destroy": Access(Role.EDITOR, Scope.QR_WRITE),
     }
-    bodies = {"create": SavedDesignSerializer, "update": SavedDesignSerializer}
+    bodies = {"create": CreateQrDesignSerializer, "update": UpdateQrDesignSerializer}
 
     @returns(200, designs=[representations.listed_design])
     def list(self, request: Request) -> dict[str, Any]:
@@ -160,19 +161,18 @@ class DesignViewSet(ApiViewSet):
         return {"design": representations.saved_design(design)}
 
     @returns(200, design=representations.saved_design)
-    def retrieve(self, request: Request, designId: str) -> dict[str, Any]:
-        return {"design": representations.saved_design(get_design(workspace_of(request), designId))}
+    def retrieve(self, request: Request, id: str) -> dict[str, Any]:
+        return {"design": representations.saved_design(get_design(workspace_of(request), id))}
 
     @returns(200, "QR design updated successfully.", design=representations.saved_design)
-    def update(self, request: Request, designId: str) -> dict[str, Any]:
-        owner, fields = workspace_of(request), self.read_body()
-        design = replace_design(owner=owner, public_id=designId, fields=fields)
+    def update(self, request: Request, id: str) -> dict[str, Any]:
+        design = update_design(owner=workspace_of(request), public_id=id, changes=self.read_body())
         _warn_of_colors(request, design)
         return {"design": representations.saved_design(design)}
 
     @returns(200, "QR design deleted successfully.")
-    def destroy(self, request: Request, designId: str) -> None:
-        delete_design(owner=workspace_of(request), public_id=designId)
+    def destroy(self, request: Request, id: str) -> None:
+        delete_design(owner=workspace_of(request), public_id=id)
 
 
 class ImageView(APIView):

@@ -70,6 +70,8 @@ def own_values(
     member = add_member(workspace, account("member@example.com"), Role.VIEWER)
     key = scoped_key(alice.workspace, alice.user).key
 
+    design = api.post("/api/qr-designs", {"name": "Flyers"}).json()["data"]["design"]["_id"]
+
     def create(example: Example) -> Placeholders:
         link = make_link()["_id"]
         return {
@@ -79,10 +81,12 @@ def own_values(
             "urlId": link,
             "_id": link,
             "ids": [link],
+            "urlIds": [link],
             "id": {
                 "domains": domain["_id"],
                 "workspaces": str(workspace.public_id),
                 "keys": str(key.public_id),
+                "qr-designs": design,
             }.get(example.path.split("/")[2], link),
             "memberId": str(member.user.public_id),
             "workspaceId": str(workspace.public_id),
@@ -141,6 +145,7 @@ def test_only_the_readers_own_objects_and_credentials_are_placeholders(described
         "refreshToken": {"refreshToken"},
         "changePassword": {"currentPassword"},
         "createQrCode": {"urlId"},
+        "downloadQrSheet": {"urlIds"},
         "updateUrls": {"ids", "_id"},
         "deleteUrls": {"ids"},
         "exportSelectedUrls": {"ids"},
@@ -164,10 +169,12 @@ def test_every_query_example_succeeds(
     link = make_link()["_id"]
     domain = api.post("/api/domains", {"domain": "links.example"}).json()["data"]["domain"]["_id"]
     qr_code = api.post("/api/qr-codes", {"urlId": link}).json()["data"]["qrCode"]["_id"]
+    design = api.post("/api/qr-designs", {"name": "Posters"}).json()["data"]["design"]["_id"]
     own = {
         "/api/urls": link,
         "/api/analytics/{": link,
         "/api/qr-codes": qr_code,
+        "/api/qr-designs": design,
         "/api/workspaces": str(team(alice).public_id),
     }
     sent = 0

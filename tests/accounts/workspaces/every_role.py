@@ -116,11 +116,11 @@ TABLE = {
     "DELETE /api/qr-codes/{id}": Row(EDITOR, 200, {}, scope=Scope.QR_WRITE),
     "GET /api/qr-codes/{id}/file": Row(VIEWER, 200, scope=Scope.URLS_READ),
     "POST /api/qr-codes/sheet": Row(VIEWER, 200, {"urlIds": ["link"]}, scope=Scope.URLS_READ),
-    "GET /api/qr-codes/designs": Row(VIEWER, 200, scope=Scope.URLS_READ),
-    "POST /api/qr-codes/designs": Row(EDITOR, 201, {"name": "Another"}, scope=Scope.QR_WRITE),
-    "GET /api/qr-codes/designs/{designId}": Row(VIEWER, 200, scope=Scope.URLS_READ),
-    "PUT /api/qr-codes/designs/{designId}": Row(EDITOR, 200, {"name": "Renamed"}, scope=Scope.QR_WRITE),
-    "DELETE /api/qr-codes/designs/{designId}": Row(EDITOR, 200, {}, scope=Scope.QR_WRITE),
+    "GET /api/qr-designs": Row(VIEWER, 200, scope=Scope.URLS_READ),
+    "POST /api/qr-designs": Row(EDITOR, 201, {"name": "Another"}, scope=Scope.QR_WRITE),
+    "GET /api/qr-designs/{id}": Row(VIEWER, 200, scope=Scope.URLS_READ),
+    "PUT /api/qr-designs/{id}": Row(EDITOR, 200, {"name": "Renamed"}, scope=Scope.QR_WRITE),
+    "DELETE /api/qr-designs/{id}": Row(EDITOR, 200, {}, scope=Scope.QR_WRITE),
 }
 
 
@@ -141,7 +141,6 @@ class Site(NamedTuple):
             "{invitationId}",
             "{token}",
             "{changeId}",
-            "{designId}",
         ):
             path = path.replace(part, self.ids.get(_kind(path, part), UNKNOWN_ID))
         with transaction.atomic():
@@ -176,7 +175,7 @@ def site(alice: NewAccount, stranger: NewAccount) -> Site:
         owner=stranger.workspace, domain="brand.example", host="brand.example", status="active"
     )
     code = owner.post("/api/qr-codes", {"urlId": link}).json()["data"]["qrCode"]["_id"]
-    design = owner.post("/api/qr-codes/designs", {"name": "Posters"}).json()["data"]["design"]["_id"]
+    design = owner.post("/api/qr-designs", {"name": "Posters"}).json()["data"]["design"]["_id"]
     third = account("third@example.com")
     add_member(workspace, third, Role.EDITOR)
     member = account("member@example.com", plan="pro")
@@ -188,7 +187,7 @@ def site(alice: NewAccount, stranger: NewAccount) -> Site:
             "{urlId}": link,
             "domains": str(domain.public_id),
             "qr-codes": code,
-            "{designId}": design,
+            "qr-designs": design,
             "{memberId}": str(third.user.public_id),
             "{invitationId}": str(invitation.public_id),
             "own": str(member.user.public_id),

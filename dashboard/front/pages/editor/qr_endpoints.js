@@ -27,17 +27,17 @@ export async function createQrCode(body) {
 /** The file, which the service has decoded. @param {string} id */
 export const readFile = id => download("GET", `/qr-codes/${id}/file`, {});
 
-/** @param {Schemas["DownloadQrSheetRequest"]} body */
+/** @param {Schemas["QrSheetRequest"]} body */
 export const readSheet = body => download("POST", "/qr-codes/sheet", { body });
 
 /** @returns {Promise<ListedDesign[]>} */
-export const listDesigns = async () => (await call("GET", "/qr-codes/designs")).designs;
+export const listDesigns = async () => (await call("GET", "/qr-designs")).designs;
 
 /**
  * @param {string} id
  * @returns {Promise<SavedDesign>}
  */
-export const readDesign = async id => (await call("GET", `/qr-codes/designs/${id}`)).design;
+export const readDesign = async id => (await call("GET", `/qr-designs/${id}`)).design;
 
 // The page shows warnings about colours while they are chosen, so those of the API would say it twice.
 
@@ -47,14 +47,14 @@ export const readDesign = async id => (await call("GET", `/qr-codes/designs/${id
  * @returns {Promise<SavedDesign>}
  */
 export const createDesign = async (body, idempotencyKey) =>
-    (await callForBody("POST", "/qr-codes/designs", { body, idempotencyKey })).data.design;
+    (await callForBody("POST", "/qr-designs", { body, idempotencyKey })).data.design;
 
 /**
  * @param {string} id
- * @param {DesignRequest} body
+ * @param {Schemas["UpdateQrDesignRequest"]} body
  * @returns {Promise<SavedDesign>}
  */
-export const replaceDesign = async (id, body) => (await callForBody("PUT", `/qr-codes/designs/${id}`, { body })).data.design;
+export const updateDesign = async (id, body) => (await callForBody("PUT", `/qr-designs/${id}`, { body })).data.design;
 
 /** @param {string} id */
-export const deleteDesign = id => call("DELETE", `/qr-codes/designs/${id}`);
+export const deleteDesign = id => call("DELETE", `/qr-designs/${id}`);

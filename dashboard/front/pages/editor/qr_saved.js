@@ -8,7 +8,7 @@ import { Confirmation } from "../../parts/confirmation.js";
 import { Input, Submit } from "../../parts/input.js";
 import { Sending } from "../../parts/sending.js";
 import { designOf, loadDesigns, savedDesigns, savedFieldsOf } from "./qr_design.js";
-import { createDesign, deleteDesign, readDesign, replaceDesign } from "./qr_endpoints.js";
+import { createDesign, deleteDesign, readDesign, updateDesign } from "./qr_endpoints.js";
 
 /** @typedef {import("./qr_design.js").Design} Design */
 /** @typedef {import("./qr_endpoints.js").SavedDesign} SavedDesign */
@@ -31,10 +31,12 @@ export function SavedDesigns({ design }) {
     /** @param {string} id */
     const choose = async id => {
         isNaming.value = false;
-        if (id === "") return (chosen.value = null);
+        chosen.value = null;
+        if (id === "") return;
         try {
-            chosen.value = await readDesign(id);
-            design.value = designOf(chosen.value);
+            const saved = await readDesign(id);
+            chosen.value = saved;
+            design.value = designOf(saved);
         } catch (error) {
             report(error);
         }
@@ -83,22 +85,27 @@ export const DesignChoice = ({ chosen, onChoose }) => html`
 /** @param {{saved: SavedDesign, design: Design, onSaved: (saved: SavedDesign) => void}} properties */
 function Changes({ saved, design, onSaved }) {
     const sending = useMemo(() => new Sending(), []);
+    // The box shows what the user wants until the API has answered.
+    const isDefault = useSignal(saved.isDefault);
     const isChanged = JSON.stringify(design) !== JSON.stringify(designOf(saved));
-    /** @param {Design} shown @param {boolean} isDefault */
-    const replace = async (shown, isDefault) => {
-        const body = { ...savedFieldsOf(shown), name: saved.name, isDefault };
-        const isDone = await sending.run(async () => onSaved(await replaceDesign(saved._id, body)));
+    /** @param {Parameters<typeof updateDesign>[1]} changes */
+    const update = async changes => {
+        const isDone = await sending.run(async () => onSaved(await updateDesign(saved._id, changes)));
         if (isDone) toast(t("qr.designSaved", { name: saved.name }));
+        else isDefault.value = saved.isDefault;
     };
     return html`
-        ${isChanged && html`<button type="button" class="small-button" disabled=${sending.isBusy.value} onClick=${() => replace(design, saved.isDefault)}>${t("qr.saveDesign")}</button>`}
+        ${isChanged && html`<button type="button" class="small-button" disabled=${sending.isBusy.value} onClick=${() => update(savedFieldsOf(design))}>${t("qr.saveDesign")}</button>`}
         <label>
             <input
                 type="checkbox"
                 name="isDefault"
-                checked=${saved.isDefault}
+                checked=${isDefault.value}
                 disabled=${sending.isBusy.value}
-                onChange=${(/** @type {any} */ event) => replace(designOf(saved), event.target.checked)}
+                onChange=${(/** @type {any} */ event) => {
+                    isDefault.value = event.target.checked;
+                    update({ isDefault: event.target.checked });
+                }}
             />
             ${t("qr.makeDefault")}
         </label>
