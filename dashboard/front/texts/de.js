@@ -424,6 +424,7 @@ export const texts = {
     "qr.isDefault": "{name} (Standard)",
     "qr.saveAs": "Als Vorlage speichern …",
     "qr.saveDesign": "Vorlage speichern",
+    "qr.saveNew": "Als neue Vorlage speichern",
     "qr.deleteDesign": "Vorlage löschen",
     "qr.deleteQuestion": "Die Vorlage „{name}“ löschen? QR-Codes, die damit entstanden sind, bleiben, wie sie sind.",
     "qr.designName": "Name der Vorlage",

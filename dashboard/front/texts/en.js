@@ -419,6 +419,7 @@ export const texts = {
     "qr.isDefault": "{name} (default)",
     "qr.saveAs": "Save as …",
     "qr.saveDesign": "Save design",
+    "qr.saveNew": "Save as a new design",
     "qr.deleteDesign": "Delete design",
     "qr.deleteQuestion": "Delete the design “{name}”? QR codes made with it stay as they are.",
     "qr.designName": "Name of the design",

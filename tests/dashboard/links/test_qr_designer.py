@@ -145,7 +145,7 @@ def test_designs_are_saved_chosen_changed_and_deleted(
         assert read(file, "pdf") == [f"{second['shortUrl']}?qr=1"]
         dialog.get_by_role("button", name="Save as …").click()
         dialog.get_by_label("Name of the design").fill("Posters")
-        dialog.get_by_role("button", name="Save design").click()
+        dialog.get_by_role("button", name="Save as a new design").click()
         expect(dialog.get_by_role("alert")).to_have_text(
             "Another saved design of the workspace has this name."
         )
@@ -216,7 +216,7 @@ def test_the_dialogs_have_no_serious_problems(
             page.locator(".live .qr button").last.click()
             dialog = page.get_by_role("dialog")
             dialog.locator("[name=savedDesign]").select_option(index=1)
-            dialog.locator(".saved-designs .actions .small-button").first.click()
+            dialog.locator(".saved-designs .actions button").first.click()
             expect(dialog.locator("[name=name]")).to_be_visible()
             problems += find_problems(page, "designer")
             page.goto(f"{address}/dashboard/")

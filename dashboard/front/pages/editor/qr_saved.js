@@ -47,9 +47,10 @@ export function SavedDesigns({ design }) {
             <${DesignChoice} chosen=${saved?._id ?? ""} onChoose=${choose} />
             ${may("editor") &&
             html`
+                ${saved !== null && html`<${Default} key=${saved._id} saved=${saved} onSaved=${show} />`}
                 <div class="actions">
                     ${saved !== null && html`<${Changes} key=${saved._id} saved=${saved} design=${design.value} onSaved=${show} />`}
-                    ${!isNaming.value && html`<button type="button" class="small-button" onClick=${() => (isNaming.value = true)}>${t("qr.saveAs")}</button>`}
+                    ${!isNaming.value && html`<button type="button" onClick=${() => (isNaming.value = true)}>${t("qr.saveAs")}</button>`}
                     ${saved !== null &&
                     html`<${Confirmation}
                         label=${t("qr.deleteDesign")}
@@ -82,36 +83,43 @@ export const DesignChoice = ({ chosen, onChoose }) => html`
     </label>
 `;
 
-/** @param {{saved: SavedDesign, design: Design, onSaved: (saved: SavedDesign) => void}} properties */
-function Changes({ saved, design, onSaved }) {
+/** @param {{saved: SavedDesign, onSaved: (saved: SavedDesign) => void}} properties */
+function Default({ saved, onSaved }) {
     const sending = useMemo(() => new Sending(), []);
     // The box shows what the user wants until the API has answered.
     const isDefault = useSignal(saved.isDefault);
-    const isChanged = JSON.stringify(design) !== JSON.stringify(designOf(saved));
-    /** @param {Parameters<typeof updateDesign>[1]} changes */
-    const update = async changes => {
-        const isDone = await sending.run(async () => onSaved(await updateDesign(saved._id, changes)));
-        if (isDone) toast(t("qr.designSaved", { name: saved.name }));
-        else isDefault.value = saved.isDefault;
+    const change = async (/** @type {any} */ event) => {
+        isDefault.value = event.target.checked;
+        await sending.run(async () => onSaved(await updateDesign(saved._id, { isDefault: isDefault.value })));
+        isDefault.value = sending.errors.value[""] === undefined ? isDefault.value : saved.isDefault;
     };
     return html`
-        ${isChanged && html`<button type="button" class="small-button" disabled=${sending.isBusy.value} onClick=${() => update(savedFieldsOf(design))}>${t("qr.saveDesign")}</button>`}
         <label>
-            <input
-                type="checkbox"
-                name="isDefault"
-                checked=${isDefault.value}
-                disabled=${sending.isBusy.value}
-                onChange=${(/** @type {any} */ event) => {
-                    isDefault.value = event.target.checked;
-                    update({ isDefault: event.target.checked });
-                }}
-            />
+            <input type="checkbox" name="isDefault" checked=${isDefault.value} disabled=${sending.isBusy.value} onChange=${change} />
             ${t("qr.makeDefault")}
         </label>
-        ${Object.values(sending.errors.value).map(message => html`<p role="alert" class="failure">${message}</p>`)}
+        <${Failures} sending=${sending} />
     `;
 }
+
+/** Saves the shown design under the name of the chosen one. @param {{saved: SavedDesign, design: Design, onSaved: (saved: SavedDesign) => void}} properties */
+function Changes({ saved, design, onSaved }) {
+    const sending = useMemo(() => new Sending(), []);
+    if (JSON.stringify(design) === JSON.stringify(designOf(saved))) return null;
+    const update = async () => {
+        const isDone = await sending.run(async () => onSaved(await updateDesign(saved._id, savedFieldsOf(design))));
+        if (isDone) toast(t("qr.designSaved", { name: saved.name }));
+    };
+    return html`
+        <button type="button" disabled=${sending.isBusy.value} onClick=${update}>${t("qr.saveDesign")}</button>
+        <${Failures} sending=${sending} />
+    `;
+}
+
+/** @param {{sending: Sending}} properties */
+const Failures = ({ sending }) => html`
+    ${Object.values(sending.errors.value).map(message => html`<p key=${message} role="alert" class="failure">${message}</p>`)}
+`;
 
 /** @param {{design: Design, onSaved: (saved: SavedDesign) => void}} properties */
 function Naming({ design, onSaved }) {
@@ -126,7 +134,7 @@ function Naming({ design, onSaved }) {
     return html`
         <form class="stack" onSubmit=${submit}>
             <${Input} sending=${sending} name="name" label=${t("qr.designName")} value=${name} maxlength="60" required />
-            <div class="actions"><${Submit} sending=${sending} fields=${["name"]} label=${t("qr.saveDesign")} /></div>
+            <div class="actions"><${Submit} sending=${sending} fields=${["name"]} label=${t("qr.saveNew")} /></div>
         </form>
     `;
 }
