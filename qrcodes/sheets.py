@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -15,11 +16,11 @@ from common.ids import parse_public_id
 from links.codes import short_url_of
 from links.errors import url_not_found
 from links.models import Link, limits_of
-from qrcodes.design import Design, ImageFormat
-from qrcodes.drawing import render
+from qrcodes.design import Design
 from qrcodes.files import require_readable
 from qrcodes.lettering import Line, fitted, shortened, undrawable, width
 from qrcodes.pdf import POINTS_PER_MM, Pdf, code, placed, text
+from qrcodes.raster import png
 from qrcodes.services import content_of, digest_of, with_default_logo
 from qrcodes.symbol import symbol
 
@@ -29,8 +30,8 @@ MIN_COLUMNS, DEFAULT_COLUMNS, MAX_COLUMNS = 1, 3, 6
 SIZE = 500
 # In millimetres.
 _EDGE, _GAP, _CAPTION = 12, 6, 9
-# In points.
-_TITLE_SIZE, _ADDRESS_SIZE, _LEAST_SIZE = 9, 7.5, 5
+# The usual and the least size in points. A title may be shortened sooner than an address, which people type.
+_TITLE_SIZES, _ADDRESS_SIZES = (9, 7.5), (7.5, 4)
 
 
 class Paper(TextChoices):
@@ -61,8 +62,7 @@ def sheet(
 ) -> bytes:
     """The file. Each code is a drawing of its own, so that other images are drawn between them. Raises NotReadable."""
     page = _page(paper, columns)
-    design = replace(design, size=SIZE, format=ImageFormat.PDF)
-    design = with_default_logo(content_of(links[0]), design, default_logo)
+    design = with_default_logo(content_of(links[0]), replace(design, size=SIZE), default_logo)
     file = Pdf("QR codes", design.logo)
     shape = symbol(content_of(links[0]), design).height / SIZE
     cells = list(page.cells(shape))
@@ -112,18 +112,14 @@ def _code(link: Link, design: Design, draw: Draw) -> str:
 def _captions(link: Link, x: float, y: float, wide: float) -> str:
     """The title and the address, without characters that have no outline."""
     parts = []
-    for line, size in ((link.title or "", _TITLE_SIZE), (_address(link), _ADDRESS_SIZE)):
-        if shown := "".join(character for character in line if not undrawable(character)).strip():
-            y += 1.3 * size
-            parts.append(_caption(shown, size, x, y, wide))
+    for line, (usual, least) in ((link.title or "", _TITLE_SIZES), (_address(link), _ADDRESS_SIZES)):
+        letters = unicodedata.normalize("NFC", line)
+        if shown := "".join(letter for letter in letters if not undrawable(letter)).strip():
+            y += 1.3 * usual
+            size = max(least, fitted(shown, within=wide, most=usual))
+            shown = shortened(shown, within=wide, size=size)
+            parts.append(text(Line(shown, x + (wide - width(shown) * size) / 2, y, size), BLACK))
     return "".join(parts)
-
-
-def _caption(line: str, size: float, x: float, baseline: float, wide: float) -> str:
-    """A line in the middle of the cell, smaller or shortened where it is too long."""
-    size = max(_LEAST_SIZE, fitted(line, within=wide, most=size))
-    line = shortened(line, within=wide, size=size)
-    return text(Line(line, x + (wide - width(line) * size) / 2, baseline, size), BLACK)
 
 
 def _address(link: Link) -> str:
@@ -131,5 +127,6 @@ def _address(link: Link) -> str:
 
 
 def _checked_code(content: str, design: Design) -> bytes:
-    require_readable(content, render(content, replace(design, format=ImageFormat.PNG)))
-    return code(symbol(content, design), design).encode()
+    modules = symbol(content, design)
+    require_readable(content, png(modules, design))
+    return code(modules, design).encode()
