@@ -196,7 +196,8 @@ class UpdateQrDesignSerializer(CreateQrDesignSerializer):
         return fields
 
     def to_internal_value(self, data: dict[str, Any]) -> dict[str, Any]:
-        return super(DesignSerializer, self).to_internal_value(data)
+        attrs: dict[str, Any] = super(DesignSerializer, self).to_internal_value(data)
+        return attrs
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         return attrs

@@ -1,5 +1,4 @@
 /** The design of QR codes in the page, and its form in the API. */
-import { may } from "../../core/account.js";
 import { keepDraft, readDraft } from "../../core/drafts.js";
 import { signal, useEffect, useSignal } from "../../core/html.js";
 import { listDesigns, listQrCodes, readDesign } from "./qr_endpoints.js";
@@ -103,6 +102,5 @@ export function useDesign(link) {
 /** @param {{_id: string}} link */
 async function firstDesign(link) {
     const [newest] = await listQrCodes({ urlId: link._id, limit: 1 });
-    if (newest !== undefined) return designOf(newest);
-    return may("viewer") ? defaultDesign() : null;
+    return newest === undefined ? defaultDesign() : designOf(newest);
 }

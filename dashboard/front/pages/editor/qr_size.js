@@ -7,17 +7,19 @@ import { t } from "../../core/texts.js";
 const MM_PER_INCH = 25.4;
 const [MIN_SIZE, MAX_SIZE] = [100, 2000];
 const [MIN_WIDTH, MAX_WIDTH] = [5, 2000];
-export const RESOLUTIONS = [150, 300, 600];
+const RESOLUTIONS = [150, 300, 600];
+const USUAL_RESOLUTION = 300;
 
 /** Pixels for this width at this resolution, within the bounds of the service. @param {number} widthMm @param {number} dpi */
-export const sizeAt = (widthMm, dpi) => Math.min(MAX_SIZE, Math.max(MIN_SIZE, Math.round((widthMm / MM_PER_INCH) * dpi)));
+const sizeAt = (widthMm, dpi) => Math.min(MAX_SIZE, Math.max(MIN_SIZE, Math.round((widthMm / MM_PER_INCH) * dpi)));
 
 /** @param {number} size @param {number} widthMm */
-export const resolutionOf = (size, widthMm) => Math.round((size * MM_PER_INCH) / widthMm);
+const resolutionOf = (size, widthMm) => Math.round((size * MM_PER_INCH) / widthMm);
 
 /** @param {{design: Design, onChange: (changes: Partial<Design>) => void}} properties */
 export function Size({ design: { size, widthMm }, onChange }) {
-    const dpi = useSignal(300);
+    // Of the last choice: what is typed on the way to another width must not change it.
+    const dpi = useSignal(widthMm === null ? USUAL_RESOLUTION : resolutionOf(size, widthMm));
     // An unfinished number stays in its field until it is one that the service takes.
     /** @param {number} width */
     const changeWidth = width => {
