@@ -1,4 +1,4 @@
-"""The design of a QR code: its size, colours, shapes, format and logo, and which colours readers can tell apart.
+"""How a QR code looks: its size, colours, shapes, frame, format and logo, and which colours readers can tell apart.
 
 Readers look at grey values, so two colours of equal brightness are one colour to them. `make bench-qr-colors` tries
 thousands of pairs with a real reader; bench/results.csv, "QR codes", has the bounds that follow from it. Logos from
@@ -22,12 +22,18 @@ from common.colors import BLACK, WHITE, contrast, rgb
 MIN_SIZE, DEFAULT_SIZE, MAX_SIZE = 100, 300, 2000
 # The standard requires four modules.
 DEFAULT_MARGIN, MAX_MARGIN = 4, 10
+MIN_WIDTH_MM, MAX_WIDTH_MM = 5, 2000
+MAX_FRAME_TEXT = 30
+MM_PER_INCH = 25.4
+# Of images without a width in millimetres, as browsers show them (CSS).
+PIXELS_PER_INCH = 96
 
 
 class ImageFormat(TextChoices):
     PNG = "png"
     SVG = "svg"
     JPEG = "jpeg"
+    PDF = "pdf"
 
 
 class Level(TextChoices):
@@ -45,9 +51,17 @@ class Style(TextChoices):
     DOTS = "dots"
 
 
+class FramePosition(TextChoices):
+    BELOW = "below"
+    ABOVE = "above"
+
+
 @dataclass(frozen=True, slots=True)
 class Design:
-    """``logo`` is a PNG re-encoded by `clean_logo`."""
+    """``logo`` is a PNG re-encoded by `clean_logo`. Without ``frame_text`` there is no frame.
+
+    A logo requires the highest level, because it hides modules.
+    """
 
     size: int = DEFAULT_SIZE
     format: str = ImageFormat.PNG
@@ -57,6 +71,13 @@ class Design:
     margin: int = DEFAULT_MARGIN
     style: str = Style.SQUARE
     logo: bytes | None = None
+    width_mm: int | None = None
+    frame_text: str | None = None
+    frame_position: str = FramePosition.BELOW
+
+    def __post_init__(self) -> None:
+        if self.logo is not None:
+            object.__setattr__(self, "level", Level.HIGH)
 
 
 # The trials read no code whose grey values are closer, in any format.
@@ -88,6 +109,15 @@ def color_warnings(foreground: str, background: str) -> Iterator[tuple[str, str]
         )
     if grey(foreground) > grey(background):
         yield "inverted", "Lighter than backgroundColor: some readers cannot read inverted codes."
+
+
+def contrast_refusal(foreground: str, background: str) -> str:
+    """Why no reader can read such a code; "" if some can."""
+    greys = grey_levels(foreground, background)
+    if greys >= MIN_GREYS:
+        return ""
+    greys_differ = f"their greys differ by {greys} of 255, not {MIN_GREYS} or more."
+    return f"Not distinguishable from backgroundColor: {greys_differ}"
 
 
 def default_foreground(brand: str) -> str:

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema_field
 
+from accounts.admission import TOO_MANY_CALLS
 from accounts.caps import CapReached
 from common.openapi.document import NextOperations
 from common.openapi.error_examples import invalid
 from common.openapi.operations import Operation, describe, name_choices
 from common.openapi.responses import example, pagination_representation
+from common.rest.fields import DIRECTION_REFUSED
 from common.rest.pagination import TOO_DEEP
+from links.bulk.schema import ID, OWN_IDS
 from links.errors import url_not_found
-from qrcodes.design import MAX_ACROSS, MAX_BYTES, MIN_GREYS, ImageFormat, Level, Style
-from qrcodes.representations import qr_code
+from qrcodes.design import MAX_ACROSS, MAX_BYTES, MIN_GREYS, FramePosition, ImageFormat, Level, Style
+from qrcodes.drawing import CONTENT_TYPES, Busy
+from qrcodes.files import NotReadable
+from qrcodes.representations import qr_code, saved_design
+from qrcodes.saved_designs import MAX_DESIGNS, NameTaken, TooManyDesigns
 from qrcodes.selectors import COUNT_LIMIT
 from qrcodes.serializers import ColorField, LogoField
+from qrcodes.sheets import MAX_LINKS, Paper
 
 name_choices("QrCodeFormat", ImageFormat.values)
 name_choices("ErrorCorrectionLevel", Level.values)
 name_choices("QrCodeStyle", Style.values)
+name_choices("QrSheetPaper", Paper.values)
+name_choices("QrFramePosition", FramePosition.values)
 extend_schema_field({"type": "string", "pattern": "^#[0-9A-Fa-f]{6}$"})(ColorField)
 extend_schema_field({"type": "string", "pattern": "^data:image/(png|jpeg);base64,[A-Za-z0-9+/]+={0,2}$"})(
     LogoField
@@ -35,11 +45,27 @@ _NO_LOGOS = (
     ("mode", "Must be in RGB, grey of 8 bits or a palette."),
     ("max_length", f"Must be at most {MAX_BYTES} bytes."),
 )
-_SENT = "urlId size format errorCorrectionLevel foregroundColor backgroundColor margin style"
+_LOOK = "size errorCorrectionLevel foregroundColor backgroundColor margin style frameText framePosition"
+_SENT = f"urlId format widthMm {_LOOK}"
 _SAME_GREY = (
     f"Not distinguishable from backgroundColor: their greys differ by 3 of 255, not {MIN_GREYS} or more."
 )
 _TOO_SMALL = "A module would be smaller than a pixel: at least 101 pixels are needed."
+
+_NO_LETTER = "Contains a character that cannot be drawn: U+1F600."
+_BAD_LOOKS = (
+    invalid("foregroundColor", "contrast", _SAME_GREY),
+    invalid("frameText", "character", _NO_LETTER),
+    invalid("frameText", "direction", DIRECTION_REFUSED),
+    *(invalid("logo", code, message) for code, message in _NO_LOGOS),
+)
+_FILES = {
+    media_type: OpenApiResponse(
+        OpenApiTypes.BINARY, "The file. Its name is in `Content-Disposition`.", [OpenApiExample("File", "…")]
+    )
+    for media_type in CONTENT_TYPES.values()
+}
+_PDF = CONTENT_TYPES[ImageFormat.PDF]
 
 describe_qr_codes = describe(
     "QR codes",
@@ -55,9 +81,8 @@ describe_qr_codes = describe(
         examples=[example(qr_code.pick("", _SENT).fields)],
         placeholders={"urlId": "the `_id` of one of your URLs"},
         errors=[
-            invalid("foregroundColor", "contrast", _SAME_GREY),
             invalid("size", "too_small", _TOO_SMALL),
-            *(invalid("logo", code, message) for code, message in _NO_LOGOS),
+            *_BAD_LOOKS,
             CapReached(100_000, "QR codes"),
             url_not_found(),
         ],
@@ -83,5 +108,73 @@ describe_qr_codes = describe(
         "Delete a QR code.",
         "The code and its image are deleted.",
         description="Printed copies keep working.",
+    ),
+    file=Operation(
+        "downloadQrCode",
+        "Download the file of a QR code.",
+        description="The image of `imageUrl`, named by the code and the title of the URL. The service has decoded it"
+        " before, and refuses a file from which its reader gets no or other content.",
+        files=_FILES,
+        errors=[NotReadable(), Busy()],
+    ),
+    sheet=Operation(
+        "downloadQrSheet",
+        f"Print the QR codes of up to {MAX_LINKS} short links on sheets.",
+        description="Each code has the title and the short URL of its link below it, without characters that are"
+        " neither Latin, Greek nor Cyrillic. Every code has been decoded. Stores no QR code.",
+        files={_PDF: _FILES[_PDF]},
+        examples=[{"urlIds": [ID], "paper": "a4", "columns": 3}],
+        placeholders={"urlIds": OWN_IDS},
+        errors=[
+            invalid("urlIds"),
+            *_BAD_LOOKS,
+            url_not_found(),
+            NotReadable(),
+            TOO_MANY_CALLS,
+            Busy(),
+        ],
+    ),
+)
+_SAVED = saved_design.pick("", f"name isDefault widthMm {_LOOK}").fields
+
+describe_designs = describe(
+    "QR codes",
+    of="QR design",
+    create=Operation(
+        "createQrDesign",
+        "Save a design of QR codes for the workspace.",
+        "The design.",
+        description=f"A workspace can have {MAX_DESIGNS}. Codes copy a design, so no later change of it reaches them.",
+        examples=[example(_SAVED)],
+        errors=[*_BAD_LOOKS, TooManyDesigns(), NameTaken()],
+        next_operations=NextOperations(
+            "/data/design/_id", dict.fromkeys(("getQrDesign", "updateQrDesign", "deleteQrDesign"), "id")
+        ),
+    ),
+    list=Operation(
+        "listQrDesigns",
+        "List the saved designs of the workspace.",
+        "All designs, by name, without their logos.",
+        description="The design with `isDefault` is that with which the dashboard begins.",
+    ),
+    retrieve=Operation(
+        "getQrDesign",
+        "Read a saved design.",
+        "The design with its logo.",
+        description="For editors of designs.",
+    ),
+    update=Operation(
+        "updateQrDesign",
+        "Change a saved design.",
+        "The whole design.",
+        description="Omitted fields keep their value.",
+        examples=[example(saved_design.pick("", "frameText framePosition").fields)],
+        errors=[*_BAD_LOOKS, NameTaken()],
+    ),
+    destroy=Operation(
+        "deleteQrDesign",
+        "Delete a saved design.",
+        "The design is deleted.",
+        description="No QR code changes.",
     ),
 )

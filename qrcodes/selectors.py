@@ -6,7 +6,7 @@ from common.errors import NotFound
 from common.ids import parse_public_id
 from common.pages import Page
 from links.selectors import get_link
-from qrcodes.models import QrCode
+from qrcodes.models import QrCode, SavedDesign
 
 # Totals are counted up to this limit, so that a page costs the same for any number of codes.
 COUNT_LIMIT = 100_000
@@ -24,6 +24,9 @@ _SHOWN = QrCode.objects.select_related("link").only(
         "margin",
         "style",
         "has_logo",
+        "width_mm",
+        "frame_text",
+        "frame_position",
     ),
     *("created_at", "link__public_id"),
 )
@@ -61,6 +64,16 @@ def qr_code_not_found() -> NotFound:
     return NotFound("QR code not found.")
 
 
+def get_file(owner: Workspace, public_id: str) -> QrCode:
+    """The code with its logo and its link. Raises NotFound as `get_qr_code` does."""
+    identifier = parse_public_id(public_id)
+    codes = QrCode.objects.visible_to(owner).select_related("link")
+    code = None if identifier is None else codes.filter(public_id=identifier).first()
+    if code is None:
+        raise qr_code_not_found()
+    return code
+
+
 def get_image(token: str, image_format: str) -> QrCode:
     """The code with this image URL. Raises NotFound."""
     images = QrCode.objects.filter(token=token, format=image_format)
@@ -68,3 +81,22 @@ def get_image(token: str, image_format: str) -> QrCode:
     if code is None:
         raise NotFound("Image not found.")
     return code
+
+
+def list_designs(owner: Workspace) -> list[SavedDesign]:
+    """The designs of the workspace by name, without their logos."""
+    return list(SavedDesign.objects.filter(owner=owner).defer("logo").order_by("name"))
+
+
+def get_design(owner: Workspace, public_id: str) -> SavedDesign:
+    """Raises NotFound for the design of another workspace, an unknown id or a malformed one."""
+    identifier = parse_public_id(public_id)
+    designs = SavedDesign.objects.filter(owner=owner)
+    design = None if identifier is None else designs.filter(public_id=identifier).first()
+    if design is None:
+        raise design_not_found()
+    return design
+
+
+def design_not_found() -> NotFound:
+    return NotFound("QR design not found.")

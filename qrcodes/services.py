@@ -16,11 +16,12 @@ from common.database import in_one_transaction
 from common.errors import FieldError, InvalidFields
 from links.bulk.moving import links_moved
 from links.codes import SCAN_MARKER, short_url_of
+from links.models import Link
 from links.selectors import get_link
-from qrcodes.design import Design, Level
-from qrcodes.drawing import TooSmall, symbol
+from qrcodes.design import Design
 from qrcodes.models import QrCode
 from qrcodes.selectors import get_qr_code, qr_code_not_found
+from qrcodes.symbol import TooSmall, symbol
 
 
 def create_qr_code(
@@ -35,19 +36,16 @@ def create_qr_code(
 
 
 def _create(owner: Workspace, url_id: str, design: Design, default_logo: bytes | None) -> QrCode:
-    if design.logo is not None:
-        design = replace(design, level=Level.HIGH)
     # Lock the link, so that it cannot be deleted or renamed before its code is stored.
     link = get_link(owner, url_id, lock=True)
-    content = f"{short_url_of(link)}?{SCAN_MARKER}"
-    if default_logo is not None:
-        design = _with_logo(content, design, default_logo)
+    content = content_of(link)
+    design = with_default_logo(content, design, default_logo)
     try:
         symbol(content, design)
     except TooSmall as error:
         message = f"A module would be smaller than a pixel: at least {error.needed} pixels are needed."
         raise InvalidFields([FieldError("size", "too_small", message)]) from None
-    digest = _digest(content, design)
+    digest = digest_of(content, design)
     # The lock on the link prevents a concurrent request from creating the same code.
     code = QrCode.objects.filter(link=link, digest=digest).first()
     if code is None:
@@ -56,8 +54,16 @@ def _create(owner: Workspace, url_id: str, design: Design, default_logo: bytes |
     return code
 
 
-def _with_logo(content: str, design: Design, logo: bytes) -> Design:
-    branded = replace(design, logo=logo, level=Level.HIGH)
+def content_of(link: Link) -> str:
+    """What a code of the link has in it."""
+    return f"{short_url_of(link)}?{SCAN_MARKER}"
+
+
+def with_default_logo(content: str, design: Design, logo: bytes | None) -> Design:
+    """The design with this logo, if there is one and if the size leaves enough space for it."""
+    if logo is None:
+        return design
+    branded = replace(design, logo=logo)
     try:
         symbol(content, branded)
     except TooSmall:
@@ -83,7 +89,7 @@ def delete_qr_code(*, owner: Workspace, public_id: str) -> None:
         raise qr_code_not_found()
 
 
-def _digest(content: str, design: Design) -> bytes:
+def digest_of(content: str, design: Design) -> bytes:
     parts = {**asdict(design), "content": content, "logo": hashlib.sha256(design.logo or b"").hexdigest()}
     return hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).digest()
 

@@ -2,7 +2,7 @@ from django.urls import path, register_converter
 from rest_framework.routers import SimpleRouter
 
 from qrcodes.design import ImageFormat
-from qrcodes.views import ImageView, QrCodeViewSet
+from qrcodes.views import DesignViewSet, ImageView, QrCodeViewSet
 
 
 class _Converter:
@@ -27,6 +27,7 @@ register_converter(TokenConverter, "token")
 register_converter(FormatConverter, "image_format")
 
 router = SimpleRouter(trailing_slash=False, use_regex_path=False)
+router.register("qr-designs", DesignViewSet, basename="qr-design")
 router.register("qr-codes", QrCodeViewSet, basename="qr-code")
 urlpatterns = router.urls
 image_urlpatterns = [path("<token:token>.<image_format:image_format>", ImageView.as_view())]

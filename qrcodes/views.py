@@ -5,14 +5,17 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpResponse
+from django.utils import timezone
 from django.utils.cache import get_conditional_response
-from django.utils.http import http_date
+from django.utils.http import content_disposition_header, http_date
+from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from accounts.admission import costly_call
 from accounts.api_requests.idempotency import idempotent
-from accounts.callers import workspace_of
+from accounts.callers import account_of, workspace_of
 from accounts.rights import Role, Scope
 from common.http.client_address import address_of_client, client_network, customer_network
 from common.rest.access import Access
@@ -24,9 +27,20 @@ from limits.rates import spend_request
 from qrcodes import representations, selectors, services
 from qrcodes.design import Design, ImageFormat, color_warnings
 from qrcodes.drawing import CONTENT_TYPES, Busy, drawing_queue, render
-from qrcodes.models import QrCode
-from qrcodes.schema import PAGINATION, describe_qr_codes
-from qrcodes.serializers import CreateQrCodeSerializer, ListQuery, LogoParser
+from qrcodes.files import checked_file, file_name
+from qrcodes.models import DesignFields, QrCode
+from qrcodes.saved_designs import create_design, delete_design, update_design
+from qrcodes.schema import PAGINATION, describe_designs, describe_qr_codes
+from qrcodes.selectors import get_design, list_designs
+from qrcodes.serializers import (
+    CreateQrCodeSerializer,
+    CreateQrDesignSerializer,
+    ListQuery,
+    LogoParser,
+    QrSheetSerializer,
+    UpdateQrDesignSerializer,
+)
+from qrcodes.sheets import links_of_sheet, sheet
 
 
 @describe_qr_codes
@@ -41,8 +55,14 @@ class QrCodeViewSet(ApiViewSet):
         "create": Access(Role.EDITOR, Scope.QR_WRITE, limited=True),
         "retrieve": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
         "destroy": Access(Role.EDITOR, Scope.QR_WRITE, limited=True),
+        "file": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
+        "sheet": Access(Role.VIEWER, Scope.URLS_READ, limited=True),
     }
-    bodies = {"create": CreateQrCodeSerializer}
+    bodies = {"create": CreateQrCodeSerializer, "sheet": QrSheetSerializer}
+
+    def before_body(self, request: Request) -> None:
+        if self.action == "sheet":
+            self.request_stack.enter_context(costly_call(account_of(request)))
 
     @returns(200, qrCodes=[representations.qr_code], pagination=PAGINATION)
     def list(self, request: Request) -> dict[str, Any]:
@@ -62,8 +82,7 @@ class QrCodeViewSet(ApiViewSet):
             design=Design(**design),
             default_logo=None if "logo" in design else settings.BRAND_LOGO,
         )
-        for warning, message in color_warnings(code.foreground, code.background):
-            warn(request, "foregroundColor", warning, message)
+        _warn_of_colors(request, code)
         return {"qrCode": representations.qr_code(code)}
 
     @returns(200, qrCode=representations.qr_code)
@@ -73,6 +92,87 @@ class QrCodeViewSet(ApiViewSet):
     @returns(200, "QR code deleted successfully.")
     def destroy(self, request: Request, id: str) -> None:
         services.delete_qr_code(owner=workspace_of(request), public_id=id)
+
+    @action(detail=True)
+    def file(self, request: Request, id: str) -> HttpResponse:
+        code = selectors.get_file(workspace_of(request), id)
+        name = file_name(code.link.custom_code or code.link.short_code, code.link.title, code.format)
+        picture = drawing_queue.image(
+            b"file" + bytes(code.digest), _network(request), partial(checked_file, code.content, code.design)
+        )
+        return _download(picture, name)
+
+    @action(detail=False, methods=["post"])
+    def sheet(self, request: Request) -> HttpResponse:
+        design = self.read_body()
+        links = links_of_sheet(workspace_of(request), design.pop("url_ids"))
+        network = _network(request)
+        pages = sheet(
+            links,
+            paper=design.pop("paper"),
+            columns=design.pop("columns"),
+            default_logo=None if "logo" in design else settings.BRAND_LOGO,
+            design=Design(**design),
+            draw=lambda digest, code: drawing_queue.image(digest, network, code),
+        )
+        return _download(pages, f"qr-codes-{timezone.now():%Y-%m-%d}.pdf")
+
+
+def _warn_of_colors(request: Request, code: DesignFields) -> None:
+    for warning, message in color_warnings(code.foreground, code.background):
+        warn(request, "foregroundColor", warning, message)
+
+
+def _network(request: Request) -> str:
+    return customer_network(address_of_client(request))
+
+
+def _download(file: bytes, name: str) -> HttpResponse:
+    response = HttpResponse(file, CONTENT_TYPES[name.rpartition(".")[2]])
+    response["Content-Disposition"] = content_disposition_header(True, name) or "attachment"
+    return response
+
+
+@describe_designs
+class DesignViewSet(ApiViewSet):
+    parser_classes = [LogoParser]
+    lookup_field = "public_id"
+    lookup_url_kwarg = "id"
+    lookup_value_converter = "str"
+    # A design belongs to the workspace, not to some of its links.
+    access = {
+        "list": Access(Role.VIEWER, Scope.URLS_READ),
+        "create": Access(Role.EDITOR, Scope.QR_WRITE),
+        "retrieve": Access(Role.VIEWER, Scope.URLS_READ),
+        "update": Access(Role.EDITOR, Scope.QR_WRITE),
+        "destroy": Access(Role.EDITOR, Scope.QR_WRITE),
+    }
+    bodies = {"create": CreateQrDesignSerializer, "update": UpdateQrDesignSerializer}
+
+    @returns(200, designs=[representations.listed_design])
+    def list(self, request: Request) -> dict[str, Any]:
+        return {"designs": list(map(representations.listed_design, list_designs(workspace_of(request))))}
+
+    @idempotent
+    @returns(201, "QR design created successfully.", design=representations.saved_design)
+    def create(self, request: Request) -> dict[str, Any]:
+        design = create_design(owner=workspace_of(request), fields=self.read_body())
+        _warn_of_colors(request, design)
+        return {"design": representations.saved_design(design)}
+
+    @returns(200, design=representations.saved_design)
+    def retrieve(self, request: Request, id: str) -> dict[str, Any]:
+        return {"design": representations.saved_design(get_design(workspace_of(request), id))}
+
+    @returns(200, "QR design updated successfully.", design=representations.saved_design)
+    def update(self, request: Request, id: str) -> dict[str, Any]:
+        design = update_design(owner=workspace_of(request), public_id=id, changes=self.read_body())
+        _warn_of_colors(request, design)
+        return {"design": representations.saved_design(design)}
+
+    @returns(200, "QR design deleted successfully.")
+    def destroy(self, request: Request, id: str) -> None:
+        delete_design(owner=workspace_of(request), public_id=id)
 
 
 class ImageView(APIView):

@@ -6,17 +6,30 @@ import base64
 from io import BytesIO
 from typing import Any
 
+import pypdfium2
 import resvg_py
 import zxingcpp
 from PIL import Image, ImageDraw
 
+# Like the pixels of CSS, so that a PDF without a width in millimetres has as many pixels as its image.
+_PIXELS_PER_POINT = 96 / 72
+
 
 def opened(picture: bytes, image_format: str) -> Image.Image:
+    if image_format == "pdf":
+        [page] = pages(picture, _PIXELS_PER_POINT)
+        return page
     if image_format == "svg":
-        picture = resvg_py.svg_to_bytes(svg_string=picture.decode(), skip_system_fonts=True)
+        picture = resvg_py.svg_to_bytes(svg_string=picture.decode(), skip_system_fonts=True, dpi=96)
     image = Image.open(BytesIO(picture))
     image.load()
     return image
+
+
+def pages(file: bytes, pixels_per_point: float) -> list[Image.Image]:
+    """The pages of a PDF as a printer draws them."""
+    with pypdfium2.PdfDocument(file) as document:
+        return [page.render(scale=pixels_per_point).to_pil() for page in document]
 
 
 def read(picture: bytes, image_format: str, *, inverts: bool = False) -> list[str]:

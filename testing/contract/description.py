@@ -91,6 +91,9 @@ QR_CODE = {
     "backgroundColor": "#FFFFEE",
     "margin": 2,
     "style": "dots",
+    "widthMm": 50,
+    "frameText": "Scan me",
+    "framePosition": "above",
     "logo": (
         "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptV"
         "AAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="

@@ -93,19 +93,27 @@ DOCUMENTED = {
     ("POST", "/api/qr-codes"),
     ("GET", "/api/qr-codes/{id}"),
     ("DELETE", "/api/qr-codes/{id}"),
+    ("GET", "/api/qr-codes/{id}/file"),
+    ("POST", "/api/qr-codes/sheet"),
+    ("GET", "/api/qr-designs"),
+    ("POST", "/api/qr-designs"),
+    ("GET", "/api/qr-designs/{id}"),
+    ("PUT", "/api/qr-designs/{id}"),
+    ("DELETE", "/api/qr-designs/{id}"),
     ("GET", "/api/schema"),
     ("GET", "/api/docs"),
 }
 # Their bodies may contain a logo or a thousand links.
 LARGE_BODIES = {
     "/api/qr-codes": 202_072,
+    "/api/qr-designs": 202_072,
     "/api/urls/bulk-delete": 65_536,
     "/api/urls/bulk-export": 65_536,
     "/api/urls/bulk": 4 * 1024 * 1024,
     "/api/urls/import": 8 * 1024 * 1024,
 }
 OURS = (
-    *("/api/auth", "/api/urls", "/api/domains", "/api/analytics", "/api/qr-codes"),
+    *("/api/auth", "/api/urls", "/api/domains", "/api/analytics", "/api/qr-codes", "/api/qr-designs"),
     *("/api/audit", "/api/workspaces", "/api/invitations", "/api/keys", "/api/views"),
     *DOCUMENTATION,
 )

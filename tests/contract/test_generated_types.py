@@ -90,6 +90,7 @@ def test_names_of_requests_read_well(described: dict[str, Any]) -> None:
         *("LoginRequest", "RefreshTokenRequest", "AddDomainRequest", "DomainSettingsRequest"),
         *("CreateLinkRequest", "UpdateLinkRequest", "RestrictionsRequest", "UtmRequest", "ImportRequest"),
         *("BulkCreateRequest", "BulkUpdateRequest", "BulkDeleteRequest", "CreateQrCodeRequest"),
+        *("CreateQrDesignRequest", "UpdateQrDesignRequest", "QrSheetRequest"),
         *("RuleRequest", "ConditionRequest", "VariantRequest", "PreviewRequest", "SimulationRequest"),
         *("UpdateAccountRequest", "ChangePasswordRequest"),
         *("CreateWorkspaceRequest", "UpdateWorkspaceRequest", "UpdateMemberRequest", "InviteRequest"),
@@ -111,6 +112,8 @@ def test_names_of_enumerations_read_well(described: dict[str, Any]) -> None:
             "Plan",
             "QrCodeFormat",
             "QrCodeStyle",
+            "QrFramePosition",
+            "QrSheetPaper",
             "RedirectType",
         ),
         *(

@@ -148,7 +148,8 @@ def test_limits_and_choices_of_qr_codes_are_visible(described: dict[str, Any]) -
     assert properties["margin"].items() >= {"minimum": 0, "maximum": 10}.items()
     assert properties["foregroundColor"]["pattern"] == "^#[0-9A-Fa-f]{6}$"
     choices = {
-        "format": ("QrCodeFormat", ["png", "svg", "jpeg"]),
+        "format": ("QrCodeFormat", ["png", "svg", "jpeg", "pdf"]),
+        "framePosition": ("QrFramePosition", ["below", "above"]),
         "errorCorrectionLevel": ("ErrorCorrectionLevel", ["L", "M", "Q", "H"]),
         "style": ("QrCodeStyle", ["square", "rounded", "dots"]),
     }

@@ -71,6 +71,8 @@ def own_values(
     key = scoped_key(alice.workspace, alice.user).key
     view = api.post("/api/views", {"name": "View", "filters": {}}).json()["data"]["view"]
 
+    design = api.post("/api/qr-designs", {"name": "Flyers"}).json()["data"]["design"]["_id"]
+
     def create(example: Example) -> Placeholders:
         link = make_link()["_id"]
         return {
@@ -80,11 +82,13 @@ def own_values(
             "urlId": link,
             "_id": link,
             "ids": [link],
+            "urlIds": [link],
             "id": {
                 "domains": domain["_id"],
                 "workspaces": str(workspace.public_id),
                 "keys": str(key.public_id),
                 "views": view["_id"],
+                "qr-designs": design,
             }.get(example.path.split("/")[2], link),
             "memberId": str(member.user.public_id),
             "workspaceId": str(workspace.public_id),
@@ -143,6 +147,7 @@ def test_only_the_readers_own_objects_and_credentials_are_placeholders(described
         "refreshToken": {"refreshToken"},
         "changePassword": {"currentPassword"},
         "createQrCode": {"urlId"},
+        "downloadQrSheet": {"urlIds"},
         "updateUrls": {"ids", "_id"},
         "deleteUrls": {"ids"},
         "exportSelectedUrls": {"ids"},
@@ -167,11 +172,13 @@ def test_every_query_example_succeeds(
     domain = api.post("/api/domains", {"domain": "links.example"}).json()["data"]["domain"]["_id"]
     qr_code = api.post("/api/qr-codes", {"urlId": link}).json()["data"]["qrCode"]["_id"]
     view = api.post("/api/views", {"name": "View", "filters": {}}).json()["data"]["view"]["_id"]
+    design = api.post("/api/qr-designs", {"name": "Posters"}).json()["data"]["design"]["_id"]
     own = {
         "/api/urls": link,
         "/api/views": view,
         "/api/analytics/{": link,
         "/api/qr-codes": qr_code,
+        "/api/qr-designs": design,
         "/api/workspaces": str(team(alice).public_id),
     }
     sent = 0

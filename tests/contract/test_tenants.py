@@ -26,7 +26,8 @@ def alices(api: APIClient, make_link: Callable[..., dict[str, Any]]) -> dict[str
     link = make_link("https://example.com/sesame-street", title="her-private-title", customCode="herCode1")
     domain = api.post("/api/domains", {"domain": "go.brand.example"}).json()["data"]["domain"]
     code = api.post("/api/qr-codes", {"urlId": link["_id"]}).json()["data"]["qrCode"]
-    return {"url": link["_id"], "domain": domain["_id"], "qr": code["_id"]}
+    design = api.post("/api/qr-designs", {"name": "her-private-design"}).json()["data"]["design"]
+    return {"url": link["_id"], "domain": domain["_id"], "qr": code["_id"], "design": design["_id"]}
 
 
 @pytest.fixture
@@ -40,6 +41,7 @@ def all_bodies(client: APIClient, alices: dict[str, str]) -> list[Any]:
         f"/api/urls/{alices['url']}",
         f"/api/domains/{alices['domain']}",
         f"/api/qr-codes/{alices['qr']}",
+        f"/api/qr-designs/{alices['design']}",
         "/api/urls",
     )
     return [client.get(path).json() for path in paths]
@@ -94,7 +96,8 @@ def test_an_id_in_a_body_or_query_is_404_too(
 @for_each(
     "path",
     ["/api/urls", "/api/urls?search=sesame", "/api/urls?limit=100&sortBy=clickCount", "/api/urls/stats",
-     "/api/urls/domains/available", "/api/domains", "/api/qr-codes", "/api/audit"],
+     "/api/urls/domains/available", "/api/domains", "/api/qr-codes", "/api/qr-designs",
+     "/api/audit"],
 )  # fmt: skip
 def test_lists_contain_nothing_of_another_tenant(
     path: str, alices: dict[str, str], strangers: list[APIClient]

@@ -1,24 +1,32 @@
-"""An independent reader decodes every design."""
+"""An independent reader decodes every design in every format, as a browser or a printer draws it."""
 
 from __future__ import annotations
 
+import json
 import re
+from dataclasses import replace
 from itertools import product
+from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
+import pypdfium2
 import pytest
-from PIL import Image, ImageChops
+from PIL import Image, ImageChops, ImageStat
 from PIL.JpegImagePlugin import get_sampling
 
 from common.colors import rgb
-from qrcodes.design import Design, ImageFormat, Level, Style
-from qrcodes.drawing import TooSmall, render, symbol
+from qrcodes import lettering
+from qrcodes.design import Design, FramePosition, ImageFormat, Level, Style
+from qrcodes.drawing import render
+from qrcodes.symbol import TooSmall, symbol
 from testing.pictures import decoded, file_of, logo, opened, read
 
 pytestmark = pytest.mark.slow
 
 CONTENT = "https://go.example.com/db8xua6?qr=1"
 LOGO = file_of(logo())
+GLYPHS = Path(lettering.__file__).parent / "font/glyphs.json"
 SIZES = [100, 101, 297, 300, 512, 1999, 2000]
 EVERY_LEVEL = [*((level, None) for level in Level.values), ("H", LOGO)]
 
@@ -35,6 +43,97 @@ def test_every_combination_is_readable_and_has_its_exact_size(size: int, style: 
         image = opened(render(CONTENT, design), image_format)
         assert image.size == (size, size), design
         assert decoded(image) == [CONTENT], (image_format, level, logo_file is not None)
+
+
+FRAMES: list[dict[str, Any]] = [
+    {"frame_text": "Scan me"},
+    {"frame_text": "Größer: Öffne die Speisekarte!", "frame_position": "above"},
+    {"frame_text": "W" * 30, "margin": 0, "foreground": "#204080", "background": "#FFEE99"},
+    {"frame_text": "Í", "frame_position": "above", "foreground": "#FFFFFF", "background": "#204080"},
+]
+
+
+@pytest.mark.parametrize("style", Style.values)
+@pytest.mark.parametrize("fields", FRAMES)
+def test_every_frame_is_readable(fields: dict[str, Any], style: str) -> None:
+    for size, image_format, logo_file in product([150, 331, 1200], ImageFormat.values, [None, LOGO]):
+        design = Design(size=size, format=image_format, style=style, logo=logo_file, **fields)
+        image = opened(render(CONTENT, design), image_format)
+        assert image.size == (size, size + round(0.16 * size)), design
+        assert decoded(image, inverts=True) == [CONTENT], design
+
+
+@pytest.mark.parametrize("position", FramePosition.values)
+def test_a_frame_looks_the_same_in_every_format(position: str) -> None:
+    images = [
+        opened(
+            render(
+                CONTENT,
+                Design(size=500, format=image_format, frame_text="Öffne mich", frame_position=position),
+            ),
+            image_format,
+        ).convert("L")
+        for image_format in ImageFormat.values
+    ]
+    for image in images[1:]:
+        difference = ImageChops.difference(images[0], image)
+        assert ImageStat.Stat(difference).mean[0] < 1
+
+
+@pytest.mark.parametrize("position", FramePosition.values)
+def test_the_text_is_in_the_band_in_the_colour_of_the_background(position: str) -> None:
+    design = Design(size=500, frame_text="Scan me", frame_position=position, background="#FFEE99")
+    frame = symbol(CONTENT, design).frame
+    assert frame is not None
+    band = (50, frame.band_top + 2, 450, frame.band_top + frame.band_height - 2)
+    image = opened(render(CONTENT, design), "png").convert("RGB").crop(band)
+    colors = {color: count for count, color in image.getcolors() or []}
+    assert colors[rgb("#000000")] > colors[rgb("#FFEE99")] > 1000
+    # Mixtures of both at the edges of letters.
+    assert 2 < len(colors) <= 16
+
+
+def test_every_letter_has_an_outline_within_its_line() -> None:
+    characters = json.loads(GLYPHS.read_text())
+    assert len(characters) > 600
+    for character, (advance, _) in characters.items():
+        [outline] = lettering.outlines(character)
+        assert (outline == []) == (character == " "), character
+        assert [name for name, _ in outline].count("M") == [name for name, _ in outline].count("Z")
+        ends = [at[-2:] for name, at in outline if name != "Z"]
+        assert all(-150 <= x <= advance + 150 and -1200 <= y <= 350 for x, y in ends), character
+
+
+@pytest.mark.parametrize(
+    ("size", "width_mm", "resolution"), [(591, 50, 300), (2000, 100, 508), (300, 2000, 4)]
+)
+def test_pictures_know_their_printed_width(size: int, width_mm: int, resolution: int) -> None:
+    for image_format in ("png", "jpeg"):
+        image = opened(
+            render(CONTENT, Design(size=size, format=image_format, width_mm=width_mm)), image_format
+        )
+        assert image.info["dpi"] == pytest.approx((resolution, resolution), abs=0.6)
+        assert decoded(image) == [CONTENT]
+        assert "dpi" not in opened(render(CONTENT, Design(size=size)), "png").info
+
+
+def test_vectors_have_their_printed_width() -> None:
+    design = Design(size=500, width_mm=50, frame_text="Scan me")
+    svg = render(CONTENT, replace(design, format="svg")).decode()
+    assert 'width="50mm" height="58mm" viewBox="0 0 500 580"' in svg
+    with pypdfium2.PdfDocument(render(CONTENT, replace(design, format="pdf"))) as document:
+        [page] = document
+        assert [length / 72 * 25.4 for length in page.get_size()] == pytest.approx([50, 58], abs=0.001)
+        assert document.get_metadata_dict()["Title"] == f"QR code of {CONTENT}"
+
+
+def test_a_pdf_has_shapes_only() -> None:
+    """No font that a printer may lack, and no pixels that it would enlarge."""
+    file = render(CONTENT, Design(format="pdf", frame_text="Scan me", style="dots"))
+    with pypdfium2.PdfDocument(file) as document:
+        kinds = {entry.type for entry in document[0].get_objects()}
+    assert kinds == {pypdfium2.raw.FPDF_PAGEOBJ_PATH}
+    assert b"/Font" not in file
 
 
 @pytest.mark.parametrize("style", Style.values)
@@ -54,9 +153,9 @@ def test_codes_with_every_margin_are_readable(margin: int) -> None:
         assert decoded(image) == [CONTENT]
         drawn = symbol(CONTENT, design)
         box = Image.eval(image.convert("L"), lambda value: 255 - value).getbbox()
-        right = drawn.offset + drawn.width * drawn.scale
-        assert box == (drawn.offset, drawn.offset, right, right)
-        assert min(drawn.offset, size - right) >= margin * drawn.scale
+        right = drawn.left + drawn.width * drawn.scale
+        assert box == (drawn.left, drawn.top, right, right)
+        assert min(drawn.left, size - right) >= margin * drawn.scale
         # The largest size in whole pixels.
         assert (drawn.scale + 1) * (drawn.width + 2 * margin) > size
 
@@ -70,7 +169,7 @@ def test_modules_have_whole_pixels_and_two_colours(size: int, image_format: str)
     colors = {True: rgb("#1A2B3C"), False: rgb("#FFEE99")}
     expected = Image.new("RGB", (size, size), colors[False])
     for row, column in product(range(drawn.width), repeat=2):
-        left, upper = (drawn.offset + number * drawn.scale for number in (column, row))
+        left, upper = (drawn.left + number * drawn.scale for number in (column, row))
         module = (left, upper, left + drawn.scale, upper + drawn.scale)
         expected.paste(colors[bool(drawn.matrix[row][column])], module)
     # The box of the pixels that differ.
@@ -145,7 +244,7 @@ def test_a_logo_keeps_its_shape(size: tuple[int, int], shape: str) -> None:
 def test_a_transparent_logo_shows_the_background() -> None:
     design = Design(size=512, level="H", background="#FFEE99", logo=file_of(logo("RGBA", (64, 64))))
     drawn = symbol(CONTENT, design)
-    first, side = drawn.logo_box
+    first, _, side = drawn.logo_box
     image = opened(render(CONTENT, design), "png").convert("RGB")
     assert image.getpixel((first, first)) == rgb("#FFEE99")
     assert image.getpixel((first + side // 2, first + side // 2))[0] > 180

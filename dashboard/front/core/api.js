@@ -99,8 +99,14 @@ export async function readWithVersion(path) {
  */
 export async function download(method, path, options) {
     const response = await send(method, path, options);
-    const [, name = "download"] = /filename="([^"]+)"/.exec(response.headers.get("Content-Disposition") ?? "") ?? [];
+    const name = nameIn(response.headers.get("Content-Disposition") ?? "");
     return { name, content: await response.blob() };
+}
+
+/** The name of a file (RFC 6266). @param {string} disposition */
+export function nameIn(disposition) {
+    const [, encoded, plain = "download"] = /filename\*=utf-8''([^;]+)|filename="([^"]+)"/i.exec(disposition) ?? [];
+    return encoded === undefined ? plain : decodeURIComponent(encoded);
 }
 
 /**

@@ -1,15 +1,13 @@
 /** The endpoints that the dashboard uses, with the types of the API's description. */
-import { call, callForBody, inOwnLanguage, readWithVersion } from "./api.js";
+import { call, readWithVersion } from "./api.js";
 
 /** @typedef {import("../types/api.js").components["schemas"]} Schemas */
 /** @typedef {import("../types/api.js").paths} Paths */
 /** @typedef {Schemas["ListedUrl"]} ListedUrl */
 /** @typedef {Schemas["Url"]} Url */
 /** @typedef {Schemas["NewUrl"]} NewUrl */
-/** @typedef {Schemas["QrCode"]} QrCode */
 /** @typedef {Schemas["CreateLinkRequest"]} CreateLinkRequest */
 /** @typedef {Schemas["UpdateLinkRequest"]} UpdateLinkRequest */
-/** @typedef {Schemas["CreateQrCodeRequest"]} CreateQrCodeRequest */
 /** @typedef {Schemas["SimulationRequest"]} SimulationRequest */
 /** @typedef {NonNullable<Paths["/api/urls"]["get"]["parameters"]["query"]>} ListQuery */
 /** @typedef {Paths["/api/urls"]["get"]["responses"][200]["content"]["application/json"]["data"]} LinkPage */
@@ -97,23 +95,6 @@ export const moveLinks = (ids, workspaceId) => call("POST", "/urls/move", { body
 
 /** @returns {Promise<Domains>} */
 export const availableDomains = async () => (await call("GET", "/urls/domains/available")).domains;
-
-/**
- * The QR codes of a link, the newest first.
- * @param {{urlId: string, limit: number}} query
- * @returns {Promise<QrCode[]>}
- */
-export const listQrCodes = async query => (await call("GET", "/qr-codes", { query })).qrCodes;
-
-/**
- * The code, and what the API remarks about its colours.
- * @param {CreateQrCodeRequest} body
- * @returns {Promise<{qrCode: QrCode, warnings: string[]}>}
- */
-export async function createQrCode(body) {
-    const { data, warnings = [] } = await callForBody("POST", "/qr-codes", { body });
-    return { qrCode: data.qrCode, warnings: inOwnLanguage(warnings).map(({ message }) => message) };
-}
 
 /**
  * @param {string} id

@@ -13,10 +13,11 @@ BEGIN
     IF EXISTS (SELECT FROM links_link WHERE id = OLD.link_id) THEN
         INSERT INTO qrcodes_qrcode (
             id, public_id, token, link_id, owner_id, digest, content, size, format, level, foreground, background,
-            margin, style, logo, created_at
+            margin, style, logo, width_mm, frame_text, frame_position, created_at
         )
         SELECT c.id, c.public_id, c.token, c.link_id, c.owner_id, c.digest, c.content, c.size, c.format, c.level,
-            c.foreground, c.background, c.margin, c.style, c.logo, c.created_at
+            c.foreground, c.background, c.margin, c.style, c.logo, c.width_mm, c.frame_text, c.frame_position,
+            c.created_at
         FROM qrcodes_deletedqrcode d, jsonb_populate_record(NULL::qrcodes_qrcode, d.code) c
         WHERE d.link_id = OLD.link_id;
     END IF;

@@ -64,3 +64,21 @@ CREATE TRIGGER qrcodes_bytes_after_delete AFTER DELETE ON qrcodes_qrcode
     REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION qrcodes_bytes_after_delete();
 CREATE TRIGGER qrcodes_bytes_after_final_deletion AFTER DELETE ON qrcodes_deletedqrcode
     FOR EACH ROW EXECUTE FUNCTION qrcodes_bytes_after_final_deletion();
+
+-- So do saved designs, in the first slot: a workspace has few.
+CREATE FUNCTION qrcodes_count_design() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP <> 'INSERT' THEN
+        -- An UPDATE, because the same transaction may delete the owner.
+        UPDATE links_ownertotals SET bytes = bytes - qrcodes_size(OLD.name, OLD.logo)
+        WHERE owner_id = OLD.owner_id AND slot = 0;
+    END IF;
+    IF TG_OP <> 'DELETE' THEN
+        INSERT INTO links_ownertotals AS t (owner_id, slot, links, active_links, clicks, bytes)
+        VALUES (NEW.owner_id, 0, 0, 0, 0, qrcodes_size(NEW.name, NEW.logo))
+        ON CONFLICT (owner_id, slot) DO UPDATE SET bytes = t.bytes + EXCLUDED.bytes;
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER qrcodes_count_design AFTER INSERT OR UPDATE OF name, logo OR DELETE ON qrcodes_saveddesign
+    FOR EACH ROW EXECUTE FUNCTION qrcodes_count_design();

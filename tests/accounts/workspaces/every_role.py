@@ -122,6 +122,13 @@ TABLE = {
     "POST /api/qr-codes": Row(EDITOR, 201, {"urlId": "link"}, scope=Scope.QR_WRITE),
     "GET /api/qr-codes/{id}": Row(VIEWER, 200, scope=Scope.URLS_READ),
     "DELETE /api/qr-codes/{id}": Row(EDITOR, 200, {}, scope=Scope.QR_WRITE),
+    "GET /api/qr-codes/{id}/file": Row(VIEWER, 200, scope=Scope.URLS_READ),
+    "POST /api/qr-codes/sheet": Row(VIEWER, 200, {"urlIds": ["link"]}, scope=Scope.URLS_READ),
+    "GET /api/qr-designs": Row(VIEWER, 200, scope=Scope.URLS_READ),
+    "POST /api/qr-designs": Row(EDITOR, 201, {"name": "Another"}, scope=Scope.QR_WRITE),
+    "GET /api/qr-designs/{id}": Row(VIEWER, 200, scope=Scope.URLS_READ),
+    "PUT /api/qr-designs/{id}": Row(EDITOR, 200, {"name": "Renamed"}, scope=Scope.QR_WRITE),
+    "DELETE /api/qr-designs/{id}": Row(EDITOR, 200, {}, scope=Scope.QR_WRITE),
 }
 
 
@@ -135,7 +142,14 @@ class Site(NamedTuple):
     def call(self, client: APIClient, name: str) -> Any:
         """Nothing of the call remains in the database."""
         method, path = name.split()
-        for part in ("{id}", "{urlId}", "{memberId}", "{invitationId}", "{token}", "{changeId}"):
+        for part in (
+            "{id}",
+            "{urlId}",
+            "{memberId}",
+            "{invitationId}",
+            "{token}",
+            "{changeId}",
+        ):
             path = path.replace(part, self.ids.get(_kind(path, part), UNKNOWN_ID))
         with transaction.atomic():
             response = client.generic(method, path, _body(TABLE[name].body, self.ids), "application/json")
@@ -169,6 +183,7 @@ def site(alice: NewAccount, stranger: NewAccount) -> Site:
         owner=stranger.workspace, domain="brand.example", host="brand.example", status="active"
     )
     code = owner.post("/api/qr-codes", {"urlId": link}).json()["data"]["qrCode"]["_id"]
+    design = owner.post("/api/qr-designs", {"name": "Posters"}).json()["data"]["design"]["_id"]
     third = account("third@example.com")
     add_member(workspace, third, Role.EDITOR)
     member = account("member@example.com", plan="pro")
@@ -180,6 +195,7 @@ def site(alice: NewAccount, stranger: NewAccount) -> Site:
             "{urlId}": link,
             "domains": str(domain.public_id),
             "qr-codes": code,
+            "qr-designs": design,
             "{memberId}": str(third.user.public_id),
             "{invitationId}": str(invitation.public_id),
             "own": str(member.user.public_id),

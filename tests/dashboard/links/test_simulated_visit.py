@@ -1,15 +1,13 @@
-"""A simulated visit and QR codes in the editor of a link."""
+"""A simulated visit in the editor of a link."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import expect
 
-from testing.pictures import opened, read
 from tests.dashboard.links.editor_page import DESTINATION, MakeLink, open_link, unfold
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
@@ -30,37 +28,6 @@ GERMAN_STEPS = [
     "Eine Begrenzung der Klicks hindert den Besuch nicht.",
     "Der Besucher bekommt eine Antwort. Der Besuch zählt als Klick.",
 ]
-
-
-def test_qr_codes_are_shown_and_downloaded(
-    signed_in: Callable[..., Any], address: str, make_link: MakeLink
-) -> None:
-    link = make_link(DESTINATION, title="Spring sale!")
-    requests: list[tuple[str, str]] = []
-    with signed_in() as visit:
-        page = open_link(visit, address, link)
-        page.on("request", lambda request: requests.append((request.method, urlsplit(request.url).path)))
-        # The page draws it itself, in every style: nothing is stored for a preview.
-        page.get_by_role("button", name="Design", exact=True).click()
-        dialog = page.get_by_role("dialog")
-        picture_of_page = dialog.get_by_role("img", name="QR code of the link")
-        for style in ("square", "rounded", "dots"):
-            dialog.get_by_label("Shape").select_option(style)
-            assert read(picture_of_page.screenshot(), "png") == [f"{link['shortUrl']}?qr=1"]
-        assert [request for request in requests if request == ("POST", "/api/qr-codes")] == []
-        dialog.locator("[name=foregroundColor]").fill("#ffe08a")
-        expect(dialog.get_by_text("The colour is too close to the background")).to_be_visible()
-        dialog.locator("[name=foregroundColor]").fill("#204080")
-        with page.expect_download() as saved:
-            dialog.get_by_role("button", name="PNG", exact=True).click()
-        picture = saved.value.path().read_bytes()
-        assert opened(picture, "png").size == (600, 600)
-        assert read(picture, "png") == [f"{link['shortUrl']}?qr=1"]
-        for name in ("SVG", "JPEG"):
-            with page.expect_download() as saved:
-                dialog.get_by_role("button", name=name, exact=True).click()
-            assert saved.value.suggested_filename == f"qr-{link['shortCode']}-Spring-sale.{name.lower()}"
-        assert visit.errors() == []
 
 
 def test_a_visit_can_be_simulated(signed_in: Callable[..., Any], address: str, make_link: MakeLink) -> None:

@@ -44,7 +44,9 @@ def test_a_first_link_without_reading_anything(walk: Walk) -> None:
         expect(short).to_be_visible()
         walker.sees("start.waiting")
         walker.picture("first-link")
-        response = page.request.get(f"{walker.address}/{short.inner_text().rpartition('/')[2]}", max_redirects=0)
+        response = page.request.get(
+            f"{walker.address}/{short.inner_text().rpartition('/')[2]}", max_redirects=0
+        )
         assert (response.status, response.headers["location"]) == (302, DESTINATION)
         assert walker.errors() == []
 

@@ -33,7 +33,7 @@ PLAIN = 500 + 2 * len(URL) + len("{}" * 3 + "{}" + "[][]")
 
 
 def recount(owner: Workspace) -> int:
-    """The sum over the rows of links and QR codes."""
+    """The sum over the rows of links, QR codes and saved designs."""
     with connection.cursor() as cursor:
         # The parameters have the names of the columns.
         cursor.execute("SELECT proargnames FROM pg_proc WHERE proname = 'links_size'")
@@ -51,6 +51,9 @@ def recount(owner: Workspace) -> int:
                     SELECT q AS c FROM qrcodes_qrcode q
                     UNION ALL SELECT jsonb_populate_record(NULL::qrcodes_qrcode, d.code) FROM qrcodes_deletedqrcode d
                 ) rows WHERE (c).owner_id = %(owner)s
+            ) + (
+                SELECT coalesce(sum(300 + octet_length(name) + coalesce(octet_length(logo), 0)), 0)
+                FROM qrcodes_saveddesign WHERE owner_id = %(owner)s
             )
             """,
             {"owner": owner.pk},

@@ -8,7 +8,9 @@ import { t } from "../../core/texts.js";
 import { Dialog } from "../../parts/dialog.js";
 import { Icon } from "../../parts/icon.js";
 import { Sign } from "../../parts/sign.js";
-import { QrCodes, downloadDesign, useDesign } from "./qr.js";
+import { QrCodes } from "./qr.js";
+import { useDesign } from "./qr_design.js";
+import { downloadDesign } from "./qr_files.js";
 import { QrPicture } from "./qr_picture.js";
 import { Simulation } from "./simulation.js";
 
@@ -62,7 +64,7 @@ function Code({ link }) {
                 <h2>${t("section.qr")}</h2>
                 <div class="actions">
                     ${may("editor") &&
-                    html`<button type="button" class="small-button" onClick=${() => downloadDesign(link, design.value, { format: "png" })}>
+                    html`<button type="button" class="small-button" onClick=${() => downloadDesign(link, design.value, "png")}>
                         <${Icon} name="download" />PNG
                     </button>`}
                     <button type="button" class="small-button" onClick=${() => (isOpen.value = true)}>${t("qr.open")}</button>

@@ -1,78 +1,43 @@
-/** The QR code of a link: its design, which the last file keeps, and files in every format. */
+/** The designer of the QR code of a link. Its files are in every format; the service has decoded each. */
 import { may } from "../../core/account.js";
-import { keepDraft, readDraft } from "../../core/drafts.js";
-import { listQrCodes } from "../../core/endpoints.js";
-import { report } from "../../core/failures.js";
-import { html, signal, useEffect, useSignal } from "../../core/html.js";
+import { html, useEffect, useSignal } from "../../core/html.js";
 import { t } from "../../core/texts.js";
 import { Icon } from "../../parts/icon.js";
 import { About } from "./inputs.js";
-import { downloadQrCode } from "./qr_files.js";
-import { QrPicture, usualDesign, warningOf } from "./qr_picture.js";
+import { logoOf, useDesign } from "./qr_design.js";
+import { downloadDesign, remarks } from "./qr_files.js";
+import { QrPicture, warningOf } from "./qr_picture.js";
+import { SavedDesigns } from "./qr_saved.js";
+import { Size } from "./qr_size.js";
 
-/** @typedef {import("./qr_picture.js").Design} Design */
-/** @typedef {{_id: string, shortUrl: string, title?: string | null}} QrLink */
+/** @typedef {import("./qr_design.js").Design} Design */
+/** @typedef {{_id: string, shortUrl: string}} QrLink */
 
-const FORMATS = /** @type {const} */ (["png", "svg", "jpeg"]);
+const FORMATS = /** @type {const} */ (["png", "svg", "pdf", "jpeg"]);
 const STYLES = /** @type {const} */ (["square", "rounded", "dots"]);
+const LEVELS = /** @type {const} */ (["L", "M", "Q", "H"]);
+const POSITIONS = /** @type {const} */ (["below", "above"]);
 const MAX_LOGO_BYTES = 100_000;
-const USUAL_SIZE = 600;
+const MAX_FRAME_TEXT = 30;
 const brand = document.documentElement.dataset;
-
-/**
- * The design that this tab has made for the link, else that of its newest file, whose logo cannot be read back, else the
- * usual one.
- * @param {QrLink} link
- */
-export function useDesign(link) {
-    const draft = `qr ${link._id}`;
-    const design = useSignal(/** @type {Design} */ (readDraft(draft) ?? usualDesign()));
-    useEffect(
-        () => design.subscribe(value => JSON.stringify(value) !== JSON.stringify(usualDesign()) && keepDraft(draft, value)),
-        [draft],
-    );
-    useEffect(() => {
-        if (readDraft(draft) !== null) return;
-        listQrCodes({ urlId: link._id, limit: 1 }).then(
-            ([newest]) => {
-                if (newest === undefined) return;
-                const { foregroundColor, backgroundColor, style } = newest;
-                design.value = { ...design.value, foregroundColor, backgroundColor, style };
-            },
-            // The usual design is a good start.
-            () => {},
-        );
-    }, [link._id]);
-    return design;
-}
-
-/** What the API remarked about the last file. */
-const remarks = signal(/** @type {string[]} */ ([]));
-
-/**
- * @param {QrLink} link
- * @param {Design} design
- * @param {{format: string, size?: number}} file
- */
-export async function downloadDesign(link, { logo, ...design }, { format, size = USUAL_SIZE }) {
-    try {
-        remarks.value = await downloadQrCode(link, { urlId: link._id, ...design, ...(logo === "" ? {} : { logo }), format, size });
-    } catch (error) {
-        report(error);
-    }
-}
 
 /** @param {{link: QrLink, design?: import("../../core/html.js").Signal<Design>}} properties */
 export function QrCodes({ link, design: given }) {
     const own = useDesign(link);
     const design = given ?? own;
-    const size = useSignal(USUAL_SIZE);
+    const isBusy = useSignal(false);
     const warning = warningOf(design.value);
     /** @param {Partial<Design>} changes */
     const change = changes => (design.value = { ...design.value, ...changes });
     useEffect(() => {
         remarks.value = [];
     }, [design.value]);
+    /** @param {typeof FORMATS[number]} format */
+    const download = async format => {
+        isBusy.value = true;
+        await downloadDesign(link, design.value, format);
+        isBusy.value = false;
+    };
     return html`
         <div class="qr-design">
             <div class="stack">
@@ -80,18 +45,41 @@ export function QrCodes({ link, design: given }) {
                 ${warning !== null && html`<p class="note warn" role="status"><${Icon} name="triangle-alert" />${t(warning)}</p>`}
                 ${warning === null &&
                 remarks.value.map(remark => html`<p class="note warn" role="status"><${Icon} name="triangle-alert" /><span dir="auto">${remark}</span></p>`)}
+                ${may("editor") &&
+                html`
+                    <div class="actions" role="group" aria-label=${t("qr.download")}>
+                        ${FORMATS.map(
+                            format => html`<button key=${format} type="button" disabled=${isBusy.value} onClick=${() => download(format)}>
+                                <${Icon} name="download" />${format.toUpperCase()}
+                            </button>`,
+                        )}
+                    </div>
+                    <small>${t("qr.decoded")}</small>
+                `}
             </div>
             <div class="stack">
+                <${SavedDesigns} design=${design} />
                 <div class="grid">
                     <${Color} label=${t("qr.foreground")} name="foregroundColor" design=${design.value} onChange=${change} />
                     <${Color} label=${t("qr.background")} name="backgroundColor" design=${design.value} onChange=${change} />
+                    <${Choice} label=${t("qr.style")} name="style" values=${STYLES} text=${(/** @type {typeof STYLES[number]} */ style) => t(`qr.${style}`)} design=${design.value} onChange=${change} />
+                    <${Level} design=${design.value} onChange=${change} />
                 </div>
-                <label>
-                    ${t("qr.style")}
-                    <select name="style" onChange=${(/** @type {any} */ event) => change({ style: event.target.value })}>
-                        ${STYLES.map(style => html`<option key=${style} value=${style} selected=${style === design.value.style}>${t(`qr.${style}`)}</option>`)}
-                    </select>
-                </label>
+                <div class="grid">
+                    <label>
+                        ${t("qr.frameText")}
+                        <input
+                            name="frameText"
+                            maxlength=${MAX_FRAME_TEXT}
+                            placeholder=${t("qr.frameExample")}
+                            dir="auto"
+                            value=${design.value.frameText}
+                            onInput=${(/** @type {any} */ event) => change({ frameText: event.target.value })}
+                        />
+                    </label>
+                    ${design.value.frameText.trim() !== "" &&
+                    html`<${Choice} label=${t("qr.framePosition")} name="framePosition" values=${POSITIONS} text=${(/** @type {typeof POSITIONS[number]} */ place) => t(`qr.${place}`)} design=${design.value} onChange=${change} />`}
+                </div>
                 <${Logo} onChange=${(/** @type {string} */ logo) => change({ logo })} />
                 ${brand.brandLogo &&
                 html`<label>
@@ -103,28 +91,35 @@ export function QrCodes({ link, design: given }) {
                     />
                     ${t("qr.withoutLogo")}
                 </label>`}
-                <label>
-                    ${t("qr.size")}
-                    <input
-                        name="size"
-                        type="number"
-                        min="100"
-                        max="2000"
-                        value=${size.value}
-                        onInput=${(/** @type {any} */ event) => (size.value = Number(event.target.value))}
-                    />
-                </label>
-                ${may("editor") &&
-                html`<div class="actions" role="group" aria-label=${t("qr.download")}>
-                    ${FORMATS.map(
-                        format => html`<button key=${format} type="button" onClick=${() => downloadDesign(link, design.value, { format, size: size.value })}>
-                            <${Icon} name="download" />${format.toUpperCase()}
-                        </button>`,
-                    )}
-                </div>`}
+                <${Size} design=${design.value} onChange=${change} />
             </div>
         </div>
     `;
+}
+
+/** @param {Record<string, any>} properties */
+const Choice = ({ label, name, values, text, design, onChange, ...more }) => html`
+    <label>
+        ${label}
+        <select name=${name} onChange=${(/** @type {any} */ event) => onChange({ [name]: event.target.value })} ...${more}>
+            ${values.map((/** @type {string} */ value) => html`<option key=${value} value=${value} selected=${value === design[name]}>${text(value)}</option>`)}
+        </select>
+    </label>
+`;
+
+/** A logo hides modules, so it takes the highest level. @param {{design: Design, onChange: (changes: Partial<Design>) => void}} properties */
+function Level({ design, onChange }) {
+    const hasLogo = logoOf(design) !== null;
+    const shown = hasLogo ? { ...design, errorCorrectionLevel: "H" } : design;
+    return html`<${Choice}
+        label=${t("qr.level")}
+        name="errorCorrectionLevel"
+        values=${LEVELS}
+        text=${(/** @type {typeof LEVELS[number]} */ level) => t(`qr.level.${level}`)}
+        design=${shown}
+        onChange=${onChange}
+        disabled=${hasLogo}
+    />`;
 }
 
 /** @param {Record<string, any>} properties */

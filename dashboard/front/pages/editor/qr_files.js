@@ -1,32 +1,32 @@
 /** Files with QR codes. */
-import { createQrCode } from "../../core/endpoints.js";
+import { signal } from "../../core/html.js";
+import { report } from "../../core/failures.js";
 import { save } from "../../core/saving.js";
-import { t } from "../../core/texts.js";
+import { fieldsOf } from "./qr_design.js";
+import { createQrCode, readFile } from "./qr_endpoints.js";
 
-/** The page may have another origin than the images, such as the address of a host instead of its name.
- * @param {string} address */
-export const pathOf = address => new URL(address).pathname;
+/** What the API remarked about the last file. */
+export const remarks = signal(/** @type {string[]} */ ([]));
 
 /**
- * Creates a QR code and saves it as a download. Returns what the API remarks about it. Throws an Error with a message for
- * the user.
- * @param {{shortUrl: string, title?: string | null}} link
- * @param {{urlId: string, format: string, size: number} & Record<string, unknown>} design
+ * Creates a QR code and saves its file as a download. Returns what the API remarks about it.
+ * @param {import("./qr_endpoints.js").Schemas["CreateQrCodeRequest"]} body
  */
-export async function downloadQrCode(link, design) {
-    const { qrCode, warnings } = await createQrCode(/** @type {any} */ (design));
-    const response = await fetch(pathOf(qrCode.imageUrl), { credentials: "omit" });
-    if (!response.ok) throw new Error(t("error.unknown", { status: response.status }));
-    save({ name: `${fileNameOf(link)}.${design.format}`, content: await response.blob() });
+export async function downloadQrCode(body) {
+    const { qrCode, warnings } = await createQrCode(body);
+    save(await readFile(qrCode._id));
     return warnings;
 }
 
 /**
- * The code, and the title in letters that every file system takes: `qr-spring-Spring-sale`.
- * @param {{shortUrl: string, title?: string | null}} link
+ * @param {{_id: string}} link
+ * @param {import("./qr_design.js").Design} design
+ * @param {"png" | "svg" | "pdf" | "jpeg"} format
  */
-export function fileNameOf({ shortUrl, title }) {
-    const plain = (title ?? "").normalize("NFKD").replace(/\p{M}/gu, "");
-    const words = plain.replace(/[^\p{L}\p{N}]+/gu, "-").slice(0, 60);
-    return ["qr", shortUrl.slice(shortUrl.lastIndexOf("/") + 1), words.replace(/^-|-$/g, "")].filter(Boolean).join("-");
+export async function downloadDesign(link, design, format) {
+    try {
+        remarks.value = await downloadQrCode({ urlId: link._id, ...fieldsOf(design), format });
+    } catch (error) {
+        report(error);
+    }
 }

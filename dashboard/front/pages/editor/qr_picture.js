@@ -1,44 +1,69 @@
 /** A QR code as the browser draws it: a preview, which stores nothing. */
 import { html } from "../../core/html.js";
 import { t } from "../../core/texts.js";
+import { logoOf } from "./qr_design.js";
 import { symbolOf } from "./qr_symbol.js";
 
-/**
- * An empty `logo` leaves the choice to the service; null is a code without one.
- * @typedef {{foregroundColor: string, backgroundColor: string, style: string, logo: string | null}} Design
- */
+/** @typedef {import("./qr_design.js").Design} Design */
 
-const brand = document.documentElement.dataset;
-const MARGIN = 4;
 /** The share of the width that a logo takes. */
 const LOGO = 0.2;
 const FINDER = 7;
-
-/** @returns {Design} */
-export const usualDesign = () => ({
-    foregroundColor: brand.qrColor ?? "#000000",
-    backgroundColor: "#FFFFFF",
-    style: "square",
-    logo: "",
-});
+// The frame, as the service draws it (`qrcodes/frames.py`): a module wide, with a band for the text.
+const BORDER = 1;
+const BAND = 0.16;
+const RADIUS = 0.04;
+const TEXT = 0.6;
+const CAPITAL = 0.668;
 
 /** @param {{address: string, design: Design}} properties `address`: the short link */
 export function QrPicture({ address, design }) {
-    const logo = design.logo === "" ? brand.brandLogo : design.logo;
-    const rows = symbolOf(`${address}?qr=1`, logo ? "H" : "M");
+    const logo = logoOf(design);
+    const rows = symbolOf(`${address}?qr=1`, logo ? "H" : design.errorCorrectionLevel);
     const width = rows.length;
     const cleared = logo ? oddBelow(width * LOGO) : 0;
     const first = (width - cleared) / 2;
     for (let y = 0; y < cleared; y++) rows[first + y].fill(false, first, first + cleared);
-    const size = width + 2 * MARGIN;
+    const text = design.frameText.trim();
+    const margin = design.margin + (text === "" ? 0 : BORDER);
+    const size = width + 2 * margin;
+    const band = text === "" ? 0 : size * BAND;
+    const top = design.framePosition === "above" ? band : 0;
     return html`
-        <svg class="qr-picture" viewBox="0 0 ${size} ${size}" role="img" aria-label=${t("qr.alt")} shape-rendering=${design.style === "square" ? "crispEdges" : undefined}>
-            <rect width=${size} height=${size} fill=${design.backgroundColor} />
-            <path d=${outlineOf(rows, design.style)} fill=${design.foregroundColor} />
-            ${cleared > 0 &&
-            html`<image href=${logo} x=${MARGIN + first + 0.5} y=${MARGIN + first + 0.5} width=${cleared - 1} height=${cleared - 1} />`}
+        <svg class="qr-picture" viewBox="0 0 ${size} ${size + band}" role="img" aria-label=${t("qr.alt")} shape-rendering=${design.style === "square" ? "crispEdges" : undefined}>
+            <rect width=${size} height=${size + band} fill=${design.backgroundColor} />
+            ${text !== "" && html`<${Frame} size=${size} band=${band} top=${top} text=${text} design=${design} />`}
+            <g transform="translate(${margin} ${margin + top})">
+                <path d=${outlineOf(rows, design.style)} fill=${design.foregroundColor} />
+                ${cleared > 0 && html`<image href=${logo} x=${first + 0.5} y=${first + 0.5} width=${cleared - 1} height=${cleared - 1} />`}
+            </g>
         </svg>
     `;
+}
+
+/** @param {Record<string, any>} properties */
+function Frame({ size, band, top, text, design }) {
+    const height = band + BORDER;
+    const fontSize = Math.min(TEXT * height, (size - 6 * BORDER) / widthOf(text));
+    const middle = (top > 0 ? 0 : size - BORDER) + height / 2;
+    return html`
+        <rect width=${size} height=${size + band} rx=${size * RADIUS} fill=${design.foregroundColor} shape-rendering="auto" />
+        <rect x=${BORDER} y=${BORDER + top} width=${size - 2 * BORDER} height=${size - 2 * BORDER} fill=${design.backgroundColor} />
+        <text x=${size / 2} y=${middle + (CAPITAL * fontSize) / 2} text-anchor="middle" font-size=${fontSize} font-weight="600" fill=${design.backgroundColor}>
+            ${text}
+        </text>
+    `;
+}
+
+/** @type {CanvasRenderingContext2D | null} */
+let measuring = null;
+
+/** The width of a text, in ems. @param {string} text */
+function widthOf(text) {
+    measuring ??= document.createElement("canvas").getContext("2d");
+    if (measuring === null) return text.length;
+    measuring.font = `600 100px ${getComputedStyle(document.body).fontFamily}`;
+    return measuring.measureText(text).width / 100;
 }
 
 /** @param {number} value */
@@ -58,7 +83,7 @@ function outlineOf(rows, style) {
     rows.forEach((row, y) =>
         row.forEach((isDark, x) => {
             if (!isDark) return;
-            const [left, top] = [x + MARGIN, y + MARGIN];
+            const [left, top] = [x, y];
             if (style === "square" || (style === "dots" && isInFinder(y, x))) outline += `M${left} ${top}h1v1h-1z`;
             else if (style === "dots") outline += `M${left} ${top + 0.5}a.5.5 0 1 1 1 0a.5.5 0 1 1-1 0z`;
             else {
@@ -94,11 +119,13 @@ function luminanceOf(color) {
 /**
  * What readers will make of the colours, with the bounds of the service (`qrcodes/design.py`).
  * @param {Design} design
- * @returns {"qr.tooClose" | "qr.inverted" | null}
+ * @returns {"qr.tooClose" | "qr.unreadable" | "qr.inverted" | null}
  */
 export function warningOf({ foregroundColor: front, backgroundColor: back }) {
     const [darker, lighter] = [luminanceOf(front), luminanceOf(back)].sort((one, other) => one - other);
     const contrast = (lighter + 0.05) / (darker + 0.05);
-    if (Math.abs(greyOf(front) - greyOf(back)) < 51 || contrast < 3) return "qr.tooClose";
+    const greys = Math.abs(greyOf(front) - greyOf(back));
+    if (greys < 13) return "qr.unreadable";
+    if (greys < 51 || contrast < 3) return "qr.tooClose";
     return greyOf(front) > greyOf(back) ? "qr.inverted" : null;
 }

@@ -16,6 +16,7 @@ import { Pages } from "./pages.js";
 import { copyFocused, moveFocus, openFocused, showQrCodeOfFocused, toggleFocused } from "./row_keys.js";
 import { Selection } from "./selection.js";
 import { QrDialog } from "./qr_dialog.js";
+import { SheetDialog } from "./sheet_dialog.js";
 import { change, failure, filters, isBare, isLoading, load, rows, shown } from "./state.js";
 import { Table } from "./table.js";
 import { Views } from "./views.js";
@@ -52,6 +53,7 @@ export function Page() {
             <${MovingDialog} />
             <${BulkEditDialog} />
             <${QrDialog} />
+            <${SheetDialog} />
             ${failure.value !== null && html`<p role="alert" class="failure problem">${failure.value}</p>`}
             <${Banned} />
             <${Found} kept=${kept} />

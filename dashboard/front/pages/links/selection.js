@@ -11,6 +11,7 @@ import { Icon } from "../../parts/icon.js";
 import { openBulkEdit } from "./bulk_edit.js";
 import { deleteLater } from "./deletion.js";
 import { Moving } from "./moving.js";
+import { openSheet } from "./sheet_dialog.js";
 import { clearSelection, knownTags, reload, rows, selectAll, selected, shown } from "./state.js";
 
 /** @typedef {Parameters<typeof updateLinks>[0]} Changes */
@@ -71,6 +72,7 @@ export function Selection() {
                 <${Moving} />
                 <button class="small-button danger" onClick=${deleteSelected}><${Icon} name="trash-2" />${t("selection.delete")}</button>
             `}
+            <button class="small-button" onClick=${openSheet}>${t("sheet.open")}</button>
             <button class="small-button" onClick=${exportSelected}>${t("selection.export")}</button>
             <button class="quiet small-button" onClick=${clearSelection}>${t("selection.clear")}</button>
         </div>

@@ -6,8 +6,9 @@ import { html, useEffect, useRef, useSignal } from "../../core/html.js";
 import { t } from "../../core/texts.js";
 import { Bookmarklet } from "../../parts/bookmarklet.js";
 import { Icon } from "../../parts/icon.js";
+import { usualDesign } from "../editor/qr_design.js";
 import { downloadQrCode } from "../editor/qr_files.js";
-import { QrPicture, usualDesign } from "../editor/qr_picture.js";
+import { QrPicture } from "../editor/qr_picture.js";
 
 /** @typedef {import("../../core/endpoints.js").Url} Url */
 
@@ -46,7 +47,7 @@ export function Steps({ link }) {
 
 /** @param {{link: Url}} properties */
 function QrCode({ link }) {
-    const download = () => downloadQrCode(link, { urlId: link._id, format: "png", size: PRINTED_SIZE }).catch(report);
+    const download = () => downloadQrCode({ urlId: link._id, format: "png", size: PRINTED_SIZE }).catch(report);
     return html`
         <p>${t("start.qrText")}</p>
         <div class="first-code"><${QrPicture} address=${link.shortUrl} design=${usualDesign()} /></div>
