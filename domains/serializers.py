@@ -48,24 +48,24 @@ class _Setting(DestinationField):
         super().__init__(required=False, allow_null=True, help_text=text, **kwargs)
 
 
-class WordsSerializer(StrictObject):
+class PageWordsSerializer(StrictObject):
     title = Name(max_length=MAX_PAGE_TITLE, required=False, allow_null=True)
     text = Name(
         max_length=MAX_PAGE_TEXT, required=False, allow_null=True, help_text="It may have several lines."
     )
 
 
-class PagesSerializer(StrictObject):
+class DomainPagesSerializer(StrictObject):
     """Omitted pages keep their words; null returns to the words of the service."""
 
-    notFound = WordsSerializer(required=False, allow_null=True)
-    notStarted = WordsSerializer(required=False, allow_null=True)
-    expired = WordsSerializer(required=False, allow_null=True)
-    limitReached = WordsSerializer(required=False, allow_null=True)
-    disabled = WordsSerializer(required=False, allow_null=True)
-    country = WordsSerializer(required=False, allow_null=True)
-    device = WordsSerializer(required=False, allow_null=True)
-    password = WordsSerializer(required=False, allow_null=True)
+    notFound = PageWordsSerializer(required=False, allow_null=True)
+    notStarted = PageWordsSerializer(required=False, allow_null=True)
+    expired = PageWordsSerializer(required=False, allow_null=True)
+    limitReached = PageWordsSerializer(required=False, allow_null=True)
+    disabled = PageWordsSerializer(required=False, allow_null=True)
+    country = PageWordsSerializer(required=False, allow_null=True)
+    device = PageWordsSerializer(required=False, allow_null=True)
+    password = PageWordsSerializer(required=False, allow_null=True)
 
 
 class SettingsSerializer(serializers.Serializer[Any]):
@@ -76,7 +76,7 @@ class SettingsSerializer(serializers.Serializer[Any]):
     rootUrl = _Setting(source="root_url")
     notFoundUrl = _Setting(source="not_found_url")
     expiredUrl = _Setting(source="expired_url")
-    pages = PagesSerializer(required=False)
+    pages = DomainPagesSerializer(required=False)
 
 
 class _Expiry(DateTime):
