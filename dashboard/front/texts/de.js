@@ -3,6 +3,7 @@ export const direction = "ltr";
 
 /** @type {typeof import("./en.js").texts} */
 export const texts = {
+    "service.name": "URL-Verkürzer",
     "nav.label": "Hauptmenü",
     "nav.links": "Links",
     "nav.new": "Neuer Link",

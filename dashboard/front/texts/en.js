@@ -2,6 +2,7 @@
 export const direction = "ltr";
 
 export const texts = {
+    "service.name": "URL shortener",
     "nav.label": "Main",
     "nav.links": "Links",
     "nav.new": "New link",
