@@ -15,6 +15,7 @@ from dashboard import files
 from dashboard.brand_style import url as brand_style_url
 from qrcodes.design import default_foreground
 
+
 def document(language: str, module: str, pages: Mapping[str, str]) -> files.Content:
     """The page whose module below ``front/pages`` is ``module``; ``pages``: the module of every path."""
     return _document(
