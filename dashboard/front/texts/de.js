@@ -196,6 +196,7 @@ export const texts = {
     "report.timeBefore": "Zeit davor",
     "report.clicksBefore": "Klicks davor",
     "report.uniqueBefore": "Einzelne Besucher davor",
+    "report.changes": { one: "Dieser Link wurde in diesem Zeitraum einmal geändert", other: "Dieser Link wurde in diesem Zeitraum {count}-mal geändert" },
     "report.pointed": "{time}: {clicks} Klicks, {unique} einzelne Besucher je Tag",
     "report.chartFailed": "Das Diagramm konnte nicht geladen werden. Die Tabelle darunter enthält dieselben Zahlen.",
     "report.nothing": "Nichts in diesem Zeitraum.",

@@ -191,6 +191,7 @@ export const texts = {
     "report.timeBefore": "Previous time",
     "report.clicksBefore": "Previous clicks",
     "report.uniqueBefore": "Previous unique visitors",
+    "report.changes": { one: "This link changed once in this period", other: "This link changed {count} times in this period" },
     "report.pointed": "{time}: {clicks} clicks, {unique} daily unique visitors",
     "report.chartFailed": "The chart could not be loaded. The table below has the same figures.",
     "report.nothing": "No data for this period.",

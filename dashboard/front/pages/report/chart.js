@@ -3,10 +3,11 @@ import { html, useEffect, useRef, useSignal } from "../../core/html.js";
 import { theme as chosenTheme } from "../../core/preferences.js";
 import { loadStyle } from "../../core/styles.js";
 import { t } from "../../core/texts.js";
+import { wordsOf } from "./annotations.js";
 import { COLORS, optionsOf } from "./chart_options.js";
 
 /** @typedef {import("./steps.js").Step} Step */
-/** @typedef {{steps: Step[], before: Step[] | null, shortName: (date: string) => string, longName: (date: string) => string}} Series */
+/** @typedef {{steps: Step[], marks: import("./annotations.js").Mark[], before: Step[] | null, shortName: (date: string) => string, longName: (date: string) => string}} Series */
 
 /** The columns that uPlot draws: positions, clicks, unique clicks, clicks of the period before.
  * @param {Series} series
@@ -47,6 +48,7 @@ export function Chart({ series, title }) {
         const options = optionsOf(element, {
             name: position => latest.current.shortName(latest.current.steps[position]?.date ?? ""),
             count: () => latest.current.steps.length,
+            marks: () => latest.current.marks.map(({ position }) => position),
             onPoint: position => (pointed.value = position),
         });
         const drawn = new UPlot(options, columnsOf(latest.current), element);
@@ -78,9 +80,11 @@ export function Chart({ series, title }) {
  * @param {Series} series
  * @param {number | null} position
  */
-function described({ steps, longName }, position) {
+function described({ steps, marks, longName }, position) {
     const step = position === null ? undefined : steps[position];
     if (step === undefined) return "";
     const { date, clicks, uniqueClicks } = step;
-    return t("report.pointed", { time: longName(date), clicks, unique: uniqueClicks });
+    const changes = marks.find(mark => mark.position === position)?.changes ?? [];
+    const figures = t("report.pointed", { time: longName(date), clicks, unique: uniqueClicks });
+    return [figures, ...new Set(changes.map(wordsOf))].join(" · ");
 }

@@ -1,6 +1,7 @@
 /** Clicks and unique visitors over time, as a chart and as a table. */
 import { html, useMemo, useSignal } from "../../core/html.js";
 import { t } from "../../core/texts.js";
+import { Annotations, marksOf } from "./annotations.js";
 import { Chart } from "./chart.js";
 import { DataTable } from "./data_table.js";
 import { fileName } from "./report.js";
@@ -11,7 +12,8 @@ const MAX_ROWS = 31;
 
 /** @param {{report: import("./report.js").Report, figures: import("./report.js").Figures}} properties */
 export function OverTime({ report, figures }) {
-    const series = useMemo(() => seriesOf(figures), [figures]);
+    const changes = report.changes.value;
+    const series = useMemo(() => seriesOf(figures, changes ?? []), [figures, changes]);
     const isOpen = useSignal(false);
     const title = t("report.overTime");
     return html`
@@ -19,6 +21,7 @@ export function OverTime({ report, figures }) {
             <h2 class="visually-hidden">${title}</h2>
             <${Chart} series=${series} title=${title} />
             <p class="muted">${t("report.uniqueText")}</p>
+            <${Annotations} link=${report.id} marks=${series.marks} />
             <details onToggle=${(/** @type {any} */ event) => (isOpen.value = event.target.open)}>
                 <summary>${t("report.asTable")}</summary>
                 ${isOpen.value && html`<${StepTable} series=${series} file=${fileName(report, "clicks")} />`}
@@ -29,11 +32,15 @@ export function OverTime({ report, figures }) {
 
 /**
  * @param {import("./report.js").Figures} figures
+ * @param {import("./annotations.js").Change[]} changes
  * @returns {import("./chart.js").Series}
  */
-function seriesOf({ period: { interval, zone }, overview, before }) {
+function seriesOf({ period, overview, before }, changes) {
+    const { interval, zone } = period;
+    const steps = stepsOf(overview.clicksByDate, interval);
     return {
-        steps: stepsOf(overview.clicksByDate, interval),
+        steps,
+        marks: marksOf(changes, steps, period),
         before: before && stepsOf(before.clicksByDate, interval),
         shortName: namer(interval, zone, "short"),
         longName: namer(interval, zone, "long"),
