@@ -6,7 +6,7 @@ import { toCsv } from "../../../dashboard/front/pages/report/csv.js";
 import { today } from "../../../dashboard/front/pages/report/days.js";
 import { codeOf } from "../../../dashboard/front/pages/report/map_codes.js";
 import { periodOf } from "../../../dashboard/front/pages/report/period.js";
-import { inSameHours, stepsOf } from "../../../dashboard/front/pages/report/steps.js";
+import { daysOfStep, inSameHours, stepsOf } from "../../../dashboard/front/pages/report/steps.js";
 import world from "../../../dashboard/front/vendor/world-atlas.mjs";
 
 // A Friday.
@@ -122,5 +122,22 @@ describe("the changes of a link on its curve", () => {
             const marks = marksOf(changes, steps, /** @type {any} */ ({ interval, zone }));
             assert.deepEqual(marks, positions.map(position => ({ position, changes })));
         });
+    }
+});
+
+describe("the days of a step", () => {
+    const days = { start: "2028-02-10", end: "2028-03-05" };
+    /** @type {[string, import("../../../dashboard/front/pages/report/period.js").Interval, object | null, object | null][]} */
+    const cases = [
+        ["2028-02-29", "day", days, { start: "2028-02-29", end: "2028-02-29" }],
+        ["2028-02", "month", days, { start: "2028-02-10", end: "2028-02-29" }],
+        ["2028-03", "month", days, { start: "2028-03-01", end: "2028-03-05" }],
+        ["2027-12", "month", null, { start: "2027-12-01", end: "2027-12-31" }],
+        ["2028-02-10", "week", days, { start: "2028-02-10", end: "2028-02-13" }],
+        ["2028-02-28", "week", days, { start: "2028-02-28", end: "2028-03-05" }],
+        ["2028-02-28T10:00:00Z", "hour", days, null],
+    ];
+    for (const [date, interval, period, expected] of cases) {
+        test(`${interval} of ${date}`, () => assert.deepEqual(daysOfStep(date, interval, /** @type {any} */ (period)), expected));
     }
 });

@@ -20,8 +20,8 @@ const columnsOf = ({ steps, before }) => [
     steps.map((_, position) => before?.[position]?.clicks ?? null),
 ];
 
-/** @param {{series: Series, title: string}} properties */
-export function Chart({ series, title }) {
+/** @param {{series: Series, title: string, onChoose: false | ((date: string) => void)}} properties */
+export function Chart({ series, title, onChoose }) {
     const box = useRef(/** @type {HTMLElement | null} */ (null));
     const plot = useRef(/** @type {import("../../vendor/uplot.mjs").default | null} */ (null));
     const latest = useRef(series);
@@ -40,6 +40,11 @@ export function Chart({ series, title }) {
     }, []);
     useEffect(() => plot.current?.setData(columnsOf(series)), [series]);
 
+    // The table beside it has links for the keyboard.
+    const choose = () => {
+        const step = pointed.value === null ? undefined : series.steps[pointed.value];
+        if (onChoose && step !== undefined) onChoose(step.date);
+    };
     /** @param {AbortSignal} closed */
     async function draw(closed) {
         const [{ default: UPlot }] = await Promise.all([import("../../vendor/uplot.mjs"), loadStyle("vendor/uplot.css")]);
@@ -65,7 +70,7 @@ export function Chart({ series, title }) {
     return html`
         <figure class="chart">
             <div hidden>${COLORS.map(name => html`<i key=${name} data-color=${name}></i>`)}</div>
-            <div ref=${box} class="canvas" dir="ltr" role="img" aria-label=${title}></div>
+            <div ref=${box} class="canvas" dir="ltr" role="img" aria-label=${title} data-divisible=${onChoose ? "true" : undefined} onClick=${choose}></div>
             <figcaption>
                 <span data-series="clicks">${t("report.total.clicks")}</span>
                 <span data-series="unique">${t("report.total.unique")}</span>
