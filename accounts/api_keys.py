@@ -23,6 +23,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy
 
 from accounts.caps import lock_count
 from accounts.history import authored_transaction
@@ -148,7 +149,9 @@ def create_key(
         if ScopedKey.objects.filter(workspace=workspace, user=creator).count() >= MAX_KEYS:
             raise TooManyKeys
         key.save(force_insert=True)
-        notify(creator, "New API key", "A new API key was created in your account.")
+        notify(
+            creator, gettext_lazy("New API key"), gettext_lazy("A new API key was created in your account.")
+        )
     key.refresh_from_db(fields=["created_at"])
     return NewKey(key, text)
 
@@ -199,7 +202,11 @@ def rotate_key(
             previous_until=Now() + timedelta(seconds=grace_seconds) if grace_seconds else None,
         )
         key.refresh_from_db(fields=["previous_until"])
-        notify(account, "API key replaced", "An API key of your account was replaced.")
+        notify(
+            account,
+            gettext_lazy("API key replaced"),
+            gettext_lazy("An API key of your account was replaced."),
+        )
     return NewKey(key, text)
 
 

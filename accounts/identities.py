@@ -8,10 +8,11 @@ from allauth.socialaccount.models import SocialAccount
 from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils.translation import gettext
 
 from accounts.caps import lock_account
 from accounts.history import authored_transaction
-from accounts.mails import send_mail
+from accounts.mails import mail_language, send_mail
 from accounts.models import EndReason, Session, User
 from accounts.sessions.lifecycle import end, end_other_sessions
 from common.errors import Conflict
@@ -67,25 +68,31 @@ def disconnect_all(user: User) -> int:
         removed = by_model.get(SocialAccount._meta.label, 0)
         if removed:
             end(Session.objects.filter(user=user), EndReason.REVOKED)
-            text = "An operator has disconnected your account from single sign-on."
-            _mail_later(user, "Single sign-on disconnected", text)
+            with mail_language(user):
+                text = gettext("An operator has disconnected your account from single sign-on.")
+                _mail_later(user, gettext("Single sign-on disconnected"), text)
     return removed
 
 
 def describe(identity: SocialAccount) -> str:
     address = identity.extra_data.get("email") if isinstance(identity.extra_data, dict) else None
-    return f"{address or 'an identity'}, connected on {identity.date_joined:%Y-%m-%d}"
+    connected = gettext("{identity}, connected on {date}")
+    return connected.format(
+        identity=address or gettext("An identity"), date=f"{identity.date_joined:%Y-%m-%d}"
+    )
 
 
 def mail_after_new_password(user: User) -> None:
     """After the commit, tell the owner which identities still log in: a new password does not disconnect them."""
     if identities := [*identities_of(user).select_related("user")]:
-        lines = "\n".join(f"- {describe(identity)}" for identity in identities)
-        text = (
-            "Your password was changed. These identities of single sign-on still log in to your account:\n\n"
-            f"{lines}\n\nIf you do not recognise one, disconnect it: {settings.BASE_URL}/accounts/"
-        )
-        _mail_later(identities[0].user, "Who can still log in to your account", text)
+        with mail_language(user):
+            lines = "\n".join(f"- {describe(identity)}" for identity in identities)
+            changed = gettext(
+                "Your password was changed. These identities of single sign-on still sign in to your account:"
+            )
+            ending = gettext("If you do not recognise one, disconnect it:")
+            text = f"{changed}\n\n{lines}\n\n{ending} {settings.BASE_URL}/accounts/"
+            _mail_later(identities[0].user, gettext("Who can still sign in to your account"), text)
 
 
 def _mail_later(user: User, subject: str, text: str) -> None:

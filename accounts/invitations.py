@@ -22,10 +22,10 @@ from django.utils.translation import gettext as _
 
 from accounts.caps import lock_count
 from accounts.history import authored_transaction, record_change
-from accounts.mails import MailProblem, is_plain, send_mail, spend_mail
+from accounts.mails import MailProblem, is_plain, mail_language, send_mail, spend_mail
 from accounts.models import INVITATION_DAYS, Invitation, Member, User, Workspace
 from accounts.rights import Role
-from accounts.selectors import pending_invitations
+from accounts.selectors import pending_invitations, user_of_email
 from accounts.services import create_account
 from accounts.workspaces import (
     PersonalWorkspace,
@@ -112,7 +112,7 @@ def is_invited(email: str) -> bool:
 
 
 def invite(*, workspace: Workspace, inviter: User, role: Role, email: str = "") -> NewInvitation:
-    """Mails the invitation, in the active language, if it has an address and the service sends mails.
+    """Mails the invitation if it has an address and the service sends mails.
 
     Raises PersonalWorkspace, TooManyInvitations, TooManyAttempts after too many mails, NotFound, or RoleRequired: only
     owners invite owners.
@@ -147,6 +147,11 @@ def mail_invitation(invitation: Invitation, token: str) -> MailProblem | None:
 
     If the mail cannot be sent, the inviter still has the token.
     """
+    with mail_language(user_of_email(invitation.email)):
+        return send_mail(invitation.email, _("Invitation"), _text_of(invitation, token))
+
+
+def _text_of(invitation: Invitation, token: str) -> str:
     address, workspace = invitation.invited_by.email, invitation.workspace.name
     values = {
         "inviter": address if is_plain(address) else _("A member"),
@@ -156,7 +161,7 @@ def mail_invitation(invitation: Invitation, token: str) -> MailProblem | None:
     }
     named = _("{inviter} invites you to the workspace “{workspace}” at {service}. Your role will be {role}.")
     unnamed = _("{inviter} invites you to a workspace at {service}. Your role will be {role}.")
-    text = "\n\n".join(
+    return "\n\n".join(
         [
             (named if _PLAIN_NAME.fullmatch(workspace) else unnamed).format(**values),
             _("To accept, open this link within {days} days:").format(days=INVITATION_DAYS),
@@ -164,7 +169,6 @@ def mail_invitation(invitation: Invitation, token: str) -> MailProblem | None:
             _("If you do not know the sender, ignore this mail."),
         ]
     )
-    return send_mail(invitation.email, _("Invitation"), text)
 
 
 def withdraw(*, workspace: Workspace, actor: User, public_id: UUID) -> None:
@@ -217,7 +221,7 @@ def spend_account(invitation: Invitation) -> None:
 
 
 def accept_as_new_account(
-    *, token: str, email: str, password: str, first_name: str, last_name: str
+    *, token: str, email: str, password: str, first_name: str, last_name: str, language: str | None = None
 ) -> Member:
     """Create the account and let it join, or do neither. The caller knows that the address may get the account.
 
@@ -228,7 +232,9 @@ def accept_as_new_account(
         raise InvitationNotFound
     spend_account(invitation)
     with transaction.atomic():
-        created = create_account(email=email, password=password, first_name=first_name, last_name=last_name)
+        created = create_account(
+            email=email, password=password, first_name=first_name, last_name=last_name, language=language
+        )
         # Nobody is signed in yet.
         former = actor.set(Actor(created.user.pk, AuthMethod.PAGE))
         try:

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import Enum, auto
 from functools import partial
 from smtplib import SMTPNotSupportedError, SMTPRecipientsRefused, SMTPResponseException
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.core.mail import EmailMessage
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext, override
 
 from accounts.models import User
 from common.errors import TooManyAttempts
+from common.http.current_request import accepted_languages
+from common.http.languages import page_language
 from limits.attempts import Limit, spend_attempt
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrPromise
 
 MAILS_TO_ADDRESS = Limit(attempts=5, seconds=60 * 60)
 MAILS_BY_CAUSE = Limit(attempts=20, seconds=60 * 60)
@@ -67,10 +76,19 @@ def send_mail(email: str, subject: str, text: str) -> MailProblem | None:
     return deliver(EmailMessage(subject_of_mail(subject), f"{text}\n\n{signature()}\n", to=[email]))
 
 
-def notify(user: User, subject: str, text: str) -> None:
+@contextmanager
+def mail_language(recipient: User | None) -> Iterator[None]:
+    """Translate texts into the language of the recipient's account, else into that of the request."""
+    chosen = None if recipient is None else recipient.language
+    with override(page_language(chosen or accepted_languages.get())):
+        yield
+
+
+def notify(user: User, subject: StrPromise, *texts: StrPromise, **values: int) -> None:
     """Tell the owner of an account what happened to it, once the caller's transaction is committed.
 
-    Nothing waits for the mail to succeed. Above the limit it is dropped: the owner has received many by then.
+    ``texts``: sentences with ``values`` in braces. Nothing waits for the mail to succeed. Above the limit it is
+    dropped: the owner has received many by then.
     """
     if not settings.SENDS_MAIL:
         return
@@ -79,9 +97,13 @@ def notify(user: User, subject: str, text: str) -> None:
     except TooManyAttempts:
         return
     when = timezone.now().strftime("%Y-%m-%d %H:%M UTC")
-    ending = f"This was on {when}. If it was not you, secure your account at once:"
-    address = f"{settings.BASE_URL}/accounts/"
-    transaction.on_commit(partial(send_mail, user.email, subject, f"{text}\n\n{ending}\n\n{address}"))
+    with mail_language(user):
+        text = " ".join(str(sentence) for sentence in texts).format(**values)
+        ending = gettext("This was on {when}. If it was not you, secure your account at once:").format(
+            when=when
+        )
+        mail = f"{text}\n\n{ending}\n\n{settings.BASE_URL}/accounts/"
+        transaction.on_commit(partial(send_mail, user.email, str(subject), mail))
 
 
 def deliver(message: EmailMessage) -> MailProblem | None:

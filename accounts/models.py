@@ -168,6 +168,9 @@ class User(AbstractBaseUser, PermissionsMixin):
     plan = models.CharField(
         max_length=10, choices=Plan, default=Plan.FREE, db_comment="free, pro or enterprise."
     )
+    language = models.CharField(
+        max_length=3, null=True, blank=True, db_comment="Of mails to the account; null: that of the request."
+    )
     is_active = models.BooleanField(default=True, db_comment="False: no key, token or session works.")
     is_staff = models.BooleanField(default=False, db_comment="Whether the account may open the admin.")
     is_staff_by_provider = models.BooleanField(

@@ -143,6 +143,9 @@ own_account = Representation(
     text("email", "email", "ada@example.com"),
     text("firstName", "first_name", "Ada"),
     text("lastName", "last_name", "Lovelace"),
+    text(
+        "language", "language", "en", "Of mails to the account. Null: that of the request.", allow_null=True
+    ),
     choice("plan", "plan", Plan.values, Plan.FREE.value),
     limits_of_plan.nested("limits", _limits),
     workspace_summary.listed("workspaces", _workspaces),

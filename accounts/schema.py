@@ -175,11 +175,11 @@ describe_profile = describe(
     ),
     partial_update=Operation(
         "updateAccount",
-        "Change your own name.",
+        "Change your own name, and the language of your mails.",
         "The account.",
         description="Takes an access token only. Omitted fields keep their value. You can send back the whole account:"
         " read-only fields are ignored, except that a different `email` is refused.",
-        examples=[{"firstName": "Ada", "lastName": "Lovelace"}],
+        examples=[{"firstName": "Ada", "lastName": "Lovelace", "language": "en"}],
         errors=[
             invalid("firstName", "max_length", "Ensure this field has no more than 100 characters."),
             invalid("email", "immutable", "Cannot be changed."),

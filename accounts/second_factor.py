@@ -11,6 +11,7 @@ from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value, yield_hotp_counters_from_time
 from django.conf import settings
 from django.db import transaction
+from django.utils.translation import gettext_lazy
 
 from accounts.caps import lock_account
 from accounts.history import record_change
@@ -212,18 +213,14 @@ def _count_failure(user: User, authenticators: list[Authenticator]) -> None:
     guessed.data[_FAILURES] = failures
     guessed.save(update_fields=["data"])
     if failures in (FAILURES_ALLOWED.attempts, FAILURES_IN_A_ROW):
-        ending = (
-            ""
-            if failures < FAILURES_IN_A_ROW
-            else (
-                " Codes of the authenticator app are refused until you use a recovery code or choose a new password."
-            )
+        wrong = gettext_lazy(
+            "Somebody who knows your password entered {failures} wrong codes of your second factor in a row."
         )
-        notify(
-            user,
-            "Wrong codes",
-            f"Somebody who knows your password entered {failures} wrong codes of your second factor in a row.{ending}",
+        locked = gettext_lazy(
+            "Codes of the authenticator app are refused until you use a recovery code or choose a new password."
         )
+        texts = (wrong, locked) if failures == FAILURES_IN_A_ROW else (wrong,)
+        notify(user, gettext_lazy("Wrong codes"), *texts, failures=failures)
 
 
 def _reseal(authenticator: Authenticator) -> bool:
@@ -311,7 +308,9 @@ def _report_copy(authenticator: Authenticator) -> None:
     )
     notify(
         user,
-        "Passkey refused",
-        "A passkey of your account was refused, because its counter shows that a copy of it may exist. Remove it"
-        " from your account, and add it again if you still trust the device.",
+        gettext_lazy("Passkey refused"),
+        gettext_lazy(
+            "A passkey of your account was refused, because its counter shows that a copy of it may exist. Remove it"
+            " from your account, and add it again if you still trust the device."
+        ),
     )

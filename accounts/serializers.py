@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
+from django.core.validators import RegexValidator
 from rest_framework import serializers
 
 from accounts.representations import member_object, own_account, read_workspace_object
@@ -36,6 +37,12 @@ class ProfileSerializer(serializers.Serializer[Any]):
 
     firstName = Text(source="first_name", required=False, allow_blank=True, max_length=100)
     lastName = Text(source="last_name", required=False, allow_blank=True, max_length=100)
+    language = Text(
+        required=False,
+        allow_null=True,
+        validators=[RegexValidator(r"\A[a-z]{2,3}\Z", "Must be a language code such as de.")],
+        help_text="Of mails to the account, if the service has it; else they are in English.",
+    )
     email = Text(
         required=False,
         max_length=254,

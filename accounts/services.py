@@ -17,6 +17,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.db.models.functions import Now
 from django.utils import timezone
+from django.utils.translation import gettext_lazy
 
 from accounts import api_keys
 from accounts.callers import personal_workspace
@@ -70,7 +71,7 @@ UNUSUAL_ADDRESS = "Before the @, only letters, digits and . + - _ ' are accepted
 
 
 _CHANGEABLE = (
-    *("email", "first_name", "last_name", "plan"),
+    *("email", "first_name", "last_name", "plan", "language"),
     *("is_staff", "is_staff_by_provider", "is_superuser"),
 )
 
@@ -139,7 +140,9 @@ def rotate_api_key(*, user: User) -> str:
         _, is_new = ApiKey.objects.update_or_create(user=user, defaults=columns)
         action = "key.created" if is_new else "key.replaced"
         record_change(owner_id=user.pk, object_id=user.public_id, action=action)
-        notify(user, "API key replaced", "The API key of your account was replaced.")
+        notify(
+            user, gettext_lazy("API key replaced"), gettext_lazy("The API key of your account was replaced.")
+        )
     return key
 
 
@@ -170,7 +173,11 @@ def read_api_key(*, user: User) -> str | None:
         with transaction.atomic():
             # Of concurrent calls, one is the first.
             if ApiKey.objects.filter(user=user, digest=stored.digest, read_at=None).update(read_at=Now()):
-                notify(user, "API key shown", "The API key of your account was shown for the first time.")
+                notify(
+                    user,
+                    gettext_lazy("API key shown"),
+                    gettext_lazy("The API key of your account was shown for the first time."),
+                )
     return key
 
 
@@ -182,6 +189,7 @@ def create_account(
     superuser: bool = False,
     first_name: str = "",
     last_name: str = "",
+    language: str | None = None,
     any_address: bool = False,
 ) -> NewAccount:
     """Creates an account and its API key. Generates a password if None. Raises InvalidFields or Conflict.
@@ -217,7 +225,8 @@ def create_account(
     try:
         with transaction.atomic():
             create = User.objects.create_superuser if superuser else User.objects.create_user
-            user = create(address, password, plan=plan, first_name=first_name, last_name=last_name)
+            names = {"first_name": first_name, "last_name": last_name}
+            user = create(address, password, plan=plan, language=language, **names)
             return NewAccount(user, password, _create_api_key(user))
     except IntegrityError:
         raise Conflict(f"An account for {email} already exists.") from None

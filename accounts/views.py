@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, cast
 from uuid import UUID
 
-from django.utils.translation import override
 from rest_framework.decorators import action
 from rest_framework.request import Request
 
@@ -59,7 +58,6 @@ from accounts.sessions import lifecycle
 from accounts.sessions.lifecycle import live_sessions, require_recent_login
 from common.errors import NotFound
 from common.http.client_address import address_of_client
-from common.http.languages import page_language
 from common.rest.access import OWN_ACCOUNT, Access
 from common.rest.api import ApiViewSet
 from common.rest.returns import returns
@@ -279,13 +277,12 @@ class InvitationViewSet(_InWorkspace):
     def create(self, request: Request, id: str) -> dict[str, Any]:
         """Takes no Idempotency-Key: a stored response would contain the token for a day."""
         fields = self.read_body()
-        with override(page_language(request.headers.get("Accept-Language", ""))):
-            invited = invitations.invite(
-                workspace=self.membership.workspace,
-                inviter=account_of(request),
-                role=Role(fields["role"]),
-                email=fields.get("email", ""),
-            )
+        invited = invitations.invite(
+            workspace=self.membership.workspace,
+            inviter=account_of(request),
+            role=Role(fields["role"]),
+            email=fields.get("email", ""),
+        )
         shown = invitation_object(invited.invitation)
         return {"invitation": {**shown, "token": invited.token, "mailed": invited.is_mailed}}
 

@@ -8,14 +8,12 @@ from functools import cache, lru_cache
 
 from django.conf import settings
 from django.template.loader import render_to_string
+from django.utils.translation import gettext, override
 
 from common.brand import brand_context
 from dashboard import files
 from dashboard.brand_style import url as brand_style_url
 from qrcodes.design import default_foreground
-
-# The name of a service without a brand, by language.
-_NAMES = {"en": "URL shortener", "de": "URL-Verkürzer"}
 
 
 def document(language: str, module: str, pages: Mapping[str, str]) -> files.Content:
@@ -41,12 +39,13 @@ def _document(
     has_code_punctuation: bool,
 ) -> files.Content:
     first_files = first_view(f"pages/{module}")
+    with override(language):
+        name = gettext("URL shortener")
     html = render_to_string(
         "dashboard/page.html",
         {
             **dict(brand),
-            "name": dict(brand)["brand_name"] or _NAMES[language],
-            "names": {known: dict(brand)["brand_name"] or name for known, name in _NAMES.items()},
+            "name": dict(brand)["brand_name"] or name,
             "brand_style": brand_style_url(),
             "qr_color": default_foreground(brand_color),
             "has_code_punctuation": has_code_punctuation,

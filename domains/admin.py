@@ -38,7 +38,7 @@ class DomainAdmin(OwnedAdmin):
     fields = [
         *("public_id", "owner", "host", "domain", "subdomain", "status"),
         *("failed_checks", "next_check", "claimed_until"),
-        *("root_url", "not_found_url", "expired_url", "created_at"),
+        *("root_url", "not_found_url", "expired_url", "pages", "created_at"),
     ]
     actions = ["recheck"]
 

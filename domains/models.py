@@ -3,6 +3,7 @@ from __future__ import annotations
 import secrets
 from datetime import datetime, timedelta
 
+import orjson
 from django.db import models
 from django.db.models.functions import Now
 
@@ -10,6 +11,11 @@ from accounts.models import Workspace
 from common.ids import new_public_id
 
 CLAIM_DAYS = 7
+# The pages for visitors that may have the owner's own words. `redirects.refusals` says when each is shown.
+PAGES = (
+    *("notFound", "notStarted", "expired", "limitReached"),
+    *("disabled", "country", "device", "password"),
+)
 
 
 class DomainStatus(models.TextChoices):
@@ -77,6 +83,13 @@ class Domain(models.Model):
     expired_url = models.TextField(
         "URL for expired links", null=True, blank=True, db_comment="Where expired links redirect; null: 410."
     )
+    pages = models.JSONField(
+        "own words on pages",
+        default=dict,
+        db_default=models.Value({}, models.JSONField()),
+        blank=True,
+        db_comment="The owner's words on pages for visitors, by page: {title, text}, of which one may be null.",
+    )
     token = models.CharField(
         max_length=32, default=new_token, editable=False, db_comment="Token that the owner publishes in DNS."
     )
@@ -118,6 +131,11 @@ class Domain(models.Model):
 
     def __str__(self) -> str:
         return self.host
+
+    @property
+    def pages_json(self) -> str | None:
+        """``pages`` as a redirect reads it; None without own words."""
+        return orjson.dumps(self.pages).decode() if self.pages else None
 
     @property
     def verified(self) -> bool:

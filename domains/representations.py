@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from operator import itemgetter
 from typing import Any
 
 from rest_framework.fields import ChoiceField, ListField
@@ -10,7 +11,7 @@ from rest_framework.fields import ChoiceField, ListField
 from accounts.models import ScopedKey
 from accounts.rights import Scope
 from common.openapi.responses import Field, Representation, choice, flag, identifier, moment, public_id, text
-from domains.models import CLAIM_DAYS, Domain, DomainStatus
+from domains.models import CLAIM_DAYS, PAGES, Domain, DomainStatus
 from domains.verification import required_records
 
 RECORD_TYPES = ("TXT", "CNAME", "A", "AAAA")
@@ -65,6 +66,26 @@ listed_domain = Representation(
     ),
 )
 whole_domain = Representation("Domain", *listed_domain.fields, _record.listed("dnsRecords", _records))
+_words = Representation(
+    "PageWords",
+    text("title", None, "This offer has ended", "Null: the service's own title.", allow_null=True),
+    text(
+        "text",
+        None,
+        "See our current offers at brand.example.",
+        "Null: the service's own text.",
+        allow_null=True,
+    ),
+)
+_pages = Representation(
+    "DomainPages",
+    *(
+        _words.nested(page, itemgetter(page), allow_null=True)._replace(
+            example=_words.example if page == "expired" else None
+        )
+        for page in PAGES
+    ),
+)
 domain_settings = Representation(
     "",
     *(
@@ -85,6 +106,7 @@ domain_settings = Representation(
             ),
         )
     ),
+    _pages.nested("pages", lambda domain: _pages({page: domain.pages.get(page) for page in PAGES})),
 )
 domain_with_settings = Representation("DomainWithSettings", *whole_domain.fields, *domain_settings.fields)
 verified_domain = Representation(

@@ -108,10 +108,11 @@ describe_domains = describe(
     ),
     partial_update=Operation(
         "updateDomain",
-        "Change the redirect targets of a domain for requests that match none of its links.",
+        "Change what visitors of a domain get who follow none of its links.",
         "The domain.",
-        description="Omitted settings keep their value; null removes a setting. Visitors get a 302, which is not "
-        "counted as a click.",
+        description="Omitted settings keep their value; null removes a setting. The URLs are targets of a 302, which "
+        "is not counted as a click. Without them, visitors get a page; `pages` has the owner's own words on each, in "
+        "plain text. Programs that prefer JSON get the service's words.",
         examples=[domain_settings.example],
         errors=[
             *map(invalid_destination, _SETTINGS),

@@ -39,7 +39,7 @@ def verified_domains(owner: Workspace) -> list[Domain]:
 
 def active_domain(host: str) -> Domain | None:
     """The domain that serves this canonical host. Its settings can be read, not all of its fields."""
-    domains = Domain.objects.filter(host=host, status=DomainStatus.ACTIVE).only("root_url")
+    domains = Domain.objects.filter(host=host, status=DomainStatus.ACTIVE).only("root_url", "pages")
     return read_first(domains.first)
 
 

@@ -10,10 +10,11 @@ from rest_framework import serializers
 from accounts.api_keys import MAX_GRACE_SECONDS
 from accounts.models import MAX_KEY_NAME
 from accounts.rights import Scope
-from common.rest.fields import Boolean, DateTime, DestinationField, Integer, Name, Text
+from common.rest.fields import Boolean, DateTime, DestinationField, Integer, Name, StrictObject, Text
 from common.rest.pagination import PageQuery
 from domains.representations import domain_with_settings, key_object
 
+MAX_PAGE_TITLE, MAX_PAGE_TEXT = 100, 500
 # A host name has at most 253 characters, and A-labels are its longest spelling.
 _MAX_CHARACTERS = 253
 
@@ -47,6 +48,26 @@ class _Setting(DestinationField):
         super().__init__(required=False, allow_null=True, help_text=text, **kwargs)
 
 
+class PageWordsSerializer(StrictObject):
+    title = Name(max_length=MAX_PAGE_TITLE, required=False, allow_null=True)
+    text = Name(
+        max_length=MAX_PAGE_TEXT, required=False, allow_null=True, help_text="It may have several lines."
+    )
+
+
+class DomainPagesSerializer(StrictObject):
+    """Omitted pages keep their words; null returns to the words of the service."""
+
+    notFound = PageWordsSerializer(required=False, allow_null=True)
+    notStarted = PageWordsSerializer(required=False, allow_null=True)
+    expired = PageWordsSerializer(required=False, allow_null=True)
+    limitReached = PageWordsSerializer(required=False, allow_null=True)
+    disabled = PageWordsSerializer(required=False, allow_null=True)
+    country = PageWordsSerializer(required=False, allow_null=True)
+    device = PageWordsSerializer(required=False, allow_null=True)
+    password = PageWordsSerializer(required=False, allow_null=True)
+
+
 class SettingsSerializer(serializers.Serializer[Any]):
     """Omitted settings keep their value; null removes a setting."""
 
@@ -55,6 +76,7 @@ class SettingsSerializer(serializers.Serializer[Any]):
     rootUrl = _Setting(source="root_url")
     notFoundUrl = _Setting(source="not_found_url")
     expiredUrl = _Setting(source="expired_url")
+    pages = DomainPagesSerializer(required=False)
 
 
 class _Expiry(DateTime):

@@ -19,7 +19,7 @@ from accounts.models import Workspace
 from accounts.rights import allows_custom_domains
 from bans.services import is_host_banned
 from common.database import execute, extend_response_timeout, fetch, is_reference_gone
-from common.errors import Conflict, FieldError, Forbidden, InvalidFields, ServiceError
+from common.errors import Conflict, FieldError, Forbidden, InvalidFields, NotFound, ServiceError
 from common.host import cache_versions
 from common.http.urls import Destination
 from domains.addresses import NO_DESTINATION, is_own_address
@@ -197,26 +197,48 @@ def _record(record: DnsRecord) -> dict[str, str]:
 _SETTINGS = {"root_url": "rootUrl", "not_found_url": "notFoundUrl", "expired_url": "expiredUrl"}
 
 
-def change_settings(*, owner: Workspace, public_id: str, changes: Mapping[str, Destination | None]) -> Domain:
+def change_settings(
+    *,
+    owner: Workspace,
+    public_id: str,
+    urls: Mapping[str, Destination | None],
+    pages: Mapping[str, Mapping[str, str | None] | None],
+) -> Domain:
     """Change the given settings; None removes one. The change is in force on every worker on return.
+
+    ``urls``: by the attribute of the domain. ``pages``: the owner's words, by page.
 
     Raises NotFound, or InvalidFields for a URL of this service, which would cause a redirect loop, and for a banned
     URL.
     """
     domain = get_domain(owner, public_id)
     errors = []
-    for field, destination in changes.items():
+    for field, destination in urls.items():
         if destination is not None and (code := _refusal_of(domain, destination)) is not None:
             errors.append(FieldError(_SETTINGS[field], code, NO_DESTINATION[code]))
     if errors:
         raise InvalidFields(errors)
-    for field, destination in changes.items():
-        setattr(domain, field, None if destination is None else destination.href)
-    if changes:
+    if urls or pages:
         with authored_transaction():
-            domain.save(update_fields=list(changes))
+            # Two requests may change different pages.
+            locked = Domain.objects.select_for_update(no_key=True).filter(pk=domain.pk).first()
+            if locked is None:
+                raise NotFound("Domain not found.")
+            domain = locked
+            for field, destination in urls.items():
+                setattr(domain, field, None if destination is None else destination.href)
+            domain.pages = _merged(domain.pages, pages)
+            domain.save(update_fields=[*urls, "pages"])
         cache_versions.bump(hosts=[domain.host])
     return domain
+
+
+def _merged(pages: dict[str, Any], changes: Mapping[str, Mapping[str, str | None] | None]) -> dict[str, Any]:
+    """Return the pages with these changes. A page without a title and without a text has no words."""
+    merged = dict(pages)
+    for page, words in changes.items():
+        merged[page] = {name: (words or {}).get(name) for name in ("title", "text")}
+    return {page: words for page, words in merged.items() if any(words.values())}
 
 
 def _refusal_of(domain: Domain, destination: Destination) -> str | None:

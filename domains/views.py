@@ -95,7 +95,9 @@ class DomainViewSet(ApiViewSet):
 
     @returns(200, "Domain updated successfully.", domain=representations.domain_with_settings)
     def partial_update(self, request: Request, id: str) -> dict[str, Any]:
-        domain = change_settings(owner=workspace_of(request), public_id=id, changes=self.read_body())
+        urls = self.read_body()
+        pages = urls.pop("pages", {})
+        domain = change_settings(owner=workspace_of(request), public_id=id, urls=urls, pages=pages)
         return {"domain": representations.domain_with_settings(domain)}
 
     @action(detail=True, methods=["post"])

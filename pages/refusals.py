@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Words(NamedTuple):
+    """Plain text of a domain's owner on a page for visitors. None: the service's own."""
+
+    title: str | None
+    text: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
+    """``page``: the name under which a domain may have its own words for it; empty: it may not. ``words``: those of
+    the visited domain, which pages show and JSON does not.
+    """
+
     status: int
     reason: str
     title: str
     message: str
     is_branded: bool = True
+    page: str = ""
+    words: Words | None = None
 
 
 METHOD_NOT_ALLOWED = Refusal(

@@ -33,7 +33,9 @@ def refuse(
         response["Cache-Control"] = "no-store"
         response["X-Content-Type-Options"] = "nosniff"
     else:
-        response = page(request, template, {"refusal": refusal}, status=refusal.status)
+        response = page(
+            request, template, {"refusal": refusal, "words": refusal.words}, status=refusal.status
+        )
     response["X-Robots-Tag"] = "noindex"
     response["X-Refusal-Reason"] = refusal.reason
     if refusal.status == 503:

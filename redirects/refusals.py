@@ -1,12 +1,24 @@
-"""All refusals of link requests: the status, the stable reason, and the text for people."""
+"""All refusals of link requests: the status, the stable reason, and the text for people.
+
+The owner of a domain can replace the texts of some pages (`domains.models.PAGES`); `in_words_of` does.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import lru_cache
+
+import orjson
+
 from links.availability import Closed
-from pages.refusals import Refusal
+from pages.refusals import Refusal, Words
 
 NOT_FOUND = Refusal(
-    404, "not_found", "Link not found", "There is no link at this address. Check it for typing errors."
+    404,
+    "not_found",
+    "Link not found",
+    "There is no link at this address. Check it for typing errors.",
+    page="notFound",
 )
 # Says nothing about the service: anybody can point a name to its address.
 UNKNOWN_HOST = Refusal(
@@ -16,27 +28,44 @@ UNKNOWN_HOST = Refusal(
     "Nothing is available at this host name, or not yet.",
     is_branded=False,
 )
-DISABLED = Refusal(410, "disabled", "Link disabled", "This link has been disabled.")
+DISABLED = Refusal(410, "disabled", "Link disabled", "This link has been disabled.", page="disabled")
+# The owner of a banned link has no say in what its visitors read.
+BANNED = replace(DISABLED, page="")
 # RFC 7725.
 LEGAL = Refusal(
     451, "legal", "Unavailable for legal reasons", "This link is blocked because of a legal demand."
 )
 NOT_STARTED = Refusal(
-    404, "not_started", "Link not active yet", "This link is not active yet. Try again later."
+    404,
+    "not_started",
+    "Link not active yet",
+    "This link is not active yet. Try again later.",
+    page="notStarted",
 )
-EXPIRED = Refusal(410, "expired", "Link expired", "This link was valid for a limited time and has expired.")
+EXPIRED = Refusal(
+    410,
+    "expired",
+    "Link expired",
+    "This link was valid for a limited time and has expired.",
+    page="expired",
+)
 LIMIT_REACHED = Refusal(
-    410, "limit_reached", "Link used up", "This link has reached the click limit that its owner set."
+    410,
+    "limit_reached",
+    "Link used up",
+    "This link has reached the click limit that its owner set.",
+    page="limitReached",
 )
 VISITOR_LIMIT_REACHED = Refusal(
     403,
     "visitor_limit_reached",
     "Link used up for you",
     "Your network has reached the click limit that the owner of this link set.",
+    page="limitReached",
 )
 OF_CLOSED = {
     Closed.LEGAL: LEGAL,
-    Closed.BANNED: DISABLED,
+    Closed.BANNED: BANNED,
     Closed.DISABLED: DISABLED,
     Closed.NOT_STARTED: NOT_STARTED,
     Closed.EXPIRED: EXPIRED,
@@ -55,14 +84,18 @@ COUNTRY = Refusal(
     "country",
     "Not available in your country",
     "The owner of this link has not made it available in your country.",
+    page="country",
 )
 DEVICE = Refusal(
     403,
     "device",
     "Not available on this device",
     "The owner of this link has not made it available on this type of device.",
+    page="device",
 )
-PASSWORD = Refusal(401, "password", "Password required", "This link is protected by a password.")
+PASSWORD = Refusal(
+    401, "password", "Password required", "This link is protected by a password.", page="password"
+)
 WRONG_PASSWORD = Refusal(
     401, "password", "Wrong password", "That is not the password of this link. Try again."
 )
@@ -91,3 +124,10 @@ UNAVAILABLE = Refusal(
     "Temporarily unavailable",
     "This link cannot be followed right now. Try again in a moment.",
 )
+
+
+@lru_cache(maxsize=1024)
+def in_words_of(pages: str | None, refusal: Refusal) -> Refusal:
+    """Return the refusal in the words of a domain's owner. ``pages``: JSON, as `Target.pages`."""
+    words = orjson.loads(pages).get(refusal.page) if pages and refusal.page else None
+    return refusal if words is None else replace(refusal, words=Words(words["title"], words["text"]))

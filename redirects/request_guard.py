@@ -25,7 +25,7 @@ from common.host.metrics import count_database_error
 from common.http.urls import is_address
 from domains.selectors import active_domain
 from links.guess_counts import guesses, too_many_guesses
-from pages.refusals import METHOD_NOT_ALLOWED
+from pages.refusals import METHOD_NOT_ALLOWED, Refusal
 from pages.responses import refuse, refuse_attempts
 from redirects import refusals
 
@@ -65,20 +65,28 @@ def refuse_unknown_host(request: HttpRequest, host: str | None) -> HttpResponse:
 
 
 def is_unknown_host(host: str | None) -> bool:
-    """Return whether paths that are not codes refuse the host.
+    """Return whether paths that are not codes refuse the host."""
+    return missing_page(host) is refusals.UNKNOWN_HOST
+
+
+def missing_page(host: str | None) -> Refusal:
+    """Return the refusal of a path that is not a code.
 
     An IP address serves the API and the admin, so it is not unknown. During a database outage every host
     counts as known.
     """
     if host is None:
-        return True
+        return refusals.UNKNOWN_HOST
     if host in settings.BASE_HOSTS or is_address(host):
-        return False
+        return refusals.NOT_FOUND
     try:
-        return active_domain(host) is None
+        domain = active_domain(host)
     except Error:
         count_database_error("page")
-        return False
+        return refusals.NOT_FOUND
+    if domain is None:
+        return refusals.UNKNOWN_HOST
+    return refusals.in_words_of(domain.pages_json, refusals.NOT_FOUND)
 
 
 def link_key(site: str, code: bytes) -> bytes:

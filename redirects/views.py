@@ -69,10 +69,7 @@ def _answer(request: HttpRequest, code: str) -> HttpResponse:
         capture.record_unknown_code(visitor, target.domain_id)
         if target.elsewhere:
             return _redirect_elsewhere(request, target.elsewhere)
-        unknown = (
-            refuse(request, refusals.NOT_FOUND) if target.is_served else refuse_unknown_host(request, host)
-        )
-        return _with_label(unknown, "unknown_code")
+        return _refuse_unknown_code(request, target.pages) if target.is_served else _unserved(request, host)
     # 3. Whether this visitor may follow it now: the checks, then the password.
     visit, now = Visit.from_visitor(visitor, request.META), timezone.now()
     refusal = checks.decide(target, visit, now)
@@ -89,7 +86,7 @@ def _answer(request: HttpRequest, code: str) -> HttpResponse:
             visitor, target.link_id, is_shared=is_shared, branch=route.branch
         )
         if closed is Closed.DELETED:
-            return _with_label(refuse(request, refusals.NOT_FOUND), "unknown_code")
+            return _refuse_unknown_code(request, target.pages)
         if closed is not None:
             return _refuse(request, target, visitor, refusals.OF_CLOSED[closed])
         guesses().followed.remember(visitor.address, link)
@@ -108,7 +105,17 @@ def _refuse(
     capture.record_refusal(visitor, target.link_id, refusal.reason)
     if url := checks.elsewhere(target, refusal):
         return _redirect_elsewhere(request, url, target.referrer_policy)
-    return refuse(request, refusal, **options)
+    return refuse(request, refusals.in_words_of(target.pages, refusal), **options)
+
+
+def _unserved(request: HttpRequest, host: str) -> HttpResponse:
+    """Refuse a code of a domain that is not active."""
+    return _with_label(refuse_unknown_host(request, host), "unknown_code")
+
+
+def _refuse_unknown_code(request: HttpRequest, pages: str | None) -> HttpResponse:
+    response = refuse(request, refusals.in_words_of(pages, refusals.NOT_FOUND))
+    return _with_label(response, "unknown_code")
 
 
 @guarded("GET", "HEAD")
@@ -132,7 +139,7 @@ def preview(request: HttpRequest, code: str) -> HttpResponse:
     if refusal is None and target.is_capped:
         refusal = refusals.CAPPED
     if refusal is not None:
-        return refuse(request, refusal)
+        return refuse(request, refusals.in_words_of(target.pages, refusal))
     location = checks.route_of(target, visit, now).location
     in_json = prefers_json(request)
     language = page_language(request.headers.get("Accept-Language", ""))
@@ -150,7 +157,7 @@ def root(request: HttpRequest) -> HttpResponse:
         return refuse_unknown_host(request, host)
     url = domain.root_url
     if not url or is_host_banned(url):
-        return refuse(request, refusals.NOT_FOUND)
+        return refuse(request, refusals.in_words_of(domain.pages_json, refusals.NOT_FOUND))
     return _redirect_elsewhere(request, url)
 
 

@@ -25,7 +25,7 @@ from django.http import HttpRequest
 from django.shortcuts import render
 from django.urls import reverse
 
-from accounts.mails import deliver, is_plain, signature, subject_of_mail
+from accounts.mails import deliver, is_plain, mail_language, signature, subject_of_mail
 from accounts.models import User
 from accounts.second_factor import (
     count_second_factors,
@@ -149,7 +149,9 @@ class AccountAdapter(DefaultAccountAdapter):
             "service": settings.BASE_HOST,
             "signature": signature(),
         }
-        problem = deliver(self.render_mail(template_prefix, email, {**context, **shown}))
+        with mail_language(context.get("user")):
+            message = self.render_mail(template_prefix, email, {**context, **shown})
+        problem = deliver(message)
         if problem is not None:
             raise ImmediateHttpResponse(refuse_mail(self.request, problem))
 

@@ -28,7 +28,7 @@ from accounts.invitations import (
     mailed_token,
     proven_address,
 )
-from accounts.mails import send_mail
+from accounts.mails import mail_language, send_mail
 from accounts.models import INVITATION_DAYS, Invitation, Member, User
 from accounts.password_hashing import account_hashing, admit_network
 from accounts.rights import Role
@@ -103,13 +103,15 @@ def _confirm_address(request: HttpRequest, pending: Invitation, token: str) -> H
         return _page(request, pending, form=form, sends_link=True)
     email = pending.email or form.cleaned_data["email"]
     spend_mail_of_request(request, email)
-    if user_of_email(email) is not None:
-        text = known_account_text(target=request.path)
-    else:
-        sentence = gettext("To create your account at {service}, open this link within {days} days:")
-        path = INVITATION_PATH.format(token=mailed_token(token, email))
-        text = f"{sentence.format(service=settings.BASE_HOST, days=INVITATION_DAYS)}\n\n{settings.BASE_URL}{path}"
-    problem = send_mail(email, gettext("Your account"), f"{text}\n\n{not_you()}")
+    user = user_of_email(email)
+    with mail_language(user):
+        if user is not None:
+            text = known_account_text(target=request.path)
+        else:
+            sentence = gettext("To create your account at {service}, open this link within {days} days:")
+            path = INVITATION_PATH.format(token=mailed_token(token, email))
+            text = f"{sentence.format(service=settings.BASE_HOST, days=INVITATION_DAYS)}\n\n{settings.BASE_URL}{path}"
+        problem = send_mail(email, gettext("Your account"), f"{text}\n\n{not_you()}")
     return redirect("account_signup_sent") if problem is None else refuse_mail(request, problem)
 
 

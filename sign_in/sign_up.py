@@ -19,12 +19,12 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.translation import gettext
+from django.utils.translation import get_language, gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.invitations import is_invited
-from accounts.mails import MailProblem, is_plain, send_mail
+from accounts.mails import MailProblem, is_plain, mail_language, send_mail
 from accounts.password_hashing import account_hashing, admit_network
 from accounts.selectors import user_of_email
 from accounts.services import MAX_PASSWORD_CHARACTERS, UNUSUAL_ADDRESS, create_account
@@ -65,6 +65,7 @@ class _Chosen(TypedDict):
     password: str
     first_name: str
     last_name: str
+    language: str | None
 
 
 class NewAccount(forms.Form):
@@ -86,7 +87,10 @@ class NewAccount(forms.Form):
     def account(self) -> _Chosen:
         fields = self.cleaned_data
         return _Chosen(
-            password=fields["password"], first_name=fields["first_name"], last_name=fields["last_name"]
+            password=fields["password"],
+            first_name=fields["first_name"],
+            last_name=fields["last_name"],
+            language=get_language(),
         )
 
     def add_refusals(self, error: InvalidFields) -> None:
@@ -114,7 +118,8 @@ def mail_answer(sign_up: SignUp) -> MailProblem | None:
 
     None if the mail server accepted it.
     """
-    return send_mail(sign_up.email, gettext("Your account"), _text(sign_up))
+    with mail_language(user_of_email(sign_up.email)):
+        return send_mail(sign_up.email, gettext("Your account"), _text(sign_up))
 
 
 def read_link(token: str) -> SignUp | None:

@@ -11,6 +11,7 @@ from django.contrib import messages
 from django.contrib.auth.signals import user_logged_in
 from django.dispatch import Signal, receiver
 from django.http import HttpRequest
+from django.utils.translation import gettext
 
 from accounts.models import User
 from accounts.second_factor import count_second_factors, record_second_factor
@@ -48,4 +49,4 @@ def record(signal: Signal, request: HttpRequest, user: User, authenticator: Auth
     if signal is authenticator_added and is_factor and count_second_factors(user) == 1:
         session: Any = request.session
         if end_other_sessions(user, session.stored_key):
-            messages.info(request, "All other sessions of your account were ended.")
+            messages.info(request, gettext("All other sessions of your account were ended."))

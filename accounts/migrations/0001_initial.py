@@ -29,6 +29,7 @@ class Migration(migrations.Migration):
                 ('first_name', models.CharField(blank=True, db_comment='May be empty.', max_length=100)),
                 ('last_name', models.CharField(blank=True, db_comment='May be empty.', max_length=100)),
                 ('plan', models.CharField(choices=[('free', 'Free'), ('pro', 'Pro'), ('enterprise', 'Enterprise')], db_comment='free, pro or enterprise.', default='free', max_length=10)),
+                ('language', models.CharField(blank=True, db_comment='Of mails to the account; null: that of the request.', max_length=3, null=True)),
                 ('is_active', models.BooleanField(db_comment='False: no key, token or session works.', default=True)),
                 ('is_staff', models.BooleanField(db_comment='Whether the account may open the admin.', default=False)),
                 ('is_staff_by_provider', models.BooleanField(db_comment='Whether is_staff holds only in sessions that were opened with the OpenID provider.', db_default=False, default=False, help_text='The provider granted the staff status. It holds only in sessions that the provider opened.', verbose_name='staff by single sign-on')),

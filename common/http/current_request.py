@@ -1,4 +1,4 @@
-"""The id of the request that the current thread handles, and who sends it: for log lines and records of changes."""
+"""The request that the current thread handles, for log lines, records of changes, and mails."""
 
 from __future__ import annotations
 
@@ -32,4 +32,5 @@ class Actor(NamedTuple):
 SERVICE = Actor(None, AuthMethod.SERVICE)
 
 request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
+accepted_languages: ContextVar[str] = ContextVar("accepted_languages", default="")
 actor: ContextVar[Actor] = ContextVar("actor", default=SERVICE)

@@ -32,6 +32,7 @@ class Migration(migrations.Migration):
                     ('root_url', models.TextField(blank=True, db_comment='Where / redirects; null: built-in page.', null=True, verbose_name='URL for the home page')),
                     ('not_found_url', models.TextField(blank=True, db_comment='Where unknown codes redirect; null: 404.', null=True, verbose_name='URL for unknown codes')),
                     ('expired_url', models.TextField(blank=True, db_comment='Where expired links redirect; null: 410.', null=True, verbose_name='URL for expired links')),
+                    ('pages', models.JSONField(blank=True, db_comment="The owner's words on pages for visitors, by page: {title, text}, of which one may be null.", db_default=models.Value({}, models.JSONField()), default=dict, verbose_name='own words on pages')),
                     ('token', models.CharField(db_comment='Token that the owner publishes in DNS.', default=domains.models.new_token, editable=False, max_length=32)),
                     ('created_at', models.DateTimeField(db_comment='Creation time.', db_default=django.db.models.functions.datetime.Now(), editable=False)),
                     ('claimed_until', models.DateTimeField(db_comment='Deadline to verify a pending domain.', db_default=django.db.models.expressions.CombinedExpression(django.db.models.functions.datetime.Now(), '+', models.Value(datetime.timedelta(days=7))), editable=False, verbose_name='to be verified by')),

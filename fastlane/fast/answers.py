@@ -101,34 +101,35 @@ def page_answer(page: Page, outcome: int, request: Request, record: bytes = b"")
     return outcome, sent if request.kind == "head" else sent + page.body, request.closes, record
 
 
-_OUTCOMES = {refusals.COUNTRY: COUNTRY, refusals.DEVICE: DEVICE}
+_OUTCOMES = {refusals.COUNTRY.reason: COUNTRY, refusals.DEVICE.reason: DEVICE}
 
 
 def pack_unknown_code(result: UnknownCode) -> bytes:
     """Return what `answer_unknown_code` needs; empty if the Django view decides."""
     if not result.is_served or not (result.elsewhere or "").isascii():
         return b""
-    return orjson.dumps([result.domain_id or 0, result.elsewhere])
+    return orjson.dumps([result.domain_id or 0, result.elsewhere, result.pages])
 
 
 def answer_unknown_code(packed: bytes, request: Request) -> Answer:
     """Count a guess of the visitor's network, and answer. ``packed``: by `pack_unknown_code`."""
     try:
         guesses().spend(request.address)
-    except TooManyAttempts as refusal:
-        return refuse_guessing(refusal, request)
-    domain_id, elsewhere = orjson.loads(packed)
+    except TooManyAttempts as error:
+        return refuse_guessing(error, request)
+    domain_id, elsewhere, pages = orjson.loads(packed)
     record = _record(domain_id, UNKNOWN_CODE, request)
     if elsewhere:
         return ELSEWHERE, request.starts[302] + _headers_to(elsewhere), request.closes, record
-    return page_answer(refusal_page(refusals.NOT_FOUND, request), NOT_FOUND, request, record)
+    refusal = refusals.in_words_of(pages, refusals.NOT_FOUND)
+    return page_answer(refusal_page(refusal, request), NOT_FOUND, request, record)
 
 
 def answer_refusal(link_id: int, refusal: Refusal, request: Request) -> Answer:
     """Answer a visit that a check of `redirects.checks.VISITOR_CHECKS` refuses."""
     kind = RecordedKind.REFUSED if request.kind == "click" else KINDS[request.kind]
     record = _record(link_id, kind, request, refusal.reason)
-    return page_answer(refusal_page(refusal, request), _OUTCOMES[refusal], request, record)
+    return page_answer(refusal_page(refusal, request), _OUTCOMES[refusal.reason], request, record)
 
 
 def refuse_guessing(refusal: TooManyAttempts, request: Request) -> Answer:

@@ -45,7 +45,7 @@ _NO_VISIT = Visit("", "")
 
 # The table of fields says which of them the checks of the link and the visitor rules cover, or restrict nothing.
 _FAST_LANE_FIELDS = frozenset((
-    *("link_id", "public_id", "location", "clicks", "routing"),
+    *("link_id", "public_id", "location", "clicks", "routing", "pages"),
     *(field.column for field in STORED if field.fast_lane),
 ))  # fmt: skip
 

@@ -19,6 +19,7 @@ from links.destinations.lookup import Target
 from pages.refusals import Refusal
 from redirects import checks
 from redirects.previews import shows_cards
+from redirects.refusals import in_words_of
 from redirects.router import Route
 from redirects.visit import Visit
 
@@ -37,8 +38,18 @@ def pack_visitor_rules(target: Target, route: Route | None, headers: bytes) -> b
         return b""
     location, branch = (target.location, 0) if route is None else (route.location, route.branch)
     routing = target.routing if route is None else None
+    pages = target.pages if any(lists) else None
     packed = orjson.dumps(
-        [target.link_id, location, branch, headers.decode(), *lists, target.preview is not None, routing]
+        [
+            target.link_id,
+            location,
+            branch,
+            headers.decode(),
+            *lists,
+            target.preview is not None,
+            routing,
+            pages,
+        ]
     )
     return blake2b(packed, digest_size=_DIGEST_BYTES).digest() + packed
 
@@ -49,9 +60,18 @@ class VisitorRules:
     __slots__ = ("_branch", "_has_card", "_is_restricted", "_location", "_rest", "_router", "_target", "size")
 
     def __init__(self, packed: bytes) -> None:
-        link_id, location, self._branch, headers, allowed, blocked, devices, self._has_card, routing = (
-            orjson.loads(packed)
-        )
+        (
+            link_id,
+            location,
+            self._branch,
+            headers,
+            allowed,
+            blocked,
+            devices,
+            self._has_card,
+            routing,
+            pages,
+        ) = orjson.loads(packed)
         self._target = Target(
             link_id=link_id,
             public_id="",
@@ -61,6 +81,7 @@ class VisitorRules:
             blocked_countries=tuple(blocked),
             allowed_devices=tuple(devices),
             routing=routing,
+            pages=pages,
         )
         self._is_restricted = bool(allowed or blocked or devices)
         self._router = checks.router_of(self._target)
@@ -78,7 +99,7 @@ class VisitorRules:
             moment = datetime.fromtimestamp(now, UTC)
             refusal = checks.decide(self._target, visit, moment, checks.VISITOR_CHECKS)
             if refusal is not None:
-                return refusal
+                return in_words_of(self._target.pages, refusal)
         # The view sends cards.
         if self._has_card and kind != "click" and shows_cards(visit.user_agent):
             return None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import os
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
@@ -46,13 +47,14 @@ LISTS = [field.column for field in _FIELDS if field.kind is Kind.LIST]
 _LINK = "links_code c JOIN links_link l ON l.id = c.link_id JOIN links_clickcounter n ON n.link_id = l.id"
 # A reserved code belongs to a link that redirects on another host only. A retired code has no link.
 _IS_ON_OWN_HOST = "c.domain_id IS NULL AND c.kind <> 'reserved'"
-_OF_OWN_HOST = f"NULL::bigint, NULL::text, true, NULL::text, {_COLUMNS}"
+_OF_OWN_HOST = f"NULL::bigint, NULL::text, true, NULL::text, NULL::text, {_COLUMNS}"
 _OF_DOMAIN = f"""
     d.id,
     CASE WHEN d.status = '{DomainStatus.ACTIVE}' AND NOT bans_is_host_banned(d.not_found_url)
         THEN d.not_found_url END,
     d.status = '{DomainStatus.ACTIVE}',
     CASE WHEN NOT bans_is_host_banned(d.expired_url) THEN d.expired_url END,
+    CASE WHEN d.status = '{DomainStatus.ACTIVE}' AND d.pages <> '{{}}' THEN d.pages::text END,
     {_COLUMNS}
 """
 
@@ -129,6 +131,8 @@ class Target:
     routing: str | None = None
     # JSON: {"title": ..., "description": ..., "imageUrl": ...}. The card that messengers show.
     preview: str | None = None
+    # JSON: the domain's own words on pages for visitors, as `Domain.pages`. None: it has none.
+    pages: str | None = None
 
     @property
     def password_version(self) -> str:
@@ -157,7 +161,7 @@ def _defaults_beyond(kind: type[Target], known: frozenset[str]) -> list[tuple[st
 
 # These fields say what the link is; none of them restricts who may follow it. `clicks` only matters with a limit.
 _DESCRIPTIVE = frozenset((
-    *("link_id", "public_id", "location", "clicks", "ban_reason"),
+    *("link_id", "public_id", "location", "clicks", "ban_reason", "pages"),
     *(field.column for field in STORED if field.use is Use.ANSWER),
 ))  # fmt: skip
 
@@ -166,12 +170,13 @@ class UnknownCode(NamedTuple):
     """No link has this code on this domain. ``domain_id`` is None for the default domain.
 
     ``elsewhere`` is the URL to which the domain redirects visitors instead. ``is_served`` is False if the domain is
-    not active.
+    not active. ``pages``: as those of a `Target`.
     """
 
     domain_id: int | None
     elsewhere: str | None
     is_served: bool = True
+    pages: str | None = None
 
 
 LookupResult = Target | UnknownCode | None
@@ -281,14 +286,18 @@ def result_of(row: Sequence[Any] | None, *, is_own: bool) -> LookupResult:
     """Convert a row of `links.destinations.lookup`. ``is_own``: the host is one of the service's own."""
     if row is None:
         return UnknownCode(None, None) if is_own else None
-    domain_id, not_found_url, domain_is_active, expired_url, *columns = row
+    domain_id, not_found_url, domain_is_active, expired_url, pages, *columns = row
+    # The links of a domain share one text.
+    pages = pages and sys.intern(pages)
     link = dict(zip(EXPRESSIONS, columns, strict=True))
     if link["link_id"] is None:
-        return UnknownCode(domain_id, not_found_url, domain_is_active)
-    return _target(link, domain_is_active=domain_is_active, expired_url=expired_url)
+        return UnknownCode(domain_id, not_found_url, domain_is_active, pages)
+    return _target(link, domain_is_active=domain_is_active, expired_url=expired_url, pages=pages)
 
 
-def _target(link: dict[str, Any], *, domain_is_active: bool, expired_url: str | None) -> Target:
+def _target(
+    link: dict[str, Any], *, domain_is_active: bool, expired_url: str | None, pages: str | None
+) -> Target:
     utm = link.pop("utm")
     link["routing"] = _routing(link.pop("forward_query"), link.pop("rules"), link.pop("split"), utm)
     link["location"] = with_utm(link["location"], orjson.loads(utm))
@@ -296,7 +305,7 @@ def _target(link: dict[str, Any], *, domain_is_active: bool, expired_url: str | 
     link["expired_url"] = link["expired_url"] or expired_url
     for name in LISTS:
         link[name] = tuple(link[name])
-    return Target(**link)
+    return Target(**link, pages=pages)
 
 
 def _routing(forward: bool, rules: str, split: str, utm: str) -> str | None:

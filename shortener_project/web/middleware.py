@@ -26,7 +26,7 @@ from common.host.limited_warnings import report_if_untrusted_proxy
 from common.host.metrics import observe_api_request
 from common.http.browser_headers import protect_page
 from common.http.client_address import address_of_client, client_network, is_internal, is_trusted, is_within
-from common.http.current_request import Actor, AuthMethod, actor, request_id
+from common.http.current_request import Actor, AuthMethod, accepted_languages, actor, request_id
 from common.http.urls import canonical_host, is_address
 from common.ids import new_public_id
 from limits.rates import spend_request
@@ -250,10 +250,12 @@ class RequestIdMiddleware:
             return self.get_response(request)
         identifier = _identifier(request.META)
         token = request_id.set(identifier)
+        languages = accepted_languages.set(request.headers.get("Accept-Language", ""))
         try:
             response = self.get_response(request)
         finally:
             request_id.reset(token)
+            accepted_languages.reset(languages)
         response["X-Request-ID"] = identifier
         return response
 

@@ -30,7 +30,7 @@ from common.rest.envelope import error_body
 from pages.refusals import BAD_REQUEST, FORM_EXPIRED, INTERNAL_ERROR, Refusal
 from pages.responses import refuse
 from redirects import refusals
-from redirects.request_guard import is_unknown_host, report_unknown_host
+from redirects.request_guard import is_unknown_host, missing_page, report_unknown_host
 from redirects.views import root
 from shortener_project.running.schema import schema_problem
 from shortener_project.web.middleware import is_on_system_host
@@ -200,10 +200,10 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Programs of the operator may name the internal listener as they like, so its hosts are never unknown."""
     host = canonical_host(request.META.get("HTTP_HOST", ""))
-    if is_internal(request.META) or not is_unknown_host(host):
-        return _respond(request, NotFound(), refusals.NOT_FOUND)
-    report_unknown_host(host)
-    return _respond(request, NotFound(), refusals.UNKNOWN_HOST)
+    refusal = refusals.NOT_FOUND if is_internal(request.META) else missing_page(host)
+    if refusal is refusals.UNKNOWN_HOST:
+        report_unknown_host(host)
+    return _respond(request, NotFound(), refusal)
 
 
 def internal_error(request: HttpRequest) -> HttpResponse:

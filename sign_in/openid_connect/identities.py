@@ -20,6 +20,7 @@ from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.crypto import constant_time_compare
+from django.utils.translation import gettext
 
 from accounts.history import name_author
 from accounts.identities import PROVIDER_LOGOUT, connect, describe, identities_of
@@ -106,7 +107,9 @@ def name_identities(request: HttpRequest, user: User, **_: Any) -> None:
         named = "; ".join(map(describe, identities))
         messages.warning(
             request,
-            f"These identities of single sign-on still log in to your account: {named}. See “Account”.",
+            gettext(
+                "These identities of single sign-on still sign in to your account: {named}. See “Account”."
+            ).format(named=named),
         )
 
 
@@ -125,10 +128,10 @@ def _connect(request: HttpRequest, identity: SocialAccount) -> HttpResponse:
     try:
         connect(request.user, identity)
     except IntegrityError:
-        messages.error(request, "This identity is already connected with an account.")
+        messages.error(request, gettext("This identity is already connected with an account."))
     else:
         notify(request, "account_connected", identity)
-        messages.success(request, "You can now log in with single sign-on.")
+        messages.success(request, gettext("You can now sign in with single sign-on."))
     return redirect("account_home")
 
 

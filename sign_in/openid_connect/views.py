@@ -16,6 +16,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.crypto import get_random_string
+from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.identities import PROVIDER_LOGOUT, LastWayIn
@@ -57,11 +58,11 @@ def disconnect(request: HttpRequest, identity: int) -> HttpResponse:
     try:
         removed = disconnect_identity(request.user, identity, session.stored_key)  # type: ignore[arg-type] # logged in
     except LastWayIn as refusal:
-        messages.error(request, refusal.message)
+        messages.error(request, gettext(refusal.message))
         return redirect("account_home")
     if removed is not None:
         notify(request, "account_disconnected", removed)
-        messages.success(request, "The identity no longer logs in. All other sessions have ended.")
+        messages.success(request, gettext("The identity no longer signs in. All other sessions have ended."))
     return redirect("account_home")
 
 

@@ -33,6 +33,7 @@ def test_an_account_reads_itself(alice: NewAccount, bearer: APIClient, settings:
         "email": "alice@example.com",
         "firstName": "Ada",
         "lastName": "Lovelace",
+        "language": None,
         "plan": "pro",
         "limits": {
             "requestsPerMinute": 3000,

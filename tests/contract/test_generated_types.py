@@ -96,7 +96,7 @@ def test_names_of_requests_read_well(described: dict[str, Any]) -> None:
         *("CreateWorkspaceRequest", "UpdateWorkspaceRequest", "UpdateMemberRequest", "InviteRequest"),
         *("CreateKeyRequest", "UpdateKeyRequest", "RotateKeyRequest", "MoveRequest"),
         *("CreateViewRequest", "UpdateViewRequest", "ViewFiltersRequest"),
-        "MoveDomainRequest",
+        *("MoveDomainRequest", "DomainPagesRequest", "PageWordsRequest"),
         "SelectedExportRequest",
     }
 

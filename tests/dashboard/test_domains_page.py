@@ -249,3 +249,31 @@ def test_role_without_permission_has_no_forms(
         for name in ("Add domain", "Check the records now", "Save addresses", "Delete this domain"):
             expect(page.get_by_role("button", name=name)).to_have_count(0)
         assert visit.errors() == []
+
+
+def test_words_of_pages_are_saved(signed_in: Callable[..., Any], address: str, api: APIClient) -> None:
+    api.post("/api/domains", {"domain": HOST})
+    with signed_in() as visit:
+        page = open_domains(visit, address)
+        page.get_by_label("Title").fill("Nothing here")
+        page.locator("select[name=page]").select_option(label="Link expired")
+        page.get_by_label("Text", exact=True).fill("Over.\nSee brand.example")
+        page.reload()
+        # What was typed survives a reload, and the list of pages says which have own words.
+        page.locator("select[name=page]").select_option(label="Link expired: your words")
+        expect(page.get_by_label("Text", exact=True)).to_have_value("Over.\nSee brand.example")
+        page.get_by_label("Title").fill("\u202eexe")
+        page.locator("select[name=page]").select_option(label="Password required")
+        page.get_by_role("button", name="Save texts").click()
+        # A refusal stands at its field, whichever page was chosen.
+        expect(card(page).get_by_role("alert")).to_contain_text("direction")
+        expect(page.locator("select[name=page]")).to_have_value("expired")
+        page.get_by_label("Title").fill(" ")
+        page.get_by_role("button", name="Save texts").click()
+        expect(page.get_by_text("Texts saved")).to_be_visible()
+        expect(page.get_by_role("button", name="Save texts")).to_be_disabled()
+        assert visit.errors(400) == []
+    assert Domain.objects.get().pages == {
+        "notFound": {"title": "Nothing here", "text": None},
+        "expired": {"title": None, "text": "Over.\nSee brand.example"},
+    }

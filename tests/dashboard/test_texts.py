@@ -35,10 +35,6 @@ def module(name: str) -> dict[str, Any]:
     return exported
 
 
-def test_german_is_the_second_language() -> None:
-    assert files.languages() == ("en", "de")
-
-
 def test_every_text_of_a_page_is_in_the_file_of_texts() -> None:
     known = module("texts/en.js")["texts"].keys()
     used = {

@@ -11,7 +11,7 @@ from pytest_django.fixtures import Settings
 from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
-from domains.models import CLAIM_DAYS, Domain
+from domains.models import CLAIM_DAYS, PAGES, Domain
 from tests.domains.claims import names
 
 # A repeated claim makes a statement fail, which would break the transaction of an ordinary test.
@@ -57,9 +57,9 @@ def test_a_claim_is_pending_and_says_what_to_enter_into_dns(api: APIClient) -> N
             }
         },
     }
-    no_urls = {"rootUrl": None, "notFoundUrl": None, "expiredUrl": None}
+    no_settings = {"rootUrl": None, "notFoundUrl": None, "expiredUrl": None, "pages": dict.fromkeys(PAGES)}
     shown = api.get(f"/api/domains/{domain['_id']}").json()
-    assert shown == {"success": True, "data": {"domain": domain | no_urls}}
+    assert shown == {"success": True, "data": {"domain": domain | no_settings}}
     listed = {key: value for key, value in domain.items() if key != "dnsRecords"}
     assert api.get("/api/domains").json() == {"success": True, "data": {"domains": [listed]}}
 

@@ -22,6 +22,7 @@ INSERT INTO accounts_historyname (table_name, name, columns, form) VALUES
     ('accounts_user', 'firstName', '{first_name}', 'plain'),
     ('accounts_user', 'lastName', '{last_name}', 'plain'),
     ('accounts_user', 'plan', '{plan}', 'plain'),
+    ('accounts_user', 'language', '{language}', 'plain'),
     ('accounts_user', 'isActive', '{is_active}', 'plain'),
     ('accounts_user', 'isStaff', '{is_staff}', 'plain'),
     ('accounts_user', 'isSuperuser', '{is_superuser}', 'plain'),

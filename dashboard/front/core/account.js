@@ -2,6 +2,7 @@
 import { call } from "./api.js";
 import { forgetDrafts } from "./drafts.js";
 import { computed, signal } from "./html.js";
+import { chooseLanguage } from "./texts.js";
 import { workspaceId } from "./workspace.js";
 
 /** @typedef {import("../types/api.js").components["schemas"]["Account"]} Account */
@@ -49,6 +50,16 @@ export async function loadAccount() {
         return;
     }
     account.value = user;
+}
+
+/**
+ * Shows the pages in this language, and has mails to the account sent in it.
+ * @param {string} code
+ */
+export async function speak(code) {
+    // The page changes its language even if the account cannot.
+    if (account.value !== null) await call("PATCH", "/auth/me", { body: { language: code } }).catch(() => null);
+    chooseLanguage(code);
 }
 
 /** @param {{firstName: string, lastName: string}} names */

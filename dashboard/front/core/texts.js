@@ -2,6 +2,7 @@
 
 /** @typedef {typeof import("../texts/en.js").texts} Texts */
 /** @typedef {keyof Texts} Key */
+/** The forms of a text by `Intl.PluralRules`: English has two of them, other languages up to six. @typedef {{[rule: string]: string, other: string}} Forms */
 
 const CHOICE = "dashboard.language";
 const page = document.documentElement;
@@ -9,7 +10,7 @@ const page = document.documentElement;
 export const languages = (page.dataset.languages ?? "en").split(",");
 /** The language of the page, set by `loadTexts`. */
 export let language = "en";
-/** @type {Record<string, string | {one: string, other: string}>} */
+/** @type {Record<string, string | Forms>} */
 let texts = {};
 /** @type {Record<string, string>} */
 let refusals = {};
@@ -30,7 +31,7 @@ export async function loadTexts() {
 }
 
 /** The operator's name of the service, or what it is called without one. */
-export const serviceName = () => JSON.parse(document.getElementById("names")?.textContent ?? "{}")[language];
+export const serviceName = () => page.dataset.brandName ?? t("service.name");
 
 /** @param {string} name */
 export function chooseLanguage(name) {
@@ -46,7 +47,7 @@ export function chooseLanguage(name) {
  */
 export function t(key, values = {}) {
     const text = texts[key];
-    const form = typeof text === "string" ? text : text[plural(Number(values.count))];
+    const form = typeof text === "string" ? text : (text[plurals.select(Number(values.count))] ?? text.other);
     return form.replace(/\{(\w+)\}/g, (placeholder, name) => {
         const value = values[name] ?? placeholder;
         return typeof value === "number" ? value.toLocaleString(language) : value;
@@ -90,9 +91,6 @@ export function stepText({ check, passed, detail }, { reason, rule, variant, cou
     const applies = { rule: rule !== null, split: variant !== null, answer: counted }[check] ?? false;
     return (passed ? steps[applies ? `${check}.applies` : check] : refusal) ?? detail;
 }
-
-/** @param {number} count */
-const plural = count => (plurals.select(count) === "one" ? "one" : "other");
 
 function stored() {
     try {

@@ -1,10 +1,10 @@
 /** The menu of the account: its pages, the language, the theme, and the way out. On phones it also has the other places. */
-import { account } from "../core/account.js";
+import { account, speak } from "../core/account.js";
 import { report } from "../core/failures.js";
 import { html } from "../core/html.js";
 import { chooseTheme, theme } from "../core/preferences.js";
 import { signIn, signOut } from "../core/session.js";
-import { chooseLanguage, language, languages, t } from "../core/texts.js";
+import { language, languages, t } from "../core/texts.js";
 import { places } from "../pages/routes.js";
 import { Icon } from "./icon.js";
 import { WorkspaceSwitch } from "./workspace_switch.js";
@@ -38,7 +38,7 @@ export function AccountMenu({ onShortcuts }) {
             <a href="/dashboard/keys"><${Icon} name="key-round" />${t("apiKeys.pageTitle")}</a>
             <label>
                 <${Icon} name="languages" />${t("footer.language")}
-                <select onChange=${(/** @type {any} */ event) => chooseLanguage(event.target.value)}>
+                <select onChange=${(/** @type {any} */ event) => speak(event.target.value)}>
                     ${languages.map(code => html`<option value=${code} selected=${code === language}>${nameOf(code)}</option>`)}
                 </select>
             </label>

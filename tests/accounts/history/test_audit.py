@@ -56,6 +56,7 @@ def test_domains(api: APIClient) -> None:
         "rootUrl": "https://brand.example/",
         "notFoundUrl": None,
         "expiredUrl": None,
+        "pages": {},
     }
     assert newest(api) == ("domain.deleted", "api_key", before, {})
     assert len(audit(api, object=domain["_id"])) == 4

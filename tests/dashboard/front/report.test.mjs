@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { before, describe, mock, test } from "node:test";
 import { countries } from "../../../dashboard/front/core/countries.js";
+import { marksOf } from "../../../dashboard/front/pages/report/annotations.js";
 import { toCsv } from "../../../dashboard/front/pages/report/csv.js";
 import { today } from "../../../dashboard/front/pages/report/days.js";
 import { codeOf } from "../../../dashboard/front/pages/report/map_codes.js";
 import { periodOf } from "../../../dashboard/front/pages/report/period.js";
-import { inSameHours, stepsOf } from "../../../dashboard/front/pages/report/steps.js";
+import { daysOfStep, inSameHours, stepsOf } from "../../../dashboard/front/pages/report/steps.js";
 import world from "../../../dashboard/front/vendor/world-atlas.mjs";
 
 // A Friday.
@@ -99,4 +100,44 @@ test("the map has countries of the API, each once", () => {
     const names = new Intl.DisplayNames(["en"], { type: "region" });
     const same = [...codes].filter(([name, code]) => code !== "" && names.of(code) === name).length;
     assert.equal(same, 156);
+});
+
+describe("the changes of a link on its curve", () => {
+    // The evening of the 4th in New York, a Sunday.
+    const changes = /** @type {any[]} */ ([{ _id: "1", action: "link.updated", changedAt: "2030-02-05T01:30:00Z", before: {}, after: {} }]);
+    /** @type {[string, string, string[], number[]][]} */
+    const cases = [
+        ["day", "UTC", ["2030-02-04", "2030-02-05"], [1]],
+        ["day", "America/New_York", ["2030-02-04", "2030-02-05"], [0]],
+        ["day", "UTC", ["2030-02-06"], []],
+        ["week", "UTC", ["2030-01-30", "2030-02-04", "2030-02-11"], [1]],
+        // The first week of a period may begin in its middle.
+        ["week", "UTC", ["2030-02-07"], [0]],
+        ["month", "UTC", ["2030-01", "2030-02"], [1]],
+        ["hour", "UTC", ["2030-02-05T00:00:00Z", "2030-02-05T01:00:00Z", "2030-02-05T02:00:00Z"], [1]],
+    ];
+    for (const [interval, zone, dates, positions] of cases) {
+        test(`by ${interval} in ${zone} from ${dates[0]}`, () => {
+            const steps = dates.map(date => ({ date }));
+            const marks = marksOf(changes, steps, /** @type {any} */ ({ interval, zone }));
+            assert.deepEqual(marks, positions.map(position => ({ position, changes })));
+        });
+    }
+});
+
+describe("the days of a step", () => {
+    const days = { start: "2028-02-10", end: "2028-03-05" };
+    /** @type {[string, import("../../../dashboard/front/pages/report/period.js").Interval, object | null, object | null][]} */
+    const cases = [
+        ["2028-02-29", "day", days, { start: "2028-02-29", end: "2028-02-29" }],
+        ["2028-02", "month", days, { start: "2028-02-10", end: "2028-02-29" }],
+        ["2028-03", "month", days, { start: "2028-03-01", end: "2028-03-05" }],
+        ["2027-12", "month", null, { start: "2027-12-01", end: "2027-12-31" }],
+        ["2028-02-10", "week", days, { start: "2028-02-10", end: "2028-02-13" }],
+        ["2028-02-28", "week", days, { start: "2028-02-28", end: "2028-03-05" }],
+        ["2028-02-28T10:00:00Z", "hour", days, null],
+    ];
+    for (const [date, interval, period, expected] of cases) {
+        test(`${interval} of ${date}`, () => assert.deepEqual(daysOfStep(date, interval, /** @type {any} */ (period)), expected));
+    }
 });

@@ -94,3 +94,25 @@ def test_a_period_is_compared_with_the_one_before(
         expect(total(page, "clicks")).to_have_text("10")
         expect(page.get_by_role("switch")).to_be_disabled()
         assert visit.errors() == []
+
+
+def test_a_step_leads_to_its_own_report(signed_in: Callable[..., Any], address: str, link: str) -> None:
+    with signed_in() as visit:
+        page = visit.page
+        page.goto(url_of(address, link, f"{MARCH}&interval=week"))
+        expect(page.locator(".chart canvas")).to_be_visible()
+        open_steps(page)
+        page.get_by_role("link", name="Mar 2, 2026").click()
+        expect(total(page, "clicks")).to_have_text("5")
+        expect(page.get_by_label("From")).to_have_value("2026-03-02")
+        expect(page.get_by_label("To", exact=True)).to_have_value("2026-03-08")
+        page.get_by_role("link", name="Sunday, March 8, 2026").click()
+        expect(total(page, "clicks")).to_have_text("3")
+        # A day has no further steps to choose.
+        expect(table(page, "Clicks over time").get_by_role("link")).to_have_count(0)
+        page.go_back()
+        expect(total(page, "clicks")).to_have_text("5")
+        # By mouse on the curve, whose middle is the fourth of seven days.
+        page.locator(".chart .u-over").click()
+        expect(page.get_by_label("From")).to_have_value("2026-03-05")
+        assert visit.errors() == []

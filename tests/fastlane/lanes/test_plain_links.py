@@ -55,10 +55,11 @@ CHANGED: dict[str, Any] = {
         "utm": {},
     }).decode(),
     "preview": '{"title": "Spring", "description": null, "imageUrl": null}',
+    "pages": '{"country": {"title": "Elsewhere", "text": null}}',
 }  # fmt: skip
 FAST = {
     *("link_id", "public_id", "location", "redirect_type", "clicks", "expired_url", "not_started_url"),
-    *("referrer_policy", "routing", "preview"),
+    *("referrer_policy", "routing", "preview", "pages"),
 }
 
 

@@ -44,7 +44,7 @@ def test_a_disabled_link_is_refused() -> None:
 
 def test_a_ban_with_the_reason_legal_has_its_own_refusal() -> None:
     assert decide(target(is_active=False, ban_reason="legal"), visitor(), NOW) is refusals.LEGAL
-    assert decide(target(is_active=False, ban_reason="other"), visitor(), NOW) is refusals.DISABLED
+    assert decide(target(is_active=False, ban_reason="other"), visitor(), NOW) is refusals.BANNED
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,7 @@ def test_the_owner_disconnects_an_identity_and_its_sessions_end(issuer: Provider
     log_in(intruder)
     assert logged_in_as(intruder) == "alice@example.com"
     response = disconnect(client, SocialAccount.objects.get())
-    assert "The identity no longer logs in. All other sessions have ended." in response.content.decode()
+    assert "The identity no longer signs in. All other sessions have ended." in response.content.decode()
     assert (logged_in_as(client), logged_in_as(intruder)) == ("alice@example.com", None)
     assert program.get("/api/auth/me").status_code == 401
     assert log_in(browser()).status_code == 403
@@ -125,7 +125,7 @@ def test_an_identity_of_another_account_stays(alice: NewAccount, stranger: NewAc
     identity = add_identity(stranger.user, "theirs")
     response = disconnect(confirmed(alice), identity)
     assert response.status_code == 200
-    assert "no longer logs in" not in response.content.decode()
+    assert "no longer signs in" not in response.content.decode()
     assert SocialAccount.objects.get() == identity
     assert subjects() == []
 
@@ -136,7 +136,7 @@ def test_the_last_way_in_stays(issuer: Provider, settings: Settings) -> None:
     log_in(client)
     user = User.objects.get()
     own, other = SocialAccount.objects.get(), add_identity(user, "other")
-    assert "no longer logs in" in disconnect(client, other).content.decode()
+    assert "no longer signs in" in disconnect(client, other).content.decode()
     refused = disconnect(client, own)
     assert "This is the only way to log in to your account." in refused.content.decode()
     assert SocialAccount.objects.get() == own
@@ -152,7 +152,7 @@ def test_a_password_that_is_not_accepted_is_no_way_in(
     assert "This is the only way" in disconnect(client, SocialAccount.objects.get()).content.decode()
     settings.PASSWORD_LOGIN = True
     client.post("/accounts/reauthenticate/", {"password": PASSWORD})
-    assert "no longer logs in" in disconnect(client, SocialAccount.objects.get()).content.decode()
+    assert "no longer signs in" in disconnect(client, SocialAccount.objects.get()).content.decode()
 
 
 def test_of_two_last_identities_one_stays(issuer: Provider, settings: Settings) -> None:
@@ -207,12 +207,12 @@ def test_a_new_password_names_the_identities_that_still_log_in(change: Any, alic
     assert alice.user.check_password(NEW_PASSWORD)
     if change in (change_on_page, reset_on_page):
         named = (
-            "These identities of single sign-on still log in to your account: ada@id.example, connected on"
+            "These identities of single sign-on still sign in to your account: ada@id.example, connected on"
         )
         assert named in response.content.decode()
-    [message] = [message for message in mail.outbox if "still log in" in message.subject]
+    [message] = [message for message in mail.outbox if "still sign in" in message.subject]
     assert message.to == ["alice@example.com"]
-    assert message.subject == "[sho.rt] Who can still log in to your account"
+    assert message.subject == "[sho.rt] Who can still sign in to your account"
     lines = [line.split(",")[0] for line in str(message.body).splitlines() if line.startswith("- ")]
     assert lines == ["- ada@id.example", "- mallory@id.example"]
     assert "http://sho.rt/accounts/" in str(message.body)

@@ -11,6 +11,7 @@ import { Fallbacks } from "./fallbacks.js";
 import { Moving } from "./moving.js";
 import { Records } from "./records.js";
 import { added } from "./state.js";
+import { PageWords } from "./words.js";
 
 /** @typedef {import("./endpoints.js").ListedDomain} ListedDomain */
 
@@ -64,7 +65,7 @@ function Details({ id }) {
     if (domain.value === null) return html`<p aria-busy="true">${t("page.loading")}</p>`;
     return html`
         <${Records} domain=${domain.value} />
-        ${!lacks("admin") && html`<${Fallbacks} domain=${domain.value} />`}
+        ${!lacks("admin") && html`<${Fallbacks} domain=${domain.value} /><${PageWords} domain=${domain.value} />`}
         ${!lacks("admin") &&
         html`<div class="actions">
             <${Moving} domain=${domain.value} />

@@ -3,10 +3,11 @@ import { html, useEffect, useRef, useSignal } from "../../core/html.js";
 import { theme as chosenTheme } from "../../core/preferences.js";
 import { loadStyle } from "../../core/styles.js";
 import { t } from "../../core/texts.js";
+import { wordsOf } from "./annotations.js";
 import { COLORS, optionsOf } from "./chart_options.js";
 
 /** @typedef {import("./steps.js").Step} Step */
-/** @typedef {{steps: Step[], before: Step[] | null, shortName: (date: string) => string, longName: (date: string) => string}} Series */
+/** @typedef {{steps: Step[], marks: import("./annotations.js").Mark[], before: Step[] | null, shortName: (date: string) => string, longName: (date: string) => string}} Series */
 
 /** The columns that uPlot draws: positions, clicks, unique clicks, clicks of the period before.
  * @param {Series} series
@@ -19,8 +20,8 @@ const columnsOf = ({ steps, before }) => [
     steps.map((_, position) => before?.[position]?.clicks ?? null),
 ];
 
-/** @param {{series: Series, title: string}} properties */
-export function Chart({ series, title }) {
+/** @param {{series: Series, title: string, onChoose: false | ((date: string) => void)}} properties */
+export function Chart({ series, title, onChoose }) {
     const box = useRef(/** @type {HTMLElement | null} */ (null));
     const plot = useRef(/** @type {import("../../vendor/uplot.mjs").default | null} */ (null));
     const latest = useRef(series);
@@ -39,6 +40,11 @@ export function Chart({ series, title }) {
     }, []);
     useEffect(() => plot.current?.setData(columnsOf(series)), [series]);
 
+    // The table beside it has links for the keyboard.
+    const choose = () => {
+        const step = pointed.value === null ? undefined : series.steps[pointed.value];
+        if (onChoose && step !== undefined) onChoose(step.date);
+    };
     /** @param {AbortSignal} closed */
     async function draw(closed) {
         const [{ default: UPlot }] = await Promise.all([import("../../vendor/uplot.mjs"), loadStyle("vendor/uplot.css")]);
@@ -47,6 +53,7 @@ export function Chart({ series, title }) {
         const options = optionsOf(element, {
             name: position => latest.current.shortName(latest.current.steps[position]?.date ?? ""),
             count: () => latest.current.steps.length,
+            marks: () => latest.current.marks.map(({ position }) => position),
             onPoint: position => (pointed.value = position),
         });
         const drawn = new UPlot(options, columnsOf(latest.current), element);
@@ -63,7 +70,7 @@ export function Chart({ series, title }) {
     return html`
         <figure class="chart">
             <div hidden>${COLORS.map(name => html`<i key=${name} data-color=${name}></i>`)}</div>
-            <div ref=${box} class="canvas" dir="ltr" role="img" aria-label=${title}></div>
+            <div ref=${box} class="canvas" dir="ltr" role="img" aria-label=${title} data-divisible=${onChoose ? "true" : undefined} onClick=${choose}></div>
             <figcaption>
                 <span data-series="clicks">${t("report.total.clicks")}</span>
                 <span data-series="unique">${t("report.total.unique")}</span>
@@ -78,9 +85,11 @@ export function Chart({ series, title }) {
  * @param {Series} series
  * @param {number | null} position
  */
-function described({ steps, longName }, position) {
+function described({ steps, marks, longName }, position) {
     const step = position === null ? undefined : steps[position];
     if (step === undefined) return "";
     const { date, clicks, uniqueClicks } = step;
-    return t("report.pointed", { time: longName(date), clicks, unique: uniqueClicks });
+    const changes = marks.find(mark => mark.position === position)?.changes ?? [];
+    const figures = t("report.pointed", { time: longName(date), clicks, unique: uniqueClicks });
+    return [figures, ...new Set(changes.map(wordsOf))].join(" · ");
 }

@@ -6,6 +6,7 @@
  * @typedef {object} Steps
  * @property {(position: number) => string} name
  * @property {() => number} count
+ * @property {() => number[]} marks the steps in which the link changed
  * @property {(position: number | null) => void} onPoint the step under the pointer
  */
 
@@ -22,7 +23,7 @@ const LABEL_PIXELS = 80;
  * @param {Steps} steps
  * @returns {Options}
  */
-export function optionsOf(element, { name, count, onPoint }) {
+export function optionsOf(element, { name, count, marks, onPoint }) {
     /** A colour of the style sheet. It differs between light and dark, so an element has it.
      * @param {typeof COLORS[number]} role
      */
@@ -46,6 +47,7 @@ export function optionsOf(element, { name, count, onPoint }) {
             {
                 ...axis,
                 incrs: WHOLE,
+                size: 28,
                 space: LABEL_PIXELS,
                 values: (_, positions) => positions.map(position => (0 <= position && position < count() ? name(position) : "")),
             },
@@ -62,6 +64,33 @@ export function optionsOf(element, { name, count, onPoint }) {
             { stroke: color("unique"), width: 2, points },
             { stroke: color("before"), width: 2, dash: [6, 4], points: { show: false } },
         ],
-        hooks: { setCursor: [plot => onPoint(plot.cursor.idx ?? null)] },
+        hooks: {
+            setCursor: [plot => onPoint(plot.cursor.idx ?? null)],
+            draw: [plot => marks().forEach(position => drawMark(plot, position, color("text")()))],
+        },
     };
+}
+
+/**
+ * A line from the top of the chart to its bottom, with a triangle on it.
+ * @param {import("../../vendor/uplot.mjs").default} plot
+ * @param {number} position
+ * @param {string} color
+ */
+function drawMark({ ctx, bbox, valToPos }, position, color) {
+    const [x, size] = [Math.round(valToPos(position, "x", true)), 5 * devicePixelRatio];
+    ctx.save();
+    ctx.strokeStyle = ctx.fillStyle = color;
+    ctx.lineWidth = devicePixelRatio;
+    ctx.setLineDash([2 * devicePixelRatio, 3 * devicePixelRatio]);
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+    ctx.beginPath();
+    ctx.moveTo(x - size, bbox.top);
+    ctx.lineTo(x + size, bbox.top);
+    ctx.lineTo(x, bbox.top + size);
+    ctx.fill();
+    ctx.restore();
 }

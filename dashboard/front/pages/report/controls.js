@@ -5,15 +5,21 @@ import { t } from "../../core/texts.js";
 import { useZones } from "../../core/zones.js";
 import { DEFAULT_RANGE, RANGES } from "./period.js";
 
-/** @param {Record<string, string | null>} changes null removes a parameter */
-function change(changes) {
+/**
+ * The address of this report with another choice.
+ * @param {Record<string, string | null>} changes null removes a parameter
+ */
+export function addressWith(changes) {
     const next = new URLSearchParams(query.value);
     for (const [name, value] of Object.entries(changes)) {
         if (value === null) next.delete(name);
         else next.set(name, value);
     }
-    navigate(`${path.value}${next.size > 0 ? `?${next}` : ""}`, { replace: true });
+    return `${path.value}${next.size > 0 ? `?${next}` : ""}`;
 }
+
+/** @param {Record<string, string | null>} changes */
+const change = changes => navigate(addressWith(changes), { replace: true });
 
 /** @param {{period: import("./period.js").Period}} properties */
 export function Controls({ period }) {

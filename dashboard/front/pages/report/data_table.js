@@ -24,8 +24,9 @@ const SHOWN = { number, percent };
  * @param {Cell[][]} properties.rows the first cell names the row
  * @param {number} [properties.bar] the column whose numbers the bars show
  * @param {number} [properties.limit] the number of rows at first
+ * @param {(name: any) => string | null} [properties.href] the page about a row
  */
-export function DataTable({ title, file, columns, rows, bar, limit = FIRST_ROWS }) {
+export function DataTable({ title, file, columns, rows, bar, limit = FIRST_ROWS, href = () => null }) {
     const isWhole = useSignal(false);
     const shown = isWhole.value ? rows : rows.slice(0, limit);
     const largest = bar === undefined ? 0 : Math.max(1, ...rows.map(row => Number(row[bar])));
@@ -49,7 +50,7 @@ export function DataTable({ title, file, columns, rows, bar, limit = FIRST_ROWS 
                                   (row, position) => html`<tr key=${position}>
                                       ${row.map((cell, index) =>
                                           index === 0
-                                              ? html`<${RowName} name=${columns[0].show?.(cell) ?? cell} size=${bar === undefined ? 0 : Number(row[bar]) / largest} />`
+                                              ? html`<${RowName} name=${columns[0].show?.(cell) ?? cell} size=${bar === undefined ? 0 : Number(row[bar]) / largest} href=${href(cell)} />`
                                               : html`<${Figure} cell=${cell} column=${columns[index]} />`,
                                       )}
                                   </tr>`,
@@ -71,11 +72,11 @@ export function DataTable({ title, file, columns, rows, bar, limit = FIRST_ROWS 
     `;
 }
 
-/** @param {{name: string, size: number}} properties */
-const RowName = ({ name, size }) => html`
+/** @param {{name: string, size: number, href: string | null}} properties */
+const RowName = ({ name, size, href }) => html`
     <th scope="row" class="name">
         <span class="bar" style=${{ inlineSize: `${100 * size}%` }}></span>
-        <span dir="auto">${name}</span>
+        ${href === null ? html`<span dir="auto">${name}</span>` : html`<a dir="auto" href=${href}>${name}</a>`}
     </th>
 `;
 

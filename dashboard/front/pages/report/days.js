@@ -49,14 +49,21 @@ export const countDays = (first, last) => (toDate(last).getTime() - toDate(first
 export const weekStart = day => addDays(day, -((toDate(day).getUTCDay() + 6) % 7));
 
 /** @param {string} zone */
-export function today(zone) {
+export const today = zone => dayIn(zone, new Date());
+
+/**
+ * The day of a moment in a time zone.
+ * @param {string} zone
+ * @param {Date} moment
+ */
+export function dayIn(zone, moment) {
     const format = new Intl.DateTimeFormat("en-u-ca-gregory-nu-latn", {
         timeZone: zone,
         year: "numeric",
         month: "2-digit",
         day: "2-digit",
     });
-    const parts = Object.fromEntries(format.formatToParts(new Date()).map(({ type, value }) => [type, value]));
+    const parts = Object.fromEntries(format.formatToParts(moment).map(({ type, value }) => [type, value]));
     return `${parts.year}-${parts.month}-${parts.day}`;
 }
 

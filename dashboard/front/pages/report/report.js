@@ -4,6 +4,7 @@ import { readLink } from "../../core/endpoints.js";
 import { messageOf } from "../../core/failures.js";
 import { signal } from "../../core/html.js";
 import { query } from "../../core/router.js";
+import { listLinkChanges } from "../history/endpoints.js";
 import { addDays, today } from "./days.js";
 import { listRequests, readDevices, readOverview, readPlaces } from "./endpoints.js";
 import { periodOf } from "./period.js";
@@ -43,6 +44,8 @@ export class Report {
         this.link = signal(/** @type {any} */ (null));
         /** @type {import("../../core/html.js").Signal<Figures | null>} */
         this.figures = signal(/** @type {Figures | null} */ (null));
+        /** The changes of the link, the newest first; null: not known. */
+        this.changes = signal(/** @type {import("../history/endpoints.js").Change[] | null} */ (null));
         /** The kind of requests in the log. */
         this.kind = signal(/** @type {Kind} */ ("all"));
         this.failure = signal(/** @type {string | null} */ (null));
@@ -88,7 +91,13 @@ export class Report {
 
     async #readLink() {
         // Without `peek`, the caller would start again when the link arrives.
-        if (this.link.peek() === null) this.link.value = await readLink(this.id);
+        if (this.link.peek() !== null) return;
+        // A report without its annotations is better than none.
+        listLinkChanges(this.id, {}).then(
+            ({ changes }) => (this.changes.value = changes),
+            () => {},
+        );
+        this.link.value = await readLink(this.id);
     }
 
     /**

@@ -1,6 +1,6 @@
 /** The steps of a report in time: hours, days, weeks or months, and their names. */
 import { language } from "../../core/texts.js";
-import { toDate, weekStart } from "./days.js";
+import { addDays, monthStart, toDate, weekStart } from "./days.js";
 
 /** @typedef {import("./period.js").Interval} Interval */
 /** @typedef {import("./endpoints.js").Overview["clicksByDate"]} ClicksByDate */
@@ -59,6 +59,21 @@ export function namer(interval, zone, style) {
 function momentOf(date, interval) {
     if (interval === "hour") return new Date(date);
     return toDate(interval === "month" ? `${date}-01` : date);
+}
+
+/**
+ * The days of a step that lie in the period. Null: the step is shorter than a day.
+ * @param {string} date of the step
+ * @param {Interval} interval
+ * @param {import("./period.js").Days | null} days
+ * @returns {import("./period.js").Days | null}
+ */
+export function daysOfStep(date, interval, days) {
+    if (interval === "hour") return null;
+    const start = interval === "month" ? `${date}-01` : date;
+    const last = { day: start, week: addDays(weekStart(start), 6), month: addDays(monthStart(start, 1), -1) }[interval];
+    const [from, until] = [days?.start ?? start, days?.end ?? last];
+    return { start: start < from ? from : start, end: last > until ? until : last };
 }
 
 /**
