@@ -36,7 +36,8 @@ def list_views(owner: Workspace) -> list[SavedView]:
 def get_view(owner: Workspace, public_id: str, *, lock: bool = False) -> SavedView:
     """``lock`` blocks other writers until the commit. Raises NotFound."""
     views = SavedView.objects.select_for_update() if lock else SavedView.objects.all()
-    view = views.filter(owner=owner, public_id=parse_public_id(public_id)).first()
+    identifier = parse_public_id(public_id)
+    view = None if identifier is None else views.filter(owner=owner, public_id=identifier).first()
     if view is None:
         raise NotFound("View not found.")
     return view
