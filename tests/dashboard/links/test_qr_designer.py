@@ -105,7 +105,7 @@ def test_weak_colours_are_said_while_they_are_chosen(
 
 
 def test_designs_are_saved_chosen_changed_and_deleted(
-    api: APIClient, signed_in: Callable[..., Any], address: str, make_link: MakeLink, tmp_path: Path
+    signed_in: Callable[..., Any], address: str, make_link: MakeLink, tmp_path: Path
 ) -> None:
     first, second = make_link(DESTINATION), make_link("https://example.com/second")
     picture = tmp_path / "logo.png"
@@ -137,9 +137,11 @@ def test_designs_are_saved_chosen_changed_and_deleted(
         dialog.get_by_label("Call to action").fill("Scan me")
         dialog.get_by_role("button", name="Save design").click()
         expect(page.get_by_text("Design “Posters” saved")).to_be_visible()
-        [saved] = api.get("/api/qr-designs").json()["data"]["designs"]
-        assert (saved["name"], saved["frameText"], saved["isDefault"]) == ("Posters", "Scan me", True)
-        assert saved["hasLogo"]
+        # Other designs and links do not lose it: it is read again.
+        chosen.select_option(label="None")
+        dialog.get_by_label("Call to action").fill("Something else")
+        chosen.select_option(label="Posters (default)")
+        expect(dialog.get_by_label("Call to action")).to_have_value("Scan me")
         name, file = download(page, "PDF")
         assert name == f"qr-{second['shortCode']}.pdf"
         assert read(file, "pdf") == [f"{second['shortUrl']}?qr=1"]
@@ -155,7 +157,8 @@ def test_designs_are_saved_chosen_changed_and_deleted(
         assert visit.errors(409) == []
     assert not SavedDesign.objects.exists()
     # The file of the deleted design is still there.
-    assert QrCode.objects.get().frame_text == "Scan me"
+    code = QrCode.objects.get()
+    assert (code.frame_text, code.has_logo) == ("Scan me", True)
 
 
 def test_the_selected_links_are_printed_on_sheets(

@@ -20,26 +20,34 @@ export function SavedDesigns({ design }) {
     useEffect(() => {
         loadDesigns().catch(report);
     }, []);
-    /** @param {SavedDesign} saved */
-    const show = saved => {
-        chosen.value = saved;
-        const { logo: _logo, ...listed } = saved;
-        const others = (savedDesigns.value ?? []).filter(({ _id }) => _id !== saved._id);
-        const kept = others.map(other => ({ ...other, isDefault: other.isDefault && !saved.isDefault }));
+    /** @param {SavedDesign} stored */
+    const show = stored => {
+        chosen.value = stored;
+        const { logo: _logo, ...listed } = stored;
+        const others = (savedDesigns.value ?? []).filter(({ _id }) => _id !== stored._id);
+        const kept = others.map(other => ({ ...other, isDefault: other.isDefault && !stored.isDefault }));
         savedDesigns.value = [...kept, listed].sort((one, other) => one.name.localeCompare(other.name));
     };
     /** @param {string} id */
     const choose = async id => {
         isNaming.value = false;
-        chosen.value = null;
-        if (id === "") return;
+        if (id === "") {
+            chosen.value = null;
+            return;
+        }
         try {
-            const saved = await readDesign(id);
-            chosen.value = saved;
-            design.value = designOf(saved);
+            const read = await readDesign(id);
+            chosen.value = read;
+            design.value = designOf(read);
         } catch (error) {
             report(error);
         }
+    };
+    /** The service has encoded its logo again. @param {SavedDesign} stored */
+    const adopt = stored => {
+        isNaming.value = false;
+        show(stored);
+        design.value = designOf(stored);
     };
     const saved = chosen.value;
     return html`
@@ -49,7 +57,7 @@ export function SavedDesigns({ design }) {
             html`
                 ${saved !== null && html`<${Default} key=${saved._id} saved=${saved} onSaved=${show} />`}
                 <div class="actions">
-                    ${saved !== null && html`<${Changes} key=${saved._id} saved=${saved} design=${design.value} onSaved=${show} />`}
+                    ${saved !== null && html`<${Changes} key=${saved._id} saved=${saved} design=${design.value} onSaved=${adopt} />`}
                     ${!isNaming.value && html`<button type="button" onClick=${() => (isNaming.value = true)}>${t("qr.saveAs")}</button>`}
                     ${saved !== null &&
                     html`<${Confirmation}
@@ -62,7 +70,7 @@ export function SavedDesigns({ design }) {
                         }}
                     />`}
                 </div>
-                ${isNaming.value && html`<${Naming} design=${design.value} onSaved=${(/** @type {SavedDesign} */ created) => (show(created), (isNaming.value = false))} />`}
+                ${isNaming.value && html`<${Naming} design=${design.value} onSaved=${adopt} />`}
             `}
         </div>
     `;
