@@ -11,6 +11,7 @@ from rest_framework import serializers
 
 from common.rest.fields import (
     Boolean,
+    Choice,
     DateTime,
     DestinationField,
     Integer,
@@ -222,5 +223,5 @@ ListFilters._declared_fields.update({
 
 
 class ListQuery(PageQuery, ListFilters):
-    sortBy = serializers.ChoiceField(source="sort_by", choices=SortBy.values, default=SortBy.CREATED_AT.value)
-    sortOrder = serializers.ChoiceField(source="sort_order", choices=["asc", "desc"], default="desc")
+    sortBy = Choice(source="sort_by", choices=SortBy.values, default=SortBy.CREATED_AT.value)
+    sortOrder = Choice(source="sort_order", choices=["asc", "desc"], default="desc")

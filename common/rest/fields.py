@@ -99,6 +99,19 @@ class DestinationField(Text):
             raise serializers.ValidationError(refusal.message, code=refusal.code) from None
 
 
+class Choice(serializers.ChoiceField):
+    """Names the choices to whoever sends another one."""
+
+    def __init__(self, choices: Collection[str], **kwargs: Any) -> None:
+        super().__init__(choices=choices, **kwargs)
+        self.error_messages["invalid_choice"] = f'"{{input}}" is not a valid choice. {one_of(choices)}'
+
+
+def one_of(choices: Collection[str]) -> str:
+    *others, last = choices
+    return f"Choose {', '.join(others)} or {last}."
+
+
 class Integer(serializers.IntegerField):
     def to_internal_value(self, data: Any) -> int:
         if type(data) is not int:
