@@ -22,9 +22,7 @@ PROVIDER_LOGOUT = "provider_logout"
 
 
 class LastWayIn(Conflict):
-    message = (
-        "This is the only way to log in to your account. Connect another identity first, or ask the operator."
-    )
+    message = "This is the only way to sign in to your account. Connect another identity first, or ask the operator."
 
 
 def identities_of(user: User) -> QuerySet[SocialAccount]:

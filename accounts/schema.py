@@ -54,7 +54,7 @@ from common.http.current_request import AuthMethod
 from common.openapi.error_examples import invalid
 from common.openapi.operations import Operation, describe, name_choices
 from common.openapi.responses import text
-from common.rest.fields import DIRECTION_REFUSED
+from common.rest.fields import DIRECTION_REFUSED, one_of
 
 name_choices("Plan", Plan.values)
 extend_schema_serializer(component_name="RefreshToken")(RefreshSerializer)
@@ -314,7 +314,7 @@ describe_members = describe(
         " withdrawn.",
         examples=[{"role": "editor"}],
         errors=[
-            invalid("role", "invalid_choice", '"x" is not a valid choice.'),
+            invalid("role", "invalid_choice", f'"x" is not a valid choice. {one_of(Role.values)}'),
             _OWNER_REQUIRED,
             _TOO_MANY_WORKSPACES,
             LastOwner(),
@@ -347,7 +347,7 @@ describe_invitations = describe(
         " workspaces.",
         examples=[{"role": "editor", "email": "grace@example.com"}],
         errors=[
-            invalid("role", "invalid_choice", '"x" is not a valid choice.'),
+            invalid("role", "invalid_choice", f'"x" is not a valid choice. {one_of(Role.values)}'),
             invalid("email"),
             _OWNER_REQUIRED,
             TooManyInvitations(),

@@ -54,7 +54,7 @@ class BadCredentials(ServiceError):
 
 class PasswordLoginOff(Forbidden):
     code = "password_login_off"
-    message = "This service does not accept passwords. Log in with single sign-on."
+    message = "This service does not accept passwords. Sign in with single sign-on."
 
 
 class BadToken(ServiceError):

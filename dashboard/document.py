@@ -41,23 +41,24 @@ def _document(
     first_files = first_view(f"pages/{module}")
     with override(language):
         name = gettext("URL shortener")
-    html = render_to_string(
-        "dashboard/page.html",
-        {
-            **dict(brand),
-            "name": dict(brand)["brand_name"] or name,
-            "brand_style": brand_style_url(),
-            "qr_color": default_foreground(brand_color),
-            "has_code_punctuation": has_code_punctuation,
-            "files": f"/dashboard/files/{files.version()}",
-            "modules": [name for name in first_files if not name.endswith(".css")] + [f"texts/{language}.js"],
-            "styles": [name for name in first_files if name.endswith(".css")],
-            "pages": dict(pages),
-            "language": language,
-            "languages": ",".join(files.languages()),
-            "sign_in": settings.LOGIN_URL,
-        },
-    )
+        html = render_to_string(
+            "dashboard/page.html",
+            {
+                **dict(brand),
+                "name": dict(brand)["brand_name"] or name,
+                "brand_style": brand_style_url(),
+                "qr_color": default_foreground(brand_color),
+                "has_code_punctuation": has_code_punctuation,
+                "files": f"/dashboard/files/{files.version()}",
+                "modules": [name for name in first_files if not name.endswith(".css")]
+                + [f"texts/{language}.js"],
+                "styles": [name for name in first_files if name.endswith(".css")],
+                "pages": dict(pages),
+                "language": language,
+                "languages": ",".join(files.languages()),
+                "sign_in": settings.LOGIN_URL,
+            },
+        )
     return files.compressed(html.encode())
 
 

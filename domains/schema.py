@@ -14,7 +14,7 @@ from common.openapi.document import NextOperations
 from common.openapi.error_examples import invalid, invalid_destination
 from common.openapi.operations import Operation, describe, name_choices
 from common.openapi.responses import example, pagination_representation
-from common.rest.fields import DIRECTION_REFUSED
+from common.rest.fields import DIRECTION_REFUSED, one_of
 from common.rest.pagination import TOO_DEEP
 from domains.addresses import NO_DESTINATION
 from domains.models import CLAIM_DAYS, DomainStatus
@@ -157,7 +157,7 @@ _ERRORS = [
     invalid("name", "blank", "This field may not be blank."),
     invalid("name", "direction", DIRECTION_REFUSED),
     invalid("scopes", "limited", "A key with domainId or onlyOwn cannot have the scope domains:write."),
-    invalid("scopes", "invalid_choice", '"x" is not a valid choice.'),
+    invalid("scopes", "invalid_choice", f'"x" is not a valid choice. {one_of(Scope.values)}'),
     NotFound("Domain not found."),
 ]
 

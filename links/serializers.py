@@ -11,6 +11,7 @@ from rest_framework import serializers
 
 from common.rest.fields import (
     Boolean,
+    Choice,
     DateTime,
     DestinationField,
     Integer,
@@ -237,11 +238,11 @@ ListFilters._declared_fields.update({
 
 
 class ListQuery(PageQuery, ListFilters):
-    sortBy = serializers.ChoiceField(source="sort_by", choices=SortBy.values, default=SortBy.CREATED_AT.value)
-    sortOrder = serializers.ChoiceField(source="sort_order", choices=_ORDERS, default="desc")
+    sortBy = Choice(source="sort_by", choices=SortBy.values, default=SortBy.CREATED_AT.value)
+    sortOrder = Choice(source="sort_order", choices=_ORDERS, default="desc")
 
 
-class ChosenParameter(serializers.ChoiceField):
+class ChosenParameter(Choice):
     """A choice that the API describes where it describes the list."""
 
 

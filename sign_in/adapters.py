@@ -24,6 +24,7 @@ from django.db import transaction
 from django.http import HttpRequest
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext
 
 from accounts.mails import deliver, is_plain, mail_language, signature, subject_of_mail
 from accounts.models import User
@@ -100,7 +101,8 @@ class AccountAdapter(DefaultAccountAdapter):
     def clean_password(self, password: str, user: User | None = None) -> str:
         """The same limit as in the API."""
         if len(password) > MAX_PASSWORD_CHARACTERS:
-            raise ValidationError(f"A password may have at most {MAX_PASSWORD_CHARACTERS} characters.")
+            text = gettext("A password may have at most {number} characters.")
+            raise ValidationError(text.format(number=MAX_PASSWORD_CHARACTERS))
         cleaned: str = super().clean_password(password, user)
         return cleaned
 

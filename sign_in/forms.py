@@ -15,6 +15,7 @@ from allauth.mfa.webauthn.internal import auth
 from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext
 
 from accounts.second_factor import MAX_CHARACTERS, WrongOtp, count_signature, use_code, user_of_handle
 from accounts.selectors import user_of_email
@@ -29,7 +30,7 @@ from sign_in.refusals import spend_mail_of_request
 class Login(LoginForm):
     def clean(self) -> dict[str, Any]:
         if not settings.PASSWORD_LOGIN:
-            raise ValidationError(PasswordLoginOff.message)
+            raise ValidationError(gettext(PasswordLoginOff.message))
         cleaned: dict[str, Any] = super().clean()
         return cleaned
 
@@ -68,7 +69,7 @@ class _OneTimeCode(forms.Form):
         try:
             self.authenticator = use_code(self.user, code[:MAX_CHARACTERS])
         except WrongOtp as error:
-            raise ValidationError(error.message) from None
+            raise ValidationError(gettext(error.message)) from None
         except TooManyAttempts as error:
             refusal = refuse_attempts(context.request, refusals.LOGIN_LIMITED, error)
             raise ImmediateHttpResponse(refusal) from None
@@ -86,7 +87,7 @@ class Reauthenticate(_OneTimeCode, ReauthenticateForm):
 MAX_PASSKEYS = 20
 NOT_ACCEPTED = "This passkey was not accepted. Try again, or use another one."
 COPIED = (
-    "This passkey was not accepted, because a copy of it may exist. Log in another way, remove it from your account"
+    "This passkey was not accepted, because a copy of it may exist. Sign in another way, remove it from your account"
     " and add it again."
 )
 _MAX_NAME = 100
@@ -117,7 +118,7 @@ class Credential(forms.JSONField):
 
 
 def _invalid() -> ValidationError:
-    return ValidationError(NOT_ACCEPTED)
+    return ValidationError(gettext(NOT_ACCEPTED))
 
 
 def _check_origin(client_data: Any) -> None:
@@ -136,7 +137,8 @@ class AddPasskey(webauthn.AddWebAuthnForm):
             return dict(self.cleaned_data)
         passkeys = Authenticator.objects.filter(user=self.user, type=Authenticator.Type.WEBAUTHN)
         if passkeys.count() >= MAX_PASSKEYS:
-            raise ValidationError(f"An account may have at most {MAX_PASSKEYS} passkeys.")
+            text = gettext("An account may have at most {number} passkeys.")
+            raise ValidationError(text.format(number=MAX_PASSKEYS))
         try:
             _check_origin(auth.parse_registration_response(credential).response.client_data)
             cleaned: dict[str, Any] = super().clean()
@@ -159,7 +161,7 @@ class _Response(forms.Form):
         except (*_MALFORMED, ValidationError):
             raise _invalid() from None
         if not count_signature(authenticator, response.authenticator_data.counter):
-            raise ValidationError(COPIED)
+            raise ValidationError(gettext(COPIED))
         return authenticator
 
     def check(self, response: Any) -> None:

@@ -46,7 +46,7 @@ class _LowerCaseEmail(forms.EmailField):
 
 def _require_plain(email: str) -> None:
     if not is_plain(email):
-        raise ValidationError(UNUSUAL_ADDRESS)
+        raise ValidationError(gettext(UNUSUAL_ADDRESS))
 
 
 class Address(forms.Form):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, ClassVar
@@ -97,6 +97,19 @@ class DestinationField(Text):
             return canonical_destination(super().to_internal_value(data))
         except InvalidDestination as refusal:
             raise serializers.ValidationError(refusal.message, code=refusal.code) from None
+
+
+class Choice(serializers.ChoiceField):
+    """Names the choices to whoever sends another one."""
+
+    def __init__(self, choices: Sequence[str], **kwargs: Any) -> None:
+        super().__init__(choices=choices, **kwargs)
+        self.error_messages["invalid_choice"] = f'"{{input}}" is not a valid choice. {one_of(choices)}'
+
+
+def one_of(choices: Sequence[str]) -> str:
+    *others, last = choices
+    return f"Choose {', '.join(others)} or {last}."
 
 
 class Integer(serializers.IntegerField):

@@ -75,7 +75,7 @@ def _not_expired(_: Link, target: Target, described: DescribedVisit) -> str:
 
 def _clicks_left(_: Link, target: Target, __: DescribedVisit) -> str:
     if target.max_clicks is None:
-        return "The link has no limit of clicks in total."
+        return "No click limit."
     return f"{target.clicks} of {target.max_clicks} clicks are used."
 
 
@@ -263,7 +263,7 @@ def claim(target: Target, visitor: Visitor) -> Claimed:
     not in the reports.
     """
     if not target.is_capped:
-        return Claimed(None, "The link has no click limit, so the visit claims no click.")
+        return Claimed(None, "No click limit.")
     if visitor.kind != "click":
         return Claimed(None, "The visit claims no click, because it would not count as one.")
     total, share = target.max_clicks, target.max_clicks_per_visitor

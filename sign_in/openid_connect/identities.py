@@ -79,7 +79,7 @@ def refuse_failure(request: HttpRequest, failure: ProviderFailed) -> HttpRespons
 
 
 def refuse_identity(request: HttpRequest, reason: str) -> HttpResponse:
-    return render(request, "sign_in/no_identity.html", {"reason": reason}, status=403)
+    return render(request, "sign_in/no_identity.html", {"reason": gettext(reason)}, status=403)
 
 
 def limit_staff(request: HttpRequest) -> None:
@@ -118,7 +118,7 @@ def _check_domain(request: HttpRequest, claims: dict[str, Any]) -> None:
     domain = (claims.get("email") or "").rpartition("@")[2].lower()
     if domains and not (domain in domains and claims.get("email_verified") is True):
         raise ImmediateHttpResponse(
-            refuse_identity(request, "Only accounts of certain e-mail domains can log in.")
+            refuse_identity(request, gettext("Only accounts of certain e-mail domains can sign in."))
         )
 
 
@@ -155,12 +155,14 @@ def _create_account(
         raise ImmediateHttpResponse(
             refuse_identity(
                 request,
-                "This identity is not connected with an account. If you have one, log in and connect it.",
+                gettext(
+                    "This identity is not connected with an account. If you have one, sign in and connect it."
+                ),
             )
         )
     if claims.get("email_verified") is not True:
         raise ImmediateHttpResponse(
-            refuse_identity(request, "The provider has not verified your e-mail address.")
+            refuse_identity(request, gettext("The provider has not verified your e-mail address."))
         )
     try:
         if invitation is not None:
@@ -184,7 +186,9 @@ def _create_account(
         created = identities.filter(provider=identity.provider, uid=identity.uid).first()
         if created is not None:
             return created.user  # type: ignore[no-any-return] # allauth has no types
-        reason = "An account with your e-mail address exists. Log in with its password and connect it."
+        reason = gettext(
+            "An account with your e-mail address exists. Sign in with its password and connect it."
+        )
         raise ImmediateHttpResponse(refuse_identity(request, reason)) from None
     except InvalidFields as error:
         raise ImmediateHttpResponse(refuse_identity(request, error.message)) from None

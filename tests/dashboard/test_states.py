@@ -196,3 +196,61 @@ def expire_at_once(route: Any) -> None:
     response = route.fetch(timeout=1000 * DEADLINE)
     body = response.json()
     route.fulfill(response=response, json={**body, "expiresIn": 0} if "token" in body else body)
+
+
+def test_every_page_says_why_it_shows_no_data_and_tries_again(
+    signed_in: Callable[..., Any], address: str, make_link: Callable[..., dict[str, Any]]
+) -> None:
+    link = make_link()["_id"]
+    refused = json.dumps({"success": False, "code": "internal_error", "message": "Something went wrong."})
+    paths = (
+        "workspaces",
+        "account",
+        "keys",
+        "history",
+        "domains",
+        f"links/{link}/report",
+        f"links/{link}/history",
+    )
+    with signed_in() as visit:
+        page = visit.page
+        for path in paths:
+            page.route("**/api/**", lambda route: route.fulfill(status=500, body=refused))
+            page.goto(f"{address}/dashboard/{path}")
+            failure = page.locator("main").get_by_role("alert").first
+            expect(failure).to_have_text("Something went wrong.")
+            expect(page.locator("main [aria-busy=true]")).to_have_count(0)
+            page.unroute_all()
+            # A page may have several parts that failed.
+            failed = page.locator(".failed")
+            for remaining in reversed(range(failed.count())):
+                failed.get_by_role("button", name="Try again").first.click()
+                expect(failed).to_have_count(remaining)
+            expect(page.locator("main [aria-busy=true]")).to_have_count(0)
+
+
+def test_the_history_of_an_unknown_link_leads_to_the_links(
+    signed_in: Callable[..., Any], address: str
+) -> None:
+    with signed_in() as visit:
+        page = visit.page
+        page.goto(f"{address}/dashboard/links/01a22177-86af-7c31-a803-dc06a6e4f199/history")
+        expect(page.get_by_role("alert")).to_have_text("This link does not exist or was deleted.")
+        expect(page.get_by_role("link", name="All links")).to_be_visible()
+        assert visit.errors(404) == []
+
+
+def test_the_banner_promises_to_keep_input_only_if_there_is_some(
+    signed_in: Callable[..., Any], address: str
+) -> None:
+    with signed_in() as visit:
+        page = visit.page
+        page.route("**/api/**", lambda route: route.abort("connectionrefused"))
+        page.goto(f"{address}/dashboard/domains")
+        banner = page.locator("[data-state=away] p")
+        expect(banner).to_have_text("The service cannot be reached. This page keeps trying.")
+        page.get_by_label("Domain", exact=True).fill("go.brand.example")
+        page.reload()
+        expect(banner).to_have_text(
+            "The service cannot be reached. This page keeps trying. Your input is kept."
+        )

@@ -1,6 +1,7 @@
 /** The account that is signed in, and what it may do in the workspace of this page. */
 import { call } from "./api.js";
 import { forgetDrafts } from "./drafts.js";
+import { messageOf } from "./failures.js";
 import { computed, signal } from "./html.js";
 import { chooseLanguage } from "./texts.js";
 import { workspaceId } from "./workspace.js";
@@ -42,8 +43,18 @@ export function may(required) {
  */
 export const lacks = required => workspace.value !== undefined && !may(required);
 
+/** Why the account could not be loaded. Null: it could, or the page says so already. */
+export const accountFailure = signal(/** @type {string | null} */ (null));
+
+/** Loads the account again, and shows why if that fails. */
+export const reloadAccount = () => loadAccount().catch(() => null);
+
 export async function loadAccount() {
-    const { user } = await call("GET", "/auth/me");
+    const { user } = await call("GET", "/auth/me").catch(error => {
+        accountFailure.value = messageOf(error);
+        throw error;
+    });
+    accountFailure.value = null;
     if (forgetDrafts(user._id)) {
         // The page may still show data of the account that used this tab before.
         location.reload();

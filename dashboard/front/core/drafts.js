@@ -47,6 +47,15 @@ export function readDraft(name) {
     }
 }
 
+/** Whether something was typed that is not saved. */
+export function hasDrafts() {
+    try {
+        return Object.keys(sessionStorage).some(key => key.startsWith(PREFIX));
+    } catch {
+        return false;
+    }
+}
+
 /** @param {string} name */
 export function dropDraft(name) {
     try {

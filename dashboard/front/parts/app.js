@@ -1,5 +1,5 @@
 /** The frame of every page: the side bar, on phones the bar at the bottom, banners about the service's state, and messages. */
-import { account, loadAccount, may } from "../core/account.js";
+import { account, may, reloadAccount } from "../core/account.js";
 import { notFound } from "../core/api.js";
 import { html, signal, useEffect, useSignalEffect } from "../core/html.js";
 import { useShortcuts } from "../core/keys.js";
@@ -28,7 +28,7 @@ export function App() {
         void recoveries.value;
         void notFound.value;
         // The banner reports a failure, or the page, which calls the API as well.
-        if (signIn.value === "in") loadAccount().catch(() => {});
+        if (signIn.value === "in") reloadAccount();
     });
     useShortcuts([
         { key: "c", label: () => t("keys.create"), run: () => navigate("/dashboard/new") },

@@ -1,5 +1,6 @@
 /** Banners about an ended session and an unreachable or slow service. The page below keeps its input. */
 import { call, isAway, isSlow } from "../core/api.js";
+import { hasDrafts } from "../core/drafts.js";
 import { html, signal, useEffect } from "../core/html.js";
 import { SECOND_FACTOR, accessToken, signIn, signInAddress } from "../core/session.js";
 import { t } from "../core/texts.js";
@@ -46,7 +47,7 @@ export function Banners({ isGreeting }) {
             <${LostWorkspace} />
             ${isUnreachable &&
             html`<article class="banner" data-state="away">
-                <p>${t("banner.away")}</p>
+                <p>${t(hasDrafts() ? "banner.away" : "banner.awayRead")}</p>
                 <button onClick=${probe}>${t("banner.retry")}</button>
             </article>`}
             ${isSlow.value && !isUnreachable && html`<p class="banner" data-state="slow">${t("banner.slow")}</p>`}

@@ -3,6 +3,7 @@ import { messageOf } from "../core/failures.js";
 import { html, useEffect, useRef, useSignal } from "../core/html.js";
 import { t } from "../core/texts.js";
 import { recoveries } from "./banners.js";
+import { Failed } from "./failed.js";
 
 /**
  * @template T
@@ -41,7 +42,7 @@ export function useLoaded(load, dependencies = []) {
  * The placeholder of a value that is not loaded.
  * @param {{of: Loaded<any>}} properties
  */
-export function Pending({ of: { value, failure } }) {
-    if (failure !== null) return html`<p role="alert" class="failure">${failure}</p>`;
+export function Pending({ of: { value, failure, refresh } }) {
+    if (failure !== null) return html`<${Failed} message=${failure} onRetry=${refresh} />`;
     return value === null ? html`<p aria-busy="true">${t("page.loading")}</p>` : null;
 }

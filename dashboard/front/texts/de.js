@@ -21,6 +21,7 @@ export const texts = {
     "banner.signIn": "Anmelden",
     "banner.continue": "Weiterarbeiten",
     "banner.away": "Der Dienst ist nicht erreichbar. Diese Seite versucht es weiter und behält alle Eingaben.",
+    "banner.awayRead": "Der Dienst ist nicht erreichbar. Diese Seite versucht es weiter.",
     "banner.retry": "Jetzt versuchen",
     "banner.slow": "Der Dienst braucht länger als üblich. Bitte warten Sie.",
     "error.away": "Der Dienst war nicht erreichbar. Versuchen Sie es erneut; Ihre Eingaben sind noch da.",

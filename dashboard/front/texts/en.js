@@ -19,6 +19,7 @@ export const texts = {
     "banner.signIn": "Sign in",
     "banner.continue": "Continue",
     "banner.away": "The service cannot be reached. This page keeps trying. Your input is kept.",
+    "banner.awayRead": "The service cannot be reached. This page keeps trying.",
     "banner.retry": "Try now",
     "banner.slow": "The service is slower than usual. Please wait.",
     "error.away": "The service could not be reached. Try again; your input is kept.",

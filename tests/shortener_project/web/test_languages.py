@@ -14,8 +14,14 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
+from accounts.identities import LastWayIn
+from accounts.invitations import AlreadyMember, InvitationForAnother
+from accounts.second_factor import WrongOtp
+from accounts.services import UNUSUAL_ADDRESS, PasswordLoginOff
 from common.http.languages import page_language
 from pages.refusals import Refusal
+from sign_in.forms import COPIED, NOT_ACCEPTED
+from sign_in.openid_connect.identities import NOT_CONFIRMED
 from testing.pages.html import parse
 from testing.visitors.agents import FIREFOX
 
@@ -50,12 +56,12 @@ def test_the_compiled_catalogue_is_that_of_the_source(language: str) -> None:
 def own_texts() -> set[str]:
     """The texts of our own templates, mails included, those in the code, and of every refusal."""
     texts: set[str] = set()
-    for app in ("pages", "redirects", "sign_in"):
+    for app in ("pages", "redirects", "sign_in", "dashboard"):
         for template in (ROOT / app / "templates").rglob("*.*"):
             source = template.read_text()
             texts |= {unescaped(text) for text in _LITERAL.findall(source)}
             texts |= {re.sub(r"\{\{ (\w+) \}\}", r"%(\1)s", text) for text in _BLOCK.findall(source)}
-    for app in ("accounts", "sign_in"):
+    for app in ("accounts", "sign_in", "dashboard"):
         for module in (ROOT / app).rglob("*.py"):
             for node in ast.walk(ast.parse(module.read_text())):
                 match node:
@@ -73,6 +79,17 @@ def test_every_text_of_a_page_is_translated(language: str) -> None:
     catalogue = compiled(language)._catalog  # type: ignore[attr-defined]
     texts = own_texts()
     assert len(texts) > 100
+    assert texts - catalogue.keys() == set()
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_refusals_that_pages_share_with_the_api_are_translated(language: str) -> None:
+    catalogue = compiled(language)._catalog  # type: ignore[attr-defined]
+    texts = {UNUSUAL_ADDRESS, NOT_ACCEPTED, COPIED, NOT_CONFIRMED}
+    texts |= {
+        error.message
+        for error in (LastWayIn, PasswordLoginOff, WrongOtp, AlreadyMember, InvitationForAnother)
+    }
     assert texts - catalogue.keys() == set()
 
 

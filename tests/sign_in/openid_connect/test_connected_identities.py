@@ -138,7 +138,7 @@ def test_the_last_way_in_stays(issuer: Provider, settings: Settings) -> None:
     own, other = SocialAccount.objects.get(), add_identity(user, "other")
     assert "no longer signs in" in disconnect(client, other).content.decode()
     refused = disconnect(client, own)
-    assert "This is the only way to log in to your account." in refused.content.decode()
+    assert "This is the only way to sign in to your account." in refused.content.decode()
     assert SocialAccount.objects.get() == own
 
 

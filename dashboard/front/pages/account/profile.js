@@ -1,14 +1,15 @@
 /** The name of the account, and links to the pages that require the password for changes. */
-import { account, rename } from "../../core/account.js";
+import { account, accountFailure, reloadAccount, rename } from "../../core/account.js";
 import { html, useMemo, useSignal } from "../../core/html.js";
 import { t } from "../../core/texts.js";
 import { toast } from "../../core/toasts.js";
 import { Input, Submit } from "../../parts/input.js";
+import { Pending } from "../../parts/loaded.js";
 import { Sending } from "../../parts/sending.js";
 
 export function Profile() {
     const user = account.value;
-    if (user === null) return html`<p aria-busy="true">${t("page.loading")}</p>`;
+    if (user === null) return html`<${Pending} of=${{ value: null, failure: accountFailure.value, refresh: reloadAccount }} />`;
     return html`<${Names} key=${user._id} user=${user} />`;
 }
 

@@ -5,6 +5,7 @@ import { dateAndTime } from "../../core/format.js";
 import { html, useEffect, useRef, useSignal } from "../../core/html.js";
 import { t } from "../../core/texts.js";
 import { recoveries } from "../../parts/banners.js";
+import { Failed } from "../../parts/failed.js";
 import { Deletion } from "./deletion.js";
 import { readDomain } from "./endpoints.js";
 import { Fallbacks } from "./fallbacks.js";
@@ -51,8 +52,7 @@ function Details({ id }) {
     const domain = useSignal(/** @type {import("./endpoints.js").Domain | null} */ (null));
     const failure = useSignal(/** @type {string | null} */ (null));
     const isReachable = recoveries.value;
-    useEffect(() => {
-        if (domain.value !== null) return;
+    const load = () =>
         readDomain(id).then(
             read => {
                 domain.value = read;
@@ -60,8 +60,10 @@ function Details({ id }) {
             },
             error => (failure.value = messageOf(error)),
         );
+    useEffect(() => {
+        if (domain.value === null) load();
     }, [isReachable]);
-    if (failure.value !== null) return html`<p role="alert" class="failure">${failure.value}</p>`;
+    if (failure.value !== null) return html`<${Failed} message=${failure.value} onRetry=${load} />`;
     if (domain.value === null) return html`<p aria-busy="true">${t("page.loading")}</p>`;
     return html`
         <${Records} domain=${domain.value} />

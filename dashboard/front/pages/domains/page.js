@@ -3,6 +3,7 @@ import { lacks } from "../../core/account.js";
 import { html, useEffect } from "../../core/html.js";
 import { t } from "../../core/texts.js";
 import { recoveries } from "../../parts/banners.js";
+import { Failed } from "../../parts/failed.js";
 import { Head } from "../../parts/head.js";
 import { Adding } from "./adding.js";
 import { Card } from "./card.js";
@@ -18,7 +19,7 @@ export function Page() {
         <div class="body">
         <p>${t(lacks("admin") ? "domains.textForMembers" : "domains.text")}</p>
         ${!lacks("admin") && html`<${Adding} />`}
-        ${failure.value !== null && html`<p role="alert" class="failure">${failure.value}</p>`}
+        ${failure.value !== null && html`<${Failed} message=${failure.value} onRetry=${load} />`}
         <section aria-busy=${domains.value === null && failure.value === null} aria-label=${t("domains.title")}>
             ${domains.value?.map(domain => html`<${Card} key=${domain._id} domain=${domain} />`)}
             ${domains.value?.length === 0 && html`<p>${t("domains.none")}</p>`}

@@ -6,6 +6,8 @@ import { html, useEffect, useRef, useSignal } from "../../core/html.js";
 import { t } from "../../core/texts.js";
 import { toast } from "../../core/toasts.js";
 import { recoveries } from "../../parts/banners.js";
+import { Failed } from "../../parts/failed.js";
+import { Missing } from "../../parts/missing.js";
 import { ChangeRow } from "./change.js";
 import { restore, undelete } from "./endpoints.js";
 
@@ -34,6 +36,8 @@ export function Changes({ load, filters = "" }) {
     const changes = useSignal(/** @type {Change[] | null} */ (null));
     const cursor = useSignal(/** @type {string | null} */ (null));
     const failure = useSignal(/** @type {string | null} */ (null));
+    /** The link itself, not only its history, is unknown. */
+    const isMissing = useSignal(false);
     const last = useRef(0);
     /** @param {string | null} after without it, the list starts again */
     const read = async after => {
@@ -45,7 +49,9 @@ export function Changes({ load, filters = "" }) {
             cursor.value = page.pagination.nextCursor;
             failure.value = null;
         } catch (error) {
-            if (own === last.current) failure.value = messageOf(error);
+            if (own !== last.current) return;
+            isMissing.value = error instanceof ApiError && error.status === 404;
+            failure.value = messageOf(error);
         }
     };
     useEffect(() => {
@@ -65,7 +71,8 @@ export function Changes({ load, filters = "" }) {
     };
     const shown = changes.value;
     return html`
-        ${failure.value !== null && html`<p role="alert" class="failure">${failure.value}</p>`}
+        ${isMissing.value && html`<${Missing} isGone message=${null} onRetry=${() => read(null)} />`}
+        ${failure.value !== null && !isMissing.value && html`<${Failed} message=${failure.value} onRetry=${() => read(null)} />`}
         ${shown === null && failure.value === null && html`<p aria-busy="true">${t("page.loading")}</p>`}
         ${shown?.length === 0 && html`<p>${t("history.none")}</p>`}
         <ol class="cards" reversed>

@@ -7,6 +7,7 @@ import { query } from "../../core/router.js";
 import { loadStyle } from "../../core/styles.js";
 import { t } from "../../core/texts.js";
 import { recoveries } from "../../parts/banners.js";
+import { Failed } from "../../parts/failed.js";
 import { Head } from "../../parts/head.js";
 import { Icon } from "../../parts/icon.js";
 import { Missing } from "../../parts/missing.js";
@@ -45,7 +46,7 @@ export function Page({ id }) {
     return html`
         <${Heading} report=${report} />
         ${isGone && html`<${Missing} isGone message=${null} history=${id} onRetry=${() => repeating.now()} />`}
-        ${hasFailed && !isGone && html`<p role="alert" class="failure problem">${report.failure.value}</p>`}
+        ${hasFailed && !isGone && html`<div class="problem"><${Failed} message=${report.failure.value} onRetry=${() => repeating.now()} /></div>`}
         ${isKnown && !isGone
             ? html`
                   <div class="report">

@@ -1,11 +1,12 @@
 /** The workspaces of the account. */
-import { account, loadAccount } from "../../core/account.js";
+import { account, accountFailure, loadAccount, reloadAccount } from "../../core/account.js";
 import { html, useMemo, useSignal } from "../../core/html.js";
 import { navigate } from "../../core/router.js";
 import { t } from "../../core/texts.js";
 import { toast } from "../../core/toasts.js";
 import { chooseWorkspace, workspaceId } from "../../core/workspace.js";
 import { Input, Submit } from "../../parts/input.js";
+import { Pending } from "../../parts/loaded.js";
 import { Sending } from "../../parts/sending.js";
 import { nameOfWorkspace } from "../../parts/workspace_switch.js";
 import { AccountHeading } from "../account/sections.js";
@@ -19,7 +20,7 @@ export function Page() {
         <${AccountHeading} title=${t("workspaces.title")} />
         <div class="body">
         <p>${t("workspaces.text")}</p>
-        ${workspaces === undefined && html`<p aria-busy="true">${t("page.loading")}</p>`}
+        <${Pending} of=${{ value: account.value, failure: accountFailure.value, refresh: reloadAccount }} />
         <ul class="cards">
             ${workspaces?.map(workspace => html`<${Row} key=${workspace._id} workspace=${workspace} />`)}
         </ul>
