@@ -11,7 +11,6 @@ from rest_framework import serializers
 
 from common.rest.fields import (
     Boolean,
-    Choice,
     DateTime,
     DestinationField,
     Integer,
@@ -20,6 +19,7 @@ from common.rest.fields import (
     QueryBoolean,
     StrictObject,
     Text,
+    choice_field,
 )
 from common.rest.pagination import PageQuery
 from domains.addresses import BASE_ID
@@ -223,5 +223,5 @@ ListFilters._declared_fields.update({
 
 
 class ListQuery(PageQuery, ListFilters):
-    sortBy = Choice(source="sort_by", choices=SortBy.values, default=SortBy.CREATED_AT.value)
-    sortOrder = Choice(source="sort_order", choices=["asc", "desc"], default="desc")
+    sortBy = choice_field(source="sort_by", choices=SortBy.values, default=SortBy.CREATED_AT.value)
+    sortOrder = choice_field(source="sort_order", choices=["asc", "desc"], default="desc")
