@@ -12,7 +12,7 @@ from accounts.representations import member_object, own_account, read_workspace_
 from accounts.rights import Role
 from accounts.second_factor import MAX_CHARACTERS
 from common.ids import parse_public_id
-from common.rest.fields import Choice, Name, QueryInteger, Text
+from common.rest.fields import Name, QueryInteger, Text, choice_field
 from common.rest.pagination import DEFAULT_LIMIT, MAX_LIMIT
 
 
@@ -78,7 +78,7 @@ class UpdateMemberSerializer(serializers.Serializer[Any]):
 
     returned = member_object.names
 
-    role = Choice(choices=Role.values, required=False)
+    role = choice_field(choices=Role.values, required=False)
 
 
 class _Email(serializers.EmailField):
@@ -89,7 +89,7 @@ class _Email(serializers.EmailField):
 
 
 class InviteSerializer(serializers.Serializer[Any]):
-    role = Choice(choices=Role.values, default=Role.VIEWER.value)
+    role = choice_field(choices=Role.values, default=Role.VIEWER.value)
     email = _Email(
         required=False,
         allow_blank=True,

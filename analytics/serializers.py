@@ -20,7 +20,7 @@ from analytics.reports.periods import (
     local_day,
 )
 from common.ids import parse_public_id
-from common.rest.fields import Choice, DateTime, QueryInteger, Text
+from common.rest.fields import DateTime, QueryInteger, Text, choice_field
 from common.time_zones import zones
 
 TOP, MAX_TOP = 10, 100
@@ -131,7 +131,7 @@ class UtcDaysQuery(DaysQuery):
 
 
 class OverviewQuery(DaysQuery):
-    interval = Choice(
+    interval = choice_field(
         choices=["hour", "day", "month"],
         default="day",
         help_text=f"The steps of `clicksByDate`. By hour, a range has at most {MAX_DAYS_BY_HOUR} days; without dates,"

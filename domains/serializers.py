@@ -10,7 +10,16 @@ from rest_framework import serializers
 from accounts.api_keys import MAX_GRACE_SECONDS
 from accounts.models import MAX_KEY_NAME
 from accounts.rights import Scope
-from common.rest.fields import Boolean, Choice, DateTime, DestinationField, Integer, Name, StrictObject, Text
+from common.rest.fields import (
+    Boolean,
+    DateTime,
+    DestinationField,
+    Integer,
+    Name,
+    StrictObject,
+    Text,
+    choice_field,
+)
 from common.rest.pagination import PageQuery
 from domains.representations import domain_with_settings, key_object
 
@@ -88,7 +97,7 @@ class _Expiry(DateTime):
 
 
 def _scopes(**options: Any) -> serializers.ListField:
-    child = Choice(choices=Scope.values)
+    child = choice_field(choices=Scope.values)
     return serializers.ListField(child=child, min_length=1, max_length=len(Scope), **options)
 
 

@@ -11,7 +11,6 @@ from rest_framework import serializers
 
 from common.rest.fields import (
     Boolean,
-    Choice,
     DateTime,
     DestinationField,
     Integer,
@@ -21,6 +20,7 @@ from common.rest.fields import (
     QueryInteger,
     StrictObject,
     Text,
+    choice_field,
 )
 from common.rest.pagination import PageQuery
 from domains.addresses import BASE_ID
@@ -238,11 +238,11 @@ ListFilters._declared_fields.update({
 
 
 class ListQuery(PageQuery, ListFilters):
-    sortBy = Choice(source="sort_by", choices=SortBy.values, default=SortBy.CREATED_AT.value)
-    sortOrder = Choice(source="sort_order", choices=_ORDERS, default="desc")
+    sortBy = choice_field(source="sort_by", choices=SortBy.values, default=SortBy.CREATED_AT.value)
+    sortOrder = choice_field(source="sort_order", choices=_ORDERS, default="desc")
 
 
-class ChosenParameter(Choice):
+class ChosenParameter(serializers.ChoiceField):
     """A choice that the API describes where it describes the list."""
 
 

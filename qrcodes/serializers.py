@@ -9,7 +9,7 @@ from django.conf import settings
 from rest_framework import serializers
 
 from common.colors import BLACK, WHITE, is_color
-from common.rest.fields import Boolean, Choice, Integer, List, Name, Text
+from common.rest.fields import Boolean, Integer, List, Name, Text, choice_field
 from common.rest.pagination import PageQuery
 from common.rest.strict_json import MAX_BODY_BYTES, StrictJSONParser
 from qrcodes.design import (
@@ -77,7 +77,7 @@ class FrameTextField(Name):
 class DesignSerializer(serializers.Serializer[Any]):
     """How a code looks, whatever the format of its file."""
 
-    errorCorrectionLevel = Choice(
+    errorCorrectionLevel = choice_field(
         source="level",
         choices=Level.values,
         default=Level.MEDIUM.value,
@@ -97,7 +97,7 @@ class DesignSerializer(serializers.Serializer[Any]):
         max_value=MAX_MARGIN,
         help_text="Minimum quiet zone in modules; the standard requires 4.",
     )
-    style = Choice(  # type: ignore[assignment] # hides DRF's
+    style = choice_field(  # type: ignore[assignment] # hides DRF's
         choices=Style.values, default=Style.SQUARE.value, help_text="The shape of the modules."
     )
     frameText = FrameTextField(
@@ -108,7 +108,7 @@ class DesignSerializer(serializers.Serializer[Any]):
         help_text="A call to action, which makes a frame around the code and the image higher than wide. Latin, Greek"
         " and Cyrillic letters. Null: no frame.",
     )
-    framePosition = Choice(
+    framePosition = choice_field(
         source="frame_position",
         choices=FramePosition.values,
         default=FramePosition.BELOW.value,
@@ -158,7 +158,7 @@ class CreateQrCodeSerializer(DesignSerializer):
     urlId = Text(source="url_id", help_text="The `_id` of the URL.")
     size = _size()
     widthMm = _width()
-    format = Choice(choices=ImageFormat.values, default=ImageFormat.PNG.value)
+    format = choice_field(choices=ImageFormat.values, default=ImageFormat.PNG.value)
     logo = LogoField(
         required=False,
         allow_null=True,
@@ -211,7 +211,7 @@ class QrSheetSerializer(DesignSerializer):
         max_length=MAX_LINKS,
         help_text="The `_id` of each URL, in the order of the sheet.",
     )
-    paper = Choice(choices=Paper.values, default=Paper.A4.value)
+    paper = choice_field(choices=Paper.values, default=Paper.A4.value)
     columns = Integer(
         default=DEFAULT_COLUMNS,
         min_value=MIN_COLUMNS,

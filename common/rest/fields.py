@@ -99,12 +99,10 @@ class DestinationField(Text):
             raise serializers.ValidationError(refusal.message, code=refusal.code) from None
 
 
-class Choice(serializers.ChoiceField):
-    """Names the choices to whoever sends another one."""
-
-    def __init__(self, choices: Sequence[str], **kwargs: Any) -> None:
-        super().__init__(choices=choices, **kwargs)
-        self.error_messages["invalid_choice"] = f'"{{input}}" is not a valid choice. {one_of(choices)}'
+def choice_field(choices: Sequence[str], **options: Any) -> serializers.ChoiceField:
+    """A field that names the choices to whoever sends another one."""
+    message = f'"{{input}}" is not a valid choice. {one_of(choices)}'
+    return serializers.ChoiceField(choices, error_messages={"invalid_choice": message}, **options)
 
 
 def one_of(choices: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from common.rest.fields import Boolean, Choice, DateTime, Integer, List, Text
+from common.rest.fields import Boolean, DateTime, Integer, List, Text, choice_field
 from domains.addresses import BASE_ID
 from links.bulk.serializers import BulkDeleteSerializer
 from links.serializer_fields import InheritedCodeField
@@ -29,7 +29,7 @@ class ImportedLinkSerializer(CreateLinkSerializer):
 
 class ImportSerializer(serializers.Serializer[Any]):
     content = Text(help_text="The content of the file: CSV with a header row, JSON, or JSON Lines.")
-    format = Choice(
+    format = choice_field(
         source="layout",
         choices=[AUTO, *NAMES],
         default=AUTO,
@@ -48,7 +48,7 @@ class ImportSerializer(serializers.Serializer[Any]):
 
 
 class _WithFormat(serializers.Serializer[Any]):
-    format = Choice(
+    format = choice_field(
         source="file_format",
         choices=ExportFormat.values,
         default=ExportFormat.CSV.value,
