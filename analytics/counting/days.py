@@ -193,7 +193,7 @@ class OneClick:
         time, _, _, _, _, _, _, _, visitor, _, _, keys = batch[place]
         self.unique_clicks = 0
         self.quarter = time // QUARTER_MICROSECONDS % _QUARTERS
-        self.visitors = () if visitor is None else (visitor,)
+        self.visitors: tuple[int, ...] = () if visitor is None else (visitor,)
         self._place = place
         self._keys = keys
 
@@ -368,7 +368,8 @@ def _new_row(link_id: int, number: int, slot: int, day: Day | OneClick, counts: 
     row = _NEW_ROW.pack(
         8, 8, link_id, 4, number - DATE_OFFSET, 2, slot, 2, day.quarter, 4, day.clicks, 4, day.unique_clicks
     )  # fmt: skip
-    quarters, array = day.packed_quarters, None
+    quarters = day.packed_quarters
+    array = None
     if quarters is not None:
         size = len(quarters)
         # One dimension without nulls, of type int4, counted from 1.

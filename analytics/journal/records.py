@@ -157,8 +157,17 @@ def fields_of(payload: bytes) -> Fields:
 def decode(payload: bytes) -> Record:
     """Raises ValueError if the payload is not a record."""
     time, subject, kind, flags, address, reason, agent, referrer, origin = fields_of(payload)
-    texts = (text.decode() for text in (address, reason, long_agent(agent), referrer))
-    return Record(time, subject, kind, flags, *texts, origin)
+    return Record(
+        time,
+        subject,
+        kind,
+        flags,
+        address.decode(),
+        reason.decode(),
+        long_agent(agent).decode(),
+        referrer.decode(),
+        origin,
+    )
 
 
 def with_flag(payload: bytes, flag: int) -> bytes:
