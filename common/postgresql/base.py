@@ -118,7 +118,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             # As psycopg's own cursor() does.
             if self.connection.closed:
                 raise psycopg.OperationalError("The connection is closed.")
-            cursor = base.ServerBindingCursor(self.connection)  # type: ignore[call-arg] # the stub lacks the argument
+            cursor: Any = base.ServerBindingCursor(self.connection)  # type: ignore[call-arg] # the stub lacks the argument
             cursor.format = Format.BINARY if is_binary else Format.TEXT
             return self._prepare_cursor(cursor)  # type: ignore[attr-defined] # private, as in Django's own cursor()
 
