@@ -146,16 +146,16 @@ class DayTotal(models.Model):
     )
     clicks = models.IntegerField(db_comment="Clicks.")
     unique_clicks = models.IntegerField(db_comment="First clicks of visitors that day.")
-    counts = models.TextField(
-        null=True,
-        db_collation="C",
-        db_comment="Clicks by value, see the view analytics_daycount. Null: rows in analytics_busydaycount.",
-    )
     quarters = ArrayField(
         models.IntegerField(),
         null=True,
         db_comment="Number, clicks and unique clicks of quarters of an hour, if there are several."
         " Add up equal numbers.",
+    )
+    counts = models.TextField(
+        null=True,
+        db_collation="C",
+        db_comment="Clicks by value, see the view analytics_daycount. Null: rows in analytics_busydaycount.",
     )
 
     class Meta:

@@ -131,7 +131,7 @@ def _drain(folder: Path, pipe: Connection) -> None:
 
     # As manage.py drain_clicks does.
     gc.freeze()
-    gc.set_threshold(200_000)
+    gc.set_threshold(1_000_000)
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_backend_pid()")
         [(backend,)] = cursor.fetchall()

@@ -28,6 +28,11 @@ _FOREIGN_KEY_VIOLATION = "23503"
 # The server terminated a session that was idle in a transaction or whose transaction took too long.
 _SESSION_TIMEOUTS = {"25P03", "25P04"}
 _ATTEMPTS = 4
+# In a SELECT before statements that change thousands of rows by their keys: until the transaction ends, the planner
+# looks rows up in an index. Otherwise it would read whole tables, and lock the rows in their order there.
+PLAN_BY_INDEX = ", ".join(
+    f"set_config('enable_{method}', 'off', true)" for method in ("hashjoin", "mergejoin", "seqscan")
+)
 _COPY_HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _COPY_END = b"\xff\xff"
 
@@ -67,13 +72,14 @@ def has_unknown_outcome(error: BaseException) -> bool:
     return isinstance(error.__cause__, ResponseTimeout)
 
 
-def prepared_cursor() -> CursorWrapper:
+def prepared_cursor(*, is_binary: bool = False) -> CursorWrapper:
     """A cursor for the statements of hot paths: the server parses and plans each of them once per connection.
 
     Django's own cursors insert the values into the text, so that the server plans it every time. For a lookup by key
     that takes longer than its execution. The text of a statement must be a constant: a connection keeps 100 of them.
+    ``is_binary``: it fetches bytes and numbers faster.
     """
-    return cast(CursorWrapper, cast(DatabaseWrapper, connection).prepared_cursor())
+    return cast(CursorWrapper, cast(DatabaseWrapper, connection).prepared_cursor(is_binary=is_binary))
 
 
 def fetch(query: str, values: Any = None) -> list[tuple[Any, ...]]:
@@ -221,7 +227,12 @@ def integer_array(numbers: Iterable[int]) -> str:
 
 def text_array(values: Iterable[str | None]) -> str:
     """Format a parameter that is cast to an array of texts. None becomes null."""
-    return "{" + ",".join("NULL" if value is None else _quoted(value) for value in values) + "}"
+    texts = list(values)
+    joined = "\0".join([text for text in texts if text is not None])
+    # Escaping all at once takes a quarter of the time. PostgreSQL refuses texts with NUL.
+    if not texts or None in texts or joined.count("\0") >= len(texts):
+        return "{" + ",".join(["NULL" if text is None else f'"{_escaped(text)}"' for text in texts]) + "}"
+    return '{"' + _escaped(joined).replace("\0", '","') + '"}'
 
 
 def bytea_array(contents: Iterable[bytes]) -> str:
@@ -229,8 +240,8 @@ def bytea_array(contents: Iterable[bytes]) -> str:
     return "{" + ",".join([f'"\\\\x{content.hex()}"' for content in contents]) + "}"
 
 
-def _quoted(value: str) -> str:
-    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
 log = logging.getLogger(__name__)

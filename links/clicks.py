@@ -13,6 +13,7 @@ from typing import Any
 from django.db import Error, connection
 
 from common.database import (
+    PLAN_BY_INDEX,
     bytea_array,
     execute,
     fetch,
@@ -126,7 +127,6 @@ def _was_rejected(error: Error) -> bool:
 _KEEP = (
     "SELECT link_id FROM links_clickcounter WHERE link_id = ANY(%s::bigint[]) ORDER BY link_id FOR KEY SHARE"
 )
-_LOCK = "SELECT link_id FROM links_clickcounter WHERE link_id = ANY(%s::bigint[]) ORDER BY link_id FOR NO KEY UPDATE"
 _EXISTING = """
 SELECT link_id FROM links_clickcounter WHERE link_id = ANY(%s::bigint[])
 UNION ALL SELECT link_id FROM links_deletedlink WHERE link_id = ANY(%s::bigint[])
@@ -141,15 +141,17 @@ WHERE d.link_id = added.link_id AND d.link_id = deleted.link_id RETURNING d.link
 """
 # Choose a slot of the owners' totals that requests never write: the first one that no other drainer has locked.
 # The lock lasts until the end of the transaction.
-_CHOOSE_SLOT = """
-SELECT set_config('links.totals_slot', coalesce(
+_CHOOSE_SLOT = f"""
+SELECT {PLAN_BY_INDEX}, set_config('links.totals_slot', coalesce(
     (SELECT slot FROM generate_series(8, 15) slot WHERE pg_try_advisory_xact_lock(5823141, slot) LIMIT 1),
     8 + pg_backend_pid() % 8
 )::text, true)
-"""
+"""  # noqa: S608 # built from constants
+# Locks the counters in the order of the arrays, because it looks one after the other up.
 _ADD = """
 UPDATE links_clickcounter c SET clicks = c.clicks + added.clicks
 FROM unnest(%s::bigint[], %s::bigint[]) added (link_id, clicks) WHERE c.link_id = added.link_id
+RETURNING c.link_id
 """
 
 
@@ -191,11 +193,9 @@ def _add_to_existing(clicks: Mapping[int, int]) -> set[int]:
             existing = {link_id for (link_id,) in cursor.fetchall()}
         if added:
             cursor.execute(_CHOOSE_SLOT)
-            cursor.execute(_LOCK, [integer_array(added)])
-            locked = [link_id for (link_id,) in cursor.fetchall()]
-            existing |= set(locked)
-            # Only to these: another one may have been undeleted since.
-            cursor.execute(_ADD, [integer_array(locked), integer_array(added[link_id] for link_id in locked)])
+            links = sorted(added)
+            cursor.execute(_ADD, [integer_array(links), integer_array(added[link_id] for link_id in links)])
+            existing |= {link_id for (link_id,) in cursor.fetchall()}
     return existing
 
 

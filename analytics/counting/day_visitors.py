@@ -1,7 +1,7 @@
 """The visitors of each link and day (UTC), as blocks of hashes: whether a click is its visitor's first that day.
 
 The hashes of a link and day are divided by their values: a block has those from its ``first`` on, up to the first of
-the next block. New hashes are appended to their block; one with more than MAX_HASHES is divided. The block that begins
+the next block. New hashes are added to their block; one with more than MAX_HASHES is divided. The block that begins
 with the lowest number exists for each link with visitors, and says how many blocks the link has. A drainer takes an
 advisory lock, which some links share, before it reads any of a link's blocks.
 
@@ -98,8 +98,9 @@ SELECT b.link_id, b.first, b.hashes FROM (
 ) needed (link_id, first) JOIN analytics_visitorblock b
 ON b.link_id = needed.link_id AND b.day = %s AND b.first = needed.first
 """
-_APPEND = """
-UPDATE analytics_visitorblock b SET hashes = b.hashes || added.hashes
+# In front, because PostgreSQL's log leaves out what a row's old and new versions have in common at their ends.
+_ADD = """
+UPDATE analytics_visitorblock b SET hashes = added.hashes || b.hashes
 FROM unnest(%s::bigint[], %s::bigint[], %s::bytea[]) added (link_id, first, hashes)
 WHERE b.link_id = added.link_id AND b.day = %s AND b.first = added.first
 """
@@ -126,7 +127,7 @@ def add_visitors(day: int, visitors: Mapping[int, Collection[int]]) -> list[tupl
     if not visitors:
         return []
     blocks = _Blocks(day)
-    with prepared_cursor() as cursor:
+    with prepared_cursor(is_binary=True) as cursor:
         cursor.execute(
             _WAIT, [integer_array(sorted({day * LOCKS + link_id % LOCKS for link_id in visitors}))]
         )
@@ -155,7 +156,7 @@ class _Blocks:
         self._day = day
         # The links and hashes that are new.
         self.new: list[tuple[int, int]] = []
-        self._appended: list[tuple[int, int, bytes]] = []
+        self._added: list[tuple[int, int, bytes]] = []
         self._replaced: list[tuple[int, int, bytes]] = []
         self._inserted: list[tuple[int, int, bytes]] = []
         # By link: the number of blocks that are added to it.
@@ -163,6 +164,11 @@ class _Blocks:
 
     def add_link(self, link_id: int, hashes: Collection[int]) -> None:
         """Add hashes to a link without blocks."""
+        if len(hashes) == 1:
+            [value] = hashes
+            self.new.append((link_id, value))
+            self._inserted.append((link_id, LOWEST, _pack(value)))
+            return
         self.new += [(link_id, value) for value in hashes]
         parts = divided(hashes, LOWEST)
         self._inserted += [(link_id, *part) for part in parts]
@@ -174,9 +180,14 @@ class _Blocks:
         added = _missing(stored, hashes)
         if not added:
             return
+        if len(added) == 1 and len(stored) < 8 * MAX_HASHES:
+            [value] = added
+            self.new.append((link_id, value))
+            self._added.append((link_id, first, _pack(value)))
+            return
         self.new += [(link_id, value) for value in added]
         if len(stored) // 8 + len(added) <= MAX_HASHES:
-            self._appended.append((link_id, first, _packed(added)))
+            self._added.append((link_id, first, _packed(added)))
             return
         [(_, kept), *others] = divided([*(value for (value,) in _unpack_all(stored)), *added], first)
         self._replaced.append((link_id, first, kept))
@@ -186,8 +197,8 @@ class _Blocks:
     def write(self, cursor: Any, several: Mapping[int, int]) -> None:
         """``several``: the number of blocks of those links that have several."""
         day = date_of(self._day)
-        if self._appended:
-            cursor.execute(_APPEND, [*_columns(self._appended), day])
+        if self._added:
+            cursor.execute(_ADD, [*_columns(self._added), day])
         if self._replaced:
             cursor.execute(_REPLACE, [*_columns(self._replaced), day])
         if self._inserted:

@@ -3,8 +3,8 @@
 A row of analytics_daytotal holds everything that most links have on a day, so that a click touches one row: the
 totals, the quarters of an hour, and the values of the dimensions as one text. Days with more values than fit into a
 short text have a row for each value in analytics_busydaycount, because rewriting a long text for each batch would cost
-more. A batch appends to the text and to the quarters without reading them: they can have several numbers of a value or
-of a quarter, which readers add up, until they are long and `_add_up` does.
+more. A batch adds to the text and to the quarters without reading them: they can have several numbers of a value or of
+a quarter, which readers add up, until they are long and `_add_up` does.
 
 Each drainer adds to the rows of a slot of its own, so that none waits for another, and nobody else changes a row
 between its read and its write. Readers add the slots up. A single drainer always writes slot 0, so a sum has more rows
@@ -13,7 +13,7 @@ only if several drainers counted at the same time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from struct import Struct
 from typing import Any
@@ -23,24 +23,27 @@ from django.db.backends.utils import CursorWrapper
 
 from analytics.counting.closed_days import add_late_months
 from analytics.counting.day_visitors import DATE_OFFSET, EPOCH, date_of
+from analytics.counting.enrichment import Facts
 from analytics.dimensions import BEFORE_NUMBER, BETWEEN_COUNTS
-from common.database import copy_rows, integer_array, prepared_cursor, text_array
+from common.database import PLAN_BY_INDEX, copy_rows, integer_array, prepared_cursor, text_array
 
 SLOTS = 8
 # Marks the clicks that another service counted. No drainer uses it; see `analytics.counting.imported_days`.
 IMPORTED = -1
 _LOCK = 5_823_143
 _CHOOSE = f"""
-SELECT slot FROM generate_series(0, {SLOTS - 1}) slot WHERE pg_try_advisory_xact_lock({_LOCK}, slot) LIMIT 1
+SELECT slot, {PLAN_BY_INDEX} FROM generate_series(0, {SLOTS - 1}) slot
+WHERE pg_try_advisory_xact_lock({_LOCK}, slot) LIMIT 1
 """  # noqa: S608 # built from constants
 _WAIT = f"""
 WITH slot AS MATERIALIZED (SELECT pg_backend_pid() % {SLOTS} AS number)
-SELECT number FROM slot, pg_advisory_xact_lock({_LOCK}, number)
+SELECT number, {PLAN_BY_INDEX} FROM slot, pg_advisory_xact_lock({_LOCK}, number)
 """  # noqa: S608 # built from constants
 
 
 def choose_slot() -> int:
-    """The first slot that no other transaction has chosen. The caller's transaction keeps it until its end.
+    """The first slot that no other transaction has chosen. The caller's transaction keeps it until its end, and from
+    here on, the server looks rows up by their keys.
 
     If more transactions than SLOTS run at the same time, some wait for each other: a slot never has two.
     """
@@ -61,22 +64,19 @@ LONGEST_QUARTERS = 3 * 100
 QUARTER_MICROSECONDS = 900_000_000
 _QUARTERS = 96
 
-# Appends to the packed values and quarters, which reports add up anyway: nobody has to read the row first. Only clicks
-# in the quarter of an hour that comes last are added to its numbers.
+# Adds to the packed values and quarters, which reports add up anyway: nobody has to read the row first. Only clicks
+# in the quarter of an hour that comes first are added to its numbers. New ones come first, because PostgreSQL's log
+# leaves out what a row's old and new versions have in common at their ends.
 _ADD = f"""
 UPDATE analytics_daytotal t
 SET clicks = t.clicks + added.clicks, unique_clicks = t.unique_clicks + added.unique_clicks,
-    counts = t.counts || '{BETWEEN_COUNTS}' || added.counts,
+    counts = added.counts || '{BETWEEN_COUNTS}' || t.counts,
     quarters = CASE
         WHEN added.quarters IS NULL AND t.quarters IS NULL AND t.quarter = added.quarter THEN NULL
-        WHEN added.quarters IS NULL AND t.quarters[cardinality(t.quarters) - 2] = added.quarter
-        THEN t.quarters[:cardinality(t.quarters) - 3] || ARRAY[
-            added.quarter, t.quarters[cardinality(t.quarters) - 1] + added.clicks,
-            t.quarters[cardinality(t.quarters)] + added.unique_clicks
-        ]
-        ELSE coalesce(t.quarters, ARRAY[t.quarter, t.clicks, t.unique_clicks]) || coalesce(
-            added.quarters::integer[], ARRAY[added.quarter, added.clicks, added.unique_clicks]
-        )
+        WHEN added.quarters IS NULL AND t.quarters[1] = added.quarter
+        THEN ARRAY[added.quarter, t.quarters[2] + added.clicks, t.quarters[3] + added.unique_clicks] || t.quarters[4:]
+        ELSE coalesce(added.quarters::integer[], ARRAY[added.quarter, added.clicks, added.unique_clicks])
+            || coalesce(t.quarters, ARRAY[t.quarter, t.clicks, t.unique_clicks])
     END
 FROM unnest(%s::bigint[], %s::integer[], %s::integer[], %s::integer[], %s::text[], %s::text[])
     added (link_id, quarter, clicks, unique_clicks, quarters, counts)
@@ -92,7 +92,7 @@ UPDATE analytics_daytotal t SET counts = new.counts, quarters = new.quarters::in
 FROM unnest(%s::bigint[], %s::text[], %s::text[]) new (link_id, counts, quarters)
 WHERE t.link_id = new.link_id AND t.day = %s AND t.slot = %s
 """
-_NEW_ROWS = "analytics_daytotal (link_id, day, slot, quarter, clicks, unique_clicks, counts, quarters)"
+_NEW_ROWS = "analytics_daytotal (link_id, day, slot, quarter, clicks, unique_clicks, quarters, counts)"
 _NEW_ROW = Struct(">hiqiiihihiiii")
 _COUNTS = """
 (
@@ -102,10 +102,19 @@ _COUNTS = """
     ) sent (link_id, dimension, day, value, clicks)
 ) counted
 """
-_ADD_BUSY_DAYS = f"""
-INSERT INTO analytics_busydaycount AS t (link_id, dimension, slot, day, value, clicks)
+# Few rows are new, and an INSERT with a conflict costs more than an update.
+_ADD_BUSY_DAYS = """
+UPDATE analytics_busydaycount t SET clicks = t.clicks + sent.clicks
+FROM unnest(
+    %(links)s::bigint[], %(dimensions)s::smallint[], %(days)s::integer[], %(values)s::text[], %(clicks)s::bigint[]
+) WITH ORDINALITY sent (link_id, dimension, day, value, clicks, place)
+WHERE t.link_id = sent.link_id AND t.dimension = sent.dimension AND t.day = date '1970-01-01' + sent.day
+    AND t.value = sent.value AND t.slot = %(slot)s
+RETURNING sent.place
+"""
+_INSERT_BUSY_DAYS = f"""
+INSERT INTO analytics_busydaycount (link_id, dimension, slot, day, value, clicks)
 SELECT link_id, dimension, %(slot)s, day, value, clicks FROM {_COUNTS}
-ON CONFLICT (link_id, dimension, day, value, slot) DO UPDATE SET clicks = t.clicks + EXCLUDED.clicks
 """  # noqa: S608 # built from constants
 _ADD_MONTHS = add_late_months(_COUNTS, "%(slot)s")
 _ADD_LIFE = f"""
@@ -126,30 +135,27 @@ class Day:
 
     __slots__ = ("clicks", "counts", "quarters", "unique_clicks", "visitors")
 
-    def __init__(self) -> None:
-        self.clicks = 0
+    def __init__(self, batch: Sequence[Facts], places: Sequence[int]) -> None:
+        """Count the clicks at these places of the batch."""
+        self.clicks = len(places)
         self.unique_clicks = 0
         self.quarters: dict[int, list[int]] = {}
-        self.counts: dict[str, int] = {}
-        self.visitors: dict[int, tuple[int, int]] = {}
-
-    def add_click(self, time: int, place: int, visitor: int | None, keys: Iterable[str]) -> None:
-        """Count one click at ``time``, in microseconds since 1970."""
-        self.clicks += 1
-        quarter = time // QUARTER_MICROSECONDS % _QUARTERS
-        numbers = self.quarters.get(quarter)
-        if numbers is None:
-            self.quarters[quarter] = [1, 0]
-        else:
+        counts: dict[str, int] = {}
+        visitors: dict[int, tuple[int, int]] = {}
+        # Hot path: most clicks of a link are in the same quarter of an hour.
+        quarter, numbers = -1, [0, 0]
+        for place in places:
+            time, _, _, _, _, _, _, _, visitor, _, _, keys = batch[place]
+            if time // QUARTER_MICROSECONDS != quarter:
+                quarter = time // QUARTER_MICROSECONDS
+                numbers = self.quarters.setdefault(quarter % _QUARTERS, [0, 0])
             numbers[0] += 1
-        counts = self.counts
-        for key in keys:
-            counts[key] = counts.get(key, 0) + 1
-        if visitor is not None:
-            first = self.visitors.get(visitor)
+            for key in keys:
+                counts[key] = counts.get(key, 0) + 1
             # Of equal times, the one that comes first in the journal.
-            if first is None or time < first[0]:
-                self.visitors[visitor] = time, place
+            if visitor is not None and (visitor not in visitors or time < visitors[visitor][0]):
+                visitors[visitor] = time, place
+        self.counts, self.visitors = counts, visitors
 
     def add_unique(self, visitor: int) -> int:
         """Count the visitor's first click as unique, and return its place."""
@@ -158,9 +164,58 @@ class Day:
         self.quarters[time // QUARTER_MICROSECONDS % _QUARTERS][1] += 1
         return place
 
+    def add_key(self, key: str) -> None:
+        self.counts[key] = self.counts.get(key, 0) + 1
+
+    @property
+    def quarter(self) -> int:
+        """The first quarter of an hour that has clicks."""
+        return min(self.quarters)
+
+    @property
+    def packed_quarters(self) -> list[int] | None:
+        return pack_quarters(self.quarters)
+
+    @property
+    def packed_counts(self) -> str | None:
+        """None if the counts need rows of their own."""
+        return _short(self.counts)
+
+
+class OneClick:
+    """A `Day` with one click, as most links have in a batch: it takes a third of the time."""
+
+    __slots__ = ("_keys", "_place", "quarter", "unique_clicks", "visitors")
+    clicks = 1
+    packed_quarters = None
+
+    def __init__(self, batch: Sequence[Facts], place: int) -> None:
+        time, _, _, _, _, _, _, _, visitor, _, _, keys = batch[place]
+        self.unique_clicks = 0
+        self.quarter = time // QUARTER_MICROSECONDS % _QUARTERS
+        self.visitors: tuple[int, ...] = () if visitor is None else (visitor,)
+        self._place = place
+        self._keys = keys
+
+    def add_unique(self, visitor: int) -> int:
+        self.unique_clicks = 1
+        return self._place
+
+    def add_key(self, key: str) -> None:
+        self._keys += (key,)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        return dict.fromkeys(self._keys, 1)
+
+    @property
+    def packed_counts(self) -> str:
+        # The values of one click are never long.
+        return BETWEEN_COUNTS.join(self._keys)
+
 
 # By day since 1970, and link.
-Days = Mapping[int, Mapping[int, Day]]
+Days = Mapping[int, Mapping[int, Day | OneClick]]
 # Clicks by link, day since 1970, and key.
 Counts = Mapping[tuple[int, int, str], int]
 _Count = tuple[int, int, str, int]
@@ -176,8 +231,7 @@ def add_days(days: Days, others: Counts, slot: int, closed: date | None) -> None
         if days[number]:
             counts += _write(number, days[number], slot)
     if counts:
-        with prepared_cursor() as cursor:
-            cursor.execute(_ADD_BUSY_DAYS, _parameters(counts, slot))
+        _add_rows(sorted(counts), slot)
     if closed is None:
         return
     last = (closed - EPOCH).days
@@ -193,13 +247,23 @@ def add_days(days: Days, others: Counts, slot: int, closed: date | None) -> None
             cursor.execute(_ADD_LIFE, parameters)
 
 
-def _write(number: int, days: Mapping[int, Day], slot: int) -> list[_Count]:
+def _add_rows(counts: list[_Count], slot: int) -> None:
+    """Add to rows of analytics_busydaycount, in the order of its index, which takes less time than any other."""
+    with prepared_cursor() as cursor:
+        cursor.execute(_ADD_BUSY_DAYS, _parameters(counts, slot))
+        known = {place for (place,) in cursor.fetchall()}
+        new = [count for place, count in enumerate(counts, 1) if place not in known]
+        if new:
+            cursor.execute(_INSERT_BUSY_DAYS, _parameters(new, slot))
+
+
+def _write(number: int, days: Mapping[int, Day | OneClick], slot: int) -> list[_Count]:
     """Add to the rows of one day, and return the counts that belong into rows of their own."""
     day = date_of(number)
     links = sorted(days)
     added = [days[link_id] for link_id in links]
-    texts = [_short(one.counts) for one in added]
-    quarters = [pack_quarters(one.quarters) for one in added]
+    texts = [one.packed_counts for one in added]
+    quarters = [one.packed_quarters for one in added]
     counts: list[_Count] = []
     # The values that are replaced by rows.
     moved: dict[int, dict[str, int]] = {}
@@ -212,10 +276,10 @@ def _write(number: int, days: Mapping[int, Day], slot: int) -> list[_Count]:
             _ADD,
             [
                 integer_array(links),
-                integer_array(min(one.quarters) for one in added),
-                integer_array(one.clicks for one in added),
-                integer_array(one.unique_clicks for one in added),
-                text_array(None if one is None else integer_array(one) for one in quarters),
+                integer_array([one.quarter for one in added]),
+                integer_array([one.clicks for one in added]),
+                integer_array([one.unique_clicks for one in added]),
+                text_array([None if one is None else integer_array(one) for one in quarters]),
                 text_array(texts),
                 day,
                 slot,
@@ -286,7 +350,7 @@ def pack_quarters(quarters: Mapping[int, list[int]]) -> list[int] | None:
     """The numbers in ``quarters`` of analytics_daytotal; None if its other columns suffice."""
     if len(quarters) == 1:
         return None
-    return [number for quarter in sorted(quarters) for number in (quarter, *quarters[quarter])]
+    return [number for quarter in sorted(quarters, reverse=True) for number in (quarter, *quarters[quarter])]
 
 
 def _unpack_quarters(numbers: Sequence[int]) -> dict[int, list[int]]:
@@ -299,18 +363,25 @@ def _unpack_quarters(numbers: Sequence[int]) -> dict[int, list[int]]:
     return quarters
 
 
-def _new_row(link_id: int, number: int, slot: int, day: Day, counts: str | None) -> bytes:
+def _new_row(link_id: int, number: int, slot: int, day: Day | OneClick, counts: str | None) -> bytes:
     content = None if counts is None else counts.encode()
     row = _NEW_ROW.pack(
-        8, 8, link_id, 4, number - DATE_OFFSET, 2, slot, 2, min(day.quarters), 4, day.clicks, 4, day.unique_clicks
-    ) + (b"\xff\xff\xff\xff" if content is None else len(content).to_bytes(4, "big") + content)  # fmt: skip
-    quarters = pack_quarters(day.quarters)
-    if quarters is None:
-        return row + b"\xff\xff\xff\xff"
-    size = len(quarters)
-    # One dimension without nulls, of type int4, counted from 1.
-    array = Struct(f">iiiii{2 * size}i").pack(1, 0, 23, size, 1, *(part for n in quarters for part in (4, n)))
-    return row + len(array).to_bytes(4, "big") + array
+        8, 8, link_id, 4, number - DATE_OFFSET, 2, slot, 2, day.quarter, 4, day.clicks, 4, day.unique_clicks
+    )  # fmt: skip
+    quarters = day.packed_quarters
+    array = None
+    if quarters is not None:
+        size = len(quarters)
+        # One dimension without nulls, of type int4, counted from 1.
+        array = Struct(f">iiiii{2 * size}i").pack(
+            1, 0, 23, size, 1, *(part for n in quarters for part in (4, n))
+        )
+    return row + _field(array) + _field(content)
+
+
+def _field(content: bytes | None) -> bytes:
+    """A column of a row, in PostgreSQL's binary format."""
+    return b"\xff\xff\xff\xff" if content is None else len(content).to_bytes(4, "big") + content
 
 
 def _rows(link_id: int, day: int, counts: Mapping[str, int]) -> list[_Count]:
@@ -318,8 +389,7 @@ def _rows(link_id: int, day: int, counts: Mapping[str, int]) -> list[_Count]:
 
 
 def _parameters(counts: list[_Count], slot: int) -> dict[str, Any]:
-    # In the order of the index, which takes less time than any other.
-    links, days, keys, clicks = zip(*sorted(counts), strict=True)
+    links, days, keys, clicks = zip(*counts, strict=True)
     return {
         "links": integer_array(links),
         "dimensions": integer_array([key[0] for key in keys]),

@@ -18,7 +18,7 @@ from django.db import connection
 
 from analytics.counting.closed_days import closed_day
 from analytics.counting.day_visitors import add_visitors, date_of
-from analytics.counting.days import Day, add_days
+from analytics.counting.days import Day, OneClick, add_days
 from analytics.counting.enrichment import DAY_MICROSECONDS, Facts
 from analytics.counting.raw_clicks import ClickTexts, copy_clicks
 from analytics.dimensions import NOT_COUNTED, REFUSED_PREFIX, UNKNOWN, UNKNOWN_BRANCH
@@ -59,7 +59,7 @@ class _Counted:
 
     def __init__(self) -> None:
         # By day since 1970 and link.
-        self.days: dict[int, dict[int, Day]] = {}
+        self.days: dict[int, dict[int, Day | OneClick]] = {}
         self.outcomes: Counter[tuple[int, int, str]] = Counter()
         # Clicks that the links' counters include already.
         self.claimed: Counter[int] = Counter()
@@ -67,23 +67,33 @@ class _Counted:
     def add(self, batch: Sequence[Facts], branches: Mapping[int, uuid.UUID]) -> None:
         """Count requests; ``branches`` by their places in the batch."""
         # Hot path: each look-up of an attribute counts. Most requests are of the same day as the one before.
-        click, number, days = int(Kind.CLICK), -1, dict[int, Day]()
+        click, number, places = int(Kind.CLICK), -1, dict[int, list[int]]()
+        by_day: dict[int, dict[int, list[int]]] = {}
         for place, facts in enumerate(batch):
-            time, link_id, kind, is_claimed, _, _, _, _, visitor, _, _, keys = facts
+            time, link_id, kind, is_claimed, _, _, _, _, _, _, _, _ = facts
             if time // DAY_MICROSECONDS != number:
                 number = time // DAY_MICROSECONDS
-                days = self.days.setdefault(number, {})
+                places = by_day.setdefault(number, {})
             if kind != click:
                 self.outcomes[link_id, number, _outcome(facts)] += 1
                 continue
-            day = days.get(link_id)
-            if day is None:
-                day = days[link_id] = Day()
-            day.add_click(time, place, visitor, keys)
+            if link_id in places:
+                places[link_id].append(place)
+            else:
+                places[link_id] = [place]
             if is_claimed:
                 self.claimed[link_id] += 1
-            if place in branches:
-                _add_branch(day, Dimension.BRANCH, branches[place])
+        for number, links in by_day.items():
+            self.days[number] = {
+                link_id: OneClick(batch, places[0]) if len(places) == 1 else Day(batch, places)
+                for link_id, places in links.items()
+            }
+        for place, branch in branches.items():
+            if batch[place].kind == click:
+                self._day_of(batch[place]).add_key(_branch_key(Dimension.BRANCH, branch))
+
+    def _day_of(self, facts: Facts) -> Day | OneClick:
+        return self.days[facts.time // DAY_MICROSECONDS][facts.link_id]
 
     def clicks(self, links: Iterable[int]) -> dict[int, int]:
         """The clicks of each of these links that its counter lacks."""
@@ -106,7 +116,7 @@ class _Counted:
                 place = day.add_unique(visitor)
                 if place in branches:
                     unique.add(place)
-                    _add_branch(day, Dimension.UNIQUE_BRANCH, branches[place])
+                    day.add_key(_branch_key(Dimension.UNIQUE_BRANCH, branches[place]))
         return unique
 
 
@@ -170,9 +180,8 @@ def _branches(batch: Sequence[Facts]) -> dict[int, uuid.UUID]:
     return {place: branch for (place, _), branch in zip(routed, found, strict=True)}
 
 
-def _add_branch(day: Day, dimension: Dimension, branch: uuid.UUID) -> None:
-    key = f"{dimension:d}{UNKNOWN if branch == UNKNOWN_BRANCH else branch}"
-    day.counts[key] = day.counts.get(key, 0) + 1
+def _branch_key(dimension: Dimension, branch: uuid.UUID) -> str:
+    return f"{dimension:d}{UNKNOWN if branch == UNKNOWN_BRANCH else branch}"
 
 
 def add_unknown_codes(hits: Iterable[tuple[int, int]], slot: int) -> None:

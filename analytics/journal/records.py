@@ -17,6 +17,8 @@ from typing import NamedTuple
 
 from google_crc32c import value as crc32c
 
+from analytics.journal.agents import long_agent, short_agent
+
 _HEADER = Struct("<HHI")
 MAX_FRAME_BYTES = _HEADER.size + 0xFFFF
 # A length and its complement are never both zero: zeros here mean wiped or never written space.
@@ -68,7 +70,7 @@ class Record(NamedTuple):
 
 
 class Fields(NamedTuple):
-    """A `Record` whose texts are UTF-8 bytes: the pipeline decodes each distinct text once."""
+    """A `Record` whose texts are bytes as in the journal: the pipeline decodes each distinct text once."""
 
     time: int
     subject: int
@@ -101,7 +103,7 @@ def encode(record: Record) -> bytes:
         record.kind,
         record.flags,
         record.address.encode(),
-        record.user_agent.encode(),
+        short_agent(record.user_agent.encode()),
         record.referrer.encode(),
         record.reason.encode(),
     )
@@ -117,7 +119,7 @@ def encode_fields(  # noqa: PLR0917 # hot path: keyword arguments would double i
     referrer: bytes,
     reason: bytes = b"",
 ) -> bytes:
-    """Encode a record whose text fields are UTF-8 bytes already."""
+    """Encode a record whose text fields are UTF-8 bytes already, and whose user agent has its short form."""
     fixed = _FIXED.pack(time, subject, kind, flags, len(address), len(reason), len(agent), len(referrer))
     return fixed + address + reason + agent + referrer
 
@@ -154,9 +156,18 @@ def fields_of(payload: bytes) -> Fields:
 
 def decode(payload: bytes) -> Record:
     """Raises ValueError if the payload is not a record."""
-    time, subject, kind, flags, *texts, origin = fields_of(payload)
-    address, reason, agent, referrer = (text.decode() for text in texts)
-    return Record(time, subject, kind, flags, address, reason, agent, referrer, origin)
+    time, subject, kind, flags, address, reason, agent, referrer, origin = fields_of(payload)
+    return Record(
+        time,
+        subject,
+        kind,
+        flags,
+        address.decode(),
+        reason.decode(),
+        long_agent(agent).decode(),
+        referrer.decode(),
+        origin,
+    )
 
 
 def with_flag(payload: bytes, flag: int) -> bytes:

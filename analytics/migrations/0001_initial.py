@@ -185,8 +185,8 @@ class Migration(migrations.Migration):
                     ('quarter', models.SmallIntegerField(db_comment='Quarter of an hour of the day, from 0 to 95, if quarters is null.', db_default=0)),
                     ('clicks', models.IntegerField(db_comment='Clicks.')),
                     ('unique_clicks', models.IntegerField(db_comment='First clicks of visitors that day.')),
-                    ('counts', models.TextField(db_collation='C', db_comment='Clicks by value, see the view analytics_daycount. Null: rows in analytics_busydaycount.', null=True)),
                     ('quarters', django.contrib.postgres.fields.ArrayField(base_field=models.IntegerField(), db_comment='Number, clicks and unique clicks of quarters of an hour, if there are several. Add up equal numbers.', null=True, size=None)),
+                    ('counts', models.TextField(db_collation='C', db_comment='Clicks by value, see the view analytics_daycount. Null: rows in analytics_busydaycount.', null=True)),
                 ],
                 options={
                     'db_table_comment': 'Clicks of each link and day (UTC). Add up the slots.',

@@ -142,6 +142,12 @@ def _location(record: object) -> Location:
     return Location(known_country(code), city if isinstance(city, str) and city else None)
 
 
+@cache
+def _in_country(country: str | None) -> Location:
+    """A location without a city, made once for each country: the drainer looks every new address up."""
+    return Location(country, None)
+
+
 def _sample(reader: maxminddb.Reader, ip_version: int) -> Iterator[object]:
     """The records of the first networks, by look-ups: iterating a damaged file can crash the C reader."""
     width, address = (128, 0) if ip_version == 6 else (32, 0)
@@ -191,7 +197,8 @@ class GeoDatabase:
             if (content := file.content) is not None:
                 location = content.locate(address)
                 country, city = country or location.country, city or location.city
-        return Location(country or known_country(iptocc.country_code(address)), city)
+        country = country or known_country(iptocc.country_code(address))
+        return _in_country(country) if city is None else Location(country, city)
 
     def country_of(self, address: str) -> str | None:
         self._refresh()

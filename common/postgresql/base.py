@@ -11,7 +11,7 @@ import psycopg
 from django.db import OperationalError
 from django.db.backends.postgresql import base, operations
 from django.db.backends.postgresql.psycopg_any import IsolationLevel
-from psycopg.pq import TransactionStatus
+from psycopg.pq import Format, TransactionStatus
 
 from common.host import primary, state
 from common.host.cache_versions import Renewal
@@ -110,7 +110,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             self._leave_former_server()
         super().ensure_connection()
 
-    def prepared_cursor(self) -> Any:
+    def prepared_cursor(self, *, is_binary: bool = False) -> Any:
         """Return a cursor that prepares its statements, see `common.database.prepared_cursor`."""
         self.close_if_health_check_failed()
         self.ensure_connection()
@@ -118,7 +118,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
             # As psycopg's own cursor() does.
             if self.connection.closed:
                 raise psycopg.OperationalError("The connection is closed.")
-            cursor = base.ServerBindingCursor(self.connection)  # type: ignore[call-arg] # the stub lacks the argument
+            cursor: Any = base.ServerBindingCursor(self.connection)  # type: ignore[call-arg] # the stub lacks the argument
+            cursor.format = Format.BINARY if is_binary else Format.TEXT
             return self._prepare_cursor(cursor)  # type: ignore[attr-defined] # private, as in Django's own cursor()
 
     def _set_autocommit(self, autocommit: bool) -> None:

@@ -203,7 +203,7 @@ class FastLane:
         """Return what `VisitorRules.answer` does. ``rules``: the length of the rules at the end of ``prepared``."""
         visit = Visit(
             address,
-            fields.agent.decode(),
+            fields.user_agent,
             fields.referrer.decode(),
             fields.accept_language,
             query,

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import unquote_to_bytes
 
+from analytics.journal.agents import short_agent
 from analytics.journal.records import OPTED_OUT
 from analytics.visitors.useragent import is_crawler
 from analytics.visitors.visitor import Kind, agent_text, is_prefetch, kind_of, referrer_text
@@ -41,7 +42,8 @@ class NotSimple(Exception):
 
 
 class Agent(NamedTuple):
-    text: bytes
+    text: str
+    recorded: bytes
     is_crawler: bool
 
 
@@ -54,6 +56,7 @@ class Fields:
 
     host: str
     agent: bytes
+    user_agent: str
     kind: Kind
     flags: int
     referrer: bytes
@@ -76,7 +79,7 @@ def _closes(value: str) -> bool:
 
 def _agent(value: str) -> Agent:
     text = agent_text(value)
-    return Agent(text.encode(), is_crawler(text))
+    return Agent(text, short_agent(text.encode()), is_crawler(text))
 
 
 def _is_one(value: str) -> bool:
@@ -148,7 +151,8 @@ class _Blocks(dict[bytes, Fields]):
         agent: Agent = read.get("agent", _NO_AGENT)
         fields = Fields(
             host=read["host"],
-            agent=agent.text,
+            agent=agent.recorded,
+            user_agent=agent.text,
             kind=kind_of("GET", read.get("is_prefetch", False), agent.is_crawler),
             flags=OPTED_OUT if read.get("gpc", False) or read.get("dnt", False) else 0,
             referrer=read.get("referrer", b""),

@@ -24,10 +24,7 @@ _STATEMENTS = {
     "among the visitors": ("SELECT link_id, blocks, hashes FROM analytics_visitorblock", True),
     "after COPY": ("UPDATE analytics_daytotal", False),
     "after the days": ("UPDATE analytics_daytotal", True),
-    "before the counters": (
-        "SELECT link_id FROM links_clickcounter WHERE link_id = ANY(%s::bigint[]) ORDER",
-        False,
-    ),
+    "before the counters": ("UPDATE links_clickcounter", False),
     "after the counters": ("UPDATE links_clickcounter", True),
     "before COMMIT": ("UPDATE analytics_segment s", True),
 }

@@ -43,7 +43,7 @@ class Command(BaseCommand):
         allocate_drop_counter()
         # The objects of a batch live until its end: default garbage collection costs a tenth of the throughput.
         gc.freeze()
-        gc.set_threshold(200_000)
+        gc.set_threshold(1_000_000)
         drainer = Drainer(settings.CLICKS_DIR, skips_damage=damaged)
         once, counted = once or damaged, 0
         while True:
