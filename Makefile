@@ -7,7 +7,7 @@ export PORT VAR_DIR
 
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: run accelerate test test-all ci check fmt front freeze docs bench bench-report prove attack lock vendor screenshots clean help
+.PHONY: run accelerate test test-all ci check fmt front freeze docs bench bench-report prove attack lock vendor screenshots walks clean help
 
 ##@ Run
 run: $(VENV)/.run ## Install, prepare the database and serve on 127.0.0.1:$PORT
@@ -117,6 +117,8 @@ vendor: | $(VENV)/.npm ## Renew the libraries of the dashboard from npm
 
 screenshots: $(VENV)/.dev ## Renew the screenshots of the dashboard in docs/screenshots
 	@$(BIN)/python -m bench.screenshots $(ARGS)
+walks: $(VENV)/.npm ## Renew the pictures of the walks through the dashboard in docs/walks
+	@$(BIN)/python -m bench.walks
 
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } \
