@@ -1,4 +1,4 @@
-"""python -m bench.walks: pictures of the walks through the dashboard for docs/walks, in each language, size and scheme."""
+"""python -m bench.walks: pictures of the walks through the dashboard for docs/walks, in every language and size."""
 
 from __future__ import annotations
 
