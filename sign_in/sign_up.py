@@ -69,8 +69,8 @@ class _Chosen(TypedDict):
 
 
 class NewAccount(forms.Form):
-    first_name = forms.CharField(label=_("First name"), required=False, max_length=100)
-    last_name = forms.CharField(label=_("Last name"), required=False, max_length=100)
+    first_name = forms.CharField(label=_("First name (optional)"), required=False, max_length=100)
+    last_name = forms.CharField(label=_("Last name (optional)"), required=False, max_length=100)
     password = PasswordField(
         label=_("Password"), max_length=MAX_PASSWORD_CHARACTERS, autocomplete="new-password"
     )
