@@ -94,6 +94,7 @@ function Chosen({ urls, chosen, isBusy, onRun }) {
             <label>
                 <input
                     type="checkbox"
+                    aria-label=${t("links.selectAll")}
                     checked=${isEvery}
                     indeterminate=${links.length > 0 && !isEvery}
                     onChange=${() => (chosen.value = new Set(isEvery ? [] : urls.map(({ _id }) => _id)))}

@@ -33,10 +33,13 @@ export function SavedDesigns({ design }) {
         isNaming.value = false;
         chosen.value = null;
         if (id === "") return;
+        const before = /** @type {Record<string, unknown>} */ ({ ...design.value });
         try {
             const saved = await readDesign(id);
+            // What the user changed while the design was loaded stays.
+            const typed = Object.entries(design.value).filter(([name, value]) => value !== before[name]);
             chosen.value = saved;
-            design.value = designOf(saved);
+            design.value = { ...designOf(saved), ...Object.fromEntries(typed) };
         } catch (error) {
             report(error);
         }
