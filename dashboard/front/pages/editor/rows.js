@@ -82,7 +82,7 @@ export function Rows({ rows, onChange, show, label }) {
                         ${position > 0 &&
                         html`<button
                             type="button"
-                            class="icon-button md"
+                            class="up icon-button md"
                             title=${t("rows.up", { position: position + 1 })}
                             aria-label=${t("rows.up", { position: position + 1 })}
                             onClick=${() => move(position, position - 1)}
