@@ -14,11 +14,13 @@ from allauth.account.fields import PasswordField
 from allauth.account.utils import perform_login
 from django import forms
 from django.conf import settings
+from django.contrib.auth.password_validation import get_default_password_validators
 from django.core import signing
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.functional import lazy
 from django.utils.translation import get_language, gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_safe
@@ -68,11 +70,19 @@ class _Chosen(TypedDict):
     language: str | None
 
 
+def _least_length() -> str:
+    text: str = get_default_password_validators()[0].get_help_text()
+    return text
+
+
 class NewAccount(forms.Form):
-    first_name = forms.CharField(label=_("First name"), required=False, max_length=100)
-    last_name = forms.CharField(label=_("Last name"), required=False, max_length=100)
+    first_name = forms.CharField(label=_("First name (optional)"), required=False, max_length=100)
+    last_name = forms.CharField(label=_("Last name (optional)"), required=False, max_length=100)
     password = PasswordField(
-        label=_("Password"), max_length=MAX_PASSWORD_CHARACTERS, autocomplete="new-password"
+        label=_("Password"),
+        help_text=lazy(_least_length, str)(),
+        max_length=MAX_PASSWORD_CHARACTERS,
+        autocomplete="new-password",
     )
     repeated = PasswordField(
         label=_("Password (again)"), max_length=MAX_PASSWORD_CHARACTERS, autocomplete="new-password"

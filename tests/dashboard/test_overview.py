@@ -52,9 +52,9 @@ def test_clicks_stand_against_the_period_before(
     with signed_in() as visit:
         page = visit.page
         page.goto(f"{address}/dashboard/overview")
-        expect(total(page, "clicks")).to_have_text(re.compile(r"9\s*\+13%\s*8 before"))
-        expect(total(page, "unique")).to_have_text(re.compile(r"9\s*\+13%\s*8 before"))
-        expect(total(page, "created")).to_have_text(re.compile(r"1\s*0%\s*1 before"))
+        expect(total(page, "clicks")).to_have_text(re.compile(r"9\s*\+13%\s*8 in the 30 days before"))
+        expect(total(page, "unique")).to_have_text(re.compile(r"9\s*\+13%\s*8 in the 30 days before"))
+        expect(total(page, "created")).to_have_text(re.compile(r"1\s*0%\s*1 in the 30 days before"))
         expect(total(page, "links")).to_have_text("2")
         best = page.get_by_role("region", name="Best links").get_by_role("listitem")
         expect(best).to_have_text([re.compile(r"Spring\s*6\s*66\.7%"), re.compile(r"Summer\s*3\s*33\.3%")])
@@ -63,7 +63,7 @@ def test_clicks_stand_against_the_period_before(
         expect(page.locator("table.figures tbody tr")).to_have_count(30)
         page.get_by_role("button", name="7 days").click()
         page.wait_for_url(f"{address}/dashboard/overview?days=7")
-        expect(total(page, "clicks")).to_have_text(re.compile(r"5\s*0 before"))
+        expect(total(page, "clicks")).to_have_text(re.compile(r"5\s*0 in the 7 days before"))
         page.reload()
         expect(page.get_by_role("button", name="7 days")).to_have_attribute("aria-pressed", "true")
         best.first.get_by_role("link").click()
@@ -165,7 +165,7 @@ def test_too_many_clicked_links_are_said_in_words(
         page.goto(f"{address}/dashboard/overview")
         expect(page.get_by_text("So many links have clicks")).to_be_visible()
         page.get_by_role("button", name="7 days").click()
-        expect(total(page, "clicks")).to_have_text(re.compile(r"1\s*0 before"))
+        expect(total(page, "clicks")).to_have_text(re.compile(r"1\s*0 in the 7 days before"))
         assert visit.errors(400) == []
 
 

@@ -357,7 +357,7 @@ def test_mail_and_page_are_in_the_language_of_their_reader(alice: NewAccount, ma
         in str(message.body)
     )
     page = browser().get(path_in_mail(), headers={"accept-language": "de"}).content.decode()
-    assert "Leser sehen Links und Berichte." in page
+    assert "Leser sehen Links und Auswertungen." in page
 
 
 def test_a_name_does_not_reorder_the_page(alice: NewAccount, marketing: Workspace) -> None:

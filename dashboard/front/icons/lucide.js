@@ -4,6 +4,7 @@ export const ICONS = /** @type {const} */ ({
     "arrow-down-wide-narrow": "M3 16l4 4 4-4M7 20V4M11 4h10M11 8h7M11 12h4",
     "arrow-left": "M12 19l-7-7 7-7M19 12H5",
     "arrow-right": "M5 12h14M12 5l7 7-7 7",
+    "arrow-up": "M5 12l7-7 7 7M12 19V5",
     "arrow-up-right": "M7 7h10v10M7 17 17 7",
     "bookmark": "M19 21l-7-4-7 4V5a2 2 0 0 1 2-2h10a2 2 0 0 1 2 2z",
     "calendar": "M8 2v3M16 2v3M5 3h14a2 2 0 0 1 2 2v14a2 2 0 0 1 -2 2h-14a2 2 0 0 1 -2 -2v-14a2 2 0 0 1 2 -2zM3 9h18",

@@ -34,7 +34,7 @@ export function AccountMenu({ onShortcuts }) {
                         <a class="phone-only" href=${address}><${Icon} name=${icon} />${t(label)}</a>
                     `,
                 )}
-            <a href="/dashboard/account"><${Icon} name="user" />${t("account.title")}</a>
+            <a class="wide-only" href="/dashboard/account"><${Icon} name="user" />${t("account.title")}</a>
             <a href="/dashboard/keys"><${Icon} name="key-round" />${t("apiKeys.pageTitle")}</a>
             <label>
                 <${Icon} name="languages" />${t("footer.language")}

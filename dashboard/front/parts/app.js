@@ -1,7 +1,7 @@
 /** The frame of every page: the side bar, on phones the bar at the bottom, banners about the service's state, and messages. */
 import { account, may, reloadAccount } from "../core/account.js";
 import { notFound } from "../core/api.js";
-import { html, signal, useEffect, useSignalEffect } from "../core/html.js";
+import { html, signal, useEffect, useRef, useSignalEffect } from "../core/html.js";
 import { useShortcuts } from "../core/keys.js";
 import { navigate, path } from "../core/router.js";
 import { accessToken, signIn } from "../core/session.js";
@@ -30,6 +30,14 @@ export function App() {
         // The banner reports a failure, or the page, which calls the API as well.
         if (signIn.value === "in") reloadAccount();
     });
+    const isFirstPage = useRef(true);
+    useEffect(() => {
+        // The followed link went with its page, and with it the focus: a screen reader reads the new one.
+        if (!isFirstPage.current && document.activeElement === document.body) {
+            document.getElementById("content")?.focus({ preventScroll: true });
+        }
+        isFirstPage.current = false;
+    }, [path.value]);
     useShortcuts([
         { key: "c", label: () => t("keys.create"), run: () => navigate("/dashboard/new") },
         { key: "o", label: () => t("keys.overview"), run: () => navigate("/dashboard/overview") },

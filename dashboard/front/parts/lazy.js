@@ -28,6 +28,6 @@ export function LazyPage({ load, ...properties }) {
     };
     useEffect(start, []);
     if (module.value !== null) return html`<${module.value.Page} ...${properties} />`;
-    if (!hasFailed.value) return html`<p aria-busy="true">${t("page.loading")}</p>`;
-    return html`<p role="alert">${t("page.failed")} <button onClick=${start}>${t("page.retry")}</button></p>`;
+    if (!hasFailed.value) return html`<div class="body"><p aria-busy="true">${t("page.loading")}</p></div>`;
+    return html`<div class="body"><p role="alert">${t("page.failed")} <button onClick=${start}>${t("page.retry")}</button></p></div>`;
 }

@@ -23,8 +23,8 @@ describe("a text in German", () => {
     });
 
     test("has its values, with numbers as Germans write them", () => {
-        assert.equal(t("summary.clicks", { count: 1 }), "1 Klick");
-        assert.equal(t("summary.clicks", { count: 12345 }), "12.345 Klicks");
+        assert.equal(t("summary.clicks", { count: 1 }), "Auswertung: 1 Klick");
+        assert.equal(t("summary.clicks", { count: 12345 }), "Auswertung: 12.345 Klicks");
     });
 
     test("that the page does not know is the fallback", () => {

@@ -242,7 +242,7 @@ def test_list_and_editor_lead_to_the_report(signed_in: Callable[..., Any], addre
         expect(page.get_by_role("heading", name="Report: Spring sale")).to_be_visible()
         page.get_by_role("button", name="Edit link").click()
         expect(page.locator("form.editor[data-link]")).to_be_visible()
-        page.get_by_role("link", name="0 clicks", exact=True).click()
+        page.get_by_role("link", name="Report: 0 clicks", exact=True).click()
         expect(page.get_by_role("heading", name="Report: Spring sale")).to_be_visible()
         assert visit.errors() == []
 

@@ -36,6 +36,8 @@ export function Page() {
         chosen.value = new Set();
         await loaded.refresh();
         isBusy.value = false;
+        // The buttons of what came back are gone, and with them the focus.
+        if (document.activeElement === document.body) document.getElementById("content")?.focus();
     };
     const turn = (/** @type {number} */ next) => navigate(`/dashboard/deleted${next > 1 ? `?page=${next}` : ""}`);
     return html`
@@ -92,6 +94,7 @@ function Chosen({ urls, chosen, isBusy, onRun }) {
             <label>
                 <input
                     type="checkbox"
+                    aria-label=${t("links.selectAll")}
                     checked=${isEvery}
                     indeterminate=${links.length > 0 && !isEvery}
                     onChange=${() => (chosen.value = new Set(isEvery ? [] : urls.map(({ _id }) => _id)))}

@@ -63,7 +63,7 @@ export function Records({ domain }) {
         </div>
         <div class="actions">
             ${!lacks("admin") &&
-            html`<button aria-busy=${isChecking.value} disabled=${isChecking.value} onClick=${verify}>${t("domain.verify")}</button>`}
+            html`<button class=${domain.status === "pending" ? "primary" : undefined} aria-busy=${isChecking.value} disabled=${isChecking.value} onClick=${verify}>${t("domain.verify")}</button>`}
             ${problem.value && html`<p role="alert" class="failure">${problem.value}</p>`}
         </div>
     `;

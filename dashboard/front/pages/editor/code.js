@@ -8,6 +8,7 @@ import { About } from "./inputs.js";
 const hasPunctuation = "codePunctuation" in document.documentElement.dataset;
 const CODE = hasPunctuation ? /^[A-Za-z0-9][\w-]{2,49}$/ : /^[A-Za-z0-9]{3,50}$/;
 const HINT = hasPunctuation ? "code.hintPunctuated" : "code.hint";
+const KEPT = hasPunctuation ? "code.hintPunctuatedKept" : "code.hintKept";
 const TYPING_MILLISECONDS = 300;
 
 /** @typedef {import("../../core/texts.js").Key} Key */
@@ -81,7 +82,7 @@ export function Code({ editing }) {
                     />
                 </label>
             </div>
-            <${About} id="code-about" error=${error} hint=${html`<span class=${isFree ? "good" : isWrong ? "failure" : undefined}>${t(verdict.value ?? HINT)}</span>`} />
+            <${About} id="code-about" error=${error} hint=${html`<span class=${isFree ? "good" : isWrong ? "failure" : undefined}>${t(verdict.value ?? (editing.id === null ? HINT : KEPT))}</span>`} />
         </div>
     `;
 }

@@ -1,7 +1,7 @@
 /** The saved designs of the workspace: choosing one, saving the shown one, and deleting. */
 import { may } from "../../core/account.js";
 import { report } from "../../core/failures.js";
-import { html, useEffect, useMemo, useSignal } from "../../core/html.js";
+import { html, useEffect, useMemo, useRef, useSignal } from "../../core/html.js";
 import { t } from "../../core/texts.js";
 import { toast } from "../../core/toasts.js";
 import { Confirmation } from "../../parts/confirmation.js";
@@ -35,10 +35,13 @@ export function SavedDesigns({ design }) {
             chosen.value = null;
             return;
         }
+        const before = /** @type {Record<string, unknown>} */ ({ ...design.value });
         try {
-            const read = await readDesign(id);
-            chosen.value = read;
-            design.value = designOf(read);
+            const saved = await readDesign(id);
+            // What the user changed while the design was loaded stays.
+            const typed = Object.entries(design.value).filter(([name, value]) => value !== before[name]);
+            chosen.value = saved;
+            design.value = { ...designOf(saved), ...Object.fromEntries(typed) };
         } catch (error) {
             report(error);
         }
@@ -133,6 +136,9 @@ const Failures = ({ sending }) => html`
 function Naming({ design, onSaved }) {
     const sending = useMemo(() => new Sending(), []);
     const name = useSignal("");
+    const form = useRef(/** @type {HTMLFormElement | null} */ (null));
+    // The button that opened the form is gone, and with it the focus.
+    useEffect(() => form.current?.querySelector("input")?.focus(), []);
     const submit = async (/** @type {SubmitEvent} */ event) => {
         event.preventDefault();
         const body = { ...savedFieldsOf(design), name: name.value.trim() };
@@ -140,7 +146,7 @@ function Naming({ design, onSaved }) {
         if (isDone) toast(t("qr.designSaved", { name: body.name }));
     };
     return html`
-        <form class="stack" onSubmit=${submit}>
+        <form ref=${form} class="stack" onSubmit=${submit}>
             <${Input} sending=${sending} name="name" label=${t("qr.designName")} value=${name} maxlength="60" required />
             <div class="actions"><${Submit} sending=${sending} fields=${["name"]} label=${t("qr.saveNew")} /></div>
         </form>

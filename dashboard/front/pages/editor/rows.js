@@ -35,6 +35,15 @@ export function Rows({ rows, onChange, show, label }) {
         // The focus stays on the row that moved.
         requestAnimationFrame(() => handle(list.current, to)?.focus());
     };
+    /** @param {number} position */
+    const remove = position => {
+        onChange(rows.filter((_, at) => at !== position));
+        // The button of the last row is gone, and with it the focus.
+        requestAnimationFrame(() => {
+            const next = handle(list.current, rows.length - 2) ?? list.current?.nextElementSibling;
+            if (document.activeElement === document.body && next instanceof HTMLElement) next.focus();
+        });
+    };
     return html`
         <ol class="rows" ref=${list} aria-label=${label}>
             ${rows.map(
@@ -70,12 +79,22 @@ export function Rows({ rows, onChange, show, label }) {
                                 position,
                             )}
                         </div>
+                        ${position > 0 &&
+                        html`<button
+                            type="button"
+                            class="up icon-button md"
+                            title=${t("rows.up", { position: position + 1 })}
+                            aria-label=${t("rows.up", { position: position + 1 })}
+                            onClick=${() => move(position, position - 1)}
+                        >
+                            <${Icon} name="arrow-up" />
+                        </button>`}
                         <button
                             type="button"
                             class="icon-button md"
                             title=${t("rows.remove", { position: position + 1 })}
                             aria-label=${t("rows.remove", { position: position + 1 })}
-                            onClick=${() => onChange(rows.filter((_, at) => at !== position))}
+                            onClick=${() => remove(position)}
                         >
                             <${Icon} name="trash-2" />
                         </button>

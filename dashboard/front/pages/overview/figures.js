@@ -19,10 +19,10 @@ export function Figures({ overview }) {
         <dl class="totals">
             ${clicks !== null &&
             html`
-                <${Figure} name="clicks" label=${t("report.total.clicks")} now=${clicks.totalClicks} before=${before?.totalClicks} />
-                <${Figure} name="unique" label=${t("report.total.unique")} now=${clicks.uniqueClicks} before=${before?.uniqueClicks} />
+                <${Figure} name="clicks" days=${overview.days} label=${t("report.total.clicks")} now=${clicks.totalClicks} before=${before?.totalClicks} />
+                <${Figure} name="unique" days=${overview.days} label=${t("report.total.unique")} now=${clicks.uniqueClicks} before=${before?.uniqueClicks} />
             `}
-            <${Figure} name="created" label=${t("overview.created")} now=${created} before=${createdBefore} />
+            <${Figure} name="created" days=${overview.days} label=${t("overview.created")} now=${created} before=${createdBefore} />
             <${Figure} name="links" label=${t("links.title")} now=${links} />
         </dl>
         ${clicks === null
@@ -31,8 +31,8 @@ export function Figures({ overview }) {
     `;
 }
 
-/** @param {{name: string, label: string, now: number, before?: number}} properties */
-function Figure({ name, label, now, before }) {
+/** @param {{name: string, label: string, now: number, before?: number, days?: number}} properties */
+function Figure({ name, label, now, before, days = 0 }) {
     const isLegible = before !== undefined && now <= MOST_GROWTH * before;
     const change = isLegible ? changeOf(before, now) : null;
     const isUp = before !== undefined && now > before;
@@ -43,7 +43,7 @@ function Figure({ name, label, now, before }) {
                 <strong>${number(now)}</strong>
                 ${before !== undefined &&
                 html`<small>
-                    ${change !== null && html`<span class="change" data-up=${isUp}>${change}</span>${" "}`}${t("overview.before", { count: before })}
+                    ${change !== null && html`<span class="change" data-up=${isUp}>${change}</span>${" "}`}${t("overview.before", { count: before, days })}
                 </small>`}
             </dd>
         </div>
@@ -56,6 +56,7 @@ function OverTime({ clicks, before }) {
     const series = useMemo(
         () => ({
             steps: clicks.clicksByDate,
+            marks: [],
             before: before?.clicksByDate ?? null,
             shortName: namer("day", "UTC", "short"),
             longName: namer("day", "UTC", "long"),

@@ -16,7 +16,7 @@ export function LedgerSection({ report, figures }) {
     return html`
         <p class="ledger">
             <${Icon} name="scale" />
-            <span><b>${t("report.allRequests", { count: total })}</b> ${t(asked > 0 ? "report.sumWithAsked" : "report.sumOf", { clicks: overview.totalClicks, notCounted, refused, asked })}</span>
+            <span><b>${t("report.allRequests", { count: total })}</b> ${t(asked > 0 ? "report.sumWithAsked" : "report.sumOf", { count: overview.totalClicks, notCounted, refused, asked })}</span>
         </p>
         <section class="panel" aria-label=${t("report.ledger")}>
             <h2>${t("report.ledger")}</h2>

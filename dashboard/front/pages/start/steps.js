@@ -76,8 +76,9 @@ function FirstClick({ link }) {
         ${!isSeen && html`<progress aria-label=${t("start.click")}></progress>`}
         ${isSeen &&
         html`<p class="actions">
-            <a role="button" class="primary" href=${`/dashboard/links/${link._id}`}>${t("start.edit")}</a>
-            <a role="button"  href="/dashboard/">${t("start.list")}</a>
+            <a role="button" class="primary" href=${`/dashboard/links/${link._id}/report`}>${t("start.report")}</a>
+            <a role="button" href=${`/dashboard/links/${link._id}`}>${t("start.edit")}</a>
+            <a role="button" href="/dashboard/">${t("start.list")}</a>
         </p>`}
     `;
 }

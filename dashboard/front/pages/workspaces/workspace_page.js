@@ -32,6 +32,8 @@ export function Page({ id }) {
         ${workspace.isPersonal
             ? html`<p>${t("workspaces.private")}</p>`
             : html`
+                  ${workspaceId !== id &&
+                  html`<p><button type="button" onClick=${() => chooseWorkspace(id)}>${t("workspaces.switchTo", { name: isolated(workspace.name) })}</button></p>`}
                   <${Members} workspace=${workspace} onLeave=${() => leave(id)} />
                   ${isAdmin && html`<${Invitations} workspace=${workspace} />`}
                   ${isAdmin && html`<${Naming} workspace=${workspace} onRename=${loaded.refresh} />`}
