@@ -5,33 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal
+from typing import Any
 
 import pytest
-from playwright.sync_api import Page
 from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
 from dashboard import urls
 from links.models import Link
-from testing.nodejs import node_modules
+from tests.dashboard.axe import SCHEMES, WIDTHS, load_axe, problems_of
 from tests.dashboard.pages import PAGES, WIDER, fill_account, open_page, pages
 
 MakeLink = Callable[..., dict[str, Any]]
-Scheme = Literal["light", "dark"]
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
-
-SCHEMES: tuple[Scheme, ...] = ("light", "dark")
-WIDTHS = (360, 1280)
-# axe does not decide about text in the colour of its background, which could be hidden on purpose. Here, none is.
-RUN = """async () => {
-    const results = await axe.run(document, { resultTypes: ["violations", "incomplete"] });
-    const invisible = node => node.any.some(check => check.data?.messageKey === "equalRatio");
-    return [
-        ...results.violations.filter(violation => ["serious", "critical"].includes(violation.impact)),
-        ...results.incomplete.map(rule => ({ ...rule, nodes: rule.nodes.filter(invisible) })),
-    ].flatMap(rule => rule.nodes.map(node => `${rule.id}: ${node.target} ${node.failureSummary}`));
-}"""
 
 
 @pytest.fixture
@@ -75,16 +61,6 @@ def ids(api: APIClient, make_link: MakeLink, alice: NewAccount) -> dict[str, str
 def test_every_page_of_the_dashboard_is_tested() -> None:
     paths = {re.sub(r"<\w+:\w+>", "*", f"/dashboard/{path}") for path in urls.PAGES}
     assert {re.sub(r"\{\w+\}", "*", shown.path.partition("?")[0]) for shown in PAGES.values()} == paths
-
-
-def load_axe(page: Page) -> None:
-    page.evaluate((node_modules() / "axe-core/axe.min.js").read_text())
-
-
-def problems_of(page: Page, scheme: Scheme) -> list[str]:
-    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-    violations: list[str] = page.evaluate(RUN)
-    return violations
 
 
 @pytest.mark.parametrize("is_signed_in", [True, False], ids=["signed in", "signed out"])

@@ -14,10 +14,11 @@ from rest_framework.test import APIClient
 
 from qrcodes.models import QrCode, SavedDesign
 from testing.pictures import decoded, file_of, logo, opened, pages, read
+from tests.dashboard.axe import SCHEMES, WIDTHS, load_axe, problems_of
 from tests.dashboard.links.editor_page import DESTINATION, MakeLink, open_link
 from tests.dashboard.links_page import links as links
 from tests.dashboard.links_page import rows
-from tests.dashboard.test_accessibility import SCHEMES, WIDER, WIDTHS, load_axe, problems_of
+from tests.dashboard.pages import WIDER
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 

@@ -20,11 +20,11 @@ from links.models import Link
 from links.operators import ban_link
 from testing.accounts.workspaces import team
 from testing.domains.domains import active_domain
+from testing.links.exports_of_others import EXPORTS
 from testing.threads import at_once
 from tests.dashboard.links_page import links as links
 from tests.dashboard.links_page import rows
 from tests.dashboard.walks.walker import PHONE, Look, Walker
-from tests.links.exports_of_others import EXPORTS
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 Walk = Callable[[], Any]

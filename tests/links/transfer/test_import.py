@@ -13,9 +13,9 @@ from links.models import Code
 from links.transfer import imports
 from testing.analytics.clicks import drain
 from testing.cases import for_each
+from testing.links.exports_of_others import EXPORTS
 from testing.links.many import UNKNOWN_ID, URL, imported
 from tests.links.creation import everything_written
-from tests.links.exports_of_others import EXPORTS
 from tests.links.transfer.imports import lines, send, whole
 
 # Exports of other products
