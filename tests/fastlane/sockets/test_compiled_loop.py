@@ -17,6 +17,7 @@ import time_machine
 from gunicorn.config import Config
 from pytest_django.fixtures import Settings
 
+from analytics.journal.agents import short_agent
 from analytics.journal.capture import KINDS
 from analytics.journal.records import encode_fields, frame
 from analytics.journal.writer import journal
@@ -154,7 +155,7 @@ def test_the_compiled_part_writes_the_record_of_the_python_code_and_remembers_th
         KINDS["head"],
         0,
         address.encode(),
-        FIREFOX.encode(),
+        short_agent(FIREFOX.encode()),
         b"https://news.example/",
     )
     assert guesses().followed.has_followed(address, b"plain01")
