@@ -151,7 +151,7 @@ def test_a_stranger_reads_no_history(
     with signed_in(stranger) as visit:
         page = visit.page
         page.goto(f"{address}/dashboard/links/{link['_id']}/history")
-        expect(page.get_by_role("alert")).to_have_text("URL not found.")
+        expect(page.get_by_role("alert")).to_have_text("This link does not exist or was deleted.")
         page.goto(f"{address}/dashboard/history")
         expect(page.locator("[data-action='key.created']")).to_have_count(1)
         expect(page.locator("[data-change]")).to_have_count(1)
