@@ -40,7 +40,7 @@ def test_a_view_is_saved_opened_renamed_and_deleted(
         )
         expect(rows(page)).to_have_count(30)
         page.get_by_role("button", name="Save view").click()
-        expect(page.get_by_role("textbox", name="Name")).to_be_focused()
+        expect(page.get_by_role("dialog").get_by_label("Name")).to_be_focused()
         page.keyboard.type("Even numbers")
         page.keyboard.press("Enter")
         expect(tabs).to_have_text(["All links", "Even numbers"])
@@ -58,13 +58,13 @@ def test_a_view_is_saved_opened_renamed_and_deleted(
         expect(tabs.last).to_have_attribute("aria-current", "page")
         page.get_by_role("button", name="More about the view").click()
         page.get_by_role("button", name="Rename view").click()
-        page.get_by_role("textbox", name="Name").fill("Even")
+        page.get_by_role("dialog").get_by_label("Name").fill("Even")
         page.keyboard.press("Enter")
         expect(tabs).to_have_text(["All links", "Even"])
         # Its name replaces its filters.
         page.get_by_role("button", name="Remove the filter: Tags").click()
         page.get_by_role("button", name="Save view").click()
-        page.get_by_role("textbox", name="Name").fill("Even")
+        page.get_by_role("dialog").get_by_label("Name").fill("Even")
         page.keyboard.press("Enter")
         expect(tabs.last).to_have_attribute("aria-current", "page")
         [view] = SavedView.objects.all()
@@ -87,7 +87,7 @@ def test_a_name_that_is_taken_meanwhile_is_refused_in_the_dialog(
         [created] = at_once([lambda: api.post("/api/views", {"name": "Even", "filters": {}})])
         assert created.status_code == 201
         page.get_by_role("button", name="Save view").click()
-        page.get_by_role("textbox", name="Name").fill("Even")
+        page.get_by_role("dialog").get_by_label("Name").fill("Even")
         page.keyboard.press("Enter")
         expect(page.get_by_role("dialog").get_by_role("alert")).to_contain_text("name already")
         assert visit.errors(409) == []
