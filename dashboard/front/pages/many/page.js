@@ -3,7 +3,7 @@ import { availableDomains, createLinks } from "../../core/endpoints.js";
 import { copy } from "../../core/clipboard.js";
 import { useDraft } from "../../core/drafts.js";
 import { report } from "../../core/failures.js";
-import { html, useEffect, useMemo, useSignal } from "../../core/html.js";
+import { html, useEffect, useMemo, useRef, useSignal } from "../../core/html.js";
 import { hueOf, withoutScheme } from "../../core/hues.js";
 import { refusalText, t } from "../../core/texts.js";
 import { Head, toLinks } from "../../parts/head.js";
@@ -108,10 +108,13 @@ export function Page() {
 
 /** @param {{links: NewLink[]}} properties */
 function Made({ links }) {
+    const heading = useRef(/** @type {HTMLElement | null} */ (null));
+    // On a phone, the button that created them is far below.
+    useEffect(() => heading.current?.scrollIntoView({ block: "center" }), [links.length]);
     if (links.length === 0) return null;
     return html`
         <section aria-label=${t("many.made", { count: links.length })}>
-            <h2 role="status">${t("many.made", { count: links.length })}</h2>
+            <h2 ref=${heading} role="status">${t("many.made", { count: links.length })}</h2>
             <div class="actions">
                 <button onClick=${() => copy(links.map(({ shortUrl }) => shortUrl).join("\n"))}>
                     <${Icon} name="copy" />${t("many.copyShort")}
