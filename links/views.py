@@ -199,9 +199,7 @@ class SavedViewSet(ApiViewSet):
 
     @returns(200, "View updated successfully.", view=representations.saved_view)
     def partial_update(self, request: Request, id: str) -> dict[str, Any]:
-        owner = workspace_of(request)
-        saved_views.get_view(owner, id)
-        view = saved_views.change_view(owner=owner, public_id=id, changes=self.read_body())
+        view = saved_views.change_view(owner=workspace_of(request), public_id=id, changes=self.read_body())
         return {"view": representations.saved_view(view)}
 
     @returns(200, "View deleted successfully.")

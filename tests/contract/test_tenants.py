@@ -18,6 +18,8 @@ WORDS = ("sesame-street", "brand.example", "her-private-title", "alice", "herCod
 ID = "an id of hers"
 # A valid body for endpoints that read one, so that only the id is refused.
 BODY = b'{"description": "stolen", "isActive": false, "rootUrl": "https://evil.example/"}'
+# There, `isActive` belongs to the filters.
+BODIES = {"/api/views/{id}": b'{"name": "stolen"}'}
 
 
 @pytest.fixture
@@ -61,7 +63,8 @@ def test_an_id_of_another_tenant_is_404(
     # A key gets the same 401 for every id there.
     for client in strangers[1:] if route.path in WITH_A_TOKEN_ONLY else strangers:
         for identifier in alices.values():
-            response = send(client, method, route.with_id(identifier), b"" if method == "GET" else BODY)
+            body = b"" if method == "GET" else BODIES.get(route.path, BODY)
+            response = send(client, method, route.with_id(identifier), body)
             assert (response.status_code, response.json()["code"]) == (404, "not_found")
             assert_nothing_of_alice(response, alices)
 
