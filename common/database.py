@@ -28,13 +28,18 @@ _FOREIGN_KEY_VIOLATION = "23503"
 # The server terminated a session that was idle in a transaction or whose transaction took too long.
 _SESSION_TIMEOUTS = {"25P03", "25P04"}
 _ATTEMPTS = 4
-# In a SELECT before statements that change thousands of rows by their keys: until the transaction ends, the planner
-# looks rows up in an index. Otherwise it would read whole tables, and lock the rows in their order there.
-PLAN_BY_INDEX = ", ".join(
-    f"set_config('enable_{method}', 'off', true)" for method in ("hashjoin", "mergejoin", "seqscan")
-)
 _COPY_HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _COPY_END = b"\xff\xff"
+
+
+def planner_settings(**methods: str) -> str:
+    """Expressions for a SELECT that switch methods of the planner "on" or "off" until the transaction ends."""
+    return ", ".join(f"set_config('enable_{method}', '{value}', true)" for method, value in methods.items())
+
+
+# Before statements that change thousands of rows by their keys. Otherwise the planner would read whole tables, and
+# lock the rows in their order there.
+PLAN_BY_INDEX = planner_settings(hashjoin="off", mergejoin="off", seqscan="off")
 
 
 def is_outage(error: BaseException) -> bool:

@@ -13,12 +13,12 @@ from typing import Any
 from django.db import Error, connection
 
 from common.database import (
-    PLAN_BY_INDEX,
     bytea_array,
     execute,
     fetch,
     has_unknown_outcome,
     integer_array,
+    planner_settings,
     prepared_cursor,
     read_first,
 )
@@ -140,17 +140,20 @@ FROM unnest(%s::bigint[], %s::bigint[]) added (link_id, clicks), deleted
 WHERE d.link_id = added.link_id AND d.link_id = deleted.link_id RETURNING d.link_id
 """
 # Choose a slot of the owners' totals that requests never write: the first one that no other drainer has locked.
-# The lock lasts until the end of the transaction.
+# The lock lasts until the end of the transaction, and so do the methods of `_ADD`.
 _CHOOSE_SLOT = f"""
-SELECT {PLAN_BY_INDEX}, set_config('links.totals_slot', coalesce(
-    (SELECT slot FROM generate_series(8, 15) slot WHERE pg_try_advisory_xact_lock(5823141, slot) LIMIT 1),
-    8 + pg_backend_pid() % 8
-)::text, true)
+SELECT {planner_settings(hashjoin="on", bitmapscan="off", mergejoin="off", nestloop="off", seqscan="off")},
+    set_config('links.totals_slot', coalesce(
+        (SELECT slot FROM generate_series(8, 15) slot WHERE pg_try_advisory_xact_lock(5823141, slot) LIMIT 1),
+        8 + pg_backend_pid() % 8
+    )::text, true)
 """  # noqa: S608 # built from constants
-# Locks the counters in the order of the arrays, because it looks one after the other up.
+# Looks the counters up in the order of the index, and locks them in that order. No nested loop: if the statistics say
+# that there are few counters, it would read all of them for each link.
 _ADD = """
 UPDATE links_clickcounter c SET clicks = c.clicks + added.clicks
-FROM unnest(%s::bigint[], %s::bigint[]) added (link_id, clicks) WHERE c.link_id = added.link_id
+FROM unnest(%s::bigint[], %s::bigint[]) added (link_id, clicks)
+WHERE c.link_id = added.link_id AND c.link_id = ANY(%s::bigint[])
 RETURNING c.link_id
 """
 
@@ -194,7 +197,8 @@ def _add_to_existing(clicks: Mapping[int, int]) -> set[int]:
         if added:
             cursor.execute(_CHOOSE_SLOT)
             links = sorted(added)
-            cursor.execute(_ADD, [integer_array(links), integer_array(added[link_id] for link_id in links)])
+            ids, numbers = integer_array(links), integer_array(added[link_id] for link_id in links)
+            cursor.execute(_ADD, [ids, numbers, ids])
             existing |= {link_id for (link_id,) in cursor.fetchall()}
     return existing
 
