@@ -67,9 +67,14 @@ def is_reference_gone(error: BaseException) -> bool:
     return getattr(error.__cause__, "sqlstate", None) == _FOREIGN_KEY_VIOLATION
 
 
+def constraint_of(error: BaseException) -> str:
+    """The name of the constraint that refused a statement; empty for other errors."""
+    return getattr(getattr(error.__cause__, "diag", None), "constraint_name", None) or ""
+
+
 def is_storage_full(error: BaseException) -> bool:
     """Whether a trigger has refused to store more than the plan allows."""
-    return getattr(getattr(error.__cause__, "diag", None), "constraint_name", None) == "storage_limit"
+    return constraint_of(error) == "storage_limit"
 
 
 def has_unknown_outcome(error: BaseException) -> bool:

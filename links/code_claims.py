@@ -14,7 +14,7 @@ from django.db import IntegrityError
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
-from common.database import execute, fetch
+from common.database import constraint_of, execute, fetch
 from links.models import Code, CodeKind
 from links.storage.columns import column_arrays
 
@@ -113,10 +113,8 @@ def codes_of(*links: int) -> list[str]:
 
 def is_code_conflict(error: IntegrityError, code: str) -> bool:
     """Whether another row has this code: the unique constraint of the namespace rejected it."""
-    diagnostics: Any = getattr(error.__cause__, "diag", None)
-    return getattr(diagnostics, "constraint_name", None) == CONSTRAINT and f", {code})" in (
-        diagnostics.message_detail or ""
-    )
+    cause: Any = error.__cause__
+    return constraint_of(error) == CONSTRAINT and f", {code})" in (cause.diag.message_detail or "")
 
 
 def _rows(codes: Iterable[CodeKey]) -> list[QuerySet[Code]]:

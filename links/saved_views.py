@@ -9,7 +9,7 @@ from django.db import IntegrityError
 
 from accounts.caps import lock_count
 from accounts.models import Workspace
-from common.database import in_one_transaction, is_reference_gone
+from common.database import constraint_of, in_one_transaction
 from common.errors import Conflict, Forbidden, NotFound
 from common.ids import parse_public_id
 from links.models import SavedView
@@ -81,7 +81,6 @@ def _refusing_taken_names(work: Callable[[], Result]) -> Result:
     try:
         return in_one_transaction(work)
     except IntegrityError as error:
-        if is_reference_gone(error):
-            # Another request has deleted the workspace.
-            raise
-        raise ViewExists from None
+        if constraint_of(error) == "savedview_owner_name":
+            raise ViewExists from None
+        raise

@@ -9,6 +9,7 @@ from django.db.models.functions import Now
 
 from accounts.caps import lock_count
 from accounts.models import Workspace
+from common.database import constraint_of
 from common.errors import Conflict, FieldError, Forbidden, InvalidFields
 from qrcodes.design import contrast_refusal
 from qrcodes.models import SavedDesign
@@ -74,5 +75,4 @@ def _end_default(owner: Workspace, fields: dict[str, Any]) -> None:
 
 
 def _refusal(error: IntegrityError) -> Exception:
-    constraint = getattr(getattr(error.__cause__, "diag", None), "constraint_name", None)
-    return NameTaken() if constraint == "qrdesign_name" else error
+    return NameTaken() if constraint_of(error) == "qrdesign_name" else error

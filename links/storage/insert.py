@@ -16,7 +16,7 @@ from typing import Any
 
 from django.db import IntegrityError, connection
 
-from common.database import execute, fetch, prepared_cursor, text_array
+from common.database import constraint_of, execute, fetch, prepared_cursor, text_array
 from common.errors import InvalidFields, ServiceError
 from links.code_claims import (
     INSERT_CODES_OF_LINK,
@@ -138,8 +138,7 @@ def insert_link(link: Link, addresses: Sequence[Address]) -> InvalidFields | Non
 
 def is_domain_conflict(error: IntegrityError) -> bool:
     """Whether the insert failed because the domain was deleted or moved after the caller had read it."""
-    diagnostics: Any = getattr(error.__cause__, "diag", None)
-    return (getattr(diagnostics, "constraint_name", None) or "").endswith("_fk_domains_domain_id")
+    return constraint_of(error).endswith("_fk_domains_domain_id")
 
 
 _IDENTIFIERS = f"""

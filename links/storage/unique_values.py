@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from django.db import IntegrityError
 
-from common.database import in_one_transaction
+from common.database import constraint_of, in_one_transaction
 from links.errors import ValueTaken
 from links.fields import UNIQUE
 from links.models import Link
@@ -68,7 +68,7 @@ def refusing_taken_values() -> Iterator[None]:
 
 
 def refusal_by_index(error: IntegrityError) -> ValueTaken | None:
-    constraint = getattr(getattr(error.__cause__, "diag", None), "constraint_name", None)
+    constraint = constraint_of(error)
     return next((ValueTaken(field) for field in UNIQUE if field.constraint == constraint), None)
 
 
