@@ -23,7 +23,7 @@ from accounts.models import Change, Invitation, User, Workspace
 from common.database import execute, fetch
 from common.errors import FieldError, InvalidFields, NotFound
 from common.http.current_request import Actor, AuthMethod, actor, request_id
-from common.ids import parse_public_id
+from common.ids import find_by_public_id
 from common.secrets import seal, unseal
 
 # A part of statements that are a whole transaction. A trigger that runs after the statement sees the setting.
@@ -212,10 +212,7 @@ def person(user: User) -> str:
 
 def get_change(owner: Workspace, object_id: UUID, change_id: str) -> Change:
     """Raises NotFound for an unknown change, and for one of another object or owner."""
-    identifier = parse_public_id(change_id)
-    change = None
-    if identifier is not None:
-        change = _changes(owner.pk).filter(object_id=object_id, public_id=identifier).first()
+    change = find_by_public_id(_changes(owner.pk).filter(object_id=object_id), change_id)
     if change is None:
         raise NotFound("Change not found.")
     return change

@@ -7,7 +7,7 @@ from django.db.models.functions import Now
 
 from accounts.models import ApiKey, Invitation, Member, User, Workspace
 from common.database import read_first
-from common.ids import parse_public_id
+from common.ids import find_by_public_id
 
 
 def user_of_email(email: str) -> User | None:
@@ -26,12 +26,7 @@ def memberships_of(account: User) -> QuerySet[Member]:
 
 def find_membership(account: User, public_id: str) -> Member | None:
     """The account's membership of the workspace with this id, or None without one."""
-    identifier = parse_public_id(public_id)
-    return (
-        None
-        if identifier is None
-        else memberships_of(account).filter(workspace__public_id=identifier).first()
-    )
+    return find_by_public_id(memberships_of(account), public_id, lookup="workspace__public_id")
 
 
 def members_of(workspace: Workspace) -> QuerySet[Member]:

@@ -5,6 +5,12 @@ from __future__ import annotations
 import os
 import time
 import uuid
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from django.db.models import Model, QuerySet
+
+Found = TypeVar("Found", bound="Model")
 
 
 def parse_public_id(text: str) -> uuid.UUID | None:
@@ -14,6 +20,12 @@ def parse_public_id(text: str) -> uuid.UUID | None:
     except ValueError:
         return None
     return public_id if str(public_id) == text.lower() else None
+
+
+def find_by_public_id(objects: QuerySet[Found], text: str, *, lookup: str = "public_id") -> Found | None:
+    """The object with this id, in one query, or in none for a malformed id."""
+    public_id = parse_public_id(text)
+    return None if public_id is None else objects.filter(**{lookup: public_id}).first()
 
 
 def new_public_id() -> uuid.UUID:

@@ -5,7 +5,7 @@ from django.db.models import Count
 from accounts.models import Workspace
 from common.database import read_first
 from common.errors import NotFound
-from common.ids import parse_public_id
+from common.ids import find_by_public_id
 from common.pages import Page
 from domains.models import Domain, DomainStatus
 
@@ -26,10 +26,7 @@ def get_domain(owner: Workspace, public_id: str) -> Domain:
 
 def find_domain(owner: Workspace, public_id: str) -> Domain | None:
     """The owner's domain with this id, in any state."""
-    identifier = parse_public_id(public_id)
-    return (
-        None if identifier is None else Domain.objects.visible_to(owner).filter(public_id=identifier).first()
-    )
+    return find_by_public_id(Domain.objects.visible_to(owner), public_id)
 
 
 def verified_domains(owner: Workspace) -> list[Domain]:

@@ -28,7 +28,7 @@ from common.errors import NotFound
 from common.host.metrics import count_database_error
 from common.http.client_address import LOOPBACK, is_internal_client
 from common.http.urls import canonical_host, is_address
-from common.ids import parse_public_id
+from common.ids import find_by_public_id
 from common.rest.access import Access
 from common.rest.api import ApiViewSet
 from common.rest.pagination import PageQuery, pagination_of
@@ -120,11 +120,8 @@ def locked_domain(owner: Workspace, fields: dict[str, Any]) -> Iterator[None]:
     """
     with transaction.atomic():
         if fields.get("domain_id") is not None:
-            identifier = parse_public_id(fields["domain_id"])
-            domain = None
-            if identifier is not None:
-                domains = Domain.objects.visible_to(owner).select_for_update(no_key=True)
-                domain = domains.filter(public_id=identifier).first()
+            domains = Domain.objects.visible_to(owner).select_for_update(no_key=True)
+            domain = find_by_public_id(domains, fields["domain_id"])
             if domain is None:
                 raise NotFound("Domain not found.")
             fields["domain_id"] = domain.pk

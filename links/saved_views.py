@@ -11,7 +11,7 @@ from accounts.caps import lock_count
 from accounts.models import Workspace
 from common.database import constraint_of, in_one_transaction
 from common.errors import Conflict, Forbidden, NotFound
-from common.ids import parse_public_id
+from common.ids import find_by_public_id
 from links.models import SavedView
 
 MAX_VIEWS = 50
@@ -36,8 +36,7 @@ def list_views(owner: Workspace) -> list[SavedView]:
 def get_view(owner: Workspace, public_id: str, *, lock: bool = False) -> SavedView:
     """``lock`` blocks other writers until the commit. Raises NotFound."""
     views = SavedView.objects.select_for_update() if lock else SavedView.objects.all()
-    identifier = parse_public_id(public_id)
-    view = None if identifier is None else views.filter(owner=owner, public_id=identifier).first()
+    view = find_by_public_id(views.filter(owner=owner), public_id)
     if view is None:
         raise NotFound("View not found.")
     return view

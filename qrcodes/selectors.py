@@ -3,7 +3,7 @@ from __future__ import annotations
 from accounts.models import Workspace
 from common.database import read_first
 from common.errors import NotFound
-from common.ids import parse_public_id
+from common.ids import find_by_public_id, parse_public_id
 from common.pages import Page
 from links.selectors import get_link
 from qrcodes.models import QrCode, SavedDesign
@@ -52,9 +52,7 @@ def list_qr_codes(owner: Workspace, *, page: int, limit: int, url_id: str | None
 
 def get_qr_code(owner: Workspace, public_id: str) -> QrCode:
     """Raises NotFound for another owner's code, an unknown id or a malformed one."""
-    identifier = parse_public_id(public_id)
-    codes = _SHOWN.visible_to(owner)
-    code = None if identifier is None else codes.filter(public_id=identifier).first()
+    code = find_by_public_id(_SHOWN.visible_to(owner), public_id)
     if code is None:
         raise qr_code_not_found()
     return code
@@ -66,9 +64,7 @@ def qr_code_not_found() -> NotFound:
 
 def get_file(owner: Workspace, public_id: str) -> QrCode:
     """The code with its logo and its link. Raises NotFound as `get_qr_code` does."""
-    identifier = parse_public_id(public_id)
-    codes = QrCode.objects.visible_to(owner).select_related("link")
-    code = None if identifier is None else codes.filter(public_id=identifier).first()
+    code = find_by_public_id(QrCode.objects.visible_to(owner).select_related("link"), public_id)
     if code is None:
         raise qr_code_not_found()
     return code
@@ -90,9 +86,7 @@ def list_designs(owner: Workspace) -> list[SavedDesign]:
 
 def get_design(owner: Workspace, public_id: str) -> SavedDesign:
     """Raises NotFound for the design of another workspace, an unknown id or a malformed one."""
-    identifier = parse_public_id(public_id)
-    designs = SavedDesign.objects.filter(owner=owner)
-    design = None if identifier is None else designs.filter(public_id=identifier).first()
+    design = find_by_public_id(SavedDesign.objects.filter(owner=owner), public_id)
     if design is None:
         raise design_not_found()
     return design
