@@ -153,7 +153,7 @@ def test_designs_are_saved_chosen_changed_and_deleted(
             "Another saved design of the workspace has this name."
         )
         dialog.get_by_role("button", name="Delete design").click()
-        page.get_by_role("dialog").last.get_by_role("button", name="Delete design").click()
+        page.get_by_role("dialog", name="Delete design").get_by_role("button", name="Delete design").click()
         expect(chosen.locator("option")).to_have_text(["None"])
         assert visit.errors(409) == []
     assert not SavedDesign.objects.exists()
