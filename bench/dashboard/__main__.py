@@ -98,7 +98,12 @@ def measure(site: Site, subject: Subject, options: argparse.Namespace) -> None:
         record(key, f"at most {p99:.0f} ms ({len(requests)} requests, {data})")
     if options.lighthouse_runs:
         score(
-            {"list": f"{site.address}/dashboard/", "report": report},
+            {
+                "list": f"{site.address}/dashboard/",
+                "overview": f"{site.address}/dashboard/overview",
+                "editor": report.removesuffix("/report"),
+                "report": report,
+            },
             cookie,
             executable,
             options.lighthouse_runs,

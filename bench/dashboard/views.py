@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from playwright.sync_api import BrowserContext, Page, Request, expect
 
-# Paths below /dashboard/. The list is that of an owner of a million links, the report that of a link with many clicks.
+# Paths below /dashboard/. The lists are those of an owner of a million links, the report that of a link with many clicks.
 LISTS = (
     "",
     "?page=100",
@@ -15,13 +15,16 @@ LISTS = (
     "?search=spring",
     "?search=xylophone",
     "?tags=Marketing",
-    "?isActive=false",
-    "?search=spring&tags=Marketing&isActive=true",
+    "?status=disabled",
+    "?expires=7",
+    "?search=spring&tags=Marketing&status=active",
     *(
         f"?sortBy={name}&sortOrder={order}"
         for name in ("createdAt", "clickCount", "title")
         for order in ("asc", "desc")
     ),
+    "overview",
+    "deleted",
 )
 REPORTS = (
     "links/{link}/report",

@@ -9,10 +9,10 @@ import { serviceName, t } from "../core/texts.js";
 import { currentPage, places } from "../pages/routes.js";
 import { ACCOUNT_MENU, AccountMenu } from "./account_menu.js";
 import { Banners, recoveries } from "./banners.js";
+import { PageToasts } from "./dialog.js";
 import { Icon } from "./icon.js";
 import { Palette, isPaletteOpen, paletteKey } from "./palette.js";
 import { ShortcutsDialog } from "./shortcuts.js";
-import { Toasts } from "./toasts.js";
 import { Welcome } from "./welcome.js";
 import { WorkspaceSwitch } from "./workspace_switch.js";
 
@@ -60,7 +60,7 @@ export function App() {
         </div>
         ${!isGreeting && html`<${AccountMenu} onShortcuts=${() => (isListingKeys.value = true)} />`}
         <${Palette} onShortcuts=${() => (isListingKeys.value = true)} />
-        <${Toasts} />
+        <${PageToasts} />
         <${ShortcutsDialog} isOpen=${isListingKeys} />
     `;
 }

@@ -12,7 +12,9 @@ import { signIn, signOut } from "../core/session.js";
 import { t } from "../core/texts.js";
 import { destinationOf } from "../core/status.js";
 import { pagesToFind } from "../pages/routes.js";
+import { useModal } from "./dialog.js";
 import { Icon } from "./icon.js";
+import { Toasts } from "./toasts.js";
 
 /** @typedef {import("./icon.js").IconName} IconName */
 /** @typedef {{id: string, text: string, detail?: string, icon?: IconName, tile?: {letter: string, hue: string}, run: () => void}} Entry */
@@ -32,20 +34,13 @@ addEventListener("keydown", event => {
 
 /** @param {{onShortcuts: () => void}} properties */
 export function Palette({ onShortcuts }) {
-    const element = useRef(/** @type {HTMLDialogElement | null} */ (null));
-    const isOpen = isPaletteOpen.value;
-    useEffect(() => {
-        if (isOpen && !element.current?.open) element.current?.showModal();
-        if (!isOpen && element.current?.open) element.current.close();
-    }, [isOpen]);
-    const onClose = () => {
-        if (!element.current?.open) isPaletteOpen.value = false;
-    };
+    const { element, onClose, isOnTop } = useModal(isPaletteOpen);
     // A click on the backdrop is one on the dialog itself.
     const onClick = (/** @type {Event} */ event) => event.target === element.current && (isPaletteOpen.value = false);
     return html`
         <dialog ref=${element} class="palette" aria-label=${t("palette.title")} onClose=${onClose} onClick=${onClick}>
-            ${isOpen && html`<${Search} onShortcuts=${onShortcuts} />`}
+            ${isPaletteOpen.value && html`<${Search} onShortcuts=${onShortcuts} />`}
+            ${isOnTop && html`<${Toasts} />`}
         </dialog>
     `;
 }

@@ -107,7 +107,7 @@ def test_a_deletion_that_could_be_undone_happens_before_the_session_ends(
         # The time for an undo does not pass.
         page.clock.install()
         page.locator("tr[data-link] input").check()
-        page.get_by_role("button", name="Delete").click()
+        page.get_by_role("button", name="Delete", exact=True).click()
         expect(page.get_by_text("1 link deleted")).to_be_visible()
         open_account_menu(page)
         page.get_by_role("button", name="Sign out").click()

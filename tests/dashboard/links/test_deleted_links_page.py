@@ -44,8 +44,7 @@ def test_a_deletion_leads_to_the_deleted_links_and_back(
         expect(page.locator("form.editor[data-link]")).to_be_visible()
         page.goto(f"{address}/dashboard/")
         expect(rows(page)).to_have_count(2)
-        page.get_by_role("button", name="More lists").click()
-        page.get_by_role("link", name="Deleted links").click()
+        page.get_by_role("button", name="Deleted links").click()
         expect(page.get_by_role("heading", name="Deleted links")).to_be_visible()
         assert visit.errors() == []
     assert Link.objects.count() == 2

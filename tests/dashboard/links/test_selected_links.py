@@ -148,7 +148,7 @@ def test_a_deletion_can_be_undone(signed_in: Callable[..., Any], address: str, l
         expect(rows(page)).to_have_count(10)
         stop_clock(page)
         page.get_by_label("Select all links of this page").check()
-        page.get_by_role("button", name="Delete").click()
+        page.get_by_role("button", name="Delete", exact=True).click()
         expect(rows(page)).to_have_count(0)
         page.get_by_role("button", name="Undo").click()
         expect(rows(page)).to_have_count(10)
@@ -167,7 +167,7 @@ def test_a_deletion_takes_place_once_it_cannot_be_undone(
         expect(rows(page)).to_have_count(10)
         stop_clock(page)
         rows(page).first.get_by_role("checkbox").check()
-        page.get_by_role("button", name="Delete").click()
+        page.get_by_role("button", name="Delete", exact=True).click()
         expect(rows(page)).to_have_count(9)
         with page.expect_response(re.compile("/api/urls/bulk-delete")) as deletion:
             page.clock.run_for(10_000)

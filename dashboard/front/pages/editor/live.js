@@ -7,12 +7,14 @@ import { destinationOf } from "../../core/status.js";
 import { t } from "../../core/texts.js";
 import { Dialog } from "../../parts/dialog.js";
 import { Icon } from "../../parts/icon.js";
+import { LazyPage } from "../../parts/lazy.js";
 import { Sign } from "../../parts/sign.js";
-import { QrCodes } from "./qr.js";
 import { useDesign } from "./qr_design.js";
 import { downloadDesign } from "./qr_files.js";
 import { QrPicture } from "./qr_picture.js";
 import { Simulation } from "./simulation.js";
+
+const loadDesigner = () => import("./qr.js").then(({ QrCodes }) => ({ Page: QrCodes }));
 
 /** @typedef {import("./editing.js").Editing} Editing */
 /** @typedef {import("../../core/endpoints.js").Url} Url */
@@ -71,7 +73,7 @@ function Code({ link }) {
                 </div>
             </div>
             <${Dialog} isOpen=${isOpen} title=${t("links.qrOf", { name: withoutScheme(link.shortUrl) })} isWide>
-                <${QrCodes} link=${link} design=${design} />
+                <${LazyPage} load=${loadDesigner} link=${link} design=${design} />
             <//>
         </section>
     `;

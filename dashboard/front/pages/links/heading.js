@@ -1,4 +1,4 @@
-/** The title of the list, the export of the links that match the filters, and the ways to new links. */
+/** The title of the list, the export of the links that match the filters, and the ways to new and deleted links. */
 import { account, may } from "../../core/account.js";
 import { download } from "../../core/api.js";
 import { report } from "../../core/failures.js";
@@ -7,7 +7,6 @@ import { save } from "../../core/saving.js";
 import { t } from "../../core/texts.js";
 import { Head } from "../../parts/head.js";
 import { Icon } from "../../parts/icon.js";
-import { Menu } from "../../parts/menu.js";
 import { parameters } from "./state.js";
 
 async function exportShown() {
@@ -27,8 +26,8 @@ export const Heading = () => html`
         <button onClick=${exportShown} title=${t("filters.export")} aria-label=${t("filters.export")}>
             <${Icon} name="download" /><span class="wide-only" aria-hidden="true">${t("filters.exportShort")}</span>
         </button>
-        <${Menu} id="more-lists" label=${t("links.more")} items=${() => html`
-            <a href="/dashboard/deleted"><${Icon} name="trash-2" />${t("deleted.title")}</a>
-        `} />
+        <a role="button" href="/dashboard/deleted" title=${t("deleted.title")} aria-label=${t("deleted.title")}>
+            <${Icon} name="trash-2" /><span class="wide-only" aria-hidden="true">${t("deleted.short")}</span>
+        </a>
     <//>
 `;

@@ -1,14 +1,19 @@
 /** The QR code of a link of the list, in a dialog. Its drawing is loaded when it is first opened. */
-import { html, signal, useEffect, useSignal } from "../../core/html.js";
+import { html, signal } from "../../core/html.js";
 import { withoutScheme } from "../../core/hues.js";
 import { loadStyle } from "../../core/styles.js";
 import { t } from "../../core/texts.js";
 import { Dialog } from "../../parts/dialog.js";
+import { LazyPage } from "../../parts/lazy.js";
 
 /** @typedef {import("./state.js").ListedUrl} ListedUrl */
 
 const isOpen = signal(false);
 const shown = signal(/** @type {ListedUrl | null} */ (null));
+const load = async () => {
+    const [{ QrCodes }] = await Promise.all([import("../editor/qr.js"), loadStyle("pages/editor/editor.css")]);
+    return { Page: QrCodes };
+};
 
 /** @param {ListedUrl} link */
 export function openQrCode(link) {
@@ -21,22 +26,7 @@ export function QrDialog() {
     const name = link === null ? "" : withoutScheme(link.shortUrl);
     return html`
         <${Dialog} isOpen=${isOpen} title=${t("links.qrOf", { name })} isWide>
-            ${link !== null && html`<${Content} key=${link._id} link=${link} />`}
+            ${link !== null && html`<${LazyPage} key=${link._id} load=${load} link=${link} />`}
         <//>
     `;
-}
-
-/** @param {{link: ListedUrl}} properties */
-function Content({ link }) {
-    const loaded = useSignal(/** @type {typeof import("../editor/qr.js") | null} */ (null));
-    const hasFailed = useSignal(false);
-    useEffect(() => {
-        Promise.all([import("../editor/qr.js"), loadStyle("pages/editor/editor.css")]).then(
-            ([module]) => (loaded.value = module),
-            () => (hasFailed.value = true),
-        );
-    }, []);
-    if (hasFailed.value) return html`<p role="alert" class="failure">${t("page.failed")}</p>`;
-    if (loaded.value === null) return html`<p aria-busy="true">${t("page.loading")}</p>`;
-    return html`<${loaded.value.QrCodes} link=${link} />`;
 }

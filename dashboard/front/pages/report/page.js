@@ -73,7 +73,7 @@ function Heading({ report }) {
             title=${t("report.title")}
             shown=${link === null ? t("report.title") : t("report.of", { name: link.title || name })}
             back=${{ address: `/dashboard/links/${report.id}`, label: t("history.back") }}
-            mark=${link !== null && html`<${Sign} address=${link.shortUrl} isLink />`}
+            mark=${link?.title && html`<${Sign} address=${link.shortUrl} isLink />`}
         >
             <button class="icon-button md" disabled=${link === null} aria-label=${t("links.copy", { name })} title=${t("links.copyShort")} onClick=${() => copy(link?.shortUrl ?? "")}>
                 <${Icon} name="copy" />

@@ -14,8 +14,11 @@ export const FirstLink = () => html`
         </div>
         <${Shorten} draft="start" onCreated=${(/** @type {string} */ id) => navigate(`/dashboard/start?link=${id}`)} />
         <ul class="next-steps">
-            ${may("admin") && html`<${NextStep} icon="globe" text="domain" address="/dashboard/domains" />`}
-            <${NextStep} icon="users" text="team" address="/dashboard/workspaces" />
+            ${may("admin") &&
+            html`
+                <${NextStep} icon="globe" text="domain" address="/dashboard/domains" />
+                <${NextStep} icon="users" text="team" address="/dashboard/workspaces" />
+            `}
             <${NextStep} icon="upload" text="import" address="/dashboard/import" />
         </ul>
     </div>
