@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from playwright.sync_api import BrowserContext, Page, Request, expect
 
-# Paths below /dashboard/. The lists are those of an owner of a million links, the report that of a link with many clicks.
+# Below /dashboard/. The lists are those of an owner of a million links, the report that of a link with many clicks.
 LISTS = (
     "",
     "?page=100",

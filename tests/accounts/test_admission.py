@@ -87,6 +87,7 @@ def test_a_new_caller_takes_the_place_of_the_one_that_was_admitted_last(pool: Th
     assert [started.finish() for started in (running, other, owner)] == ["admitted"] * 3
 
 
+@pytest.mark.slow
 def test_callers_that_come_without_pause_cannot_keep_another_one_out(pool: ThreadPoolExecutor) -> None:
     """Four networks that always have a call running or waiting."""
     queue, attackers = admission(at_once=2, places=1), ["a", "b", "c", "d"]

@@ -92,6 +92,7 @@ def test_a_repeated_ban_is_stored_once(db: None) -> None:
     assert Ban.objects.get().reason == "Phishing."
 
 
+@pytest.mark.slow
 def test_a_thousand_links_are_banned_by_one_row(
     api: APIClient, alice: NewAccount, make_link: MakeLink, visitor: Client
 ) -> None:

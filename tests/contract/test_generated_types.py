@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 from rest_framework.test import APIClient
 
 from testing.contract.description import described as described
@@ -22,6 +23,7 @@ def first_body_of_the_readme() -> str:
     return body
 
 
+@pytest.mark.slow
 def test_the_first_call_of_the_readme_compiles_with_default_options(
     anonymous: APIClient, tmp_path: Path
 ) -> None:

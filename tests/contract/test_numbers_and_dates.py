@@ -117,6 +117,7 @@ def is_json(text: str) -> bool:
     return text not in ("NaN", "Infinity", "0x64", "1_00", "+100", "1E400", "9" * 5000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("field", FIELDS)
 def test_a_number_is_accepted_within_its_bounds_and_refused_in_the_envelope_outside(
     api: APIClient, make_link: MakeLink, field: str

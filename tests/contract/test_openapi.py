@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 from django.core.management import call_command
 from django.urls import URLPattern, URLResolver, get_resolver
 from openapi_spec_validator import OpenAPIV31SpecValidator
@@ -35,6 +36,7 @@ def test_the_description_is_valid_openapi_3_1(described: dict[str, Any]) -> None
     OpenAPIV31SpecValidator(described).validate()
 
 
+@pytest.mark.slow
 def test_the_description_is_exported_without_a_warning(tmp_path: Path) -> None:
     call_command("spectacular", validate=True, fail_on_warn=True, file=str(tmp_path / "schema.yaml"))
     assert (tmp_path / "schema.yaml").read_text().startswith("openapi: 3.1.0\n")

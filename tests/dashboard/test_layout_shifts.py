@@ -22,7 +22,7 @@ from tests.dashboard.links_page import rows, status
 from tests.dashboard.report_page import FACTS, MARCH, table, url_of
 
 MakeLink = Callable[..., dict[str, Any]]
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 PHONE, DESKTOP = (412, 823), (1280, 800)
 # On a busy machine, a call may exceed the three seconds after which the page shows its banner about slow calls. The

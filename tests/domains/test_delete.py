@@ -137,6 +137,7 @@ def test_deleting_the_owner_deletes_everything(api: APIClient, alice: NewAccount
 MANY, FEW = 20_000, 7
 
 
+@pytest.mark.slow
 def test_many_links_move_in_one_deletion(api: APIClient, alice: NewAccount, brand: Domain) -> None:
     # A session keeps the plans that it has made for few links, in tables that were small then.
     created(api, "first", brand)

@@ -36,6 +36,7 @@ def test_links_created_concurrently_move_or_are_refused(api: APIClient, alice: N
     assert not Code.objects.exclude(domain=None).exists()
 
 
+@pytest.mark.slow
 def test_links_edited_concurrently_move_with_their_changes(api: APIClient, alice: NewAccount) -> None:
     for turn in range(ROUNDS):
         brand = active_domain(alice.workspace, HOST)
@@ -56,6 +57,7 @@ def test_links_edited_concurrently_move_with_their_changes(api: APIClient, alice
     assert not Code.objects.exclude(domain=None).exists()
 
 
+@pytest.mark.slow
 def test_two_domains_with_the_same_codes_can_be_deleted_concurrently(
     api: APIClient, strange_api: APIClient, alice: NewAccount, stranger: NewAccount
 ) -> None:

@@ -173,6 +173,7 @@ def test_an_existing_code_and_a_repeated_request_have_the_same_warnings(
 # Trials with an independent reader
 
 
+@pytest.mark.slow
 def test_readers_read_every_pair_above_the_certain_difference() -> None:
     for (foreground, background), style in product(colored_pairs(CERTAIN_GREYS, 60, 20), Style.values):
         for image_format in ImageFormat.values:
@@ -180,6 +181,7 @@ def test_readers_read_every_pair_above_the_certain_difference() -> None:
             assert read(render(CONTENT, design), image_format, inverts=True) == [CONTENT], design
 
 
+@pytest.mark.slow
 def test_readers_read_no_refused_pair() -> None:
     for (foreground, background), style in product(colored_pairs(0, MIN_GREYS - 1, 20), Style.values):
         for image_format in ImageFormat.values:

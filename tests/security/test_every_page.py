@@ -102,6 +102,7 @@ def assert_protected(response: HttpResponse, path: str) -> None:
     assert re.search(r"no-store|no-cache", response["Cache-Control"]), path
 
 
+@pytest.mark.slow
 def test_every_page_has_protective_headers(
     operator: Client, anonymous_client: Client, existing_objects: dict[str, Any]
 ) -> None:

@@ -63,6 +63,7 @@ def test_a_right_code_begins_anew(alice: NewAccount, anonymous: APIClient) -> No
     assert mail.outbox == []
 
 
+@pytest.mark.slow
 def test_after_a_hundred_in_a_row_codes_of_the_app_are_refused(
     alice: NewAccount, anonymous: APIClient
 ) -> None:

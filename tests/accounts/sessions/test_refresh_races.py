@@ -14,6 +14,7 @@ from testing.threads import at_once
 from tests.accounts.sessions.refreshing import LOGGER, is_refused, pair, refresh, unending_grace
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_two_hundred_concurrent_refreshes_get_the_same_pair(monkeypatch: pytest.MonkeyPatch) -> None:
     user = User.objects.create(email="alice@example.com", password="!")
@@ -29,6 +30,7 @@ def test_two_hundred_concurrent_refreshes_get_the_same_pair(monkeypatch: pytest.
     pair(refresh_token)
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_of_two_hundred_concurrent_refreshes_without_grace_one_gets_a_pair(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture

@@ -89,6 +89,7 @@ class Oracle:
                 self.unique_quarters[one.link_id, quarter] += 1
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     batches=batches,

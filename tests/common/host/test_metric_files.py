@@ -85,6 +85,7 @@ def test_counts_of_concurrent_processes_are_exported_as_one_sum(folder: Path) ->
     assert run(folder, dedent(script)) == "8005.0 [0, 1, 2, 3, 4, 5, 6, 7, 8]\n8005.0"
 
 
+@pytest.mark.slow
 def test_recycled_and_killed_processes_leave_few_files_and_no_count_is_lost(
     folder: Path,
 ) -> None:

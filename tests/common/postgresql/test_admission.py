@@ -50,6 +50,7 @@ def name_of(url: str) -> str:
     return str(dj_database_url.parse(url)["HOST"])
 
 
+@pytest.mark.slow
 def test_the_server_with_the_highest_timeline_is_used_wherever_the_url_names_it() -> None:
     with primary_and_standby() as pair:
         former, new = name_of(pair.primary.url), name_of(pair.standby.url)

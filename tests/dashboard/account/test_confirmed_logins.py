@@ -27,7 +27,7 @@ from testing.sign_in.pages import logged_in
 from testing.sign_in.totp import add_totp, code
 from tests.dashboard.account.browser_session import browser_of, token_of
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 KEY = {"name": "Import", "scopes": ["urls:read"]}
 
 

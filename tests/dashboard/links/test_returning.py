@@ -13,7 +13,7 @@ from testing.links.many import URL, create_many
 from tests.dashboard.links_page import links as links
 from tests.dashboard.links_page import rows
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 
 def test_back_returns_to_the_same_place_of_the_list(

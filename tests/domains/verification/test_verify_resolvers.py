@@ -83,6 +83,7 @@ def test_the_second_resolver_is_queried_if_the_first_fails(
     assert verify(api, domain).status_code == 200
 
 
+@pytest.mark.slow
 def test_a_slow_second_resolver_has_time_in_the_second_round(
     api: APIClient, dns: DnsServer, claim: Claim, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

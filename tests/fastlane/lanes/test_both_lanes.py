@@ -235,6 +235,7 @@ def test_the_fast_lane_declines_paths_that_are_no_codes(code: str) -> None:
     assert fast(request(f"/{code}")) is None
 
 
+@pytest.mark.slow
 @for_each("changed", SIMPLE.values(), ids=SIMPLE)
 @for_each("path", ["unknown code", "refused link"])
 def test_simple_requests_have_the_same_refusal_and_record_in_both_lanes(

@@ -51,6 +51,7 @@ ROUTED_LINKS: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 @for_each(
     "fields", [*PLAIN_LINKS.values(), *REFUSED_LINKS.values(), *ROUTED_LINKS.values()],

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import orjson
+import pytest
 import time_machine
 from django.conf import settings
 from hypothesis import given
@@ -132,6 +133,7 @@ def answer_of_lane(lane: FastLane, visitor: Visitor) -> tuple[str, int] | None:
     return value, record.flags >> 4
 
 
+@pytest.mark.slow
 @hypothesis_settings(max_examples=500, deadline=None)
 @given(
     links(),

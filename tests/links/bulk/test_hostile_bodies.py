@@ -48,6 +48,7 @@ def test_bulk_creation_of_too_many(api: APIClient) -> None:
     assert only_error(post(api, "/api/urls/bulk", {"urls": [0] * 1_900_000})) == ("urls", "max_length")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["urls", "ids"])
 def test_bulk_update_of_too_many(api: APIClient, name: str) -> None:
     body = {name: [0] * 1_900_000, "data": {}}

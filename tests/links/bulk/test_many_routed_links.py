@@ -49,6 +49,7 @@ def rules(link: int) -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("log")
 def test_no_statement_writes_many_links_with_rules(api: APIClient) -> None:
     created = create_many(api, [{"originalUrl": URL, "rules": rules(link)} for link in range(MAX_ITEMS)])

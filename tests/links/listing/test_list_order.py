@@ -86,6 +86,7 @@ def test_an_unknown_sort_key_is_rejected(api: APIClient, name: str) -> None:
         assert broken_rules(api.get("/api/urls", {name: text})) == [(name, "invalid_choice")], text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reach", [1, 10, 10_000])
 @pytest.mark.parametrize("fetch_limit", [3, 25, 1_000])
 def test_internal_thresholds_do_not_change_the_list(

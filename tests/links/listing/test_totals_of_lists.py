@@ -33,6 +33,7 @@ def stocked(alice: NewAccount) -> NewAccount:
     return alice
 
 
+@pytest.mark.slow
 def test_a_client_that_walks_to_pages_gets_each_of_3000_links_with_one_tag_once(
     api: APIClient, alice: NewAccount
 ) -> None:
@@ -44,6 +45,7 @@ def test_a_client_that_walks_to_pages_gets_each_of_3000_links_with_one_tag_once(
     assert paginations == [{"page": page, "limit": 100, "total": 3_000, "pages": 30} for page in range(1, 31)]
 
 
+@pytest.mark.slow
 @for_each(("query", "condition"), FILTERS)
 @for_each("reach", [10, 10_000])
 @for_each("sort_by", ["createdAt", "clickCount", "title"])
@@ -70,6 +72,7 @@ def test_totals_are_exact_up_to_the_limit_of_counting(
     ]
 
 
+@pytest.mark.slow
 @for_each(("query", "condition"), FILTERS)
 @for_each("reach", [10, 10_000])
 @for_each("limit", [1, 3, 4, 100])

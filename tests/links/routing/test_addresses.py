@@ -62,6 +62,7 @@ def refused_hosts(stranger: NewAccount) -> None:
     ban_host(host="evil.example")
 
 
+@pytest.mark.slow
 @for_each("path", PATHS)
 @for_each("url", REFUSED)
 def test_every_url_is_checked_on_every_way(url: str, path: str, api: APIClient, make_link: MakeLink) -> None:

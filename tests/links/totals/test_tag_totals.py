@@ -219,6 +219,7 @@ def test_the_last_link_of_a_tag_can_be_deleted_while_another_one_is_created(alic
         assert tags_of(alice.user) == {"sale": (1, 1)}
 
 
+@pytest.mark.slow
 def test_a_session_that_tagged_one_link_changes_many_links_in_time(alice: NewAccount) -> None:
     """The session keeps the triggers' plans for one row. A nested loop over all changed rows would take longer."""
     with connection.cursor() as cursor:

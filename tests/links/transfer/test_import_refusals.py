@@ -49,6 +49,7 @@ def test_a_refused_row_reserves_no_code(api: APIClient, make_link: Any) -> None:
     assert Code.objects.filter(code="wanted").count() == 1
 
 
+@pytest.mark.slow
 @for_each(
     ("content", "code"),
     [

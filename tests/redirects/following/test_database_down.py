@@ -142,6 +142,7 @@ def test_no_wrong_response_is_sent_during_a_database_outage(
     assert statuses == [503, 410, 503, 404]
 
 
+@pytest.mark.slow
 def test_a_slow_claim_times_out(visitor: Client, api: APIClient, make_link: MakeLink) -> None:
     link = make_link(restrictions={"maxClicks": 5})
     other = connection.copy()

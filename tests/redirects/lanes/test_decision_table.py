@@ -61,6 +61,7 @@ def domain_ids(alice: NewAccount) -> dict[str, str]:
     return {domain.host: str(domain.public_id) for domain in domains}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", FEATURES, ids=[feature.name for feature in FEATURES])
 def test_view_fast_lane_and_simulation_agree(
     api: APIClient, domain_ids: dict[str, str], first: Feature

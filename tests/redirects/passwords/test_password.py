@@ -416,6 +416,7 @@ def test_a_modified_cookie_unlocks_nothing(link: dict[str, Any], tamper: Callabl
     assert visit_with(link, tamper(unlocked_cookie(link))) == 401
 
 
+@pytest.mark.slow
 def test_the_cookies_of_a_service_behind_tls_are_secure() -> None:
     """Runs in a separate process, as settings read the environment only once."""
     program = (

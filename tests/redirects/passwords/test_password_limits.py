@@ -171,6 +171,7 @@ def test_a_network_that_unlocked_the_link_today_keeps_ten_attempts(path: str) ->
     assert fail(path, 11, ELSEWHERE) == [401] * 10 + [429]
 
 
+@pytest.mark.slow
 def test_failures_on_one_link_do_not_affect_another(make_link: MakeLink, path: str) -> None:
     other = f"/{make_link(password=PASSWORD)['shortCode']}"
     fail_everywhere(path)

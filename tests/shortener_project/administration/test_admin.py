@@ -159,6 +159,7 @@ def change_texts(text: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_stored_values_are_escaped_in_admin_pages(
     operator: Operator, alice: NewAccount, make_link: MakeLink, stranger: NewAccount
 ) -> None:
@@ -208,6 +209,7 @@ def test_stored_values_are_escaped_in_admin_pages(
                 assert text[:50] in shown
 
 
+@pytest.mark.slow
 def test_query_values_are_escaped_in_admin_pages(operator: Operator) -> None:
     harmless = {page: structure(operator, page, q="nothing")[0] for page in LISTS}
     for text in NAUGHTY:

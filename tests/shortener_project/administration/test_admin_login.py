@@ -127,6 +127,7 @@ def test_cross_site_form_is_rejected_before_it_counts() -> None:
     assert fail(1) == [200]
 
 
+@pytest.mark.slow
 def test_one_network_cannot_try_a_few_passwords_on_every_account() -> None:
     """The limit is a hundred failures per hour over all accounts."""
     spread = [fail(1, username=f"user{number}@example.com")[0] for number in range(102)]

@@ -114,6 +114,7 @@ def test_metrics_networks_are_configurable(prometheus: Client, settings: Setting
 # Redirects
 
 
+@pytest.mark.slow
 def test_link_requests_are_counted_by_outcome(
     visitor: Client, api: APIClient, prometheus: Client, make_link: MakeLink, customers_domain: Domain
 ) -> None:
@@ -206,6 +207,7 @@ for where in ("redirect", "api", "page", "background"):
 """
 
 
+@pytest.mark.slow
 def test_metric_files_are_preallocated_for_every_metric(tmp_path: Path) -> None:
     """Growing a file on a full file system raises SIGBUS in the writer."""
     environment = {

@@ -64,6 +64,7 @@ def test_a_dripping_answer_ends_at_the_deadline(dripping: DrippingProvider, in_h
     assert parse(response).texts["p"] == TOO_LATE
 
 
+@pytest.mark.slow
 def test_interrupted_conversations_leave_their_places(dripping: DrippingProvider) -> None:
     for _ in range(3 * AT_ONCE):
         # The interrupted thread may take a moment to notice.

@@ -198,6 +198,7 @@ def test_another_subject_in_the_user_information_is_refused(
         assert refused(issuer, caplog, userinfo={"changes": {"sub": subject}}) == (502, reason)
 
 
+@pytest.mark.slow
 def test_identity_tokens_that_do_not_hold_are_refused(
     issuer: Provider, caplog: pytest.LogCaptureFixture
 ) -> None:

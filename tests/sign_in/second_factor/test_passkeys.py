@@ -228,6 +228,7 @@ MALFORMED = [
 ]
 
 
+@pytest.mark.slow
 @for_each("path", [ADD, LOGIN, AUTHENTICATE, REAUTHENTICATE])
 @for_each("credential", MALFORMED)
 def test_malformed_responses_are_refused(path: str, credential: str, key: Passkey, alice: NewAccount) -> None:

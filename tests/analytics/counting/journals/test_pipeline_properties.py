@@ -6,6 +6,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
+import pytest
 from django.db import transaction
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -25,6 +26,7 @@ POISON_REWRITTEN_TWICE = [("poison", 0, 0), ("fail", 0, 0), ("fail", 0, 1)]
 FINISHED_BEHIND_PENDING = [("append", 0, 12), ("die", 0, 0), ("pending", 0, 12), ("drain", 0, 5)]
 
 
+@pytest.mark.slow
 @shared_fixtures
 @given(script=st.lists(steps, min_size=1, max_size=25), nested_loops=st.booleans())
 @example(script=REWRITTEN_BEHIND_A_BACKLOG, nested_loops=False)

@@ -6,6 +6,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
+import pytest
 from django.db import transaction
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -27,6 +28,7 @@ RESTORED_BELOW_DELETED = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @shared_fixtures
 @given(script=st.lists(st.one_of(steps, steps, restores), min_size=3, max_size=30))
 @example(script=RESTORED_BELOW_COPIES)

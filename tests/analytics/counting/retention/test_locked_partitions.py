@@ -99,6 +99,7 @@ def test_the_drop_succeeds_when_the_dump_ends(monkeypatch: pytest.MonkeyPatch) -
     assert name not in partitions()
 
 
+@pytest.mark.slow
 def test_insert_queued_behind_the_drop_waits_only_briefly(visitor: Client, make_link: MakeLink) -> None:
     old_partition()
     link = make_link()
