@@ -147,6 +147,15 @@ STATUS = (
 )
 
 
+def banned_in_sql(link_id: str, owner: str) -> str:
+    """Whether a ban applies to the link with this primary key, as an SQL expression. Few links are read for it."""
+    return f"""(
+        {link_id} IN (SELECT link_id FROM links_linkban)
+        OR (SELECT EXISTS (SELECT FROM bans_ban WHERE owner_id = {owner} OR host IS NOT NULL))
+            AND (SELECT links_is_banned({_subjects_of_bans("l")}) FROM links_link l WHERE l.id = {link_id})
+    )"""  # noqa: S608 # composed of constants
+
+
 def status_in_sql(link_id: str) -> str:
     """The status of the link with this primary key, as an SQL expression."""
     return f"""(

@@ -17,6 +17,7 @@ from common.bounded_cache import BoundedCache
 from common.database import fetch
 from common.host import primary
 from links import searches
+from links.availability import Status
 from links.searches import ALWAYS, Matches, Search
 
 COUNT_LIMIT = 100_000
@@ -117,7 +118,7 @@ def _by_domain_alone(search: Search) -> Search:
 def _hits(search: Search, matches: Matches, values: dict[str, Any]) -> int:
     if search.changes_without_trace:
         # A status also changes with the time, clicks, bans and domains.
-        return _count(search, matches, values).hits
+        return _hits_by_status(search, matches, values)
     key = (primary.current(), values["owner"], search)
     cached = kept_counts.get(key)
     if cached is not None and cached.has_only_insertions_until(matches.changes, matches.links):
@@ -129,6 +130,16 @@ def _hits(search: Search, matches: Matches, values: dict[str, Any]) -> int:
     cached = _count(search, matches, values)
     kept_counts.put(key, cached)
     return cached.hits
+
+
+def _hits_by_status(search: Search, matches: Matches, values: dict[str, Any]) -> int:
+    if Status.ACTIVE in search.statuses and search.expires_within is None:
+        # The hits whatever their status are kept, and few links are not active.
+        hits = _hits(search._replace(statuses=()), matches, values)
+        if hits <= COUNT_LIMIT:
+            others = search._replace(statuses=tuple(sorted(set(Status) - set(search.statuses))))
+            return hits - (_count(others, matches, values | others.values).hits if others.statuses else 0)
+    return _count(search, matches, values).hits
 
 
 def _added_hits(search: Search, cached: _Count, values: dict[str, Any]) -> int | None:

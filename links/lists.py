@@ -133,7 +133,7 @@ def list_links(owner: Workspace, options: ListOptions) -> Page[LinkRow]:
         return Page([], total, is_capped)
     page = slice_of_page(options, total, is_capped=is_capped)
     if search is not None:
-        are_few = search.is_by_date_alone and total <= _FETCHED_OF_PERIOD
+        are_few = (search.is_by_date_alone or search.are_disabled) and total <= _FETCHED_OF_PERIOD
         if sort is not BY_DATE and (are_few or search.is_by_small_domain):
             candidates = fetch_candidates(sort, f"ARRAY({searches.matching(search)})")
         else:

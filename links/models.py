@@ -205,6 +205,7 @@ class Link(models.Model):
                 | models.Q(starts_at__isnull=False)
                 | models.Q(expires_at__isnull=False)
                 | models.Q(max_clicks__isnull=False),
+                include=["is_active", "starts_at", "expires_at", "max_clicks"],
                 name="link_closable",
             ),
         ]

@@ -31,6 +31,7 @@ def _times(port: int, token: str, path: str, rounds: int) -> list[float]:
             started = time.perf_counter()
             response = connection.call("GET", path, Authorization=f"Bearer {token}")
             times.append((time.perf_counter() - started) * 1000)
-            if response.status != 200:
+            # 400: the overview of more links than can be added up.
+            if response.status not in (200, 400):
                 raise SystemExit(f"{path}: {response.status}")
     return times[WARM_UP:]

@@ -126,7 +126,13 @@ def test_a_new_destination_can_end_a_ban(many: bool, api: APIClient, make_link: 
     assert whole(api, link)["status"] == "active"
 
 
-def test_lists_and_files_are_filtered(api: APIClient, make_link: MakeLink, brand: Domain) -> None:
+@pytest.mark.parametrize("are_many", [False, True])
+def test_lists_and_files_are_filtered(
+    are_many: bool, api: APIClient, make_link: MakeLink, brand: Domain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if are_many:
+        # As with more hits than a page finds at once.
+        monkeypatch.setattr("links.searches.FETCH_LIMIT", 0)
     expected = closed_by_title(make_link, brand)
     for number in range(1, 4):
         for statuses in itertools.combinations(Status, number):
@@ -142,6 +148,8 @@ def test_lists_and_files_are_filtered(api: APIClient, make_link: MakeLink, brand
         }
     assert listed(api, status="banned,expired", search="ban").keys() == {"banned", "banned by host"}
     assert listed(api, status="disabled,expired", isActive="true") == {"expired": "expired"}
+    assert listed(api, status="disabled", isActive="true") == {}
+    assert listed(api, status="disabled", isActive="false").keys() == {"disabled"}
     assert listed(api, status="domain_inactive", domainId=str(brand.public_id)).keys() == {"domain_inactive"}
     assert listed(api, status="active", domainId=str(brand.public_id)) == {}
     lines = export(api, format="jsonl", status="scheduled,disabled").splitlines()
