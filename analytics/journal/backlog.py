@@ -59,7 +59,8 @@ def _backlog(
             if file is None:
                 continue
             first = file.first_uncounted(offsets.get(segment.id, 0))
-            waiting += file.size - first.start
+            # After the truncation of a failed sync, the file can end before the part that is counted.
+            waiting += max(0, file.size - first.start)
             damaged += first.is_damaged
             if first.time is not None:
                 times.append(first.time)
