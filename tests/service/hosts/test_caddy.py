@@ -100,3 +100,16 @@ def test_internal_paths_are_not_served_by_caddy(front: Front, code: str, path: s
 def test_caddy_ask_listener_serves_nothing_else(front: Front, code: str, path: str, status: int) -> None:
     with closing(Connection(front.caddy.ask_port)) as connection:
         assert connection.call("GET", path).status == status
+
+
+def test_lists_are_compressed_and_single_objects_keep_their_etag(front: Front, code: str) -> None:
+    key = front.service.owner.api_key
+    sent = {"X_API_Key": key, "Accept_Encoding": "gzip"}
+    listed = front.caddy.get(OWN, "/api/urls", **sent)
+    assert (listed.status, listed.headers["Content-Encoding"]) == (200, "gzip")
+    assert front.caddy.get(OWN, "/api/urls", X_API_Key=key).headers["Content-Encoding"] is None
+    body = front.service.call("GET", "/api/urls", X_API_Key=key, Host="127.0.0.1").json()
+    path = f"/api/urls/{body['data']['urls'][0]['_id']}"
+    whole = front.caddy.get(OWN, path, **sent)
+    etag = front.service.call("GET", path, X_API_Key=key, Host="127.0.0.1").headers["ETag"]
+    assert (whole.status, whole.headers["Content-Encoding"], whole.headers["ETag"]) == (200, None, etag)
