@@ -72,6 +72,7 @@ class _Count(NamedTuple):
         return changes - self.changes == links - self.links
 
 
+_EVERYTHING = Search("", (), None, None)
 # The server with its timeline, the owner and the search.
 _Key = tuple[int, int, Search]
 
@@ -134,12 +135,24 @@ def _hits(search: Search, matches: Matches, values: dict[str, Any]) -> int:
 
 def _hits_by_status(search: Search, matches: Matches, values: dict[str, Any]) -> int:
     if Status.ACTIVE in search.statuses and search.expires_within is None:
-        # The hits whatever their status are kept, and few links are not active.
-        hits = _hits(search._replace(statuses=()), matches, values)
-        if hits <= COUNT_LIMIT:
-            others = search._replace(statuses=tuple(sorted(set(Status) - set(search.statuses))))
-            return hits - (_count(others, matches, values | others.values).hits if others.statuses else 0)
+        # The hits whatever their status are known or kept, and few links are not active.
+        whatever = search._replace(statuses=())
+        is_exact = whatever == _EVERYTHING
+        hits = matches.links if is_exact else _hits(whatever, matches, values)
+        if is_exact or hits <= COUNT_LIMIT:
+            others = _hits_of_other_statuses(search, matches, values)
+            if others <= COUNT_LIMIT:
+                return hits - others
     return _count(search, matches, values).hits
+
+
+def _hits_of_other_statuses(search: Search, matches: Matches, values: dict[str, Any]) -> int:
+    """More than ``COUNT_LIMIT`` if there are too many to be counted."""
+    others = set(Status) - set(search.statuses)
+    # Separately, because an index has the disabled ones.
+    parts = [tuple(sorted(part)) for part in (others & {Status.DISABLED}, others - {Status.DISABLED}) if part]
+    counted = (search._replace(statuses=part) for part in parts)
+    return sum(_count(part, matches, values | part.values).hits for part in counted)
 
 
 def _added_hits(search: Search, cached: _Count, values: dict[str, Any]) -> int | None:
@@ -154,7 +167,7 @@ def _added_hits(search: Search, cached: _Count, values: dict[str, Any]) -> int |
 
 def _count(search: Search, matches: Matches, values: dict[str, Any]) -> _Count:
     limit = COUNT_LIMIT + 1
-    if matches.near > searches.FETCH_LIMIT:
+    if matches.near > searches.FETCH_LIMIT and not search.has_few_candidates:
         # A scan of the links is faster than the index if every fifth one matches.
         matching = searches.owned(search.match)
     elif search.uses_index_by_period:
