@@ -51,7 +51,12 @@ from links.serializer_fields import (
     TagField,
     TagsField,
 )
-from links.serializers import ChosenParameter, CreateLinkSerializer, UpdateLinkSerializer
+from links.serializers import (
+    CreateLinkSerializer,
+    SortByParameter,
+    SortOrderParameter,
+    UpdateLinkSerializer,
+)
 from links.storage.deletion import UNDELETE_DAYS
 from links.storage.quotas import QuotaExceeded
 
@@ -63,7 +68,11 @@ extend_schema_field({"type": "string", "pattern": "^[A-Za-z]{2}$"})(CountryField
 name_choices("DeviceType", Device.values)
 name_choices("RedirectType", RedirectType.values)
 name_choices("UrlStatus", list(Status))
-extend_schema_field({"type": "string"})(ChosenParameter)
+_STATUS = "|".join(Status)
+extend_schema_field({"type": "string", "pattern": f"^ *({_STATUS})( *, *({_STATUS}))* *$"})(StatusesField)
+# A pattern, because an inline choice would be a type without a name in generated clients.
+for _parameter in (SortByParameter, SortOrderParameter):
+    extend_schema_field({"type": "string", "pattern": f"^({'|'.join(_parameter.values)})$"})(_parameter)
 extend_schema_field(ChoiceField(Device.values))(DeviceField)
 extend_schema_field(ChoiceField(RedirectType.values))(RedirectTypeField)
 # drf-spectacular derives the minimum length from ``allow_blank``.

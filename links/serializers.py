@@ -242,15 +242,19 @@ class ListQuery(PageQuery, ListFilters):
     sortOrder = choice_field(source="sort_order", choices=_ORDERS, default="desc")
 
 
-class ChosenParameter(serializers.ChoiceField):
-    """A choice that the API describes where it describes the list."""
+class SortByParameter(serializers.ChoiceField):
+    values = tuple(SortBy.values)
+
+
+class SortOrderParameter(serializers.ChoiceField):
+    values = tuple(_ORDERS)
 
 
 class ViewFiltersSerializer(ListFilters, StrictObject):
     """The parameters of a list that a view keeps, as texts."""
 
-    sortBy = ChosenParameter(choices=SortBy.values, required=False)
-    sortOrder = ChosenParameter(choices=_ORDERS, required=False)
+    sortBy = SortByParameter(choices=SortByParameter.values, required=False)
+    sortOrder = SortOrderParameter(choices=SortOrderParameter.values, required=False)
 
     def to_internal_value(self, data: Any) -> dict[str, str]:
         super().to_internal_value(data)
