@@ -6,7 +6,9 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema_field
+from drf_spectacular.extensions import OpenApiSerializerFieldExtension
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.utils import Direction, OpenApiParameter, extend_schema_field
 from rest_framework.fields import ChoiceField
 
 from accounts import admission
@@ -51,12 +53,7 @@ from links.serializer_fields import (
     TagField,
     TagsField,
 )
-from links.serializers import (
-    CreateLinkSerializer,
-    SortByParameter,
-    SortOrderParameter,
-    UpdateLinkSerializer,
-)
+from links.serializers import CreateLinkSerializer, UpdateLinkSerializer
 from links.storage.deletion import UNDELETE_DAYS
 from links.storage.quotas import QuotaExceeded
 
@@ -70,11 +67,17 @@ name_choices("RedirectType", RedirectType.values)
 name_choices("UrlStatus", list(Status))
 _STATUS = "|".join(Status)
 extend_schema_field({"type": "string", "pattern": f"^ *({_STATUS})( *, *({_STATUS}))* *$"})(StatusesField)
-# A pattern, because an inline choice would be a type without a name in generated clients.
-for _parameter in (SortByParameter, SortOrderParameter):
-    extend_schema_field({"type": "string", "pattern": f"^({'|'.join(_parameter.values)})$"})(_parameter)
 extend_schema_field(ChoiceField(Device.values))(DeviceField)
 extend_schema_field(ChoiceField(RedirectType.values))(RedirectTypeField)
+
+
+class _ChosenParameterExtension(OpenApiSerializerFieldExtension):
+    target_class = "links.serializers.ChosenParameter"
+
+    def map_serializer_field(self, auto_schema: AutoSchema, direction: Direction) -> dict[str, Any]:
+        return {"type": "string", "pattern": f"^({'|'.join(self.target.choices)})$"}
+
+
 # drf-spectacular derives the minimum length from ``allow_blank``.
 annotate(
     CreateLinkSerializer,

@@ -242,19 +242,15 @@ class ListQuery(PageQuery, ListFilters):
     sortOrder = choice_field(source="sort_order", choices=_ORDERS, default="desc")
 
 
-class SortByParameter(serializers.ChoiceField):
-    values = tuple(SortBy.values)
-
-
-class SortOrderParameter(serializers.ChoiceField):
-    values = tuple(_ORDERS)
+class ChosenParameter(serializers.ChoiceField):
+    """A choice that the API describes by a pattern: it has no name for an enumeration in generated clients."""
 
 
 class ViewFiltersSerializer(ListFilters, StrictObject):
     """The parameters of a list that a view keeps, as texts."""
 
-    sortBy = SortByParameter(choices=SortByParameter.values, required=False)
-    sortOrder = SortOrderParameter(choices=SortOrderParameter.values, required=False)
+    sortBy = ChosenParameter(choices=SortBy.values, required=False)
+    sortOrder = ChosenParameter(choices=_ORDERS, required=False)
 
     def to_internal_value(self, data: Any) -> dict[str, str]:
         super().to_internal_value(data)
