@@ -147,11 +147,19 @@ STATUS = (
 )
 
 
+def may_be_banned_in_sql(owner: str) -> str:
+    """Whether a ban of this owner or of any host may concern a link of the owner, as an SQL expression."""
+    return f"(SELECT EXISTS (SELECT FROM bans_ban WHERE owner_id = {owner} OR host IS NOT NULL))"  # noqa: S608 # constants
+
+
 def banned_in_sql(link_id: str, owner: str) -> str:
-    """Whether a ban applies to the link with this primary key, as an SQL expression. Few links are read for it."""
+    """Whether a ban applies to the link with this primary key, as an SQL expression. It reads few links.
+
+    It must know every kind of ban, as the condition above and the function do.
+    """
     return f"""(
         {link_id} IN (SELECT link_id FROM links_linkban)
-        OR (SELECT EXISTS (SELECT FROM bans_ban WHERE owner_id = {owner} OR host IS NOT NULL))
+        OR {may_be_banned_in_sql(owner)}
             AND (SELECT links_is_banned({_subjects_of_bans("l")}) FROM links_link l WHERE l.id = {link_id})
     )"""  # noqa: S608 # composed of constants
 

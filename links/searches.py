@@ -16,7 +16,7 @@ from common.database import fetch
 from common.http.urls import Destination, InvalidDestination, canonical_destination
 from domains.addresses import BASE_ID, is_own_address
 from domains.selectors import find_domain
-from links.availability import Status, banned_in_sql, status_in_sql
+from links.availability import Status, banned_in_sql, may_be_banned_in_sql, status_in_sql
 from links.errors import domain_not_found
 from links.fields import UNIQUE
 from links.models import Link
@@ -326,10 +326,10 @@ _ON_INACTIVE_DOMAINS = """(
     WHERE d.owner_id = %(owner)s AND d.status <> 'active'
 )"""
 # A ban of the owner or of a host may concern any link of the owner.
-_BANNABLE = """(
+_BANNABLE = f"""(
     SELECT link_id FROM links_linkban UNION ALL SELECT id FROM links_link WHERE owner_id = %(owner)s
-        AND (SELECT EXISTS (SELECT FROM bans_ban WHERE owner_id = %(owner)s OR host IS NOT NULL))
-)"""
+        AND {may_be_banned_in_sql("%(owner)s")}
+)"""  # noqa: S608 # composed of constants
 # The links that may have a status, besides active.
 _CANDIDATES = {
     Status.BANNED: _BANNABLE,
