@@ -37,9 +37,12 @@ def planner_settings(**methods: str) -> str:
     return ", ".join(f"set_config('enable_{method}', '{value}', true)" for method, value in methods.items())
 
 
-# Before statements that change thousands of rows by their keys. Otherwise the planner would read whole tables, and
-# lock the rows in their order there.
-PLAN_BY_INDEX = planner_settings(hashjoin="off", mergejoin="off", seqscan="off")
+# Statements that change thousands of rows must not read whole tables, and must lock the rows in the order of an index.
+# A nested loop looks each sent key up, unless the statistics say that the table has few rows: then it reads all sent
+# rows for each stored one. So if a sent row is found by a link alone, it is hashed, and the statement finds the stored
+# ones with `= ANY(links)`.
+PLAN_BY_KEY = planner_settings(bitmapscan="on", hashjoin="off", mergejoin="off", nestloop="on", seqscan="off")
+PLAN_BY_LINK = planner_settings(bitmapscan="off", hashjoin="on", mergejoin="off", nestloop="off", seqscan="off")
 
 
 def is_outage(error: BaseException) -> bool:

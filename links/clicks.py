@@ -13,12 +13,12 @@ from typing import Any
 from django.db import Error, connection
 
 from common.database import (
+    PLAN_BY_LINK,
     bytea_array,
     execute,
     fetch,
     has_unknown_outcome,
     integer_array,
-    planner_settings,
     prepared_cursor,
     read_first,
 )
@@ -142,14 +142,13 @@ WHERE d.link_id = added.link_id AND d.link_id = deleted.link_id RETURNING d.link
 # Choose a slot of the owners' totals that requests never write: the first one that no other drainer has locked.
 # The lock lasts until the end of the transaction, and so do the methods of `_ADD`.
 _CHOOSE_SLOT = f"""
-SELECT {planner_settings(hashjoin="on", bitmapscan="off", mergejoin="off", nestloop="off", seqscan="off")},
+SELECT {PLAN_BY_LINK},
     set_config('links.totals_slot', coalesce(
         (SELECT slot FROM generate_series(8, 15) slot WHERE pg_try_advisory_xact_lock(5823141, slot) LIMIT 1),
         8 + pg_backend_pid() % 8
     )::text, true)
 """  # noqa: S608 # built from constants
-# Looks the counters up in the order of the index, and locks them in that order. No nested loop: if the statistics say
-# that there are few counters, it would read all of them for each link.
+# Looks the counters up in the order of the index, and locks them in that order.
 _ADD = """
 UPDATE links_clickcounter c SET clicks = c.clicks + added.clicks
 FROM unnest(%s::bigint[], %s::bigint[]) added (link_id, clicks)
