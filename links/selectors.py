@@ -31,7 +31,9 @@ def _names(model: type[models.Model]) -> list[str]:
     return [field.attname for field in model._meta.concrete_fields]
 
 
-_LINK_NAMES, _DOMAIN_NAMES, _COUNTER_NAMES = _names(Link), _names(Domain), _names(ClickCounter)
+_LINK_NAMES, _COUNTER_NAMES = _names(Link), _names(ClickCounter)
+# What answers about a link need of its domain. The other columns are deferred.
+_DOMAIN_NAMES = ["id", "public_id", "host", "status"]
 _JSON = [field.attname for field in Link._meta.concrete_fields if isinstance(field, models.JSONField)]
 COLUMNS = ", ".join([
     *(f"l.{name}" for name in _LINK_NAMES),

@@ -129,7 +129,6 @@ DECLARE
     latest jsonb := coalesce(changed, former);
     owner bigint := latest ->> TG_ARGV[1];
     object uuid := latest ->> 'public_id';
-    differing text[];
     before jsonb := '{}';
     after jsonb := '{}';
     -- The version that the change made, so that clients can compare the two. Manual SQL may keep the former version.
@@ -143,11 +142,10 @@ BEGIN
     ELSIF TG_OP = 'DELETE' THEN
         before := accounts_recorded(TG_TABLE_NAME, former);
     ELSE
-        differing := ARRAY(SELECT key FROM jsonb_each(former) WHERE value IS DISTINCT FROM changed -> key);
         IF (changed ->> 'updated_at')::timestamptz > (former ->> 'updated_at')::timestamptz THEN
             changed_at := changed ->> 'updated_at';
         END IF;
-        IF TG_ARGV[1] = ANY (differing) THEN
+        IF former -> TG_ARGV[1] <> changed -> TG_ARGV[1] THEN
             -- Neither workspace learns the id of the other.
             PERFORM accounts_record_change(
                 (former ->> TG_ARGV[1])::bigint, object, split_part(action, '.', 1) || '.moved_out',
@@ -161,7 +159,13 @@ BEGIN
         SELECT jsonb_object_agg(named.name, accounts_shown(named, former, false)),
             jsonb_object_agg(named.name, accounts_shown(named, changed, true))
         INTO before, after FROM accounts_historyname named
-        WHERE named.table_name = TG_TABLE_NAME AND named.columns && differing;
+        WHERE named.table_name = TG_TABLE_NAME AND CASE named.form
+            WHEN 'object' THEN EXISTS (
+                SELECT FROM unnest(named.columns) name WHERE former -> name <> changed -> name
+            )
+            -- For most names, without a subquery.
+            ELSE former -> named.columns[1] <> changed -> named.columns[1]
+        END;
         IF after IS NULL THEN
             RETURN NULL;
         END IF;

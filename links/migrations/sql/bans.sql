@@ -3,17 +3,17 @@
 CREATE FUNCTION links_is_banned(link bigint, owner bigint, destination text, others text[]) RETURNS boolean
 LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
 BEGIN
-    IF EXISTS (SELECT FROM links_linkban WHERE link_id = link)
-        OR EXISTS (SELECT FROM bans_ban WHERE owner_id = owner)
-        OR bans_is_host_banned(destination)
-    THEN
-        RETURN true;
-    END IF;
-    -- Most links have one destination: without a further query.
-    IF cardinality(others) = 0 THEN
+    -- One query for most links, which no ban concerns.
+    IF NOT EXISTS (
+        SELECT FROM links_linkban WHERE link_id = link
+        UNION ALL SELECT FROM bans_ban WHERE owner_id = owner OR host IS NOT NULL
+    ) THEN
         RETURN false;
     END IF;
-    RETURN EXISTS (SELECT FROM unnest(others) other WHERE bans_is_host_banned(other));
+    RETURN EXISTS (SELECT FROM links_linkban WHERE link_id = link)
+        OR EXISTS (SELECT FROM bans_ban WHERE owner_id = owner)
+        OR bans_is_host_banned(destination)
+        OR cardinality(others) > 0 AND EXISTS (SELECT FROM unnest(others) other WHERE bans_is_host_banned(other));
 END $$;
 
 -- The kind of the link's ban: 'legal' if the reason of one of its bans is "legal" in any case, else 'other'. NULL without
