@@ -32,17 +32,17 @@ BEGIN
         INSERT INTO links_tagtotals AS t (
             owner_id, tag_key, slot, links, active_links, archived_links, archived_active_links
         )
-        SELECT owner_id, tag, id % 8, sum(links), sum(active), sum(archived), sum(both)
+        SELECT owner_id, tag, id % 8, sum(links), sum(active), sum(archived), sum(archived_active)
         FROM (
             SELECT owner_id, id, unnest(tag_keys) AS tag, 1 AS links, is_active::int AS active,
-                is_archived::int AS archived, (is_archived AND is_active)::int AS both
+                is_archived::int AS archived, (is_archived AND is_active)::int AS archived_active
             FROM new_rows
             UNION ALL
             SELECT owner_id, id, unnest(tag_keys), -1, -is_active::int, -is_archived::int,
                 -(is_archived AND is_active)::int
             FROM old_rows
         ) changed
-        GROUP BY 1, 2, 3 HAVING sum(links) <> 0 OR sum(active) <> 0 OR sum(archived) <> 0 OR sum(both) <> 0
+        GROUP BY 1, 2, 3 HAVING sum(links) <> 0 OR sum(active) <> 0 OR sum(archived) <> 0 OR sum(archived_active) <> 0
         ON CONFLICT (owner_id, tag_key, slot) DO UPDATE
             SET links = t.links + EXCLUDED.links, active_links = t.active_links + EXCLUDED.active_links,
                 archived_links = t.archived_links + EXCLUDED.archived_links,
@@ -57,11 +57,11 @@ BEGIN
         -- An UPDATE rather than an upsert, because the same transaction may delete the owner.
         UPDATE links_tagtotals t SET links = t.links - deleted.links, active_links = t.active_links - deleted.active,
             archived_links = t.archived_links - deleted.archived,
-            archived_active_links = t.archived_active_links - deleted.both
+            archived_active_links = t.archived_active_links - deleted.archived_active
         FROM (
             SELECT owner_id, tag, (id % 8)::smallint AS slot, count(*) AS links,
                 count(*) FILTER (WHERE is_active) AS active, count(*) FILTER (WHERE is_archived) AS archived,
-                count(*) FILTER (WHERE is_archived AND is_active) AS both
+                count(*) FILTER (WHERE is_archived AND is_active) AS archived_active
             FROM old_rows, unnest(tag_keys) tag GROUP BY 1, 2, 3
         ) deleted
         WHERE (t.owner_id, t.tag_key, t.slot) = (deleted.owner_id, deleted.tag, deleted.slot);

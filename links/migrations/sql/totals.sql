@@ -80,10 +80,11 @@ BEGIN
         RETURNING s.owner_id, s.link_id
     ), changed AS (
         SELECT owner_id, (id % 8)::smallint AS slot, sum(link) AS links, sum(active) AS active,
-            sum(archived) AS archived, sum(both) AS both, sum(change) AS changes, sum(size) AS bytes
+            sum(archived) AS archived, sum(archived_active) AS archived_active, sum(change) AS changes,
+            sum(size) AS bytes
         FROM (
             SELECT owner_id, id, 1 AS link, is_active::int AS active, is_archived::int AS archived,
-                (is_archived AND is_active)::int AS both, 0 AS change, links_size(
+                (is_archived AND is_active)::int AS archived_active, 0 AS change, links_size(
                     original_url, target_url, destination, other_destinations, title, description, tags, tag_keys,
                     not_started_url, expired_url, password, utm, rules, split, preview, external_id
                 ) AS size
@@ -103,8 +104,8 @@ BEGIN
     INSERT INTO links_ownertotals AS t (
         owner_id, slot, links, active_links, archived_links, archived_active_links, clicks, changes, bytes
     )
-    SELECT owner_id, slot, links, active, archived, both, 0, changes, bytes FROM changed
-    WHERE links <> 0 OR active <> 0 OR archived <> 0 OR both <> 0 OR changes <> 0 OR bytes <> 0 ORDER BY 1, 2
+    SELECT owner_id, slot, links, active, archived, archived_active, 0, changes, bytes FROM changed
+    WHERE links <> 0 OR active <> 0 OR archived <> 0 OR archived_active <> 0 OR changes <> 0 OR bytes <> 0 ORDER BY 1, 2
     ON CONFLICT (owner_id, slot) DO UPDATE
         SET links = t.links + EXCLUDED.links, active_links = t.active_links + EXCLUDED.active_links,
             archived_links = t.archived_links + EXCLUDED.archived_links,
@@ -129,7 +130,7 @@ BEGIN
     WITH deleted AS (
         SELECT owner_id, (id % 8)::smallint AS slot, count(*) AS links, count(*) FILTER (WHERE is_active) AS active,
             count(*) FILTER (WHERE is_archived) AS archived,
-            count(*) FILTER (WHERE is_archived AND is_active) AS both,
+            count(*) FILTER (WHERE is_archived AND is_active) AS archived_active,
             -- Those of a link that can be undeleted count until it is deleted for good.
             coalesce(sum(links_size(
                 original_url, target_url, destination, other_destinations, title, description, tags, tag_keys,
@@ -143,7 +144,7 @@ BEGIN
     UPDATE links_ownertotals t
     SET links = t.links - deleted.links, active_links = t.active_links - deleted.active,
         archived_links = t.archived_links - deleted.archived,
-        archived_active_links = t.archived_active_links - deleted.both,
+        archived_active_links = t.archived_active_links - deleted.archived_active,
         changes = t.changes + deleted.links, bytes = t.bytes - deleted.bytes
     FROM deleted JOIN locked USING (owner_id, slot) WHERE t.owner_id = deleted.owner_id AND t.slot = deleted.slot;
     RETURN NULL;
