@@ -994,6 +994,7 @@ export const refusals = {
     // Single fields.
     address: "Geben Sie eine IP-Adresse an, etwa 203.0.113.9.",
     "address.domain": "Geben Sie einen Namen an, keine IP-Adresse.",
+    archived: "Wählen Sie no, yes oder any.",
     ambiguous: "Die Anfrage ist mehrdeutig.",
     animated: "Das Logo darf nicht animiert sein.",
     backslash: "Der Hostname darf keinen Backslash enthalten.",

@@ -22,8 +22,8 @@ from tests.links.updating.single import link as link
 MakeLink = Callable[..., dict[str, Any]]
 WHOLE_KEYS = {
     "_id", "originalUrl", "shortCode", "shortUrl", "customCode", "title", "description", "tags", "clickCount",
-    "isActive", "expiresAt", "hasPassword", "domainId", "externalId", "isArchived", "utm", "restrictions", "redirectType", "creator",
-    "createdAt",
+    "isActive", "expiresAt", "hasPassword", "domainId", "externalId", "isArchived", "utm", "restrictions",
+    "redirectType", "creator", "createdAt",
     "updatedAt", "status",
 }  # fmt: skip
 
