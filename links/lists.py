@@ -213,8 +213,8 @@ def _search_candidates(
     expected = population * matches.near // searches.REACH
     if steps > expected * (_SEQUENTIAL_READS if by_date else 1):
         return all_matches
-    on_domain = f"true{search.on_domain if by_date else ''}"
-    first = Scan(sort, search.is_archived, page.direction, steps).query(on_domain, ", s.*")
+    near = f"true{search.on_domain if by_date else ''}"
+    first = Scan(sort, search.is_archived, page.direction, steps).query(near, ", s.*")
     return near_or_all(
         first, search.match, all_matches, direction=page.direction, steps=steps, needed=page.end
     )
