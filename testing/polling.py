@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 # Seconds after which a wait fails. Generous: the machine may be busy.
-DEADLINE = 30
+DEADLINE = 240
 T = TypeVar("T")
 
 
