@@ -352,7 +352,12 @@ class ClickCounter(models.Model):
         indexes = [
             models.Index(
                 fields=["owner", "clicks", "link"], include=["is_archived"], name="counter_owner_clicks"
-            )
+            ),
+            models.Index(
+                fields=["owner", "clicks", "link"],
+                condition=models.Q(is_archived=True),
+                name="counter_owner_archived",
+            ),
         ]
 
 

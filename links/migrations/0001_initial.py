@@ -80,7 +80,7 @@ class Migration(migrations.Migration):
                 ],
                 options={
                     'db_table_comment': 'Clicks of each link.',
-                    'indexes': [models.Index(fields=['owner', 'clicks', 'link'], include=['is_archived'], name='counter_owner_clicks')],
+                    'indexes': [models.Index(fields=['owner', 'clicks', 'link'], include=['is_archived'], name='counter_owner_clicks'), models.Index(condition=models.Q(('is_archived', True)), fields=['owner', 'clicks', 'link'], name='counter_owner_archived')],
                 },
             ),
             migrations.CreateModel(
