@@ -128,7 +128,7 @@ def near_or_all(first: str, match: str, everything: str, *, direction: str, step
 
 # A sequential read of this many links takes as long as one random read.
 _SEQUENTIAL_READS = 16
-# Fetch and sort this many links of a period; of more, a scan in sort order soon finds a page.
+# Fetch and sort this many links of a period, or archived ones; of more, a scan in sort order soon finds a page.
 _FETCHED_OF_PERIOD = 20_000
 
 
