@@ -389,6 +389,15 @@ FIELDS = (
         example="order-1042",
         is_unique=True,
     ),
+    LinkField(
+        name="isArchived",
+        column="is_archived",
+        kind=Kind.FLAG,
+        section=Section.NAMING,
+        help="Whether lists hide the link. It works like any other.",
+        default=False,
+        example=False,
+    ),
 )
 BY_NAME = {field.name: field for field in (*FIELDS, *RESTRICTIONS)}
 # The fields with a column.

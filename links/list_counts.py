@@ -19,6 +19,7 @@ from common.host import primary
 from links import searches
 from links.availability import Status
 from links.searches import ALWAYS, Matches, Search
+from links.selectors import number_of
 
 COUNT_LIMIT = 100_000
 _TOTALS = """
@@ -41,11 +42,13 @@ SELECT changes, links, number, hits FROM ({_TOTALS}) totals, LATERAL (
     ) s
 ) added
 """  # noqa: S608 # composed of constants
-_ON_OTHER_DOMAINS = f"""
-SELECT links, (
-    SELECT count(*) FROM (SELECT FROM links_searchable WHERE owner_id = %(owner)s AND domain_id > 0 LIMIT {{limit}}) c
-) FROM ({_TOTALS}) totals
-"""  # noqa: S608 # composed of constants
+_ON_OTHER_DOMAINS = """
+SELECT coalesce(sum({listed}), 0)::bigint, (
+    SELECT count(*) FROM (
+        SELECT FROM links_searchable s WHERE s.owner_id = %(owner)s AND s.domain_id > 0 AND {match} LIMIT {limit}
+    ) c
+) FROM links_ownertotals WHERE owner_id = %(owner)s
+"""
 
 
 class Total(NamedTuple):
@@ -90,9 +93,14 @@ def total(search: Search, matches: Matches, values: dict[str, Any]) -> Total:
     if matches.is_complete:
         return Total(len(matches.ids), is_capped=False)
     if search == _by_domain_alone(search) and search.is_on_default_domain:
-        [(links, on_other_domains)] = fetch(_ON_OTHER_DOMAINS.format(limit=COUNT_LIMIT + 1), values)
+        query = _ON_OTHER_DOMAINS.format(
+            listed=number_of(None, search.is_archived),
+            match=searches.in_list(None, search.is_archived),
+            limit=COUNT_LIMIT + 1,
+        )
+        [(listed, on_other_domains)] = fetch(query, values)
         if on_other_domains <= COUNT_LIMIT:
-            return Total(links - on_other_domains, is_capped=False)
+            return Total(listed - on_other_domains, is_capped=False)
     # The totals of tags cover all dates and domains.
     is_by_tags = (
         search.created == ALWAYS
@@ -113,7 +121,7 @@ def links_on_domain(search: Search, matches: Matches, values: dict[str, Any]) ->
 
 
 def _by_domain_alone(search: Search) -> Search:
-    return Search("", (), None, None, domain=search.domain)
+    return Search("", (), None, None, domain=search.domain, is_archived=search.is_archived)
 
 
 def _hits(search: Search, matches: Matches, values: dict[str, Any]) -> int:
@@ -137,8 +145,8 @@ def _hits_by_status(search: Search, matches: Matches, values: dict[str, Any]) ->
     if Status.ACTIVE in search.statuses and search.expires_within is None:
         # The hits whatever their status are known or kept, and few links are not active.
         whatever = search._replace(statuses=())
-        is_exact = whatever == _EVERYTHING
-        hits = matches.links if is_exact else _hits(whatever, matches, values)
+        is_exact = whatever._replace(is_archived=None) == _EVERYTHING
+        hits = matches.listed if is_exact else _hits(whatever, matches, values)
         if is_exact or hits <= COUNT_LIMIT:
             others = _hits_of_other_statuses(search, matches, values)
             if others <= COUNT_LIMIT:

@@ -21,7 +21,7 @@ from links import list_counts, searches
 from links.key_limits import condition_of
 from links.list_counts import COUNT_LIMIT
 from links.searches import ListOptions, Matches, Search
-from links.selectors import LinkRow, link_rows, totals
+from links.selectors import LinkRow, count_links, link_rows, totals
 
 
 class Sort(NamedTuple):
@@ -31,14 +31,17 @@ class Sort(NamedTuple):
     owner: str
     key: str
     identifier: str
+    is_archived: str
 
 
 SORTS = {
-    "createdAt": Sort("links_searchable s", "s.owner_id", "s.created_at", "s.link_id"),
-    "title": Sort("links_link l", "l.owner_id", "(coalesce(l.title, '') COLLATE \"C\")", "l.id"),
-    "clickCount": Sort("links_clickcounter n", "n.owner_id", "n.clicks", "n.link_id"),
+    "createdAt": Sort("links_searchable s", "s.owner_id", "s.created_at", "s.link_id", "s.is_archived"),
+    "title": Sort(
+        "links_link l", "l.owner_id", "(coalesce(l.title, '') COLLATE \"C\")", "l.id", "l.is_archived"
+    ),
+    "clickCount": Sort("links_clickcounter n", "n.owner_id", "n.clicks", "n.link_id", "n.is_archived"),
 }
-BY_DATE = SORTS["createdAt"]
+BY_DATE, BY_TITLE = SORTS["createdAt"], SORTS["title"]
 # Forward and backward.
 DIRECTIONS = {"asc": ("ASC", "DESC"), "desc": ("DESC", "ASC")}
 # Match the first links in sort order; if too few match, match all links.
@@ -75,15 +78,34 @@ def slice_of_page(options: ListOptions, total: int, *, is_capped: bool) -> Slice
     return Slice(backward, max(0, total - offset - limit), min(limit, total - offset))
 
 
-def scan(sort: Sort, match: str, columns: str = "") -> str:
-    """A query that reads candidates from an index in sort order."""
-    source = sort.source
-    if sort is not BY_DATE and (match != "true" or columns):
-        source += f" JOIN links_searchable s ON s.link_id = {sort.identifier}"
-    return (
-        f"SELECT {sort.identifier} AS id, {sort.key} AS key{columns} FROM {source}"  # noqa: S608 # constants
-        f" WHERE {sort.owner} = %(owner)s AND {match}"
-    )
+class Scan(NamedTuple):
+    """Reads the first ``needed`` candidates in sort order from an index. ``is_archived``: None for all links."""
+
+    sort: Sort
+    is_archived: bool | None
+    direction: str
+    needed: int
+
+    def query(self, match: str = "true", columns: str = "") -> str:
+        """``match`` is a condition on `links_searchable s`, whose ``columns`` are read, too."""
+        sort = self.sort
+        if self.is_archived is not None:
+            return self._part(match, columns, f"{'' if self.is_archived else 'NOT '}{sort.is_archived}")
+        if sort is not BY_TITLE:
+            return self._part(match, columns, "true")
+        # Archived links have an index of titles of their own.
+        order = f" ORDER BY key {self.direction}, id {self.direction} LIMIT {self.needed}"
+        parts = (self._part(match, columns, f"{negation}l.is_archived") for negation in ("NOT ", ""))
+        return " UNION ALL ".join(f"({part}{order})" for part in parts)
+
+    def _part(self, match: str, columns: str, archived: str) -> str:
+        sort, source = self.sort, self.sort.source
+        if sort is not BY_DATE and (match != "true" or columns):
+            source += f" JOIN links_searchable s ON s.link_id = {sort.identifier}"
+        return (
+            f"SELECT {sort.identifier} AS id, {sort.key} AS key{columns} FROM {source}"  # noqa: S608 # constants
+            f" WHERE {sort.owner} = %(owner)s AND {archived} AND {match}"
+        )
 
 
 def fetch_candidates(sort: Sort, identifiers: str) -> str:
@@ -106,7 +128,7 @@ def near_or_all(first: str, match: str, everything: str, *, direction: str, step
 
 # A sequential read of this many links takes as long as one random read.
 _SEQUENTIAL_READS = 16
-# Fetch and sort this many links of a period; of more, a scan in sort order soon finds a page.
+# Fetch and sort this many links of a period, or archived ones; of more, a scan in sort order soon finds a page.
 _FETCHED_OF_PERIOD = 20_000
 
 
@@ -117,7 +139,7 @@ def list_links(owner: Workspace, options: ListOptions) -> Page[LinkRow]:
     ``FETCH_LIMIT`` hits takes one or two more, unless the count is kept.
     """
     sort, forward = SORTS[options.sort_by], DIRECTIONS[options.sort_order][0]
-    is_active = options.filters.is_active
+    is_active, is_archived = options.filters.is_active, options.filters.is_archived
     values: dict[str, Any] = {"owner": owner.pk}
     search = searches.search_for(owner, options.filters)
     if search is not None:
@@ -126,8 +148,7 @@ def list_links(owner: Workspace, options: ListOptions) -> Page[LinkRow]:
         total, is_capped = list_counts.total(search, matches, values)
         values["ids"] = matches.ids
     else:
-        sums = totals(owner)
-        total = {None: sums.links, True: sums.active_links, False: sums.links - sums.active_links}[is_active]
+        total = count_links(owner, is_active=is_active, is_archived=is_archived)
         is_capped = False
     if options.offset >= total and not is_capped:
         return Page([], total, is_capped)
@@ -141,10 +162,14 @@ def list_links(owner: Workspace, options: ListOptions) -> Page[LinkRow]:
                 sort, search, matches, page, is_forward=page.direction == forward, values=values
             )
     else:
-        active = searches.activity(is_active)
         # Do not scan all links for a few matches.
-        few = is_active is not None and total <= searches.FETCH_LIMIT
-        candidates = fetch_candidates(sort, f"ARRAY({searches.owned(active)})") if few else scan(sort, active)
+        few = _FETCHED_OF_PERIOD if is_archived else 0 if is_active is None else searches.FETCH_LIMIT
+        if total <= few:
+            match = searches.in_list(is_active, is_archived)
+            candidates = fetch_candidates(sort, f"ARRAY({searches.owned(match)})")
+        else:
+            match = searches.in_list(is_active, None)
+            candidates = Scan(sort, is_archived, page.direction, page.end).query(match)
     values |= {"limit": page.limit, "offset": page.offset}
     rows = link_rows(candidates, values, direction=page.direction, order=forward)
     if is_capped and rows:
@@ -174,7 +199,7 @@ def _search_candidates(
     if by_date and search.uses_index_by_period and not is_common:
         return searches.matching_by_period(search, page.direction, page.end)
     if not search.uses_index or (by_date and is_common):
-        return scan(sort, search.match)
+        return Scan(sort, search.is_archived, page.direction, page.end).query(search.match)
     all_matches = fetch_candidates(sort, f"ARRAY({searches.matching(search)})")
     # Scan twice as far as needed if matches are spread evenly, unless fetching all matches is cheaper.
     steps = 2 * page.end * searches.REACH // max(matches.near, 1)
@@ -188,7 +213,8 @@ def _search_candidates(
     expected = population * matches.near // searches.REACH
     if steps > expected * (_SEQUENTIAL_READS if by_date else 1):
         return all_matches
-    first = scan(sort, f"true{search.on_domain if by_date else ''}", ", s.*")
+    near = f"true{search.on_domain if by_date else ''}"
+    first = Scan(sort, search.is_archived, page.direction, steps).query(near, ", s.*")
     return near_or_all(
         first, search.match, all_matches, direction=page.direction, steps=steps, needed=page.end
     )
@@ -198,6 +224,7 @@ _LIMITED_KEYS = {"createdAt": "l.created_at", "title": SORTS["title"].key, "clic
 _CLICKS = " JOIN links_clickcounter n ON n.link_id = l.id"
 _TEXTS = " JOIN links_searchable s ON s.link_id = l.id"
 _ACTIVITY = {None: "", True: " AND l.is_active", False: " AND NOT l.is_active"}
+_ARCHIVED = {None: "", True: " AND l.is_archived", False: " AND NOT l.is_archived"}
 _COUNT_LIMITED = "SELECT count(*) FROM (SELECT {links} LIMIT {limit}) c"
 
 
@@ -205,7 +232,8 @@ def list_limited_links(owner: Workspace, options: ListOptions) -> Page[LinkRow]:
     """One page, as `links.lists.list_links` returns it."""
     search = searches.search_for(owner, options.filters)
     condition, values = condition_of(owner.key)
-    condition += _ACTIVITY[options.filters.is_active]
+    is_archived = options.filters.is_archived
+    condition += _ACTIVITY[options.filters.is_active] + _ARCHIVED[is_archived]
     values |= {"owner": owner.pk} | ({} if search is None else search.values)
     searched = "" if search is None else _TEXTS
     matching = "" if search is None else f" AND {search.match}"
@@ -225,7 +253,7 @@ def list_limited_links(owner: Workspace, options: ListOptions) -> Page[LinkRow]:
         steps = 2 * page.end * totals(owner).links // matches
         if steps < matches:
             within = f"(SELECT true{condition} FROM links_link l WHERE l.id = s.id)"  # noqa: S608 # constants
-            first = scan(SORTS[options.sort_by], "true")
+            first = Scan(SORTS[options.sort_by], is_archived, page.direction, steps).query()
             candidates = near_or_all(
                 first, within, everything, direction=page.direction, steps=steps, needed=page.end
             )

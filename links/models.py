@@ -161,6 +161,9 @@ class Link(models.Model):
         blank=True,
         db_comment="Id in another system, unique in the workspace. Null: none.",
     )
+    is_archived = models.BooleanField(
+        "archived", default=False, db_default=False, db_comment="Whether lists hide the link."
+    )
     max_clicks = models.PositiveIntegerField(
         "click limit", null=True, blank=True, db_comment="Null: no limit."
     )
@@ -196,7 +199,10 @@ class Link(models.Model):
             models.Index(fields=["domain"], condition=models.Q(domain__isnull=False), name="link_domain"),
             # With the owner, so that the links of a key are counted without reading them.
             models.Index(
-                fields=["key_id", "owner"], condition=models.Q(key_id__isnull=False), name="link_key"
+                fields=["key_id", "owner"],
+                condition=models.Q(key_id__isnull=False),
+                include=["is_archived"],
+                name="link_key",
             ),
             # Lists by status read only these links, unless a ban or a domain can close them.
             models.Index(
@@ -336,13 +342,23 @@ class ClickCounter(models.Model):
         Workspace, on_delete=models.CASCADE, db_index=False, db_comment="Owner of the link."
     )
     clicks = models.BigIntegerField(default=0, db_comment="All clicks, imported ones included.")
+    is_archived = models.BooleanField(default=False, db_default=False, db_comment="That of the link.")
     imported = models.BigIntegerField(
         db_default=0, db_comment="Clicks of imports, part of clicks. Reports contain those that have a day."
     )
 
     class Meta:
         db_table_comment = "Clicks of each link."
-        indexes = [models.Index(fields=["owner", "clicks", "link"], name="counter_owner_clicks")]
+        indexes = [
+            models.Index(
+                fields=["owner", "clicks", "link"], include=["is_archived"], name="counter_owner_clicks"
+            ),
+            models.Index(
+                fields=["owner", "clicks", "link"],
+                condition=models.Q(is_archived=True),
+                name="counter_owner_archived",
+            ),
+        ]
 
 
 class VisitorKey(models.Model):
@@ -409,6 +425,10 @@ class OwnerTotals(models.Model):
     slot = models.SmallIntegerField(db_comment="Spreads concurrent writes.")
     links = models.BigIntegerField(default=0, db_comment="Links; may be negative in one slot.")
     active_links = models.BigIntegerField(default=0, db_comment="Active links, likewise.")
+    archived_links = models.BigIntegerField(default=0, db_default=0, db_comment="Archived links, likewise.")
+    archived_active_links = models.BigIntegerField(
+        default=0, db_default=0, db_comment="Archived links that are active, likewise."
+    )
     clicks = models.BigIntegerField(default=0, db_comment="Clicks, likewise.")
     changes = models.BigIntegerField(
         db_default=0, db_comment="Changes of the rows in links_searchable. Never decreases."
@@ -437,6 +457,8 @@ class TagTotals(models.Model):
     slot = models.SmallIntegerField(db_comment="Identifier of the link, modulo 8.")
     links = models.BigIntegerField(db_comment="Links with the tag.")
     active_links = models.BigIntegerField(db_comment="Active links with the tag.")
+    archived_links = models.BigIntegerField(db_comment="Archived links with the tag.")
+    archived_active_links = models.BigIntegerField(db_comment="Archived links with the tag that are active.")
 
     class Meta:
         db_table_comment = "Number of links with each tag of an owner. Sum it over the slots."

@@ -50,7 +50,7 @@ SELECT link_id FROM near WHERE (SELECT count(*) FROM near) = %(limit)s
 UNION ALL
 SELECT link_id FROM (
     SELECT s.link_id FROM links_searchable s
-    WHERE links_keys(s.owner_id, links_period(s.created_at), s.is_active, s.tag_keys, s.content)
+    WHERE links_keys(s.owner_id, links_period(s.created_at), s.is_active, s.is_archived, s.tag_keys, s.content)
             @@ links_hint('{}'::text[], '{}'::text[], lower(%(term)s))
         AND strpos(s.content, lower(%(text)s)) > 0
     LIMIT %(limit)s
@@ -147,7 +147,7 @@ WITH near AS MATERIALIZED (
     UNION ALL
     SELECT owner_id FROM (
         SELECT s.owner_id FROM links_searchable s JOIN links_link l ON l.id = s.link_id
-        WHERE links_keys(s.owner_id, links_period(s.created_at), s.is_active, s.tag_keys, s.content)
+        WHERE links_keys(s.owner_id, links_period(s.created_at), s.is_active, s.is_archived, s.tag_keys, s.content)
                 @@ links_hint('{{}}'::text[], '{{}}'::text[], %(term)s)
             AND strpos(s.content, %(host)s) > 0 AND {_TO_HOST}
         LIMIT %(limit)s + 1
@@ -199,7 +199,7 @@ _RECORD_BANS = f"""
 SELECT accounts_record_change(l.owner_id, l.public_id, %(action)s, '{{}}', '{{}}', %(author)s::jsonb)
 FROM (
     SELECT l.owner_id, l.public_id FROM links_searchable s JOIN links_link l ON l.id = s.link_id
-    WHERE links_keys(s.owner_id, links_period(s.created_at), s.is_active, s.tag_keys, s.content)
+    WHERE links_keys(s.owner_id, links_period(s.created_at), s.is_active, s.is_archived, s.tag_keys, s.content)
             @@ links_hint('{{}}'::text[], '{{}}'::text[], %(term)s)
         AND strpos(s.content, %(host)s) > 0 AND {_TO_HOST}
     LIMIT {RECORDED_LINKS}

@@ -177,8 +177,8 @@ created_link = WHOLE_URL.pick(
 )
 listed_link = WHOLE_URL.pick(
     "ListedUrl",
-    "_id originalUrl targetUrl shortCode customCode shortUrl domainId title tags clickCount isActive status startsAt"
-    " expiresAt hasPassword redirectType createdAt updatedAt",
+    "_id originalUrl targetUrl shortCode customCode shortUrl domainId title tags clickCount isActive isArchived status"
+    " startsAt expiresAt hasPassword redirectType createdAt updatedAt",
     shortUrl=_row_short_url,
     domainId=_row_domain_id,
     clickCount="clicks",
@@ -249,6 +249,7 @@ _FILTERS = {
     "tags": "spring",
     "isActive": ...,
     "status": ...,
+    "archived": ...,
     "createdFrom": ...,
     "createdBefore": ...,
     "expiresWithin": ...,

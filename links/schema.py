@@ -44,6 +44,7 @@ from links.representations import (
 from links.routing.schema import BAD_ROUTES, ROUTING_NOTES
 from links.saved_views import MAX_VIEWS, TooManyViews, ViewExists
 from links.serializer_fields import (
+    ArchivedField,
     CodeField,
     CountryField,
     CurrentOrNewCodeField,
@@ -67,6 +68,7 @@ name_choices("RedirectType", RedirectType.values)
 name_choices("UrlStatus", list(Status))
 _STATUS = "|".join(Status)
 extend_schema_field({"type": "string", "pattern": f"^ *({_STATUS})( *, *({_STATUS}))* *$"})(StatusesField)
+extend_schema_field({"type": "string", "pattern": f"^({'|'.join(ArchivedField.values)})$"})(ArchivedField)
 extend_schema_field(ChoiceField(Device.values))(DeviceField)
 extend_schema_field(ChoiceField(RedirectType.values))(RedirectTypeField)
 
@@ -94,6 +96,7 @@ BAD_FIELDS = (
     *BAD_ROUTES,
 )
 BAD_STATUS = invalid("status", "status", str(StatusesField.default_error_messages["status"]))
+BAD_ARCHIVED = invalid("archived", "archived", str(ArchivedField.default_error_messages["archived"]))
 BAD_TAGS = invalid("tags", "tag", str(TagsField.default_error_messages["tag"]))
 
 
@@ -178,7 +181,13 @@ describe_links = describe(
         "One page; empty past the last page.",
         description="Newest first, unless `sortBy` and `sortOrder` say otherwise. Filters combine: a link must match"
         " all of them.",
-        errors=[invalid("page", "too_deep", TOO_DEEP), BAD_TAGS, BAD_STATUS, domain_not_found()],
+        errors=[
+            invalid("page", "too_deep", TOO_DEEP),
+            BAD_TAGS,
+            BAD_STATUS,
+            BAD_ARCHIVED,
+            domain_not_found(),
+        ],
     ),
     retrieve=Operation(
         "getUrl",

@@ -20,7 +20,7 @@ from links.availability import Status, banned_in_sql, may_be_banned_in_sql, stat
 from links.errors import domain_not_found
 from links.fields import UNIQUE
 from links.models import Link
-from links.selectors import tag_key
+from links.selectors import number_of, tag_key
 
 
 class Period(NamedTuple):
@@ -45,6 +45,7 @@ class Filters(NamedTuple):
     search: str = ""
     tags: str = ""
     is_active: bool | None = None
+    is_archived: bool | None = None
     created_from: datetime | None = None
     created_before: datetime | None = None
     domain_id: str | None = None
@@ -81,8 +82,12 @@ class ListOptions(NamedTuple):
 
 
 def list_options(*, page: int, limit: int, sort_by: str, sort_order: str, **filters: Any) -> ListOptions:
-    """The options of a request, as `links.serializers.ListQuery` validates them."""
-    return ListOptions(page, limit, sort_by, sort_order, filters_of(filters))
+    """The options of a request, as `links.serializers.ListQuery` validates them.
+
+    Archived links are hidden, unless the request says otherwise or has a unique value.
+    """
+    is_archived = None if _UNIQUE & filters.keys() else False
+    return ListOptions(page, limit, sort_by, sort_order, filters_of({"is_archived": is_archived, **filters}))
 
 
 # The search index does not know domains. Reading all links of a domain with at most this many is faster.
@@ -190,6 +195,7 @@ class Search(NamedTuple):
     identified: int | None = None
     statuses: tuple[Status, ...] = ()
     expires_within: int | None = None
+    is_archived: bool | None = None
 
     @property
     def match(self) -> str:
@@ -230,7 +236,7 @@ class Search(NamedTuple):
 
     @property
     def is_by_date_alone(self) -> bool:
-        """Whether an index by date has exactly the matches, but for their activity."""
+        """Whether an index by date has exactly the matches, but for inactive and archived links."""
         return not (self.text or self.tags or self.changes_without_trace) and self.identified is None
 
     @property
@@ -250,7 +256,7 @@ class Search(NamedTuple):
             "search": self.text,
             "term": selective_part(self.text),
             "tags": list(self.tags),
-            "marks": ["#inactive"] if self.is_active is False or self.are_disabled else [],
+            "marks": self._marks,
             "addressed": self.addressed,
             "identified": self.identified,
             "statuses": list(self.statuses),
@@ -270,6 +276,11 @@ class Search(NamedTuple):
         return "" if self.domain is None else " AND s.domain_id = %(domain)s"
 
     @property
+    def _marks(self) -> list[str]:
+        inactive = ["#inactive"] if self.is_active is False or self.are_disabled else []
+        return [*inactive, "#archived"] if self.is_archived else inactive
+
+    @property
     def _filters(self) -> str:
         tags = f" AND {_TAGS}" if self.tags else ""
         identified = "" if self.identified is None else " AND s.link_id = %(identified)s"
@@ -279,18 +290,20 @@ class Search(NamedTuple):
             status = f" AND NOT {_BANNED}"
         expires = "" if self.expires_within is None else f" AND s.link_id IN {_EXPIRING}"
         conditions = f"{tags}{self.created.condition}{self.on_domain}{identified}{status}{expires}"
-        return f"{activity(False if self.are_disabled else self.is_active)}{conditions}"
+        return f"{in_list(False if self.are_disabled else self.is_active, self.is_archived)}{conditions}"
 
 
 class Matches(NamedTuple):
     """``ids`` has all matches, at most FETCH_LIMIT + 1.
 
     ``near`` counts the matches among the first ``REACH`` of the owner's ``links``, or of those on the domain.
-    ``tag_totals`` has the number of links with each of the search's tags and its activity. ``changes`` is the state of
-    the owner's links; see `OwnerTotals`.
+    ``listed`` of the owner's links are archived or not, like those of the search. ``tag_totals`` has the number of
+    links with each of its tags that are active and archived like those. ``changes`` is the state of the owner's links;
+    see `OwnerTotals`.
     """
 
     links: int
+    listed: int
     changes: int
     near: int
     ids: list[int]
@@ -302,7 +315,9 @@ class Matches(NamedTuple):
         return len(self.ids) <= FETCH_LIMIT
 
 
-_KEYS = "links_keys(s.owner_id, links_period(s.created_at), s.is_active, s.tag_keys, s.content)"
+_KEYS = (
+    "links_keys(s.owner_id, links_period(s.created_at), s.is_active, s.is_archived, s.tag_keys, s.content)"
+)
 # Two separate conditions, so that the index can skip rows that either one excludes. A term may produce no hint.
 _INDEX_CONDITION = (
     f"{_KEYS} @@ quote_literal({{mark}})::tsquery AND {{match}} AND {_KEYS} @@ coalesce("
@@ -360,7 +375,7 @@ SELECT f.id, f.key FROM generate_series({first}, {last}, {step}) period CROSS JO
 ) f LIMIT {limit}
 """
 _MATCHES = """
-SELECT links, changes, cardinality(near.ids), CASE
+SELECT links, listed, changes, cardinality(near.ids), CASE
     WHEN cardinality(near.ids) > {limit} OR links <= {reach} THEN near.ids
     ELSE ARRAY(SELECT id FROM ({candidates}) c LIMIT {limit} + 1)
 END, ARRAY(
@@ -368,7 +383,8 @@ END, ARRAY(
     GROUP BY tag_key
 )
 FROM (
-    SELECT coalesce(sum(links), 0)::bigint AS links, coalesce(sum(changes), 0)::bigint AS changes
+    SELECT coalesce(sum(links), 0)::bigint AS links, coalesce(sum({listed}), 0)::bigint AS listed,
+        coalesce(sum(changes), 0)::bigint AS changes
     FROM links_ownertotals WHERE owner_id = %(owner)s
 ) totals, (
     SELECT ARRAY(
@@ -400,13 +416,16 @@ def search_for(owner: Workspace, filters: Filters) -> Search | None:
         identified,
         filters.statuses,
         filters.expires_within,
+        filters.is_archived,
     )
     has_conditions = text or tag_keys or search.changes_without_trace or created != ALWAYS
     return search if has_conditions or domain is not None or identified is not None else None
 
 
-def activity(is_active: bool | None) -> str:
-    return {None: "true", True: "s.is_active", False: "NOT s.is_active"}[is_active]
+def in_list(is_active: bool | None, is_archived: bool | None) -> str:
+    """A condition on `links_searchable s`. None: either."""
+    active = {None: "true", True: "s.is_active", False: "NOT s.is_active"}[is_active]
+    return active + {None: "", True: " AND s.is_archived", False: " AND NOT s.is_archived"}[is_archived]
 
 
 def find(search: Search, values: dict[str, Any], direction: str) -> Matches:
@@ -423,10 +442,11 @@ def find(search: Search, values: dict[str, Any], direction: str) -> Matches:
         on_domain=search.on_domain,
         direction=direction,
         match=search.match,
-        tagged={None: "links", True: "active_links", False: "links - active_links"}[search.is_active],
+        listed=number_of(None, search.is_archived),
+        tagged=number_of(search.is_active, search.is_archived),
     )
-    [(links, changes, near, ids, tag_totals)] = fetch(query, values)
-    return Matches(links, changes, near, ids, tag_totals, are_first=by_period or near > FETCH_LIMIT)
+    [(links, listed, changes, near, ids, tag_totals)] = fetch(query, values)
+    return Matches(links, listed, changes, near, ids, tag_totals, are_first=by_period or near > FETCH_LIMIT)
 
 
 def matching(search: Search) -> str:

@@ -103,6 +103,7 @@ class LinkRow(NamedTuple):
     tags: list[str]
     clicks: int
     is_active: bool
+    is_archived: bool
     starts_at: datetime | None
     expires_at: datetime | None
     has_password: bool
@@ -134,8 +135,8 @@ _LOCK = " FOR UPDATE OF l"
 _LOCKED_LINK = _LINK + _LOCK
 _ROWS = f"""
 SELECT l.public_id, l.original_url, l.target_url, l.short_code, l.custom_code, d.public_id, d.host, l.title, l.tags,
-    n.clicks, l.is_active, l.starts_at, l.expires_at, l.password IS NOT NULL, l.redirect_type, l.created_at,
-    l.updated_at, {STATUS}
+    n.clicks, l.is_active, l.is_archived, l.starts_at, l.expires_at, l.password IS NOT NULL, l.redirect_type,
+    l.created_at, l.updated_at, {STATUS}
 FROM (
     SELECT id, key FROM ({{candidates}}) c
     ORDER BY key {{direction}}, id {{direction}} LIMIT %(limit)s OFFSET %(offset)s
@@ -149,6 +150,7 @@ _TOTALS = """
 SELECT coalesce(sum(links), 0)::bigint, coalesce(sum(active_links), 0)::bigint, coalesce(sum(clicks), 0)::bigint
 FROM links_ownertotals WHERE owner_id = %(owner)s
 """
+_NUMBER = "SELECT coalesce(sum({number}), 0)::bigint FROM links_ownertotals WHERE owner_id = %(owner)s"
 _INSTALLATION = """
 SELECT coalesce(sum(links), 0)::bigint, coalesce(sum(active_links), 0)::bigint, coalesce(sum(clicks), 0)::bigint
 FROM links_ownertotals
@@ -217,6 +219,21 @@ def overview(owner: Workspace) -> Overview:
 def totals(owner: Workspace) -> Totals:
     [sums] = fetch(_TOTALS, {"owner": owner.pk})
     return Totals(*sums)
+
+
+def number_of(is_active: bool | None, is_archived: bool | None) -> str:
+    """An SQL expression on a row of totals: the number of links that are active and archived, or not. None: either."""
+    links, archived = (
+        {None: f"{kind}links", True: active, False: f"({kind}links - {active})"}[is_active]
+        for kind, active in (("", "active_links"), ("archived_", "archived_active_links"))
+    )
+    return {None: links, True: archived, False: f"({links} - {archived})"}[is_archived]
+
+
+def count_links(owner: Workspace, *, is_active: bool | None, is_archived: bool | None) -> int:
+    """None: either."""
+    [[links]] = fetch(_NUMBER.format(number=number_of(is_active, is_archived)), {"owner": owner.pk})
+    return int(links)
 
 
 def installation_totals() -> Totals:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from rest_framework import serializers
 
@@ -52,6 +52,19 @@ class StatusesField(Text):
             return tuple(Status(status.strip()) for status in super().to_internal_value(data).split(","))
         except ValueError:
             self.fail("status")
+
+
+class ArchivedField(Text):
+    """Whether a list has archived links, in a query string. None: it has all links."""
+
+    values: ClassVar[dict[str, bool | None]] = {"no": False, "yes": True, "any": None}
+    default_error_messages = {"archived": f"Must be one of {', '.join(values)}."}
+
+    def to_internal_value(self, data: Any) -> bool | None:  # type: ignore[override] # not its text
+        chosen = super().to_internal_value(data)
+        if chosen not in self.values:
+            self.fail("archived")
+        return self.values[chosen]
 
 
 class CountryField(Text):

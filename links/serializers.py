@@ -30,6 +30,7 @@ from links.representations import WHOLE_URL, saved_view
 from links.routing.serializers import PreviewSerializer, RulesField, SplitField
 from links.serializer_fields import (
     MAX_TAG,
+    ArchivedField,
     CodeField,
     CountryField,
     CurrentOrNewCodeField,
@@ -203,6 +204,11 @@ class ListFilters(serializers.Serializer[Any]):
         source="statuses",
         required=False,
         help_text="Statuses separated by commas: links with any of them now.",
+    )
+    archived = ArchivedField(
+        source="is_archived",
+        required=False,
+        help_text="`no`, `yes` or `any`. Default: `any` for exports and with an `externalId`, otherwise `no`.",
     )
     createdFrom = DateTime(
         source="created_from",

@@ -53,6 +53,7 @@ class Migration(migrations.Migration):
                     ('split', models.JSONField(blank=True, db_comment='Destinations that each get a share of the visitors, after the rules.', db_default=models.Value([], output_field=models.JSONField()), default=list)),
                     ('preview', models.JSONField(blank=True, db_comment='The card that messengers show: title, description and imageUrl.', null=True)),
                     ('external_id', models.CharField(blank=True, db_comment='Id in another system, unique in the workspace. Null: none.', max_length=400, null=True, verbose_name='id in another system')),
+                    ('is_archived', models.BooleanField(db_comment='Whether lists hide the link.', db_default=False, default=False, verbose_name='archived')),
                     ('max_clicks', models.PositiveIntegerField(blank=True, db_comment='Null: no limit.', null=True, verbose_name='click limit')),
                     ('max_clicks_per_visitor', models.PositiveIntegerField(blank=True, db_comment='Null: no limit.', null=True, verbose_name='click limit per visitor')),
                     ('allowed_countries', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=2), blank=True, db_comment='ISO 3166-1 alpha-2; empty: all.', default=list, size=None)),
@@ -64,7 +65,7 @@ class Migration(migrations.Migration):
                 ],
                 options={
                     'db_table_comment': 'Short links.',
-                    'indexes': [models.Index(condition=models.Q(('creator__isnull', False)), fields=['creator'], name='link_creator'), models.Index(condition=models.Q(('domain__isnull', False)), fields=['domain'], name='link_domain'), models.Index(condition=models.Q(('key_id__isnull', False)), fields=['key_id', 'owner'], name='link_key'), models.Index(condition=models.Q(('is_active', False), ('starts_at__isnull', False), ('expires_at__isnull', False), ('max_clicks__isnull', False), _connector='OR'), fields=['owner', 'id'], include=['is_active', 'starts_at', 'expires_at', 'max_clicks'], name='link_closable')],
+                    'indexes': [models.Index(condition=models.Q(('creator__isnull', False)), fields=['creator'], name='link_creator'), models.Index(condition=models.Q(('domain__isnull', False)), fields=['domain'], name='link_domain'), models.Index(condition=models.Q(('key_id__isnull', False)), fields=['key_id', 'owner'], include=['is_archived'], name='link_key'), models.Index(condition=models.Q(('is_active', False), ('starts_at__isnull', False), ('expires_at__isnull', False), ('max_clicks__isnull', False), _connector='OR'), fields=['owner', 'id'], include=['is_active', 'starts_at', 'expires_at', 'max_clicks'], name='link_closable')],
                     'constraints': [models.UniqueConstraint(condition=models.Q(('external_id__isnull', False)), fields=('owner', 'external_id'), name='link_external_id')],
                 },
             ),
@@ -74,11 +75,12 @@ class Migration(migrations.Migration):
                     ('link', models.OneToOneField(db_comment='The link.', on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='counter', serialize=False, to='links.link')),
                     ('owner', models.ForeignKey(db_comment='Owner of the link.', db_index=False, on_delete=django.db.models.deletion.CASCADE, to='accounts.workspace')),
                     ('clicks', models.BigIntegerField(db_comment='All clicks, imported ones included.', default=0)),
+                    ('is_archived', models.BooleanField(db_comment='That of the link.', db_default=False, default=False)),
                     ('imported', models.BigIntegerField(db_comment='Clicks of imports, part of clicks. Reports contain those that have a day.', db_default=0)),
                 ],
                 options={
                     'db_table_comment': 'Clicks of each link.',
-                    'indexes': [models.Index(fields=['owner', 'clicks', 'link'], name='counter_owner_clicks')],
+                    'indexes': [models.Index(fields=['owner', 'clicks', 'link'], include=['is_archived'], name='counter_owner_clicks'), models.Index(condition=models.Q(('is_archived', True)), fields=['owner', 'clicks', 'link'], name='counter_owner_archived')],
                 },
             ),
             migrations.CreateModel(
@@ -111,6 +113,8 @@ class Migration(migrations.Migration):
                     ('slot', models.SmallIntegerField(db_comment='Spreads concurrent writes.')),
                     ('links', models.BigIntegerField(db_comment='Links; may be negative in one slot.', default=0)),
                     ('active_links', models.BigIntegerField(db_comment='Active links, likewise.', default=0)),
+                    ('archived_links', models.BigIntegerField(db_comment='Archived links, likewise.', db_default=0, default=0)),
+                    ('archived_active_links', models.BigIntegerField(db_comment='Archived links that are active, likewise.', db_default=0, default=0)),
                     ('clicks', models.BigIntegerField(db_comment='Clicks, likewise.', default=0)),
                     ('changes', models.BigIntegerField(db_comment='Changes of the rows in links_searchable. Never decreases.', db_default=0)),
                     ('bytes', models.BigIntegerField(db_comment='Stored bytes of links and QR codes, likewise.', db_default=0)),
@@ -128,6 +132,8 @@ class Migration(migrations.Migration):
                     ('slot', models.SmallIntegerField(db_comment='Identifier of the link, modulo 8.')),
                     ('links', models.BigIntegerField(db_comment='Links with the tag.')),
                     ('active_links', models.BigIntegerField(db_comment='Active links with the tag.')),
+                    ('archived_links', models.BigIntegerField(db_comment='Archived links with the tag.')),
+                    ('archived_active_links', models.BigIntegerField(db_comment='Archived links with the tag that are active.')),
                 ],
                 options={
                     'db_table_comment': 'Number of links with each tag of an owner. Sum it over the slots.',

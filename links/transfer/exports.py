@@ -89,7 +89,9 @@ def export_links(
     """Yield the file in chunks. The filters are those of the list. Calls ``report`` with the links of each batch."""
     write = _WRITERS[ExportFormat(file_format)]
     conditions = searches.search_for(owner, filters)
-    match = searches.activity(filters.is_active) if conditions is None else conditions.match
+    match = (
+        searches.in_list(filters.is_active, filters.is_archived) if conditions is None else conditions.match
+    )
     values = {"owner": owner.pk} | ({} if conditions is None else conditions.values)
     limits, of_key = condition_of(owner.key)
     if limits:

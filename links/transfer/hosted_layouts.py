@@ -27,7 +27,6 @@ from links.transfer.import_rows import (
 )
 
 _ROOT = "This is the root of a domain, not a link."
-_NO_ARCHIVE = "This service has no archive; the link works like any other."
 _NOT_CLOAKED = "Links are not cloaked; visitors see the address of the destination."
 _NO_PIXELS = "This service runs no scripts of others; visitors go to the destination at once."
 _SPLIT_STAYS = "A split does not end at a given time; remove it yourself then."
@@ -42,15 +41,18 @@ IGNORED = {
     "shortio": "id idstring domainid ownerid updatedat lcpath source user userid icon duplicate success linkid",
 }
 REASONS = {
-    "bitly": {"archived": _NO_ARCHIVE},
-    "dub": {"archived": _NO_ARCHIVE, "rewrite": _NOT_CLOAKED},
+    "dub": {"rewrite": _NOT_CLOAKED},
     "rebrandly": {"scripts": _NO_PIXELS},
-    "shortio": {"archived": _NO_ARCHIVE, "cloaking": _NOT_CLOAKED}
+    "shortio": {"cloaking": _NOT_CLOAKED}
     | dict.fromkeys(
         ("integrationfb", "integrationga", "integrationadroll", "integrationgtm"),
         _NO_PIXELS,
     ),
 }
+
+
+def _is_archived(row: Row) -> bool | None:
+    return True if boolean(row.get("archived")) is True else None
 
 
 def bitly(row: Row) -> Fields:
@@ -66,6 +68,7 @@ def bitly(row: Row) -> Fields:
         "title": truncated(row.get("title"), 200),
         "tags": split_list(row.get("tags")),
         "utm": utm_of(row),
+        "isArchived": _is_archived(row),
         "expiresAt": iso_time(row.get("expirationat")),
         "clickCount": number(first_value(row, "clicks", "totalclicks", "engagements", "totalengagements")),
         "createdAt": iso_time(first_value(row, "createdat", "created", "datecreated")),
@@ -98,6 +101,7 @@ def dub(row: Row) -> Fields:
         "description": truncated(note or description, 500),
         "tags": tag_names(row.get("tags")),
         "isActive": False if row.get("disabledat") else None,
+        "isArchived": _is_archived(row),
         "expiresAt": iso_time(row.get("expiresat")),
         "expiredUrl": web_address(row, "expiredurl", row.get("expiredurl")),
         "password": row.get("password"),
@@ -176,6 +180,7 @@ def short_io(row: Row) -> Fields:
         "customCode": code,
         "title": truncated(row.get("title"), 200),
         "tags": split_list(row.get("tags")),
+        "isArchived": _is_archived(row),
         "expiresAt": iso_time_of_digits(first_value(row, "expiresat", "expireat")),
         "expiredUrl": web_address(row, "expiredurl", row.get("expiredurl")),
         "password": row.get("password"),

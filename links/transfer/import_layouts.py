@@ -160,7 +160,7 @@ def _signatures(*signatures: str) -> tuple[frozenset[str], ...]:
 
 
 def _hosted(name: str, fields: Callable[[Row], Fields], *signatures: str) -> Layout:
-    ignored, reasons = _set(hosted_layouts.IGNORED[name]), hosted_layouts.REASONS[name]
+    ignored, reasons = _set(hosted_layouts.IGNORED[name]), hosted_layouts.REASONS.get(name, {})
     return Layout(name, _signatures(*signatures), fields, ignored, reasons)
 
 

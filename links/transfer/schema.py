@@ -11,7 +11,7 @@ from common.openapi.responses import Representation, choice, count, flag, moment
 from links.bulk.schema import ID, OWN_IDS, results
 from links.bulk.services import MAX_ITEMS
 from links.errors import DomainNotActive, domain_not_found
-from links.schema import BAD_STATUS, BAD_TAGS
+from links.schema import BAD_ARCHIVED, BAD_STATUS, BAD_TAGS
 from links.transfer.exports import COLUMNS, CONTENT_TYPES, Busy, ExportFormat
 from links.transfer.import_layouts import AUTO, NAMES
 from links.transfer.imports import MAX_ROWS
@@ -97,7 +97,7 @@ describe_transfers = describe(
         "Export your short links, or those that match the filters.",
         description="Newest first. The file can be imported again. It contains no passwords.",
         files=_FILES,
-        errors=[BAD_TAGS, BAD_STATUS, domain_not_found(), Busy()],
+        errors=[BAD_TAGS, BAD_STATUS, BAD_ARCHIVED, domain_not_found(), Busy()],
     ),
     export_selected=Operation(
         "exportSelectedUrls",

@@ -81,6 +81,7 @@ WHOLE = {
     "redirectType": 301,
     "isActive": False,
     "externalId": "order-4711",
+    "isArchived": True,
     **EVERYTHING,
 }
 QR_CODE = {

@@ -55,7 +55,7 @@ function useFoundLinks(text) {
         const stopped = new AbortController();
         const timer = setTimeout(
             () =>
-                listLinks({ search: text, limit: MOST_LINKS }, stopped.signal).then(
+                listLinks({ search: text, archived: text === "" ? "no" : "any", limit: MOST_LINKS }, stopped.signal).then(
                     ({ urls }) => (found.value = urls),
                     error => isAbort(error) || (found.value = []),
                 ),

@@ -22,6 +22,7 @@ INSERT INTO accounts_historyname (table_name, name, columns, form, parts) VALUES
     ('links_link', 'split', '{split}', 'entries', NULL),
     ('links_link', 'preview', '{preview}', 'plain', NULL),
     ('links_link', 'externalId', '{external_id}', 'plain', NULL),
+    ('links_link', 'isArchived', '{is_archived}', 'plain', NULL),
     ('links_link', 'originalUrl', '{original_url}', 'plain', NULL),
     ('links_link', 'shortCode', '{short_code}', 'plain', NULL),
     ('links_link', 'domainId', '{domain_id}', 'domain or base', NULL);

@@ -5,6 +5,7 @@ CREATE TABLE links_searchable (
     owner_id bigint NOT NULL,
     created_at timestamptz NOT NULL,
     is_active boolean NOT NULL,
+    is_archived boolean NOT NULL,
     tag_keys text[] NOT NULL,
     content text NOT NULL,
     -- 0 rather than null: PostgreSQL does not read an index in order for "IS NULL".
@@ -15,13 +16,20 @@ COMMENT ON COLUMN links_searchable.link_id IS 'The link.';
 COMMENT ON COLUMN links_searchable.owner_id IS 'The owner.';
 COMMENT ON COLUMN links_searchable.created_at IS 'Creation time of the link.';
 COMMENT ON COLUMN links_searchable.is_active IS 'The owner''s switch.';
+COMMENT ON COLUMN links_searchable.is_archived IS 'Whether lists hide it.';
 COMMENT ON COLUMN links_searchable.tag_keys IS 'Case-folded tags.';
 COMMENT ON COLUMN links_searchable.content IS 'Title, URLs and codes in lower case.';
 COMMENT ON COLUMN links_searchable.domain_id IS 'The domain. 0: the default domain.';
-CREATE INDEX links_owner_created ON links_searchable (owner_id, created_at, link_id);
-CREATE INDEX links_owner_inactive ON links_searchable (owner_id, created_at, link_id) WHERE NOT is_active;
-CREATE INDEX links_owner_domain ON links_searchable (owner_id, domain_id, created_at, link_id);
-CREATE INDEX links_owner_title ON links_link (owner_id, (coalesce(title, '') COLLATE "C"), id);
+-- A list skips the archived links of an index without reading their rows.
+CREATE INDEX links_owner_created ON links_searchable (owner_id, created_at, link_id) INCLUDE (is_archived);
+CREATE INDEX links_owner_inactive ON links_searchable (owner_id, created_at, link_id) INCLUDE (is_archived)
+    WHERE NOT is_active;
+CREATE INDEX links_owner_archived ON links_searchable (owner_id, created_at, link_id) WHERE is_archived;
+CREATE INDEX links_owner_domain ON links_searchable (owner_id, domain_id, created_at, link_id) INCLUDE (is_archived);
+-- Two, because PostgreSQL reads the row for an index of an expression.
+CREATE INDEX links_owner_title ON links_link (owner_id, (coalesce(title, '') COLLATE "C"), id) WHERE NOT is_archived;
+CREATE INDEX links_owner_archived_title ON links_link (owner_id, (coalesce(title, '') COLLATE "C"), id)
+    WHERE is_archived;
 
 -- The URLs of a link besides original_url and destination, each on a line: the canonical forms, and the entered ones.
 -- In PL/pgSQL, because PostgreSQL inlines links_content only without this query.
@@ -73,12 +81,14 @@ $$;
 -- Splits the content after every third character, in three passes. The remainder at the end of each pass is a key too,
 -- so every sequence of one or two characters is the beginning of some key. In PL/pgSQL, because PostgreSQL would inline
 -- an SQL function and ignore its COST.
-CREATE FUNCTION links_keys(owner bigint, period integer, active boolean, tags text[], content text)
-RETURNS tsvector LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 10000 AS $$
+CREATE FUNCTION links_keys(
+    owner bigint, period integer, active boolean, archived boolean, tags text[], content text
+) RETURNS tsvector LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 10000 AS $$
 BEGIN
     RETURN array_to_tsvector(array_remove(tags || string_to_array(
         '#' || owner::text || E'\x01#' || owner::text || '/' || period::text
         || CASE WHEN active THEN '' ELSE E'\x01#inactive' END
+        || CASE WHEN archived THEN E'\x01#archived' ELSE '' END
         || E'\x01' || regexp_replace(content, '(...)', E'\\1\x01', 'g')
         || E'\x01' || regexp_replace(substr(content, 2), '(...)', E'\\1\x01', 'g')
         || E'\x01' || regexp_replace(substr(content, 3), '(...)', E'\\1\x01', 'g'), E'\x01'
@@ -106,6 +116,6 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
 $$;
 
 CREATE INDEX links_search ON links_searchable
-    USING gin (links_keys(owner_id, links_period(created_at), is_active, tag_keys, content));
+    USING gin (links_keys(owner_id, links_period(created_at), is_active, is_archived, tag_keys, content));
 -- No statistics: ANALYZE would compute the keys of many thousand links, and no plan depends on them.
 ALTER INDEX links_search ALTER COLUMN 1 SET STATISTICS 0;

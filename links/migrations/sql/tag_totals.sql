@@ -10,11 +10,16 @@ ALTER TABLE links_tagtotals SET (fillfactor = 70);
 CREATE FUNCTION links_tags_after_insert() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF EXISTS (SELECT FROM new_rows WHERE tag_keys <> '{}') THEN
-        INSERT INTO links_tagtotals AS t (owner_id, tag_key, slot, links, active_links)
-        SELECT owner_id, tag, id % 8, count(*), count(*) FILTER (WHERE is_active)
+        INSERT INTO links_tagtotals AS t (
+            owner_id, tag_key, slot, links, active_links, archived_links, archived_active_links
+        )
+        SELECT owner_id, tag, id % 8, count(*), count(*) FILTER (WHERE is_active), count(*) FILTER (WHERE is_archived),
+            count(*) FILTER (WHERE is_archived AND is_active)
         FROM new_rows, unnest(tag_keys) tag GROUP BY 1, 2, 3
         ON CONFLICT (owner_id, tag_key, slot) DO UPDATE
-            SET links = t.links + EXCLUDED.links, active_links = t.active_links + EXCLUDED.active_links;
+            SET links = t.links + EXCLUDED.links, active_links = t.active_links + EXCLUDED.active_links,
+                archived_links = t.archived_links + EXCLUDED.archived_links,
+                archived_active_links = t.archived_active_links + EXCLUDED.archived_active_links;
     END IF;
     RETURN NULL;
 END $$;
@@ -24,15 +29,24 @@ BEGIN
     IF EXISTS (
         SELECT FROM new_rows WHERE tag_keys <> '{}' UNION ALL SELECT FROM old_rows WHERE tag_keys <> '{}'
     ) THEN
-        INSERT INTO links_tagtotals AS t (owner_id, tag_key, slot, links, active_links)
-        SELECT owner_id, tag, id % 8, sum(links), sum(active)
+        INSERT INTO links_tagtotals AS t (
+            owner_id, tag_key, slot, links, active_links, archived_links, archived_active_links
+        )
+        SELECT owner_id, tag, id % 8, sum(links), sum(active), sum(archived), sum(archived_active)
         FROM (
-            SELECT owner_id, id, unnest(tag_keys) AS tag, 1 AS links, is_active::int AS active FROM new_rows
-            UNION ALL SELECT owner_id, id, unnest(tag_keys), -1, -is_active::int FROM old_rows
+            SELECT owner_id, id, unnest(tag_keys) AS tag, 1 AS links, is_active::int AS active,
+                is_archived::int AS archived, (is_archived AND is_active)::int AS archived_active
+            FROM new_rows
+            UNION ALL
+            SELECT owner_id, id, unnest(tag_keys), -1, -is_active::int, -is_archived::int,
+                -(is_archived AND is_active)::int
+            FROM old_rows
         ) changed
-        GROUP BY 1, 2, 3 HAVING sum(links) <> 0 OR sum(active) <> 0
+        GROUP BY 1, 2, 3 HAVING sum(links) <> 0 OR sum(active) <> 0 OR sum(archived) <> 0 OR sum(archived_active) <> 0
         ON CONFLICT (owner_id, tag_key, slot) DO UPDATE
-            SET links = t.links + EXCLUDED.links, active_links = t.active_links + EXCLUDED.active_links;
+            SET links = t.links + EXCLUDED.links, active_links = t.active_links + EXCLUDED.active_links,
+                archived_links = t.archived_links + EXCLUDED.archived_links,
+                archived_active_links = t.archived_active_links + EXCLUDED.archived_active_links;
     END IF;
     RETURN NULL;
 END $$;
@@ -41,10 +55,13 @@ CREATE FUNCTION links_tags_after_delete() RETURNS trigger LANGUAGE plpgsql SET e
 BEGIN
     IF EXISTS (SELECT FROM old_rows WHERE tag_keys <> '{}') THEN
         -- An UPDATE rather than an upsert, because the same transaction may delete the owner.
-        UPDATE links_tagtotals t SET links = t.links - deleted.links, active_links = t.active_links - deleted.active
+        UPDATE links_tagtotals t SET links = t.links - deleted.links, active_links = t.active_links - deleted.active,
+            archived_links = t.archived_links - deleted.archived,
+            archived_active_links = t.archived_active_links - deleted.archived_active
         FROM (
             SELECT owner_id, tag, (id % 8)::smallint AS slot, count(*) AS links,
-                count(*) FILTER (WHERE is_active) AS active
+                count(*) FILTER (WHERE is_active) AS active, count(*) FILTER (WHERE is_archived) AS archived,
+                count(*) FILTER (WHERE is_archived AND is_active) AS archived_active
             FROM old_rows, unnest(tag_keys) tag GROUP BY 1, 2, 3
         ) deleted
         WHERE (t.owner_id, t.tag_key, t.slot) = (deleted.owner_id, deleted.tag, deleted.slot);

@@ -13,66 +13,103 @@ CREATE FUNCTION links_after_insert() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     -- One statement takes less time than three.
     WITH counters AS (
-        INSERT INTO links_clickcounter (link_id, owner_id, clicks) SELECT id, owner_id, 0 FROM new_rows
+        INSERT INTO links_clickcounter (link_id, owner_id, is_archived, clicks)
+        SELECT id, owner_id, is_archived, 0 FROM new_rows
     ), searchable AS (
-        INSERT INTO links_searchable (link_id, owner_id, created_at, is_active, tag_keys, domain_id, content)
-        SELECT id, owner_id, created_at, is_active, tag_keys, coalesce(domain_id, 0),
+        INSERT INTO links_searchable (
+            link_id, owner_id, created_at, is_active, is_archived, tag_keys, domain_id, content
+        )
+        SELECT id, owner_id, created_at, is_active, is_archived, tag_keys, coalesce(domain_id, 0),
             links_content(
                 title, original_url, target_url, destination, other_destinations, rules, split, short_code, custom_code
             )
         FROM new_rows
     )
-    INSERT INTO links_ownertotals AS t (owner_id, slot, links, active_links, clicks, changes, bytes)
-    SELECT owner_id, id % 8, count(*), count(*) FILTER (WHERE is_active), 0, count(*), sum(links_size(
+    INSERT INTO links_ownertotals AS t (
+        owner_id, slot, links, active_links, archived_links, archived_active_links, clicks, changes, bytes
+    )
+    SELECT owner_id, id % 8, count(*), count(*) FILTER (WHERE is_active), count(*) FILTER (WHERE is_archived),
+        count(*) FILTER (WHERE is_archived AND is_active), 0, count(*), sum(links_size(
         original_url, target_url, destination, other_destinations, title, description, tags, tag_keys, not_started_url,
         expired_url, password, utm, rules, split, preview, external_id
     ))
     FROM new_rows GROUP BY 1, 2 ORDER BY 1, 2
     ON CONFLICT (owner_id, slot) DO UPDATE
         SET links = t.links + EXCLUDED.links, active_links = t.active_links + EXCLUDED.active_links,
+            archived_links = t.archived_links + EXCLUDED.archived_links,
+            archived_active_links = t.archived_active_links + EXCLUDED.archived_active_links,
             changes = t.changes + EXCLUDED.changes, bytes = t.bytes + EXCLUDED.bytes;
+    RETURN NULL;
+END $$;
+
+-- Before the totals, and in the order of every statement that locks several counters.
+CREATE FUNCTION links_archive_counters() RETURNS trigger LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    changed bigint[] := ARRAY(
+        SELECT id FROM (SELECT id, is_archived FROM new_rows EXCEPT SELECT id, is_archived FROM old_rows) archived
+    );
+BEGIN
+    IF changed <> '{}' THEN
+        PERFORM FROM links_clickcounter WHERE link_id = ANY (changed) ORDER BY link_id FOR NO KEY UPDATE;
+        UPDATE links_clickcounter SET is_archived = NOT is_archived WHERE link_id = ANY (changed);
+    END IF;
     RETURN NULL;
 END $$;
 
 CREATE FUNCTION links_after_update() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     WITH searchable AS (
-        INSERT INTO links_searchable AS s (link_id, owner_id, created_at, is_active, tag_keys, domain_id, content)
-        SELECT id, owner_id, created_at, is_active, tag_keys, coalesce(domain_id, 0),
+        INSERT INTO links_searchable AS s (
+            link_id, owner_id, created_at, is_active, is_archived, tag_keys, domain_id, content
+        )
+        SELECT id, owner_id, created_at, is_active, is_archived, tag_keys, coalesce(domain_id, 0),
             links_content(
                 title, original_url, target_url, destination, other_destinations, rules, split, short_code, custom_code
             )
         FROM new_rows
         ON CONFLICT (link_id) DO UPDATE
             SET owner_id = EXCLUDED.owner_id, created_at = EXCLUDED.created_at, is_active = EXCLUDED.is_active,
-                tag_keys = EXCLUDED.tag_keys, domain_id = EXCLUDED.domain_id, content = EXCLUDED.content
-            WHERE (s.owner_id, s.created_at, s.is_active, s.tag_keys, s.domain_id, s.content) IS DISTINCT FROM (
-                EXCLUDED.owner_id, EXCLUDED.created_at, EXCLUDED.is_active, EXCLUDED.tag_keys, EXCLUDED.domain_id,
-                EXCLUDED.content
+                is_archived = EXCLUDED.is_archived, tag_keys = EXCLUDED.tag_keys, domain_id = EXCLUDED.domain_id,
+                content = EXCLUDED.content
+            WHERE (
+                s.owner_id, s.created_at, s.is_active, s.is_archived, s.tag_keys, s.domain_id, s.content
+            ) IS DISTINCT FROM (
+                EXCLUDED.owner_id, EXCLUDED.created_at, EXCLUDED.is_active, EXCLUDED.is_archived, EXCLUDED.tag_keys,
+                EXCLUDED.domain_id, EXCLUDED.content
             )
         RETURNING s.owner_id, s.link_id
     ), changed AS (
-        SELECT owner_id, (id % 8)::smallint AS slot, sum(link) AS links, sum(active) AS active, sum(change) AS changes,
+        SELECT owner_id, (id % 8)::smallint AS slot, sum(link) AS links, sum(active) AS active,
+            sum(archived) AS archived, sum(archived_active) AS archived_active, sum(change) AS changes,
             sum(size) AS bytes
         FROM (
-            SELECT owner_id, id, 1 AS link, is_active::int AS active, 0 AS change, links_size(
-                original_url, target_url, destination, other_destinations, title, description, tags, tag_keys,
-                not_started_url, expired_url, password, utm, rules, split, preview, external_id
-            ) AS size FROM new_rows
-            UNION ALL SELECT owner_id, id, -1, -is_active::int, 0, -links_size(
-                original_url, target_url, destination, other_destinations, title, description, tags, tag_keys,
-                not_started_url, expired_url, password, utm, rules, split, preview, external_id
-            ) FROM old_rows
-            UNION ALL SELECT owner_id, link_id, 0, 0, 1, 0 FROM searchable
+            SELECT owner_id, id, 1 AS link, is_active::int AS active, is_archived::int AS archived,
+                (is_archived AND is_active)::int AS archived_active, 0 AS change, links_size(
+                    original_url, target_url, destination, other_destinations, title, description, tags, tag_keys,
+                    not_started_url, expired_url, password, utm, rules, split, preview, external_id
+                ) AS size
+            FROM new_rows
+            UNION ALL
+            SELECT owner_id, id, -1, -is_active::int, -is_archived::int, -(is_archived AND is_active)::int, 0,
+                -links_size(
+                    original_url, target_url, destination, other_destinations, title, description, tags, tag_keys,
+                    not_started_url, expired_url, password, utm, rules, split, preview, external_id
+                )
+            FROM old_rows
+            UNION ALL SELECT owner_id, link_id, 0, 0, 0, 0, 1, 0 FROM searchable
         ) rows
         GROUP BY 1, 2
     )
     -- A move decreases the former owner's links by one and increases the new owner's.
-    INSERT INTO links_ownertotals AS t (owner_id, slot, links, active_links, clicks, changes, bytes)
-    SELECT owner_id, slot, links, active, 0, changes, bytes FROM changed
-    WHERE links <> 0 OR active <> 0 OR changes <> 0 OR bytes <> 0 ORDER BY 1, 2
+    INSERT INTO links_ownertotals AS t (
+        owner_id, slot, links, active_links, archived_links, archived_active_links, clicks, changes, bytes
+    )
+    SELECT owner_id, slot, links, active, archived, archived_active, 0, changes, bytes FROM changed
+    WHERE links <> 0 OR active <> 0 OR archived <> 0 OR archived_active <> 0 OR changes <> 0 OR bytes <> 0 ORDER BY 1, 2
     ON CONFLICT (owner_id, slot) DO UPDATE
         SET links = t.links + EXCLUDED.links, active_links = t.active_links + EXCLUDED.active_links,
+            archived_links = t.archived_links + EXCLUDED.archived_links,
+            archived_active_links = t.archived_active_links + EXCLUDED.archived_active_links,
             changes = t.changes + EXCLUDED.changes, bytes = t.bytes + EXCLUDED.bytes;
     RETURN NULL;
 END $$;
@@ -92,6 +129,8 @@ BEGIN
     -- slots in the same order, so they cannot deadlock.
     WITH deleted AS (
         SELECT owner_id, (id % 8)::smallint AS slot, count(*) AS links, count(*) FILTER (WHERE is_active) AS active,
+            count(*) FILTER (WHERE is_archived) AS archived,
+            count(*) FILTER (WHERE is_archived AND is_active) AS archived_active,
             -- Those of a link that can be undeleted count until it is deleted for good.
             coalesce(sum(links_size(
                 original_url, target_url, destination, other_destinations, title, description, tags, tag_keys,
@@ -104,6 +143,8 @@ BEGIN
     )
     UPDATE links_ownertotals t
     SET links = t.links - deleted.links, active_links = t.active_links - deleted.active,
+        archived_links = t.archived_links - deleted.archived,
+        archived_active_links = t.archived_active_links - deleted.archived_active,
         changes = t.changes + deleted.links, bytes = t.bytes - deleted.bytes
     FROM deleted JOIN locked USING (owner_id, slot) WHERE t.owner_id = deleted.owner_id AND t.slot = deleted.slot;
     RETURN NULL;
@@ -140,6 +181,9 @@ END $$;
 
 CREATE TRIGGER links_after_insert AFTER INSERT ON links_link
     REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION links_after_insert();
+CREATE TRIGGER links_after_archival AFTER UPDATE ON links_link
+    REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
+    FOR EACH STATEMENT EXECUTE FUNCTION links_archive_counters();
 CREATE TRIGGER links_after_update AFTER UPDATE ON links_link
     REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION links_after_update();
 CREATE TRIGGER links_after_delete AFTER DELETE ON links_link

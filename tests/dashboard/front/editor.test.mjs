@@ -25,6 +25,7 @@ const LINK = /** @type {any} */ ({
     rules: [{ url: "https://example.com/de", conditions: [{ type: "country", values: ["DE"] }] }],
     split: [],
     externalId: "order 1",
+    isArchived: true,
 });
 
 describe("the fields of the editor", () => {
@@ -57,6 +58,7 @@ describe("the fields of the editor", () => {
             rules: LINK.rules,
             split: [],
             externalId: "order 1",
+            isArchived: true,
         });
     });
 
@@ -153,8 +155,8 @@ test("the destination is in the field, and the original address needs no target"
 
 test("a copy leads where the link leads, under a code of its own", () => {
     const copied = { ...emptyFields(), ...copyOf(LINK) };
-    const { originalUrl, customCode, title } = /** @type {any} */ (changesOf(copied, emptyFields()));
-    assert.deepEqual([originalUrl, customCode, title], ["https://example.com/b", undefined, "Spring"]);
+    const { originalUrl, customCode, title, isArchived } = /** @type {any} */ (changesOf(copied, emptyFields()));
+    assert.deepEqual([originalUrl, customCode, title, isArchived], ["https://example.com/b", undefined, "Spring", undefined]);
 });
 
 describe("the final address", () => {

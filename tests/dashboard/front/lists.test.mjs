@@ -31,8 +31,8 @@ describe("a pasted list", () => {
 
 describe("the address of a saved view", () => {
     test("has its filters in one order, and no default", () => {
-        const filters = { tags: "a,b", status: "active", domainId: "base", expiresWithin: "7", sortBy: "createdAt", sortOrder: "desc" };
-        assert.equal(addressOfView({ filters }), "/dashboard/?domain=base&expires=7&status=active&tags=a%2Cb");
+        const filters = { tags: "a,b", status: "active", archived: "any", domainId: "base", expiresWithin: "7", sortBy: "createdAt", sortOrder: "desc" };
+        assert.equal(addressOfView({ filters }), "/dashboard/?archived=any&domain=base&expires=7&status=active&tags=a%2Cb");
         assert.equal(addressOfView({ filters: {} }), "/dashboard/");
         assert.equal(addressOfView({ filters: { sortBy: "title" } }), "/dashboard/?sortBy=title&sortOrder=desc");
     });

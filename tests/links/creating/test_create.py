@@ -59,6 +59,7 @@ def test_a_link_with_only_a_url_has_every_default(api: APIClient, alice: NewAcco
         "redirectType": 302,
         **DEFAULTS,
         "externalId": None,
+        "isArchived": False,
         "domainId": "base",
         "creator": {
             "_id": str(alice.user.public_id),

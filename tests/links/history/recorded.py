@@ -18,6 +18,7 @@ FORMER: dict[str, Any] = {
     "redirectType": 301,
     **EVERYTHING,
     "externalId": "order 1",
+    "isArchived": False,
 }
 CHANGED: dict[str, Any] = {
     "customCode": "summer",
@@ -39,4 +40,5 @@ CHANGED: dict[str, Any] = {
     "split": [],
     "preview": None,
     "externalId": "order 2",
+    "isArchived": True,
 }

@@ -56,7 +56,10 @@ def without_ids(value: Any) -> Any:
     return {key: part for key, part in value.items() if key != "_id"} if isinstance(value, dict) else value
 
 
-@for_each("name", [name for name in FORMER if name not in {"isActive", "redirectType", "forwardQuery"}])
+@for_each(
+    "name",
+    [name for name in FORMER if name not in {"isActive", "isArchived", "redirectType", "forwardQuery"}],
+)
 def test_a_field_that_had_no_value_is_removed(name: str, api: APIClient, make_link: MakeLink) -> None:
     link = make_link()
     former = api.get(address(link)).json()["data"]["url"]

@@ -87,6 +87,7 @@ def test_a_csv_row_has_every_field(api: APIClient, make_link: MakeLink) -> None:
         **dict.fromkeys(routing.DEFAULTS, ""),
         "forwardQuery": "false",
         "externalId": "",
+        "isArchived": "false",
         "status": "active",
     }
 

@@ -144,7 +144,7 @@ def test_the_targeting_of_dub_is_kept_and_the_rest_is_confessed(api: APIClient) 
     rehearsed, done = (imported(api, json.dumps([DUB]), dry_run=dry_run)[0] for dry_run in (True, False))
     assert rehearsed["warnings"] == done["warnings"]
     assert [(warning["field"], warning["code"]) for warning in done["warnings"]] == [
-        (field, "not_imported") for field in ("android", "archived", "folderId", "rewrite", "testCompletedAt")
+        (field, "not_imported") for field in ("android", "folderId", "rewrite", "testCompletedAt")
     ]
     link = whole(api, "shoes")
     assert branches(link) == (
@@ -156,12 +156,14 @@ def test_the_targeting_of_dub_is_kept_and_the_rest_is_confessed(api: APIClient) 
         [(URL, 60), (f"{URL}/b", 40)],
     )
     assert link["preview"] == {"title": "Card", "description": "Text", "imageUrl": f"{URL}/card.png"}
-    assert (link["expiredUrl"], link["utm"], link["externalId"], link["description"]) == (
+    names = ("expiredUrl", "utm", "externalId", "description", "isArchived")
+    assert [link[name] for name in names] == [
         f"{URL}/over",
         {"source": "news", "campaign": "spring"},
         "order-7",
         "Ask Anna",
-    )
+        True,
+    ]
 
 
 def test_a_test_of_dub_that_is_over_is_no_split(api: APIClient) -> None:

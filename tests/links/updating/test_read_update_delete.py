@@ -22,8 +22,8 @@ from tests.links.updating.single import link as link
 MakeLink = Callable[..., dict[str, Any]]
 WHOLE_KEYS = {
     "_id", "originalUrl", "shortCode", "shortUrl", "customCode", "title", "description", "tags", "clickCount",
-    "isActive", "expiresAt", "hasPassword", "domainId", "externalId", "utm", "restrictions", "redirectType", "creator",
-    "createdAt",
+    "isActive", "expiresAt", "hasPassword", "domainId", "externalId", "isArchived", "utm", "restrictions",
+    "redirectType", "creator", "createdAt",
     "updatedAt", "status",
 }  # fmt: skip
 
@@ -37,6 +37,7 @@ def test_a_link_in_full(api: APIClient, link: dict[str, Any], alice: NewAccount)
         **DEFAULTS,
         "_id": link["_id"],
         "externalId": None,
+        "isArchived": False,
         "originalUrl": URL,
         "shortCode": link["shortCode"],
         "shortUrl": "http://sho.rt/spring",

@@ -35,7 +35,7 @@ export function Code({ editing }) {
         const stopped = new AbortController();
         const timer = setTimeout(() => {
             const shortUrl = `${address}/${customCode}`;
-            listLinks({ search: shortUrl, limit: 100 }, stopped.signal).then(
+            listLinks({ search: shortUrl, archived: "any", limit: 100 }, stopped.signal).then(
                 ({ urls }) => {
                     verdict.value = urls.some(link => link.shortUrl === shortUrl) ? "code.yours" : "code.wellFormed";
                 },

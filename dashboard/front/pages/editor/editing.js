@@ -1,11 +1,14 @@
 /** One link that is being edited: its fields, the API's messages about them, and saving. */
 import { ApiError } from "../../core/api.js";
 import { createLink, readLinkVersion, updateLink } from "../../core/endpoints.js";
-import { errorsByField } from "../../core/failures.js";
+import { errorsByField, report } from "../../core/failures.js";
 import { signal } from "../../core/html.js";
 import { newKey } from "../../core/idempotency.js";
+import { path } from "../../core/router.js";
+import { archivedToast } from "../../parts/archived.js";
 import { actorOf } from "../history/actors.js";
 import { listLinkChanges } from "../history/endpoints.js";
+import { load } from "../links/state.js";
 import { dropDraft, keepDraft, readDraft } from "./drafts.js";
 import { changesOf, copyOf, emptyFields, fieldsOf, typedFields } from "./model.js";
 
@@ -99,6 +102,23 @@ export class Editing {
             return null;
         } finally {
             this.isSaving.value = false;
+        }
+    }
+
+    /**
+     * Archives the link, or brings it back, at once. What is typed stays unsaved.
+     * @param {boolean} isArchived
+     */
+    async archive(isArchived) {
+        const id = String(this.id);
+        try {
+            await updateLink(id, { isArchived }, this.version);
+            this.adopt(await readLinkVersion(id), this.before);
+            archivedToast(1, isArchived, () => this.archive(!isArchived));
+            if (path.value === "/dashboard/") await load();
+        } catch (error) {
+            if (error instanceof ApiError && error.status === 412) this.#compare(await readLinkVersion(id));
+            else report(error);
         }
     }
 

@@ -19,6 +19,7 @@ export const LINK_FIELDS = /** @type {const} */ ({
     split: "json",
     preview: "json",
     externalId: "text",
+    isArchived: "flag",
 });
 /** The API nests these in `restrictions`. */
 export const RESTRICTIONS = /** @type {const} */ ({

@@ -9,6 +9,7 @@ import { t } from "../../core/texts.js";
 import { dismissDone, toast } from "../../core/toasts.js";
 import { ownZone } from "../../core/zones.js";
 import { Bookmarklet } from "../../parts/bookmarklet.js";
+import { Archived } from "../../parts/archived.js";
 import { Head, toLinks } from "../../parts/head.js";
 import { Icon } from "../../parts/icon.js";
 import { LinkStatus } from "../../parts/link_status.js";
@@ -125,6 +126,9 @@ function Heading({ editing }) {
         ${!lacks("editor") &&
         html`
             <a href=${`/dashboard/new?from=${link._id}`}><${Icon} name="copy-plus" />${t("editor.duplicate")}</a>
+            <button onClick=${() => editing.archive(!link.isArchived)}>
+                <${Icon} name="archive" />${t(link.isArchived ? "archived.unarchive" : "archived.archive")}
+            </button>
             <hr />
             <button class="danger" onClick=${remove}><${Icon} name="trash-2" />${t("editor.delete")}</button>
         `}
@@ -134,7 +138,7 @@ function Heading({ editing }) {
             title=${t("editor.edit")}
             shown=${link.title || withoutScheme(link.shortUrl)}
             back=${toLinks()}
-            mark=${html`<${LinkStatus} link=${link} />`}
+            mark=${html`<${LinkStatus} link=${link} /><${Archived} link=${link} />`}
         >
             <a class="button" href=${`/dashboard/links/${link._id}/report`} aria-label=${t("summary.clicks", { count: link.clickCount })}>
                 <${Icon} name="chart-no-axes-column" /><span class="wide-only">${t("summary.clicks", { count: link.clickCount })}</span>

@@ -149,7 +149,7 @@ export const fieldsOf = link => ({ ...ofEach(({ read }) => read(link)), ...NO_PA
  */
 export function copyOf(link) {
     const { targetUrl, ...fields } = fieldsOf(link);
-    return { ...fields, originalUrl: targetUrl, customCode: "" };
+    return { ...fields, originalUrl: targetUrl, customCode: "", isArchived: false };
 }
 
 /**

@@ -6,6 +6,12 @@ import { actorOf } from "./actors.js";
 
 /** @typedef {import("./endpoints.js").Change} Change */
 
+/** An archival has a name of its own. @param {Change} change */
+function titleOf({ action, after }) {
+    const isArchival = action === "link.updated" && Object.keys(after).join() === "isArchived";
+    return isArchival ? t(after.isArchived ? "history.archived" : "history.unarchived") : textOr(`action.${action}`, action);
+}
+
 /** @param {Change} change */
 const isOfLiveLink = ({ action }) => action.startsWith("link.") && action !== "link.deleted" && action !== "link.moved_out";
 
@@ -41,7 +47,7 @@ export function ChangeRow({ change, remedy, onApply }) {
     return html`
         <li data-change=${change._id} data-action=${change.action}>
             <div>
-                <strong>${textOr(`action.${change.action}`, change.action)}</strong>
+                <strong>${titleOf(change)}</strong>
                 ${name !== null && html` <span dir="auto">${name}</span>`}
                 <small>
                     <time datetime=${change.changedAt}>${time}</time> · <span dir="auto">${actorOf(change)}</span>

@@ -5,7 +5,7 @@ import { navigate } from "../../core/router.js";
 import { t } from "../../core/texts.js";
 import { Icon } from "../../parts/icon.js";
 import { FirstLink } from "../start/first_link.js";
-import { failure, isShownFiltered, rows, shown } from "./state.js";
+import { change, failure, isShownFiltered, onlyArchived, rows, shown } from "./state.js";
 
 export function Empty() {
     if (shown.value === null || rows.value.length > 0 || failure.value !== null) return null;
@@ -14,6 +14,13 @@ export function Empty() {
             <${Icon} name="search-x" />
             <p>${t("empty.noHits")}</p>
             <button onClick=${() => navigate("/dashboard/")}>${t("empty.clear")}</button>
+        </div>`;
+    }
+    if (onlyArchived.value > 0) {
+        return html`<div class="blank">
+            <${Icon} name="archive" />
+            <p>${t("empty.archived", { count: onlyArchived.value })}</p>
+            <button onClick=${() => change({ archived: "yes" })}>${t("empty.showArchived")}</button>
         </div>`;
     }
     if (lacks("editor")) return html`<div class="blank"><${Icon} name="link" /><p>${t("empty.none")}</p></div>`;

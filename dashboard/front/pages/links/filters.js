@@ -7,7 +7,7 @@ import { STATUSES } from "../../core/status.js";
 import { t } from "../../core/texts.js";
 import { Icon } from "../../parts/icon.js";
 import { useLoaded } from "../../parts/loaded.js";
-import { EXPIRY_DAYS, FIRST_DAY, LAST_DAY, change, filters, isDay, isFiltered, knownTags } from "./state.js";
+import { ARCHIVED, EXPIRY_DAYS, FIRST_DAY, LAST_DAY, change, filters, isDay, isFiltered, knownTags } from "./state.js";
 
 /** @typedef {import("../../core/texts.js").Key} Key */
 /** @typedef {import("../../core/endpoints.js").Domains} Domains */
@@ -166,7 +166,7 @@ const Densities = () => html`
 
 /** @param {{domains: Domains}} properties */
 function Panel({ domains }) {
-    const { status, from, until, expires } = filters.value;
+    const { status, archived, from, until, expires } = filters.value;
     return html`
         <label>
             ${t("filters.tags")}
@@ -178,6 +178,13 @@ function Panel({ domains }) {
             <select name="status" onChange=${(/** @type {any} */ event) => change({ status: event.target.value })}>
                 <option value="" selected=${status === ""}>${t("filters.all")}</option>
                 ${STATUSES.map(name => html`<option key=${name} value=${name} selected=${name === status}>${t(`status.${name}`)}</option>`)}
+            </select>
+        </label>
+        <label>
+            ${t("filters.archived")}
+            <select name="archived" onChange=${(/** @type {any} */ event) => change({ archived: event.target.value })}>
+                <option value="" selected=${archived === ""}>${t("archived.no")}</option>
+                ${ARCHIVED.map(name => html`<option key=${name} value=${name} selected=${name === archived}>${t(`archived.${name}`)}</option>`)}
             </select>
         </label>
         <label>
@@ -204,11 +211,12 @@ const within = days => t("filters.within", { count: Number(days) });
 
 /** @param {{domains: Domains}} properties */
 function Chips({ domains }) {
-    const { tags, status, domain, from, until, expires } = filters.value;
-    /** @type {[name: "tags" | "status" | "domain" | "from" | "until" | "expires", label: Key, value: string][]} */
+    const { tags, status, archived, domain, from, until, expires } = filters.value;
+    /** @type {[name: "tags" | "status" | "archived" | "domain" | "from" | "until" | "expires", label: Key, value: string][]} */
     const all = [
         ["tags", "field.tags", tags],
         ["status", "filters.status", status && t(`status.${status}`)],
+        ["archived", "filters.archived", archived && t(`archived.${archived}`)],
         ["domain", "field.domainId", domain && (domains.find(({ id }) => id === domain)?.fullDomain ?? domain)],
         ["from", "filters.from", from && day(`${from}T12:00`)],
         ["until", "filters.until", until && day(`${until}T12:00`)],
@@ -228,7 +236,7 @@ function Chips({ domains }) {
                 `,
             )}
         ${isFiltered.value &&
-        html`<button type="button" class="quiet" onClick=${() => change({ search: "", tags: "", status: "", domain: "", from: "", until: "", expires: "" })}>
+        html`<button type="button" class="quiet" onClick=${() => change({ search: "", tags: "", status: "", archived: "", domain: "", from: "", until: "", expires: "" })}>
             ${t("filters.clear")}
         </button>`}
     `;

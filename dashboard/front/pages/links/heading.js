@@ -7,11 +7,13 @@ import { save } from "../../core/saving.js";
 import { t } from "../../core/texts.js";
 import { Head } from "../../parts/head.js";
 import { Icon } from "../../parts/icon.js";
-import { parameters } from "./state.js";
+import { filters, isFiltered, parameters } from "./state.js";
 
+/** The links that the list shows; without a filter all of them, because a backup is complete. */
 async function exportShown() {
+    const archived = isFiltered.value ? filters.value.archived || "no" : undefined;
     try {
-        save(await download("GET", "/urls/export", { query: { format: "csv", ...parameters() } }));
+        save(await download("GET", "/urls/export", { query: { format: "csv", ...parameters(), archived } }));
     } catch (error) {
         report(error);
     }

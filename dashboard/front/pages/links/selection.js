@@ -7,14 +7,34 @@ import { html, useSignal } from "../../core/html.js";
 import { save } from "../../core/saving.js";
 import { t } from "../../core/texts.js";
 import { toast } from "../../core/toasts.js";
+import { archivedToast } from "../../parts/archived.js";
 import { Icon } from "../../parts/icon.js";
 import { openBulkEdit } from "./bulk_edit.js";
 import { deleteLater } from "./deletion.js";
 import { Moving } from "./moving.js";
 import { openSheet } from "./sheet_dialog.js";
-import { clearSelection, knownTags, reload, rows, selectAll, selected, shown } from "./state.js";
+import { clearSelection, knownTags, reload, rows, select, selectAll, selected, shown } from "./state.js";
 
 /** @typedef {Parameters<typeof updateLinks>[0]} Changes */
+
+/**
+ * Those of the links that are not archived yet, or are no more.
+ * @param {Iterable<import("./state.js").ListedUrl>} links
+ * @param {boolean} isArchived
+ */
+export async function archiveLinks(links, isArchived) {
+    const changed = [...links].filter(link => link.isArchived !== isArchived);
+    try {
+        const { succeeded, failed } = await updateLinks({ ids: changed.map(({ _id }) => _id), data: { isArchived } });
+        const undo = () => archiveLinks(changed.map(link => ({ ...link, isArchived })), !isArchived);
+        if (failed > 0) toast(t("selection.partly", { succeeded, failed }));
+        else archivedToast(succeeded, isArchived, undo);
+        select(changed, false);
+        await reload();
+    } catch (error) {
+        report(error);
+    }
+}
 
 /** @param {Changes} changes */
 async function apply(changes) {
@@ -68,6 +88,7 @@ export function Selection() {
                 <${Tagging} />
                 <button class="small-button" onClick=${() => switchSelected(true)}>${t("selection.on")}</button>
                 <button class="small-button" onClick=${() => switchSelected(false)}>${t("selection.off")}</button>
+                <${Archiving} />
                 <button class="small-button" onClick=${openBulkEdit}>${t("bulkEdit.open")}</button>
                 <${Moving} />
                 <button class="small-button danger" onClick=${deleteSelected}><${Icon} name="trash-2" />${t("selection.delete")}</button>
@@ -77,6 +98,18 @@ export function Selection() {
             <button class="quiet small-button" onClick=${clearSelection}>${t("selection.clear")}</button>
         </div>
     `;
+}
+
+/** Archives the selected links, or brings archived ones back. */
+function Archiving() {
+    const links = [...selected.value.values()];
+    return [true, false].map(
+        isArchived =>
+            links.some(link => link.isArchived !== isArchived) &&
+            html`<button key=${isArchived} class="small-button" onClick=${() => archiveLinks(links, isArchived)}>
+                ${t(isArchived ? "archived.archive" : "archived.unarchive")}
+            </button>`,
+    );
 }
 
 /** Adds a tag to the selected links, or removes one that they have. */

@@ -11,7 +11,7 @@ import { toast } from "../../core/toasts.js";
 
 /** @typedef {import("../../core/endpoints.js").ListedUrl} ListedUrl */
 /** @typedef {import("../../core/endpoints.js").LinkPage} LinkPage */
-/** @typedef {"search" | "tags" | "status" | "domain" | "from" | "until" | "expires" | "sortBy" | "sortOrder" | "page"} Filter */
+/** @typedef {"search" | "tags" | "status" | "archived" | "domain" | "from" | "until" | "expires" | "sortBy" | "sortOrder" | "page"} Filter */
 
 export const PAGE_SIZE = 50;
 
@@ -24,11 +24,16 @@ export const isDay = text => /^\d{4}-\d\d-\d\d$/.test(text) && text >= FIRST_DAY
 
 export const DEFAULT_ORDER = { sortBy: "createdAt", sortOrder: "desc" };
 
+/** What a filter can choose besides the default, which hides archived links. */
+export const ARCHIVED = /** @type {const} */ (["yes", "any"]);
+
 /** The days within which links expire that a filter can choose. */
 export const EXPIRY_DAYS = ["7", "30", "90"];
 
 /** @type {import("../../core/html.js").Signal<LinkPage | null>} */
 export const shown = signal(/** @type {LinkPage | null} */ (null));
+/** The number of archived links, if there are no others. */
+export const onlyArchived = signal(0);
 /** Whether filters were set when the shown links were loaded. */
 export const isShownFiltered = signal(false);
 export const isLoading = signal(false);
@@ -49,6 +54,7 @@ export const filters = computed(() => {
         search: value("search"),
         tags: value("tags"),
         status: STATUSES.find(status => status === value("status")) ?? /** @type {const} */ (""),
+        archived: ARCHIVED.find(chosen => chosen === value("archived")) ?? /** @type {const} */ (""),
         domain: value("domain"),
         from: dayOf("from"),
         until: dayOf("until"),
@@ -59,8 +65,8 @@ export const filters = computed(() => {
     };
 });
 export const isFiltered = computed(() => {
-    const { search, tags, status, domain, from, until, expires } = filters.value;
-    return Boolean(search || tags || status || domain || from || until || expires);
+    const { search, tags, status, archived, domain, from, until, expires } = filters.value;
+    return Boolean(search || tags || status || archived || domain || from || until || expires);
 });
 
 /** The tags of the links that this page has seen, to suggest them. */
@@ -72,7 +78,9 @@ export const knownTags = computed(() => {
 const seenTags = new Set();
 
 /** Whether there is nothing to filter: the workspace has no links. */
-export const isBare = computed(() => shown.value !== null && shown.value.urls.length === 0 && !isShownFiltered.value);
+export const isBare = computed(
+    () => shown.value !== null && shown.value.urls.length === 0 && !isShownFiltered.value && onlyArchived.value === 0,
+);
 
 /**
  * The address of the list with these filters. Equal filters have equal addresses.
@@ -89,9 +97,10 @@ export function listAddress(chosen) {
 
 /** The filters as parameters of the API. The first and the last day are those of the browser's time zone. */
 export function parameters() {
-    const { search, tags, status, domain, from, until, expires } = filters.value;
+    const { search, tags, status, archived, domain, from, until, expires } = filters.value;
     const created = { createdFrom: startOf(from), createdBefore: startOf(until, 1) };
-    return { search, tags, status, domainId: domain || undefined, expiresWithin: expires, ...created };
+    const chosen = { archived: archived || undefined, domainId: domain || undefined };
+    return { search, tags, status, ...chosen, expiresWithin: expires, ...created };
 }
 
 /**
@@ -134,7 +143,10 @@ export async function load() {
     const requested = { ...parameters(), sortBy, sortOrder, page, limit: PAGE_SIZE };
     try {
         const answer = await listLinks(requested, own.signal);
+        const isEmpty = answer.pagination.total === 0 && !wasFiltered;
+        const hidden = isEmpty ? (await listLinks({ archived: "yes", limit: 1 }, own.signal)).pagination.total : 0;
         if (running !== own) return;
+        onlyArchived.value = hidden;
         isShownFiltered.value = wasFiltered;
         shown.value = answer;
         failure.value = null;

@@ -7,13 +7,14 @@ import { hostOf, hueOf, withoutScheme } from "../../core/hues.js";
 import { density } from "../../core/preferences.js";
 import { destinationOf } from "../../core/status.js";
 import { t } from "../../core/texts.js";
+import { Archived } from "../../parts/archived.js";
 import { Icon } from "../../parts/icon.js";
 import { Menu } from "../../parts/menu.js";
 import { Sign } from "../../parts/sign.js";
 import { LinkStatus } from "../../parts/link_status.js";
 import { deleteLater } from "./deletion.js";
 import { openQrCode } from "./qr_dialog.js";
-import { switchLinks } from "./selection.js";
+import { archiveLinks, switchLinks } from "./selection.js";
 import { Sparkline } from "./sparklines.js";
 import { change, rows, select, selected } from "./state.js";
 
@@ -81,6 +82,7 @@ function Row({ link }) {
                         <button class="icon-button" aria-label=${t("links.copy", { name })} title=${t("links.copyShort")} onClick=${() => copy(link.shortUrl)}>
                             <${Icon} name="copy" />
                         </button>
+                        <${Archived} link=${link} />
                         <span class="leads wide-only"><${Icon} name="arrow-right" turns /><span class="cut url">${withoutScheme(destination)}</span></span>
                     </div>
                 </div>
@@ -134,6 +136,9 @@ function More({ link, name }) {
             <a href=${`/dashboard/new?from=${link._id}`}><${Icon} name="copy-plus" />${t("editor.duplicate")}</a>
             <button onClick=${() => switchLinks([link._id], !link.isActive)}>
                 <${Icon} name="pause" />${t(link.isActive ? "selection.off" : "selection.on")}
+            </button>
+            <button onClick=${() => archiveLinks([link], !link.isArchived)}>
+                <${Icon} name="archive" />${t(link.isArchived ? "archived.unarchive" : "archived.archive")}
             </button>
             <hr />
             <button class="danger" onClick=${() => deleteLater([link._id])}><${Icon} name="trash-2" />${t("selection.delete")}</button>

@@ -14,11 +14,11 @@ export function filtersToSave() {
  * @param {{filters: import("./view_endpoints.js").SavedView["filters"]}} view
  */
 export function addressOfView({ filters: saved }) {
-    const { search = "", tags = "", status = "", domainId: domain = "", expiresWithin: expires = "" } = saved;
+    const { search = "", tags = "", status = "", archived = "", domainId: domain = "", expiresWithin: expires = "" } = saved;
     const from = dayOf(saved.createdFrom);
     const until = dayOf(saved.createdBefore, -1);
     const { sortBy, sortOrder } = { ...DEFAULT_ORDER, ...saved };
-    return listAddress({ search, tags, status, domain, from, until, expires, sortBy, sortOrder, page: 1 });
+    return listAddress({ search, tags, status, archived, domain, from, until, expires, sortBy, sortOrder, page: 1 });
 }
 
 /**
