@@ -26,8 +26,6 @@ MAX_PASSWORDS = 100
 # The new values of these fields do not depend on the present link.
 INDEPENDENT = frozenset(field.column for field in FIELDS if not (field.leads or field.needs_link))
 _COLUMNS = frozenset(field.column for field in FIELDS)
-# A change of these alone changes nothing for visitors. The trigger that tells other hosts knows them, too.
-UNSEEN = frozenset(("is_archived",))
 
 
 def new_link(

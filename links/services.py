@@ -192,8 +192,7 @@ def _update_columns(
             raise url_not_found()
         raise _changed_meanwhile(get_link(owner, public_id), versions)
     link, codes = updated
-    if not rules.UNSEEN.issuperset(fields):
-        cache_versions.bump(codes=codes)
+    cache_versions.bump(codes=codes)
     return link
 
 

@@ -143,11 +143,7 @@ def delete_links(*, owner: Workspace, public_ids: Sequence[str]) -> list[UUID | 
 def _update(changes: Mapping[int, Change], owner: Workspace) -> tuple[dict[int, Verdict], list[str]]:
     name_author()
     verdicts = apply_changes(changes, owner)
-    changed = [
-        verdict.pk
-        for key, verdict in verdicts.items()
-        if isinstance(verdict, Link) and not rules.UNSEEN.issuperset(changes[key].sent)
-    ]
+    changed = [verdict.pk for verdict in verdicts.values() if isinstance(verdict, Link)]
     return verdicts, codes_of(*changed)
 
 

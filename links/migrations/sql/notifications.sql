@@ -17,25 +17,11 @@ BEGIN
     RETURN ARRAY(SELECT code FROM links_code WHERE link_id = link);
 END $$;
 
--- An array instead of a join, so that no cached plan scans all codes. An archival changes nothing for visitors.
+-- An array instead of a join, so that no cached plan scans all codes.
 CREATE FUNCTION links_notify_link_changes() RETURNS trigger LANGUAGE plpgsql SET enable_seqscan = off AS $$
-DECLARE
-    archived bigint[] := ARRAY(
-        SELECT id FROM (SELECT id, is_archived FROM new_rows EXCEPT SELECT id, is_archived FROM old_rows) changed
-    );
-    unseen text[] := '{is_archived, updated_at}';
 BEGIN
-    IF archived <> '{}' THEN
-        archived := ARRAY(
-            SELECT (link ->> 'id')::bigint FROM (
-                SELECT to_jsonb(n) - unseen AS link FROM new_rows n WHERE id = ANY (archived)
-                INTERSECT SELECT to_jsonb(o) - unseen FROM old_rows o WHERE id = ANY (archived)
-            ) same
-        );
-    END IF;
     PERFORM links_notify(ARRAY(
-        SELECT 'code ' || code FROM links_code
-        WHERE link_id = ANY (ARRAY(SELECT id FROM new_rows WHERE id <> ALL (archived) LIMIT 501)) LIMIT 501
+        SELECT 'code ' || code FROM links_code WHERE link_id = ANY (ARRAY(SELECT id FROM new_rows LIMIT 501)) LIMIT 501
     ));
     RETURN NULL;
 END $$;
@@ -61,7 +47,7 @@ BEGIN
 END $$;
 
 CREATE TRIGGER links_notify_update AFTER UPDATE ON links_link
-    REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION links_notify_link_changes();
+    REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION links_notify_link_changes();
 CREATE TRIGGER links_notify_update AFTER UPDATE ON links_code
     REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION links_notify_code_changes();
 CREATE TRIGGER links_notify_delete AFTER DELETE ON links_code

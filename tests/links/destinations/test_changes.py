@@ -11,7 +11,6 @@ from django.db import connection
 from rest_framework.test import APIClient
 
 from accounts.services import NewAccount
-from common.host import cache_versions
 from domains.models import DomainStatus
 from domains.services import delete_domain
 from links.code_claims import delete_expired_holds
@@ -53,25 +52,6 @@ def test_a_changed_link_notifies_all_its_codes(sent: SentSince, api: APIClient, 
     assert api.put(f"/api/urls/{link['_id']}", {"isActive": False}).status_code == 200
 
     assert sent() == codes
-
-
-def test_an_archival_alone_sends_no_notification(
-    sent: SentSince, api: APIClient, make_link: MakeLink
-) -> None:
-    links = [make_link(customCode=code) for code in ("spring", "summer")]
-    counters = bytes(cache_versions.counters().cast("B"))
-    path, ids = f"/api/urls/{links[0]['_id']}", [link["_id"] for link in links]
-    assert api.put(path, {"isArchived": True}).status_code == 200
-    other = {"ids": ids[1:], "data": {"isArchived": True}}
-    assert api.post("/api/urls/bulk-update", other).status_code == 200
-    assert sent() == set()
-    assert bytes(cache_versions.counters().cast("B")) == counters
-
-    changes = [{"_id": ids[0], "isArchived": False}, {"_id": ids[1], "isArchived": False, "isActive": False}]
-    assert api.post("/api/urls/bulk-update", {"urls": changes}).status_code == 200
-
-    assert sent() == {f"code {links[1]['shortCode']}", "code summer"}
-    assert bytes(cache_versions.counters().cast("B")) != counters
 
 
 def test_a_refused_change_sends_no_notification(sent: SentSince, api: APIClient, make_link: MakeLink) -> None:
