@@ -39,8 +39,7 @@ class Chromium:
         self._loop = asyncio.get_running_loop()
         with self.in_use():
             self._browser = self._launch()
-        # By their options. None has a page or a state.
-        self._lasting: dict[str, _LastingContext] = {}
+        self._lasting: _LastingContext | None = None
 
     def _launch(self) -> Browser:
         return self._playwright.chromium.launch(
@@ -59,38 +58,34 @@ class Chromium:
     def page(self, *, fresh: bool = False, **options: Any) -> Iterator[Page]:
         """A page without the cookies, storage, permissions and routes of earlier pages. All pages close at the end.
 
-        The pages of a module with the same ``options``, see `new_page`, share the HTTP cache (with permanent
-        redirects), the cache of CORS preflights and keep-alive connections. A `fresh` page shares none of them. All
-        pages of the process share the clipboard.
+        The pages of a module share the HTTP cache (with permanent redirects), the cache of CORS preflights and
+        keep-alive connections. A `fresh` page shares none of them. All pages of the process share the clipboard.
+        Only fresh pages have ``options``, see `new_page`.
         """
-        key = repr(sorted(options.items()))
         with self.in_use():
             # A crash fails one test, not all that follow.
             if not self._browser.is_connected():
                 self._browser = self._launch()
-                self._lasting.clear()
-            lasting = None
-            if not fresh:
-                lasting = self._lasting.pop(key, None) or _LastingContext(self._browser, **options)
+                self._lasting = None
+            if self._lasting is None:
+                self._lasting = _LastingContext(self._browser)
             try:
-                yield lasting.context.new_page() if lasting else new_page(self._browser, **options)
+                yield new_page(self._browser, **options) if fresh else self._lasting.context.new_page()
             finally:
-                unused = [one.context for one in self._lasting.values()]
+                lasting, self._lasting = self._lasting, None
                 for context in self._browser.contexts:
-                    if context in unused:
-                        continue
                     _end_routes(context)
-                    if lasting and context is lasting.context and lasting.clean():
-                        self._lasting[key] = lasting
+                    if context is lasting.context and lasting.clean():
+                        self._lasting = lasting
                     else:
                         context.close()
 
     def disconnect(self) -> None:
         """Close all connections, and forget the cache of files."""
         with self.in_use():
-            for lasting in self._lasting.values():
-                lasting.context.close()
-            self._lasting.clear()
+            if self._lasting is not None:
+                self._lasting.context.close()
+                self._lasting = None
 
     def stop(self) -> None:
         with self.in_use():
@@ -104,8 +99,8 @@ class _LastingContext:
     A page of its own stays blank. Opening one after each test would take longer than cleaning.
     """
 
-    def __init__(self, browser: Browser, **options: Any) -> None:
-        self.context = _new_context(browser, **options)
+    def __init__(self, browser: Browser) -> None:
+        self.context = _new_context(browser, CHROME)
         self._blank = self.context.new_page()
         self._devtools = self.context.new_cdp_session(self._blank)
 
@@ -136,16 +131,16 @@ _KEEP_MESSAGES = """(() => {
 })()"""
 
 
-def _new_context(browser: Browser, user_agent: str = CHROME, **options: Any) -> BrowserContext:
+def _new_context(browser: Browser, user_agent: str, **options: Any) -> BrowserContext:
     context = browser.new_context(user_agent=user_agent, **options)
     context.set_default_timeout(1000 * DEADLINE)
     context.add_init_script(_KEEP_MESSAGES)
     return context
 
 
-def new_page(browser: Browser, **options: Any) -> Page:
+def new_page(browser: Browser, user_agent: str = CHROME, **options: Any) -> Page:
     """A page that shares no cookies with others. It and its popups wait as long as tests may.
 
     ``options`` are those of Playwright's contexts, such as ``locale`` and ``viewport``.
     """
-    return _new_context(browser, **options).new_page()
+    return _new_context(browser, user_agent, **options).new_page()

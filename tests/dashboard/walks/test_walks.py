@@ -1,6 +1,6 @@
 """Walks through the dashboard in each language, on a desktop and on a phone, in the light and in the dark.
 
-`make walks` keeps pictures of all these looks in docs/walks.
+`make walks` keeps their pictures in docs/walks.
 """
 
 from __future__ import annotations

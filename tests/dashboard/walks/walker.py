@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from functools import cache
-from itertools import product, starmap
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -44,13 +42,12 @@ class Look(NamedTuple):
         }
 
 
-# Pictures show all looks. Tests have every pair of a language, a width and a scheme, as no page combines all three.
-_PAIRS = [
-    *(Look("en", DESKTOP, "light"), Look("en", PHONE, "dark")),
-    *(Look("de", DESKTOP, "dark"), Look("de", PHONE, "light")),
+LOOKS = [
+    Look(language, width, scheme)
+    for language in _LOCALES
+    for width in (DESKTOP, PHONE)
+    for scheme in ("light", "dark")
 ]
-PICTURES = os.environ.get("WALK_PICTURES")
-LOOKS = [*starmap(Look, product(_LOCALES, (DESKTOP, PHONE), ("light", "dark")))] if PICTURES else _PAIRS
 _PRINT = """
 import { texts } from "./texts.mjs";
 console.log(JSON.stringify(texts));
