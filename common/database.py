@@ -42,7 +42,9 @@ def planner_settings(**methods: str) -> str:
 # rows for each stored one. So if a sent row is found by a link alone, it is hashed, and the statement finds the stored
 # ones with `= ANY(links)`.
 PLAN_BY_KEY = planner_settings(bitmapscan="on", hashjoin="off", mergejoin="off", nestloop="on", seqscan="off")
-PLAN_BY_LINK = planner_settings(bitmapscan="off", hashjoin="on", mergejoin="off", nestloop="off", seqscan="off")
+PLAN_BY_LINK = planner_settings(
+    bitmapscan="off", hashjoin="on", mergejoin="off", nestloop="off", seqscan="off"
+)
 
 
 def is_outage(error: BaseException) -> bool:
