@@ -247,6 +247,8 @@ available_domain = Representation(
 _FILTERS = {
     "search": ...,
     "tags": "spring",
+    "tagsMode": ...,
+    "excludeTags": ...,
     "isActive": ...,
     "status": ...,
     "createdFrom": ...,

@@ -43,7 +43,7 @@ from common.openapi.error_examples import (
 from common.openapi.responses import WARNINGS, Field, Representation
 from common.rest.access import OWN_ACCOUNT, Access
 from common.rest.api import ApiViewSet
-from common.rest.fields import Boolean, DateTime, QueryBoolean
+from common.rest.fields import Boolean, ColorField, DateTime, QueryBoolean
 from common.rest.returns import Returned
 from common.rest.unknown_fields import NoFields
 
@@ -102,6 +102,7 @@ View = TypeVar("View", bound=type[ApiViewSet])
 extend_schema_field(OpenApiTypes.BOOL)(Boolean)
 extend_schema_field(OpenApiTypes.BOOL)(QueryBoolean)
 extend_schema_field(OpenApiTypes.DATETIME)(DateTime)
+extend_schema_field({"type": "string", "pattern": "^#[0-9A-Fa-f]{6}$"})(ColorField)
 
 _METHODS = {"create": "post", "update": "put", "partial_update": "patch", "destroy": "delete"}
 _ON_ONE_OBJECT = ("retrieve", "update", "partial_update", "destroy")

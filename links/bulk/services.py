@@ -268,7 +268,7 @@ def _plan(link: Link | None, change: Change, routes: Columns | InvalidFields) ->
     rules.refuse_immutable(link, change.sent)
     if isinstance(routes, InvalidFields):
         raise routes
-    plan = _PlannedChange(link, change.fields | routes)
+    plan = _PlannedChange(link, change.fields | routes | rules.edited_tags(link.tags, change.sent))
     if plan.renames:
         rules.refuse_new_code(plan.code)
     return plan

@@ -128,6 +128,7 @@ class Migration(migrations.Migration):
                     ('slot', models.SmallIntegerField(db_comment='Identifier of the link, modulo 8.')),
                     ('links', models.BigIntegerField(db_comment='Links with the tag.')),
                     ('active_links', models.BigIntegerField(db_comment='Active links with the tag.')),
+                    ('link_id', models.BigIntegerField(db_comment='The link that got the tag last; it may have lost it since.')),
                 ],
                 options={
                     'db_table_comment': 'Number of links with each tag of an owner. Sum it over the slots.',
@@ -159,6 +160,48 @@ class Migration(migrations.Migration):
                 options={
                     'db_table_comment': 'Deleted links that can be brought back for some days.',
                     'indexes': [models.Index(fields=['owner', 'deleted_at', 'link_id'], name='deletedlink_owner_time')],
+                },
+            ),
+            migrations.CreateModel(
+                name='Tag',
+                fields=[
+                    ('id', models.BigAutoField(db_comment='Internal key.', primary_key=True, serialize=False)),
+                    ('public_id', models.UUIDField(db_comment='Id in the history.', default=common.ids.new_public_id, editable=False, unique=True)),
+                    ('owner', models.ForeignKey(db_comment='The workspace.', db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, to='accounts.workspace')),
+                    ('key', models.TextField(db_comment='Case-folded tag.')),
+                    ('name', models.TextField(db_comment='The tag as entered.')),
+                    ('color', models.CharField(db_comment='#RRGGBB. Null: none was chosen.', max_length=7, null=True)),
+                ],
+                options={
+                    'db_table_comment': 'Tags with a colour or a chosen spelling.',
+                    'constraints': [models.UniqueConstraint(fields=('owner', 'key'), name='tag_owner_key')],
+                },
+            ),
+            migrations.CreateModel(
+                name='TagChange',
+                fields=[
+                    ('id', models.BigAutoField(db_comment='Internal key.', primary_key=True, serialize=False)),
+                    ('public_id', models.UUIDField(db_comment='API id.', default=common.ids.new_public_id, editable=False, unique=True)),
+                    ('owner', models.ForeignKey(db_comment='The workspace.', db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, to='accounts.workspace')),
+                    ('action', models.TextField(choices=[('renamed', 'Renamed'), ('merged', 'Merged'), ('deleted', 'Deleted')], db_comment='renamed, merged or deleted.')),
+                    ('status', models.TextField(choices=[('running', 'Running'), ('done', 'Done'), ('undoing', 'Undoing'), ('undone', 'Undone')], db_comment='How far it is.', default='running')),
+                    ('key', models.TextField(db_comment='Case-folded former tag.')),
+                    ('name', models.TextField(db_comment='Former tag.')),
+                    ('new_key', models.TextField(db_comment='Case-folded new tag. Null: deleted.', null=True)),
+                    ('new_name', models.TextField(db_comment='New tag. Null: deleted.', null=True)),
+                    ('color', models.CharField(db_comment='Colour of the former tag.', max_length=7, null=True)),
+                    ('had_row', models.BooleanField(db_comment='Whether the former tag had a row in links_tag.')),
+                    ('makes_row', models.BooleanField(db_comment='Whether the new tag had none.')),
+                    ('author', models.JSONField(db_comment='Who made the change, for the history.')),
+                    ('links', models.BigIntegerField(db_comment='Links that it has changed.', db_default=0)),
+                    ('restored', models.BigIntegerField(db_comment='Links that its undoing has changed back.', db_default=0)),
+                    ('position', models.BigIntegerField(db_comment='Row of the history after which its own begin or continue.')),
+                    ('created_at', models.DateTimeField(db_comment='Creation time.', db_default=django.db.models.functions.datetime.Now(), editable=False)),
+                ],
+                options={
+                    'db_table_comment': 'Renamed, merged and deleted tags, for some days.',
+                    'indexes': [models.Index(fields=['owner', 'id'], name='tagchange_owner')],
+                    'constraints': [models.UniqueConstraint(condition=models.Q(('status__in', ['running', 'undoing'])), fields=('owner',), name='tagchange_one_at_a_time')],
                 },
             ),
             migrations.CreateModel(

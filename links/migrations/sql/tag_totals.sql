@@ -10,11 +10,11 @@ ALTER TABLE links_tagtotals SET (fillfactor = 70);
 CREATE FUNCTION links_tags_after_insert() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF EXISTS (SELECT FROM new_rows WHERE tag_keys <> '{}') THEN
-        INSERT INTO links_tagtotals AS t (owner_id, tag_key, slot, links, active_links)
-        SELECT owner_id, tag, id % 8, count(*), count(*) FILTER (WHERE is_active)
+        INSERT INTO links_tagtotals AS t (owner_id, tag_key, slot, links, active_links, link_id)
+        SELECT owner_id, tag, id % 8, count(*), count(*) FILTER (WHERE is_active), max(id)
         FROM new_rows, unnest(tag_keys) tag GROUP BY 1, 2, 3
-        ON CONFLICT (owner_id, tag_key, slot) DO UPDATE
-            SET links = t.links + EXCLUDED.links, active_links = t.active_links + EXCLUDED.active_links;
+        ON CONFLICT (owner_id, tag_key, slot) DO UPDATE SET links = t.links + EXCLUDED.links,
+            active_links = t.active_links + EXCLUDED.active_links, link_id = EXCLUDED.link_id;
     END IF;
     RETURN NULL;
 END $$;
@@ -24,15 +24,16 @@ BEGIN
     IF EXISTS (
         SELECT FROM new_rows WHERE tag_keys <> '{}' UNION ALL SELECT FROM old_rows WHERE tag_keys <> '{}'
     ) THEN
-        INSERT INTO links_tagtotals AS t (owner_id, tag_key, slot, links, active_links)
-        SELECT owner_id, tag, id % 8, sum(links), sum(active)
+        INSERT INTO links_tagtotals AS t (owner_id, tag_key, slot, links, active_links, link_id)
+        SELECT owner_id, tag, id % 8, sum(links), sum(active), max(id)
         FROM (
             SELECT owner_id, id, unnest(tag_keys) AS tag, 1 AS links, is_active::int AS active FROM new_rows
             UNION ALL SELECT owner_id, id, unnest(tag_keys), -1, -is_active::int FROM old_rows
         ) changed
         GROUP BY 1, 2, 3 HAVING sum(links) <> 0 OR sum(active) <> 0
-        ON CONFLICT (owner_id, tag_key, slot) DO UPDATE
-            SET links = t.links + EXCLUDED.links, active_links = t.active_links + EXCLUDED.active_links;
+        ON CONFLICT (owner_id, tag_key, slot) DO UPDATE SET links = t.links + EXCLUDED.links,
+            active_links = t.active_links + EXCLUDED.active_links,
+            link_id = CASE WHEN EXCLUDED.links > 0 THEN EXCLUDED.link_id ELSE t.link_id END;
     END IF;
     RETURN NULL;
 END $$;

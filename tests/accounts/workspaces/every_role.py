@@ -98,6 +98,13 @@ TABLE = {
     "POST /api/urls/bulk-export": Row(VIEWER, 200, {"ids": ["link"]}, scope=Scope.URLS_READ),
     "GET /api/urls/stats": Row(VIEWER, 200, scope=Scope.URLS_READ),
     "GET /api/urls/domains/available": Row(VIEWER, 200, scope=Scope.URLS_READ),
+    "GET /api/tags": Row(VIEWER, 200, scope=Scope.URLS_READ),
+    "GET /api/tags/{name}": Row(VIEWER, 200, scope=Scope.URLS_READ),
+    "PATCH /api/tags/{name}": Row(EDITOR, 200, {"name": "renamed"}, scope=Scope.URLS_WRITE),
+    "DELETE /api/tags/{name}": Row(EDITOR, 200, {}, scope=Scope.URLS_WRITE),
+    "GET /api/tag-changes": Row(VIEWER, 200, scope=Scope.URLS_READ),
+    "GET /api/tag-changes/{id}": Row(VIEWER, 404, scope=Scope.URLS_READ),
+    "POST /api/tag-changes/{id}/undo": Row(EDITOR, 404, {}, scope=Scope.URLS_WRITE),
     "GET /api/views": Row(VIEWER, 200, scope=Scope.URLS_READ),
     "POST /api/views": Row(EDITOR, 201, {"name": "New", "filters": {}}, scope=Scope.URLS_WRITE),
     "GET /api/views/{id}": Row(VIEWER, 404, scope=Scope.URLS_READ),
@@ -149,6 +156,7 @@ class Site(NamedTuple):
             "{invitationId}",
             "{token}",
             "{changeId}",
+            "{name}",
         ):
             path = path.replace(part, self.ids.get(_kind(path, part), UNKNOWN_ID))
         with transaction.atomic():
@@ -177,7 +185,7 @@ def _body(body: dict[str, Any] | None, ids: dict[str, str]) -> bytes:
 def site(alice: NewAccount, stranger: NewAccount) -> Site:
     workspace = team(alice)
     owner = key_client_in(workspace, alice.api_key)
-    link = owner.post("/api/urls", LINK).json()["data"]["url"]["_id"]
+    link = owner.post("/api/urls", {**LINK, "tags": ["sale"]}).json()["data"]["url"]["_id"]
     domain = Domain.objects.create(owner=workspace, domain="brand.example", host="brand.example")
     Domain.objects.create(
         owner=stranger.workspace, domain="brand.example", host="brand.example", status="active"
@@ -196,6 +204,7 @@ def site(alice: NewAccount, stranger: NewAccount) -> Site:
             "domains": str(domain.public_id),
             "qr-codes": code,
             "qr-designs": design,
+            "{name}": "sale",
             "{memberId}": str(third.user.public_id),
             "{invitationId}": str(invitation.public_id),
             "own": str(member.user.public_id),
