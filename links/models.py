@@ -597,6 +597,29 @@ class SavedView(models.Model):
         return self.name
 
 
+class UtmTemplate(models.Model):
+    """Campaign parameters for new links of a workspace, and rules about them. Keys are those of ``Link.utm``."""
+
+    id = models.BigAutoField(primary_key=True, db_comment="Internal key.")
+    public_id = models.UUIDField(default=new_public_id, unique=True, editable=False, db_comment="API id.")
+    # The SQL of the migration creates this constraint, with ON DELETE CASCADE.
+    owner = models.ForeignKey(
+        Workspace, on_delete=models.CASCADE, db_constraint=False, db_index=False, db_comment="The workspace."
+    )
+    name = models.CharField(max_length=240, db_comment="Unique within the workspace.")
+    values = models.JSONField(default=dict, db_comment="Values by parameter.")
+    allowed = models.JSONField(default=dict, db_comment="Lists of allowed values by parameter.")
+    created_at = models.DateTimeField(db_default=Now(), editable=False, db_comment="Creation time.")
+    updated_at = models.DateTimeField(auto_now=True, editable=False, db_comment="Last change.")
+
+    class Meta:
+        db_table_comment = "Templates of campaign parameters."
+        constraints = [models.UniqueConstraint(fields=["owner", "name"], name="utmtemplate_owner_name")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class Route(models.Model):
     """The URL to which a branch of a link led from ``since`` until ``until``, which is null for the current one.
 

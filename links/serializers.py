@@ -132,7 +132,15 @@ def _rule(field: LinkField) -> AnyField:
 
 
 class _WritableFields(Object):
-    """The fields of the table `links.fields.FIELDS`."""
+    """The fields of the table `links.fields.FIELDS`, and the template of one of them."""
+
+    utmTemplateId = Text(
+        source="utm_template_id",
+        required=False,
+        allow_null=True,
+        help_text="The `_id` of a UTM template, for this call: it completes `utm`, and refuses other values than it"
+        " allows.",
+    )
 
 
 # Where DRF collects the fields of a class.

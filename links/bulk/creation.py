@@ -27,6 +27,7 @@ from links.routing.addresses import addresses_of, refuse_own_addresses
 from links.storage.insert import Claimed, Draft, Refusals, insert_links, refusals
 from links.storage.quotas import QuotaExceeded, links_left, quota_exceeded, spend_quota
 from links.storage.unique_values import with_free_values
+from links.utm_templates.services import Templates
 
 
 class Drafting:
@@ -38,13 +39,14 @@ class Drafting:
         self._owner = owner
         self._creator = creator
         self._domains = None if domains is None else _by_id(domains)
+        self._templates = Templates(owner)
 
     def draft(self, fields: Mapping[str, Any]) -> Draft:
         """Create a draft from the fields of a creation and the extra fields of an import.
 
         Raises the errors of a single creation, except for those that depend on the rows of other links.
         """
-        remaining = dict(fields)
+        remaining = self._templates.apply(fields)
         domain_id = remaining.pop("domain_id", None)
         if self._owner.key is not None:
             domain_id = self._default_domain if domain_id is None else chosen_domain(self._owner, domain_id)

@@ -221,6 +221,23 @@ class Migration(migrations.Migration):
                 },
             ),
             migrations.CreateModel(
+                name='UtmTemplate',
+                fields=[
+                    ('id', models.BigAutoField(db_comment='Internal key.', primary_key=True, serialize=False)),
+                    ('public_id', models.UUIDField(db_comment='API id.', default=common.ids.new_public_id, editable=False, unique=True)),
+                    ('owner', models.ForeignKey(db_comment='The workspace.', db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, to='accounts.workspace')),
+                    ('name', models.CharField(db_comment='Unique within the workspace.', max_length=240)),
+                    ('values', models.JSONField(db_comment='Values by parameter.', default=dict)),
+                    ('allowed', models.JSONField(db_comment='Lists of allowed values by parameter.', default=dict)),
+                    ('created_at', models.DateTimeField(db_comment='Creation time.', db_default=django.db.models.functions.datetime.Now(), editable=False)),
+                    ('updated_at', models.DateTimeField(auto_now=True, db_comment='Last change.')),
+                ],
+                options={
+                    'db_table_comment': 'Templates of campaign parameters.',
+                    'constraints': [models.UniqueConstraint(fields=('owner', 'name'), name='utmtemplate_owner_name')],
+                },
+            ),
+            migrations.CreateModel(
                 name='Code',
                 fields=[
                     ('id', models.BigAutoField(db_comment='Internal key.', primary_key=True, serialize=False)),

@@ -70,6 +70,11 @@ DOCUMENTED = {
     ("POST", "/api/urls/bulk-export"),
     ("GET", "/api/urls/stats"),
     ("GET", "/api/urls/domains/available"),
+    ("GET", "/api/utm-templates"),
+    ("POST", "/api/utm-templates"),
+    ("GET", "/api/utm-templates/{id}"),
+    ("PATCH", "/api/utm-templates/{id}"),
+    ("DELETE", "/api/utm-templates/{id}"),
     ("GET", "/api/tags"),
     ("GET", "/api/tags/{id}"),
     ("PATCH", "/api/tags/{id}"),
@@ -122,6 +127,7 @@ LARGE_BODIES = {
 OURS = (
     *("/api/auth", "/api/urls", "/api/domains", "/api/analytics", "/api/qr-codes", "/api/qr-designs"),
     *("/api/audit", "/api/workspaces", "/api/invitations", "/api/keys", "/api/views", "/api/tag"),
+    "/api/utm-templates",
     *DOCUMENTATION,
 )
 

@@ -70,6 +70,7 @@ def own_values(
     member = add_member(workspace, account("member@example.com"), Role.VIEWER)
     key = scoped_key(alice.workspace, alice.user).key
     view = api.post("/api/views", {"name": "View", "filters": {}}).json()["data"]["view"]
+    template = api.post("/api/utm-templates", {"name": "Template"}).json()["data"]["template"]
 
     design = api.post("/api/qr-designs", {"name": "Flyers"}).json()["data"]["design"]["_id"]
 
@@ -89,6 +90,7 @@ def own_values(
                 "workspaces": str(workspace.public_id),
                 "keys": str(key.public_id),
                 "views": view["_id"],
+                "utm-templates": template["_id"],
                 "qr-designs": design,
             }.get(example.path.split("/")[2], link),
             "memberId": str(member.user.public_id),
@@ -171,6 +173,7 @@ def test_every_query_example_succeeds(
 ) -> None:
     link = make_link(tags=["sale", "old"])["_id"]
     change = api.delete("/api/tags/old").json()["data"]["change"]["_id"]
+    template = api.post("/api/utm-templates", {"name": "Template"}).json()["data"]["template"]["_id"]
     domain = api.post("/api/domains", {"domain": "links.example"}).json()["data"]["domain"]["_id"]
     qr_code = api.post("/api/qr-codes", {"urlId": link}).json()["data"]["qrCode"]["_id"]
     view = api.post("/api/views", {"name": "View", "filters": {}}).json()["data"]["view"]["_id"]
@@ -179,6 +182,7 @@ def test_every_query_example_succeeds(
         "/api/urls": link,
         "/api/views": view,
         "/api/tag-changes": change,
+        "/api/utm-templates": template,
         "/api/analytics/{": link,
         "/api/qr-codes": qr_code,
         "/api/qr-designs": design,

@@ -18,6 +18,8 @@ ALTER TABLE links_tagchange ADD CONSTRAINT links_tagchange_owner_id_fk_accounts_
     REFERENCES accounts_workspace (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE links_savedview ADD CONSTRAINT links_savedview_owner_id_fk_accounts_workspace_id FOREIGN KEY (owner_id)
     REFERENCES accounts_workspace (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE links_utmtemplate ADD CONSTRAINT links_utmtemplate_owner_id_fk_accounts_workspace_id FOREIGN KEY (owner_id)
+    REFERENCES accounts_workspace (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE links_createdlinks ADD CONSTRAINT links_createdlinks_owner_id_fk_accounts_workspace_id FOREIGN KEY (owner_id)
     REFERENCES accounts_workspace (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE links_ownertotals ADD CONSTRAINT links_ownertotals_owner_id_fk_accounts_workspace_id FOREIGN KEY (owner_id)
