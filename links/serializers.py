@@ -100,7 +100,12 @@ _BY_KIND: dict[Kind, Callable[..., AnyField]] = {
     Kind.MOMENT: DateTime,
     Kind.FLAG: Boolean,
 }
-tags_field = partial(List, child=TagField(characters=MAX_TAG), max_length=MAX_TAGS)
+
+
+def tags_field(**options: Any) -> List:
+    return List(child=TagField(characters=MAX_TAG), max_length=MAX_TAGS, **options)
+
+
 _OWN_RULES: dict[str, Callable[..., AnyField]] = {
     "customCode": CodeField,
     "tags": tags_field,
