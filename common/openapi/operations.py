@@ -196,7 +196,8 @@ def _schema(
     action = getattr(view, name)
     parameters: list[Any] = list(operation.parameters)
     if _is_on_one_object(of, action, name):
-        key, text = getattr(view, "lookup_url_kwarg", None) or "id", f"The `_id` of the {of}."
+        key = getattr(view, "lookup_url_kwarg", None) or "id"
+        text = f"The `{'name' if key == 'name' else '_id'}` of the {of}."
         parameters.append(OpenApiParameter(key, str, OpenApiParameter.PATH, description=text))
     responses: dict[Any, OpenApiResponse] = dict(
         error_responses([*operation.errors, *_derived_errors(of, view, name)])

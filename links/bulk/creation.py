@@ -23,6 +23,7 @@ from domains.models import Domain
 from links import rules
 from links.errors import require_usable
 from links.key_limits import chosen_domain
+from links.models import UtmTemplate
 from links.routing.addresses import addresses_of, refuse_own_addresses
 from links.storage.insert import Claimed, Draft, Refusals, insert_links, refusals
 from links.storage.quotas import QuotaExceeded, links_left, quota_exceeded, spend_quota
@@ -31,15 +32,22 @@ from links.utm_templates.services import Templates
 
 
 class Drafting:
-    """Creates the drafts of one owner. Loads the owner's domains once, unless the caller passes all of them."""
+    """Creates the drafts of one owner. Loads the owner's domains once, unless the caller passes all of them.
+
+    ``templates`` are those that need not be loaded.
+    """
 
     def __init__(
-        self, owner: Workspace, creator: User | None = None, domains: Iterable[Domain] | None = None
+        self,
+        owner: Workspace,
+        creator: User | None = None,
+        domains: Iterable[Domain] | None = None,
+        templates: Iterable[UtmTemplate] = (),
     ) -> None:
         self._owner = owner
         self._creator = creator
         self._domains = None if domains is None else _by_id(domains)
-        self._templates = Templates(owner)
+        self._templates = Templates(owner, templates)
 
     def draft(self, fields: Mapping[str, Any]) -> Draft:
         """Create a draft from the fields of a creation and the extra fields of an import.

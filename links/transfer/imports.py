@@ -29,7 +29,7 @@ from links.code_claims import own_codes
 from links.codes import short_url
 from links.errors import CodeTaken, domain_not_found, require_usable
 from links.guess_counts import guesses, too_many_guesses
-from links.models import Link
+from links.models import Link, UtmTemplate
 from links.storage.insert import Draft
 from links.transfer.import_files import Source, Unreadable, read, text
 from links.transfer.import_layouts import AUTO, OWN
@@ -61,7 +61,7 @@ def import_links(
     domain_id: str | None,
     dry_run: bool,
     passwords: int | None = None,
-    utm_template_id: str | None = None,
+    template: UtmTemplate | None = None,
 ) -> Iterator[Result]:
     """Yield a result for each row, batch by batch. A failure in a later batch keeps the stored ones.
 
@@ -70,13 +70,13 @@ def import_links(
     """
     domains = list(Domain.objects.visible_to(owner))
     importer = _Importer(
-        Drafting(owner, creator, domains),
+        Drafting(owner, creator, domains, () if template is None else [template]),
         domains,
         source.layout,
         domain_id,
         dry_run=dry_run,
         passwords=passwords,
-        utm_template_id=utm_template_id,
+        template=template,
     )
     finish = DryRun(owner).verdicts if dry_run else partial(store_drafts, owner)
 
@@ -113,8 +113,7 @@ def import_content(
     utm_template_id: str | None = None,
 ) -> Imported:
     """Import a whole file in one call. Raises Unreadable, NotFound or DomainNotActive, and then writes nothing."""
-    if utm_template_id is not None:
-        get_template(owner, utm_template_id)
+    template = None if utm_template_id is None else get_template(owner, utm_template_id)
     if domain_id is not None and domain_id != BASE_ID:
         require_usable(find_domain(owner, domain_id))
     source = read(text(content), None if layout == AUTO else layout)
@@ -128,7 +127,7 @@ def import_content(
         domain_id=domain_id,
         dry_run=dry_run,
         passwords=rules.MAX_PASSWORDS,
-        utm_template_id=utm_template_id,
+        template=template,
     )
     return Imported(source.layout, dry_run, list(results))
 
@@ -143,7 +142,7 @@ class _Importer:
         *,
         dry_run: bool,
         passwords: int | None,
-        utm_template_id: str | None,
+        template: UtmTemplate | None,
     ) -> None:
         self._drafting = drafting
         self._rules = ImportedLinkSerializer()
@@ -152,7 +151,7 @@ class _Importer:
         self._is_own = layout == OWN
         self._dry_run = dry_run
         self._passwords = passwords
-        self._shared = {} if utm_template_id is None else {"utm_template_id": utm_template_id}
+        self._shared = {} if template is None else {"utm_template_id": str(template.public_id)}
         self._domains = dict.fromkeys([None, "", *settings.BASE_HOSTS], BASE_ID)
         # Links of other services on a domain that is not active go to the default domain, as if it were no domain.
         self._domains |= {

@@ -5,14 +5,16 @@ A link does not remember its template: the template decides about the call that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from django.db import IntegrityError
+from django.dispatch import receiver
 
 from accounts.caps import lock_count
 from accounts.history import name_author
 from accounts.models import Workspace
+from accounts.workspaces import workspace_deleted
 from common.database import constraint_of, in_one_transaction
 from common.errors import Conflict, FieldError, Forbidden, InvalidFields, NotFound
 from common.ids import find_by_public_id
@@ -92,12 +94,18 @@ def delete_template(*, owner: Workspace, public_id: str) -> None:
     in_one_transaction(work)
 
 
-class Templates:
-    """Applies the templates of a workspace, each of which it reads once."""
+@receiver(workspace_deleted)
+def _delete_with_workspace(workspace: Workspace, **_: Any) -> None:
+    """A cascade would record the deletions in the history after that has been deleted."""
+    UtmTemplate.objects.filter(owner=workspace).delete()
 
-    def __init__(self, owner: Workspace) -> None:
+
+class Templates:
+    """Applies the templates of a workspace, each of which it reads once. ``known`` are read already."""
+
+    def __init__(self, owner: Workspace, known: Iterable[UtmTemplate] = ()) -> None:
         self._owner = owner
-        self._known: dict[str, UtmTemplate | None] = {}
+        self._known: dict[str, UtmTemplate | None] = {str(template.public_id): template for template in known}
 
     def apply(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         """The fields of a link without ``utm_template_id``, and with the utm parameters of that template.

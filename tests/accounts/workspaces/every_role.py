@@ -23,6 +23,8 @@ from testing.cases import for_each
 from testing.contract.every_route import UNKNOWN_ID
 
 LINK = {"originalUrl": "https://example.com/"}
+# Looks like an id, so that statements with it equal those with an unknown one.
+TAG = "01890000-0000-7000-8000-00000000cafe"
 _VALUES = re.compile(r"[0-9a-f]{8}(-?[0-9a-f]{4}){3}-?[0-9a-f]{12}|\\x[0-9a-f]+|\d+")
 VIEWER, EDITOR, ADMIN, OWNER = Role
 
@@ -190,7 +192,7 @@ def _body(body: dict[str, Any] | None, ids: dict[str, str]) -> bytes:
 def site(alice: NewAccount, stranger: NewAccount) -> Site:
     workspace = team(alice)
     owner = key_client_in(workspace, alice.api_key)
-    link = owner.post("/api/urls", {**LINK, "tags": ["sale"]}).json()["data"]["url"]["_id"]
+    link = owner.post("/api/urls", {**LINK, "tags": [TAG]}).json()["data"]["url"]["_id"]
     domain = Domain.objects.create(owner=workspace, domain="brand.example", host="brand.example")
     Domain.objects.create(
         owner=stranger.workspace, domain="brand.example", host="brand.example", status="active"
@@ -209,7 +211,7 @@ def site(alice: NewAccount, stranger: NewAccount) -> Site:
             "domains": str(domain.public_id),
             "qr-codes": code,
             "qr-designs": design,
-            "{name}": "sale",
+            "{name}": TAG,
             "{memberId}": str(third.user.public_id),
             "{invitationId}": str(invitation.public_id),
             "own": str(member.user.public_id),
