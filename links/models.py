@@ -5,6 +5,8 @@ The foreign keys without ``db_constraint`` are in the SQL of the migration.
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
+
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.functions import RandomUUID
 from django.db import models
@@ -20,6 +22,8 @@ from domains.models import Domain, DomainStatus
 from links.availability import State, Status, ban_reason_in_sql, status_in_sql, status_of
 from links.fields import UNIQUE, Device, RedirectType, ReferrerPolicy
 
+# Renamed, merged and deleted tags can be restored for so long.
+UNDO_DAYS = 7
 # The longest code that an imported link may keep.
 MAX_CODE = 255
 
@@ -573,6 +577,10 @@ class TagChange(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} {self.action}"
+
+    @property
+    def undoable_until(self) -> datetime:
+        return self.created_at + timedelta(days=UNDO_DAYS)
 
 
 class SavedView(models.Model):

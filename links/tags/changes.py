@@ -13,35 +13,34 @@ Redirects do not depend on tags, so no cached link is invalidated.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
 import orjson
-from django.db import IntegrityError
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts.caps import lock_count
 from accounts.history import author, name_author, record_change
 from accounts.models import Workspace
-from common.database import constraint_of, execute, fetch, in_one_transaction
+from common.database import execute, fetch, in_one_transaction
 from common.errors import Conflict, NotFound
 from common.ids import find_by_public_id
 from common.pages import Page
 from links import rules, saved_views, searches
-from links.models import Tag, TagAction, TagChange, TagChangeStatus
+from links.models import UNDO_DAYS, Tag, TagAction, TagChange, TagChangeStatus
 from links.selectors import tag_key
 from links.tags.listing import TagRow, find_tag
 
 # A batch holds the locks of so many links for about a tenth of a second.
 BATCH = 200
 REQUEST_SECONDS = 5.0
-UNDO_DAYS = 7
 _RUNNING, _DONE = TagChangeStatus.RUNNING, TagChangeStatus.DONE
 _UNDOING, _UNDONE = TagChangeStatus.UNDOING, TagChangeStatus.UNDONE
+_UNFINISHED = (_RUNNING, _UNDOING)
 
 # Locks in the order of every statement that locks several links.
 _LOCK = """
@@ -115,10 +114,10 @@ def delete_tag(owner: Workspace, name: str) -> TagChange:
     """Take the tag off all links. Raises NotFound or TagsBusy."""
 
     def work() -> TagChange:
-        former = _locked(owner, name)
-        return _begin(owner, former, TagAction.DELETED, None)
+        _lock_changes(owner)
+        return _begin(owner, _found(owner, name), TagAction.DELETED, None)
 
-    return carry_out(_one_at_a_time(work), seconds=REQUEST_SECONDS)
+    return carry_out(in_one_transaction(work), seconds=REQUEST_SECONDS)
 
 
 def undo_change(owner: Workspace, public_id: str) -> TagChange:
@@ -128,10 +127,9 @@ def undo_change(owner: Workspace, public_id: str) -> TagChange:
     """
 
     def work() -> TagChange:
-        name_author()
-        lock_count(owner)
+        _lock_changes(owner)
         change = get_change(owner, public_id)
-        if change.status != _DONE or change.created_at < timezone.now() - timedelta(days=UNDO_DAYS):
+        if change.status != _DONE or change.undoable_until < timezone.now():
             raise NotUndoable
         change.status, change.author = _UNDOING, _author_of(change, "undo ")
         change.save(update_fields=["status", "author"])
@@ -140,12 +138,12 @@ def undo_change(owner: Workspace, public_id: str) -> TagChange:
             Tag.objects.get_or_create(owner=owner, key=change.key, defaults=values)
         if change.new_key is not None and change.makes_row:
             Tag.objects.filter(owner=owner, key=change.new_key).delete()
-        if change.action == TagAction.RENAMED:
-            saved_views.replace_tag(owner, tag_key(change.new_name), change.name)
+        if change.action == TagAction.RENAMED and change.new_key is not None:
+            saved_views.replace_tag(owner, change.new_key, change.name)
         _record(change, "restored", before=change.new_name, after=change.name)
         return change
 
-    return carry_out(_one_at_a_time(work), seconds=REQUEST_SECONDS)
+    return carry_out(in_one_transaction(work), seconds=REQUEST_SECONDS)
 
 
 def list_changes(owner: Workspace, *, page: int, limit: int) -> Page[TagChange]:
@@ -165,7 +163,7 @@ def get_change(owner: Workspace, public_id: str) -> TagChange:
 
 def finish_tag_changes() -> None:
     """Carry out what requests have left, and delete changes that can no longer be undone."""
-    running = TagChange.objects.filter(status__in=[_RUNNING, _UNDOING])
+    running = TagChange.objects.filter(status__in=_UNFINISHED)
     for change in running.order_by("pk"):
         carry_out(change)
     _kept(is_kept=False).filter(status__in=[_DONE, _UNDONE]).delete()
@@ -192,26 +190,19 @@ def _found(owner: Workspace, name: str) -> TagRow:
     return found
 
 
-def _locked(owner: Workspace, name: str) -> TagRow:
-    """The tag; until the commit, no other change of tags begins. Raises NotFound."""
+def _lock_changes(owner: Workspace) -> None:
+    """Until the commit, no other change of tags begins. Raises TagsBusy if one is running."""
     name_author()
     lock_count(owner)
-    return _found(owner, name)
-
-
-def _one_at_a_time(work: Callable[[], TagChange]) -> TagChange:
-    """Run ``work`` in a transaction. Raises TagsBusy."""
-    try:
-        return in_one_transaction(work)
-    except IntegrityError as error:
-        if constraint_of(error) == "tagchange_one_at_a_time":
-            raise TagsBusy from None
-        raise
+    # Before the tags are read: those of a change that ends meanwhile would be former ones.
+    if TagChange.objects.filter(owner=owner, status__in=_UNFINISHED).exists():
+        raise TagsBusy
 
 
 def _rename(owner: Workspace, name: str, new_name: str, *, is_merging: bool) -> TagChange:
     def work() -> TagChange:
-        former = _locked(owner, name)
+        _lock_changes(owner)
+        former = _found(owner, name)
         target = find_tag(owner, new_name) if tag_key(new_name) != former.key else None
         if target is not None and not is_merging:
             raise TagExists(target.name)
@@ -219,7 +210,7 @@ def _rename(owner: Workspace, name: str, new_name: str, *, is_merging: bool) -> 
         shown = new_name if target is None else target.name
         return _begin(owner, former, TagAction.RENAMED if target is None else TagAction.MERGED, shown)
 
-    return _one_at_a_time(work)
+    return in_one_transaction(work)
 
 
 def _begin(owner: Workspace, former: TagRow, action: TagAction, new_name: str | None) -> TagChange:
@@ -243,7 +234,7 @@ def _begin(owner: Workspace, former: TagRow, action: TagAction, new_name: str | 
     change.save(force_insert=True)
     if new_key != former.key:
         Tag.objects.filter(owner=owner, key=former.key).delete()
-    if makes_row:
+    if makes_row and new_key is not None and new_name is not None:
         Tag.objects.create(owner=owner, key=new_key, name=new_name, color=former.color)
     elif action == TagAction.RENAMED:
         Tag.objects.filter(owner=owner, key=new_key).update(name=new_name)
@@ -269,7 +260,9 @@ def _author_of(change: TagChange, before: str = "") -> dict[str, Any]:
 
 
 def _set_color(owner: Workspace, name: str, color: str | None) -> None:
-    former = _locked(owner, name)
+    name_author()
+    lock_count(owner)
+    former = _found(owner, name)
     if color == former.color:
         return
     tag, _ = Tag.objects.update_or_create(

@@ -1,11 +1,9 @@
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 
 from common.openapi.responses import Representation, choice, count, moment, public_id, text
-from links.models import TagAction, TagChange, TagChangeStatus
-from links.tags.changes import UNDO_DAYS
+from links.models import TagAction, TagChangeStatus
 from links.tags.listing import TagRow
 
 tag = Representation(
@@ -17,7 +15,7 @@ tag = Representation(
         "clickCount",
         "clicks",
         340,
-        "All clicks so far of the links that have the tag now. Missing with `clicks=false` and after an update.",
+        "All clicks so far of the links that have the tag now. Only with `clicks=true`.",
     ).optional(),
 )
 tag_change = Representation(
@@ -42,8 +40,3 @@ tag_change = Representation(
 
 def shown_tag(row: TagRow) -> dict[str, Any]:
     return tag.only(tag.names if row.clicks is not None else tag.names - {"clickCount"}, row)
-
-
-def shown_change(change: TagChange) -> dict[str, Any]:
-    change.undoable_until = change.created_at + timedelta(days=UNDO_DAYS)
-    return tag_change(change)

@@ -6,7 +6,8 @@ from accounts import admission
 from common.openapi.error_examples import invalid
 from common.openapi.operations import Operation, describe
 from common.rest.pagination import TOO_DEEP
-from links.tags.changes import UNDO_DAYS, NotUndoable, TagExists, TagsBusy
+from links.models import UNDO_DAYS
+from links.tags.changes import NotUndoable, TagExists, TagsBusy
 
 _CONTINUES = (
     " With many links, the `change` is still `running` after the call, and the service finishes it within minutes."
@@ -23,7 +24,7 @@ describe_tags = describe(
         "List the tags of your short links page by page.",
         "One page; empty past the last page.",
         description="Spellings that differ only in case are one tag.",
-        errors=[_TOO_DEEP],
+        errors=[_TOO_DEEP, admission.TOO_MANY_CALLS],
     ),
     retrieve=Operation("getTag", "Read a tag.", "The tag.", description="Its colour and its numbers."),
     partial_update=Operation(

@@ -15,7 +15,7 @@ from common.rest.returns import returns
 from links.schema import PAGINATION
 from links.tags import changes, listing
 from links.tags.listing import tag_in_path
-from links.tags.representations import shown_change, shown_tag, tag, tag_change
+from links.tags.representations import shown_tag, tag, tag_change
 from links.tags.schema import describe_tag_changes, describe_tags
 from links.tags.serializers import TagsQuery, UpdateTagSerializer
 
@@ -41,6 +41,8 @@ class TagViewSet(ApiViewSet):
     @returns(200, tags=[tag], pagination=PAGINATION)
     def list(self, request: Request) -> dict[str, Any]:
         parameters = self.read_query()
+        if parameters["with_clicks"]:
+            self.request_stack.enter_context(costly_call(account_of(request)))
         page = listing.list_tags(workspace_of(request), **parameters)
         return {"tags": [shown_tag(row) for row in page.rows], "pagination": pagination_of(page, parameters)}
 
@@ -51,13 +53,13 @@ class TagViewSet(ApiViewSet):
     @returns(200, "Tag updated successfully.", tag=tag, change=tag_change.nested("change", allow_null=True))
     def partial_update(self, request: Request, name: str) -> dict[str, Any]:
         changed = changes.change_tag(workspace_of(request), tag_in_path(name), **self.read_body())
-        change = None if changed.change is None else shown_change(changed.change)
+        change = None if changed.change is None else tag_change(changed.change)
         return {"tag": shown_tag(changed.tag), "change": change}
 
     @returns(200, "Tag deleted successfully.", change=tag_change)
     def destroy(self, request: Request, name: str) -> dict[str, Any]:
         change = changes.delete_tag(workspace_of(request), tag_in_path(name))
-        return {"change": shown_change(change)}
+        return {"change": tag_change(change)}
 
 
 @describe_tag_changes
@@ -80,14 +82,14 @@ class TagChangeViewSet(ApiViewSet):
     def list(self, request: Request) -> dict[str, Any]:
         parameters = self.read_query()
         page = changes.list_changes(workspace_of(request), **parameters)
-        shown = [shown_change(change) for change in page.rows]
+        shown = [tag_change(change) for change in page.rows]
         return {"changes": shown, "pagination": pagination_of(page, parameters)}
 
     @returns(200, change=tag_change)
     def retrieve(self, request: Request, id: str) -> dict[str, Any]:
-        return {"change": shown_change(changes.get_change(workspace_of(request), id))}
+        return {"change": tag_change(changes.get_change(workspace_of(request), id))}
 
     @action(detail=True, methods=["post"])
     @returns(200, "Tag restored successfully.", change=tag_change)
     def undo(self, request: Request, id: str) -> dict[str, Any]:
-        return {"change": shown_change(changes.undo_change(workspace_of(request), id))}
+        return {"change": tag_change(changes.undo_change(workspace_of(request), id))}

@@ -838,6 +838,7 @@ export const texts = {
     "tags.none": "Noch hat kein Link ein Schlagwort.",
     "tags.noneFound": "Kein Schlagwort enthält diesen Text.",
     "tags.links": { one: "{links} Link", other: "{links} Links" },
+    "tags.total": { one: "{count} Schlagwort", other: "{count} Schlagwörter" },
     "tags.more": "Aktionen für {name}",
     "tags.change": "Umbenennen oder färben…",
     "tags.delete": "Von allen Links löschen",

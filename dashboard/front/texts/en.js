@@ -827,6 +827,7 @@ export const texts = {
     "tags.none": "No link has a tag yet.",
     "tags.noneFound": "No tag contains this text.",
     "tags.links": { one: "{links} link", other: "{links} links" },
+    "tags.total": { one: "{count} tag", other: "{count} tags" },
     "tags.more": "Actions for {name}",
     "tags.change": "Rename or colour…",
     "tags.delete": "Delete from all links",

@@ -16,7 +16,7 @@ from rest_framework.test import APIClient
 
 from accounts.models import StorageLimit
 from accounts.services import NewAccount
-from links.models import Link, Tag, TagChange, TagTotals
+from links.models import UNDO_DAYS, Link, Tag, TagChange, TagTotals
 from links.tags import changes
 from testing.links.many import create_many
 from testing.threads import at_once
@@ -192,7 +192,7 @@ def test_saved_views_follow_a_renamed_tag(api: APIClient, three: list[str]) -> N
 def test_a_change_can_be_undone_for_some_days(api: APIClient, three: list[str]) -> None:
     done = change(api, "sale", name="Offer")["change"]
     assert api.get("/api/tag-changes").json()["data"]["changes"] == [done]
-    TagChange.objects.update(created_at=timezone.now() - timedelta(days=changes.UNDO_DAYS, seconds=1))
+    TagChange.objects.update(created_at=timezone.now() - timedelta(days=UNDO_DAYS, seconds=1))
     assert api.get("/api/tag-changes").json()["data"]["changes"] == []
     assert api.post(f"/api/tag-changes/{done['_id']}/undo").status_code == 404
     changes.finish_tag_changes()

@@ -74,7 +74,7 @@ export function Page() {
             <ul class="cards">
                 ${value?.tags.map(tag => html`<${Row} key=${tag.name} tag=${tag} onDelete=${() => remove(tag)} />`)}
             </ul>
-            ${value !== null && html`<${PageTurner} pagination=${value.pagination} page=${page} onTurn=${turn} />`}
+            ${value !== null && html`<${PageTurner} pagination=${value.pagination} page=${page} onTurn=${turn} counted="tags.total" />`}
         </div>
         <${TagDialog} isOpen=${isOpen} tag=${changed.value} onDone=${loaded.refresh} onChange=${tell} />
     `;
@@ -88,7 +88,6 @@ function addressOf(search, page) {
 
 /** @param {{tag: Tag, onDelete: () => void}} properties */
 function Row({ tag, onDelete }) {
-    const name = isolated(tag.name);
     const open = () => {
         changed.value = tag;
         isOpen.value = true;
@@ -96,20 +95,19 @@ function Row({ tag, onDelete }) {
     return html`
         <li data-tag=${tag.name}>
             <div>
-                <a href=${`/dashboard/?tags=${encodeURIComponent(tag.name)}`} aria-label=${t("links.filterTag", { tag: name })}>
+                <a href=${`/dashboard/?tags=${encodeURIComponent(tag.name)}`} aria-label=${t("links.filterTag", { tag: tag.name })}>
                     <span class=${`tag ${hueOf(tag.name)}`} style=${tag.color && `--hue-dot:${tag.color}`} dir="auto">
                         ${tag.name}
                     </span>
                 </a>
                 <small>
                     ${t("tags.links", { count: tag.linkCount, links: number(tag.linkCount) })}
-                    ${" · "}${t("deleted.clicks", { count: tag.clickCount ?? 0, clicks: number(tag.clickCount ?? 0) })}
                 </small>
             </div>
             ${may("editor") &&
             html`<${Menu}
-                id=${`tag-${encodeURIComponent(tag.name)}`}
-                label=${t("tags.more", { name })}
+                id=${`tag-${tag.name}`}
+                label=${t("tags.more", { name: tag.name })}
                 items=${() => html`
                     <button onClick=${open}><${Icon} name="pencil" />${t("tags.change")}</button>
                     <button class="danger" onClick=${onDelete}><${Icon} name="trash-2" />${t("tags.delete")}</button>

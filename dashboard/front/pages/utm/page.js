@@ -71,7 +71,7 @@ function Row({ template, onChange }) {
             ${may("editor") &&
             html`<button
                     type="button"
-                    aria-label=${t("templates.changeOne", { name: isolated(name) })}
+                    aria-label=${t("templates.changeOne", { name })}
                     aria-expanded=${isEdited.value ? "true" : "false"}
                     onClick=${() => (isEdited.value = !isEdited.value)}
                 >
@@ -79,7 +79,7 @@ function Row({ template, onChange }) {
                 </button>
                 <${Confirmation}
                     label=${t("templates.delete")}
-                    about=${t("templates.deleteOne", { name: isolated(name) })}
+                    about=${t("templates.deleteOne", { name })}
                     question=${t("templates.deleteQuestion")}
                     action=${remove}
                 />`}
