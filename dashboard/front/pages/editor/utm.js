@@ -13,7 +13,7 @@ export function Utm({ editing }) {
     const { utm, utmTemplateId } = editing.fields.value;
     const address = finalAddress(editing.fields.value);
     const holds = UTM_KEYS.map(key => utm[key].trim()).filter(Boolean).join(" · ") || t("utm.none");
-    const templates = useLoaded(async () => (lacks("editor") ? [] : listTemplates())).value ?? [];
+    const templates = useLoaded(() => (lacks("editor") ? Promise.resolve([]) : listTemplates())).value ?? [];
     const template = templates.find(({ _id }) => _id === utmTemplateId);
     /** @param {string} id */
     const choose = id => {
@@ -24,7 +24,7 @@ export function Utm({ editing }) {
         <${Section} icon="megaphone" title=${t("section.utm")} holds=${holds} isWrong=${hasError(editing, ["utm", "utmTemplateId"])}>
             ${templates.length > 0 &&
             html`<label>
-                ${t("templates.choose")}
+                ${t("field.utmTemplateId")}
                 <select name="utmTemplateId" value=${utmTemplateId} onChange=${(/** @type {any} */ event) => choose(event.target.value)}>
                     <option value="">${t("templates.noTemplate")}</option>
                     ${templates.map(({ _id, name }) => html`<option key=${_id} value=${_id}>${name}</option>`)}

@@ -5,6 +5,7 @@ import { number } from "../../core/format.js";
 import { html, signal, useSignal } from "../../core/html.js";
 import { hueOf } from "../../core/hues.js";
 import { navigate, query } from "../../core/router.js";
+import { loadStyle } from "../../core/styles.js";
 import { isolated, t } from "../../core/texts.js";
 import { toast } from "../../core/toasts.js";
 import { Icon } from "../../parts/icon.js";
@@ -17,6 +18,8 @@ import { TagDialog } from "./tag_dialog.js";
 
 /** @typedef {import("./endpoints.js").Tag} Tag */
 /** @typedef {import("./endpoints.js").TagChange} TagChange */
+
+await loadStyle("pages/tags/tags.css");
 
 const PAGE_SIZE = 50;
 
@@ -71,7 +74,7 @@ export function Page() {
             </form>
             <${Pending} of=${loaded} />
             ${value?.tags.length === 0 && html`<p>${t(sought ? "tags.noneFound" : "tags.none")}</p>`}
-            <ul class="cards">
+            <ul class="cards tags-of-workspace">
                 ${value?.tags.map(tag => html`<${Row} key=${tag.name} tag=${tag} onDelete=${() => remove(tag)} />`)}
             </ul>
             ${value !== null && html`<${PageTurner} pagination=${value.pagination} page=${page} onTurn=${turn} counted="tags.total" />`}

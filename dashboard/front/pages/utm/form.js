@@ -27,7 +27,7 @@ export function TemplateForm({ of: template, label, onSave }) {
         });
     };
     return html`
-        <form onSubmit=${submit}>
+        <form class="template" onSubmit=${submit}>
             <div class="narrow">
                 <${Input} sending=${sending} name="name" label=${t("templates.name")} value=${name} required maxlength="60" dir="auto" autocomplete="off" />
             </div>

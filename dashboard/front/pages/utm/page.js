@@ -1,6 +1,7 @@
 /** The UTM templates of the workspace: values for the campaign parameters of links, and the only ones that they may have. */
 import { lacks, may } from "../../core/account.js";
 import { html, useSignal } from "../../core/html.js";
+import { loadStyle } from "../../core/styles.js";
 import { isolated, t } from "../../core/texts.js";
 import { toast } from "../../core/toasts.js";
 import { UTM_KEYS } from "../../core/utm.js";
@@ -13,12 +14,17 @@ import { TemplateForm } from "./form.js";
 /** @typedef {import("./endpoints.js").UtmTemplate} UtmTemplate */
 /** @typedef {import("./endpoints.js").Content} Content */
 
+await loadStyle("pages/utm/utm.css");
+
 export function Page() {
     const loaded = useLoaded(listTemplates);
+    /** How many this page has created: each begins with an empty form. */
+    const created = useSignal(0);
     /** @param {Content} content @param {string} idempotencyKey */
     const create = async (content, idempotencyKey) => {
         await createTemplate(content, idempotencyKey);
         toast(t("templates.saved", { name: isolated(content.name) }));
+        created.value++;
         await loaded.refresh();
     };
     return html`
@@ -33,7 +39,7 @@ export function Page() {
             ${may("editor") &&
             html`<section aria-labelledby="new-template">
                 <h2 id="new-template">${t("templates.new")}</h2>
-                <${TemplateForm} key=${loaded.value?.length} label=${t("templates.create")} onSave=${create} />
+                <${TemplateForm} key=${created.value} label=${t("templates.create")} onSave=${create} />
             </section>`}
         </div>
     `;
