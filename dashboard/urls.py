@@ -19,6 +19,8 @@ PAGES = {
     "workspaces": "workspaces/page.js",
     "workspaces/<uuid:id>": "workspaces/workspace_page.js",
     "keys": "keys/page.js",
+    "tags": "tags/page.js",
+    "utm-templates": "utm/page.js",
     "history": "history/page.js",
     "links/<uuid:id>/history": "history/link_page.js",
 }

@@ -1,6 +1,7 @@
 """Totals of filtered lists: exact up to ``COUNT_LIMIT``.
 
-They are exact without a limit for a single tag, and for the default domain unless ``COUNT_LIMIT`` links are on others.
+They are exact without a limit for a single tag, for links without a single tag, and for the default domain unless
+``COUNT_LIMIT`` links are on others.
 
 PostgreSQL reads every match to count it, so this module keeps the counts. A count, the number of the owner's links and
 the number of their changes come from one statement. On one timeline of one server, the number of changes only grows,
@@ -107,10 +108,16 @@ def total(search: Search, matches: Matches, values: dict[str, Any]) -> Total:
         and search.domain is None
         and not (search.text or search.changes_without_trace)
     )
-    if is_by_tags and len(search.tags) == 1:
-        return Total(sum(matches.tag_totals), is_capped=False)
-    if is_by_tags and max(matches.tag_totals, default=0) > COUNT_LIMIT:
-        return Total(COUNT_LIMIT, is_capped=True)
+    if is_by_tags and not search.excluded:
+        if len(search.tags) == 1:
+            return Total(sum(matches.tag_totals), is_capped=False)
+        if not search.has_all_tags and max(matches.tag_totals, default=0) > COUNT_LIMIT:
+            return Total(COUNT_LIMIT, is_capped=True)
+    elif is_by_tags and not search.tags:
+        if len(search.excluded) == 1:
+            return Total(matches.not_excluded, is_capped=False)
+        if matches.not_excluded > COUNT_LIMIT:
+            return Total(COUNT_LIMIT, is_capped=True)
     hits = _hits(search, matches, values)
     return Total(min(hits, COUNT_LIMIT), is_capped=hits > COUNT_LIMIT)
 

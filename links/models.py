@@ -5,6 +5,8 @@ The foreign keys without ``db_constraint`` are in the SQL of the migration.
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
+
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.functions import RandomUUID
 from django.db import models
@@ -20,6 +22,8 @@ from domains.models import Domain, DomainStatus
 from links.availability import State, Status, ban_reason_in_sql, status_in_sql, status_of
 from links.fields import UNIQUE, Device, RedirectType, ReferrerPolicy
 
+# Renamed, merged and deleted tags can be restored for so long.
+UNDO_DAYS = 7
 # The longest code that an imported link may keep.
 MAX_CODE = 255
 
@@ -459,6 +463,7 @@ class TagTotals(models.Model):
     active_links = models.BigIntegerField(db_comment="Active links with the tag.")
     archived_links = models.BigIntegerField(db_comment="Archived links with the tag.")
     archived_active_links = models.BigIntegerField(db_comment="Archived links with the tag that are active.")
+    link_id = models.BigIntegerField(db_comment="The link that got the tag last; it may have lost it since.")
 
     class Meta:
         db_table_comment = "Number of links with each tag of an owner. Sum it over the slots."
@@ -513,6 +518,93 @@ class DeletedLink(models.Model):
         return str(self.public_id)
 
 
+class Tag(models.Model):
+    """What a workspace has decided about a tag: its spelling and its colour. Most tags have no row.
+
+    Links store their tags themselves, and ``TagTotals`` counts them.
+    """
+
+    id = models.BigAutoField(primary_key=True, db_comment="Internal key.")
+    public_id = models.UUIDField(
+        default=new_public_id, unique=True, editable=False, db_comment="Id in the history."
+    )
+    # The SQL of the migration creates this constraint, with ON DELETE CASCADE.
+    owner = models.ForeignKey(
+        Workspace, on_delete=models.CASCADE, db_constraint=False, db_index=False, db_comment="The workspace."
+    )
+    key = models.TextField(db_comment="Case-folded tag.")
+    name = models.TextField(db_comment="The tag as entered.")
+    color = models.CharField(max_length=7, null=True, db_comment="#RRGGBB. Null: none was chosen.")
+
+    class Meta:
+        db_table_comment = "Tags with a colour or a chosen spelling."
+        constraints = [models.UniqueConstraint(fields=["owner", "key"], name="tag_owner_key")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class TagAction(models.TextChoices):
+    RENAMED = "renamed"
+    MERGED = "merged"
+    DELETED = "deleted"
+
+
+class TagChangeStatus(models.TextChoices):
+    RUNNING = "running"
+    DONE = "done"
+    UNDOING = "undoing"
+    UNDONE = "undone"
+
+
+class TagChange(models.Model):
+    """A change of a tag in all links of a workspace. Batches carry it out; housekeeping finishes what requests leave.
+
+    The history has a row for each changed link, whose ``request_id`` is the id of this change. They undo it.
+    """
+
+    id = models.BigAutoField(primary_key=True, db_comment="Internal key.")
+    public_id = models.UUIDField(default=new_public_id, unique=True, editable=False, db_comment="API id.")
+    # The SQL of the migration creates this constraint, with ON DELETE CASCADE.
+    owner = models.ForeignKey(
+        Workspace, on_delete=models.CASCADE, db_constraint=False, db_index=False, db_comment="The workspace."
+    )
+    action = models.TextField(choices=TagAction, db_comment="renamed, merged or deleted.")
+    status = models.TextField(
+        choices=TagChangeStatus, default=TagChangeStatus.RUNNING, db_comment="How far it is."
+    )
+    key = models.TextField(db_comment="Case-folded former tag.")
+    name = models.TextField(db_comment="Former tag.")
+    new_key = models.TextField(null=True, db_comment="Case-folded new tag. Null: deleted.")
+    new_name = models.TextField(null=True, db_comment="New tag. Null: deleted.")
+    color = models.CharField(max_length=7, null=True, db_comment="Colour of the former tag.")
+    had_row = models.BooleanField(db_comment="Whether the former tag had a row in links_tag.")
+    makes_row = models.BooleanField(db_comment="Whether the new tag had none.")
+    author = models.JSONField(db_comment="Who made the change, for the history.")
+    links = models.BigIntegerField(db_default=0, db_comment="Links that it has changed.")
+    restored = models.BigIntegerField(db_default=0, db_comment="Links that its undoing has changed back.")
+    position = models.BigIntegerField(db_comment="Row of the history after which its own begin or continue.")
+    created_at = models.DateTimeField(db_default=Now(), editable=False, db_comment="Creation time.")
+
+    class Meta:
+        db_table_comment = "Renamed, merged and deleted tags, for some days."
+        constraints = [
+            models.UniqueConstraint(
+                fields=["owner"],
+                condition=models.Q(status__in=["running", "undoing"]),
+                name="tagchange_one_at_a_time",
+            )
+        ]
+        indexes = [models.Index(fields=["owner", "id"], name="tagchange_owner")]
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.action}"
+
+    @property
+    def undoable_until(self) -> datetime:
+        return self.created_at + timedelta(days=UNDO_DAYS)
+
+
 class SavedView(models.Model):
     """A named filter and order of a workspace's list of links."""
 
@@ -530,6 +622,29 @@ class SavedView(models.Model):
     class Meta:
         db_table_comment = "Saved views of the lists of links."
         constraints = [models.UniqueConstraint(fields=["owner", "name"], name="savedview_owner_name")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class UtmTemplate(models.Model):
+    """Campaign parameters for new links of a workspace, and rules about them. Keys are those of ``Link.utm``."""
+
+    id = models.BigAutoField(primary_key=True, db_comment="Internal key.")
+    public_id = models.UUIDField(default=new_public_id, unique=True, editable=False, db_comment="API id.")
+    # The SQL of the migration creates this constraint, with ON DELETE CASCADE.
+    owner = models.ForeignKey(
+        Workspace, on_delete=models.CASCADE, db_constraint=False, db_index=False, db_comment="The workspace."
+    )
+    name = models.CharField(max_length=240, db_comment="Unique within the workspace.")
+    values = models.JSONField(default=dict, db_comment="Values by parameter.")
+    allowed = models.JSONField(default=dict, db_comment="Lists of allowed values by parameter.")
+    created_at = models.DateTimeField(db_default=Now(), editable=False, db_comment="Creation time.")
+    updated_at = models.DateTimeField(auto_now=True, editable=False, db_comment="Last change.")
+
+    class Meta:
+        db_table_comment = "Templates of campaign parameters."
+        constraints = [models.UniqueConstraint(fields=["owner", "name"], name="utmtemplate_owner_name")]
 
     def __str__(self) -> str:
         return self.name

@@ -219,6 +219,8 @@ def updated_link(link: Link, changed: Collection[str]) -> dict[str, Any]:
     shown = {"_id", "shortUrl", *_ALWAYS, "status", "updatedAt", *changed}
     if "password" in changed:
         shown.add("hasPassword")
+    if "utmTemplateId" in changed:
+        shown.add("utm")
     return UPDATED_URL.only(shown, link)
 
 
@@ -247,6 +249,8 @@ available_domain = Representation(
 _FILTERS = {
     "search": ...,
     "tags": "spring",
+    "tagsMode": ...,
+    "excludeTags": ...,
     "isActive": ...,
     "status": ...,
     "archived": ...,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -21,6 +21,7 @@ from links.selectors import tag_key, unsaved_link
 
 # Per bulk call: hashing one password takes as long as storing a hundred links.
 MAX_PASSWORDS = 100
+MAX_TAGS = 50
 
 
 # The new values of these fields do not depend on the present link.
@@ -98,6 +99,21 @@ def refuse_reserved(custom_code: str | None) -> None:
 def too_many_passwords() -> InvalidFields:
     message = f"At most {MAX_PASSWORDS} passwords can be set in one call."
     return InvalidFields([FieldError("password", "too_many", message)])
+
+
+def edited_tags(tags: Sequence[str], sent: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns of a link with these tags after what a bulk update adds and removes. Raises InvalidFields."""
+    added, removed = sent.get("add_tags") or (), sent.get("remove_tags") or ()
+    if not (added or removed):
+        return {}
+    gone = {tag_key(tag) for tag in removed}
+    kept = [tag for tag in tags if tag_key(tag) not in gone]
+    keys = {tag_key(tag) for tag in kept}
+    new = {key: tag for tag in reversed(added) if (key := tag_key(tag)) not in keys}
+    edited = [*kept, *reversed(new.values())]
+    if len(edited) > MAX_TAGS:
+        raise InvalidFields([FieldError("addTags", "max_length", f"A URL has at most {MAX_TAGS} tags.")])
+    return _tags(edited)
 
 
 def _tags(tags: list[str] | None) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from common.database import constraint_of, in_one_transaction
 from common.errors import Conflict, Forbidden, NotFound
 from common.ids import find_by_public_id
 from links.models import SavedView
+from links.selectors import tag_key
 
 MAX_VIEWS = 50
 Result = TypeVar("Result")
@@ -73,6 +74,23 @@ def change_view(*, owner: Workspace, public_id: str, changes: Mapping[str, Any])
 def delete_view(*, owner: Workspace, public_id: str) -> None:
     """Raises NotFound."""
     in_one_transaction(lambda: get_view(owner, public_id, lock=True).delete())
+
+
+def replace_tag(owner: Workspace, key: str, name: str) -> None:
+    """Write another tag into the filters, in the caller's transaction. A filter cannot have one with a comma."""
+    if "," in name:
+        return
+    for view in SavedView.objects.select_for_update().filter(owner=owner).order_by("pk"):
+        filters = view.filters | {
+            parameter: ",".join(
+                dict.fromkeys(name if tag_key(tag) == key else tag for tag in tags.split(","))
+            )
+            for parameter in ("tags", "excludeTags")
+            if (tags := view.filters.get(parameter))
+        }
+        if filters != view.filters:
+            view.filters = filters
+            view.save(update_fields=["filters", "updated_at"])
 
 
 def _refusing_taken_names(work: Callable[[], Result]) -> Result:

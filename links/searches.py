@@ -37,6 +37,8 @@ class Period(NamedTuple):
 
 
 ALWAYS = Period()
+# Whether links need any or all of the tags.
+ANY, ALL = "any", "all"
 
 
 class Filters(NamedTuple):
@@ -52,6 +54,8 @@ class Filters(NamedTuple):
     unique: tuple[tuple[str, str], ...] = ()
     statuses: tuple[Status, ...] = ()
     expires_within: int | None = None
+    tags_mode: str = ANY
+    exclude_tags: str = ""
 
     @property
     def created(self) -> Period:
@@ -183,7 +187,8 @@ class Search(NamedTuple):
     """An owner's filters. ``addressed`` is the primary key of the link whose short URL is ``text``.
 
     ``identified`` is that of the only link with the values of unique fields; 0 if there is none. ``statuses``: any of
-    them, if there are any. ``expires_within``: the number of days within which links expire.
+    them, if there are any. ``expires_within``: the number of days within which links expire. ``has_all_tags``: a link
+    needs all of the ``tags`` rather than any; ``excluded`` are tags that it must not have.
     """
 
     text: str
@@ -196,6 +201,8 @@ class Search(NamedTuple):
     statuses: tuple[Status, ...] = ()
     expires_within: int | None = None
     is_archived: bool | None = None
+    has_all_tags: bool = False
+    excluded: tuple[str, ...] = ()
 
     @property
     def match(self) -> str:
@@ -212,7 +219,8 @@ class Search(NamedTuple):
     @property
     def uses_index(self) -> bool:
         # Almost every link contains any given letter or digit, so the index would not narrow the search.
-        is_selective = bool(self.tags or (self.text and not re.fullmatch("[A-Za-z0-9]", self.text)))
+        is_by_text = bool(self.text and not re.fullmatch("[A-Za-z0-9]", self.text))
+        is_selective = bool(self.tags or self.excluded) or is_by_text
         return is_selective and not (self.is_by_small_domain or self.has_few_candidates)
 
     @property
@@ -237,7 +245,8 @@ class Search(NamedTuple):
     @property
     def is_by_date_alone(self) -> bool:
         """Whether an index by date has exactly the matches, but for inactive and archived links."""
-        return not (self.text or self.tags or self.changes_without_trace) and self.identified is None
+        has_texts = self.text or self.tags or self.excluded
+        return not (has_texts or self.changes_without_trace) and self.identified is None
 
     @property
     def changes_without_trace(self) -> bool:
@@ -256,6 +265,8 @@ class Search(NamedTuple):
             "search": self.text,
             "term": selective_part(self.text),
             "tags": list(self.tags),
+            "excluded": list(self.excluded),
+            "alternatives": [] if self.has_all_tags else list(self.tags),
             "marks": self._marks,
             "addressed": self.addressed,
             "identified": self.identified,
@@ -277,12 +288,17 @@ class Search(NamedTuple):
 
     @property
     def _marks(self) -> list[str]:
-        inactive = ["#inactive"] if self.is_active is False or self.are_disabled else []
-        return [*inactive, "#archived"] if self.is_archived else inactive
+        return [
+            *(["#inactive"] if self.is_active is False or self.are_disabled else ()),
+            *(["#archived"] if self.is_archived else ()),
+            *(self.tags if self.has_all_tags else ()),
+        ]
 
     @property
     def _filters(self) -> str:
-        tags = f" AND {_TAGS}" if self.tags else ""
+        tags = f" AND {_ALL_TAGS if self.has_all_tags else _TAGS}" if self.tags else ""
+        if self.excluded:
+            tags += f" AND NOT {_EXCLUDED}"
         identified = "" if self.identified is None else " AND s.link_id = %(identified)s"
         status = f" AND {_HAS_STATUS}" if self.statuses else ""
         if self.are_disabled:
@@ -298,8 +314,9 @@ class Matches(NamedTuple):
 
     ``near`` counts the matches among the first ``REACH`` of the owner's ``links``, or of those on the domain.
     ``listed`` of the owner's links are archived or not, like those of the search. ``tag_totals`` has the number of
-    links with each of its tags that are active and archived like those. ``changes`` is the state of the owner's links;
-    see `OwnerTotals`.
+    links with each of its tags that are active and archived like those. At least ``not_excluded`` of these have none
+    of the excluded tags, and exactly so many if one is excluded. ``changes`` is the state of the owner's links; see
+    `OwnerTotals`.
     """
 
     links: int
@@ -308,6 +325,7 @@ class Matches(NamedTuple):
     near: int
     ids: list[int]
     tag_totals: list[int]
+    not_excluded: int
     are_first: bool
 
     @property
@@ -321,7 +339,8 @@ _KEYS = (
 # Two separate conditions, so that the index can skip rows that either one excludes. A term may produce no hint.
 _INDEX_CONDITION = (
     f"{_KEYS} @@ quote_literal({{mark}})::tsquery AND {{match}} AND {_KEYS} @@ coalesce("
-    "links_hint(%(marks)s::text[], %(tags)s::text[], lower(%(term)s)), quote_literal({mark})::tsquery)"
+    "links_hint(%(marks)s::text[], %(alternatives)s::text[], lower(%(term)s), %(excluded)s::text[]),"
+    " quote_literal({mark})::tsquery)"
 )
 _STATUS, _BANNED = status_in_sql("s.link_id"), banned_in_sql("s.link_id", "%(owner)s")
 
@@ -363,6 +382,8 @@ _HAS_STATUS = f"""CASE
 END"""
 _TEXT = "strpos(s.content, lower(%(search)s)) > 0"
 _TAGS = "s.tag_keys && %(tags)s::text[]"
+_ALL_TAGS = "s.tag_keys @> %(tags)s::text[]"
+_EXCLUDED = "s.tag_keys && %(excluded)s::text[]"
 _ADDRESSED = "s.link_id = %(addressed)s"
 _PERIOD = (
     "(SELECT links_period({end}(s.created_at)) FROM links_searchable s WHERE s.owner_id = %(owner)s{limits})"
@@ -381,10 +402,13 @@ SELECT links, listed, changes, cardinality(near.ids), CASE
 END, ARRAY(
     SELECT sum({tagged})::bigint FROM links_tagtotals WHERE owner_id = %(owner)s AND tag_key = ANY(%(tags)s::text[])
     GROUP BY tag_key
+), population, (
+    SELECT coalesce(sum({tagged}), 0)::bigint FROM links_tagtotals
+    WHERE owner_id = %(owner)s AND tag_key = ANY(%(excluded)s::text[])
 )
 FROM (
     SELECT coalesce(sum(links), 0)::bigint AS links, coalesce(sum({listed}), 0)::bigint AS listed,
-        coalesce(sum(changes), 0)::bigint AS changes
+        coalesce(sum(changes), 0)::bigint AS changes, coalesce(sum({tagged}), 0)::bigint AS population
     FROM links_ownertotals WHERE owner_id = %(owner)s
 ) totals, (
     SELECT ARRAY(
@@ -403,7 +427,7 @@ def search_for(owner: Workspace, filters: Filters) -> Search | None:
     Raises NotFound as `listed_domain` does.
     """
     domain = listed_domain(owner, filters.domain_id)
-    tag_keys = tuple(sorted({key for tag in filters.tags.split(",") if (key := tag_key(tag))}))
+    tag_keys, excluded = _keys_of(filters.tags), _keys_of(filters.exclude_tags)
     text, created = filters.search, filters.created
     identified = link_with(owner, dict(filters.unique)) if filters.unique else None
     search = Search(
@@ -417,9 +441,15 @@ def search_for(owner: Workspace, filters: Filters) -> Search | None:
         filters.statuses,
         filters.expires_within,
         filters.is_archived,
+        filters.tags_mode == ALL and len(tag_keys) > 1,
+        excluded,
     )
-    has_conditions = text or tag_keys or search.changes_without_trace or created != ALWAYS
+    has_conditions = text or tag_keys or excluded or search.changes_without_trace or created != ALWAYS
     return search if has_conditions or domain is not None or identified is not None else None
+
+
+def _keys_of(tags: str) -> tuple[str, ...]:
+    return tuple(sorted({key for tag in tags.split(",") if (key := tag_key(tag))}))
 
 
 def in_list(is_active: bool | None, is_archived: bool | None) -> str:
@@ -445,8 +475,9 @@ def find(search: Search, values: dict[str, Any], direction: str) -> Matches:
         listed=number_of(None, search.is_archived),
         tagged=number_of(search.is_active, search.is_archived),
     )
-    [(links, listed, changes, near, ids, tag_totals)] = fetch(query, values)
-    return Matches(links, listed, changes, near, ids, tag_totals, are_first=by_period or near > FETCH_LIMIT)
+    [(links, listed, changes, near, ids, tag_totals, population, excluded)] = fetch(query, values)
+    are_first = by_period or near > FETCH_LIMIT
+    return Matches(links, listed, changes, near, ids, tag_totals, population - excluded, are_first=are_first)
 
 
 def matching(search: Search) -> str:

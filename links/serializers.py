@@ -28,6 +28,8 @@ from links.codes import code_rule
 from links.fields import FIELDS, RESTRICTIONS, UNIQUE, Kind, LinkField
 from links.representations import WHOLE_URL, saved_view
 from links.routing.serializers import PreviewSerializer, RulesField, SplitField
+from links.rules import MAX_TAGS
+from links.searches import ALL, ANY
 from links.serializer_fields import (
     MAX_TAG,
     ArchivedField,
@@ -44,7 +46,6 @@ from links.serializer_fields import (
 
 AnyField = serializers.Field[Any, Any, Any, Any]
 
-MAX_TAGS = 50
 # The longest short URL: a scheme, a host of 253 characters, a code of 255 and two slashes.
 MAX_SEARCH = 8 + 253 + 255 + 2
 
@@ -60,6 +61,7 @@ class SortBy(models.TextChoices):
 
 
 _ORDERS = ["asc", "desc"]
+_TAGS_MODES = [ANY, ALL]
 
 
 class UtmSerializer(StrictObject):
@@ -99,9 +101,15 @@ _BY_KIND: dict[Kind, Callable[..., AnyField]] = {
     Kind.MOMENT: DateTime,
     Kind.FLAG: Boolean,
 }
+
+
+def tags_field(**options: Any) -> List:
+    return List(child=TagField(characters=MAX_TAG), max_length=MAX_TAGS, **options)
+
+
 _OWN_RULES: dict[str, Callable[..., AnyField]] = {
     "customCode": CodeField,
-    "tags": partial(List, child=TagField(characters=MAX_TAG), max_length=MAX_TAGS),
+    "tags": tags_field,
     "password": partial(Text, min_length=1, max_length=128, style={"input_type": "password"}),
     "utm": UtmSerializer,
     "restrictions": RestrictionsSerializer,
@@ -130,7 +138,15 @@ def _rule(field: LinkField) -> AnyField:
 
 
 class _WritableFields(Object):
-    """The fields of the table `links.fields.FIELDS`."""
+    """The fields of the table `links.fields.FIELDS`, and the template of one of them."""
+
+    utmTemplateId = Text(
+        source="utm_template_id",
+        required=False,
+        allow_null=True,
+        help_text="The `_id` of a UTM template, for this call: it completes `utm`, and refuses other values than it"
+        " allows.",
+    )
 
 
 # Where DRF collects the fields of a class.
@@ -195,6 +211,19 @@ class ListFilters(serializers.Serializer[Any]):
         help_text=f"Tags separated by commas, each of at most {MAX_TAG} characters: links with any of them."
         " Case-insensitive.",
     )
+    tagsMode = choice_field(
+        source="tags_mode",
+        choices=_TAGS_MODES,
+        required=False,
+        help_text="Whether links need any (the default) or all of the `tags`.",
+    )
+    excludeTags = TagsField(
+        source="exclude_tags",
+        required=False,
+        allow_blank=True,
+        characters=MAX_TAGS * (MAX_TAG + 1),
+        help_text="Tags separated by commas: only links without any of them.",
+    )
     isActive = QueryBoolean(
         source="is_active",
         required=False,
@@ -255,6 +284,7 @@ class ChosenParameter(serializers.ChoiceField):
 class ViewFiltersSerializer(ListFilters, StrictObject):
     """The parameters of a list that a view keeps, as texts."""
 
+    tagsMode = ChosenParameter(choices=_TAGS_MODES, required=False)
     sortBy = ChosenParameter(choices=SortBy.values, required=False)
     sortOrder = ChosenParameter(choices=_ORDERS, required=False)
 

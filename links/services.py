@@ -33,6 +33,7 @@ from links.storage.insert import insert_link, is_domain_conflict
 from links.storage.quotas import spend_quota
 from links.storage.unique_values import has_unique_values, refusing_taken_values
 from links.storage.update import changed_columns, update_columns
+from links.utm_templates.services import Templates
 
 
 def create_link(
@@ -47,6 +48,7 @@ def create_link(
 
     Raises Conflict, NotFound, InvalidFields or QuotaExceeded, and then writes nothing.
     """
+    fields = Templates(owner).apply(fields)
     addresses = addresses_of({**fields, "destination": destination})
     refuse_own_addresses(addresses)
     domain = _domain(owner, domain_id)
@@ -78,6 +80,7 @@ def update_link(
 
     ``versions``: the accepted times of the link's last change. Raises ChangedMeanwhile if it has another one.
     """
+    changes = Templates(owner).apply(changes)
     fields = rules.column_values(changes)
     if fields and rules.INDEPENDENT.issuperset(changes):
         return _update_columns(owner, public_id, fields, versions, prepare=len(changes) == 1)

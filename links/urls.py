@@ -2,7 +2,9 @@ from django.urls import path
 from rest_framework.routers import SimpleRouter
 
 from links.bulk.views import BulkViewSet, DomainMoveViewSet
+from links.tags.views import TagChangeViewSet, TagViewSet
 from links.transfer.views import TransferViewSet
+from links.utm_templates.views import UtmTemplateViewSet
 from links.views import LinkHistoryViewSet, LinkViewSet, SavedViewSet
 
 router = SimpleRouter(trailing_slash=False, use_regex_path=False)
@@ -12,6 +14,9 @@ router.register("urls", TransferViewSet, basename="transfer")
 router.register("urls", LinkHistoryViewSet, basename="link-history")
 router.register("urls", LinkViewSet, basename="link")
 router.register("views", SavedViewSet, basename="view")
+router.register("utm-templates", UtmTemplateViewSet, basename="utm-template")
+router.register("tags", TagViewSet, basename="tag")
+router.register("tag-changes", TagChangeViewSet, basename="tag-change")
 # The route that creates links first, because it is the busiest.
 urlpatterns = [
     *sorted(router.urls, key=lambda route: str(route.pattern) != "urls"),

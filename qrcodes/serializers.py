@@ -8,8 +8,8 @@ from typing import Any
 from django.conf import settings
 from rest_framework import serializers
 
-from common.colors import BLACK, WHITE, is_color
-from common.rest.fields import Boolean, Integer, List, Name, Text, choice_field
+from common.colors import BLACK, WHITE
+from common.rest.fields import Boolean, ColorField, Integer, List, Name, Text, choice_field
 from common.rest.pagination import PageQuery
 from common.rest.strict_json import MAX_BODY_BYTES, StrictJSONParser
 from qrcodes.design import (
@@ -44,16 +44,6 @@ class LogoParser(StrictJSONParser):
     """Accepts a body with a logo, which base64 makes a third longer."""
 
     max_bytes = MAX_BODY_BYTES + -(-MAX_BYTES // 3) * 4
-
-
-class ColorField(Text):
-    default_error_messages = {"color": "Must be a hex colour such as #1A2B3C."}
-
-    def to_internal_value(self, data: Any) -> str:
-        color = super().to_internal_value(data)
-        if not is_color(color):
-            self.fail("color")
-        return color.upper()
 
 
 class LogoField(Text):

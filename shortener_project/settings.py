@@ -328,6 +328,7 @@ SPECTACULAR_SETTINGS = {
         {"name": "Authentication", "description": "Tokens and the API key."},
         {"name": "Account", "description": "The own account and its sessions, for people who logged in."},
         {"name": "Links", "description": "Short links."},
+        {"name": "Tags", "description": "Tags of short links, changed in all links at once."},
         {"name": "Domains", "description": "Custom domains for short links, verified by DNS."},
         {
             "name": "Analytics",

@@ -43,7 +43,7 @@ from common.openapi.error_examples import (
 from common.openapi.responses import WARNINGS, Field, Representation
 from common.rest.access import OWN_ACCOUNT, Access
 from common.rest.api import ApiViewSet
-from common.rest.fields import Boolean, DateTime, QueryBoolean
+from common.rest.fields import Boolean, ColorField, DateTime, QueryBoolean
 from common.rest.returns import Returned
 from common.rest.unknown_fields import NoFields
 
@@ -102,6 +102,7 @@ View = TypeVar("View", bound=type[ApiViewSet])
 extend_schema_field(OpenApiTypes.BOOL)(Boolean)
 extend_schema_field(OpenApiTypes.BOOL)(QueryBoolean)
 extend_schema_field(OpenApiTypes.DATETIME)(DateTime)
+extend_schema_field({"type": "string", "pattern": "^#[0-9A-Fa-f]{6}$"})(ColorField)
 
 _METHODS = {"create": "post", "update": "put", "partial_update": "patch", "destroy": "delete"}
 _ON_ONE_OBJECT = ("retrieve", "update", "partial_update", "destroy")
@@ -195,7 +196,8 @@ def _schema(
     action = getattr(view, name)
     parameters: list[Any] = list(operation.parameters)
     if _is_on_one_object(of, action, name):
-        key, text = getattr(view, "lookup_url_kwarg", None) or "id", f"The `_id` of the {of}."
+        key = getattr(view, "lookup_url_kwarg", None) or "id"
+        text = f"The `{'name' if key == 'name' else '_id'}` of the {of}."
         parameters.append(OpenApiParameter(key, str, OpenApiParameter.PATH, description=text))
     responses: dict[Any, OpenApiResponse] = dict(
         error_responses([*operation.errors, *_derived_errors(of, view, name)])

@@ -13,6 +13,7 @@ from django.core.validators import ProhibitNullCharactersValidator
 from rest_framework import serializers
 from rest_framework.validators import ProhibitSurrogateCharactersValidator
 
+from common.colors import is_color
 from common.errors import MAX_REPORTED
 from common.http.urls import Destination, InvalidDestination, canonical_destination
 
@@ -68,6 +69,16 @@ class Name(Text):
         if _DIRECTION.search(name):
             self.fail("direction")
         return name
+
+
+class ColorField(Text):
+    default_error_messages = {"color": "Must be a hex colour such as #1A2B3C."}
+
+    def to_internal_value(self, data: Any) -> str:
+        color = super().to_internal_value(data)
+        if not is_color(color):
+            self.fail("color")
+        return color.upper()
 
 
 # No Unicode character decomposes into more code points, so NFC shortens a text to no less than a quarter.

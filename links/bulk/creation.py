@@ -23,28 +23,38 @@ from domains.models import Domain
 from links import rules
 from links.errors import require_usable
 from links.key_limits import chosen_domain
+from links.models import UtmTemplate
 from links.routing.addresses import addresses_of, refuse_own_addresses
 from links.storage.insert import Claimed, Draft, Refusals, insert_links, refusals
 from links.storage.quotas import QuotaExceeded, links_left, quota_exceeded, spend_quota
 from links.storage.unique_values import with_free_values
+from links.utm_templates.services import Templates
 
 
 class Drafting:
-    """Creates the drafts of one owner. Loads the owner's domains once, unless the caller passes all of them."""
+    """Creates the drafts of one owner. Loads the owner's domains once, unless the caller passes all of them.
+
+    ``templates`` are those that need not be loaded.
+    """
 
     def __init__(
-        self, owner: Workspace, creator: User | None = None, domains: Iterable[Domain] | None = None
+        self,
+        owner: Workspace,
+        creator: User | None = None,
+        domains: Iterable[Domain] | None = None,
+        templates: Iterable[UtmTemplate] = (),
     ) -> None:
         self._owner = owner
         self._creator = creator
         self._domains = None if domains is None else _by_id(domains)
+        self._templates = Templates(owner, templates)
 
     def draft(self, fields: Mapping[str, Any]) -> Draft:
         """Create a draft from the fields of a creation and the extra fields of an import.
 
         Raises the errors of a single creation, except for those that depend on the rows of other links.
         """
-        remaining = dict(fields)
+        remaining = self._templates.apply(fields)
         domain_id = remaining.pop("domain_id", None)
         if self._owner.key is not None:
             domain_id = self._default_domain if domain_id is None else chosen_domain(self._owner, domain_id)

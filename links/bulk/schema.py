@@ -25,7 +25,7 @@ from links.bulk.serializers import (
 from links.bulk.services import MAX_ITEMS, NothingDeleted
 from links.errors import VALUES_TAKEN
 from links.representations import DELETED_URL, MOVED_URL, UPDATED_URL, created_link
-from links.rules import MAX_PASSWORDS
+from links.rules import MAX_PASSWORDS, MAX_TAGS
 from links.storage.quotas import QuotaExceeded
 
 ID = "019a9e3c-5d2f-7c41-9b1e-2f6d0c8a4b75"
@@ -51,7 +51,17 @@ def _item(component: str) -> dict[str, Any]:
     return {"anyOf": [{"$ref": f"#/components/schemas/{name}"} for name in (component, _UNCHECKED)]}
 
 
+_TAGS = {"type": "array", "maxItems": MAX_TAGS, "items": {"type": "string", "minLength": 1}}
+# Besides the fields of a single update.
+_EDITS = {
+    "type": "object",
+    "properties": {
+        "addTags": {**_TAGS, "description": "Tags that the URL gets besides its own."},
+        "removeTags": {**_TAGS, "description": "Tags that the URL loses."},
+    },
+}
 _CHANGES = _item("UpdateLinkRequest")
+_CHANGES["anyOf"][0] = {"allOf": [_CHANGES["anyOf"][0], _EDITS]}
 extend_schema_field(_CHANGES)(ChangesField)
 annotate(BulkCreateSerializer, {"urls": {"items": _item("CreateLinkRequest")}})
 annotate(BulkUpdateSerializer, {"urls": {"items": _CHANGES}})
@@ -98,11 +108,14 @@ describe_bulk = describe(
         _RETURNS,
         description=f"Send the same changes for all links, or separate changes for each. {_EACH}",
         examples=[
-            {"ids": [ID], "data": {"isActive": False}},
+            {"ids": [ID], "data": {"isActive": False, "addTags": ["spring"]}},
             {"urls": [{"_id": ID, "title": "Spring sale"}]},
         ],
         placeholders={"ids": OWN_IDS, "_id": "the `_id` of one of your URLs"},
-        errors=[invalid("urls", "ambiguous", EITHER), admission.TOO_MANY_CALLS],
+        errors=[
+            invalid("urls", "ambiguous", EITHER),
+            admission.TOO_MANY_CALLS,
+        ],
     ),
     bulk_delete=Operation(
         "deleteUrls",

@@ -15,7 +15,7 @@ from common.rest.strict_json import StrictJSONParser
 from common.rest.unknown_fields import Handling
 from links import rules
 from links.bulk.services import MAX_ITEMS
-from links.serializers import CreateLinkSerializer, UpdateLinkSerializer
+from links.serializers import CreateLinkSerializer, UpdateLinkSerializer, tags_field
 
 
 class BulkParser(StrictJSONParser):
@@ -33,6 +33,7 @@ class ImportParser(StrictJSONParser):
 Fields = dict[str, Any]
 
 EITHER = "Send either urls, or ids and data."
+TAGS_OR_EDITS = "Send either tags, or addTags and removeTags."
 # As much as a call can send with separate changes for each link.
 MAX_CHANGES = BulkParser.max_bytes
 TOO_LARGE = (
@@ -74,14 +75,26 @@ class MoveDomainSerializer(serializers.Serializer[Any]):
     workspaceId = Text(source="target_id", help_text="The `_id` of the workspace that gets the domain.")
 
 
-class UpdateItemSerializer(UpdateLinkSerializer):
+class ChangesSerializer(UpdateLinkSerializer):
+    addTags = tags_field(
+        source="add_tags", required=False, help_text="Tags that the URL gets besides its own."
+    )
+    removeTags = tags_field(source="remove_tags", required=False, help_text="Tags that the URL loses.")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if "tags" in attrs and attrs.keys() & {"add_tags", "remove_tags"}:
+            raise serializers.ValidationError({"tags": TAGS_OR_EDITS}, code="ambiguous")
+        return attrs
+
+
+class UpdateItemSerializer(ChangesSerializer):
     _id = Text(source="public_id")
 
 
 class BulkUpdateSerializer(Object):
     """Either the same changes for all links, or separate changes for each."""
 
-    inner = {"data": UpdateLinkSerializer, "urls.0": UpdateItemSerializer}
+    inner = {"data": ChangesSerializer, "urls.0": UpdateItemSerializer}
 
     ids = List(
         child=Text(),
@@ -123,7 +136,7 @@ class ItemReader:
 
     def read_for_all(self, ids: Sequence[str], data: dict[str, Any]) -> Iterator[Fields | ServiceError]:
         """The same changes for each of ``ids``, validated only once."""
-        fields = self._read(UpdateLinkSerializer(), data, 0)
+        fields = self._read(ChangesSerializer(), data, 0)
         self.warnings = dict.fromkeys(range(len(ids)), self.warnings.get(0, []))
         return _with_few_passwords(
             fields if isinstance(fields, ServiceError) else {**fields, "public_id": public_id}

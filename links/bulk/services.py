@@ -32,6 +32,7 @@ from links.storage.columns import CHANGEABLE, Column, is_plain, statement_groups
 from links.storage.deletion import delete_locked_links
 from links.storage.unique_values import refused_values, unique_values, with_free_values
 from links.storage.update import Columns, RouteChange, changed_columns_of_each
+from links.utm_templates.services import Templates
 
 MAX_ERRORS = 1_000
 
@@ -115,7 +116,8 @@ def create_links(
 def update_links(*, owner: Workspace, items: Iterable[Mapping[str, Any] | ServiceError]) -> list[Verdict]:
     """Update a link for each item, which has its ``public_id`` and changes. Later items with the same id fail."""
     seen: set[UUID] = set()
-    changes = [_attempt(item, lambda fields: _change(fields, seen)) for item in items]
+    templates = Templates(owner)
+    changes = [_attempt(item, lambda fields: _change(templates.apply(fields), seen)) for item in items]
     valid = {index: change for index, change in enumerate(changes) if isinstance(change, Change)}
     verdicts, codes = with_free_values(lambda: _update(valid, owner)) if valid else ({}, [])
     cache_versions.bump(codes=codes)
@@ -154,8 +156,7 @@ def _delete(owner: Workspace, public_ids: list[UUID]) -> tuple[set[UUID | None],
     return set(locked.values()), delete_locked_links(list(locked))
 
 
-def _change(item: Mapping[str, Any], seen: set[UUID]) -> Change:
-    fields = dict(item)
+def _change(fields: dict[str, Any], seen: set[UUID]) -> Change:
     identifier = parse_public_id(fields.pop("public_id"))
     if identifier is None:
         raise url_not_found()
@@ -268,7 +269,7 @@ def _plan(link: Link | None, change: Change, routes: Columns | InvalidFields) ->
     rules.refuse_immutable(link, change.sent)
     if isinstance(routes, InvalidFields):
         raise routes
-    plan = _PlannedChange(link, change.fields | routes)
+    plan = _PlannedChange(link, change.fields | routes | rules.edited_tags(link.tags, change.sent))
     if plan.renames:
         rules.refuse_new_code(plan.code)
     return plan

@@ -134,6 +134,7 @@ class Migration(migrations.Migration):
                     ('active_links', models.BigIntegerField(db_comment='Active links with the tag.')),
                     ('archived_links', models.BigIntegerField(db_comment='Archived links with the tag.')),
                     ('archived_active_links', models.BigIntegerField(db_comment='Archived links with the tag that are active.')),
+                    ('link_id', models.BigIntegerField(db_comment='The link that got the tag last; it may have lost it since.')),
                 ],
                 options={
                     'db_table_comment': 'Number of links with each tag of an owner. Sum it over the slots.',
@@ -168,6 +169,48 @@ class Migration(migrations.Migration):
                 },
             ),
             migrations.CreateModel(
+                name='Tag',
+                fields=[
+                    ('id', models.BigAutoField(db_comment='Internal key.', primary_key=True, serialize=False)),
+                    ('public_id', models.UUIDField(db_comment='Id in the history.', default=common.ids.new_public_id, editable=False, unique=True)),
+                    ('owner', models.ForeignKey(db_comment='The workspace.', db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, to='accounts.workspace')),
+                    ('key', models.TextField(db_comment='Case-folded tag.')),
+                    ('name', models.TextField(db_comment='The tag as entered.')),
+                    ('color', models.CharField(db_comment='#RRGGBB. Null: none was chosen.', max_length=7, null=True)),
+                ],
+                options={
+                    'db_table_comment': 'Tags with a colour or a chosen spelling.',
+                    'constraints': [models.UniqueConstraint(fields=('owner', 'key'), name='tag_owner_key')],
+                },
+            ),
+            migrations.CreateModel(
+                name='TagChange',
+                fields=[
+                    ('id', models.BigAutoField(db_comment='Internal key.', primary_key=True, serialize=False)),
+                    ('public_id', models.UUIDField(db_comment='API id.', default=common.ids.new_public_id, editable=False, unique=True)),
+                    ('owner', models.ForeignKey(db_comment='The workspace.', db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, to='accounts.workspace')),
+                    ('action', models.TextField(choices=[('renamed', 'Renamed'), ('merged', 'Merged'), ('deleted', 'Deleted')], db_comment='renamed, merged or deleted.')),
+                    ('status', models.TextField(choices=[('running', 'Running'), ('done', 'Done'), ('undoing', 'Undoing'), ('undone', 'Undone')], db_comment='How far it is.', default='running')),
+                    ('key', models.TextField(db_comment='Case-folded former tag.')),
+                    ('name', models.TextField(db_comment='Former tag.')),
+                    ('new_key', models.TextField(db_comment='Case-folded new tag. Null: deleted.', null=True)),
+                    ('new_name', models.TextField(db_comment='New tag. Null: deleted.', null=True)),
+                    ('color', models.CharField(db_comment='Colour of the former tag.', max_length=7, null=True)),
+                    ('had_row', models.BooleanField(db_comment='Whether the former tag had a row in links_tag.')),
+                    ('makes_row', models.BooleanField(db_comment='Whether the new tag had none.')),
+                    ('author', models.JSONField(db_comment='Who made the change, for the history.')),
+                    ('links', models.BigIntegerField(db_comment='Links that it has changed.', db_default=0)),
+                    ('restored', models.BigIntegerField(db_comment='Links that its undoing has changed back.', db_default=0)),
+                    ('position', models.BigIntegerField(db_comment='Row of the history after which its own begin or continue.')),
+                    ('created_at', models.DateTimeField(db_comment='Creation time.', db_default=django.db.models.functions.datetime.Now(), editable=False)),
+                ],
+                options={
+                    'db_table_comment': 'Renamed, merged and deleted tags, for some days.',
+                    'indexes': [models.Index(fields=['owner', 'id'], name='tagchange_owner')],
+                    'constraints': [models.UniqueConstraint(condition=models.Q(('status__in', ['running', 'undoing'])), fields=('owner',), name='tagchange_one_at_a_time')],
+                },
+            ),
+            migrations.CreateModel(
                 name='SavedView',
                 fields=[
                     ('id', models.BigAutoField(db_comment='Internal key.', primary_key=True, serialize=False)),
@@ -181,6 +224,23 @@ class Migration(migrations.Migration):
                 options={
                     'db_table_comment': 'Saved views of the lists of links.',
                     'constraints': [models.UniqueConstraint(fields=('owner', 'name'), name='savedview_owner_name')],
+                },
+            ),
+            migrations.CreateModel(
+                name='UtmTemplate',
+                fields=[
+                    ('id', models.BigAutoField(db_comment='Internal key.', primary_key=True, serialize=False)),
+                    ('public_id', models.UUIDField(db_comment='API id.', default=common.ids.new_public_id, editable=False, unique=True)),
+                    ('owner', models.ForeignKey(db_comment='The workspace.', db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, to='accounts.workspace')),
+                    ('name', models.CharField(db_comment='Unique within the workspace.', max_length=240)),
+                    ('values', models.JSONField(db_comment='Values by parameter.', default=dict)),
+                    ('allowed', models.JSONField(db_comment='Lists of allowed values by parameter.', default=dict)),
+                    ('created_at', models.DateTimeField(db_comment='Creation time.', db_default=django.db.models.functions.datetime.Now(), editable=False)),
+                    ('updated_at', models.DateTimeField(auto_now=True, db_comment='Last change.')),
+                ],
+                options={
+                    'db_table_comment': 'Templates of campaign parameters.',
+                    'constraints': [models.UniqueConstraint(fields=('owner', 'name'), name='utmtemplate_owner_name')],
                 },
             ),
             migrations.CreateModel(

@@ -29,11 +29,12 @@ from links.code_claims import own_codes
 from links.codes import short_url
 from links.errors import CodeTaken, domain_not_found, require_usable
 from links.guess_counts import guesses, too_many_guesses
-from links.models import Link
+from links.models import Link, UtmTemplate
 from links.storage.insert import Draft
 from links.transfer.import_files import Source, Unreadable, read, text
 from links.transfer.import_layouts import AUTO, OWN
 from links.transfer.serializers import ImportedLinkSerializer
+from links.utm_templates.services import get_template
 
 # Per API call.
 MAX_ROWS = 10_000
@@ -60,6 +61,7 @@ def import_links(
     domain_id: str | None,
     dry_run: bool,
     passwords: int | None = None,
+    template: UtmTemplate | None = None,
 ) -> Iterator[Result]:
     """Yield a result for each row, batch by batch. A failure in a later batch keeps the stored ones.
 
@@ -68,12 +70,13 @@ def import_links(
     """
     domains = list(Domain.objects.visible_to(owner))
     importer = _Importer(
-        Drafting(owner, creator, domains),
+        Drafting(owner, creator, domains, () if template is None else [template]),
         domains,
         source.layout,
         domain_id,
         dry_run=dry_run,
         passwords=passwords,
+        template=template,
     )
     finish = DryRun(owner).verdicts if dry_run else partial(store_drafts, owner)
 
@@ -107,8 +110,10 @@ def import_content(
     layout: str,
     dry_run: bool,
     domain_id: str | None = None,
+    utm_template_id: str | None = None,
 ) -> Imported:
     """Import a whole file in one call. Raises Unreadable, NotFound or DomainNotActive, and then writes nothing."""
+    template = None if utm_template_id is None else get_template(owner, utm_template_id)
     if domain_id is not None and domain_id != BASE_ID:
         require_usable(find_domain(owner, domain_id))
     source = read(text(content), None if layout == AUTO else layout)
@@ -122,6 +127,7 @@ def import_content(
         domain_id=domain_id,
         dry_run=dry_run,
         passwords=rules.MAX_PASSWORDS,
+        template=template,
     )
     return Imported(source.layout, dry_run, list(results))
 
@@ -136,6 +142,7 @@ class _Importer:
         *,
         dry_run: bool,
         passwords: int | None,
+        template: UtmTemplate | None,
     ) -> None:
         self._drafting = drafting
         self._rules = ImportedLinkSerializer()
@@ -144,6 +151,7 @@ class _Importer:
         self._is_own = layout == OWN
         self._dry_run = dry_run
         self._passwords = passwords
+        self._shared = {} if template is None else {"utm_template_id": str(template.public_id)}
         self._domains = dict.fromkeys([None, "", *settings.BASE_HOSTS], BASE_ID)
         # Links of other services on a domain that is not active go to the default domain, as if it were no domain.
         self._domains |= {
@@ -173,7 +181,7 @@ class _Importer:
             self._spend_password()
         if self._dry_run:
             fields.pop("password", None)
-        return self._drafting.draft(fields)
+        return self._drafting.draft(fields | self._shared)
 
     def _former(self, host: Any, draft: Draft) -> str | None:
         """The host if the link gets another one. The default domain may have several."""

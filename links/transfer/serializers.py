@@ -42,6 +42,12 @@ class ImportSerializer(serializers.Serializer[Any]):
         help_text=f"The `id` of the domain for all links; `{BASE_ID}` is the default domain. If omitted, a link stays"
         " on its domain if that is yours; otherwise it goes to the default domain.",
     )
+    utmTemplateId = Text(
+        source="utm_template_id",
+        required=False,
+        allow_null=True,
+        help_text="The `_id` of a UTM template for all links.",
+    )
     dryRun = Boolean(
         source="dry_run", default=True, help_text="Whether to only report the result of each row."
     )

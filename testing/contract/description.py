@@ -76,6 +76,7 @@ WHOLE = {
     "expiresAt": "2099-01-01",
     "password": "open sesame",
     "domainId": "base",
+    "utmTemplateId": None,
     "utm": {"source": "mail", "term": None},
     "restrictions": {"maxClicks": 5, "allowedCountries": ["de"], "allowedDevices": ["mobile"]},
     "redirectType": 301,

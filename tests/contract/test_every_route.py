@@ -70,6 +70,18 @@ DOCUMENTED = {
     ("POST", "/api/urls/bulk-export"),
     ("GET", "/api/urls/stats"),
     ("GET", "/api/urls/domains/available"),
+    ("GET", "/api/utm-templates"),
+    ("POST", "/api/utm-templates"),
+    ("GET", "/api/utm-templates/{id}"),
+    ("PATCH", "/api/utm-templates/{id}"),
+    ("DELETE", "/api/utm-templates/{id}"),
+    ("GET", "/api/tags"),
+    ("GET", "/api/tags/{id}"),
+    ("PATCH", "/api/tags/{id}"),
+    ("DELETE", "/api/tags/{id}"),
+    ("GET", "/api/tag-changes"),
+    ("GET", "/api/tag-changes/{id}"),
+    ("POST", "/api/tag-changes/{id}/undo"),
     ("GET", "/api/views"),
     ("POST", "/api/views"),
     ("GET", "/api/views/{id}"),
@@ -114,7 +126,8 @@ LARGE_BODIES = {
 }
 OURS = (
     *("/api/auth", "/api/urls", "/api/domains", "/api/analytics", "/api/qr-codes", "/api/qr-designs"),
-    *("/api/audit", "/api/workspaces", "/api/invitations", "/api/keys", "/api/views"),
+    *("/api/audit", "/api/workspaces", "/api/invitations", "/api/keys", "/api/views", "/api/tag"),
+    "/api/utm-templates",
     *DOCUMENTATION,
 )
 

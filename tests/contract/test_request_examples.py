@@ -70,12 +70,14 @@ def own_values(
     member = add_member(workspace, account("member@example.com"), Role.VIEWER)
     key = scoped_key(alice.workspace, alice.user).key
     view = api.post("/api/views", {"name": "View", "filters": {}}).json()["data"]["view"]
+    template = api.post("/api/utm-templates", {"name": "Template"}).json()["data"]["template"]
 
     design = api.post("/api/qr-designs", {"name": "Flyers"}).json()["data"]["design"]["_id"]
 
     def create(example: Example) -> Placeholders:
-        link = make_link()["_id"]
+        link = make_link(tags=["sale"])["_id"]
         return {
+            "name": "sale",
             **credentials,
             "currentPassword": PASSWORD,
             "refreshToken": tokens["refreshToken"],
@@ -88,6 +90,7 @@ def own_values(
                 "workspaces": str(workspace.public_id),
                 "keys": str(key.public_id),
                 "views": view["_id"],
+                "utm-templates": template["_id"],
                 "qr-designs": design,
             }.get(example.path.split("/")[2], link),
             "memberId": str(member.user.public_id),
@@ -168,7 +171,9 @@ def test_every_query_example_succeeds(
     described: dict[str, Any],
     make_link: Callable[..., dict[str, Any]],
 ) -> None:
-    link = make_link()["_id"]
+    link = make_link(tags=["sale", "old"])["_id"]
+    change = api.delete("/api/tags/old").json()["data"]["change"]["_id"]
+    template = api.post("/api/utm-templates", {"name": "Template"}).json()["data"]["template"]["_id"]
     domain = api.post("/api/domains", {"domain": "links.example"}).json()["data"]["domain"]["_id"]
     qr_code = api.post("/api/qr-codes", {"urlId": link}).json()["data"]["qrCode"]["_id"]
     view = api.post("/api/views", {"name": "View", "filters": {}}).json()["data"]["view"]["_id"]
@@ -176,6 +181,8 @@ def test_every_query_example_succeeds(
     own = {
         "/api/urls": link,
         "/api/views": view,
+        "/api/tag-changes": change,
+        "/api/utm-templates": template,
         "/api/analytics/{": link,
         "/api/qr-codes": qr_code,
         "/api/qr-designs": design,
@@ -192,7 +199,7 @@ def test_every_query_example_succeeds(
             schema = parameter["schema"]
             if parameter["in"] == "query" and ("default" in schema or "examples" in schema):
                 query[parameter["name"]] = schema.get("examples", [schema.get("default")])[0]
-        response = api.get(path.format(id=identifier, urlId=identifier), query)
+        response = api.get(path.format(id=identifier, urlId=identifier, name="sale"), query)
         assert response.status_code == 200, (path, query, response.content)
         sent += bool(query)
     assert sent >= 7

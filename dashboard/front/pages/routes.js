@@ -55,7 +55,7 @@ export const places = () => [
         address: "/dashboard/account",
         label: "nav.settings",
         icon: "settings",
-        isCurrent: under(["/dashboard/account", "/dashboard/keys", "/dashboard/history"]),
+        isCurrent: under(["/dashboard/account", "/dashboard/tags", "/dashboard/utm-templates", "/dashboard/keys", "/dashboard/history"]),
     },
 ];
 
@@ -74,6 +74,8 @@ export const pagesToFind = () => [
     ...places(),
     { address: "/dashboard/deleted", label: "deleted.title", icon: "trash-2" },
     { address: "/dashboard/workspaces", label: "workspaces.title", icon: "users" },
+    { address: "/dashboard/tags", label: "tags.title", icon: "tag" },
+    { address: "/dashboard/utm-templates", label: "templates.title", icon: "megaphone" },
     { address: "/dashboard/keys", label: "apiKeys.pageTitle", icon: "key-round" },
     ...(may("admin") ? [{ address: "/dashboard/history", label: /** @type {const} */ ("history.title"), icon: /** @type {const} */ ("history") }] : []),
 ];

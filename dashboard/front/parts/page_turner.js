@@ -7,10 +7,11 @@ import { t } from "../core/texts.js";
  * @param {{pages: number, total: number, totalIsCapped?: boolean}} properties.pagination
  * @param {number} properties.page
  * @param {(page: number) => void} properties.onTurn
+ * @param {"pages.total" | "tags.total"} [properties.counted] what the list has
  */
-export const PageTurner = ({ pagination: { pages, total, totalIsCapped }, page, onTurn }) => html`
+export const PageTurner = ({ pagination: { pages, total, totalIsCapped }, page, onTurn, counted = "pages.total" }) => html`
     <nav class="pages" aria-label=${t("pages.label")}>
-        <span role="status">${t(totalIsCapped ? "pages.atLeast" : "pages.total", { count: total })}</span>
+        <span role="status">${t(totalIsCapped ? "pages.atLeast" : counted, { count: total })}</span>
         ${pages > 1 &&
         html`
             <button class="small-button" disabled=${page <= 1} onClick=${() => onTurn(page - 1)}>${t("pages.before")}</button>

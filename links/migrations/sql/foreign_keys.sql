@@ -12,7 +12,13 @@ ALTER TABLE links_code ADD CONSTRAINT links_code_owner_id_fk_accounts_workspace_
     REFERENCES accounts_workspace (id) ON DELETE SET NULL DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE links_deletedlink ADD CONSTRAINT links_deletedlink_owner_id_fk_accounts_workspace_id FOREIGN KEY (owner_id)
     REFERENCES accounts_workspace (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE links_tag ADD CONSTRAINT links_tag_owner_id_fk_accounts_workspace_id FOREIGN KEY (owner_id)
+    REFERENCES accounts_workspace (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE links_tagchange ADD CONSTRAINT links_tagchange_owner_id_fk_accounts_workspace_id FOREIGN KEY (owner_id)
+    REFERENCES accounts_workspace (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE links_savedview ADD CONSTRAINT links_savedview_owner_id_fk_accounts_workspace_id FOREIGN KEY (owner_id)
+    REFERENCES accounts_workspace (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE links_utmtemplate ADD CONSTRAINT links_utmtemplate_owner_id_fk_accounts_workspace_id FOREIGN KEY (owner_id)
     REFERENCES accounts_workspace (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE links_createdlinks ADD CONSTRAINT links_createdlinks_owner_id_fk_accounts_workspace_id FOREIGN KEY (owner_id)
     REFERENCES accounts_workspace (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED;

@@ -29,3 +29,15 @@ INSERT INTO accounts_historyname (table_name, name, columns, form, parts) VALUES
 
 CREATE TRIGGER links_record_row AFTER UPDATE ON links_link FOR EACH ROW
     EXECUTE FUNCTION accounts_record_row('link.updated', 'owner_id');
+
+INSERT INTO accounts_historyname (table_name, name, columns) VALUES
+    ('links_utmtemplate', 'name', '{name}'),
+    ('links_utmtemplate', 'values', '{values}'),
+    ('links_utmtemplate', 'allowedValues', '{allowed}');
+
+CREATE TRIGGER links_record_new_row AFTER INSERT ON links_utmtemplate FOR EACH ROW
+    EXECUTE FUNCTION accounts_record_row('utm_template.created', 'owner_id');
+CREATE TRIGGER links_record_row AFTER UPDATE ON links_utmtemplate FOR EACH ROW
+    EXECUTE FUNCTION accounts_record_row('utm_template.updated', 'owner_id');
+CREATE TRIGGER links_record_former_row AFTER DELETE ON links_utmtemplate FOR EACH ROW
+    EXECUTE FUNCTION accounts_record_row('utm_template.deleted', 'owner_id');

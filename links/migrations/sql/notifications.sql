@@ -17,9 +17,12 @@ BEGIN
     RETURN ARRAY(SELECT code FROM links_code WHERE link_id = link);
 END $$;
 
--- An array instead of a join, so that no cached plan scans all codes.
+-- An array instead of a join, so that no cached plan scans all codes. A change of tags concerns no visitor.
 CREATE FUNCTION links_notify_link_changes() RETURNS trigger LANGUAGE plpgsql SET enable_seqscan = off AS $$
 BEGIN
+    IF current_setting('links.changes_tags', true) = 'on' THEN
+        RETURN NULL;
+    END IF;
     PERFORM links_notify(ARRAY(
         SELECT 'code ' || code FROM links_code WHERE link_id = ANY (ARRAY(SELECT id FROM new_rows LIMIT 501)) LIMIT 501
     ));

@@ -95,21 +95,22 @@ BEGIN
     ), ''));
 END $$;
 
--- The query for links that may contain the term and have one of the tags and all of the marks. The caller compares the
--- matches with the term itself, so every third key of the term is enough. Keys that one of seven codes contains, and
+-- The query for links that may contain the term and have one of the tags, all of the marks and no excluded tag. The
+-- caller compares the matches with the term itself, so every third key of the term is enough. Keys that one of seven codes contains, and
 -- keys that the separator splits, are omitted.
-CREATE FUNCTION links_hint(marks text[], tags text[], term text) RETURNS tsquery
+CREATE FUNCTION links_hint(marks text[], tags text[], term text, excluded text[] DEFAULT '{}') RETURNS tsquery
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT string_agg(one_of, ' & ')::tsquery FROM (
-        SELECT '(' || string_agg(
+        SELECT min(sign) || '(' || string_agg(
             '''' || replace(replace(key, '\', '\\'), '''', '''''') || '''' || suffix, ' | '
         ) || ')'
         FROM (
-            SELECT i, substr(term, i, 3), '' FROM generate_series(1, length(term) - 3, 3) i
-            UNION ALL SELECT 0, right(term, 3), CASE WHEN length(term) < 3 THEN ':*' ELSE '' END
-            UNION ALL SELECT -1, tag, '' FROM unnest(tags) tag
-            UNION ALL SELECT -1 - i, mark, '' FROM unnest(marks) WITH ORDINALITY marks (mark, i)
-        ) keys (place, key, suffix)
+            SELECT i, substr(term, i, 3), '', '' FROM generate_series(1, length(term) - 3, 3) i
+            UNION ALL SELECT 0, right(term, 3), CASE WHEN length(term) < 3 THEN ':*' ELSE '' END, ''
+            UNION ALL SELECT -1, tag, '', '' FROM unnest(tags) tag
+            UNION ALL SELECT -2, tag, '', '!' FROM unnest(excluded) tag
+            UNION ALL SELECT -2 - i, mark, '', '' FROM unnest(marks) WITH ORDINALITY marks (mark, i)
+        ) keys (place, key, suffix, sign)
         WHERE place < 0 OR key !~ '^[a-z0-9]?$|\x01'
         GROUP BY place
     ) all_of (one_of)

@@ -31,9 +31,12 @@ BEGIN
     FROM accounts_workspace w LEFT JOIN accounts_user u ON u.id = w.account_id
     JOIN accounts_storagelimit s ON s.plan = coalesce(w.plan, u.plan)
     WHERE w.id = NEW.owner_id;
-    -- An undeletion does not change the stored bytes.
+    -- An undeletion does not change the stored bytes, and a tag is not longer in some of its links than in others.
     IF most < accounts_stored_bytes(accounts_sharing(accounts_limits_owner(NEW.owner_id)))
-        AND current_setting('links.is_undeleting', true) IS DISTINCT FROM 'on'
+        AND 'on' NOT IN (
+            coalesce(current_setting('links.is_undeleting', true), ''),
+            coalesce(current_setting('links.changes_tags', true), '')
+        )
     THEN
         RAISE EXCEPTION 'The limit of stored bytes is reached.'
             USING ERRCODE = 'check_violation', CONSTRAINT = 'storage_limit';

@@ -11,15 +11,16 @@ CREATE FUNCTION links_tags_after_insert() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF EXISTS (SELECT FROM new_rows WHERE tag_keys <> '{}') THEN
         INSERT INTO links_tagtotals AS t (
-            owner_id, tag_key, slot, links, active_links, archived_links, archived_active_links
+            owner_id, tag_key, slot, links, active_links, archived_links, archived_active_links, link_id
         )
         SELECT owner_id, tag, id % 8, count(*), count(*) FILTER (WHERE is_active), count(*) FILTER (WHERE is_archived),
-            count(*) FILTER (WHERE is_archived AND is_active)
+            count(*) FILTER (WHERE is_archived AND is_active), max(id)
         FROM new_rows, unnest(tag_keys) tag GROUP BY 1, 2, 3
         ON CONFLICT (owner_id, tag_key, slot) DO UPDATE
             SET links = t.links + EXCLUDED.links, active_links = t.active_links + EXCLUDED.active_links,
                 archived_links = t.archived_links + EXCLUDED.archived_links,
-                archived_active_links = t.archived_active_links + EXCLUDED.archived_active_links;
+                archived_active_links = t.archived_active_links + EXCLUDED.archived_active_links,
+                link_id = EXCLUDED.link_id;
     END IF;
     RETURN NULL;
 END $$;
@@ -30,9 +31,9 @@ BEGIN
         SELECT FROM new_rows WHERE tag_keys <> '{}' UNION ALL SELECT FROM old_rows WHERE tag_keys <> '{}'
     ) THEN
         INSERT INTO links_tagtotals AS t (
-            owner_id, tag_key, slot, links, active_links, archived_links, archived_active_links
+            owner_id, tag_key, slot, links, active_links, archived_links, archived_active_links, link_id
         )
-        SELECT owner_id, tag, id % 8, sum(links), sum(active), sum(archived), sum(archived_active)
+        SELECT owner_id, tag, id % 8, sum(links), sum(active), sum(archived), sum(archived_active), max(id)
         FROM (
             SELECT owner_id, id, unnest(tag_keys) AS tag, 1 AS links, is_active::int AS active,
                 is_archived::int AS archived, (is_archived AND is_active)::int AS archived_active
@@ -46,7 +47,8 @@ BEGIN
         ON CONFLICT (owner_id, tag_key, slot) DO UPDATE
             SET links = t.links + EXCLUDED.links, active_links = t.active_links + EXCLUDED.active_links,
                 archived_links = t.archived_links + EXCLUDED.archived_links,
-                archived_active_links = t.archived_active_links + EXCLUDED.archived_active_links;
+                archived_active_links = t.archived_active_links + EXCLUDED.archived_active_links,
+                link_id = CASE WHEN EXCLUDED.links > 0 THEN EXCLUDED.link_id ELSE t.link_id END;
     END IF;
     RETURN NULL;
 END $$;

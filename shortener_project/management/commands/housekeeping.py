@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import logging
 from argparse import ArgumentParser
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -30,6 +31,7 @@ from limits.guessing import delete_expired_networks
 from limits.rates import delete_expired_requests
 from links.code_claims import delete_expired_holds
 from links.storage.deletion import purge_deleted_links
+from links.tags.changes import finish_tag_changes
 
 logger = logging.getLogger(__name__)
 
@@ -58,14 +60,16 @@ class Command(BaseCommand):
                 connection.close()
                 vitals.sleep(CLOCK_SECONDS)
                 report_clock()
+                # Somebody may be waiting for these.
+                run((finish_tag_changes,))
                 if failure is not None:
                     break
 
 
 def run_all_steps() -> Error | None:
-    """Run every step even if another fails, and return the last failure. All steps use the database's clock."""
-    failure = None
-    for step in (
+    """Run every step, and return the last failure. All of them use the database's clock."""
+    steps = (
+        finish_tag_changes,
         delete_expired_holds,
         delete_expired_attempts,
         delete_expired_networks,
@@ -83,7 +87,14 @@ def run_all_steps() -> Error | None:
         purge_deleted_links,
         delete_clicks_of_deleted_links,
         delete_finished_segments,
-    ):
+    )
+    return run(steps)
+
+
+def run(steps: Iterable[Callable[[], object]]) -> Error | None:
+    """Run every step even if another fails, and return the last failure."""
+    failure = None
+    for step in steps:
         try:
             step()
         except Error as error:

@@ -23,6 +23,8 @@ from testing.cases import for_each
 from testing.contract.every_route import UNKNOWN_ID
 
 LINK = {"originalUrl": "https://example.com/"}
+# Looks like an id, so that statements with it equal those with an unknown one.
+TAG = "01890000-0000-7000-8000-00000000cafe"
 _VALUES = re.compile(r"[0-9a-f]{8}(-?[0-9a-f]{4}){3}-?[0-9a-f]{12}|\\x[0-9a-f]+|\d+")
 VIEWER, EDITOR, ADMIN, OWNER = Role
 
@@ -98,6 +100,18 @@ TABLE = {
     "POST /api/urls/bulk-export": Row(VIEWER, 200, {"ids": ["link"]}, scope=Scope.URLS_READ),
     "GET /api/urls/stats": Row(VIEWER, 200, scope=Scope.URLS_READ),
     "GET /api/urls/domains/available": Row(VIEWER, 200, scope=Scope.URLS_READ),
+    "GET /api/utm-templates": Row(VIEWER, 200, scope=Scope.URLS_READ),
+    "POST /api/utm-templates": Row(EDITOR, 201, {"name": "New"}, scope=Scope.URLS_WRITE),
+    "GET /api/utm-templates/{id}": Row(VIEWER, 404, scope=Scope.URLS_READ),
+    "PATCH /api/utm-templates/{id}": Row(EDITOR, 404, {}, scope=Scope.URLS_WRITE),
+    "DELETE /api/utm-templates/{id}": Row(EDITOR, 404, {}, scope=Scope.URLS_WRITE),
+    "GET /api/tags": Row(VIEWER, 200, scope=Scope.URLS_READ),
+    "GET /api/tags/{name}": Row(VIEWER, 200, scope=Scope.URLS_READ),
+    "PATCH /api/tags/{name}": Row(EDITOR, 200, {"name": "renamed"}, scope=Scope.URLS_WRITE),
+    "DELETE /api/tags/{name}": Row(EDITOR, 200, {}, scope=Scope.URLS_WRITE),
+    "GET /api/tag-changes": Row(VIEWER, 200, scope=Scope.URLS_READ),
+    "GET /api/tag-changes/{id}": Row(VIEWER, 404, scope=Scope.URLS_READ),
+    "POST /api/tag-changes/{id}/undo": Row(EDITOR, 404, {}, scope=Scope.URLS_WRITE),
     "GET /api/views": Row(VIEWER, 200, scope=Scope.URLS_READ),
     "POST /api/views": Row(EDITOR, 201, {"name": "New", "filters": {}}, scope=Scope.URLS_WRITE),
     "GET /api/views/{id}": Row(VIEWER, 404, scope=Scope.URLS_READ),
@@ -149,6 +163,7 @@ class Site(NamedTuple):
             "{invitationId}",
             "{token}",
             "{changeId}",
+            "{name}",
         ):
             path = path.replace(part, self.ids.get(_kind(path, part), UNKNOWN_ID))
         with transaction.atomic():
@@ -177,7 +192,7 @@ def _body(body: dict[str, Any] | None, ids: dict[str, str]) -> bytes:
 def site(alice: NewAccount, stranger: NewAccount) -> Site:
     workspace = team(alice)
     owner = key_client_in(workspace, alice.api_key)
-    link = owner.post("/api/urls", LINK).json()["data"]["url"]["_id"]
+    link = owner.post("/api/urls", {**LINK, "tags": [TAG]}).json()["data"]["url"]["_id"]
     domain = Domain.objects.create(owner=workspace, domain="brand.example", host="brand.example")
     Domain.objects.create(
         owner=stranger.workspace, domain="brand.example", host="brand.example", status="active"
@@ -196,6 +211,7 @@ def site(alice: NewAccount, stranger: NewAccount) -> Site:
             "domains": str(domain.public_id),
             "qr-codes": code,
             "qr-designs": design,
+            "{name}": TAG,
             "{memberId}": str(third.user.public_id),
             "{invitationId}": str(invitation.public_id),
             "own": str(member.user.public_id),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from django.db.models.functions import Now
@@ -36,7 +37,7 @@ FOR_THE_WHOLE_WORKSPACE = {
     "GET /api/urls/deleted",
     "GET /api/urls/{id}/history",
     "POST /api/urls/{id}/undelete",
-    *(name for name in TABLE if "/qr-designs" in name),
+    *(name for name in TABLE if re.search("/(qr-designs|tags|tag-changes|utm-templates)", name)),
 }
 FOR_EVERY_ROW_WITH_A_SCOPE = for_each(
     "name", [name for name, row in sorted(TABLE.items()) if row.scope is not None]

@@ -51,6 +51,7 @@ describe("the fields of the editor", () => {
             blockedCountries: [],
             allowedDevices: [],
             utm: { source: "mail", medium: "", campaign: "", term: "", content: "" },
+            utmTemplateId: "",
             redirectType: "301",
             forwardQuery: true,
             referrerPolicy: "origin",

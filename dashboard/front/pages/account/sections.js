@@ -11,6 +11,8 @@ import { Head } from "../../parts/head.js";
 const SECTIONS = [
     { address: "/dashboard/account", label: "account.title" },
     { address: "/dashboard/workspaces", label: "workspaces.title" },
+    { address: "/dashboard/tags", label: "tags.title" },
+    { address: "/dashboard/utm-templates", label: "templates.title" },
     { address: "/dashboard/keys", label: "apiKeys.pageTitle" },
     { address: "/dashboard/history", label: "history.title", isForAdmins: true },
 ];

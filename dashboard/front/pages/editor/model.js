@@ -75,6 +75,8 @@ const OWN = {
     domainId: field("base", link => link.domainId),
     tags: field("", link => link.tags.join(", "), listOf),
     isActive: field(true, link => link.isActive),
+    /** Of the next save only: the service does not store which template a link has. */
+    utmTemplateId: field("", () => "", orNull),
     utm: field(
         NO_UTM,
         link => ({ ...NO_UTM, ...link.utm }),
@@ -175,8 +177,10 @@ export function changesOf(fields, before) {
     const changed = Object.entries(asSent(fields)).filter(
         ([name, value]) => JSON.stringify(value) !== JSON.stringify(old.get(name)),
     );
+    // A template completes the sent parameters, and only those.
+    const utm = fields.utmTemplateId === "" ? {} : { utm: asSent(fields).utm };
     const password = fields.removesPassword ? { password: null } : fields.password ? { password: fields.password } : {};
-    return { ...Object.fromEntries(changed), ...password };
+    return { ...Object.fromEntries(changed), ...utm, ...password };
 }
 
 /**

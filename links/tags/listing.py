@@ -1,0 +1,125 @@
+"""Lists the tags of a workspace, with the number of links and clicks of each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from django.db import transaction
+
+from accounts.models import Workspace
+from common.database import execute, extend_response_timeout, fetch
+from common.errors import NotFound
+from common.pages import Page
+from links.selectors import tag_key
+
+# The links of a tag, or its row if it has a colour or a chosen spelling but no link.
+_TAGS = """
+WITH counted AS (
+    SELECT tag_key AS key, sum(links)::bigint AS links, array_agg(link_id) AS link_ids FROM links_tagtotals
+    WHERE owner_id = %(owner)s AND {key} GROUP BY tag_key
+), tag AS (SELECT tag_key, name, color FROM (
+    SELECT key AS tag_key, name, color FROM links_tag WHERE owner_id = %(owner)s
+) t WHERE {key}), listed AS (
+    SELECT coalesce(c.key, t.tag_key) AS key, coalesce(c.links, 0) AS links, c.link_ids, t.name, t.color
+    FROM counted c FULL JOIN tag t ON t.tag_key = c.key
+)
+"""
+_ANY = "true"
+_CONTAINING = "strpos(tag_key, %(search)s) > 0"
+_ONE = "tag_key = %(tag)s"
+# The spelling is that of a link that has the tag.
+_ROWS = """
+SELECT (SELECT count(*) FROM listed), page.key, page.links, page.name, page.color, (
+    SELECT l.tags FROM links_link l
+    WHERE l.id = ANY(page.link_ids) AND l.owner_id = %(owner)s AND page.key = ANY(l.tag_keys) AND page.name IS NULL
+    ORDER BY l.id DESC LIMIT 1
+)
+FROM (VALUES (1)) one LEFT JOIN (
+    SELECT * FROM listed ORDER BY {order} LIMIT %(limit)s OFFSET %(offset)s
+) page ON true ORDER BY {order}
+"""
+_ORDERS = {"name": 'key COLLATE "C" {direction}', "linkCount": 'links {direction}, key COLLATE "C"'}
+# Only links with clicks are read, so that a large workspace with few clicked links is quick. With clicks of a million
+# links it takes two seconds.
+CLICKS_SECONDS = 20
+_CLICKS = """
+SELECT tag, sum(n.clicks)::bigint
+FROM links_clickcounter n JOIN links_searchable s ON s.link_id = n.link_id, unnest(s.tag_keys) tag
+WHERE n.owner_id = %(owner)s AND n.clicks > 0 AND s.tag_keys && %(keys)s::text[] AND tag = ANY(%(keys)s::text[])
+GROUP BY tag
+"""
+
+
+class TagRow(NamedTuple):
+    """``clicks`` are those of its links so far, also from the time before they had the tag; None if they are not
+    added up.
+    """
+
+    key: str
+    name: str
+    color: str | None
+    links: int
+    clicks: int | None
+
+
+def list_tags(
+    owner: Workspace, *, page: int, limit: int, search: str, sort_by: str, sort_order: str, with_clicks: bool
+) -> Page[TagRow]:
+    """One page, in one query, and two more for the clicks."""
+    values: dict[str, Any] = {"owner": owner.pk, "search": tag_key(search)}
+    values |= {"limit": limit, "offset": (page - 1) * limit}
+    order = _ORDERS[sort_by].format(direction=sort_order)
+    [total, rows] = _read(_CONTAINING if values["search"] else _ANY, order, values)
+    return Page(_with_clicks(owner, rows) if with_clicks else rows, total)
+
+
+def tag_in_path(segment: str) -> str:
+    """The tag that a segment of a path names. Servers decode a path once, so a slash is encoded twice: ``%252F``."""
+    return re.sub("%2F", "/", segment, flags=re.IGNORECASE)
+
+
+def get_tag(owner: Workspace, name: str) -> TagRow:
+    """Raises NotFound."""
+    found = find_tag(owner, name)
+    if found is None:
+        raise NotFound("Tag not found.")
+    return found
+
+
+def find_tag(owner: Workspace, name: str) -> TagRow | None:
+    if not (key := _storable_key(name)):
+        return None
+    _, rows = _read(_ONE, "key", {"owner": owner.pk, "tag": key, "limit": 1, "offset": 0})
+    return next(iter(rows), None)
+
+
+def _storable_key(name: str) -> str:
+    """Empty for a text that no tag can have."""
+    key = tag_key(name)
+    return "" if re.search("[\0\ud800-\udfff]", key) else key
+
+
+def _read(condition: str, order: str, values: dict[str, Any]) -> tuple[int, list[TagRow]]:
+    rows = fetch(_TAGS.format(key=condition) + _ROWS.format(order=order), values)
+    total = rows[0][0]
+    return total, [
+        TagRow(key, name or _spelled(key, tags or ()), color, links, None)
+        for _, key, links, name, color, tags in rows
+        if key is not None
+    ]
+
+
+def _spelled(key: str, tags: Iterable[str]) -> str:
+    """The tag as the links have it; the key itself if no link is known to have it any more."""
+    return next((tag for tag in tags if tag_key(tag) == key), key)
+
+
+def _with_clicks(owner: Workspace, rows: list[TagRow]) -> list[TagRow]:
+    if not rows:
+        return rows
+    with extend_response_timeout(CLICKS_SECONDS), transaction.atomic():
+        execute(f"SET LOCAL statement_timeout = '{CLICKS_SECONDS}s'")
+        clicks = dict(fetch(_CLICKS, {"owner": owner.pk, "keys": [row.key for row in rows]}))
+    return [row._replace(clicks=clicks.get(row.key, 0)) for row in rows]

@@ -1,0 +1,163 @@
+"""Creates, changes, deletes and applies the UTM templates of a workspace.
+
+A link does not remember its template: the template decides about the call that names it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
+
+from django.db import IntegrityError
+from django.dispatch import receiver
+
+from accounts.caps import lock_count
+from accounts.history import name_author
+from accounts.models import Workspace
+from accounts.workspaces import workspace_deleted
+from common.database import constraint_of, in_one_transaction
+from common.errors import Conflict, FieldError, Forbidden, InvalidFields, NotFound
+from common.ids import find_by_public_id
+from links.models import UtmTemplate
+
+MAX_TEMPLATES = 50
+Result = TypeVar("Result")
+
+
+class TooManyTemplates(Forbidden):
+    code = "quota_exceeded"
+    message = f"A workspace may have at most {MAX_TEMPLATES} UTM templates. Delete one first."
+
+
+class TemplateExists(Conflict):
+    code = "utm_template_exists"
+    message = "The workspace has a UTM template with this name already."
+
+
+def template_not_found() -> NotFound:
+    return NotFound("UTM template not found.")
+
+
+def list_templates(owner: Workspace) -> list[UtmTemplate]:
+    """All of them, by name."""
+    return list(UtmTemplate.objects.filter(owner=owner).order_by("name"))
+
+
+def get_template(owner: Workspace, public_id: str, *, lock: bool = False) -> UtmTemplate:
+    """``lock`` blocks other writers until the commit. Raises NotFound."""
+    templates = UtmTemplate.objects.select_for_update() if lock else UtmTemplate.objects.all()
+    template = find_by_public_id(templates.filter(owner=owner), public_id)
+    if template is None:
+        raise template_not_found()
+    return template
+
+
+def create_template(*, owner: Workspace, **fields: Any) -> UtmTemplate:
+    """Raises InvalidFields, TooManyTemplates or TemplateExists."""
+    template = UtmTemplate(owner=owner, **fields)
+    _refuse_contradiction(template)
+
+    def work() -> None:
+        name_author()
+        lock_count(owner)
+        if UtmTemplate.objects.filter(owner=owner).count() >= MAX_TEMPLATES:
+            raise TooManyTemplates
+        template.save(force_insert=True)
+
+    _refusing_taken_names(work)
+    template.refresh_from_db(fields=["created_at", "updated_at"])
+    return template
+
+
+def change_template(*, owner: Workspace, public_id: str, changes: Mapping[str, Any]) -> UtmTemplate:
+    """Raises NotFound, InvalidFields or TemplateExists."""
+
+    def work() -> UtmTemplate:
+        name_author()
+        template = get_template(owner, public_id, lock=True)
+        for name, value in changes.items():
+            setattr(template, name, value)
+        _refuse_contradiction(template)
+        template.save(update_fields=[*changes, "updated_at"])
+        return template
+
+    return _refusing_taken_names(work)
+
+
+def delete_template(*, owner: Workspace, public_id: str) -> None:
+    """Raises NotFound."""
+
+    def work() -> None:
+        name_author()
+        get_template(owner, public_id, lock=True).delete()
+
+    in_one_transaction(work)
+
+
+@receiver(workspace_deleted)
+def _delete_with_workspace(workspace: Workspace, **_: Any) -> None:
+    """A cascade would record the deletions in the history after that has been deleted."""
+    UtmTemplate.objects.filter(owner=workspace).delete()
+
+
+class Templates:
+    """Applies the templates of a workspace, each of which it reads once. ``known`` are read already."""
+
+    def __init__(self, owner: Workspace, known: Iterable[UtmTemplate] = ()) -> None:
+        self._owner = owner
+        self._known: dict[str, UtmTemplate | None] = {str(template.public_id): template for template in known}
+
+    def apply(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields of a link without ``utm_template_id``, and with the utm parameters of that template.
+
+        Values of the request replace those of the template. Raises NotFound or InvalidFields.
+        """
+        remaining = dict(fields)
+        public_id = remaining.pop("utm_template_id", None)
+        if public_id is not None:
+            template = self._template(public_id)
+            utm = {**template.values, **(remaining.get("utm") or {})}
+            refuse_other_values(template, utm, "utm")
+            remaining["utm"] = utm
+        return remaining
+
+    def _template(self, public_id: str) -> UtmTemplate:
+        if public_id not in self._known:
+            templates = UtmTemplate.objects.filter(owner=self._owner)
+            self._known[public_id] = find_by_public_id(templates, public_id)
+        template = self._known[public_id]
+        if template is None:
+            raise template_not_found()
+        return template
+
+
+def refuse_other_values(template: UtmTemplate, utm: Mapping[str, str | None], field: str) -> None:
+    """Raises InvalidFields if a parameter has a value that the template does not allow."""
+    errors = [
+        FieldError(
+            f"{field}.{key}", "not_allowed", f"The template {template.name} allows only {_listed(allowed)}."
+        )
+        for key, allowed in template.allowed.items()
+        if (value := utm.get(key)) and value not in allowed
+    ]
+    if errors:
+        raise InvalidFields(errors)
+
+
+def _refuse_contradiction(template: UtmTemplate) -> None:
+    refuse_other_values(template, template.values, "values")
+
+
+def _listed(values: list[str]) -> str:
+    *others, last = values
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def _refusing_taken_names(work: Callable[[], Result]) -> Result:
+    """Run ``work`` in a transaction."""
+    try:
+        return in_one_transaction(work)
+    except IntegrityError as error:
+        if constraint_of(error) == "utmtemplate_owner_name":
+            raise TemplateExists from None
+        raise
