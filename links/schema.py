@@ -44,6 +44,7 @@ from links.representations import (
 from links.routing.schema import BAD_ROUTES, ROUTING_NOTES
 from links.saved_views import MAX_VIEWS, TooManyViews, ViewExists
 from links.serializer_fields import (
+    MAX_TAG,
     ArchivedField,
     CodeField,
     CountryField,
@@ -66,6 +67,8 @@ extend_schema_field({"type": "string", "pattern": "^[A-Za-z]{2}$"})(CountryField
 name_choices("DeviceType", Device.values)
 name_choices("RedirectType", RedirectType.values)
 name_choices("UrlStatus", list(Status))
+_SOME_TAG = f"[^,]{{0,{MAX_TAG}}}"
+extend_schema_field({"type": "string", "pattern": f"^{_SOME_TAG}(,{_SOME_TAG})*$"})(TagsField)
 _STATUS = "|".join(Status)
 extend_schema_field({"type": "string", "pattern": f"^ *({_STATUS})( *, *({_STATUS}))* *$"})(StatusesField)
 extend_schema_field({"type": "string", "pattern": f"^({'|'.join(ArchivedField.values)})$"})(ArchivedField)

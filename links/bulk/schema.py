@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.extensions import OpenApiSerializerFieldExtension
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.utils import Direction, extend_schema_field
 
 from accounts import admission
 from accounts.caps import CapReached
@@ -20,12 +22,13 @@ from links.bulk.serializers import (
     BulkCreateSerializer,
     BulkUpdateSerializer,
     ChangesField,
+    LinkChangesSerializer,
     ObjectField,
 )
 from links.bulk.services import MAX_ITEMS, NothingDeleted
 from links.errors import VALUES_TAKEN
 from links.representations import DELETED_URL, MOVED_URL, UPDATED_URL, created_link
-from links.rules import MAX_PASSWORDS, MAX_TAGS
+from links.rules import MAX_PASSWORDS
 from links.storage.quotas import QuotaExceeded
 
 ID = "019a9e3c-5d2f-7c41-9b1e-2f6d0c8a4b75"
@@ -51,20 +54,18 @@ def _item(component: str) -> dict[str, Any]:
     return {"anyOf": [{"$ref": f"#/components/schemas/{name}"} for name in (component, _UNCHECKED)]}
 
 
-_TAGS = {"type": "array", "maxItems": MAX_TAGS, "items": {"type": "string", "minLength": 1}}
-# Besides the fields of a single update.
-_EDITS = {
-    "type": "object",
-    "properties": {
-        "addTags": {**_TAGS, "description": "Tags that the URL gets besides its own."},
-        "removeTags": {**_TAGS, "description": "Tags that the URL loses."},
-    },
-}
-_CHANGES = _item("UpdateLinkRequest")
-_CHANGES["anyOf"][0] = {"allOf": [_CHANGES["anyOf"][0], _EDITS]}
-extend_schema_field(_CHANGES)(ChangesField)
+_CHANGES = _item("LinkChangesRequest")
 annotate(BulkCreateSerializer, {"urls": {"items": _item("CreateLinkRequest")}})
 annotate(BulkUpdateSerializer, {"urls": {"items": _CHANGES}})
+
+
+class _ChangesExtension(OpenApiSerializerFieldExtension):
+    target_class = ChangesField
+
+    def map_serializer_field(self, auto_schema: AutoSchema, direction: Direction) -> dict[str, Any]:
+        # No endpoint has these changes as its whole body, which would describe them.
+        auto_schema.resolve_serializer(LinkChangesSerializer, direction)
+        return _CHANGES
 
 
 def results(name: str, key: Field, url: Representation, *, status: int = 200) -> list[Field]:

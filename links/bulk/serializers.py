@@ -41,7 +41,7 @@ TOO_LARGE = (
 )
 
 
-class ObjectField(serializers.Field[dict[str, Any], Any, dict[str, Any], Any]):
+class _JsonObject(serializers.Field[dict[str, Any], Any, dict[str, Any], Any]):
     default_error_messages = {"invalid": "Must be an object."}
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
@@ -53,8 +53,12 @@ class ObjectField(serializers.Field[dict[str, Any], Any, dict[str, Any], Any]):
         return value
 
 
-class ChangesField(ObjectField):
-    """The changes of a link."""
+class ObjectField(_JsonObject):
+    """An item, which has its own result."""
+
+
+class ChangesField(_JsonObject):
+    """The changes of all links of a call."""
 
 
 class BulkCreateSerializer(Object):
@@ -75,7 +79,7 @@ class MoveDomainSerializer(serializers.Serializer[Any]):
     workspaceId = Text(source="target_id", help_text="The `_id` of the workspace that gets the domain.")
 
 
-class ChangesSerializer(UpdateLinkSerializer):
+class LinkChangesSerializer(UpdateLinkSerializer):
     addTags = tags_field(
         source="add_tags", required=False, help_text="Tags that the URL gets besides its own."
     )
@@ -87,14 +91,14 @@ class ChangesSerializer(UpdateLinkSerializer):
         return attrs
 
 
-class UpdateItemSerializer(ChangesSerializer):
+class UpdateItemSerializer(LinkChangesSerializer):
     _id = Text(source="public_id")
 
 
 class BulkUpdateSerializer(Object):
     """Either the same changes for all links, or separate changes for each."""
 
-    inner = {"data": ChangesSerializer, "urls.0": UpdateItemSerializer}
+    inner = {"data": LinkChangesSerializer, "urls.0": UpdateItemSerializer}
 
     ids = List(
         child=Text(),
@@ -136,7 +140,7 @@ class ItemReader:
 
     def read_for_all(self, ids: Sequence[str], data: dict[str, Any]) -> Iterator[Fields | ServiceError]:
         """The same changes for each of ``ids``, validated only once."""
-        fields = self._read(ChangesSerializer(), data, 0)
+        fields = self._read(LinkChangesSerializer(), data, 0)
         self.warnings = dict.fromkeys(range(len(ids)), self.warnings.get(0, []))
         return _with_few_passwords(
             fields if isinstance(fields, ServiceError) else {**fields, "public_id": public_id}

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from accounts import admission
 from common.openapi.error_examples import invalid
-from common.openapi.operations import Operation, describe
+from common.openapi.operations import Operation, describe, name_choices
 from common.rest.pagination import TOO_DEEP
-from links.models import UNDO_DAYS
+from links.models import UNDO_DAYS, TagAction, TagChangeStatus
 from links.tags.changes import NotUndoable, TagExists, TagsBusy
 
+name_choices("TagAction", TagAction.values)
+name_choices("TagChangeStatus", TagChangeStatus.values)
 _CONTINUES = (
     " With many links, the `change` is still `running` after the call, and the service finishes it within minutes."
     f" It can be undone for {UNDO_DAYS} days."

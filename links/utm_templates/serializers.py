@@ -19,7 +19,7 @@ def _allowed() -> List:
     return List(child=Text(characters=200), max_length=MAX_ALLOWED, required=False, allow_null=True)
 
 
-class AllowedValuesSerializer(StrictObject):
+class AllowedUtmValuesSerializer(StrictObject):
     source = _allowed()  # type: ignore[assignment] # hides DRF's
     medium = _allowed()
     campaign = _allowed()
@@ -31,7 +31,7 @@ class AllowedValuesSerializer(StrictObject):
         return {key: list(dict.fromkeys(values)) for key, values in allowed.items() if values}
 
 
-class ValuesSerializer(UtmSerializer):
+class UtmValuesSerializer(UtmSerializer):
     def to_internal_value(self, data: Any) -> dict[str, str]:
         return {key: value for key, value in super().to_internal_value(data).items() if value}
 
@@ -39,11 +39,11 @@ class ValuesSerializer(UtmSerializer):
 class UpdateUtmTemplateSerializer(serializers.Serializer[Any]):
     returned = utm_template.names
     name = Name(required=False, characters=60, help_text="Unique within the workspace.")
-    values = ValuesSerializer(required=False, help_text=_VALUES)
-    allowedValues = AllowedValuesSerializer(source="allowed", required=False, help_text=_ALLOWED)
+    values = UtmValuesSerializer(required=False, help_text=_VALUES)
+    allowedValues = AllowedUtmValuesSerializer(source="allowed", required=False, help_text=_ALLOWED)
 
 
 class CreateUtmTemplateSerializer(UpdateUtmTemplateSerializer):
     name = Name(characters=60, help_text="Unique within the workspace.")
-    values = ValuesSerializer(default=dict, help_text=_VALUES)
-    allowedValues = AllowedValuesSerializer(source="allowed", default=dict, help_text=_ALLOWED)
+    values = UtmValuesSerializer(default=dict, help_text=_VALUES)
+    allowedValues = AllowedUtmValuesSerializer(source="allowed", default=dict, help_text=_ALLOWED)

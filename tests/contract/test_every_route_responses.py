@@ -81,13 +81,13 @@ def test_unknown_parameter_is_refused_if_the_client_prefers_that(
 def test_unknown_field_is_refused_if_the_client_prefers_that(
     method: str, route: Route, bearer: APIClient
 ) -> None:
-    body = b'{"colour":"red"}'
+    body = b'{"flavour":"red"}'
     strict = send(bearer, method, route.with_id(), body, prefer="handling=strict")
     [error] = strict.json()["errors"][:1]
-    assert error == {"field": "colour", "code": "unknown_field", "message": "Unknown field."}
+    assert error == {"field": "flavour", "code": "unknown_field", "message": "Unknown field."}
     assert (strict.status_code, strict.headers["Preference-Applied"]) == (400, "handling=strict")
     by_default = send(bearer, method, route.with_id(), body)
-    assert by_default.status_code != 400 or "colour" not in by_default.content.decode()
+    assert by_default.status_code != 400 or "flavour" not in by_default.content.decode()
 
 
 @for_every_call(READABLE, "GET")

@@ -44,6 +44,8 @@ PAGES = {
     "deleted links": DashboardPage("/dashboard/deleted", "[data-deleted]"),
     "domains": DashboardPage("/dashboard/domains", "[data-domain]", unfolded="[data-domain] form"),
     "many": DashboardPage("/dashboard/new/many", "[name=lines]"),
+    "tags": DashboardPage("/dashboard/tags", "[data-tag]"),
+    "templates": DashboardPage("/dashboard/utm-templates", "main h1"),
     "import": DashboardPage("/dashboard/import", "main input"),
     "start": DashboardPage("/dashboard/start", "main input"),
     "first steps": DashboardPage("/dashboard/start?link={link}", ".steps svg"),

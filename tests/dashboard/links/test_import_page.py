@@ -177,7 +177,7 @@ def test_what_a_link_loses_is_said_and_rejected_rows_come_back(
     signed_in: Callable[..., Any], address: str
 ) -> None:
     file = (
-        "Short link,Destination URL,Archived\n"
+        "Short link,Destination URL,Rewrite\n"
         "https://dub.sh/one,https://example.com/1,true\n"
         'https://dub.sh/two,"ftp://example.com/a,b",false\n'
     )
@@ -186,13 +186,13 @@ def test_what_a_link_loses_is_said_and_rejected_rows_come_back(
         choose(page, file, "dub.csv")
         losses = page.locator("[data-part=losses]")
         expect(losses).to_contain_text("1 link moves from \u2068dub.sh\u2069 to \u2068sho.rt\u2069.")
-        expect(losses).to_contain_text("Archived (1 row): This service has no archive")
+        expect(losses).to_contain_text("Rewrite (1 row): Links are not cloaked")
         expect(page.locator("tr[data-row='2'] td:nth-child(4)")).to_have_text("ftp://example.com/a,b")
         with page.expect_download() as downloaded:
             page.get_by_role("button", name="Download the rejected rows").click()
         assert downloaded.value.suggested_filename == "dub-rejected.csv"
         head, row = Path(downloaded.value.path()).read_text("utf-8-sig").splitlines()
-        assert head == "importError,Short link,Destination URL,Archived"
+        assert head == "importError,Short link,Destination URL,Rewrite"
         assert row.endswith(',https://dub.sh/two,"ftp://example.com/a,b",false')
         # The corrected file is accepted; the reason in it is ignored.
         choose(page, f"{head}\n{row.replace('ftp:', 'https:')}\n")

@@ -17,8 +17,8 @@ from links.models import Code, Link
 from testing.links.many import UNKNOWN_ID, URL
 from testing.refusals import broken_rules
 from testing.threads import at_once
-from tests.links.bulk.many_changes import delete
 from tests.links.creation import everything_written
+from tests.links.many_changes import delete
 
 MakeLink = Callable[..., dict[str, Any]]
 

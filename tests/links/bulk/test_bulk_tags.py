@@ -8,7 +8,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from testing.links.calls import whole
-from tests.links.bulk.many_changes import MakeLink, update, update_all
+from tests.links.many_changes import MakeLink, update, update_all
 
 
 def test_tags_are_added_and_removed_beside_others(api: APIClient, make_link: MakeLink) -> None:

@@ -12,7 +12,7 @@ from rest_framework.test import APIClient
 from testing.links.calls import whole
 from testing.links.many import UNKNOWN_ID
 from testing.refusals import broken_rules
-from tests.links.bulk.many_changes import MakeLink, update_all
+from tests.links.many_changes import MakeLink, update_all
 
 BODIES: list[tuple[dict[str, Any], list[tuple[str, str]]]] = [
     ({}, [("urls", "ambiguous")]),

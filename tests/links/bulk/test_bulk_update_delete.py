@@ -18,7 +18,7 @@ from links.models import Code, Link
 from testing.links.calls import whole
 from testing.links.many import UNKNOWN_ID, URL
 from testing.threads import at_once
-from tests.links.bulk.many_changes import MakeLink, delete, update, update_all
+from tests.links.many_changes import MakeLink, delete, update, update_all
 
 
 def codes(link: dict[str, Any]) -> dict[str, str]:

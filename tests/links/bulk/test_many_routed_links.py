@@ -13,7 +13,7 @@ from links.models import Link, Route
 from links.routing.serializers import MAX_RULES
 from links.storage.columns import ROUTED_LINKS_PER_STATEMENT
 from testing.links.many import URL, create_many
-from tests.links.bulk.many_changes import update
+from tests.links.many_changes import update
 
 _LOG = """
 CREATE TEMPORARY TABLE written (operation text, links integer) ON COMMIT DROP;

@@ -22,7 +22,7 @@ from testing.links.calls import whole
 from testing.links.many import UNKNOWN_ID, URL, create_many, imported
 from testing.refusals import broken_rules
 from testing.threads import at_once
-from tests.links.bulk.many_changes import update, update_all
+from tests.links.many_changes import update, update_all
 
 MakeLink = Callable[..., dict[str, Any]]
 CONTENT = {
