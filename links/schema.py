@@ -68,7 +68,8 @@ name_choices("DeviceType", Device.values)
 name_choices("RedirectType", RedirectType.values)
 name_choices("UrlStatus", list(Status))
 _SOME_TAG = f"[^,]{{0,{MAX_TAG}}}"
-extend_schema_field({"type": "string", "pattern": f"^{_SOME_TAG}(,{_SOME_TAG})*$"})(TagsField)
+# Of one character or more, because drf-spectacular adds the empty text as another choice.
+extend_schema_field({"type": "string", "minLength": 1, "pattern": f"^{_SOME_TAG}(,{_SOME_TAG})*$"})(TagsField)
 _STATUS = "|".join(Status)
 extend_schema_field({"type": "string", "pattern": f"^ *({_STATUS})( *, *({_STATUS}))* *$"})(StatusesField)
 extend_schema_field({"type": "string", "pattern": f"^({'|'.join(ArchivedField.values)})$"})(ArchivedField)
