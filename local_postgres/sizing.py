@@ -60,6 +60,8 @@ def settings_for(memory_mb: int) -> dict[str, str]:
         "maintenance_work_mem": f"{_within(8, memory_mb // 32, 64)}MB",
         "autovacuum_max_workers": "3" if is_usual else "1",
         "max_parallel_workers_per_gather": "2" if is_usual else "0",
+        # Counting clicks at full speed writes a fifth to a half less to the log, in as much processor time.
+        "wal_compression": "pglz",
         # Compiling takes longer than any query of the service, and each connection would load the compiler.
         "jit": "off",
         # The embedded server never subscribes to another one.
