@@ -114,6 +114,7 @@ def test_visitors_reports_and_totals_do_not_notice(
     assert [top["_id"] for top in stats["topUrls"]] == [link["_id"]]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("partly_archived")
 @pytest.mark.parametrize("thresholds", [None, (1, 3, 0), (10, 25, 5)])
 @pytest.mark.parametrize("sort_order", ["asc", "desc"])

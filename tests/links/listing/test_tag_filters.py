@@ -84,6 +84,7 @@ def test_exports_and_saved_views_take_the_same_filters(api: APIClient, tagged: N
     assert broken_rules(refused) == [("filters.tagsMode", "invalid_choice")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limits", [(1_000, 5_000, 100_000), (3, 8, 100_000), (2, 4, 10)], ids=str)
 def test_every_combination_lists_and_counts_exactly_the_matching_links(
     api: APIClient, alice: NewAccount, monkeypatch: pytest.MonkeyPatch, limits: tuple[int, int, int]
