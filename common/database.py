@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
-from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db import IntegrityError, InterfaceError, OperationalError, connection, transaction
 from django.db.backends.utils import CursorWrapper
 
 from common.host import primary
@@ -155,6 +155,17 @@ def extend_response_timeout(seconds: float) -> Iterator[None]:
         yield
     finally:
         bounded.response_seconds = previous
+
+
+@contextmanager
+def refusing(constraint: str, refusal: Exception) -> Iterator[None]:
+    """Raise ``refusal`` if this constraint refuses a statement."""
+    try:
+        yield
+    except IntegrityError as error:
+        if constraint_of(error) != constraint:
+            raise
+        raise refusal from None
 
 
 @contextmanager

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
-
-from django.db import IntegrityError
+from collections.abc import Mapping
+from typing import Any
 
 from accounts.caps import lock_count
 from accounts.models import Workspace
-from common.database import constraint_of, in_one_transaction
+from common.database import in_one_transaction, refusing
 from common.errors import Conflict, Forbidden, NotFound
 from common.ids import find_by_public_id
 from links.models import SavedView
 from links.selectors import tag_key
 
 MAX_VIEWS = 50
-Result = TypeVar("Result")
+# The constraint that keeps names unique.
+_NAME = "savedview_owner_name"
 
 
 class TooManyViews(Forbidden):
@@ -53,7 +52,8 @@ def create_view(*, owner: Workspace, name: str, filters: Mapping[str, str]) -> S
             raise TooManyViews
         view.save(force_insert=True)
 
-    _refusing_taken_names(work)
+    with refusing(_NAME, ViewExists()):
+        in_one_transaction(work)
     view.refresh_from_db(fields=["created_at", "updated_at"])
     return view
 
@@ -68,7 +68,8 @@ def change_view(*, owner: Workspace, public_id: str, changes: Mapping[str, Any])
         view.save(update_fields=[*changes, "updated_at"])
         return view
 
-    return _refusing_taken_names(work)
+    with refusing(_NAME, ViewExists()):
+        return in_one_transaction(work)
 
 
 def delete_view(*, owner: Workspace, public_id: str) -> None:
@@ -91,13 +92,3 @@ def replace_tag(owner: Workspace, key: str, name: str) -> None:
         if filters != view.filters:
             view.filters = filters
             view.save(update_fields=["filters", "updated_at"])
-
-
-def _refusing_taken_names(work: Callable[[], Result]) -> Result:
-    """Run ``work`` in a transaction."""
-    try:
-        return in_one_transaction(work)
-    except IntegrityError as error:
-        if constraint_of(error) == "savedview_owner_name":
-            raise ViewExists from None
-        raise

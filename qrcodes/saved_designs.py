@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models.functions import Now
 
 from accounts.caps import lock_count
 from accounts.models import Workspace
-from common.database import constraint_of
+from common.database import refusing
 from common.errors import Conflict, FieldError, Forbidden, InvalidFields
 from qrcodes.design import contrast_refusal
 from qrcodes.models import SavedDesign
 from qrcodes.selectors import get_design
 
 MAX_DESIGNS = 50
+# The constraint that keeps names unique.
+_NAME = "qrdesign_name"
 
 
 class TooManyDesigns(Forbidden):
@@ -30,32 +32,26 @@ class NameTaken(Conflict):
 
 def create_design(*, owner: Workspace, fields: dict[str, Any]) -> SavedDesign:
     """Raises TooManyDesigns or NameTaken, and then writes nothing."""
-    try:
-        with transaction.atomic():
-            lock_count(owner)
-            if SavedDesign.objects.filter(owner=owner).count() >= MAX_DESIGNS:
-                raise TooManyDesigns
-            _end_default(owner, fields)
-            return SavedDesign.objects.create(owner=owner, **fields)
-    except IntegrityError as error:
-        raise _refusal(error) from None
+    with refusing(_NAME, NameTaken()), transaction.atomic():
+        lock_count(owner)
+        if SavedDesign.objects.filter(owner=owner).count() >= MAX_DESIGNS:
+            raise TooManyDesigns
+        _end_default(owner, fields)
+        return SavedDesign.objects.create(owner=owner, **fields)
 
 
 def update_design(*, owner: Workspace, public_id: str, changes: dict[str, Any]) -> SavedDesign:
     """Raises NotFound, InvalidFields or NameTaken, and then changes nothing."""
-    try:
-        with transaction.atomic():
-            # The locks of a creation, in the same order.
-            lock_count(owner)
-            design = get_design(owner, public_id)
-            _require_distinguishable(
-                changes.get("foreground", design.foreground), changes.get("background", design.background)
-            )
-            _end_default(owner, changes)
-            SavedDesign.objects.filter(pk=design.pk).update(**changes, updated_at=Now())
-            return get_design(owner, public_id)
-    except IntegrityError as error:
-        raise _refusal(error) from None
+    with refusing(_NAME, NameTaken()), transaction.atomic():
+        # The locks of a creation, in the same order.
+        lock_count(owner)
+        design = get_design(owner, public_id)
+        _require_distinguishable(
+            changes.get("foreground", design.foreground), changes.get("background", design.background)
+        )
+        _end_default(owner, changes)
+        SavedDesign.objects.filter(pk=design.pk).update(**changes, updated_at=Now())
+        return get_design(owner, public_id)
 
 
 def delete_design(*, owner: Workspace, public_id: str) -> None:
@@ -72,7 +68,3 @@ def _require_distinguishable(foreground: str, background: str) -> None:
 def _end_default(owner: Workspace, fields: dict[str, Any]) -> None:
     if fields.get("is_default"):
         SavedDesign.objects.filter(owner=owner, is_default=True).update(is_default=False)
-
-
-def _refusal(error: IntegrityError) -> Exception:
-    return NameTaken() if constraint_of(error) == "qrdesign_name" else error

@@ -5,23 +5,23 @@ A link does not remember its template: the template decides about the call that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-from django.db import IntegrityError
 from django.dispatch import receiver
 
 from accounts.caps import lock_count
 from accounts.history import name_author
 from accounts.models import Workspace
 from accounts.workspaces import workspace_deleted
-from common.database import constraint_of, in_one_transaction
+from common.database import in_one_transaction, refusing
 from common.errors import Conflict, FieldError, Forbidden, InvalidFields, NotFound
 from common.ids import find_by_public_id
 from links.models import UtmTemplate
 
 MAX_TEMPLATES = 50
-Result = TypeVar("Result")
+# The constraint that keeps names unique.
+_NAME = "utmtemplate_owner_name"
 
 
 class TooManyTemplates(Forbidden):
@@ -64,7 +64,8 @@ def create_template(*, owner: Workspace, **fields: Any) -> UtmTemplate:
             raise TooManyTemplates
         template.save(force_insert=True)
 
-    _refusing_taken_names(work)
+    with refusing(_NAME, TemplateExists()):
+        in_one_transaction(work)
     template.refresh_from_db(fields=["created_at", "updated_at"])
     return template
 
@@ -81,7 +82,8 @@ def change_template(*, owner: Workspace, public_id: str, changes: Mapping[str, A
         template.save(update_fields=[*changes, "updated_at"])
         return template
 
-    return _refusing_taken_names(work)
+    with refusing(_NAME, TemplateExists()):
+        return in_one_transaction(work)
 
 
 def delete_template(*, owner: Workspace, public_id: str) -> None:
@@ -151,13 +153,3 @@ def _refuse_contradiction(template: UtmTemplate) -> None:
 def _listed(values: list[str]) -> str:
     *others, last = values
     return f"{', '.join(others)} and {last}" if others else last
-
-
-def _refusing_taken_names(work: Callable[[], Result]) -> Result:
-    """Run ``work`` in a transaction."""
-    try:
-        return in_one_transaction(work)
-    except IntegrityError as error:
-        if constraint_of(error) == "utmtemplate_owner_name":
-            raise TemplateExists from None
-        raise
