@@ -113,10 +113,7 @@ describe_bulk = describe(
             {"urls": [{"_id": ID, "title": "Spring sale"}]},
         ],
         placeholders={"ids": OWN_IDS, "_id": "the `_id` of one of your URLs"},
-        errors=[
-            invalid("urls", "ambiguous", EITHER),
-            admission.TOO_MANY_CALLS,
-        ],
+        errors=[invalid("urls", "ambiguous", EITHER), admission.TOO_MANY_CALLS],
     ),
     bulk_delete=Operation(
         "deleteUrls",

@@ -96,8 +96,8 @@ BEGIN
 END $$;
 
 -- The query for links that may contain the term and have one of the tags, all of the marks and no excluded tag. The
--- caller compares the matches with the term itself, so every third key of the term is enough. Keys that one of seven codes contains, and
--- keys that the separator splits, are omitted.
+-- caller compares the matches with the term itself, so every third key of the term is enough. Keys that one of seven
+-- codes contains, and keys that the separator splits, are omitted.
 CREATE FUNCTION links_hint(marks text[], tags text[], term text, excluded text[] DEFAULT '{}') RETURNS tsquery
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT string_agg(one_of, ' & ')::tsquery FROM (
