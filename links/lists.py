@@ -223,8 +223,6 @@ def _search_candidates(
 _LIMITED_KEYS = {"createdAt": "l.created_at", "title": SORTS["title"].key, "clickCount": "n.clicks"}
 _CLICKS = " JOIN links_clickcounter n ON n.link_id = l.id"
 _TEXTS = " JOIN links_searchable s ON s.link_id = l.id"
-_ACTIVITY = {None: "", True: " AND l.is_active", False: " AND NOT l.is_active"}
-_ARCHIVED = {None: "", True: " AND l.is_archived", False: " AND NOT l.is_archived"}
 _COUNT_LIMITED = "SELECT count(*) FROM (SELECT {links} LIMIT {limit}) c"
 
 
@@ -233,7 +231,7 @@ def list_limited_links(owner: Workspace, options: ListOptions) -> Page[LinkRow]:
     search = searches.search_for(owner, options.filters)
     condition, values = condition_of(owner.key)
     is_archived = options.filters.is_archived
-    condition += _ACTIVITY[options.filters.is_active] + _ARCHIVED[is_archived]
+    condition += f" AND {searches.in_list(options.filters.is_active, is_archived, 'l')}"
     values |= {"owner": owner.pk} | ({} if search is None else search.values)
     searched = "" if search is None else _TEXTS
     matching = "" if search is None else f" AND {search.match}"

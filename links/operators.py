@@ -21,7 +21,7 @@ from common.host import cache_versions
 from common.ids import parse_public_id
 from links.availability import Status
 from links.models import Link, LinkBan, LinkQuerySet
-from links.searches import FETCH_LIMIT, REACH, selective_part
+from links.searches import FETCH_LIMIT, REACH, SEARCH_KEYS, selective_part
 from links.selectors import totals
 
 # The index on codes begins with the domain, so the query looks up the code on every domain.
@@ -41,7 +41,7 @@ LATERAL (
 WHERE u.email = lower(%(text)s) ORDER BY s.created_at DESC, s.link_id DESC LIMIT %(limit)s
 """
 # Scan the newest links for a common text. Look up a rare text in the search index, across all owners.
-_BY_CONTENT = """
+_BY_CONTENT = f"""
 WITH near AS MATERIALIZED (
     SELECT s.link_id FROM (SELECT * FROM links_searchable ORDER BY link_id DESC LIMIT %(reach)s) s
     WHERE strpos(s.content, lower(%(text)s)) > 0 LIMIT %(limit)s
@@ -50,12 +50,12 @@ SELECT link_id FROM near WHERE (SELECT count(*) FROM near) = %(limit)s
 UNION ALL
 SELECT link_id FROM (
     SELECT s.link_id FROM links_searchable s
-    WHERE links_keys(s.owner_id, links_period(s.created_at), s.is_active, s.is_archived, s.tag_keys, s.content)
-            @@ links_hint('{}'::text[], '{}'::text[], lower(%(term)s))
+    WHERE {SEARCH_KEYS}
+            @@ links_hint('{{}}'::text[], '{{}}'::text[], lower(%(term)s))
         AND strpos(s.content, lower(%(text)s)) > 0
     LIMIT %(limit)s
 ) everything WHERE (SELECT count(*) FROM near) < %(limit)s
-"""
+"""  # noqa: S608 # composed of constants
 # The narrow copy has a partial index on inactive links.
 _INACTIVE = "SELECT link_id FROM links_searchable WHERE NOT is_active ORDER BY link_id DESC LIMIT 10000"
 # Those of the index link_closable.
@@ -147,7 +147,7 @@ WITH near AS MATERIALIZED (
     UNION ALL
     SELECT owner_id FROM (
         SELECT s.owner_id FROM links_searchable s JOIN links_link l ON l.id = s.link_id
-        WHERE links_keys(s.owner_id, links_period(s.created_at), s.is_active, s.is_archived, s.tag_keys, s.content)
+        WHERE {SEARCH_KEYS}
                 @@ links_hint('{{}}'::text[], '{{}}'::text[], %(term)s)
             AND strpos(s.content, %(host)s) > 0 AND {_TO_HOST}
         LIMIT %(limit)s + 1
@@ -199,7 +199,7 @@ _RECORD_BANS = f"""
 SELECT accounts_record_change(l.owner_id, l.public_id, %(action)s, '{{}}', '{{}}', %(author)s::jsonb)
 FROM (
     SELECT l.owner_id, l.public_id FROM links_searchable s JOIN links_link l ON l.id = s.link_id
-    WHERE links_keys(s.owner_id, links_period(s.created_at), s.is_active, s.is_archived, s.tag_keys, s.content)
+    WHERE {SEARCH_KEYS}
             @@ links_hint('{{}}'::text[], '{{}}'::text[], %(term)s)
         AND strpos(s.content, %(host)s) > 0 AND {_TO_HOST}
     LIMIT {RECORDED_LINKS}

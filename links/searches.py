@@ -333,12 +333,13 @@ class Matches(NamedTuple):
         return len(self.ids) <= FETCH_LIMIT
 
 
-_KEYS = (
+# The indexed keys of a row of `links_searchable s`.
+SEARCH_KEYS = (
     "links_keys(s.owner_id, links_period(s.created_at), s.is_active, s.is_archived, s.tag_keys, s.content)"
 )
 # Two separate conditions, so that the index can skip rows that either one excludes. A term may produce no hint.
 _INDEX_CONDITION = (
-    f"{_KEYS} @@ quote_literal({{mark}})::tsquery AND {{match}} AND {_KEYS} @@ coalesce("
+    f"{SEARCH_KEYS} @@ quote_literal({{mark}})::tsquery AND {{match}} AND {SEARCH_KEYS} @@ coalesce("
     "links_hint(%(marks)s::text[], %(alternatives)s::text[], lower(%(term)s), %(excluded)s::text[]),"
     " quote_literal({mark})::tsquery)"
 )
@@ -452,10 +453,11 @@ def _keys_of(tags: str) -> tuple[str, ...]:
     return tuple(sorted({key for tag in tags.split(",") if (key := tag_key(tag))}))
 
 
-def in_list(is_active: bool | None, is_archived: bool | None) -> str:
-    """A condition on `links_searchable s`. None: either."""
-    active = {None: "true", True: "s.is_active", False: "NOT s.is_active"}[is_active]
-    return active + {None: "", True: " AND s.is_archived", False: " AND NOT s.is_archived"}[is_archived]
+def in_list(is_active: bool | None, is_archived: bool | None, row: str = "s") -> str:
+    """A condition on a row of `links_searchable`, or of `links_link`. None: either."""
+    active = {None: "true", True: f"{row}.is_active", False: f"NOT {row}.is_active"}[is_active]
+    archived = {None: "", True: f" AND {row}.is_archived", False: f" AND NOT {row}.is_archived"}[is_archived]
+    return active + archived
 
 
 def find(search: Search, values: dict[str, Any], direction: str) -> Matches:
