@@ -113,7 +113,7 @@ MIDDLEWARE = [
     "shortener_project.web.middleware.InternalListenerMiddleware",
     "shortener_project.web.middleware.SystemHostMiddleware",
     "shortener_project.web.middleware.AdminNetworksMiddleware",
-    "corsheaders.middleware.CorsMiddleware",
+    "shortener_project.web.middleware.CrossOriginMiddleware",
     # Only the admin and the pages under /accounts/ use the rest. For an API request or a redirect, sessions, messages
     # and static files would cost more than the request itself.
     "shortener_project.web.middleware.StaticFiles",

@@ -91,7 +91,9 @@ class ApiViewSet(ViewSet):
     def _check_unread(self, request: Request) -> None:
         """Check the names in a query or body that the action does not read."""
         reads_body = self.action in self.bodies
-        if self.action not in self.queries and (request.META.get("QUERY_STRING") or not reads_body):
+        # Without a query, only to say whether the preference was applied: most requests have neither.
+        has_query = request.META.get("QUERY_STRING") or (not reads_body and "HTTP_PREFER" in request.META)
+        if has_query and self.action not in self.queries:
             self._read(NoFields, request.query_params.dict(), "parameter")
         if not reads_body and request.method in _WRITES:
             self._read(NoFields, request.data, "field")
