@@ -87,14 +87,16 @@ def has_unknown_outcome(error: BaseException) -> bool:
     return isinstance(error.__cause__, ResponseTimeout)
 
 
-def prepared_cursor(*, is_binary: bool = False) -> CursorWrapper:
+def prepared_cursor() -> CursorWrapper:
     """A cursor for the statements of hot paths: the server parses and plans each of them once per connection.
 
     Django's own cursors insert the values into the text, so that the server plans it every time. For a lookup by key
     that takes longer than its execution. The text of a statement must be a constant: a connection keeps 100 of them.
-    ``is_binary``: it fetches bytes and numbers faster.
+
+    It fetches values in PostgreSQL's binary format, which Python reads faster: a row with its times takes 2 % of the
+    processor time of reading a link less. Queries convert jsonb to text.
     """
-    return cast(CursorWrapper, cast(DatabaseWrapper, connection).prepared_cursor(is_binary=is_binary))
+    return cast(CursorWrapper, cast(DatabaseWrapper, connection).prepared_cursor())
 
 
 def fetch(query: str, values: Any = None) -> list[tuple[Any, ...]]:

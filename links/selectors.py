@@ -36,7 +36,7 @@ _LINK_NAMES, _COUNTER_NAMES = _names(Link), _names(ClickCounter)
 _DOMAIN_NAMES = ["id", "public_id", "host", "status"]
 _JSON = [field.attname for field in Link._meta.concrete_fields if isinstance(field, models.JSONField)]
 COLUMNS = ", ".join([
-    *(f"l.{name}" for name in _LINK_NAMES),
+    *(f"l.{name}{'::text' if name in _JSON else ''}" for name in _LINK_NAMES),
     *(f"d.{name}" for name in _DOMAIN_NAMES),
     *(f"n.{name}" for name in _COUNTER_NAMES),
     BAN_REASON,

@@ -127,7 +127,7 @@ def add_visitors(day: int, visitors: Mapping[int, Collection[int]]) -> list[tupl
     if not visitors:
         return []
     blocks = _Blocks(day)
-    with prepared_cursor(is_binary=True) as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(
             _WAIT, [integer_array(sorted({day * LOCKS + link_id % LOCKS for link_id in visitors}))]
         )

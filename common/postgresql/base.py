@@ -110,7 +110,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             self._leave_former_server()
         super().ensure_connection()
 
-    def prepared_cursor(self, *, is_binary: bool = False) -> Any:
+    def prepared_cursor(self) -> Any:
         """Return a cursor that prepares its statements, see `common.database.prepared_cursor`."""
         self.close_if_health_check_failed()
         self.ensure_connection()
@@ -119,7 +119,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             if self.connection.closed:
                 raise psycopg.OperationalError("The connection is closed.")
             cursor: Any = base.ServerBindingCursor(self.connection)  # type: ignore[call-arg] # the stub lacks the argument
-            cursor.format = Format.BINARY if is_binary else Format.TEXT
+            cursor.format = Format.BINARY
             return self._prepare_cursor(cursor)  # type: ignore[attr-defined] # private, as in Django's own cursor()
 
     def _set_autocommit(self, autocommit: bool) -> None:

@@ -40,7 +40,7 @@ EXPRESSIONS = {
     "location": "l.destination",
     "ban_reason": BAN_REASON,
     "clicks": "n.clicks",
-    **{field.column: f"l.{field.column}" for field in _FIELDS},
+    **{field.column: f"l.{field.column}{'::text' if field.kind is Kind.JSON else ''}" for field in _FIELDS},
 }
 _COLUMNS = ", ".join(EXPRESSIONS.values())
 LISTS = [field.column for field in _FIELDS if field.kind is Kind.LIST]
