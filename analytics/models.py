@@ -280,9 +280,31 @@ class UnknownCode(models.Model):
     day = models.DateField(db_comment="Day (UTC).")
     slot = models.SmallIntegerField(db_default=0, db_comment="Spreads concurrent writes.")
     hits = models.BigIntegerField(db_comment="Requests.")
+    codes = models.SmallIntegerField(
+        db_default=0, db_comment="Codes that this slot has added to analytics_missedcode."
+    )
 
     class Meta:
         db_table_comment = "Requests for unknown codes, by domain and day (UTC). Add up the slots."
+
+
+class MissedCode(models.Model):
+    """An unknown code that visitors requested on a day (UTC), see `analytics.counting.unknown_codes`."""
+
+    pk = models.CompositePrimaryKey("domain_id", "day", "code", "slot")
+    domain_id = models.BigIntegerField(db_comment="Domain; 0: the default domain.")
+    last_at = models.DateTimeField(db_comment="Time of the last request.")
+    day = models.DateField(db_comment="Day (UTC).")
+    hits = models.IntegerField(db_comment="Requests.")
+    slot = models.SmallIntegerField(db_default=0, db_comment="Spreads concurrent writes.")
+    code = models.TextField(db_collation="C", db_comment="The code.")
+    referrers = models.TextField(
+        db_collation="C", db_comment="Hosts of the most frequent referrers with their requests, packed."
+    )
+
+    class Meta:
+        db_table_comment = "Some of the unknown codes, by domain and day (UTC). Add up the slots."
+        indexes = [BrinIndex(fields=["day"], autosummarize=True, name="missedcode_day")]
 
 
 class VisitorBlock(models.Model):

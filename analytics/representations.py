@@ -28,6 +28,7 @@ from common.openapi.responses import (
     identifier,
     moment,
     number,
+    pagination_representation,
     public_id,
     text,
 )
@@ -282,6 +283,39 @@ UNKNOWN_CODES = Representation(
     "",
     count("unknownCodes", lambda days: sum(hits for _, hits in days), 4, _HITS),
     _day.listed("unknownCodesByDate", lambda days: [_day(row) for row in days]),
+)
+
+
+_near_link = Representation(
+    "NearLink",
+    public_id("019a9e3d-8f10-7a44-b5d2-6c1f0e9a7b35"),
+    text("code", "code", "spring", "One of its codes."),
+)
+missed_code = Representation(
+    "UnknownCode",
+    text("code", "code", "sprnig"),
+    count("hits", "hits", 12),
+    moment("lastSeenAt", "last_at", "2030-03-01T12:34:56.789012Z"),
+    text(
+        "topReferrer",
+        "referrer",
+        "news.example.com",
+        "The site from which most of them came. Null: no request had a referrer.",
+        allow_null=True,
+    ),
+    _near_link.nested(
+        "nearest",
+        lambda missed: None if missed.near is None else _near_link(missed.near),
+        allow_null=True,
+        help_text="A link of the workspace on this domain whose code differs by one character or in capitals, or that"
+        " has the code by now. Null: none.",
+    ),
+    flag("isAvailable", "is_available", True, "Whether a link of the workspace can get the code."),
+)
+UNKNOWN_CODE_PAGE = (
+    missed_code.listed("codes"),
+    count("otherHits", None, 3, "Requests for codes that are not kept one by one."),
+    pagination_representation("UnknownCodePagination").nested("pagination"),
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from drf_spectacular.utils import extend_schema_field
 
+from analytics.counting.unknown_codes import KEPT_DAYS, MAX_CODES
 from analytics.reports.click_log import REACH
 from analytics.reports.periods import FIRST_DAY, LAST_DAY, MAX_DAYS, MAX_DAYS_BY_HOUR
 from analytics.reports.workspaces import DEFAULT_DAYS, MAX_LINK_DAYS, SPARKLINE_DAYS
@@ -16,6 +17,7 @@ from analytics.serializers import (
 )
 from common.openapi.error_examples import invalid
 from common.openapi.operations import Operation, describe, name_choices
+from common.rest.pagination import TOO_DEEP
 
 _DATES = ("startDate", "endDate")
 _DAY = {"anyOf": [{"type": "string", "format": name} for name in ("date", "date-time")]}
@@ -48,6 +50,16 @@ describe_domain_analytics = describe(
         description="Causes are misprinted codes, deleted links and guesses. Without dates, the range starts when the"
         " domain was added.",
         errors=_BAD_DATES,
+    ),
+    unknown_codes=Operation(
+        "listUnknownCodes",
+        "List the codes that visitors of a domain requested and that no link has.",
+        "One page, the most requested codes first; empty past the last page.",
+        description=f"By UTC day, by default the last {KEPT_DAYS} days, for which codes are kept. Scanners request any"
+        f" number of codes, so a domain keeps the first {MAX_CODES:,} of a day that have up to 50 letters, digits, `-`"
+        " and `_`; `otherHits` has the requests for all others. For operators (staff), with their account's key or"
+        " token, `base` is the default domain.",
+        errors=[*_BAD_DATES, invalid("page", "too_deep", TOO_DEEP)],
     ),
 )
 

@@ -21,6 +21,7 @@ from analytics.reports.periods import (
 )
 from common.ids import parse_public_id
 from common.rest.fields import DateTime, QueryInteger, Text, choice_field
+from common.rest.pagination import DEFAULT_LIMIT, PageQuery
 from common.time_zones import zones
 
 TOP, MAX_TOP = 10, 100
@@ -28,6 +29,8 @@ TOP, MAX_TOP = 10, 100
 MAX_SPARKLINES = 100
 MAX_VALUES = 1_000
 CLICKS_PER_PAGE, MAX_CLICKS_PER_PAGE = 20, 100
+# The codes near to each of them are looked up.
+MAX_CODES_PER_PAGE = 50
 
 KINDS = {kind.name.lower(): kind for kind in Kind}
 
@@ -128,6 +131,15 @@ class UtcDaysQuery(DaysQuery):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         return super().validate({"zone": UTC, **attrs})
+
+
+class UnknownCodesQuery(UtcDaysQuery, PageQuery):
+    limit = QueryInteger(
+        default=DEFAULT_LIMIT, min_value=1, max_value=MAX_CODES_PER_PAGE, help_text="Codes per page."
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        return UtcDaysQuery.validate(self, PageQuery.validate(self, attrs))
 
 
 class OverviewQuery(DaysQuery):

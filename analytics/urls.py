@@ -8,5 +8,6 @@ router.register("analytics", AnalyticsViewSet, basename="analytics")
 urlpatterns = [
     # Not under /analytics, where `domains` would also match as the id of a link.
     path("domains/<str:id>/analytics", DomainAnalyticsViewSet.as_view({"get": "retrieve"})),
+    path("domains/<str:id>/unknown-codes", DomainAnalyticsViewSet.as_view({"get": "unknown_codes"})),
     *router.urls,
 ]

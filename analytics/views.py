@@ -6,11 +6,12 @@ from django.utils import timezone
 from rest_framework.decorators import action
 from rest_framework.request import Request
 
-from accounts.callers import workspace_of
+from accounts.callers import account_of, workspace_of
 from accounts.rights import Role, Scope
 from analytics import representations
 from analytics.reports import reads as reports
 from analytics.reports.click_log import click_log
+from analytics.reports.missed_codes import missed_codes
 from analytics.reports.reads import unknown_codes
 from analytics.reports.workspaces import sparklines, workspace_overview
 from analytics.schema import describe_analytics, describe_domain_analytics
@@ -18,6 +19,7 @@ from analytics.serializers import (
     ClicksQuery,
     OverviewQuery,
     SparklinesQuery,
+    UnknownCodesQuery,
     UtcDaysQuery,
     ValuesQuery,
     WorkspaceQuery,
@@ -26,7 +28,9 @@ from analytics.serializers import (
 from analytics.visitors import geo
 from common.rest.access import Access
 from common.rest.api import ApiViewSet
+from common.rest.pagination import pagination_of
 from common.rest.returns import returns
+from domains.addresses import BASE_ID
 from domains.selectors import get_domain
 from links.models import Link
 from links.selectors import get_link
@@ -34,8 +38,8 @@ from links.selectors import get_link
 
 @describe_domain_analytics
 class DomainAnalyticsViewSet(ApiViewSet):
-    queries = {"retrieve": UtcDaysQuery}
-    access = {"retrieve": Access(Role.VIEWER, Scope.ANALYTICS_READ)}
+    queries = {"retrieve": UtcDaysQuery, "unknown_codes": UnknownCodesQuery}
+    access = dict.fromkeys(queries, Access(Role.VIEWER, Scope.ANALYTICS_READ))
 
     @returns(200, fields=representations.UNKNOWN_CODES.fields)
     def retrieve(self, request: Request, id: str) -> dict[str, Any]:
@@ -43,6 +47,22 @@ class DomainAnalyticsViewSet(ApiViewSet):
         domain = get_domain(workspace_of(request), id)
         period = requested.period(domain.created_at, timezone.now())
         return representations.unknown_codes(unknown_codes(domain, period))
+
+    @action(detail=True)
+    @returns(200, fields=representations.UNKNOWN_CODE_PAGE)
+    def unknown_codes(self, request: Request, id: str) -> dict[str, Any]:
+        query, workspace = self.read_query(), workspace_of(request)
+        # The default domain belongs to no workspace, so a key that is limited to one does not concern it.
+        is_base = id == BASE_ID and account_of(request).is_staff and workspace.key is None
+        domain = None if is_base else get_domain(workspace, id)
+        page, others = missed_codes(
+            workspace, domain, requested_range(query), page=query["page"], limit=query["limit"]
+        )
+        return {
+            "codes": [representations.missed_code(code) for code in page.rows],
+            "otherHits": others,
+            "pagination": pagination_of(page, query),
+        }
 
 
 @describe_analytics

@@ -59,7 +59,14 @@ _INVALID_NAMES = [
     invalid("domain", "ours", OURS),
 ]
 PAGINATION = pagination_representation("DomainPagination").nested("pagination", required=False)
-_ON_ONE = ("getDomain", "updateDomain", "verifyDomain", "deleteDomain", "getDomainAnalytics")
+_ON_ONE = (
+    "getDomain",
+    "updateDomain",
+    "verifyDomain",
+    "deleteDomain",
+    "getDomainAnalytics",
+    "listUnknownCodes",
+)
 _RESOLVER = "192.0.2.53:53"
 _NO_RECORD = Answer(Outcome.NO_RECORD, _RESOLVER, ttl=300)
 _CNAME = Answer(Outcome.FOUND, _RESOLVER, cnames=("sho.rt",), ttl=300)

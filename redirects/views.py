@@ -66,7 +66,7 @@ def _answer(request: HttpRequest, code: str) -> HttpResponse:
     if isinstance(target, UnknownCode):
         if (refused := spend_guess(request, visitor.address)) is not None:
             return refused
-        capture.record_unknown_code(visitor, target.domain_id)
+        capture.record_unknown_code(visitor, target.domain_id, code)
         if target.elsewhere:
             return _redirect_elsewhere(request, target.elsewhere)
         return _refuse_unknown_code(request, target.pages) if target.is_served else _unserved(request, host)

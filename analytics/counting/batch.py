@@ -14,8 +14,9 @@ from analytics.counting.day_visitors import salts_of
 from analytics.counting.days import choose_slot
 from analytics.counting.enrichment import DAY_MICROSECONDS, Place, facts_of
 from analytics.counting.raw_clicks import ClickTexts
-from analytics.counting.rollups import add_to_tables, add_unknown_codes
+from analytics.counting.rollups import add_to_tables
 from analytics.counting.segments import skip_counted_copies
+from analytics.counting.unknown_codes import add_unknown_codes
 from analytics.journal.pending import open_record, seal_record
 from analytics.journal.records import UNKNOWN_CODE, Corrupt, Fields, fields_of
 from common.database import prepared_cursor
@@ -80,9 +81,7 @@ def count(batch: Batch, places: dict[bytes, Place], texts: ClickTexts) -> None:
         unknown_codes = [record for record in records if record.kind == UNKNOWN_CODE]
         slot = choose_slot() if records else 0
         if unknown_codes:
-            add_unknown_codes(
-                [(record.subject, record.time // DAY_MICROSECONDS) for record in unknown_codes], slot
-            )
+            add_unknown_codes(unknown_codes, slot)
             records = [record for record in records if record.kind != UNKNOWN_CODE]
         if records:
             add_to_tables(facts_of(records, salts, places), slot, texts)

@@ -147,6 +147,13 @@ def _client(user_agent: bytes) -> tuple[str, tuple[str, ...], bytes]:
     return client, (_key(Dimension.CLIENT, client),), blake2b(user_agent, digest_size=16).digest()
 
 
+def site_of(referrer: bytes) -> str:
+    """The host of a referrer of the journal without "www."; empty if it has none. Raises ValueError."""
+    for key in _referrer(referrer).keys:
+        return "" if key[1:] == UNKNOWN else key[1:]
+    return ""
+
+
 @lru_cache(maxsize=8192)
 def _referrer(content: bytes) -> _Referrer:
     """The referrer without parts that may be personal, and the key of its host without "www.".

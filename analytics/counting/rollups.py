@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from django.db import connection
 
 from analytics.counting.closed_days import closed_day
-from analytics.counting.day_visitors import add_visitors, date_of
+from analytics.counting.day_visitors import add_visitors
 from analytics.counting.days import Day, OneClick, add_days
 from analytics.counting.enrichment import DAY_MICROSECONDS, Facts
 from analytics.counting.raw_clicks import ClickTexts, copy_clicks
@@ -45,11 +45,6 @@ SELECT (
     FROM unnest(%s::bigint[], %s::smallint[], %s::bigint[]) WITH ORDINALITY
         sent (link_id, number, microseconds, place)
 ) click ORDER BY place
-"""
-_ADD_UNKNOWN_CODES = """
-INSERT INTO analytics_unknowncode AS t (domain_id, day, hits, slot)
-SELECT *, %s FROM unnest(%s::bigint[], %s::date[], %s::bigint[]) ORDER BY 1, 2
-ON CONFLICT (domain_id, day, slot) DO UPDATE SET hits = t.hits + EXCLUDED.hits
 """
 _OUTCOMES = {Kind[name.upper()]: name for name in NOT_COUNTED}
 
@@ -182,19 +177,3 @@ def _branches(batch: Sequence[Facts]) -> dict[int, uuid.UUID]:
 
 def _branch_key(dimension: Dimension, branch: uuid.UUID) -> str:
     return f"{dimension:d}{UNKNOWN if branch == UNKNOWN_BRANCH else branch}"
-
-
-def add_unknown_codes(hits: Iterable[tuple[int, int]], slot: int) -> None:
-    """``hits`` are (domain, day since 1970)."""
-    counted = Counter(hits)
-    if counted:
-        with connection.cursor() as cursor:
-            cursor.execute(
-                _ADD_UNKNOWN_CODES,
-                [
-                    slot,
-                    [domain for domain, _ in counted],
-                    [date_of(day) for _, day in counted],
-                    list(counted.values()),
-                ],
-            )

@@ -54,9 +54,9 @@ def record_refusal(visitor: Visitor, link_id: int, reason: str) -> None:
     _record(visitor, link_id, kind, reason=reason)
 
 
-def record_unknown_code(visitor: Visitor, domain_id: int | None) -> None:
+def record_unknown_code(visitor: Visitor, domain_id: int | None, code: str) -> None:
     """``domain_id`` is None for the default domain. Never raises."""
-    _record(visitor, domain_id or 0, UNKNOWN_CODE)
+    _record(visitor, domain_id or 0, UNKNOWN_CODE, reason=code)
 
 
 def record_claimed_click(

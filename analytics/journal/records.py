@@ -40,7 +40,7 @@ _HAS_ORIGIN = 4
 # The upper half of the flags is the number of the branch (see links.models.Route): 0 to 15.
 BRANCH_SHIFT = 4
 
-# In addition to analytics.models.Kind. The subject is a domain; 0 is the default domain.
+# In addition to analytics.models.Kind. The subject is a domain; 0 is the default domain. The reason is the code.
 UNKNOWN_CODE = 100
 
 

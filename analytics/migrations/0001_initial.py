@@ -264,9 +264,27 @@ class Migration(migrations.Migration):
                     ('day', models.DateField(db_comment='Day (UTC).')),
                     ('slot', models.SmallIntegerField(db_comment='Spreads concurrent writes.', db_default=0)),
                     ('hits', models.BigIntegerField(db_comment='Requests.')),
+                    ('codes', models.SmallIntegerField(db_comment='Codes that this slot has added to analytics_missedcode.', db_default=0)),
                 ],
                 options={
                     'db_table_comment': 'Requests for unknown codes, by domain and day (UTC). Add up the slots.',
+                },
+            ),
+            migrations.CreateModel(
+                name='MissedCode',
+                fields=[
+                    ('pk', models.CompositePrimaryKey('domain_id', 'day', 'code', 'slot', blank=True, editable=False, primary_key=True, serialize=False)),
+                    ('domain_id', models.BigIntegerField(db_comment='Domain; 0: the default domain.')),
+                    ('last_at', models.DateTimeField(db_comment='Time of the last request.')),
+                    ('day', models.DateField(db_comment='Day (UTC).')),
+                    ('hits', models.IntegerField(db_comment='Requests.')),
+                    ('slot', models.SmallIntegerField(db_comment='Spreads concurrent writes.', db_default=0)),
+                    ('code', models.TextField(db_collation='C', db_comment='The code.')),
+                    ('referrers', models.TextField(db_collation='C', db_comment='Hosts of the most frequent referrers with their requests, packed.')),
+                ],
+                options={
+                    'db_table_comment': 'Some of the unknown codes, by domain and day (UTC). Add up the slots.',
+                    'indexes': [django.contrib.postgres.indexes.BrinIndex(autosummarize=True, fields=['day'], name='missedcode_day')],
                 },
             ),
             migrations.CreateModel(

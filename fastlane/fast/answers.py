@@ -111,14 +111,14 @@ def pack_unknown_code(result: UnknownCode) -> bytes:
     return orjson.dumps([result.domain_id or 0, result.elsewhere, result.pages])
 
 
-def answer_unknown_code(packed: bytes, request: Request) -> Answer:
+def answer_unknown_code(packed: bytes, code: bytes, request: Request) -> Answer:
     """Count a guess of the visitor's network, and answer. ``packed``: by `pack_unknown_code`."""
     try:
         guesses().spend(request.address)
     except TooManyAttempts as error:
         return refuse_guessing(error, request)
     domain_id, elsewhere, pages = orjson.loads(packed)
-    record = _record(domain_id, UNKNOWN_CODE, request)
+    record = _record(domain_id, UNKNOWN_CODE, request, code)
     if elsewhere:
         return ELSEWHERE, request.starts[302] + _headers_to(elsewhere), request.closes, record
     refusal = refusals.in_words_of(pages, refusals.NOT_FOUND)
@@ -128,7 +128,7 @@ def answer_unknown_code(packed: bytes, request: Request) -> Answer:
 def answer_refusal(link_id: int, refusal: Refusal, request: Request) -> Answer:
     """Answer a visit that a check of `redirects.checks.VISITOR_CHECKS` refuses."""
     kind = RecordedKind.REFUSED if request.kind == "click" else KINDS[request.kind]
-    record = _record(link_id, kind, request, refusal.reason)
+    record = _record(link_id, kind, request, refusal.reason.encode("ascii"))
     return page_answer(refusal_page(refusal, request), _OUTCOMES[refusal.reason], request, record)
 
 
@@ -141,7 +141,7 @@ def refuse_guessing(refusal: TooManyAttempts, request: Request) -> Answer:
     return page_answer(page, GUESSING, request)
 
 
-def _record(subject: int, kind: int, request: Request, reason: str = "") -> bytes:
+def _record(subject: int, kind: int, request: Request, reason: bytes) -> bytes:
     fields = request.fields
     return encode_fields(
         request.now,
@@ -151,7 +151,7 @@ def _record(subject: int, kind: int, request: Request, reason: str = "") -> byte
         request.address.encode(),
         fields.agent,
         fields.referrer,
-        reason.encode("ascii"),
+        reason,
     )
 
 

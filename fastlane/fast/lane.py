@@ -123,7 +123,7 @@ class FastLane:
                 if until > now + LONGEST_UNKNOWN_SECONDS:
                     return None
                 request = self._request(kind, fields, peer, address, flags, closes)
-                return answer_unknown_code(prepared[-rules:], request)
+                return answer_unknown_code(prepared[-rules:], code, request)
             answer = self._apply_rules(prepared, rules, address, fields, query, kind, now, flags)
             if answer is None:
                 return None
@@ -174,7 +174,7 @@ class FastLane:
         address = cached_client_address(peer, fields.forwarded_for, self._trusted)
         request = self._request(kind, fields, peer, address, fields.flags, closes)
         if status == NOT_FOUND:
-            return answer_unknown_code(prepared[-rules:], request)
+            return answer_unknown_code(prepared[-rules:], code, request)
         answer: tuple[bytes, int] | Refusal | None = prepared[HEAD_BYTES:], 0
         if rules:
             answer = self._apply_rules(prepared, rules, address, fields, "", kind, now, fields.flags)

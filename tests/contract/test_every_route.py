@@ -95,6 +95,7 @@ DOCUMENTED = {
     ("POST", "/api/domains/{id}/verify"),
     ("POST", "/api/domains/{id}/move"),
     ("GET", "/api/domains/{id}/analytics"),
+    ("GET", "/api/domains/{id}/unknown-codes"),
     ("GET", "/api/analytics"),
     ("GET", "/api/analytics/sparklines"),
     ("GET", "/api/analytics/{id}"),

@@ -11,14 +11,18 @@ from rest_framework.test import APIClient
 
 from accounts.rights import Role
 from accounts.services import NewAccount
+from analytics.journal.records import UNKNOWN_CODE
 from domains.models import Domain
+from links.models import Link
 from testing.accounts.accounts import account
 from testing.accounts.workspaces import add_member, team
+from testing.analytics.clicks import drain
 from testing.domains.dns_server import DnsServer
 from testing.domains.domains import active_domain, as_zone_file
 from testing.domains.resolution import dns as dns
 from testing.pages.browser import Visit
 from testing.pages.dashboard import session_cookie, sign_in
+from tests.analytics.counting.journaled import journaled
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 HOST = "go.brand.example"
@@ -115,6 +119,33 @@ def test_addresses_are_saved_and_removed(signed_in: Callable[..., Any], address:
     )
 
 
+def test_a_click_makes_a_link_of_an_unknown_code(
+    signed_in: Callable[..., Any], address: str, alice: NewAccount, api: APIClient
+) -> None:
+    domain = active_domain(alice.workspace, HOST)
+    body = {"originalUrl": "https://example.com/", "customCode": "spring", "domainId": str(domain.public_id)}
+    api.post("/api/urls", body)
+    for code, referrer in (("sprnig", "https://news.example/"), ("sprnig", ""), ("autumn", "")):
+        journaled(domain.pk, kind=UNKNOWN_CODE, reason=code, referrer=referrer)
+    drain()
+    with signed_in() as visit:
+        page = open_domains(visit, address)
+        card(page).get_by_text("Codes that no link has").click()
+        row = card(page).locator("[data-unknown=sprnig]")
+        expect(row).to_contain_text("2 requests, the last on")
+        expect(row).to_contain_text("mostly from")
+        expect(row.get_by_role("link", name="spring", exact=True)).to_be_visible()
+        expect(card(page).get_by_role("status")).to_have_text("2 codes")
+        row.get_by_role("link", name="Create a link with the code sprnig").click()
+        expect(page.locator("[name=customCode]")).to_have_value("sprnig")
+        page.locator("[name=originalUrl]").fill("example.com/spring")
+        page.get_by_role("button", name="Create link").click()
+        expect(page.get_by_text("Link created")).to_be_visible()
+        assert visit.errors() == []
+    link = Link.objects.get(custom_code="sprnig")
+    assert (link.domain_id, link.original_url) == (domain.pk, "https://example.com/spring")
+
+
 def test_a_domain_moves_with_its_links(
     signed_in: Callable[..., Any], address: str, alice: NewAccount, api: APIClient
 ) -> None:
@@ -124,7 +155,7 @@ def test_a_domain_moves_with_its_links(
     assert api.post("/api/urls", link).status_code == 201
     with signed_in() as visit:
         page = open_domains(visit, address)
-        card(page).locator("summary").click()
+        card(page).get_by_text("DNS records, fallback pages").click()
         card(page).get_by_role("button", name="Move to another workspace").click()
         question = page.get_by_role("dialog", name=f"Move {HOST}?")
         question.get_by_label("To the workspace").select_option("Marketing")

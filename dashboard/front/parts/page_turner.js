@@ -7,7 +7,7 @@ import { t } from "../core/texts.js";
  * @param {{pages: number, total: number, totalIsCapped?: boolean}} properties.pagination
  * @param {number} properties.page
  * @param {(page: number) => void} properties.onTurn
- * @param {"pages.total" | "tags.total"} [properties.counted] what the list has
+ * @param {"pages.total" | "tags.total" | "unknown.total"} [properties.counted] what the list has
  */
 export const PageTurner = ({ pagination: { pages, total, totalIsCapped }, page, onTurn, counted = "pages.total" }) => html`
     <nav class="pages" aria-label=${t("pages.label")}>

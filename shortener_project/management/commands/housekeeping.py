@@ -23,6 +23,7 @@ from analytics.counting.retention import (
     delete_old_clicks,
     ensure_partitions,
 )
+from analytics.counting.unknown_codes import delete_old_codes
 from common.database import TOLERATED_SECONDS, seconds_ahead
 from common.host import vitals
 from common.host.metrics import count_database_error
@@ -82,6 +83,7 @@ def run_all_steps() -> Error | None:
         ensure_partitions,
         close_days,
         delete_old_visitors,
+        delete_old_codes,
         partial(delete_old_clicks, settings.CLICK_RETENTION_DAYS),
         partial(delete_former_routes, settings.CLICK_RETENTION_DAYS),
         purge_deleted_links,

@@ -126,6 +126,7 @@ TABLE = {
     "POST /api/domains/{id}/verify": Row(ADMIN, 409, {}, scope=Scope.DOMAINS_WRITE),
     "POST /api/domains/{id}/move": Row(ADMIN, 200, {"workspaceId": "own"}),
     "GET /api/domains/{id}/analytics": Row(VIEWER, 200, scope=Scope.ANALYTICS_READ),
+    "GET /api/domains/{id}/unknown-codes": Row(VIEWER, 200, scope=Scope.ANALYTICS_READ),
     "GET /api/analytics": Row(VIEWER, 200, scope=Scope.ANALYTICS_READ),
     "GET /api/analytics/sparklines": Row(VIEWER, 200, scope=Scope.ANALYTICS_READ),
     "GET /api/analytics/{urlId}": Row(VIEWER, 200, scope=Scope.ANALYTICS_READ),

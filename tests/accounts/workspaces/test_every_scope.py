@@ -34,6 +34,7 @@ FOR_THE_WHOLE_WORKSPACE = {
     "PATCH /api/views/{id}",
     "DELETE /api/views/{id}",
     "GET /api/domains/{id}/analytics",
+    "GET /api/domains/{id}/unknown-codes",
     "GET /api/urls/deleted",
     "GET /api/urls/{id}/history",
     "POST /api/urls/{id}/undelete",

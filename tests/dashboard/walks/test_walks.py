@@ -237,7 +237,7 @@ def test_a_domain_moves_to_the_team(walk: Walk, alice: NewAccount, api: Any) -> 
         page = walker.page
         walker.open("/dashboard/domains")
         card = page.locator("article.domain")
-        card.locator("summary").click()
+        card.locator("summary").first.click()
         walker.button("domain.move").click()
         dialog = page.get_by_role("dialog")
         dialog.get_by_label(walker.say("move.target")).select_option("Marketing")

@@ -1,4 +1,4 @@
-/** One domain: its state, and below it, collapsed, the records, the addresses and the deletion. */
+/** One domain: its state, and below it, collapsed, the records, the addresses, the deletion and the unknown codes. */
 import { lacks } from "../../core/account.js";
 import { messageOf } from "../../core/failures.js";
 import { dateAndTime } from "../../core/format.js";
@@ -12,6 +12,7 @@ import { Fallbacks } from "./fallbacks.js";
 import { Moving } from "./moving.js";
 import { Records } from "./records.js";
 import { added } from "./state.js";
+import { UnknownCodes } from "./unknown_codes.js";
 import { PageWords } from "./words.js";
 
 /** @typedef {import("./endpoints.js").ListedDomain} ListedDomain */
@@ -36,6 +37,7 @@ export function Card({ domain }) {
                 <summary ref=${summary}>${t("domain.details")}</summary>
                 ${isOpen.value && html`<${Details} id=${domain._id} />`}
             </details>
+            ${domain.status !== "pending" && html`<${UnknownCodes} domain=${domain} />`}
         </article>
     `;
 }

@@ -47,5 +47,14 @@ export const changeDomain = async (id, changes) => (await call("PATCH", `/domain
  */
 export const moveDomain = (id, workspaceId) => call("POST", `/domains/${id}/move`, { body: { workspaceId } });
 
+/** @typedef {Schemas["UnknownCode"]} UnknownCode */
+
+/**
+ * @param {string} id
+ * @param {number} page
+ * @returns {Promise<import("../../types/api.js").paths["/api/domains/{id}/unknown-codes"]["get"]["responses"][200]["content"]["application/json"]["data"]>}
+ */
+export const listUnknownCodes = (id, page) => call("GET", `/domains/${id}/unknown-codes`, { query: { page } });
+
 /** @param {string} id */
 export const deleteDomain = id => call("DELETE", `/domains/${id}`);

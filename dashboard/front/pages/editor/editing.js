@@ -19,15 +19,15 @@ import { changesOf, copyOf, emptyFields, fieldsOf, typedFields } from "./model.j
 export class Editing {
     /**
      * @param {LinkVersion | null} read null: a new link
-     * @param {string} originalUrl of a new link. Each has a draft of its own.
+     * @param {Partial<Fields>} given fields of a new link. Each has a draft of its own.
      * @param {Url | null} copied the link whose fields a new link starts with
      */
-    constructor(read, originalUrl = "", copied = null) {
+    constructor(read, given = {}, copied = null) {
         this.id = read?.link._id ?? null;
-        this.draft = this.id ?? `new ${copied?._id ?? originalUrl}`;
+        this.draft = this.id ?? `new ${copied?._id ?? Object.values(given).join(" ")}`;
         this.link = signal(read?.link ?? null);
         /** @type {Fields} */
-        this.before = read === null ? { ...emptyFields(), originalUrl } : fieldsOf(read.link);
+        this.before = read === null ? { ...emptyFields(), ...given } : fieldsOf(read.link);
         /** The version that has the fields of `before`. */
         this.version = read?.version;
         /** The API's messages, by field. `""` has the messages about fields that the page does not have. */

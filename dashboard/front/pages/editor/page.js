@@ -19,7 +19,13 @@ async function start(id) {
     const original = query.value.get("from");
     if (id !== undefined) return new Editing(await readLinkVersion(id));
     const copied = original === null ? null : await readLink(encodeURIComponent(original));
-    return new Editing(null, query.value.get("url") ?? "", copied);
+    return new Editing(null, given(), copied);
+}
+
+/** The fields in the address of the page. @returns {Partial<import("./model.js").Fields>} */
+function given() {
+    const [originalUrl, customCode, domainId] = ["url", "code", "domain"].map(name => query.value.get(name));
+    return { ...(originalUrl && { originalUrl }), ...(customCode && { customCode }), ...(domainId && { domainId }) };
 }
 
 /** @param {{id?: string}} properties without an id: a new link */
