@@ -1,6 +1,7 @@
 /** The parameters of a campaign. */
 
 export const UTM_KEYS = /** @type {const} */ (["source", "medium", "campaign", "term", "content"]);
+/** @typedef {typeof UTM_KEYS[number]} UtmKey */
 
 /**
  * The parameters with a value, trimmed. Undefined if there are none.

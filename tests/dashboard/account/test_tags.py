@@ -1,4 +1,4 @@
-"""Tags and UTM templates in Chromium: renaming, merging, colouring and deleting, and the template of a link."""
+"""Tags and UTM templates in Chromium: changing them, filtering by tags, and the templates of new links."""
 
 from __future__ import annotations
 
@@ -79,6 +79,105 @@ def test_a_template_is_created_and_decides_about_a_link(signed_in: Callable[...,
         expect(page.get_by_text("Link created")).to_be_visible()
         assert visit.errors(400) == []
     assert Link.objects.get().utm == {"source": "shop"}
+
+
+def test_links_are_filtered_by_all_any_and_none_of_their_coloured_tags(
+    signed_in: Callable[..., Any], address: str, api: APIClient, make_link: MakeLink
+) -> None:
+    for tags in (["spring", "sale"], ["Spring"], ["sale", "print"], []):
+        make_link(title=" and ".join(tags) or "none", tags=tags)
+    api.patch("/api/tags/spring", {"color": "#FFFF00"})
+    with signed_in() as visit:
+        page = visit.page
+        page.goto(f"{address}/dashboard/")
+        titles, chips = page.locator("tr[data-link] .title"), page.locator(".chip-filter")
+        expect(titles).to_have_count(4)
+        # The colour stands beside the name, whatever the spelling of the link, and is dark enough to be seen on white.
+        dots = page.locator("tr[data-link] .tag", has_text="pring").evaluate_all(
+            "all => all.map(tag => getComputedStyle(tag, '::before').backgroundColor)"
+        )
+        assert len(dots) == 2
+        assert {dot.startswith("oklch(0.62 ") for dot in dots} == {True}
+        page.get_by_role("button", name="Filter", exact=True).click()
+        field = page.get_by_role("combobox", name="Tags", exact=True)
+        field.click()
+        field.press_sequentially("s")
+        options = page.get_by_role("listbox").get_by_role("option")
+        # The most used come first.
+        expect(options).to_have_text(["sale", "Spring"])
+        expect(options.last.locator("span")).to_have_class("tag own")
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        expect(chips).to_have_text(["Tag sale"])
+        expect(titles).to_have_text(["sale and print", "spring and sale"])
+        field.press_sequentially("SPRING,")
+        expect(titles).to_have_text(["sale and print", "Spring", "spring and sale"])
+        page.locator("[name=tagsMode]").select_option("all of the tags")
+        expect(titles).to_have_text(["spring and sale"])
+        page.get_by_role("combobox", name="Without these tags").fill("print")
+        page.keyboard.press("Enter")
+        page.wait_for_url(f"{address}/dashboard/?tags=sale%2CSPRING&tagsMode=all&excludeTags=print")
+        page.reload()
+        expect(chips).to_have_text(
+            ["Tag sale", "Tag SPRING", "Without tag print", "Links with all of the tags"]
+        )
+        page.get_by_role("button", name="Save view").click()
+        page.get_by_label("Name").fill("Campaign")
+        page.get_by_role("dialog").get_by_role("button", name="Save").click()
+        expect(page.get_by_role("link", name="Campaign")).to_have_attribute("aria-current", "page")
+        page.get_by_role("button", name="Remove the filter: Links with").click()
+        expect(titles).to_have_text(["Spring", "spring and sale"])
+        page.get_by_role("button", name="Remove the filter: Tag sale").click()
+        page.get_by_role("button", name="Remove the filter: Tag SPRING").click()
+        expect(titles).to_have_text(["none", "Spring", "spring and sale"])
+        page.get_by_role("link", name="Campaign").click()
+        expect(chips).to_have_count(4)
+        expect(titles).to_have_text(["spring and sale"])
+        assert visit.errors() == []
+    [view] = api.get("/api/views").json()["data"]["views"]
+    assert view["filters"] == {"tags": "sale,SPRING", "tagsMode": "all", "excludeTags": "print"}
+
+
+def test_a_template_decides_about_a_pasted_list_and_an_import(
+    signed_in: Callable[..., Any], address: str, api: APIClient
+) -> None:
+    allowed = {"source": ["newsletter", "shop"]}
+    template = {"name": "Newsletter", "values": {"source": "newsletter", "medium": "mail"}}
+    assert api.post("/api/utm-templates", template | {"allowedValues": allowed}).status_code == 201
+    refusal = "The template Newsletter allows only newsletter and shop."
+    with signed_in() as visit:
+        page = visit.page
+        page.goto(f"{address}/dashboard/new/many")
+        page.get_by_label("Destinations").fill("example.com/1\nno address\nexample.com/2")
+        page.get_by_label("Template").select_option("Newsletter")
+        expect(page.get_by_label("Medium")).to_have_value("mail")
+        page.get_by_label("Source").fill("elsewhere")
+        page.get_by_role("button", name="Create 3 links").click()
+        # What concerns all lines is said once, at its field; the line that is wrong itself is named.
+        expect(page.locator("#utm-source-about")).to_have_text(refusal)
+        expect(page.locator(".note.warn li")).to_have_count(1)
+        expect(page.locator(".note.warn li")).to_contain_text("no address: ")
+        expect(page.get_by_label("Destinations")).to_have_value("example.com/1\nno address\nexample.com/2")
+        page.get_by_label("Source").fill("shop")
+        page.get_by_label("Destinations").fill("example.com/1\nexample.com/2")
+        page.get_by_role("button", name="Create 2 links").click()
+        expect(page.locator(".made > li")).to_have_count(2)
+        page.goto(f"{address}/dashboard/import")
+        rows = "originalUrl,utm_source\nhttps://example.com/3,\nhttps://example.com/4,elsewhere\n"
+        file = {"name": "links.csv", "mimeType": "text/csv", "buffer": rows.encode()}
+        page.locator("input[type=file]").set_input_files([file])
+        expect(page.locator(".import [role=status]")).to_contain_text("2 rows")
+        page.get_by_label("Template").select_option("Newsletter")
+        expect(page.locator("[data-row='2'] .error")).to_have_text(f"utm.source: {refusal}")
+        page.get_by_role("button", name="Import 1 link").click()
+        expect(page.locator("[data-row='1'][data-state=imported]")).to_be_visible()
+        assert visit.errors() == []
+    made = Link.objects.order_by("original_url").values_list("original_url", "utm")
+    assert list(made) == [
+        ("https://example.com/1", {"source": "shop", "medium": "mail"}),
+        ("https://example.com/2", {"source": "shop", "medium": "mail"}),
+        ("https://example.com/3", {"source": "newsletter", "medium": "mail"}),
+    ]
 
 
 def test_viewers_only_look(

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { hostIn, withScheme } from "../../../dashboard/front/core/addresses.js";
-import { changesOf, copyOf, emptyFields, fieldsOf, finalAddress, listOf, typedFields } from "../../../dashboard/front/pages/editor/model.js";
+import { listOf } from "../../../dashboard/front/core/lists.js";
+import { changesOf, copyOf, emptyFields, fieldsOf, finalAddress, typedFields } from "../../../dashboard/front/pages/editor/model.js";
 
 const LINK = /** @type {any} */ ({
     originalUrl: "https://example.com/a",

@@ -51,7 +51,7 @@ def test_a_view_is_saved_opened_renamed_and_deleted(
         expect(rows(page)).to_have_count(30)
         expect(rows(page).first).to_contain_text("Title 00")
         expect(page.locator(".chip-filter")).to_have_text(
-            ["Tags even", "Created from Jan 31, 2026", "Created until Feb 28, 2098"]
+            ["Tag even", "Created from Jan 31, 2026", "Created until Feb 28, 2098"]
         )
         # The view survives a reload, with the same address.
         page.reload()
@@ -62,7 +62,7 @@ def test_a_view_is_saved_opened_renamed_and_deleted(
         page.keyboard.press("Enter")
         expect(tabs).to_have_text(["All links", "Even"])
         # Its name replaces its filters.
-        page.get_by_role("button", name="Remove the filter: Tags").click()
+        page.get_by_role("button", name="Remove the filter: Tag even").click()
         page.get_by_role("button", name="Save view").click()
         page.get_by_role("dialog").get_by_label("Name").fill("Even")
         page.keyboard.press("Enter")

@@ -3,8 +3,8 @@ import { hostIn } from "../../core/addresses.js";
 import { useDraft } from "../../core/drafts.js";
 import { html, useMemo } from "../../core/html.js";
 import { t } from "../../core/texts.js";
+import { About } from "../../parts/about.js";
 import { Sending } from "../../parts/sending.js";
-import { About } from "../editor/inputs.js";
 import { addDomain } from "./endpoints.js";
 import { added, load } from "./state.js";
 

@@ -3,8 +3,9 @@ import { dropDraft, keepDraft, readDraft } from "../../core/drafts.js";
 import { html, useMemo, useSignal } from "../../core/html.js";
 import { t } from "../../core/texts.js";
 import { toast } from "../../core/toasts.js";
+import { About } from "../../parts/about.js";
 import { Sending } from "../../parts/sending.js";
-import { About, Input } from "../editor/inputs.js";
+import { Input } from "../editor/inputs.js";
 import { changeDomain } from "./endpoints.js";
 
 /**

@@ -3,7 +3,7 @@ import { availableDomains, listLinks } from "../../core/endpoints.js";
 import { report } from "../../core/failures.js";
 import { html, useEffect, useSignal } from "../../core/html.js";
 import { t } from "../../core/texts.js";
-import { About } from "./inputs.js";
+import { About } from "../../parts/about.js";
 
 const hasPunctuation = "codePunctuation" in document.documentElement.dataset;
 const CODE = hasPunctuation ? /^[A-Za-z0-9][\w-]{2,49}$/ : /^[A-Za-z0-9]{3,50}$/;

@@ -2,8 +2,8 @@
 import { fromLocalInput, toLocalInput } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { language, t } from "../../core/texts.js";
+import { Chips } from "../../parts/chips.js";
 import { Icon } from "../../parts/icon.js";
-import { Chips } from "./chips.js";
 import { Countries } from "./countries.js";
 import { DEVICES } from "./model.js";
 import { WeekGrid } from "./week_grid.js";

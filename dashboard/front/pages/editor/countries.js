@@ -2,7 +2,7 @@
 import { countries, countryName } from "../../core/countries.js";
 import { html, useMemo } from "../../core/html.js";
 import { t } from "../../core/texts.js";
-import { Chips } from "./chips.js";
+import { Chips } from "../../parts/chips.js";
 
 const byName = () => [...countries].sort((one, other) => countryName(one).localeCompare(countryName(other)));
 

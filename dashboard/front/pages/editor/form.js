@@ -3,7 +3,8 @@ import { lacks } from "../../core/account.js";
 import { withScheme } from "../../core/addresses.js";
 import { dateAndTime, day, number } from "../../core/format.js";
 import { html, useEffect } from "../../core/html.js";
-import { hueOf, withoutScheme } from "../../core/hues.js";
+import { withoutScheme } from "../../core/hues.js";
+import { listOf } from "../../core/lists.js";
 import { navigate } from "../../core/router.js";
 import { t } from "../../core/texts.js";
 import { dismissDone, toast } from "../../core/toasts.js";
@@ -14,14 +15,13 @@ import { Head, toLinks } from "../../parts/head.js";
 import { Icon } from "../../parts/icon.js";
 import { LinkStatus } from "../../parts/link_status.js";
 import { Menu } from "../../parts/menu.js";
+import { TagsInput } from "../../parts/tags_input.js";
 import { deleteLater } from "../links/deletion.js";
-import { knownTags } from "../links/state.js";
-import { Chips } from "./chips.js";
 import { Code } from "./code.js";
 import { Field, Input, Section, Switch, hasError } from "./inputs.js";
 import { Limits } from "./limits.js";
 import { Live } from "./live.js";
-import { listOf, REFERRER_POLICIES } from "./model.js";
+import { REFERRER_POLICIES } from "./model.js";
 import { Rules } from "./rules.js";
 import { FORM, SaveBar } from "./save_bar.js";
 import { Split } from "./split.js";
@@ -66,12 +66,10 @@ export function Form({ editing }) {
                 <div class="grid pair">
                     <${Code} editing=${editing} />
                     <${Field} editing=${editing} name="title" label=${t("field.title")} maxlength="200" dir="auto" />
-                    <${Chips}
+                    <${TagsInput}
                         name="tags"
                         label=${t("field.tags")}
                         values=${listOf(editing.fields.value.tags)}
-                        classOf=${(/** @type {string} */ tag) => `tag ${hueOf(tag)}`}
-                        suggestions=${knownTags.value}
                         error=${editing.errors.value.tags}
                         onChange=${(/** @type {string[]} */ tags) => editing.change({ tags: tags.join(", ") })}
                     />

@@ -1,5 +1,6 @@
 /** Labelled inputs of the editor. Each shows the API's message about its field. */
 import { html, useRef } from "../../core/html.js";
+import { About } from "../../parts/about.js";
 import { Icon } from "../../parts/icon.js";
 
 /** @typedef {import("./editing.js").Editing} Editing */
@@ -37,12 +38,6 @@ export function Input({ name, label, hint, error, onValue, type = "text", ...mor
             <${About} id=${about} error=${error} hint=${hint} />
         </div>
     `;
-}
-
-/** @param {{id: string, error?: string, hint?: import("../../core/html.js").Children}} properties */
-export function About({ id, error, hint }) {
-    if (error) return html`<small id=${id} class="error" role="alert">${error}</small>`;
-    return hint ? html`<small id=${id}>${hint}</small>` : null;
 }
 
 /** @param {{editing: Editing, name: "isActive" | "forwardQuery" | "removesPassword", label: string}} properties */

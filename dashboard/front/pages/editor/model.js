@@ -1,6 +1,7 @@
 /** The fields of the editor, and their conversion from and to the objects of the API. */
 import { withScheme } from "../../core/addresses.js";
 import { fromLocalInput, toLocalInput } from "../../core/format.js";
+import { listOf } from "../../core/lists.js";
 import { UTM_KEYS } from "../../core/utm.js";
 import { LINK_FIELDS, RESTRICTIONS } from "./fields.js";
 
@@ -17,8 +18,6 @@ export const REFERRER_POLICIES = /** @type {const} */ (["no-referrer", "origin",
 const orNull = text => (text.trim() === "" ? null : text.trim());
 /** @param {string} text */
 const countOrNull = text => (text.trim() === "" ? null : Number(text));
-/** @param {string} text separated by commas */
-export const listOf = text => text.split(",").map(part => part.trim()).filter(part => part !== "");
 /** @template T @param {T} value */
 const asItIs = value => value;
 

@@ -2,8 +2,8 @@
 import { may } from "../../core/account.js";
 import { html, useEffect, useSignal } from "../../core/html.js";
 import { t } from "../../core/texts.js";
+import { About } from "../../parts/about.js";
 import { Icon } from "../../parts/icon.js";
-import { About } from "./inputs.js";
 import { logoOf, useDesign } from "./qr_design.js";
 import { downloadDesign, remarks } from "./qr_files.js";
 import { QrPicture, warningOf } from "./qr_picture.js";

@@ -1,9 +1,10 @@
 /** Destinations for some visitors. The first rule whose conditions all hold decides. */
 import { html } from "../../core/html.js";
 import { t } from "../../core/texts.js";
+import { About } from "../../parts/about.js";
 import { Icon } from "../../parts/icon.js";
 import { Condition, emptyCondition } from "./condition.js";
-import { About, Section, hasError } from "./inputs.js";
+import { Section, hasError } from "./inputs.js";
 import { Rows } from "./rows.js";
 
 /** @typedef {import("./model.js").Rule} Rule */

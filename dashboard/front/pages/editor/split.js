@@ -1,8 +1,9 @@
 /** Destinations that get a share of the visitors. */
 import { html, useRef } from "../../core/html.js";
 import { t } from "../../core/texts.js";
+import { About } from "../../parts/about.js";
 import { Icon } from "../../parts/icon.js";
-import { About, Section, hasError } from "./inputs.js";
+import { Section, hasError } from "./inputs.js";
 import { Rows } from "./rows.js";
 import { moved } from "./shares.js";
 

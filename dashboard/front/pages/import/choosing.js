@@ -1,7 +1,7 @@
 /** The area to drop or choose a file. */
 import { html, useSignal } from "../../core/html.js";
 import { t } from "../../core/texts.js";
-import { About } from "../editor/inputs.js";
+import { About } from "../../parts/about.js";
 
 /** @param {{onFile: (file: File) => void, problem: string}} properties */
 export function Choosing({ onFile, problem }) {

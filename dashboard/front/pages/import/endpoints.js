@@ -7,7 +7,7 @@ import { call } from "../../core/api.js";
 /** @typedef {Imported["format"]} Format */
 
 /**
- * @param {{content: string, dryRun: boolean, format?: Format, domainId?: string}} body
+ * @param {{content: string, dryRun: boolean, format?: Format, domainId?: string, utmTemplateId?: string}} body
  * @param {string} [idempotencyKey]
  * @returns {Promise<Imported>}
  */

@@ -4,6 +4,7 @@ import { report } from "../../core/failures.js";
 import { html, useEffect, useSignal } from "../../core/html.js";
 import { save } from "../../core/saving.js";
 import { isolated, t } from "../../core/texts.js";
+import { TemplateChoice, useTemplates } from "../utm/choice.js";
 import { Columns } from "./columns.js";
 
 /** @typedef {import("./run.js").Run} Run */
@@ -25,7 +26,7 @@ export function Progress({ run }) {
             ></progress>`}
             ${run.problem.value && html`<p role="alert" class="failure">${run.problem.value}</p>`}
             ${(phase === "checked" || phase === "done") && html`<${Losses} run=${run} />`}
-            ${!run.isHalfDone && phase !== "done" && !run.isUnmapped.value && html`<${Domain} run=${run} />`}
+            ${!run.isHalfDone && phase !== "done" && !run.isUnmapped.value && html`<${Shared} run=${run} />`}
             ${!run.isUnmapped.value && html`<div class="actions"><${Actions} run=${run} /><${Rejected} run=${run} /></div>`}
         </section>
     `;
@@ -119,6 +120,22 @@ function Actions({ run }) {
         default:
             return null;
     }
+}
+
+/** What all links of the file get. @param {{run: Run}} properties */
+function Shared({ run }) {
+    const templates = useTemplates();
+    /** @param {import("../utm/choice.js").UtmTemplate | undefined} template */
+    const choose = template => {
+        run.template.value = template;
+        run.check();
+    };
+    return html`
+        <div class="grid">
+            <${Domain} run=${run} />
+            <${TemplateChoice} templates=${templates} chosen=${run.template.value?._id ?? ""} onChange=${choose} />
+        </div>
+    `;
 }
 
 /** @param {{run: Run}} properties */

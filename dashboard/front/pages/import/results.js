@@ -3,7 +3,6 @@ import { inOwnLanguage } from "../../core/api.js";
 import { number } from "../../core/format.js";
 import { html, useSignal } from "../../core/html.js";
 import { t } from "../../core/texts.js";
-import { messagesOf } from "./run.js";
 
 /** @typedef {import("./endpoints.js").Result} Result */
 
@@ -59,7 +58,7 @@ export function Results({ run }) {
                 </thead>
                 <tbody>
                     ${shown.slice((at - 1) * PAGE_SIZE, at * PAGE_SIZE).map(
-                        result => html`<${Row} key=${result.row} result=${result} source=${run.sourceOf(result)} />`,
+                        result => html`<${Row} key=${result.row} result=${result} run=${run} />`,
                     )}
                 </tbody>
             </table>
@@ -73,8 +72,8 @@ export function Results({ run }) {
     `;
 }
 
-/** @param {{result: Result, source: string}} properties */
-function Row({ result, source }) {
+/** @param {{result: Result, run: import("./run.js").Run}} properties */
+function Row({ result, run }) {
     const { row, url } = result;
     const state = !result.success ? "rejected" : url?._id === undefined ? "accepted" : "imported";
     return html`
@@ -83,14 +82,14 @@ function Row({ result, source }) {
             <td>
                 <span class="state" data-state=${state}>${t(`import.${state}`)}</span>
                 ${!result.success &&
-                html` <small class="error" dir="auto">${messagesOf(result).join(" ")}</small>`}
+                html` <small class="error" dir="auto">${run.messagesOf(result).join(" ")}</small>`}
                 ${result.success &&
                 inOwnLanguage(result.warnings).map(
                     ({ field, message }, position) => html` <small key=${position} class="warning" dir="auto">${field}: ${message}</small>`,
                 )}
             </td>
             <td class="short" dir="ltr">${url?.shortUrl?.replace(/^https?:\/\//, "") ?? ""}</td>
-            <td><small dir="ltr">${url?.originalUrl ?? source}</small></td>
+            <td><small dir="ltr">${url?.originalUrl ?? run.sourceOf(result)}</small></td>
             <td class="number">${url === undefined ? "" : number(url.clickCount)}</td>
         </tr>
     `;

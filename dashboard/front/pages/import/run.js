@@ -4,6 +4,7 @@ import { messageOf } from "../../core/failures.js";
 import { signal } from "../../core/html.js";
 import { newKey } from "../../core/idempotency.js";
 import { refusalText, t } from "../../core/texts.js";
+import { refusalOf } from "../utm/choice.js";
 import { importLinks } from "./endpoints.js";
 import { batches, cellsOf, rejectedRows, renamed, tableOf, wholeTable } from "./rows.js";
 
@@ -18,18 +19,6 @@ const APPLIED = { rows: 200, characters: 2_000_000 };
 
 /** More of a row would hide the others. */
 const MAX_SOURCE = 200;
-
-/**
- * Why a row is rejected.
- * @param {Result} result
- */
-export function messagesOf(result) {
-    const messages = inOwnLanguage(result.errors).map(
-        // Codes of other services may have more characters than new ones.
-        ({ field, code, message }) => `${field}: ${code === "code" ? t("import.badCode") : message}`,
-    );
-    return messages.length > 0 ? messages : [refusalText(result)];
-}
 
 export class Run {
     /** @type {import("./endpoints.js").Format | undefined} */
@@ -57,6 +46,8 @@ export class Run {
         this.isStopping = signal(false);
         this.problem = signal("");
         this.domainId = signal("");
+        /** The UTM template of all links. */
+        this.template = signal(/** @type {import("../utm/choice.js").UtmTemplate | undefined} */ (undefined));
         /** Whether the user has to say which column is which field. */
         this.isUnmapped = signal(false);
         /** The hosts that the links leave, by the last check. */
@@ -96,6 +87,18 @@ export class Run {
         this.isUnmapped.value = false;
     }
 
+    /**
+     * Why a row is rejected.
+     * @param {Result} result
+     */
+    messagesOf(result) {
+        const messages = inOwnLanguage(result.errors).map(
+            // Codes of other services may have more characters than new ones.
+            error => `${error.field}: ${error.code === "code" ? t("import.badCode") : refusalOf(this.template.value, error)}`,
+        );
+        return messages.length > 0 ? messages : [refusalText(result)];
+    }
+
     /** What each reason for a warning is, and how many rows have it. */
     get losses() {
         /** @type {Map<string, {field: string, message: string, count: number}>} */
@@ -115,7 +118,7 @@ export class Run {
         if (this.table.isWhole) return null;
         const refused = this.results.value.filter(result => !result.success);
         if (refused.length === 0) return null;
-        const reasons = new Map(refused.map(result => [result.row - 1, messagesOf(result).join(" ")]));
+        const reasons = new Map(refused.map(result => [result.row - 1, this.messagesOf(result).join(" ")]));
         return rejectedRows(this.table, reasons);
     }
 
@@ -190,7 +193,7 @@ export class Run {
      */
     async #send(batch, dryRun) {
         const content = this.table.join(batch.map(position => this.table.rows[position]));
-        const body = { content, dryRun, domainId: this.domainId.value || undefined, format: this.#format };
+        const body = { content, dryRun, domainId: this.domainId.value || undefined, utmTemplateId: this.template.value?._id, format: this.#format };
         const imported = await importLinks(body, dryRun ? undefined : this.#key);
         this.#format = imported.format;
         return imported;

@@ -2,12 +2,15 @@
 import { availableDomains } from "../../core/endpoints.js";
 import { day } from "../../core/format.js";
 import { html, useEffect, useRef, useSignal } from "../../core/html.js";
+import { listOf } from "../../core/lists.js";
 import { chooseDensity, density } from "../../core/preferences.js";
 import { STATUSES } from "../../core/status.js";
+import { tagLook } from "../../core/tags.js";
 import { t } from "../../core/texts.js";
 import { Icon } from "../../parts/icon.js";
 import { useLoaded } from "../../parts/loaded.js";
-import { ARCHIVED, EXPIRY_DAYS, FIRST_DAY, LAST_DAY, change, filters, isDay, isFiltered, knownTags } from "./state.js";
+import { TagsInput } from "../../parts/tags_input.js";
+import { ARCHIVED, EXPIRY_DAYS, FIRST_DAY, LAST_DAY, UNFILTERED, change, filters, isDay, isFiltered } from "./state.js";
 
 /** @typedef {import("../../core/texts.js").Key} Key */
 /** @typedef {import("../../core/endpoints.js").Domains} Domains */
@@ -28,17 +31,16 @@ const ORDERS = /** @type {const} */ ([
 export const focusSearch = () => document.getElementById(SEARCH)?.focus();
 
 /**
- * A field that changes a filter after a pause in typing. The list does not overwrite it while it has the focus.
- * @param {{name: "search" | "tags"} & Record<string, any>} properties
+ * A field that changes the search after a pause in typing. The list does not overwrite it while it has the focus.
  */
-function Typed({ name, ...more }) {
+function Search() {
     const field = useRef(/** @type {HTMLInputElement | null} */ (null));
     const timer = useRef(0);
-    const value = filters.value[name];
+    const value = filters.value.search;
     const apply = () => {
         clearTimeout(timer.current);
-        if (field.current && field.current.value.trim() !== filters.value[name]) {
-            change({ [name]: field.current.value.trim() });
+        if (field.current && field.current.value.trim() !== filters.value.search) {
+            change({ search: field.current.value.trim() });
         }
     };
     useEffect(() => {
@@ -47,6 +49,11 @@ function Typed({ name, ...more }) {
     return html`
         <input
             ref=${field}
+            id=${SEARCH}
+            name="search"
+            type="search"
+            aria-label=${t("filters.search")}
+            placeholder=${t("filters.searchHint")}
             autocomplete="off"
             spellcheck=${false}
             onInput=${() => {
@@ -54,7 +61,6 @@ function Typed({ name, ...more }) {
                 timer.current = window.setTimeout(apply, TYPING_MILLISECONDS);
             }}
             onChange=${apply}
-            ...${more}
         />
     `;
 }
@@ -106,7 +112,7 @@ export function Filters() {
             <div class="tools">
                 <div class="search">
                     <${Icon} name="search" />
-                    <${Typed} name="search" id=${SEARCH} type="search" aria-label=${t("filters.search")} placeholder=${t("filters.searchHint")} />
+                    <${Search} />
                 </div>
                 <button
                     type="button"
@@ -166,13 +172,19 @@ const Densities = () => html`
 
 /** @param {{domains: Domains}} properties */
 function Panel({ domains }) {
-    const { status, archived, from, until, expires } = filters.value;
+    const { tags, tagsMode, excludeTags, status, archived, from, until, expires } = filters.value;
+    const chosen = listOf(tags);
     return html`
-        <label>
-            ${t("filters.tags")}
-            <${Typed} name="tags" type="text" list="known-tags" />
-            <datalist id="known-tags">${knownTags.value.map(tag => html`<option key=${tag} value=${tag} />`)}</datalist>
-        </label>
+        <${TagsInput} name="tags" label=${t("field.tags")} values=${chosen} onChange=${(/** @type {string[]} */ next) => change({ tags: next.join(",") })} />
+        ${chosen.length > 1 &&
+        html`<label>
+            ${t("filters.tagsMode")}
+            <select name="tagsMode" onChange=${(/** @type {any} */ event) => change({ tagsMode: event.target.value })}>
+                <option value="" selected=${tagsMode === ""}>${t("filters.anyTag")}</option>
+                <option value="all" selected=${tagsMode === "all"}>${t("filters.allTags")}</option>
+            </select>
+        </label>`}
+        <${TagsInput} name="excludeTags" label=${t("filters.excludeTags")} values=${listOf(excludeTags)} onChange=${(/** @type {string[]} */ next) => change({ excludeTags: next.join(",") })} />
         <label>
             ${t("filters.status")}
             <select name="status" onChange=${(/** @type {any} */ event) => change({ status: event.target.value })}>
@@ -209,12 +221,21 @@ function Panel({ domains }) {
 /** @param {string} days */
 const within = days => t("filters.within", { count: Number(days) });
 
-/** @param {{domains: Domains}} properties */
-function Chips({ domains }) {
-    const { tags, status, archived, domain, from, until, expires } = filters.value;
-    /** @type {[name: "tags" | "status" | "archived" | "domain" | "from" | "until" | "expires", label: Key, value: string][]} */
-    const all = [
-        ["tags", "field.tags", tags],
+/** @typedef {{label: string, value: string, tag?: string, without: Partial<typeof UNFILTERED>}} Chip `without`: the change that removes it */
+
+/**
+ * A chip for each tag, and for every other filter.
+ * @param {Domains} domains
+ * @returns {Chip[]}
+ */
+function chipsOf(domains) {
+    const { tags, tagsMode, excludeTags, status, archived, domain, from, until, expires } = filters.value;
+    /** @param {"tags" | "excludeTags"} name @param {string} text @param {Key} label */
+    const ofTags = (name, text, label) =>
+        listOf(text).map(tag => ({ label: t(label), value: tag, tag, without: { [name]: listOf(text).filter(other => other !== tag).join(",") } }));
+    /** @type {[name: keyof typeof UNFILTERED, label: Key, value: string][]} */
+    const others = [
+        ["tagsMode", "filters.tagsMode", tagsMode && t("filters.allTags")],
         ["status", "filters.status", status && t(`status.${status}`)],
         ["archived", "filters.archived", archived && t(`archived.${archived}`)],
         ["domain", "field.domainId", domain && (domains.find(({ id }) => id === domain)?.fullDomain ?? domain)],
@@ -222,22 +243,24 @@ function Chips({ domains }) {
         ["until", "filters.until", until && day(`${until}T12:00`)],
         ["expires", "filters.expires", expires && within(expires)],
     ];
-    return html`
-        ${all
-            .filter(([, , value]) => value !== "")
-            .map(
-                ([name, label, value]) => html`
-                    <span key=${name} class="chip chip-filter">
-                        <span dir="auto"><i>${t(label)}</i> ${value}</span>
-                        <button type="button" aria-label=${t("filters.remove", { filter: t(label) })} onClick=${() => change({ [name]: "" })}>
-                            <${Icon} name="x" />
-                        </button>
-                    </span>
-                `,
-            )}
-        ${isFiltered.value &&
-        html`<button type="button" class="quiet" onClick=${() => change({ search: "", tags: "", status: "", archived: "", domain: "", from: "", until: "", expires: "" })}>
-            ${t("filters.clear")}
-        </button>`}
-    `;
+    return [
+        ...ofTags("tags", tags, "filters.tag"),
+        ...ofTags("excludeTags", excludeTags, "filters.excludeTag"),
+        ...others.filter(([, , value]) => value !== "").map(([name, label, value]) => ({ label: t(label), value, without: { [name]: "" } })),
+    ];
 }
+
+/** @param {{domains: Domains}} properties */
+const Chips = ({ domains }) => html`
+    ${chipsOf(domains).map(
+        ({ label, value, tag, without }) => html`
+            <span key=${`${label} ${value}`} class="chip chip-filter">
+                <span dir="auto"><i>${label}</i> ${tag === undefined ? value : html`<span ...${tagLook(tag)}>${tag}</span>`}</span>
+                <button type="button" aria-label=${t("filters.remove", { filter: tag === undefined ? label : `${label} ${tag}` })} onClick=${() => change(without)}>
+                    <${Icon} name="x" />
+                </button>
+            </span>
+        `,
+    )}
+    ${isFiltered.value && html`<button type="button" class="quiet" onClick=${() => change(UNFILTERED)}>${t("filters.clear")}</button>`}
+`;

@@ -1,8 +1,9 @@
 /** The list of links: search, filters, sorting, pages, and bulk actions. */
-import { html, useMemo, useRef, useSignalEffect } from "../../core/html.js";
+import { html, useEffect, useMemo, useRef, useSignalEffect } from "../../core/html.js";
 import { useShortcuts } from "../../core/keys.js";
 import { path, query } from "../../core/router.js";
 import { loadStyle } from "../../core/styles.js";
+import { loadTags } from "../../core/tags.js";
 import { t } from "../../core/texts.js";
 import { recoveries } from "../../parts/banners.js";
 import { useGrowing } from "../../parts/gradual.js";
@@ -28,6 +29,9 @@ export function Page() {
     // they were.
     const kept = useMemo(() => rows.peek().length, []);
     const drawn = useGrowing(2, 1, kept > 0 ? 2 : 1);
+    useEffect(() => {
+        loadTags();
+    }, []);
     useSignalEffect(() => {
         // A change of the address, or the return of the service, loads the list.
         void query.value;

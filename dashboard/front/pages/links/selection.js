@@ -5,15 +5,17 @@ import { updateLinks } from "../../core/endpoints.js";
 import { report } from "../../core/failures.js";
 import { html, useSignal } from "../../core/html.js";
 import { save } from "../../core/saving.js";
+import { loadTags, tagLook, tagNames } from "../../core/tags.js";
 import { t } from "../../core/texts.js";
 import { toast } from "../../core/toasts.js";
 import { archivedToast } from "../../parts/archived.js";
 import { Icon } from "../../parts/icon.js";
+import { Suggesting } from "../../parts/suggesting.js";
 import { openBulkEdit } from "./bulk_edit.js";
 import { deleteLater } from "./deletion.js";
 import { Moving } from "./moving.js";
 import { openSheet } from "./sheet_dialog.js";
-import { clearSelection, knownTags, reload, rows, select, selectAll, selected, shown } from "./state.js";
+import { clearSelection, reload, rows, select, selectAll, selected, shown } from "./state.js";
 
 /** @typedef {Parameters<typeof updateLinks>[0]} Changes */
 
@@ -56,9 +58,11 @@ export const switchLinks = (ids, isActive) => apply({ ids, data: { isActive } })
 /** @param {boolean} isActive */
 const switchSelected = isActive => switchLinks([...selected.value.keys()], isActive);
 
-/** @param {(tags: string[]) => string[]} changed */
-const tagSelected = changed =>
-    apply({ urls: [...selected.value.values()].map(({ _id, tags }) => ({ _id, tags: changed(tags) })) });
+/** @param {"addTags" | "removeTags"} change @param {string} tag */
+async function tagSelected(change, tag) {
+    await apply({ ids: [...selected.value.keys()], data: { [change]: [tag] } });
+    await loadTags();
+}
 
 async function exportSelected() {
     try {
@@ -116,32 +120,36 @@ function Archiving() {
 function Tagging() {
     const tag = useSignal("");
     const name = tag.value.trim();
-    const isRemovable = [...selected.value.values()].some(({ tags }) => tags.includes(name));
-    /** @param {(tags: string[]) => string[]} changed */
-    const run = changed => {
+    const owned = [...new Set([...selected.value.values()].flatMap(({ tags }) => tags))];
+    const isRemovable = owned.some(other => other.toLowerCase() === name.toLowerCase());
+    /** @param {"addTags" | "removeTags"} change */
+    const run = change => {
         tag.value = "";
-        if (name !== "") tagSelected(changed);
+        if (name !== "") tagSelected(change, name);
     };
     return html`
         <form
             onSubmit=${(/** @type {SubmitEvent} */ event) => {
                 event.preventDefault();
-                run(tags => [...new Set([...tags, name])]);
+                run("addTags");
             }}
         >
-            <input
-                type="text"
-                maxlength="50"
-                list="tags-to-add"
-                aria-label=${t("selection.tag")}
-                placeholder=${t("selection.tag")}
-                value=${tag.value}
-                onInput=${(/** @type {any} */ event) => (tag.value = event.target.value)}
-            />
-            <datalist id="tags-to-add">${knownTags.value.map(known => html`<option key=${known} value=${known} />`)}</datalist>
+            <span class="suggesting">
+                <${Suggesting}
+                    id="tag-of-selected"
+                    maxlength="50"
+                    aria-label=${t("selection.tag")}
+                    placeholder=${t("selection.tag")}
+                    options=${[...new Set([...owned, ...tagNames.value])]}
+                    look=${tagLook}
+                    value=${tag.value}
+                    onType=${(/** @type {string} */ text) => (tag.value = text)}
+                    onChoose=${(/** @type {string} */ chosen) => (tag.value = chosen)}
+                />
+            </span>
             <button type="submit" class="small-button">${t("selection.addTag")}</button>
             ${isRemovable &&
-            html`<button type="button" class="small-button" onClick=${() => run(tags => tags.filter(other => other !== name))}>
+            html`<button type="button" class="small-button" onClick=${() => run("removeTags")}>
                 ${t("selection.removeTag")}
             </button>`}
         </form>

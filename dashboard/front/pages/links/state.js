@@ -1,17 +1,18 @@
 /** The state of the list. The filters are in the address, so that a reload and the back button keep them. */
-import { computed, signal } from "../../core/html.js";
-import { listLinks } from "../../core/endpoints.js";
-import { loadSparklines } from "./sparklines.js";
 import { isAbort } from "../../core/api.js";
+import { listLinks } from "../../core/endpoints.js";
 import { messageOf, report } from "../../core/failures.js";
+import { computed, signal } from "../../core/html.js";
+import { listOf } from "../../core/lists.js";
 import { navigate, query } from "../../core/router.js";
 import { STATUSES } from "../../core/status.js";
 import { t } from "../../core/texts.js";
 import { toast } from "../../core/toasts.js";
+import { loadSparklines } from "./sparklines.js";
 
 /** @typedef {import("../../core/endpoints.js").ListedUrl} ListedUrl */
 /** @typedef {import("../../core/endpoints.js").LinkPage} LinkPage */
-/** @typedef {"search" | "tags" | "status" | "archived" | "domain" | "from" | "until" | "expires" | "sortBy" | "sortOrder" | "page"} Filter */
+/** @typedef {"search" | "tags" | "tagsMode" | "excludeTags" | "status" | "archived" | "domain" | "from" | "until" | "expires" | "sortBy" | "sortOrder" | "page"} Filter */
 
 export const PAGE_SIZE = 50;
 
@@ -21,6 +22,9 @@ export const LAST_DAY = "9998-12-31";
 
 /** @param {string} text */
 export const isDay = text => /^\d{4}-\d\d-\d\d$/.test(text) && text >= FIRST_DAY && text <= LAST_DAY;
+
+/** No filter, whatever the order of the list. */
+export const UNFILTERED = { search: "", tags: "", tagsMode: "", excludeTags: "", status: "", archived: "", domain: "", from: "", until: "", expires: "" };
 
 export const DEFAULT_ORDER = { sortBy: "createdAt", sortOrder: "desc" };
 
@@ -53,6 +57,9 @@ export const filters = computed(() => {
     return {
         search: value("search"),
         tags: value("tags"),
+        // Of a single tag, links have any and all.
+        tagsMode: value("tagsMode") === "all" && listOf(value("tags")).length > 1 ? "all" : "",
+        excludeTags: value("excludeTags"),
         status: STATUSES.find(status => status === value("status")) ?? /** @type {const} */ (""),
         archived: ARCHIVED.find(chosen => chosen === value("archived")) ?? /** @type {const} */ (""),
         domain: value("domain"),
@@ -64,18 +71,9 @@ export const filters = computed(() => {
         page: Math.max(1, Number.parseInt(value("page"), 10) || 1),
     };
 });
-export const isFiltered = computed(() => {
-    const { search, tags, status, archived, domain, from, until, expires } = filters.value;
-    return Boolean(search || tags || status || archived || domain || from || until || expires);
-});
-
-/** The tags of the links that this page has seen, to suggest them. */
-export const knownTags = computed(() => {
-    for (const { tags } of shown.value?.urls ?? []) for (const tag of tags) seenTags.add(tag);
-    return [...seenTags].sort((one, other) => one.localeCompare(other));
-});
-/** @type {Set<string>} */
-const seenTags = new Set();
+export const isFiltered = computed(() =>
+    Object.keys(UNFILTERED).some(name => filters.value[/** @type {keyof typeof UNFILTERED} */ (name)] !== ""),
+);
 
 /** Whether there is nothing to filter: the workspace has no links. */
 export const isBare = computed(
@@ -97,10 +95,10 @@ export function listAddress(chosen) {
 
 /** The filters as parameters of the API. The first and the last day are those of the browser's time zone. */
 export function parameters() {
-    const { search, tags, status, archived, domain, from, until, expires } = filters.value;
+    const { search, tags, tagsMode, excludeTags, status, archived, domain, from, until, expires } = filters.value;
     const created = { createdFrom: startOf(from), createdBefore: startOf(until, 1) };
     const chosen = { archived: archived || undefined, domainId: domain || undefined };
-    return { search, tags, status, ...chosen, expiresWithin: expires, ...created };
+    return { search, tags, tagsMode, excludeTags, status, ...chosen, expiresWithin: expires, ...created };
 }
 
 /**

@@ -6,6 +6,7 @@ import { html } from "../../core/html.js";
 import { hostOf, hueOf, withoutScheme } from "../../core/hues.js";
 import { density } from "../../core/preferences.js";
 import { destinationOf } from "../../core/status.js";
+import { tagLook } from "../../core/tags.js";
 import { t } from "../../core/texts.js";
 import { Archived } from "../../parts/archived.js";
 import { Icon } from "../../parts/icon.js";
@@ -149,7 +150,7 @@ function More({ link, name }) {
 
 /** @param {{name: string}} properties */
 const Tag = ({ name }) => html`
-    <button class="tag ${hueOf(name)}" dir="auto" aria-label=${t("links.filterTag", { tag: name })} onClick=${() => change({ tags: name })}>
+    <button ...${tagLook(name)} dir="auto" aria-label=${t("links.filterTag", { tag: name })} onClick=${() => change({ tags: name, tagsMode: "" })}>
         ${name}
     </button>
 `;

@@ -2,6 +2,7 @@
 import { withScheme } from "../../core/addresses.js";
 import { typedUtm } from "../../core/utm.js";
 
+/** @typedef {import("../../core/api.js").FieldError} FieldError */
 /** @typedef {{text: string, originalUrl: string, title: string}} Line */
 
 /** As many as one call of the API creates. */
@@ -23,14 +24,37 @@ export const linesOf = pasted =>
 /**
  * The body of the call. What is empty is left out.
  * @param {Line[]} lines
- * @param {{domainId: string, tags: string[], utm: Record<string, string>}} shared fields of each link
+ * @param {{domainId: string, tags: string[], utmTemplateId: string, utm: Record<string, string>}} shared fields of each link
  */
-export function bodyOf(lines, { domainId, tags, utm }) {
+export function bodyOf(lines, { domainId, tags, utmTemplateId, utm }) {
     const parameters = typedUtm(utm);
     const fields = {
         ...(domainId !== "" && { domainId }),
         ...(tags.length > 0 && { tags }),
+        ...(utmTemplateId !== "" && { utmTemplateId }),
         ...(parameters && { utm: parameters }),
     };
     return { urls: lines.map(({ originalUrl, title }) => ({ originalUrl, ...(title !== "" && { title }), ...fields })) };
+}
+
+/** The fields that all lines share, and their parts. */
+const SHARED = /^(domainId|tags|utm|utmTemplateId)(\.|$)/;
+
+/**
+ * What the API refused: at the fields that all lines share, once, and at the lines.
+ * @param {readonly {success: boolean, index: number, errors: FieldError[], message: string}[]} results with messages in the language of the page
+ */
+export function refusalsOf(results) {
+    /** @type {Map<string, FieldError>} */
+    const shared = new Map();
+    /** @type {{index: number, messages: string[]}[]} */
+    const lines = [];
+    for (const { success, index, errors, message } of results) {
+        if (success) continue;
+        const own = errors.filter(({ field }) => !SHARED.test(field));
+        for (const error of errors) if (SHARED.test(error.field)) shared.set(error.field, error);
+        if (errors.length === 0) lines.push({ index, messages: [message] });
+        else if (own.length > 0) lines.push({ index, messages: own.map(error => error.message) });
+    }
+    return { shared: [...shared.values()], lines };
 }

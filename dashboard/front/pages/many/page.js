@@ -1,22 +1,24 @@
 /** Many new links from a pasted list, with the same tags and campaign. Lines that the API refuses stay in the field. */
 import { availableDomains, createLinks } from "../../core/endpoints.js";
+import { inOwnLanguage } from "../../core/api.js";
 import { copy } from "../../core/clipboard.js";
 import { useDraft } from "../../core/drafts.js";
 import { report } from "../../core/failures.js";
 import { html, useEffect, useMemo, useRef, useSignal } from "../../core/html.js";
-import { hueOf, withoutScheme } from "../../core/hues.js";
+import { withoutScheme } from "../../core/hues.js";
 import { refusalText, t } from "../../core/texts.js";
+import { About } from "../../parts/about.js";
 import { Head, toLinks } from "../../parts/head.js";
 import { Icon } from "../../parts/icon.js";
 import { Sending } from "../../parts/sending.js";
 import { Sign } from "../../parts/sign.js";
+import { TagsInput } from "../../parts/tags_input.js";
 import { UtmInputs } from "../../parts/utm_inputs.js";
-import { Chips } from "../editor/chips.js";
-import { knownTags } from "../links/state.js";
-import { MOST_LINES, bodyOf, linesOf } from "./lines.js";
+import { TemplateChoice, useTemplates } from "../utm/choice.js";
+import { MOST_LINES, bodyOf, linesOf, refusalsOf } from "./lines.js";
 
 /** @typedef {import("./lines.js").Line} Line */
-/** @typedef {{line: Line, message: string}} Refusal */
+/** @typedef {{line: Line, messages: string[]}} Refusal */
 /** @typedef {{_id: string, shortUrl: string, originalUrl: string}} NewLink */
 
 export function Page() {
@@ -25,8 +27,12 @@ export function Page() {
     const domainId = useSignal("");
     const tags = useSignal(/** @type {string[]} */ ([]));
     const utm = useSignal(/** @type {Record<string, string>} */ ({}));
+    const templates = useTemplates();
+    const template = useSignal(/** @type {import("../utm/choice.js").UtmTemplate | undefined} */ (undefined));
     const made = useSignal(/** @type {NewLink[]} */ ([]));
     const refused = useSignal(/** @type {Refusal[]} */ ([]));
+    /** What the API refused in the fields of all links. */
+    const refusedTogether = useSignal(/** @type {Record<string, string>} */ ({}));
     const sending = useMemo(() => new Sending(), []);
     useEffect(() => {
         availableDomains().then(available => (domains.value = available), report);
@@ -35,15 +41,22 @@ export function Page() {
     const isTooLong = lines.length > MOST_LINES;
     const send = () =>
         sending.run(async () => {
-            const body = bodyOf(lines, { domainId: domainId.value, tags: tags.value, utm: utm.value });
+            const utmTemplateId = template.value?._id ?? "";
+            const body = bodyOf(lines, { domainId: domainId.value, tags: tags.value, utmTemplateId, utm: utm.value });
             const { results } = await createLinks(body, sending.idempotencyKey);
             const created = results.flatMap(({ success, url }) => (success && url ? [url] : []));
             made.value = [...made.value, ...created];
-            refused.value = results.flatMap(result =>
-                result.success ? [] : { line: lines[result.index], message: refusalText(result) },
-            );
-            pasted.value = refused.value.map(({ line }) => line.text).join("\n");
+            const told = results.map(({ errors, ...result }) => ({ ...result, errors: inOwnLanguage(errors), message: refusalText(result) }));
+            const refusals = refusalsOf(told);
+            refused.value = refusals.lines.map(({ index, messages }) => ({ line: lines[index], messages }));
+            refusedTogether.value = Object.fromEntries(refusals.shared.map(error => [error.field, error.message]));
+            pasted.value = results.flatMap(({ success, index }) => (success ? [] : lines[index].text)).join("\n");
         });
+    /** @param {import("../utm/choice.js").UtmTemplate | undefined} chosen */
+    const choose = chosen => {
+        template.value = chosen;
+        utm.value = { ...utm.value, ...chosen?.values };
+    };
     /** @param {SubmitEvent} event */
     const submit = event => {
         event.preventDefault();
@@ -82,18 +95,19 @@ export function Page() {
                             ${domains.value.map(({ id, fullDomain }) => html`<option value=${id} selected=${id === domainId.value}>${fullDomain}</option>`)}
                         </select>
                     </label>`}
-                    <${Chips}
+                    <${TagsInput}
                         name="tags"
                         label=${t("field.tags")}
                         values=${tags.value}
-                        classOf=${(/** @type {string} */ tag) => `tag ${hueOf(tag)}`}
-                        suggestions=${knownTags.value}
+                        error=${errorIn(refusedTogether.value, "tags")}
                         onChange=${(/** @type {string[]} */ next) => (tags.value = next)}
                     />
                 </div>
                 <fieldset>
                     <legend>${t("section.utm")}</legend>
-                    <${UtmInputs} utm=${utm.value} onChange=${(/** @type {Record<string, string>} */ next) => (utm.value = next)} />
+                    <${TemplateChoice} templates=${templates} chosen=${template.value?._id ?? ""} onChange=${choose} />
+                    <${About} id="template-about" error=${refusedTogether.value.utmTemplateId} />
+                    <${UtmInputs} utm=${utm.value} template=${template.value} errors=${refusedTogether.value} onChange=${(/** @type {Record<string, string>} */ next) => (utm.value = next)} />
                 </fieldset>
                 ${Object.values(sending.errors.value).map(message => html`<p role="alert" class="failure">${message}</p>`)}
                 <div class="actions">
@@ -105,6 +119,13 @@ export function Page() {
         </div>
     `;
 }
+
+/**
+ * The message about a field, or about one of its values.
+ * @param {Record<string, string>} errors
+ * @param {string} name
+ */
+const errorIn = (errors, name) => Object.entries(errors).find(([field]) => field === name || field.startsWith(`${name}.`))?.[1];
 
 /** @param {{links: NewLink[]}} properties */
 function Made({ links }) {
@@ -147,7 +168,7 @@ function Refused({ refusals }) {
             <div>
                 <p>${t("many.refused", { count: refusals.length })}</p>
                 <ul>
-                    ${refusals.map(({ line, message }, at) => html`<li key=${at}><span class="url">${line.text}</span>: ${message}</li>`)}
+                    ${refusals.map(({ line, messages }, at) => html`<li key=${at}><span class="url">${line.text}</span>: ${messages.join(" ")}</li>`)}
                 </ul>
             </div>
         </section>

@@ -3,9 +3,9 @@ import { lacks, may } from "../../core/account.js";
 import { report } from "../../core/failures.js";
 import { number } from "../../core/format.js";
 import { html, signal, useSignal } from "../../core/html.js";
-import { hueOf } from "../../core/hues.js";
 import { navigate, query } from "../../core/router.js";
 import { loadStyle } from "../../core/styles.js";
+import { loadTags, lookOf } from "../../core/tags.js";
 import { isolated, t } from "../../core/texts.js";
 import { toast } from "../../core/toasts.js";
 import { Icon } from "../../parts/icon.js";
@@ -32,6 +32,9 @@ export function Page() {
     const search = useSignal(query.value.get("search") ?? "");
     const sought = query.value.get("search") ?? "";
     const loaded = useLoaded(() => listTags({ page, limit: PAGE_SIZE, search: sought }), [page, sought]);
+    const refresh = async () => {
+        await Promise.all([loaded.refresh(), loadTags()]);
+    };
     /** @param {number} next */
     const turn = next => navigate(addressOf(sought, next));
     /** @param {SubmitEvent} event */
@@ -41,7 +44,7 @@ export function Page() {
     };
     /** @param {TagChange} change @param {string} text */
     const tell = (change, text) => {
-        const undo = () => undoTagChange(change._id).catch(report).finally(loaded.refresh);
+        const undo = () => undoTagChange(change._id).catch(report).finally(refresh);
         const isDone = change.status === "done";
         toast(isDone ? text : t("tags.running"), isDone ? { actions: [{ label: t("selection.undo"), run: undo }] } : undefined);
     };
@@ -52,7 +55,7 @@ export function Page() {
         } catch (error) {
             report(error);
         }
-        await loaded.refresh();
+        await refresh();
     };
     const { value } = loaded;
     return html`
@@ -79,7 +82,7 @@ export function Page() {
             </ul>
             ${value !== null && html`<${PageTurner} pagination=${value.pagination} page=${page} onTurn=${turn} counted="tags.total" />`}
         </div>
-        <${TagDialog} isOpen=${isOpen} tag=${changed.value} onDone=${loaded.refresh} onChange=${tell} />
+        <${TagDialog} isOpen=${isOpen} tag=${changed.value} onDone=${refresh} onChange=${tell} />
     `;
 }
 
@@ -99,7 +102,7 @@ function Row({ tag, onDelete }) {
         <li data-tag=${tag.name}>
             <div>
                 <a href=${`/dashboard/?tags=${encodeURIComponent(tag.name)}`} aria-label=${t("links.filterTag", { tag: tag.name })}>
-                    <span class=${`tag ${hueOf(tag.name)}`} style=${tag.color && `--hue-dot:${tag.color}`} dir="auto">
+                    <span ...${lookOf(tag.name, tag.color)} dir="auto">
                         ${tag.name}
                     </span>
                 </a>

@@ -2,9 +2,9 @@
 import { html, useMemo, useSignal } from "../../core/html.js";
 import { t } from "../../core/texts.js";
 import { UTM_KEYS, typedUtm } from "../../core/utm.js";
+import { Chips } from "../../parts/chips.js";
 import { Input, Submit } from "../../parts/input.js";
 import { Sending } from "../../parts/sending.js";
-import { Chips } from "../editor/chips.js";
 
 /**
  * @param {object} properties

@@ -1,8 +1,9 @@
 /** A field with several values, each a chip that can be removed. What is typed becomes a chip on a comma, on Enter, and at the end. */
-import { html, useRef, useSignal } from "../../core/html.js";
-import { t } from "../../core/texts.js";
-import { Icon } from "../../parts/icon.js";
-import { About } from "./inputs.js";
+import { html, useRef, useSignal } from "../core/html.js";
+import { t } from "../core/texts.js";
+import { About } from "./about.js";
+import { Icon } from "./icon.js";
+import { Suggesting } from "./suggesting.js";
 
 /**
  * @param {object} properties
@@ -12,7 +13,7 @@ import { About } from "./inputs.js";
  * @param {readonly string[]} properties.values
  * @param {(values: string[]) => void} properties.onChange
  * @param {(value: string) => string} [properties.nameOf] what the chip of a value shows
- * @param {(value: string) => string} [properties.classOf] of the text of a chip
+ * @param {(value: string) => Record<string, string>} [properties.look] the attributes of a value's text
  * @param {(text: string) => string | null} [properties.parse] the value of a text. Null: there is none, and `problem` says why.
  * @param {(text: string) => string} [properties.problem]
  * @param {readonly string[]} [properties.suggestions] values
@@ -22,13 +23,12 @@ import { About } from "./inputs.js";
  * @param {boolean} [properties.required]
  */
 export function Chips(properties) {
-    const { name, label, isLabelled = true, values, onChange, nameOf = same, classOf = () => "", parse = same } = properties;
+    const { name, label, isLabelled = true, values, onChange, nameOf = same, look, parse = same } = properties;
     const { problem = () => "", suggestions = [], placeholder, hint, error, required = false } = properties;
     const typed = useSignal("");
     const own = useSignal("");
     const field = useRef(/** @type {HTMLInputElement | null} */ (null));
     const message = own.value || error;
-    const list = `${name}-list`;
     const about = `${name}-about`;
     const others = suggestions.filter(value => !values.includes(value));
     const take = () => {
@@ -39,6 +39,11 @@ export function Chips(properties) {
         own.value = wrong.length > 0 ? problem(wrong[0]) : "";
         typed.value = wrong.join(", ");
         if (added.length > 0) onChange([...new Set([...values, ...added])]);
+    };
+    /** @param {string} value */
+    const choose = value => {
+        typed.value = own.value = "";
+        onChange([...values, value]);
     };
     /** @param {string} value */
     const remove = value => {
@@ -62,33 +67,32 @@ export function Chips(properties) {
                 ${values.map(
                     value => html`
                         <span key=${value} class="chip">
-                            <span class=${classOf(value)} dir="auto">${nameOf(value)}</span>
+                            <span ...${look?.(value)} dir="auto">${nameOf(value)}</span>
                             <button type="button" aria-label=${t("chips.remove", { name: nameOf(value) })} onClick=${() => remove(value)}>
                                 <${Icon} name="x" />
                             </button>
                         </span>
                     `,
                 )}
-                <input
-                    ref=${field}
+                <${Suggesting}
+                    field=${field}
                     id=${name}
                     name=${name}
-                    aria-label=${isLabelled ? undefined : label}
-                    autocomplete="off"
-                    dir="auto"
-                    list=${others.length > 0 ? list : undefined}
+                    aria-label=${label}
+                    options=${others}
+                    nameOf=${nameOf}
+                    look=${look}
                     required=${required && values.length === 0}
                     placeholder=${values.length === 0 ? placeholder : t("chips.add")}
                     aria-invalid=${message ? "true" : undefined}
                     aria-describedby=${message || hint ? about : undefined}
                     value=${typed.value}
-                    onInput=${(/** @type {any} */ event) => (typed.value = event.target.value)}
+                    onType=${(/** @type {string} */ text) => (typed.value = text)}
                     onChange=${take}
                     onKeyDown=${onKeyDown}
+                    onChoose=${choose}
                 />
             </span>
-            ${others.length > 0 &&
-            html`<datalist id=${list}>${others.map(value => html`<option key=${value} value=${nameOf(value)} />`)}</datalist>`}
             <${About} id=${about} error=${message} hint=${hint} />
         </div>
     `;
