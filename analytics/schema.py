@@ -8,6 +8,7 @@ from analytics.reports.click_log import REACH
 from analytics.reports.periods import FIRST_DAY, LAST_DAY, MAX_DAYS, MAX_DAYS_BY_HOUR
 from analytics.reports.workspaces import DEFAULT_DAYS, MAX_LINK_DAYS, SPARKLINE_DAYS
 from analytics.serializers import (
+    BOTH_RANGES,
     KINDS,
     DayField,
     IdsField,
@@ -31,7 +32,11 @@ _BAD_DATES = [
     *(invalid(name, "range", f"The range must have at most {MAX_DAYS} days.") for name in _DATES),
     invalid("endDate", "range", "Must not be earlier than startDate."),
 ]
-_ERRORS = [*_BAD_DATES, invalid("timezone", "zone", str(ZoneField.default_error_messages["zone"]))]
+_ERRORS = [
+    *_BAD_DATES,
+    invalid("period", "conflict", BOTH_RANGES),
+    invalid("timezone", "zone", str(ZoneField.default_error_messages["zone"])),
+]
 _RANGE = f"Days are in `timezone`. A range has at most {MAX_DAYS} days."
 _UTC_DAYS = (
     "`notCounted` and `refused` are stored by UTC day: in another zone they include every UTC day that overlaps"

@@ -8,16 +8,20 @@ from datetime import UTC, date, datetime, tzinfo
 from typing import Any
 from uuid import UUID
 
+from django.utils import timezone
 from rest_framework import serializers
 
 from analytics.models import Kind
 from analytics.reports.periods import (
     DEFAULT_DAYS_BY_HOUR,
     FIRST_DAY,
+    HOURS,
     LAST_DAY,
     MAX_DAYS_BY_HOUR,
+    PERIODS,
     RequestedRange,
     local_day,
+    named_range,
 )
 from common.ids import parse_public_id
 from common.rest.fields import DateTime, QueryInteger, Text, choice_field
@@ -28,6 +32,8 @@ TOP, MAX_TOP = 10, 100
 MAX_SPARKLINES = 100
 MAX_VALUES = 1_000
 CLICKS_PER_PAGE, MAX_CLICKS_PER_PAGE = 20, 100
+
+BOTH_RANGES = "Send either period or dates, not both."
 
 KINDS = {kind.name.lower(): kind for kind in Kind}
 
@@ -90,6 +96,12 @@ class IdsField(Text):
 
 
 class DaysQuery(serializers.Serializer[Any]):
+    period = choice_field(
+        choices=PERIODS,
+        required=False,
+        help_text="Instead of dates: the last 24 hours or so many days, the last 12 months with this one, this month"
+        " or this year so far (`mtd`, `ytd`), or the whole lifetime (`all`).",
+    )
     startDate = DayField(
         source="start",
         required=False,
@@ -107,6 +119,8 @@ class DaysQuery(serializers.Serializer[Any]):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Convert the dates to days of the zone."""
         errors = {}
+        if "period" in attrs and ("start" in attrs or "end" in attrs):
+            errors["period"] = serializers.ErrorDetail(BOTH_RANGES, code="conflict")
         for name, key in (("startDate", "start"), ("endDate", "end")):
             if (moment := attrs.get(key)) is not None:
                 attrs[key] = local_day(moment, attrs["zone"])
@@ -120,10 +134,14 @@ class DaysQuery(serializers.Serializer[Any]):
 
 def requested_range(query: Mapping[str, Any]) -> RequestedRange:
     """The range of a validated `DaysQuery`."""
-    return RequestedRange(query.get("start"), query.get("end"), query["zone"], query.get("interval", "day"))
+    zone, interval = query["zone"], query.get("interval", "day")
+    if "period" in query:
+        return named_range(query["period"], zone, interval, timezone.now())
+    return RequestedRange(query.get("start"), query.get("end"), zone, interval)
 
 
 class UtcDaysQuery(DaysQuery):
+    period = None  # type: ignore[assignment] # how DRF removes an inherited field
     timezone = None  # type: ignore[assignment] # how DRF removes an inherited field
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -135,7 +153,7 @@ class OverviewQuery(DaysQuery):
         choices=["hour", "day", "month"],
         default="day",
         help_text=f"The steps of `clicksByDate`. By hour, a range has at most {MAX_DAYS_BY_HOUR} days; without dates,"
-        f" it is the last {DEFAULT_DAYS_BY_HOUR} days.",
+        f" it is the last {DEFAULT_DAYS_BY_HOUR} days. With the period `{HOURS}`, the default is `hour`.",
     )
     limit = QueryInteger(
         default=TOP,
@@ -143,6 +161,13 @@ class OverviewQuery(DaysQuery):
         max_value=MAX_TOP,
         help_text="The maximum number of values in each list except `clicksByDate`.",
     )
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        """Read the interval, whose default depends on the period."""
+        query: dict[str, Any] = super().to_internal_value(data)
+        if query.get("period") == HOURS and "interval" not in data:
+            query["interval"] = "hour"
+        return query
 
 
 class WorkspaceQuery(UtcDaysQuery):

@@ -118,7 +118,8 @@ def overview(link: Link, query: RequestedRange, limit: int) -> Overview:
     steps = period.steps(query.interval)
     breakdowns = [*_TOP, Breakdown.SOURCE, Breakdown.OUTCOME, *_BRANCHES]
     values = _values(link, requested, breakdowns, limited=_TOP, limit=limit)
-    totals = _totals(requested, steps, by_day=query.zone is UTC and query.interval != "hour")
+    by_day = query.zone is UTC and query.interval != "hour" and period.hours is None
+    totals = _totals(requested, steps, by_day=by_day)
     clicks, unique_clicks = [0] * len(steps), [0] * len(steps)
     counts: Counts = defaultdict(list)
     for breakdown, name, number, unique in _fetch(link, values, totals):
