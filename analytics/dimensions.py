@@ -50,10 +50,11 @@ DEVICE_OF_CLIENT = f"split_part(value, {_TAB}, 1)"
 SYSTEM_OF_CLIENT = f"split_part(value, {_TAB}, 2)"
 BROWSER_OF_CLIENT = f"substr(value, length({DEVICE_OF_CLIENT}) + length({SYSTEM_OF_CLIENT}) + 3)"
 COUNTRY_OF_CITY = "split_part(value, ' ', 1)"
+CITY_OF_CITY = "substr(value, strpos(value, ' ') + 1)"
 _HOST = "split_part(referrer, '/', 3)"
 # The host of a stored referrer, for reports on raw clicks. `analytics.counting.enrichment` has the same rule
 # for new clicks; a test compares both.
-_SITE = f"""CASE
+SITE = f"""CASE
     WHEN referrer = '' THEN '{DIRECT}'
     WHEN strpos(referrer, '://') = 0 THEN '{UNKNOWN}'
     ELSE substr({_HOST}, CASE WHEN starts_with({_HOST}, 'www.') THEN 5 ELSE 1 END)
@@ -71,8 +72,8 @@ DEFINITIONS = (
     Definition(Dimension.CLIENT, _CLIENT, unknown="\t".join([UNKNOWN] * 3)),
     Definition(
         Dimension.REFERRER,
-        _SITE,
-        condition=f"{_SITE} <> '{DIRECT}'",
+        SITE,
+        condition=f"{SITE} <> '{DIRECT}'",
         unknown=UNKNOWN,
     ),
     Definition(Dimension.SOURCE, "CASE WHEN scanned THEN 'qr' ELSE 'link' END", condition="scanned"),

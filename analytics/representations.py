@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -10,13 +11,14 @@ from uuid import UUID
 from rest_framework.fields import FloatField, IntegerField, ListField
 
 from analytics.dimensions import NOT_COUNTED, REFUSED_PREFIX
+from analytics.filter_fields import KINDS
 from analytics.models import Kind
 from analytics.reports.click_log import ClickPage
 from analytics.reports.periods import Interval, label
 from analytics.reports.queries import Breakdown
 from analytics.reports.reads import Branch, Counts, Overview, Value
-from analytics.reports.workspaces import SPARKLINE_DAYS, WorkspaceOverview
-from analytics.serializers import KINDS
+from analytics.reports.selected import OTHER, Figures
+from analytics.reports.workspaces import SPARKLINE_DAYS, TopLink, WorkspaceOverview
 from analytics.visitors.geo import Attribution
 from common.countries import COUNTRY_NAMES
 from common.openapi.responses import (
@@ -118,8 +120,9 @@ REFUSALS = (
 )
 
 
-class _Report(NamedTuple):
-    overview: Overview
+@dataclass(frozen=True, slots=True)
+class _Report:
+    overview: Overview | Figures
     interval: Interval
 
     def values(self, breakdown: Breakdown) -> list[Value]:
@@ -128,7 +131,7 @@ class _Report(NamedTuple):
     def clicks_of(self, breakdown: Breakdown, name: str) -> int:
         return next((value.clicks for value in self.values(breakdown) if value.name == name), 0)
 
-    def dates(self) -> list[tuple[str, int, int]]:
+    def dates(self) -> list[tuple[str, int, int | None]]:
         return [(label(step, self.interval), clicks, unique) for step, clicks, unique in self.overview.steps]
 
 
@@ -166,6 +169,13 @@ _BROWSER = text("browser", "browser", "Firefox", "A name, or `unknown`.")
 _SYSTEM = text("operatingSystem", "operating_system", "Android", "A name, or `unknown`.")
 _CITY = text("city", "city", "Berlin", "In English, or `unknown`.")
 
+_FILTERED = "Null with a filter of clicks or another `kind`."
+
+
+def _unique(name: str, source: Any, words: str) -> Field:
+    return number(name, source, 17, f"{words} {_FILTERED}", min_value=0, allow_null=True)
+
+
 _date = Representation(
     "ClicksOfDate",
     text(
@@ -176,7 +186,7 @@ _date = Representation(
         " `2030-03-01T13:00:00+01:00` (in UTC with `Z`). The list includes steps without clicks.",
     ),
     _CLICKS._replace(source=lambda row: row[1]),
-    count("uniqueClicks", lambda row: row[2], 17, "The part of the range's `uniqueClicks` in this step."),
+    _unique("uniqueClicks", lambda row: row[2], "The part of the range's `uniqueClicks` in this step."),
 )
 _country = Representation("ClicksOfCountry", _COUNTRY._replace(source="name"), _CLICKS)
 _device = Representation("ClicksOfDevice", _DEVICE._replace(source="name"), _CLICKS)
@@ -185,15 +195,16 @@ _referrer = Representation(
     text("referrer", "name", "news.example.com", "A host, `direct` or `unknown`."),
     _CLICKS,
 )
+
+
 _not_counted = Representation("NotCounted", *_outcomes("", NOT_COUNTED, 3))
 _refused = Representation("Refused", *_outcomes(REFUSED_PREFIX, REFUSALS, 0))
 OVERVIEW = Representation(
     "",
     count("totalClicks", "overview.clicks", 42),
-    count(
+    _unique(
         "uniqueClicks",
         "overview.unique_clicks",
-        17,
         "The first click of each visitor on each UTC day. A range has the sum of its days.",
     ),
     count(
@@ -226,31 +237,66 @@ def overview(report: Overview, interval: Interval) -> dict[str, Any]:
     return OVERVIEW(_Report(report, interval))
 
 
-_of_days = _date.pick("ClicksOfDay", "date clicks uniqueClicks", date=lambda row: row[0].isoformat())
 _link = listed_link.pick("", "_id originalUrl targetUrl shortCode shortUrl title status")
 _top_url = Representation(
-    "TopUrlOfPeriod", *_link.fields, _CLICKS, count("uniqueClicks", "unique_clicks", 17)
+    "TopUrlOfPeriod",
+    *_link.fields,
+    _CLICKS,
+    _unique("uniqueClicks", "unique_clicks", "The unique clicks of this link."),
+)
+_other_urls = Representation(
+    "OtherUrls",
+    _CLICKS._replace(source=lambda rest: rest[0]),
+    _unique("uniqueClicks", lambda rest: rest[1], "The unique clicks of these links."),
 )
 
 
-def _top_urls(report: WorkspaceOverview) -> list[dict[str, Any]]:
-    return [
-        {**_link(top.link), "clicks": top.clicks, "uniqueClicks": top.unique_clicks} for top in report.top
-    ]
+@dataclass(frozen=True, slots=True)
+class _WorkspaceReport(_Report):
+    top: list[TopLink]
+
+    def top_urls(self) -> list[dict[str, Any]]:
+        return [
+            {**_link(top.link), "clicks": top.clicks, "uniqueClicks": top.unique_clicks} for top in self.top
+        ]
+
+    def other_urls(self) -> dict[str, Any]:
+        unique = self.overview.unique_clicks
+        shown = sum(top.unique_clicks or 0 for top in self.top)
+        clicks = self.overview.clicks - sum(top.clicks for top in self.top)
+        return _other_urls((clicks, None if unique is None else unique - shown))
 
 
+_city_of_report = Representation(
+    "ClicksOfCity",
+    _CITY._replace(source=lambda value: value.name.partition(" ")[2] or value.name),
+    _COUNTRY._replace(source=lambda value: value.name.partition(" ")[0]),
+    _CLICKS,
+)
+_browser = Representation("ClicksOfBrowser", _BROWSER._replace(source="name"), _CLICKS)
+_system = Representation("ClicksOfOperatingSystem", _SYSTEM._replace(source="name"), _CLICKS)
 WORKSPACE_OVERVIEW = Representation(
     "",
     *OVERVIEW.pick(
-        "",
-        "totalClicks uniqueClicks importedClicks",
-        totalClicks="clicks",
-        uniqueClicks="unique_clicks",
-        importedClicks="imported",
+        "", "totalClicks uniqueClicks importedClicks scans clicksByDate topCountries topDevices topReferrers"
     ).fields,
-    _of_days.listed("clicksByDate", lambda report: [_of_days(row) for row in report.days]),
-    _top_url.listed("topUrls", _top_urls),
+    _city_of_report.listed("topCities", _rows(_city_of_report, Breakdown.CITY)),
+    _browser.listed("topBrowsers", _rows(_browser, Breakdown.BROWSER)),
+    _system.listed("topOperatingSystems", _rows(_system, Breakdown.OPERATING_SYSTEM)),
+    *OVERVIEW.pick("", "notCounted refused").fields,
+    _top_url.listed("topUrls", lambda report: report.top_urls()),
+    _other_urls.nested(
+        "otherUrls",
+        lambda report: report.other_urls(),
+        help_text="The clicks on links that `topUrls` leaves out.",
+    ),
 )
+
+
+def workspace_overview(report: WorkspaceOverview, interval: Interval) -> dict[str, Any]:
+    return WORKSPACE_OVERVIEW(_WorkspaceReport(report.figures, interval, report.top))
+
+
 _sparkline = Representation(
     "Sparkline",
     public_id("019a9e3c-5d2f-7c41-9b1e-2f6d0c8a4b75"),
@@ -301,7 +347,7 @@ DEVICES = (
 )
 
 
-def devices(counts: Counts, limit: int) -> dict[str, Any]:
+def devices(counts: Counts, limit: int | None) -> dict[str, Any]:
     return {
         "devices": _shares(_share_of_device, counts[Breakdown.DEVICE], limit),
         "browsers": _shares(_share_of_browser, counts[Breakdown.BROWSER], limit),
@@ -309,16 +355,17 @@ def devices(counts: Counts, limit: int) -> dict[str, Any]:
     }
 
 
-def _shares(row: Representation, values: list[Value], limit: int) -> list[dict[str, Any]]:
-    """Shares of all values, including those that the limit leaves out."""
+def _shares(row: Representation, values: list[Value], limit: int | None) -> list[dict[str, Any]]:
+    """Shares of all values, including those that the limit leaves out. None: show all of them."""
     shares = percentages([value.clicks for value in values])
     return [row(_Share(*value, share)) for value, share in list(zip(values, shares, strict=True))[:limit]]
 
 
+_NAMES = {**COUNTRY_NAMES, OTHER: "Other"}
 _share_of_country = Representation(
     "Country",
     _COUNTRY._replace(name="code", source="name"),
-    text("name", lambda share: COUNTRY_NAMES.get(share.name, "Unknown"), "Germany", "In English; `Unknown`."),
+    text("name", lambda share: _NAMES.get(share.name, "Unknown"), "Germany", "In English; `Unknown`."),
     _CLICKS,
     _SHARE,
 )
@@ -345,7 +392,7 @@ PLACES = (
 )
 
 
-def places(counts: Counts, limit: int, attribution: Attribution | None) -> dict[str, Any]:
+def places(counts: Counts, limit: int | None, attribution: Attribution | None) -> dict[str, Any]:
     return {
         "countries": _shares(_share_of_country, counts[Breakdown.COUNTRY], limit),
         "cities": [_city(value) for value in counts[Breakdown.CITY]],

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from drf_spectacular.utils import extend_schema_field
 
+from analytics.filter_fields import KINDS, ConditionField, IdField, IdsField
 from analytics.reports.click_log import REACH
+from analytics.reports.figures import MAX_LINK_DAYS
 from analytics.reports.periods import FIRST_DAY, LAST_DAY, MAX_DAYS, MAX_DAYS_BY_HOUR
-from analytics.reports.workspaces import DEFAULT_DAYS, MAX_LINK_DAYS, SPARKLINE_DAYS
+from analytics.reports.raw import MAX_REQUESTS
+from analytics.reports.workspaces import SPARKLINE_DAYS
 from analytics.serializers import (
-    KINDS,
+    BOTH_RANGES,
+    DEFAULT_DAYS,
     DayField,
-    IdsField,
     KindsField,
     ZoneField,
 )
 from common.openapi.error_examples import invalid
 from common.openapi.operations import Operation, describe, name_choices
+from links.errors import domain_not_found
 
 _DATES = ("startDate", "endDate")
 _DAY = {"anyOf": [{"type": "string", "format": name} for name in ("date", "date-time")]}
@@ -31,12 +35,37 @@ _BAD_DATES = [
     *(invalid(name, "range", f"The range must have at most {MAX_DAYS} days.") for name in _DATES),
     invalid("endDate", "range", "Must not be earlier than startDate."),
 ]
-_ERRORS = [*_BAD_DATES, invalid("timezone", "zone", str(ZoneField.default_error_messages["zone"]))]
+_ERRORS = [
+    *_BAD_DATES,
+    invalid("period", "conflict", BOTH_RANGES),
+    invalid("timezone", "zone", str(ZoneField.default_error_messages["zone"])),
+]
 _RANGE = f"Days are in `timezone`. A range has at most {MAX_DAYS} days."
 _UTC_DAYS = (
     "`notCounted` and `refused` are stored by UTC day: in another zone they include every UTC day that overlaps"
     " the range."
 )
+
+_FILTERS = (
+    "With filters of clicks, a report reads single requests: at most"
+    f" {MAX_REQUESTS:,}, none of which has been deleted since. It is exact or refused as `range_too_large`. Every"
+    " part adds up to its total; a list that `limit` cuts ends with a row `other`. `notCounted` and `refused` then"
+    " have the requests of the range that meet the filters."
+)
+_TOO_LARGE = invalid(
+    "startDate",
+    "range_too_large",
+    f"The range has more than {MAX_REQUESTS:,} requests, the most that a filter can read; choose a shorter range, or"
+    " fewer links by tags, domainId, creator or urlIds, or no filter.",
+)
+_BAD_FILTERS = [
+    _TOO_LARGE,
+    invalid("device", "value", '"phone" is not a valid value. Must be desktop, mobile, tablet or unknown.'),
+    *(
+        invalid("country", name, str(ConditionField.default_error_messages[name]))
+        for name in ("blank_value", "max_values")
+    ),
+]
 
 describe_domain_analytics = describe(
     "Analytics",
@@ -56,17 +85,18 @@ describe_analytics = describe(
     of="URL",
     list=Operation(
         "getWorkspaceAnalytics",
-        "Read the number of clicks on all your short links by date, and the most clicked links.",
-        "The report. `topUrls` are sorted by clicks in descending order.",
-        description="Of the links that the workspace has now, by UTC day; without dates, the last"
-        f" {DEFAULT_DAYS} days. The number of links that have clicks, times days, is at most {MAX_LINK_DAYS:,}.",
+        "Read the number of clicks on all your short links, or some of them.",
+        "The report. Lists are sorted by clicks in descending order.",
+        description="Of the links that the workspace has now, or of those that `urlIds`, `tags`, `domainId`,"
+        f" `creator` and utm parameters select; without dates, the last {DEFAULT_DAYS} days. {_UTC_DAYS} Links have at"
+        f" most {MAX_LINK_DAYS:,} days with clicks in the range. A list that `limit` cuts ends with a row `other`."
+        f" {_FILTERS}",
         errors=[
-            *_BAD_DATES,
-            invalid(
-                "startDate",
-                "range_too_large",
-                "Too many links have clicks to add up 365 days; choose at most 90 days.",
-            ),
+            *_ERRORS,
+            *_BAD_FILTERS,
+            invalid("urlIds", "ids", str(IdsField.default_error_messages["ids"])),
+            invalid("creator", "id", str(IdField.default_error_messages["id"])),
+            domain_not_found(),
         ],
         component="WorkspaceAnalytics",
     ),
@@ -81,9 +111,10 @@ describe_analytics = describe(
         "getAnalytics",
         "Read the number of clicks on a short link by date, country, device and referrer.",
         "The report. Lists are sorted by clicks in descending order.",
-        description=f"{_RANGE} {_UTC_DAYS}",
+        description=f"{_RANGE} {_UTC_DAYS} {_FILTERS}",
         errors=[
             *_ERRORS,
+            *_BAD_FILTERS,
             invalid("interval", "range", f"By hour, the range must have at most {MAX_DAYS_BY_HOUR} days."),
         ],
     ),
@@ -91,15 +122,15 @@ describe_analytics = describe(
         "getDevices",
         "Read the devices, browsers and operating systems of a short link's visitors.",
         "The report, sorted by clicks in descending order.",
-        description=_RANGE,
-        errors=_ERRORS,
+        description=f"{_RANGE} {_FILTERS}",
+        errors=[*_ERRORS, *_BAD_FILTERS],
     ),
     geographic=Operation(
         "getGeographic",
         "Read the countries and cities of a short link's visitors.",
         "The report, sorted by clicks in descending order.",
-        description=_RANGE,
-        errors=_ERRORS,
+        description=f"{_RANGE} {_FILTERS}",
+        errors=[*_ERRORS, *_BAD_FILTERS],
     ),
     clicks=Operation(
         "listClicks",

@@ -4,32 +4,35 @@ from __future__ import annotations
 
 import zoneinfo
 from collections.abc import Mapping
-from datetime import UTC, date, datetime, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Any
-from uuid import UUID
 
+from django.utils import timezone
 from rest_framework import serializers
 
+from analytics.filter_fields import KINDS, MAX_IDS, ClickFilters, IdsField, LinkSelection
 from analytics.models import Kind
 from analytics.reports.periods import (
     DEFAULT_DAYS_BY_HOUR,
     FIRST_DAY,
+    HOURS,
     LAST_DAY,
     MAX_DAYS_BY_HOUR,
+    PERIODS,
     RequestedRange,
     local_day,
+    named_range,
 )
-from common.ids import parse_public_id
 from common.rest.fields import DateTime, QueryInteger, Text, choice_field
 from common.time_zones import zones
 
 TOP, MAX_TOP = 10, 100
-# As many as a page of the list of links has.
-MAX_SPARKLINES = 100
 MAX_VALUES = 1_000
+# Of a report of a workspace.
+DEFAULT_PERIOD, DEFAULT_DAYS = "30d", 30
 CLICKS_PER_PAGE, MAX_CLICKS_PER_PAGE = 20, 100
 
-KINDS = {kind.name.lower(): kind for kind in Kind}
+BOTH_RANGES = "Send either period or dates, not both."
 
 
 class DayField(DateTime):
@@ -72,24 +75,13 @@ class KindsField(Text):
         return ",".join(kind.name.lower() for kind in value)
 
 
-class IdsField(Text):
-    default_error_messages = {
-        "ids": f"Must be ids separated by commas, at most {MAX_SPARKLINES}.",
-    }
-
-    def to_internal_value(self, data: Any) -> list[UUID]:  # type: ignore[override] # the ids, not their text
-        texts = super().to_internal_value(data)
-        ids = [parse_public_id(text) for text in texts.split(",")] if texts else []
-        valid = [public_id for public_id in ids if public_id is not None]
-        if len(valid) < len(ids) or len(ids) > MAX_SPARKLINES:
-            self.fail("ids")
-        return valid
-
-    def to_representation(self, value: Any) -> str:
-        return ",".join(map(str, value))
-
-
 class DaysQuery(serializers.Serializer[Any]):
+    period = choice_field(
+        choices=PERIODS,
+        required=False,
+        help_text="Instead of dates: the last 24 hours or so many days, the last 12 months with this one, this month"
+        " or this year so far (`mtd`, `ytd`), or the whole lifetime (`all`).",
+    )
     startDate = DayField(
         source="start",
         required=False,
@@ -107,6 +99,8 @@ class DaysQuery(serializers.Serializer[Any]):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Convert the dates to days of the zone."""
         errors = {}
+        if "period" in attrs and ("start" in attrs or "end" in attrs):
+            errors["period"] = serializers.ErrorDetail(BOTH_RANGES, code="conflict")
         for name, key in (("startDate", "start"), ("endDate", "end")):
             if (moment := attrs.get(key)) is not None:
                 attrs[key] = local_day(moment, attrs["zone"])
@@ -120,22 +114,26 @@ class DaysQuery(serializers.Serializer[Any]):
 
 def requested_range(query: Mapping[str, Any]) -> RequestedRange:
     """The range of a validated `DaysQuery`."""
-    return RequestedRange(query.get("start"), query.get("end"), query["zone"], query.get("interval", "day"))
+    zone, interval = query["zone"], query.get("interval", "day")
+    if "period" in query:
+        return named_range(query["period"], zone, interval, timezone.now())
+    return RequestedRange(query.get("start"), query.get("end"), zone, interval)
 
 
 class UtcDaysQuery(DaysQuery):
+    period = None  # type: ignore[assignment] # how DRF removes an inherited field
     timezone = None  # type: ignore[assignment] # how DRF removes an inherited field
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         return super().validate({"zone": UTC, **attrs})
 
 
-class OverviewQuery(DaysQuery):
+class OverviewQuery(ClickFilters, DaysQuery):
     interval = choice_field(
         choices=["hour", "day", "month"],
         default="day",
         help_text=f"The steps of `clicksByDate`. By hour, a range has at most {MAX_DAYS_BY_HOUR} days; without dates,"
-        f" it is the last {DEFAULT_DAYS_BY_HOUR} days.",
+        f" it is the last {DEFAULT_DAYS_BY_HOUR} days. With the period `{HOURS}`, the default is `hour`.",
     )
     limit = QueryInteger(
         default=TOP,
@@ -144,14 +142,31 @@ class OverviewQuery(DaysQuery):
         help_text="The maximum number of values in each list except `clicksByDate`.",
     )
 
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        """Read the interval, whose default depends on the period."""
+        query: dict[str, Any] = super().to_internal_value(data)
+        if query.get("period") == HOURS and "interval" not in data:
+            query["interval"] = "hour"
+        return query
 
-class WorkspaceQuery(UtcDaysQuery):
+
+class WorkspaceQuery(LinkSelection, OverviewQuery):
     limit = QueryInteger(
         default=TOP,
         min_value=1,
         max_value=MAX_TOP,
-        help_text="The maximum number of links in `topUrls`.",
+        help_text="The maximum number of links in `topUrls`, and of values in each list except `clicksByDate`.",
     )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Without a start, the range has DEFAULT_DAYS."""
+        attrs = super().validate(attrs)
+        if "period" in attrs or "start" in attrs or attrs["interval"] == "hour":
+            return attrs
+        end = attrs.get("end")
+        if end is None:
+            return {**attrs, "period": DEFAULT_PERIOD}
+        return {**attrs, "start": max(FIRST_DAY, end - timedelta(days=DEFAULT_DAYS - 1))}
 
 
 class SparklinesQuery(serializers.Serializer[Any]):
@@ -159,11 +174,11 @@ class SparklinesQuery(serializers.Serializer[Any]):
         source="ids",
         default=[],
         allow_blank=True,
-        help_text=f"The `_id` of each link, separated by commas; at most {MAX_SPARKLINES}.",
+        help_text=f"The `_id` of each link, separated by commas; at most {MAX_IDS}.",
     )
 
 
-class ValuesQuery(DaysQuery):
+class ValuesQuery(ClickFilters, DaysQuery):
     limit = QueryInteger(
         default=MAX_VALUES,
         min_value=1,

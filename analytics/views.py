@@ -9,7 +9,8 @@ from rest_framework.request import Request
 from accounts.callers import workspace_of
 from accounts.rights import Role, Scope
 from analytics import representations
-from analytics.reports import reads as reports
+from analytics.filter_fields import clicks_of, selection_of, utm_of
+from analytics.reports import filtered
 from analytics.reports.click_log import click_log
 from analytics.reports.reads import unknown_codes
 from analytics.reports.workspaces import sparklines, workspace_overview
@@ -57,16 +58,16 @@ class AnalyticsViewSet(ApiViewSet):
         "geographic": ValuesQuery,
         "clicks": ClicksQuery,
     }
-    access = {
-        **dict.fromkeys(queries, Access(Role.VIEWER, Scope.ANALYTICS_READ, limited=True)),
-        "list": Access(Role.VIEWER, Scope.ANALYTICS_READ),
-    }
+    access = dict.fromkeys(queries, Access(Role.VIEWER, Scope.ANALYTICS_READ, limited=True))
 
     @returns(200, fields=representations.WORKSPACE_OVERVIEW.fields)
     def list(self, request: Request) -> dict[str, Any]:
         query = self.read_query()
-        report = workspace_overview(workspace_of(request), requested_range(query), query["limit"])
-        return representations.WORKSPACE_OVERVIEW(report)
+        requested = requested_range(query)
+        report = workspace_overview(
+            workspace_of(request), requested, selection_of(query), clicks_of(query), query["limit"]
+        )
+        return representations.workspace_overview(report, requested.interval)
 
     @action(detail=False)
     @returns(200, fields=representations.SPARKLINES)
@@ -78,23 +79,24 @@ class AnalyticsViewSet(ApiViewSet):
     def retrieve(self, request: Request, **path: str) -> dict[str, Any]:
         link, query = self._link_and_query()
         requested = requested_range(query)
-        report = reports.overview(link, requested, query["limit"])
+        report = filtered.overview(link, requested, clicks_of(query), utm_of(query), query["limit"])
         return representations.overview(report, requested.interval)
 
     @action(detail=True)
     @returns(200, fields=representations.DEVICES)
     def devices(self, request: Request, **path: str) -> dict[str, Any]:
         link, query = self._link_and_query()
-        counts = reports.agents(link, requested_range(query))
-        return representations.devices(counts, query["limit"])
+        clicks, utm, limit = clicks_of(query), utm_of(query), query["limit"]
+        counts = filtered.agents(link, requested_range(query), clicks, utm, limit)
+        return representations.devices(counts, None if clicks or utm else limit)
 
     @action(detail=True)
     @returns(200, fields=representations.PLACES)
     def geographic(self, request: Request, **path: str) -> dict[str, Any]:
         link, query = self._link_and_query()
-        limit = query["limit"]
-        counts = reports.places(link, requested_range(query), limit)
-        return representations.places(counts, limit, geo.attribution())
+        clicks, utm, limit = clicks_of(query), utm_of(query), query["limit"]
+        counts = filtered.places(link, requested_range(query), clicks, utm, limit)
+        return representations.places(counts, None if clicks or utm else limit, geo.attribution())
 
     @action(detail=True)
     @returns(200, fields=representations.CLICK_PAGE)

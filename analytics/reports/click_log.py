@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db import connection
+from django.utils import timezone
 
 from analytics.models import MINUTE_MICROSECONDS, Kind
 from analytics.reports.periods import RequestedRange
@@ -106,7 +107,7 @@ def click_log(
     link: Link, query: RequestedRange, *, kinds: Collection[Kind], limit: int, cursor: str | None
 ) -> ClickPage:
     """Raises InvalidFields for a cursor of another log and for dates that contradict each other."""
-    since, until = query.bounds()
+    since, until = query.bounds(timezone.now())
     first, end = _moment(since, (0, 0)), _moment(until, (_LAST_MINUTE, 0))
     before, before_id = ((_LAST_MINUTE, 0), 0) if cursor is None else _position(cursor, link)
     parameters: dict[str, Any] = {

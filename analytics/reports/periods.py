@@ -18,6 +18,12 @@ MAX_DAYS = 3_700
 MAX_DAYS_BY_HOUR = 31
 DEFAULT_DAYS_BY_HOUR = 7
 
+# Periods that end now, or today. They stand for two dates, except the first and the last one.
+HOURS, EVERYTHING = "24h", "all"
+_DAYS = {"7d": 7, "30d": 30, "90d": 90}
+PERIODS = (HOURS, *_DAYS, "12mo", "mtd", "ytd", EVERYTHING)
+_HOURS_OF_PERIOD = 24
+
 _DAY = timedelta(days=1)
 
 
@@ -30,15 +36,16 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """Whole days of a time zone, including ``last``."""
+    """Whole days of a time zone, including ``last``; if it has ``hours``, only these hours of the days."""
 
     first: date
     last: date
     zone: tzinfo
+    hours: Span | None = None
 
     @property
     def span(self) -> Span:
-        return Span(midnight(self.first, self.zone), midnight(self.last + _DAY, self.zone))
+        return self.hours or Span(midnight(self.first, self.zone), midnight(self.last + _DAY, self.zone))
 
     @property
     def touched_days(self) -> tuple[date, date]:
@@ -88,6 +95,17 @@ def midnight(day: date, zone: tzinfo) -> datetime:
     return datetime.combine(day, time(), zone).astimezone(UTC)
 
 
+def first_day(period: str, today: date) -> date:
+    """The first day of a named period, which ends ``today``: of any but HOURS and EVERYTHING."""
+    if period in _DAYS:
+        return today - _DAY * (_DAYS[period] - 1)
+    if period == "mtd":
+        return today.replace(day=1)
+    # The month of today and the eleven before it.
+    months = today.year * 12 + today.month - 12 if period == "12mo" else today.year * 12
+    return date(months // 12, months % 12 + 1, 1)
+
+
 def local_day(moment: datetime | date, zone: tzinfo) -> date | None:
     """The day in the zone; None outside FIRST_DAY to LAST_DAY."""
     if isinstance(moment, datetime):
@@ -106,20 +124,26 @@ def label(step: datetime, interval: Interval) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RequestedRange:
-    """The range and the interval of a client's query. Without dates, the link's whole lifetime."""
+    """The range and the interval of a client's query. Without dates, the link's whole lifetime.
+
+    ``last_hours``: the current hour and those before it, so many in all, instead of days.
+    """
 
     start: date | None
     end: date | None
     zone: tzinfo
     interval: Interval = "day"
+    last_hours: int = 0
 
     @property
     def is_everything(self) -> bool:
-        return self.start is None and self.end is None and self.interval != "hour"
+        return self.start is None and self.end is None and self.interval != "hour" and not self.last_hours
 
     def period(self, created: datetime, now: datetime) -> Period:
         """Return the period, by default from the link's creation to today. Raises InvalidFields."""
         self._check_order()
+        if self.last_hours:
+            return self._hours(now)
         today = now.astimezone(self.zone).date()
         start, end = self.start, self.end
         if end is None:
@@ -132,13 +156,22 @@ class RequestedRange:
         self._check_length(period)
         return period
 
-    def bounds(self) -> tuple[datetime | None, datetime | None]:
+    def bounds(self, now: datetime) -> tuple[datetime | None, datetime | None]:
         """The start (inclusive) and the end (exclusive). Raises InvalidFields."""
         self._check_order()
+        if self.last_hours:
+            return self._hours(now).span
         return (
             None if self.start is None else midnight(self.start, self.zone),
             None if self.end is None else midnight(self.end + _DAY, self.zone),
         )
+
+    def _hours(self, now: datetime) -> Period:
+        # Hours of the zone, which can start at any quarter of an hour of UTC.
+        local = now.astimezone(self.zone)
+        hour = (local - timedelta(minutes=local.minute)).replace(second=0, microsecond=0).astimezone(UTC)
+        span = Span(hour - timedelta(hours=self.last_hours - 1), hour + timedelta(hours=1))
+        return Period(span.since.astimezone(self.zone).date(), local.date(), self.zone, span)
 
     def _check_order(self) -> None:
         if self.start is not None and self.end is not None and self.end < self.start:
@@ -151,6 +184,16 @@ class RequestedRange:
             raise _range_error(field, f"The range must have at most {MAX_DAYS} days.")
         if self.interval == "hour" and days > MAX_DAYS_BY_HOUR:
             raise _range_error("interval", f"By hour, the range must have at most {MAX_DAYS_BY_HOUR} days.")
+
+
+def named_range(period: str, zone: tzinfo, interval: Interval, now: datetime) -> RequestedRange:
+    """The range of one of the PERIODS."""
+    if period == EVERYTHING:
+        return RequestedRange(None, None, zone, interval)
+    if period == HOURS:
+        return RequestedRange(None, None, zone, interval, last_hours=_HOURS_OF_PERIOD)
+    today = now.astimezone(zone).date()
+    return RequestedRange(first_day(period, today), today, zone, interval)
 
 
 def _range_error(field: str, message: str) -> InvalidFields:

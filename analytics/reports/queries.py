@@ -46,6 +46,8 @@ class Breakdown(IntEnum):
     SOURCE = 8
     BRANCH = 9
     UNIQUE_BRANCH = 10
+    # Device, operating system and browser, with tabs between.
+    CLIENT = 11
 
 
 class _Part(NamedTuple):
@@ -88,6 +90,7 @@ _LISTS = {
     Breakdown.SOURCE: (_Part(Dimension.SOURCE),),
     Breakdown.BRANCH: (_Part(Dimension.BRANCH),),
     Breakdown.UNIQUE_BRANCH: (_Part(Dimension.UNIQUE_BRANCH),),
+    Breakdown.CLIENT: (_Part(Dimension.CLIENT),),
 }
 
 
@@ -160,16 +163,16 @@ edge AS MATERIALIZED (
     SELECT CASE {cases} END AS dimension, coalesce({columns}) AS value, count(*) AS clicks
     FROM (
         SELECT {values} FROM analytics_click
-        WHERE link_id = %(link)s AND kind = {click} AND {in_minutes} AND ({in_time})
+        WHERE {of_links} AND kind = {click} AND {in_minutes} AND ({in_time})
     ) click GROUP BY GROUPING SETS ({sets}, ())
 ), deleted AS (
     SELECT (
         SELECT coalesce(sum(clicks), 0)::bigint FROM analytics_quartertotal
-        WHERE link_id = %(link)s AND day BETWEEN %(touched_first)s AND %(touched_last)s AND ({in_start})
+        WHERE {of_links} AND day BETWEEN %(touched_first)s AND %(touched_last)s AND ({in_start})
     ) - (SELECT clicks FROM edge WHERE dimension IS NULL) AS clicks
 ),
 """
-_EDGE_PARTS = f"""
+EDGE_PARTS = f"""
 UNION ALL
 SELECT dimension, value, clicks FROM edge WHERE value IS NOT NULL
 UNION ALL
@@ -256,24 +259,30 @@ def of_range(breakdowns: Collection[Breakdown], edges: int, sources: Sources | N
     outcomes = _OUTCOMES if Dimension.OUTCOME in dimensions else ""
     if not edges:
         return _values(breakdowns, days + outcomes)
+    edge = edge_values(dimensions, edges, "link_id = %(link)s")
+    has_branches = any(definition.dimension in dimensions for definition in OF_BRANCHES)
+    branches = (
+        _EDGE_BRANCHES.format(in_time=within("time", edges), in_minutes=_minutes(edges))
+        if has_branches
+        else ""
+    )
+    return _values(breakdowns, days + outcomes + EDGE_PARTS + branches, edge)
+
+
+def edge_values(dimensions: Collection[Dimension], edges: int, of_links: str) -> str:
+    """The CTEs that `EDGE_PARTS` reads. ``of_links`` is a condition on ``link_id``."""
     names = {dimension: f"value_{dimension:d}" for dimension in dimensions if dimension in _CLICK_VALUES}
-    edge = _EDGES.format(
+    return _EDGES.format(
+        of_links=of_links,
         cases=" ".join(f"WHEN GROUPING({name}) = 0 THEN {dimension:d}" for dimension, name in names.items()),
         columns=", ".join(names.values()),
         values=", ".join(f"{_CLICK_VALUES[dimension]} AS {name}" for dimension, name in names.items()),
         sets=", ".join(f"({name})" for name in names.values()),
         click=Kind.CLICK,
-        in_time=_within("time", edges),
+        in_time=within("time", edges),
         in_minutes=_minutes(edges),
-        in_start=_within("start", edges),
+        in_start=within("start", edges),
     )
-    has_branches = any(definition.dimension in dimensions for definition in OF_BRANCHES)
-    branches = (
-        _EDGE_BRANCHES.format(in_time=_within("time", edges), in_minutes=_minutes(edges))
-        if has_branches
-        else ""
-    )
-    return _values(breakdowns, days + outcomes + _EDGE_PARTS + branches, edge)
 
 
 def _whole_days(sources: Sources) -> str:
@@ -287,7 +296,8 @@ def _values(breakdowns: Collection[Breakdown], parts: str, edges: str = "") -> s
     return _VALUES.format(edges=edges, parts=parts, lists=lists(breakdowns))
 
 
-def _within(column: str, edges: int) -> str:
+def within(column: str, edges: int) -> str:
+    """A condition: the time is in one of the edges."""
     return " OR ".join(
         f"({column} >= %(since_{number})s AND {column} < %(until_{number})s)" for number in range(edges)
     )

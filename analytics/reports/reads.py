@@ -77,7 +77,7 @@ def unknown_codes(domain: Domain, period: Period) -> list[tuple[date, int]]:
     return [(day, hits) for day, hits in fetch(_BY_DATE, values)]
 
 
-_TOP = (Breakdown.COUNTRY, Breakdown.DEVICE, Breakdown.REFERRER)
+TOP = (Breakdown.COUNTRY, Breakdown.DEVICE, Breakdown.REFERRER)
 _AGENTS = (Breakdown.DEVICE, Breakdown.BROWSER, Breakdown.OPERATING_SYSTEM)
 _PLACES = (Breakdown.COUNTRY, Breakdown.CITY)
 # Shorter ranges are read day by day.
@@ -104,24 +104,25 @@ class Overview:
     """
 
     clicks: int
-    unique_clicks: int
+    unique_clicks: int | None
     imported: int
-    steps: list[tuple[datetime, int, int]]
+    steps: list[tuple[datetime, int, int | None]]
     counts: Counts
     branches: list[Branch]
 
 
 def overview(link: Link, query: RequestedRange, limit: int) -> Overview:
     """Report a link, with ``limit`` values in each list. Raises InvalidFields if the dates contradict each other."""
-    requested = _requested_period(link, query)
-    period = requested or _life(link, query)
+    requested = requested_period(link, query)
+    period = requested or life(link, query)
     steps = period.steps(query.interval)
-    breakdowns = [*_TOP, Breakdown.SOURCE, Breakdown.OUTCOME, *_BRANCHES]
-    values = _values(link, requested, breakdowns, limited=_TOP, limit=limit)
-    totals = _totals(requested, steps, by_day=query.zone is UTC and query.interval != "hour")
+    breakdowns = [*TOP, Breakdown.SOURCE, Breakdown.OUTCOME, *_BRANCHES]
+    parts = _values(link, requested, breakdowns, limited=TOP, limit=limit)
+    by_day = query.zone is UTC and query.interval != "hour" and period.hours is None
+    totals = _totals(requested, steps, by_day=by_day)
     clicks, unique_clicks = [0] * len(steps), [0] * len(steps)
     counts: Counts = defaultdict(list)
-    for breakdown, name, number, unique in _fetch(link, values, totals):
+    for breakdown, name, number, unique in _fetch(link, parts, totals):
         if breakdown:
             counts[Breakdown(breakdown)].append(Value(name, number))
         else:
@@ -133,7 +134,7 @@ def overview(link: Link, query: RequestedRange, limit: int) -> Overview:
     total = sum(clicks)
     if not total and not requested:
         return Overview(0, 0, 0, [], counts, by_branch)
-    by_step = list(zip(steps, clicks, unique_clicks, strict=True))
+    by_step: list[tuple[datetime, int, int | None]] = list(zip(steps, clicks, unique_clicks, strict=True))
     return Overview(total, sum(unique_clicks), _imported(link, requested), by_step, counts, by_branch)
 
 
@@ -147,15 +148,18 @@ def _imported(link: Link, period: Period | None) -> int:
 
 def agents(link: Link, query: RequestedRange) -> Counts:
     """Raises InvalidFields if the dates contradict each other."""
-    return _counts(link, _values(link, _requested_period(link, query), _AGENTS))
+    return _counts(link, _values(link, requested_period(link, query), _AGENTS))
 
 
 def places(link: Link, query: RequestedRange, cities: int) -> Counts:
     """Count the places of visitors. Raises InvalidFields if the dates contradict each other."""
     limited = [Breakdown.CITY]
-    return _counts(
-        link, _values(link, _requested_period(link, query), _PLACES, limited=limited, limit=cities)
-    )
+    return _counts(link, _values(link, requested_period(link, query), _PLACES, limited=limited, limit=cities))
+
+
+def values(link: Link, query: RequestedRange, breakdown: Breakdown) -> list[Value]:
+    """All values of a list. Raises InvalidFields if the dates contradict each other."""
+    return _counts(link, _values(link, requested_period(link, query), [breakdown]))[breakdown]
 
 
 class _Query(NamedTuple):
@@ -163,11 +167,11 @@ class _Query(NamedTuple):
     parameters: dict[str, Any]
 
 
-def _requested_period(link: Link, query: RequestedRange) -> Period | None:
+def requested_period(link: Link, query: RequestedRange) -> Period | None:
     return None if query.is_everything else query.period(link.created_at, timezone.now())
 
 
-def _life(link: Link, query: RequestedRange) -> Period:
+def life(link: Link, query: RequestedRange) -> Period:
     """Return the days from the first one with a click to today."""
     text = queries.FIRST_AND_LAST_DAY if query.zone is UTC else queries.FIRST_AND_LAST_QUARTER
     bounds = [bound for bound in _row(text, {"link": link.pk}) if bound is not None]

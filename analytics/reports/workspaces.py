@@ -1,7 +1,7 @@
-"""Clicks on all links of a workspace by day (UTC), and on several of its links.
+"""Clicks on the links of a workspace, all or some of them, and sparklines.
 
 The days of the links are added up when they are read: they belong to the links, which can be moved, deleted and
-brought back. So the number of links times days is limited.
+brought back. So the number of days of links is limited; see `analytics.reports.figures`.
 """
 
 from __future__ import annotations
@@ -15,41 +15,26 @@ from uuid import UUID
 from django.utils import timezone
 
 from accounts.models import Workspace
-from analytics.counting.days import IMPORTED
 from analytics.reports.periods import RequestedRange
+from analytics.reports.queries import Breakdown
+from analytics.reports.scope import Selection, of_workspace
+from analytics.reports.selected import Clicks, Figures, figures, life
 from common.database import fetch
-from common.errors import FieldError, InvalidFields
 from links.key_limits import condition_of
 from links.selectors import LinkRow, link_rows
 
-DEFAULT_DAYS = 30
-# Each is a random read of a row.
-MAX_LINK_DAYS = 60_000
 SPARKLINE_DAYS = 30
 
 _DAY = timedelta(days=1)
-_CLICKED = f"""
-SELECT count(*) FROM (
-    SELECT FROM links_clickcounter WHERE owner_id = %(owner)s AND clicks > 0 LIMIT {MAX_LINK_DAYS + 1}
-) c
-"""  # noqa: S608 # built from constants
-# OFFSET 0 makes the planner look up the days of each link, instead of reading those of all workspaces.
-_COUNTED = f"""
-WITH counted AS MATERIALIZED (
-    SELECT day, n.link_id, sum(t.clicks)::bigint AS clicks, sum(unique_clicks)::bigint AS unique_clicks,
-        coalesce(sum(t.clicks) FILTER (WHERE slot = {IMPORTED}), 0)::bigint AS imported
-    FROM links_clickcounter n CROSS JOIN LATERAL (
-        SELECT day, slot, clicks, unique_clicks FROM analytics_daytotal
-        WHERE link_id = n.link_id AND day BETWEEN %(first)s AND %(last)s OFFSET 0
-    ) t
-    WHERE n.owner_id = %(owner)s AND n.clicks > 0 GROUP BY GROUPING SETS ((day), (n.link_id))
+_LISTS = (
+    Breakdown.COUNTRY,
+    Breakdown.CITY,
+    Breakdown.DEVICE,
+    Breakdown.BROWSER,
+    Breakdown.OPERATING_SYSTEM,
+    Breakdown.REFERRER,
 )
-SELECT day, clicks, unique_clicks, imported, NULL::bigint, NULL::uuid FROM counted WHERE link_id IS NULL
-UNION ALL
-SELECT NULL, most.clicks, most.unique_clicks, 0, l.id, l.public_id FROM (
-    SELECT * FROM counted WHERE link_id IS NOT NULL AND clicks > 0 ORDER BY clicks DESC, link_id DESC LIMIT %(limit)s
-) most JOIN links_link l ON l.id = most.link_id
-"""  # noqa: S608 # built from constants
+_COMPLETE = (Breakdown.SOURCE, Breakdown.OUTCOME)
 _TOP = "SELECT id, key FROM unnest(%(ids)s::bigint[], %(keys)s::bigint[]) top (id, key)"
 _SPARKLINES = """
 SELECT l.public_id, t.day, sum(t.clicks)::bigint
@@ -58,91 +43,57 @@ WHERE l.owner_id = %(owner)s AND l.public_id = ANY(%(ids)s::uuid[])
 """
 
 
-class _Top(NamedTuple):
-    clicks: int
-    link_id: int
-    public_id: UUID
-    unique_clicks: int
-
-
 class TopLink(NamedTuple):
     """A link with its clicks in the period."""
 
     link: LinkRow
     clicks: int
-    unique_clicks: int
+    unique_clicks: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceOverview:
-    """``days``: each day of the period with its clicks and its unique clicks."""
-
-    clicks: int
-    unique_clicks: int
-    imported: int
-    days: list[tuple[date, int, int]]
+    figures: Figures
     top: list[TopLink]
 
 
-def workspace_overview(owner: Workspace, query: RequestedRange, limit: int) -> WorkspaceOverview:
-    """Report the links that the workspace has now, by default over DEFAULT_DAYS, with its ``limit`` top links.
+def workspace_overview(
+    owner: Workspace, query: RequestedRange, selection: Selection, clicks: Clicks, limit: int
+) -> WorkspaceOverview:
+    """Report the selected links that the workspace has now, with ``limit`` top links and values in each list.
 
-    Raises InvalidFields if the dates contradict each other, or leave too much to add up.
+    Raises NotFound for a domain that the caller does not have. Raises InvalidFields if the dates contradict each
+    other, or leave too much to add up.
     """
-    first, last = _days(query)
-    _check_size(owner, (last - first).days + 1)
-    values = {"owner": owner.pk, "first": first, "last": last, "limit": limit}
-    by_day: dict[date, tuple[int, int]] = {}
-    top: list[_Top] = []
-    imported = 0
-    for day, clicks, unique_clicks, imported_clicks, link_id, public_id in fetch(_COUNTED, values):
-        if link_id is None:
-            by_day[day] = clicks, unique_clicks
-            imported += imported_clicks
-        else:
-            top.append(_Top(clicks, link_id, public_id, unique_clicks))
-    days = [first + _DAY * number for number in range((last - first).days + 1)]
-    steps = [(day, *by_day.get(day, (0, 0))) for day in days]
-    return WorkspaceOverview(
-        sum(clicks for _, clicks, _ in steps),
-        sum(unique_clicks for _, _, unique_clicks in steps),
-        imported,
-        steps,
-        _top_links(top),
+    scope = of_workspace(owner, selection)
+    now = timezone.now()
+    period = life(scope, query) if query.is_everything else query.period(now, now)
+    report = figures(
+        scope,
+        period,
+        query,
+        clicks,
+        breakdowns=[*_LISTS, *_COMPLETE],
+        complete=_COMPLETE,
+        limit=limit,
+        top=limit,
     )
+    return WorkspaceOverview(report, _top_links(report))
 
 
-def _top_links(top: list[_Top]) -> list[TopLink]:
+def _top_links(report: Figures) -> list[TopLink]:
     """One query, and none without clicks. Leaves out a link that was deleted after its clicks were read."""
-    if not top:
+    if not report.top:
         return []
     values: dict[str, Any] = {
-        "ids": [link.link_id for link in top],
-        "keys": [link.clicks for link in top],
-        "limit": len(top),
+        "ids": [link.link_id for link in report.top],
+        "keys": [link.clicks for link in report.top],
+        "limit": len(report.top),
         "offset": 0,
     }
-    figures = {link.public_id: link for link in top}
+    by_id = {link.public_id: link for link in report.top}
     rows = link_rows(_TOP, values, direction="DESC", order="DESC")
-    return [TopLink(row, figures[row.public_id].clicks, figures[row.public_id].unique_clicks) for row in rows]
-
-
-def _days(query: RequestedRange) -> tuple[date, date]:
-    now = timezone.now()
-    end = query.end or max(now.date(), query.start or date.min)
-    start = query.start or end - (DEFAULT_DAYS - 1) * _DAY
-    period = RequestedRange(start, end, UTC).period(now, now)
-    return period.first, period.last
-
-
-def _check_size(owner: Workspace, days: int) -> None:
-    [[links]] = fetch(_CLICKED, {"owner": owner.pk})
-    if links * days <= MAX_LINK_DAYS:
-        return
-    most = MAX_LINK_DAYS // links
-    hint = f"choose at most {most} days." if most else "read the reports of single links."
-    message = f"Too many links have clicks to add up {days} days; {hint}"
-    raise InvalidFields([FieldError("startDate", "range_too_large", message)])
+    return [TopLink(row, by_id[row.public_id].clicks, by_id[row.public_id].unique_clicks) for row in rows]
 
 
 def sparklines(owner: Workspace, ids: Collection[UUID]) -> tuple[date, dict[UUID, list[int]]]:

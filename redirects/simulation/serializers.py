@@ -12,7 +12,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from analytics.serializers import KINDS
+from analytics.filter_fields import KINDS
 from common.http.client_address import client_address
 from common.openapi.responses import Representation, choice, flag, number, text
 from common.rest.fields import Boolean, DateTime, Text

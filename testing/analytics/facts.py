@@ -43,6 +43,7 @@ class Fact(NamedTuple):
     reason: str = ""
     count: int = 1
     branch: int = 0
+    scanned: bool = False
 
 
 def record(link: str, facts: Iterable[Fact], *, raw: bool = True, closed: str = "9999-12-31") -> None:
@@ -140,6 +141,7 @@ def click(link_id: int, fact: Fact) -> Click:
         browser=fact.browser,
         operating_system=fact.operating_system,
         referrer=fact.referrer,
+        scanned=fact.scanned,
         branch=branch_at(link_id, fact.branch, moment(fact)) if fact.branch else None,
     )
 
@@ -149,7 +151,7 @@ def dimension_values(fact: Fact) -> list[tuple[Dimension, str]]:
         return [(Dimension.OUTCOME, f"refused:{fact.reason}")]
     if fact.kind != Kind.CLICK:
         return [(Dimension.OUTCOME, fact.kind.name.lower())]
-    host = (urlsplit(fact.referrer).hostname or "direct").removeprefix("www.")
+    host = (urlsplit(fact.referrer).hostname or fact.referrer or "direct").removeprefix("www.")
     values = [(Dimension.CLIENT, f"{fact.device}\t{fact.operating_system}\t{fact.browser}")]
     if fact.country != "unknown":
         values.append((Dimension.COUNTRY, fact.country))
@@ -157,4 +159,6 @@ def dimension_values(fact: Fact) -> list[tuple[Dimension, str]]:
         values.append((Dimension.CITY, f"{fact.country} {fact.city}"))
     if host != "direct":
         values.append((Dimension.REFERRER, host))
+    if fact.scanned:
+        values.append((Dimension.SOURCE, "qr"))
     return values

@@ -27,7 +27,6 @@ from tests.accounts.workspaces.every_role import site as site
 
 # They refuse keys that are limited to some links.
 FOR_THE_WHOLE_WORKSPACE = {
-    "GET /api/analytics",
     "GET /api/views",
     "POST /api/views",
     "GET /api/views/{id}",

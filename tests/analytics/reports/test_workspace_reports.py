@@ -20,6 +20,8 @@ from links.models import ClickCounter, Link
 from testing.accounts.keys import key_client, scoped_key
 from testing.accounts.workspaces import team, token_client_in
 from testing.analytics.clicks import drain
+from testing.analytics.facts import Fact, record
+from testing.refusals import broken_rules
 
 MakeLink = Callable[..., dict[str, Any]]
 TODAY = datetime.now(UTC).date()
@@ -129,14 +131,25 @@ def test_deleted_links_leave_the_report_and_come_back(api: APIClient, make_link:
 
 def test_a_workspace_without_clicks_has_zeros(api: APIClient, make_link: MakeLink) -> None:
     link = make_link()
-    report = read(api, startDate=day(1))
-    assert report == {
-        "totalClicks": 0,
-        "uniqueClicks": 0,
-        "importedClicks": 0,
-        "clicksByDate": [{"date": day(ago).isoformat(), "clicks": 0, "uniqueClicks": 0} for ago in (1, 0)],
-        "topUrls": [],
-    }
+    lists = ("Countries", "Cities", "Devices", "Browsers", "OperatingSystems", "Referrers", "Urls")
+    for filters in ({}, {"country": "DE"}):
+        unique = None if filters else 0
+        report = read(api, startDate=day(1), **filters)
+        assert set(report.pop("refused").values()) == set(report.pop("notCounted").values()) == {0}
+        assert report == {
+            "totalClicks": 0,
+            "uniqueClicks": unique,
+            "importedClicks": 0,
+            "scans": 0,
+            "clicksByDate": [
+                {"date": day(ago).isoformat(), "clicks": 0, "uniqueClicks": unique} for ago in (1, 0)
+            ],
+            **{f"top{name}": [] for name in lists},
+            "otherUrls": {"clicks": 0, "uniqueClicks": unique},
+        }
+    assert read(api, period="all")["clicksByDate"] == [
+        {"date": TODAY.isoformat(), "clicks": 0, "uniqueClicks": 0}
+    ]
     assert sparklines(api, link) == {link["_id"]: [0] * 30}
     assert sparklines(api) == {}
 
@@ -144,17 +157,35 @@ def test_a_workspace_without_clicks_has_zeros(api: APIClient, make_link: MakeLin
 def test_too_many_days_of_links_are_refused_and_say_what_works(
     api: APIClient, make_link: MakeLink, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("analytics.reports.workspaces.MAX_LINK_DAYS", 60)
+    monkeypatch.setattr("analytics.reports.figures.MAX_LINK_DAYS", 60)
     for _ in range(3):
-        count(make_link(), [(0, 1, 1)])
-    # A link without clicks costs nothing.
+        count(make_link(), [(ago, 1, 1) for ago in range(30)])
+    # A day without clicks costs nothing.
+    count(make_link(), [(0, 1, 1)])
+    assert read(api, startDate=day(14))["totalClicks"] == 46
+    for query in ({"startDate": day(20).isoformat()}, {"period": "30d"}, {"period": "all"}):
+        response = api.get("/api/analytics", query)
+        assert broken_rules(response) == [("startDate", "range_too_large")]
+        assert (
+            "more than 60 days with clicks to add up; choose at most 15 days," in response.json()["message"]
+        )
+    monkeypatch.setattr("analytics.reports.raw.MAX_REQUESTS", 2)
+    filtered = {"startDate": TODAY.isoformat(), "device": "mobile"}
+    record(make_link()["_id"], [Fact(f"{TODAY}T00:00Z", count=3)])
+    refused = api.get("/api/analytics", filtered)
+    assert broken_rules(refused) == [("startDate", "range_too_large")]
+    assert "more than 2 requests" in refused.json()["message"]
+
+
+def test_a_statement_that_takes_too_long_is_refused(
+    api: APIClient, make_link: MakeLink, monkeypatch: pytest.MonkeyPatch
+) -> None:
     make_link()
-    assert read(api, startDate=day(19))["totalClicks"] == 3
-    response = api.get("/api/analytics", {"startDate": day(20).isoformat()})
-    assert response.status_code == 400
-    [error] = response.json()["errors"]
-    assert (error["field"], error["code"]) == ("startDate", "range_too_large")
-    assert error["message"] == "Too many links have clicks to add up 21 days; choose at most 20 days."
+    slow = "SELECT link_id FROM links_clickcounter WHERE owner_id = %(owner)s AND pg_sleep(0.5) IS NOT NULL"
+    monkeypatch.setattr("analytics.reports.selected._LIMITS", "SET LOCAL statement_timeout = 50")
+    monkeypatch.setattr("analytics.reports.scope._ALL", slow)
+    for query in ({}, {"country": "DE"}, {"period": "all"}):
+        assert [code for _, code in broken_rules(api.get("/api/analytics", query))] == ["range_too_large"]
 
 
 def test_the_report_takes_the_same_queries_whatever_its_size(
@@ -164,7 +195,7 @@ def test_the_report_takes_the_same_queries_whatever_its_size(
     for number, link in enumerate(links, start=1):
         count(link, [(0, number, 1)])
         if number in (1, 4):
-            with django_assert_num_queries(4):
+            with django_assert_num_queries(7):
                 assert len(read(api)["topUrls"]) == number
             with django_assert_num_queries(2):
                 assert len(sparklines(api, *links[:number])) == number
@@ -178,14 +209,20 @@ def test_a_stranger_gets_nothing(api: APIClient, strange_api: APIClient, make_li
     assert sparklines(api, link) == {link["_id"]: [0] * 29 + [5]}
 
 
-def test_a_limited_key_sees_the_sparklines_of_its_own_links(alice: NewAccount) -> None:
+def test_a_limited_key_sees_the_clicks_of_its_own_links(alice: NewAccount) -> None:
     workspace = team(alice)
     link = token_client_in(workspace, alice.user).post("/api/urls", {"originalUrl": "https://example.com/"})
     limited = key_client(scoped_key(workspace, alice.user, only_own=True).text)
     own = limited.post("/api/urls", {"originalUrl": "https://example.com/"})
     links = [response.json()["data"]["url"] for response in (link, own)]
     assert sparklines(limited, *links).keys() == {links[1]["_id"]}
-    assert limited.get("/api/analytics").json()["code"] == "key_limited"
+    for number, url in enumerate(links, start=1):
+        count(url, [(0, number, 1)])
+    assert (read(limited)["totalClicks"], [url["_id"] for url in read(limited)["topUrls"]]) == (
+        2,
+        [links[1]["_id"]],
+    )
+    assert read(limited, urlIds=links[0]["_id"])["totalClicks"] == 0
 
 
 @pytest.mark.parametrize(
@@ -201,6 +238,47 @@ def test_bad_ids_are_refused(api: APIClient, query: dict[str, str]) -> None:
     response = api.get("/api/analytics/sparklines", query)
     assert response.status_code == 400
     assert [error["field"] for error in response.json()["errors"]] == ["urlIds"]
+
+
+def test_links_are_selected_like_those_of_lists(
+    api: APIClient, strange_api: APIClient, alice: NewAccount, make_link: MakeLink
+) -> None:
+    links = [make_link(tags=tags) for tags in (["a", "b"], ["a"], ["b", "c"], [])]
+    for number, link in enumerate(links):
+        count(link, [(0, 10**number, 1)])
+    account = str(alice.user.public_id)
+    for query, clicks in (
+        ({"tags": "a"}, 11),
+        ({"tags": "A,b"}, 111),
+        ({"tags": "a,b", "tagsMode": "all"}, 1),
+        ({"excludeTags": "a"}, 1100),
+        ({"tags": "b", "excludeTags": "c"}, 1),
+        ({"tags": "unused"}, 0),
+        ({"urlIds": f"{links[1]['_id']},{links[3]['_id']}"}, 1010),
+        ({"urlIds": links[0]["_id"], "tags": "c"}, 0),
+        ({"domainId": "base"}, 1111),
+        ({"creator": account}, 1111),
+        ({"creator": str(uuid.uuid4())}, 0),
+    ):
+        assert read(api, **query)["totalClicks"] == clicks, query
+    assert read(strange_api, creator=account)["totalClicks"] == 0
+    missing = api.get("/api/analytics", {"domainId": str(uuid.uuid4())})
+    assert (missing.status_code, missing.json()["message"]) == (404, "Domain not found.")
+    for query, rule in (
+        ({"creator": "me"}, ("creator", "id")),
+        ({"urlIds": "x"}, ("urlIds", "ids")),
+        ({"tagsMode": "x"}, ("tagsMode", "invalid_choice")),
+    ):
+        assert broken_rules(api.get("/api/analytics", query)) == [rule]
+
+
+def test_the_report_of_a_team_selects_by_creator(alice: NewAccount) -> None:
+    workspace = team(alice)
+    client = token_client_in(workspace, alice.user)
+    link = client.post("/api/urls", {"originalUrl": "https://example.com/"}).json()["data"]["url"]
+    count(link, [(0, 3, 1)])
+    assert read(client, creator=str(alice.user.public_id))["totalClicks"] == 3
+    assert read(client, creator=str(uuid.uuid4()))["totalClicks"] == 0
 
 
 @pytest.mark.parametrize(

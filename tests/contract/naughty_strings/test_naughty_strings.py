@@ -125,7 +125,12 @@ def test_no_other_field_causes_a_server_error(api: APIClient, field: str) -> Non
 PARAMETERS = {
     "/api/urls": [["search"], ["tags"], ["page", "limit", "isActive", "sortBy", "sortOrder", "unknown"]],
     "/api/qr-codes": [["urlId"], ["page", "limit"]],
-    "/api/analytics/{link}": [["startDate", "endDate"], ["timezone", "interval", "limit"]],
+    "/api/analytics": [
+        ["period", "country", "device", "channel", "branch", "kind", "creator", "urlIds", "tagsMode"],
+        ["city", "tags", "utmSource"],
+        ["referrer", "browser", "os", "excludeTags"],
+    ],
+    "/api/analytics/{link}": [["startDate", "endDate"], ["timezone", "interval", "limit"], ["city", "utmTerm"]],
     "/api/analytics/{link}/devices": [["startDate", "endDate", "timezone", "limit"]],
     "/api/analytics/{link}/geographic": [["startDate", "endDate", "timezone", "limit"]],
     "/api/analytics/{link}/clicks": [["cursor"], ["startDate", "endDate", "timezone", "kind", "limit"]],

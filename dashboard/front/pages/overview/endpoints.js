@@ -4,7 +4,11 @@ import { addDays, today } from "../report/days.js";
 
 /** @typedef {import("../../core/endpoints.js").Paths} Paths */
 /** @typedef {import("../../core/endpoints.js").ListedUrl} ListedUrl */
-/** @typedef {Paths["/api/analytics"]["get"]["responses"][200]["content"]["application/json"]["data"]} Clicks */
+/** @typedef {Paths["/api/analytics"]["get"]["responses"][200]["content"]["application/json"]["data"]} AnyClicks */
+/**
+ * Without filters, unique clicks are known.
+ * @typedef {Omit<AnyClicks, "uniqueClicks" | "clicksByDate"> & {uniqueClicks: number, clicksByDate: {date: string, clicks: number, uniqueClicks: number}[]}} Clicks
+ */
 /** @typedef {import("../../core/endpoints.js").ListQuery} ListQuery */
 /** @typedef {import("../../core/endpoints.js").LinkPage} LinkPage */
 

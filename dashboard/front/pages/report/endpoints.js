@@ -4,7 +4,11 @@ import { call } from "../../core/api.js";
 /** @typedef {import("../../types/api.js").paths} Paths */
 /** @typedef {Paths["/api/analytics/{urlId}"]["get"]} OverviewOperation */
 /** @typedef {NonNullable<OverviewOperation["parameters"]["query"]>} OverviewQuery */
-/** @typedef {OverviewOperation["responses"][200]["content"]["application/json"]["data"]} Overview */
+/** @typedef {OverviewOperation["responses"][200]["content"]["application/json"]["data"]} AnyOverview */
+/**
+ * Without filters, unique clicks are known.
+ * @typedef {Omit<AnyOverview, "uniqueClicks" | "clicksByDate"> & {uniqueClicks: number, clicksByDate: {date: string, clicks: number, uniqueClicks: number}[]}} Overview
+ */
 /** @typedef {Paths["/api/analytics/{urlId}/devices"]["get"]} DevicesOperation */
 /** @typedef {NonNullable<DevicesOperation["parameters"]["query"]>} ReportQuery */
 /** @typedef {DevicesOperation["responses"][200]["content"]["application/json"]["data"]} Devices */

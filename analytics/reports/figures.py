@@ -1,0 +1,207 @@
+"""Statements that report any number of links from the roll-ups, and the rows that they and those of `raw` return.
+
+A statement counts all links of a `Scope` in one pass over the rows of their days. Rows of quiet links have the same
+few packed texts again and again, so it groups by the text first and unpacks each text once.
+"""
+
+# ruff: noqa: S608 # built from constants
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+from analytics.counting.days import IMPORTED
+from analytics.models import Dimension
+from analytics.reports.periods import Period
+from analytics.reports.queries import EDGE_PARTS, Breakdown, dimensions_of, edge_values, lists
+from analytics.reports.scope import Scope
+
+# A statement reads at most this many days of links, or refuses.
+MAX_LINK_DAYS = 300_000
+
+
+class Row(IntEnum):
+    """What a row of a statement has. Other numbers are those of breakdowns."""
+
+    STEP = 0
+    TOP_LINK = -1
+    # Rows that were read.
+    READ = -2
+    IMPORTED = -3
+    GROUP = -4
+    # Clicks of which nothing but the time is known any more, although a filter needs more.
+    LOST = -5
+
+
+class Group(NamedTuple):
+    """The clicks by a property of their link: ``value`` is SQL over ``links_link l`` and the tables of ``joins``.
+
+    With ``is_heat``, by weekday and hour instead.
+    """
+
+    value: str = ""
+    joins: str = ""
+    is_heat: bool = False
+
+
+class Wanted(NamedTuple):
+    """The parts of a report. Lists, except those of ``complete``, and groups have at most ``limit`` values, and then
+    the rest in a row without a value. ``top``: the number of top links.
+    """
+
+    breakdowns: Collection[Breakdown]
+    complete: Collection[Breakdown]
+    limit: int
+    top: int
+    group: Group | None = None
+
+
+class Statement(NamedTuple):
+    text: str
+    parameters: dict[str, Any]
+
+
+_STEP = "width_bucket(day, %(steps)s::date[])"
+_OF_DAYS = """
+chosen AS MATERIALIZED ({links}), grouped AS MATERIALIZED (
+    SELECT step, link_id, counts, GROUPING(step) AS no_step, GROUPING(link_id) AS no_link,
+        GROUPING(counts) AS no_counts, sum(clicks)::bigint AS clicks, sum(unique_clicks)::bigint AS unique_clicks,
+        coalesce(sum(clicks) FILTER (WHERE slot = {imported}), 0)::bigint AS imported,
+        count(*) AS number, bool_or(counts IS NULL) AS is_busy
+    FROM (SELECT *, {step} AS step FROM ({rows} LIMIT %(most)s + 1) limited) day
+    GROUP BY GROUPING SETS ((step), (link_id), (counts), ())
+),
+"""
+_TIMED_BY_DAY = """
+timed AS (SELECT step, link_id, clicks, unique_clicks, imported FROM grouped WHERE no_counts = 1 AND number > 0
+    AND (no_step = 0 OR no_link = 0)),
+"""
+_TIMED_BY_QUARTER = """
+timed AS MATERIALIZED (
+    SELECT step, link_id, sum(clicks)::bigint AS clicks, sum(unique_clicks)::bigint AS unique_clicks,
+        coalesce(sum(clicks) FILTER (WHERE slot = {imported}), 0)::bigint AS imported
+    FROM (SELECT *, width_bucket(start, %(steps)s::timestamptz[]) AS step FROM ({rows}) rows) quarter
+    GROUP BY GROUPING SETS ((step), (link_id))
+),
+"""
+_COUNTED = """
+counted AS MATERIALIZED (
+    SELECT dimension, value, sum(clicks)::bigint AS clicks FROM (
+        SELECT dimension, value COLLATE "C" AS value, c.clicks * number AS clicks
+        FROM grouped, analytics_unpacked(counts) c WHERE no_counts = 0 AND counts IS NOT NULL
+        UNION ALL
+        SELECT b.* FROM (SELECT link_id FROM grouped WHERE no_link = 0 AND is_busy) busy CROSS JOIN LATERAL (
+            SELECT dimension, value, clicks FROM analytics_busydaycount
+            WHERE link_id = busy.link_id AND dimension = ANY(%(summed)s::smallint[])
+            AND day BETWEEN %(whole_first)s AND %(whole_last)s OFFSET 0
+        ) b
+        UNION ALL
+        SELECT dimension, value, clicks FROM ({outcomes}) outcome
+        {edge_parts}
+    ) part GROUP BY 1, 2
+), listed AS MATERIALIZED ({lists})
+"""
+_RANKED = """
+SELECT kind, CASE WHEN place <= %(limit)s THEN value END, sum(clicks)::bigint, sum(unique_clicks)::bigint FROM (
+    SELECT *, CASE WHEN kind = ANY(%(complete)s::integer[]) THEN 0
+        ELSE row_number() OVER (PARTITION BY kind ORDER BY clicks DESC, value COLLATE "C") END AS place
+    FROM ({rows}) counted_rows WHERE clicks > 0
+) ranked GROUP BY 1, 2
+"""
+_LISTED = (
+    "SELECT breakdown AS kind, value, clicks, 0::bigint AS unique_clicks FROM listed WHERE breakdown > 0"
+)
+_BY_LINK = """
+SELECT {kind}, {value}, sum(t.clicks)::bigint, sum(t.unique_clicks)::bigint
+FROM timed t JOIN links_link l ON l.id = t.link_id {joins} GROUP BY 2
+"""
+_TOP_LINKS = f"""
+SELECT {Row.TOP_LINK}, l.id || ' ' || l.public_id, most.clicks, most.unique_clicks FROM (
+    SELECT link_id, clicks, unique_clicks FROM timed
+    WHERE link_id IS NOT NULL AND clicks > 0 ORDER BY clicks DESC, link_id DESC LIMIT %(top)s
+) most JOIN links_link l ON l.id = most.link_id
+"""
+_STEPS = f"SELECT {Row.STEP}, step::text, clicks, unique_clicks FROM timed WHERE step IS NOT NULL"
+_IMPORTED = (
+    f"SELECT {Row.IMPORTED}, '', coalesce(sum(imported), 0)::bigint, 0 FROM timed WHERE step IS NOT NULL"
+)
+_READ = f"SELECT {Row.READ}, '', number, 0 FROM grouped WHERE no_step = 1 AND no_link = 1 AND no_counts = 1"
+_HEAT = """
+SELECT {kind}, to_char(start AT TIME ZONE %(zone)s, 'ID-FMHH24'), sum(clicks)::bigint, sum(unique_clicks)::bigint
+FROM ({rows}) quarter GROUP BY 2
+"""
+
+
+def from_rollups(
+    scope: Scope, period: Period, steps: Sequence[datetime], *, by_day: bool, wanted: Wanted
+) -> Statement:
+    """``by_day``: the steps are days or months of UTC."""
+    dimensions = dimensions_of(wanted.breakdowns)
+    parameters = scope.values | final_parameters(period, wanted)
+    parameters["steps"] = [step.date() for step in steps] if by_day else list(steps)
+    parameters["most"] = MAX_LINK_DAYS
+    parameters["summed"] = [dimension for dimension in dimensions if dimension != Dimension.OUTCOME]
+    first, last = period.whole_days
+    parameters |= {"whole_first": first, "whole_last": last}
+    parameters["touched_first"], parameters["touched_last"] = period.touched_days
+    parameters["since"], parameters["until"] = period.span
+    for number, edge in enumerate(period.edges):
+        parameters |= {f"since_{number}": edge.since, f"until_{number}": edge.until}
+    days = scope.rows(
+        "analytics_daytotal",
+        "day slot clicks unique_clicks counts",
+        "t.day BETWEEN %(whole_first)s AND %(whole_last)s",
+    )
+    outcomes = scope.rows(
+        "analytics_busydaycount",
+        "dimension value clicks",
+        f"t.dimension = {Dimension.OUTCOME} AND t.day BETWEEN %(touched_first)s AND %(touched_last)s",
+    )
+    quarters = quarter_rows(scope)
+    text = "WITH " + _OF_DAYS.format(
+        links=scope.links,
+        imported=IMPORTED,
+        step=_STEP if by_day else "0",
+        rows=days,
+    )
+    text += _TIMED_BY_DAY if by_day else _TIMED_BY_QUARTER.format(imported=IMPORTED, rows=quarters)
+    edges = len(period.edges)
+    if edges:
+        text += edge_values(dimensions, edges, "link_id IN (SELECT link_id FROM chosen)")
+    text += _COUNTED.format(
+        outcomes=outcomes, edge_parts=EDGE_PARTS if edges else "", lists=lists(wanted.breakdowns)
+    )
+    return Statement(text + final_parts(wanted, quarters, _READ, _IMPORTED), parameters)
+
+
+def quarter_rows(scope: Scope) -> str:
+    """The quarters of an hour within the period."""
+    return scope.rows(
+        "analytics_quartertotal",
+        "start slot clicks unique_clicks",
+        "t.day BETWEEN %(touched_first)s AND %(touched_last)s AND t.start >= %(since)s AND t.start < %(until)s",
+    )
+
+
+def final_parameters(period: Period, wanted: Wanted) -> dict[str, Any]:
+    return {
+        "limit": wanted.limit,
+        "complete": list(wanted.complete),
+        "top": wanted.top,
+        "zone": str(period.zone),
+    }
+
+
+def final_parts(wanted: Wanted, quarters: str, *others: str) -> str:
+    """The end of a statement with the CTEs ``timed`` and ``listed``."""
+    ranked = _LISTED
+    if wanted.group is not None and wanted.group.is_heat:
+        others += (_HEAT.format(kind=Row.GROUP, rows=quarters),)
+    elif wanted.group is not None:
+        by_link = _BY_LINK.format(kind=Row.GROUP, value=wanted.group.value, joins=wanted.group.joins)
+        ranked += f" UNION ALL {by_link}"
+    top = (_TOP_LINKS,) if wanted.top else ()
+    return " UNION ALL ".join([_RANKED.format(rows=ranked), _STEPS, *top, *others])

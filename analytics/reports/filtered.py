@@ -1,0 +1,129 @@
+"""Reports of one link that count only the clicks that meet conditions."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping
+
+from analytics.reports import reads
+from analytics.reports.conditions import Condition
+from analytics.reports.periods import Period, RequestedRange
+from analytics.reports.queries import Breakdown
+from analytics.reports.reads import Counts, Overview, Value
+from analytics.reports.scope import NONE, Scope, of_link, of_nothing
+from analytics.reports.selected import OTHER, Clicks, figures
+from links.models import Link
+
+_BRANCHES = (Breakdown.BRANCH, Breakdown.UNIQUE_BRANCH)
+_COMPLETE = (Breakdown.SOURCE, Breakdown.OUTCOME, *_BRANCHES)
+_OTHER_CITY = f"{OTHER} {OTHER}"
+
+
+def overview(
+    link: Link, query: RequestedRange, clicks: Clicks, utm: Mapping[str, Condition], limit: int
+) -> Overview:
+    """Like `reads.overview`. Raises InvalidFields, too, if the report would not be exact or costs too much."""
+    if not clicks and _has(link, utm):
+        return reads.overview(link, query, limit)
+    period = _period(link, query)
+    report = figures(
+        _scope(link, utm),
+        period,
+        query,
+        clicks,
+        breakdowns=[*reads.TOP, *_COMPLETE],
+        complete=_COMPLETE,
+        limit=limit,
+    )
+    by_branch = reads.branches(link, *(dict(report.counts[breakdown]) for breakdown in _BRANCHES))
+    return Overview(
+        report.clicks, report.unique_clicks, report.imported, report.steps, report.counts, by_branch
+    )
+
+
+def agents(
+    link: Link, query: RequestedRange, clicks: Clicks, utm: Mapping[str, Condition], limit: int
+) -> Counts:
+    """Like `reads.agents`; with conditions, with at most ``limit`` values in each list, and the rest in one."""
+    if not clicks and not utm:
+        return reads.agents(link, query)
+    names = {"device": Breakdown.DEVICE, "os": Breakdown.OPERATING_SYSTEM, "browser": Breakdown.BROWSER}
+    if _are_of(clicks, names) and _has(link, utm):
+        values = reads.values(link, query, Breakdown.CLIENT)
+        parts = ((dict(zip(names, value.name.split("\t", 2), strict=True)), value.clicks) for value in values)
+        return _fold(parts, clicks.filters, names, limit)
+    lists = [*names.values()]
+    scope, period = _scope(link, utm), _period(link, query)
+    return figures(scope, period, query, clicks, breakdowns=lists, complete=(), limit=limit).counts
+
+
+def places(
+    link: Link, query: RequestedRange, clicks: Clicks, utm: Mapping[str, Condition], limit: int
+) -> Counts:
+    """Like `reads.places`; with conditions, with at most ``limit`` values in each list, and the rest in one."""
+    if not clicks and not utm:
+        return reads.places(link, query, limit)
+    if _are_of(clicks, {"country", "city", "continent"}) and _has(link, utm):
+        values = reads.values(link, query, Breakdown.CITY)
+        parts = ((_place(value.name), value.clicks) for value in values)
+        lists = {"country": Breakdown.COUNTRY, "place": Breakdown.CITY}
+        counts = _fold(parts, clicks.filters, lists, limit)
+    else:
+        scope, period = _scope(link, utm), _period(link, query)
+        breakdowns = [Breakdown.COUNTRY, Breakdown.CITY]
+        counts = figures(scope, period, query, clicks, breakdowns=breakdowns, complete=(), limit=limit).counts
+    cities = counts[Breakdown.CITY]
+    counts[Breakdown.CITY] = [
+        value._replace(name=_OTHER_CITY) if value.name == OTHER else value for value in cities
+    ]
+    return counts
+
+
+def _place(value: str) -> dict[str, str]:
+    country, _, city = value.partition(" ")
+    return {"country": country, "continent": country, "city": city, "place": value}
+
+
+def _has(link: Link, utm: Mapping[str, Condition]) -> bool:
+    return all(condition.holds(link.utm.get(key) or NONE) for key, condition in utm.items())
+
+
+def _scope(link: Link, utm: Mapping[str, Condition]) -> Scope:
+    return of_link(link) if _has(link, utm) else of_nothing()
+
+
+def _period(link: Link, query: RequestedRange) -> Period:
+    return reads.requested_period(link, query) or reads.life(link, query)
+
+
+def _are_of(clicks: Clicks, names: Collection[str]) -> bool:
+    """Whether the roll-ups can answer: one of their dimensions has the values of all conditions."""
+    return clicks.kinds is None and clicks.filters.keys() <= set(names)
+
+
+def _fold(
+    parts: Iterable[tuple[Mapping[str, str], int]],
+    filters: Mapping[str, Condition],
+    lists: Mapping[str, Breakdown],
+    limit: int,
+) -> Counts:
+    sums: dict[Breakdown, Counter[str]] = {breakdown: Counter() for breakdown in lists.values()}
+    for values, clicks in parts:
+        if all(_holds(condition, name, values) for name, condition in filters.items()):
+            for name, breakdown in lists.items():
+                sums[breakdown][values[name]] += clicks
+    counts: Counts = defaultdict(list)
+    for breakdown, by_value in sums.items():
+        counts[breakdown] = cut([Value(*item) for item in by_value.items()], limit)
+    return counts
+
+
+def _holds(condition: Condition, name: str, values: Mapping[str, str]) -> bool:
+    return condition.holds(values[name], values["place"]) if name == "city" else condition.holds(values[name])
+
+
+def cut(values: list[Value], limit: int) -> list[Value]:
+    """The most frequent values, and the rest of the clicks."""
+    ordered = sorted(values, key=lambda value: (-value.clicks, value.name))
+    rest = sum(value.clicks for value in ordered[limit:])
+    return ordered[:limit] + ([Value(OTHER, rest)] if rest else [])

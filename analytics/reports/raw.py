@@ -1,0 +1,259 @@
+"""Statements that report the requests that meet several conditions, from the raw clicks, which alone can combine them.
+
+Conditions are on the texts of a request, but the statement compares and groups the numbers of texts, and looks texts
+up for the groups. It also adds up the roll-ups, to notice clicks whose raw rows retention has deleted.
+"""
+
+# ruff: noqa: S608 # built from constants
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from analytics.channels import channel_in_sql
+from analytics.counting.days import IMPORTED
+from analytics.dimensions import (
+    BROWSER_OF_CLIENT,
+    CITY_OF_CITY,
+    COUNTRY_OF_CITY,
+    DEFINITIONS,
+    DEVICE_OF_CLIENT,
+    DIRECT,
+    OF_UNKNOWN_CLICKS,
+    SITE,
+    SYSTEM_OF_CLIENT,
+    UNKNOWN,
+    UNKNOWN_BRANCH,
+)
+from analytics.models import Dimension, Kind
+from analytics.reports.conditions import Condition
+from analytics.reports.figures import (
+    Row,
+    Statement,
+    Wanted,
+    final_parameters,
+    final_parts,
+    quarter_rows,
+)
+from analytics.reports.periods import Period
+from analytics.reports.queries import lists
+from analytics.reports.scope import NONE, Scope
+
+# A statement reads at most this many requests, or refuses.
+MAX_REQUESTS = 1_000_000
+CHANNEL = "channel"
+
+_PLACE = f"value AS place, {COUNTRY_OF_CITY} AS country, {CITY_OF_CITY} AS city"
+_CLIENT = (
+    f"{DEVICE_OF_CLIENT} AS device, {SYSTEM_OF_CLIENT} AS operating_system, {BROWSER_OF_CLIENT} AS browser"
+)
+_VALUES = "SELECT week, number, text AS value FROM analytics_clicktext"
+# The texts of each column with numbers, and the values of these texts.
+_TEXTS = {
+    "place": f"SELECT week, number, {_PLACE} FROM ({_VALUES}) t",
+    "client": f"SELECT week, number, {_CLIENT} FROM ({_VALUES}) t",
+    "referrer": f"SELECT week, number, {SITE} AS site FROM (SELECT week, number, text AS referrer"
+    " FROM analytics_clicktext) t",
+    "branch": f"SELECT week, number, CASE value WHEN '{UNKNOWN_BRANCH}' THEN '{UNKNOWN}' ELSE value END AS branch"
+    f" FROM ({_VALUES}) t",
+}
+_SITE = f"coalesce(referrer.site, '{DIRECT}')"
+
+
+class Filter(NamedTuple):
+    """``text``: the column with the number of the text that has the ``values``, SQL over the columns of `_TEXTS`.
+
+    One of the values must meet the condition. ``unknown``: the value of clicks of which only the time is known.
+    """
+
+    text: str
+    values: tuple[str, ...]
+    unknown: str = UNKNOWN
+
+
+_COUNTRY, _CITY, _WHOLE_CITY = (
+    f"coalesce(place.{name}, '{UNKNOWN}')" for name in ("country", "city", "place")
+)
+FILTERS = {
+    "country": Filter("place", (_COUNTRY,)),
+    "city": Filter("place", (_CITY, _WHOLE_CITY)),
+    "continent": Filter("place", (_COUNTRY,)),
+    "device": Filter("client", (f"coalesce(client.device, '{UNKNOWN}')",)),
+    "browser": Filter("client", (f"coalesce(client.browser, '{UNKNOWN}')",)),
+    "os": Filter("client", (f"coalesce(client.operating_system, '{UNKNOWN}')",)),
+    "referrer": Filter("referrer", (_SITE,)),
+    CHANNEL: Filter("referrer", (channel_in_sql(_SITE, "scanned"),)),
+    "branch": Filter("branch", (f"coalesce(branch.branch, '{NONE}')",), NONE),
+}
+
+_READ = """
+WITH chosen AS MATERIALIZED ({links}), read AS MATERIALIZED ({rows} LIMIT %(most)s + 1), hit AS MATERIALIZED (
+    SELECT read.*, minute / 10080 AS week, width_bucket(minute, %(minutes)s::integer[]) AS step
+    FROM read {joins} WHERE {conditions}
+), imported AS MATERIALIZED ({imported}), grouped AS MATERIALIZED (
+    SELECT week, client, place, referrer, scanned, branch, kind, reason, link_id, step, CASE
+            WHEN GROUPING(client) = 0 THEN 'client' WHEN GROUPING(place) = 0 THEN 'place'
+            WHEN GROUPING(referrer) = 0 THEN 'referrer' WHEN GROUPING(branch) = 0 THEN 'branch'
+            WHEN GROUPING(kind) = 0 THEN 'kind' END AS by,
+        count(*) FILTER (WHERE kind = ANY(%(kinds)s::smallint[])) AS clicks,
+        count(*) FILTER (WHERE is_unique AND kind = ANY(%(kinds)s::smallint[])) AS unique_clicks, count(*) AS requests
+    FROM hit GROUP BY GROUPING SETS (
+        (week, client), (week, place), (week, referrer, scanned), (week, branch), (week, kind, reason), (link_id),
+        (step)
+    )
+), timed AS MATERIALIZED (
+    SELECT step, link_id, sum(clicks)::bigint AS clicks, 0::bigint AS unique_clicks, sum(imported)::bigint AS imported
+    FROM (
+        SELECT step, link_id, clicks, 0 AS imported FROM grouped WHERE by IS NULL
+        UNION ALL SELECT step, NULL, clicks, clicks FROM imported
+        UNION ALL SELECT NULL, link_id, clicks, clicks FROM imported
+    ) part GROUP BY step, link_id
+),
+"""
+_NO_IMPORTED = "SELECT 0::bigint AS link_id, 0 AS minute, 0 AS step, 0 AS clicks WHERE false"
+_CONDITION_OF_TEXT = "{name}.week = minute / 10080 AND {name}.number = read.{name}"
+# Where the values of each dimension come from.
+_SOURCES = {
+    Dimension.COUNTRY: "place",
+    Dimension.CITY: "place",
+    Dimension.CLIENT: "client",
+    Dimension.REFERRER: "referrer",
+    Dimension.SOURCE: "referrer",
+    Dimension.BRANCH: "branch",
+    Dimension.UNIQUE_BRANCH: "branch",
+}
+_COUNTED = """
+counted AS MATERIALIZED (
+    SELECT dimension, value COLLATE "C" AS value, sum(clicks)::bigint AS clicks FROM ({parts}) part GROUP BY 1, 2
+), listed AS MATERIALIZED ({lists})
+"""
+
+
+def from_raw_clicks(
+    scope: Scope,
+    period: Period,
+    steps: Sequence[datetime],
+    *,
+    filters: Mapping[str, Condition],
+    kinds: Sequence[Kind] | None,
+    wanted: Wanted,
+    channels: bool,
+) -> Statement:
+    """``kinds``: the requests to count instead of clicks. ``channels``: whether to group by channel."""
+    parameters = scope.values | final_parameters(period, wanted)
+    since, until = period.span
+    parameters |= {"since": since, "until": until, "most": MAX_REQUESTS}
+    parameters["touched_first"], parameters["touched_last"] = period.touched_days
+    parameters |= {"first_minute": _minute(since), "end_minute": _minute(until)}
+    parameters["minutes"] = [_minute(step) for step in steps]
+    parameters["kinds"] = [Kind.CLICK] if kinds is None else list(kinds)
+    parameters["read_kinds"] = list(Kind) if kinds is None else list(kinds)
+    conditions, texts, are_unknown_in = ["true"], set(), Kind.CLICK in parameters["kinds"]
+    for name, condition in filters.items():
+        filtered = FILTERS[name]
+        parameters |= condition.values(name)
+        conditions.append(condition.sql(name, *filtered.values))
+        texts.add(filtered.text)
+        are_unknown_in = are_unknown_in and condition.holds(filtered.unknown)
+    joins = [
+        f"LEFT JOIN ({_TEXTS[name]}) {name} ON {_CONDITION_OF_TEXT.format(name=name)}"
+        for name in sorted(texts)
+    ]
+    rows = scope.rows(
+        "analytics_rawclick",
+        "minute client place referrer reason branch kind scanned is_unique",
+        "t.minute >= %(first_minute)s AND t.minute < %(end_minute)s AND t.kind = ANY(%(read_kinds)s::smallint[])",
+    )
+    quarters = quarter_rows(scope)
+    text = _READ.format(
+        links=scope.links,
+        rows=rows,
+        joins=" ".join(joins),
+        conditions=" AND ".join(conditions),
+        imported=_imported(scope) if are_unknown_in else _NO_IMPORTED,
+    )
+    text += _COUNTED.format(parts=" UNION ALL ".join(_parts()), lists=lists(wanted.breakdowns))
+    others = [
+        f"SELECT {Row.READ}, '', count(*), 0 FROM read",
+        f"SELECT {Row.IMPORTED}, '', coalesce(sum(clicks), 0)::bigint, 0 FROM imported",
+    ]
+    if Kind.CLICK in parameters["read_kinds"]:
+        others.append(
+            f"SELECT {Row.LOST}, '', (SELECT coalesce(sum(clicks), 0)::bigint FROM ({quarters}) q"
+            f" WHERE slot <> {IMPORTED}) - (SELECT count(*) FROM read WHERE kind = {Kind.CLICK}), 0"
+        )
+    heat = (
+        "SELECT to_timestamp(minute * 60::bigint) AS start, 1 AS clicks, 0 AS unique_clicks FROM hit"
+        " WHERE kind = ANY(%(kinds)s::smallint[])"
+        " UNION ALL SELECT to_timestamp(minute * 60::bigint), clicks, 0 FROM imported"
+    )
+    if channels:
+        others.append(_channels())
+    return Statement(text + final_parts(wanted, heat, *others), parameters)
+
+
+def _minute(moment: datetime) -> int:
+    return int(moment.timestamp()) // 60
+
+
+def _imported(scope: Scope) -> str:
+    # Imported clicks have the time of noon.
+    days = scope.rows(
+        "analytics_daytotal",
+        "day clicks",
+        f"t.slot = {IMPORTED} AND t.day BETWEEN %(touched_first)s AND %(touched_last)s",
+    )
+    noon = "((day - date '1970-01-01') * 1440 + 720)"
+    return f"""
+    SELECT link_id, {noon} AS minute, width_bucket({noon}, %(minutes)s::integer[]) AS step, clicks FROM ({days}) d
+    WHERE {noon} >= %(first_minute)s AND {noon} < %(end_minute)s
+    """
+
+
+def _parts() -> list[str]:
+    parts = []
+    for definition in DEFINITIONS:
+        source = _SOURCES.get(definition.dimension)
+        if source is None:
+            continue
+        clicks = "unique_clicks" if definition.dimension == Dimension.UNIQUE_BRANCH else "clicks"
+        columns = {
+            "place": _PLACE,
+            "client": f"value AS client, {_CLIENT}",
+            "referrer": "coalesce(value, '') AS referrer",
+            # The unique clicks are counted already.
+            "branch": "value::uuid AS branch, true AS is_unique",
+        }[source]
+        parts.append(f"""
+        SELECT {definition.dimension:d} AS dimension, {definition.value} AS value, clicks FROM (
+            SELECT {columns}, g.scanned, g.{clicks} AS clicks FROM grouped g
+            LEFT JOIN (SELECT week, number, text AS value FROM analytics_clicktext) t
+            ON t.week = g.week AND t.number = g.{source} WHERE g.by = '{source}'
+        ) texts WHERE {definition.condition or "true"}
+        """)
+    outcome = next(definition for definition in DEFINITIONS if definition.dimension == Dimension.OUTCOME)
+    parts.append(f"""
+    SELECT {outcome.dimension:d}, {outcome.value}, requests FROM (
+        SELECT g.kind, t.text AS reason, g.requests FROM grouped g
+        LEFT JOIN analytics_clicktext t ON t.week = g.week AND t.number = g.reason
+        WHERE g.by = 'kind' AND g.kind <> {Kind.CLICK}
+    ) outcome
+    """)
+    parts.append(f"""
+    SELECT unknown.*, (SELECT sum(clicks) FROM imported) FROM (VALUES {OF_UNKNOWN_CLICKS}) unknown (dimension, value)
+    WHERE EXISTS (SELECT FROM imported)
+    """)
+    return parts
+
+
+def _channels() -> str:
+    channel = channel_in_sql(_SITE, "scanned")
+    return f"""
+    SELECT {Row.GROUP}, value, sum(clicks)::bigint, 0 FROM (
+        SELECT {channel} AS value, clicks FROM grouped g LEFT JOIN ({_TEXTS["referrer"]}) referrer
+        ON referrer.week = g.week AND referrer.number = g.referrer WHERE g.by = 'referrer'
+        UNION ALL SELECT '{UNKNOWN}', clicks FROM imported
+    ) channels GROUP BY 2 HAVING sum(clicks) > 0
+    """

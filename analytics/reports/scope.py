@@ -1,0 +1,103 @@
+"""The links that a report covers: all links of a workspace, or a selection, within the limits of the caller's key."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from accounts.models import User, Workspace
+from analytics.reports.conditions import Condition
+from common.database import fetch
+from links import searches
+from links.key_limits import condition_of
+from links.models import Link
+from links.searches import Filters
+
+# Look up the days of so many links one by one. Of more, read all rows of the days, and keep those of the links.
+FEW_LINKS = 20_000
+
+_ALL = "SELECT link_id FROM links_clickcounter WHERE owner_id = %(owner)s"
+_SOME = "SELECT l.id AS link_id FROM links_link l WHERE l.owner_id = %(owner)s"
+# A link of a personal workspace without a creator is of the workspace's account.
+_CREATOR = " AND coalesce(l.creator_id, %(account)s::bigint) = %(creator)s::bigint"
+_COUNT = "SELECT count(*) FROM (SELECT FROM ({links}) c LIMIT %(most)s) c"
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The links with all of these properties. None, or no values: any. ``utm``: conditions by parameter."""
+
+    ids: list[UUID] | None = None
+    filters: Filters = searches.NO_FILTERS
+    creator: UUID | None = None
+    utm: dict[str, Condition] = field(default_factory=dict)
+
+
+class Scope(NamedTuple):
+    """``links`` is a query for the column ``link_id`` with these values of parameters.
+
+    ``number``: how many links these are, at most FEW_LINKS + 1.
+    """
+
+    links: str
+    values: dict[str, Any]
+    number: int
+
+    @property
+    def are_few(self) -> bool:
+        return self.number <= FEW_LINKS
+
+    def rows(self, table: str, columns: str, condition: str) -> str:
+        """A query for the rows of the links in a table ``t``. The statement has the links in the CTE ``chosen``."""
+        names = f"t.link_id{''.join(f', t.{name}' for name in columns.split())}"
+        if not self.are_few:
+            return f"SELECT {names} FROM {table} t JOIN chosen USING (link_id) WHERE {condition}"  # noqa: S608 # constants
+        # OFFSET 0 makes the planner look up the rows of each link, instead of reading those of all workspaces.
+        return f"""
+        SELECT {names} FROM chosen CROSS JOIN LATERAL (
+            SELECT * FROM {table} t WHERE t.link_id = chosen.link_id AND {condition} OFFSET 0
+        ) t
+        """  # noqa: S608 # built from constants
+
+
+def of_link(link: Link) -> Scope:
+    return Scope("SELECT %(link)s::bigint AS link_id", {"link": link.pk}, 1)
+
+
+def of_nothing() -> Scope:
+    return Scope("SELECT 0::bigint AS link_id WHERE false", {}, 0)
+
+
+def of_workspace(owner: Workspace, selection: Selection) -> Scope:
+    """One query. Raises NotFound for a domain that the caller does not have."""
+    limits, values = condition_of(owner.key)
+    conditions = limits
+    values["owner"] = owner.pk
+    if selection.ids is not None:
+        conditions += " AND l.public_id = ANY(%(ids)s::uuid[])"
+        values["ids"] = selection.ids
+    search = searches.search_for(owner, selection.filters)
+    if search is not None:
+        conditions += f" AND l.id IN ({searches.matching(search)})"
+        values |= search.values
+    if selection.creator is not None:
+        account = owner.pk if owner.is_personal else None
+        creator = User.objects.filter(public_id=selection.creator).values_list("pk", flat=True).first()
+        conditions += _CREATOR
+        values |= {"account": account, "creator": creator}
+    for key, condition in selection.utm.items():
+        conditions += f" AND {condition.sql(f'utm_{key}', utm_value(key))}"
+        values |= condition.values(f"utm_{key}")
+    links = _SOME + conditions if conditions else _ALL
+    [[number]] = fetch(_COUNT.format(links=links), {**values, "most": FEW_LINKS + 1})
+    return Scope(links, values, number)
+
+
+def utm_value(key: str) -> str:
+    """SQL: the value of a link ``l`` for a utm parameter; `none` without one."""
+    return f"coalesce(nullif(l.utm->>'{key}', ''), '{NONE}')"
+
+
+# The value of what has none: of a link without the utm parameter, and of clicks on a link's own destination.
+NONE = "none"

@@ -1,0 +1,216 @@
+"""Reports of any number of links, and of the clicks that meet conditions.
+
+Without conditions on clicks, the roll-ups have all figures. With conditions, the raw clicks have them. A report is
+exact: if it cannot be, or would read too much, it is refused, and says what works.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple, NoReturn
+from uuid import UUID
+
+from django.conf import settings
+from django.db import OperationalError, transaction
+from django.utils import timezone
+
+from analytics.models import Kind
+from analytics.reports.conditions import Condition
+from analytics.reports.figures import Group, Row, Statement, Wanted, from_rollups
+from analytics.reports.periods import Period, RequestedRange
+from analytics.reports.queries import Breakdown
+from analytics.reports.raw import from_raw_clicks
+from analytics.reports.reads import Counts, Value
+from analytics.reports.scope import Scope
+from common.database import execute, fetch
+from common.errors import FieldError, InvalidFields
+
+# What a list calls the values that its limit leaves out.
+OTHER = "other"
+
+_CANCELED = "57014"
+# Groups of a million rows stay in memory.
+_LIMITS = "SET LOCAL work_mem = '64MB'"
+_FIRST_AND_LAST = """
+SELECT min(first), max(last) FROM ({links}) chosen CROSS JOIN LATERAL (
+    SELECT min(day) AS first, max(day) AS last FROM analytics_daytotal WHERE link_id = chosen.link_id
+) days
+"""
+_FIRST_AND_LAST_QUARTER = """
+WITH chosen AS MATERIALIZED ({links}) SELECT min(start), max(start) FROM ({rows}) quarters
+"""
+_OLDEST = """
+WITH chosen AS MATERIALIZED ({links}) SELECT min(minute) FROM ({rows}) clicks
+"""
+_FEWER = "or fewer links by tags, domainId, creator or urlIds"
+
+
+@dataclass(frozen=True, slots=True)
+class Clicks:
+    """The conditions on clicks by name, and the kinds of requests to count instead of clicks."""
+
+    filters: Mapping[str, Condition] = field(default_factory=dict)
+    kinds: Sequence[Kind] | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.filters) or self.kinds is not None
+
+
+class Top(NamedTuple):
+    """A link with many clicks."""
+
+    link_id: int
+    public_id: UUID
+    clicks: int
+    unique_clicks: int | None
+
+
+class GroupClicks(NamedTuple):
+    value: str
+    clicks: int
+    unique_clicks: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """``unique_clicks`` is None if it is unknown: nobody records which clicks with a property are unique."""
+
+    clicks: int
+    unique_clicks: int | None
+    imported: int
+    steps: list[tuple[datetime, int, int | None]]
+    counts: Counts
+    top: list[Top]
+    groups: list[GroupClicks]
+
+
+def figures(
+    scope: Scope,
+    period: Period,
+    query: RequestedRange,
+    clicks: Clicks,
+    *,
+    breakdowns: Collection[Breakdown],
+    complete: Collection[Breakdown],
+    limit: int,
+    top: int = 0,
+    group: Group | None = None,
+    by_channel: bool = False,
+) -> Figures:
+    """Report the links of the scope. Raises InvalidFields if the report would not be exact or costs too much."""
+    steps = period.steps(query.interval)
+    wanted = Wanted(breakdowns, complete, limit, top, group)
+    is_raw = bool(clicks) or by_channel
+    if is_raw:
+        _check_retention(clicks, period)
+        statement = from_raw_clicks(
+            scope,
+            period,
+            steps,
+            filters=clicks.filters,
+            kinds=clicks.kinds,
+            wanted=wanted,
+            channels=by_channel,
+        )
+    else:
+        by_day = query.zone is UTC and query.interval != "hour" and period.hours is None
+        statement = from_rollups(scope, period, steps, by_day=by_day, wanted=wanted)
+    rows = _execute(*statement)
+    # In the order of the lists: the rest comes last.
+    rows.sort(key=lambda row: (row[0], row[1] is None, -row[2], row[1]))
+    sums = {number: clicks for number, _, clicks, _ in rows if number in {Row.READ, Row.LOST, Row.IMPORTED}}
+    if is_raw:
+        _check_raw(sums, scope, statement, query)
+    elif sums[Row.READ] > (most := statement.parameters["most"]):
+        days = most // scope.number if scope.are_few else 0
+        hint = f"choose at most {days} days," if days else "choose a shorter range,"
+        refuse(f"The links have more than {most:,} days with clicks to add up; {hint} {_FEWER}.")
+    by_step: dict[int, tuple[int, int]] = {}
+    counts: Counts = defaultdict(list)
+    listed: list[Top] = []
+    groups: list[GroupClicks] = []
+    for number, name, total, unique in rows:
+        if number == Row.STEP:
+            # A click of an earlier day may have been counted after the query for the first day.
+            step = max(int(name) - 1, 0)
+            before = by_step.get(step, (0, 0))
+            by_step[step] = before[0] + total, before[1] + unique
+        elif number == Row.TOP_LINK:
+            link_id, _, public_id = name.partition(" ")
+            listed.append(Top(int(link_id), UUID(public_id), total, None if is_raw else unique))
+        elif number == Row.GROUP:
+            groups.append(GroupClicks(OTHER if name is None else name, total, None if is_raw else unique))
+        elif number > 0:
+            counts[Breakdown(number)].append(Value(OTHER if name is None else name, total))
+    by_time = [by_step.get(step, (0, 0)) for step in range(len(steps))]
+    return Figures(
+        sum(total for total, _ in by_time),
+        None if is_raw else sum(unique for _, unique in by_time),
+        sums[Row.IMPORTED],
+        [
+            (step, total, None if is_raw else unique)
+            for step, (total, unique) in zip(steps, by_time, strict=True)
+        ],
+        counts,
+        listed,
+        groups,
+    )
+
+
+def life(scope: Scope, query: RequestedRange) -> Period:
+    """The days from the first one with a click to today. Raises InvalidFields if there are too many links."""
+    today = timezone.now().astimezone(query.zone).date()
+    [bounds] = _execute(_FIRST_AND_LAST.format(links=scope.links), scope.values)
+    days = [day for day in bounds if day is not None]
+    if days and query.zone is not UTC:
+        text = _FIRST_AND_LAST_QUARTER.format(
+            links=scope.links,
+            rows=scope.rows("analytics_quartertotal", "start", "t.day = ANY(%(days)s::date[])"),
+        )
+        [bounds] = _execute(text, scope.values | {"days": days})
+        days = [start.astimezone(query.zone).date() for start in bounds]
+    return Period(min([today, *days]), max([today, *days]), query.zone)
+
+
+def _execute(text: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    try:
+        with transaction.atomic():
+            execute(_LIMITS)
+            return fetch(text, values)
+    except OperationalError as error:
+        if getattr(error.__cause__, "sqlstate", None) != _CANCELED:
+            raise
+        refuse(f"To add up so much takes too long; choose a shorter range, {_FEWER}.")
+
+
+def _check_retention(clicks: Clicks, period: Period) -> None:
+    """Of requests that are no clicks, the roll-ups cannot tell whether some are missing."""
+    days = settings.CLICK_RETENTION_DAYS
+    if days and clicks.kinds is not None and Kind.CLICK not in clicks.kinds:
+        oldest = timezone.now().date() - timedelta(days=days)
+        if period.span.since.date() < oldest:
+            refuse(f"With kind, choose a range from {oldest} on: older requests may have been deleted.")
+
+
+def _check_raw(sums: Mapping[int, int], scope: Scope, statement: Statement, query: RequestedRange) -> None:
+    most = statement.parameters["most"]
+    if sums[Row.READ] > most:
+        refuse(
+            f"The range has more than {most:,} requests, the most that a filter can read; choose a shorter"
+            f" range, {_FEWER}, or no filter.",
+        )
+    if sums.get(Row.LOST, 0):
+        rows = scope.rows("analytics_rawclick", "minute", "t.minute >= %(first_minute)s")
+        [[oldest]] = fetch(_OLDEST.format(links=scope.links, rows=rows), statement.parameters)
+        since = (
+            None if oldest is None else datetime.fromtimestamp(oldest * 60, query.zone).date() + timedelta(1)
+        )
+        hint = "read it without filters" if since is None else f"choose a range from {since} on, or no filter"
+        refuse(f"Some clicks of the range are only left as totals, which have no filters; {hint}.")
+
+
+def refuse(message: str) -> NoReturn:
+    raise InvalidFields([FieldError("startDate", "range_too_large", message)])
