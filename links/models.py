@@ -606,7 +606,7 @@ class TagChange(models.Model):
 
 
 class SavedView(models.Model):
-    """A named filter and order of a workspace's list of links."""
+    """A named filter and order of a workspace's list of links, or a named report: a campaign."""
 
     id = models.BigAutoField(primary_key=True, db_comment="Internal key.")
     public_id = models.UUIDField(default=new_public_id, unique=True, editable=False, db_comment="API id.")
@@ -615,12 +615,13 @@ class SavedView(models.Model):
         Workspace, on_delete=models.CASCADE, db_constraint=False, db_index=False, db_comment="The workspace."
     )
     name = models.CharField(max_length=60, db_comment="Unique within the workspace.")
-    filters = models.JSONField(db_comment="Parameters of the list, as texts.")
+    filters = models.JSONField(default=dict, db_comment="Parameters of the list, as texts.")
+    report = models.JSONField(null=True, db_comment="Parameters of the report, as texts. Null: none.")
     created_at = models.DateTimeField(db_default=Now(), editable=False, db_comment="Creation time.")
     updated_at = models.DateTimeField(auto_now=True, editable=False, db_comment="Last change.")
 
     class Meta:
-        db_table_comment = "Saved views of the lists of links."
+        db_table_comment = "Saved views of the lists of links, and of reports."
         constraints = [models.UniqueConstraint(fields=["owner", "name"], name="savedview_owner_name")]
 
     def __str__(self) -> str:

@@ -265,11 +265,29 @@ _FILTERS = {
 view_filters = Representation(
     "ViewFilters", *(text(name, None, value, required=False) for name, value in _FILTERS.items())
 )
+# Those of a report on many links, except its sizes.
+REPORT_PARAMETERS = (
+    *("period", "startDate", "endDate", "timezone", "interval", "compare"),
+    *("urlIds", "tags", "tagsMode", "excludeTags", "domainId", "creator"),
+    *("country", "city", "continent", "device", "browser", "os", "referrer", "channel"),
+    *("utmSource", "utmMedium", "utmCampaign", "utmTerm", "utmContent", "branch", "kind"),
+)
+_report_example = {"period": "30d", "country": "DE", "tags": "spring"}
+view_report = Representation(
+    "ViewReport",
+    *(text(name, None, _report_example.get(name, ...), required=False) for name in REPORT_PARAMETERS),
+)
 saved_view = Representation(
     "SavedView",
     public_id("019a9e3d-2b7e-7d10-a3c4-5e6f70819203"),
     text("name", "name", "Spring campaign"),
     view_filters.nested("filters", "filters", help_text="Parameters of `GET /api/urls`, as texts."),
+    view_report.nested(
+        "report",
+        "report",
+        allow_null=True,
+        help_text="Parameters of `GET /api/analytics`, as texts; null: none.",
+    ),
     moment("createdAt", "created_at", "2030-03-01T09:30:00.123456Z"),
     moment("updatedAt", "updated_at", "2030-03-02T17:05:41.654321Z"),
 )

@@ -1,4 +1,4 @@
-"""Saved views of a workspace: named filters and orders of its list of links, for all its members."""
+"""Saved views of a workspace, for all its members: named filters and orders of its links, and named reports."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def get_view(owner: Workspace, public_id: str, *, lock: bool = False) -> SavedVi
     return view
 
 
-def create_view(*, owner: Workspace, name: str, filters: Mapping[str, str]) -> SavedView:
+def create_view(*, owner: Workspace, **fields: Any) -> SavedView:
     """Raises TooManyViews or ViewExists."""
-    view = SavedView(owner=owner, name=name, filters=dict(filters))
+    view = SavedView(owner=owner, **fields)
 
     def work() -> None:
         lock_count(owner)
@@ -82,13 +82,16 @@ def replace_tag(owner: Workspace, key: str, name: str) -> None:
     if "," in name:
         return
     for view in SavedView.objects.select_for_update().filter(owner=owner).order_by("pk"):
-        filters = view.filters | {
-            parameter: ",".join(
-                dict.fromkeys(name if tag_key(tag) == key else tag for tag in tags.split(","))
-            )
-            for parameter in ("tags", "excludeTags")
-            if (tags := view.filters.get(parameter))
-        }
-        if filters != view.filters:
-            view.filters = filters
-            view.save(update_fields=["filters", "updated_at"])
+        filters = _with_tag(view.filters, key, name)
+        report = None if view.report is None else _with_tag(view.report, key, name)
+        if (filters, report) != (view.filters, view.report):
+            view.filters, view.report = filters, report
+            view.save(update_fields=["filters", "report", "updated_at"])
+
+
+def _with_tag(parameters: Mapping[str, str], key: str, name: str) -> dict[str, str]:
+    return {**parameters} | {
+        parameter: ",".join(dict.fromkeys(name if tag_key(tag) == key else tag for tag in tags.split(",")))
+        for parameter in ("tags", "excludeTags")
+        if (tags := parameters.get(parameter))
+    }

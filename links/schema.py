@@ -288,12 +288,17 @@ describe_history = describe(
 )
 
 _VIEW = {"name": "Spring campaign", "filters": {"tags": "spring", "sortBy": "clickCount"}}
+_CAMPAIGN = {
+    "name": "Spring in Germany",
+    "filters": {},
+    "report": {"tags": "spring", "country": "DE", "period": "90d"},
+}
 describe_views = describe(
     "Links",
     of="view",
     list=Operation(
         "listViews",
-        "List the saved views of the list of links, by name.",
+        "List the saved views of links and of reports, by name.",
         "All of them.",
         description="All members of the workspace see them.",
         component="Views",
@@ -301,17 +306,17 @@ describe_views = describe(
     retrieve=Operation("getView", "Read a saved view.", "The view.", description="Its name and its filters."),
     create=Operation(
         "createView",
-        "Save filters and an order of the list of links.",
+        "Save filters and an order of the list of links, or a report as a campaign.",
         "The new view.",
         description=f"A workspace has at most {MAX_VIEWS} views.",
-        examples=[_VIEW],
+        examples=[_VIEW, _CAMPAIGN],
         errors=[ViewExists(), TooManyViews()],
     ),
     partial_update=Operation(
         "updateView",
-        "Rename a view, or replace its filters.",
+        "Rename a view, or replace its filters or its report.",
         "The view.",
-        description="Fields that are not sent keep their values. `filters` are replaced as a whole.",
+        description="Fields that are not sent keep their values. `filters` and `report` are replaced as a whole.",
         examples=[{"name": "Summer campaign"}],
         errors=[ViewExists()],
     ),

@@ -26,7 +26,7 @@ from common.rest.pagination import PageQuery
 from domains.addresses import BASE_ID
 from links.codes import code_rule
 from links.fields import FIELDS, RESTRICTIONS, UNIQUE, Kind, LinkField
-from links.representations import WHOLE_URL, saved_view
+from links.representations import REPORT_PARAMETERS, WHOLE_URL, saved_view
 from links.routing.serializers import PreviewSerializer, RulesField, SplitField
 from links.rules import MAX_TAGS
 from links.searches import ALL, ANY
@@ -50,6 +50,8 @@ AnyField = serializers.Field[Any, Any, Any, Any]
 MAX_SEARCH = 8 + 253 + 255 + 2
 
 
+# The ids of a hundred links.
+MAX_REPORT_PARAMETER = 4_000
 # Longer than anybody plans, and a number of days that PostgreSQL can add to a time.
 MAX_EXPIRY_DAYS = 36_500
 
@@ -293,6 +295,15 @@ class ViewFiltersSerializer(ListFilters, StrictObject):
         return {name: _parameter(value) for name, value in data.items() if name in self.fields}
 
 
+class ViewReportSerializer(StrictObject):
+    """The parameters of a report that a view keeps, as texts. The report checks their values when it is read."""
+
+
+ViewReportSerializer._declared_fields.update({
+    name: Text(required=False, allow_blank=True, characters=MAX_REPORT_PARAMETER) for name in REPORT_PARAMETERS
+})  # fmt: skip
+
+
 def _parameter(value: Any) -> str:
     """A JSON value as the text of a parameter."""
     return str(value).lower() if isinstance(value, bool) else str(value)
@@ -303,6 +314,11 @@ class UpdateViewSerializer(serializers.Serializer[Any]):
     name = Text(required=False, characters=60, help_text="Unique within the workspace.")
     filters = ViewFiltersSerializer(
         required=False, help_text="Parameters of `GET /api/urls` except `page` and `limit`."
+    )
+    report = ViewReportSerializer(
+        required=False,
+        allow_null=True,
+        help_text="Parameters of `GET /api/analytics` except `limit` and `groupBy`: the view is a campaign.",
     )
 
 

@@ -61,6 +61,21 @@ def test_values_are_kept_as_texts(api: APIClient, make_link: MakeLink) -> None:
     assert api.patch(f"/api/views/{view['_id']}", view).json()["data"]["view"]["filters"] == view["filters"]
 
 
+def test_a_campaign_keeps_the_parameters_of_a_report(api: APIClient, make_link: MakeLink) -> None:
+    make_link(tags=["spring"])
+    report = {"period": "90d", "tags": "spring,sale", "country": "DE,-FR"}
+    view = api.post("/api/views", {"name": "Spring", "filters": {}, "report": report}).json()["data"]["view"]
+    assert (view["filters"], view["report"]) == ({}, report)
+    assert created(api, "List")["report"] is None
+    # A renamed tag has its new name there, too.
+    assert api.patch("/api/tags/spring", {"name": "summer"}).status_code == 200
+    address = f"/api/views/{view['_id']}"
+    assert api.get(address).json()["data"]["view"]["report"] == report | {"tags": "summer,sale"}
+    changed = api.patch(address, {"report": {"period": "7d"}}).json()["data"]["view"]
+    assert changed["report"] == {"period": "7d"}
+    assert api.patch(address, {"report": None}).json()["data"]["view"]["report"] is None
+
+
 def test_a_view_has_every_parameter_of_the_list() -> None:
     assert ViewFiltersSerializer().fields.keys() == view_filters.names
     assert ListQuery().fields.keys() - {"page", "limit"} == view_filters.names
@@ -109,6 +124,8 @@ def test_a_name_is_taken_once(api: APIClient, strange_api: APIClient) -> None:
         ({"name": "x", "filters": {"createdFrom": "soon"}}, [("filters.createdFrom", "invalid")]),
         ({"name": "x", "filters": {"tags": ["a"]}}, [("filters.tags", "invalid")]),
         ({"name": "x", "filters": {"search": "x" * 1_000}}, [("filters.search", "max_length")]),
+        ({"name": "x", "filters": {}, "report": {"groupBy": "tag"}}, [("report.groupBy", "unknown_field")]),
+        ({"name": "x", "filters": {}, "report": {"country": 1}}, [("report.country", "invalid")]),
     ],
     ids=str,
 )
