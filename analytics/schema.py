@@ -11,6 +11,7 @@ from analytics.reports.workspaces import DEFAULT_DAYS, MAX_LINK_DAYS, SPARKLINE_
 from analytics.serializers import (
     KINDS,
     DayField,
+    ErasureQuery,
     IdsField,
     KindsField,
     ZoneField,
@@ -97,6 +98,21 @@ describe_analytics = describe(
         errors=[
             *_ERRORS,
             invalid("interval", "range", f"By hour, the range must have at most {MAX_DAYS_BY_HOUR} days."),
+        ],
+    ),
+    destroy=Operation(
+        "eraseVisits",
+        "Erase the visits of a short link before a day.",
+        "What was erased.",
+        description="From all reports and from the log, for good. `clickCount` stays, unless `fromClickCount` is true."
+        " Visits that this call does not find, because a host has not delivered them, are counted when they arrive."
+        " A call that has to erase millions of visits may end with 503: repeat it to erase the rest.",
+        errors=[
+            invalid("before", "required", "This field is required."),
+            *(
+                invalid("before", code, str(text))
+                for code, text in ErasureQuery.default_error_messages.items()
+            ),
         ],
     ),
     devices=Operation(

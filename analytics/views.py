@@ -17,6 +17,7 @@ from analytics.reports.workspaces import sparklines, workspace_overview
 from analytics.schema import describe_analytics, describe_domain_analytics
 from analytics.serializers import (
     ClicksQuery,
+    ErasureQuery,
     OverviewQuery,
     SparklinesQuery,
     UnknownCodesQuery,
@@ -25,6 +26,7 @@ from analytics.serializers import (
     WorkspaceQuery,
     requested_range,
 )
+from analytics.services import erase_visits
 from analytics.visitors import geo
 from common.rest.access import Access
 from common.rest.api import ApiViewSet
@@ -76,10 +78,13 @@ class AnalyticsViewSet(ApiViewSet):
         "devices": ValuesQuery,
         "geographic": ValuesQuery,
         "clicks": ClicksQuery,
+        "destroy": ErasureQuery,
     }
     access = {
         **dict.fromkeys(queries, Access(Role.VIEWER, Scope.ANALYTICS_READ, limited=True)),
         "list": Access(Role.VIEWER, Scope.ANALYTICS_READ),
+        # As the deletion of a link.
+        "destroy": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
     }
 
     @returns(200, fields=representations.WORKSPACE_OVERVIEW.fields)
@@ -100,6 +105,13 @@ class AnalyticsViewSet(ApiViewSet):
         requested = requested_range(query)
         report = reports.overview(link, requested, query["limit"])
         return representations.overview(report, requested.interval)
+
+    @returns(200, "Visits erased successfully.", fields=representations.ERASURE.fields)
+    def destroy(self, request: Request, **path: str) -> dict[str, Any]:
+        workspace = workspace_of(request)
+        link = get_link(workspace, path["urlId"])
+        erasure = erase_visits(owner=workspace, found=link, **self.read_query())
+        return representations.ERASURE(erasure)
 
     @action(detail=True)
     @returns(200, fields=representations.DEVICES)
