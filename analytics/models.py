@@ -263,6 +263,17 @@ class BusyMonth(models.Model):
         db_table_comment = "Months of links with many clicks, which analytics_monthcount includes."
 
 
+class ErasedClicks(models.Model):
+    """Clicks that a link's counter includes although `analytics.counting.erasure` has erased their visits."""
+
+    link_id = models.BigIntegerField(primary_key=True, db_comment="Link; it may be deleted.")
+    clicks = models.BigIntegerField(db_comment="Clicks of this service.")
+    imported = models.BigIntegerField(db_comment="Clicks that another service counted.")
+
+    class Meta:
+        db_table_comment = "Clicks of links whose visits were erased, but which the links' counters include."
+
+
 class ClosedDay(models.Model):
     """One row: the last day (UTC) that LifeCount and MonthCount include."""
 

@@ -332,6 +332,20 @@ UNKNOWN_CODES = Representation(
 )
 
 
+_erased = Representation(
+    "ErasedVisits",
+    count("days", "erased.days", 31, "Days (UTC) with clicks."),
+    count("clicks", "erased.clicks", 420),
+    count("uniqueClicks", "erased.unique_clicks", 170),
+    count("otherRequests", "erased.other_requests", 12, "Requests that were refused or not counted."),
+    count("logEntries", "raw_clicks", 432, "Entries of the log of requests."),
+)
+ERASURE = Representation(
+    "",
+    text("before", lambda erasure: erasure.before.isoformat(), "2030-02-01"),
+    _erased.nested("erased", _erased),
+    count("clickCount", "click_count", 462, "The clicks of the link now."),
+)
 _near_link = Representation(
     "NearLink",
     public_id("019a9e3d-8f10-7a44-b5d2-6c1f0e9a7b35"),

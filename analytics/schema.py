@@ -15,6 +15,7 @@ from analytics.serializers import (
     BOTH_RANGES,
     DEFAULT_DAYS,
     DayField,
+    ErasureQuery,
     KindsField,
     ZoneField,
 )
@@ -128,6 +129,21 @@ describe_analytics = describe(
             *_ERRORS,
             *_BAD_FILTERS,
             invalid("interval", "range", f"By hour, the range must have at most {MAX_DAYS_BY_HOUR} days."),
+        ],
+    ),
+    destroy=Operation(
+        "eraseVisits",
+        "Erase the visits of a short link before a day.",
+        "What was erased.",
+        description="From all reports and from the log, for good. `clickCount` stays, unless `fromClickCount` is true."
+        " Visits that this call does not find, because a host has not delivered them, are counted when they arrive."
+        " A call that has to erase millions of visits may end with 503: repeat it to erase the rest.",
+        errors=[
+            invalid("before", "required", "This field is required."),
+            *(
+                invalid("before", code, str(text))
+                for code, text in ErasureQuery.default_error_messages.items()
+            ),
         ],
     ),
     devices=Operation(

@@ -23,7 +23,7 @@ from analytics.reports.periods import (
     local_day,
     named_range,
 )
-from common.rest.fields import DateTime, QueryInteger, Text, choice_field
+from common.rest.fields import DateTime, QueryBoolean, QueryInteger, Text, choice_field
 from common.rest.pagination import DEFAULT_LIMIT, PageQuery
 from common.time_zones import zones
 
@@ -129,6 +129,32 @@ class UtcDaysQuery(DaysQuery):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         return super().validate({"zone": UTC, **attrs})
+
+
+class ErasureQuery(serializers.Serializer[Any]):
+    default_error_messages = {
+        "no_date": "Must be a date, such as 2030-12-31: visits are counted by UTC day.",
+        "future": "Must not be later than tomorrow (UTC).",
+    }
+
+    before = DayField(help_text="The first day (UTC) whose visits stay; at most tomorrow.")
+    fromClickCount = QueryBoolean(
+        source="from_count",
+        default=False,
+        help_text="Whether `clickCount` loses the erased clicks, too, those of earlier erasures included. Then a link"
+        " with `maxClicks` has clicks left again.",
+    )
+
+    def validate_before(self, value: datetime | date) -> date:
+        if isinstance(value, datetime):
+            self.fail("no_date")
+        day = local_day(value, UTC)
+        if day is None:
+            message = f"Must lie between {FIRST_DAY} and {LAST_DAY}."
+            raise serializers.ValidationError(message, code="out_of_range")
+        if day > datetime.now(UTC).date() + timedelta(days=1):
+            self.fail("future")
+        return day
 
 
 class UnknownCodesQuery(UtcDaysQuery, PageQuery):

@@ -18,6 +18,7 @@ from analytics.reports.workspaces import sparklines, workspace_overview
 from analytics.schema import describe_analytics, describe_domain_analytics
 from analytics.serializers import (
     ClicksQuery,
+    ErasureQuery,
     OverviewQuery,
     SparklinesQuery,
     UnknownCodesQuery,
@@ -26,6 +27,7 @@ from analytics.serializers import (
     WorkspaceQuery,
     requested_range,
 )
+from analytics.services import erase_visits
 from analytics.visitors import geo
 from common.rest.access import Access
 from common.rest.api import ApiViewSet
@@ -77,8 +79,13 @@ class AnalyticsViewSet(ApiViewSet):
         "devices": ValuesQuery,
         "geographic": ValuesQuery,
         "clicks": ClicksQuery,
+        "destroy": ErasureQuery,
     }
-    access = dict.fromkeys(queries, Access(Role.VIEWER, Scope.ANALYTICS_READ, limited=True))
+    access = {
+        **dict.fromkeys(queries, Access(Role.VIEWER, Scope.ANALYTICS_READ, limited=True)),
+        # As the deletion of a link.
+        "destroy": Access(Role.EDITOR, Scope.URLS_WRITE, limited=True),
+    }
 
     @returns(200, fields=representations.WORKSPACE_OVERVIEW.fields)
     def list(self, request: Request) -> dict[str, Any]:
@@ -101,6 +108,13 @@ class AnalyticsViewSet(ApiViewSet):
         requested = requested_range(query)
         report = filtered.overview(link, requested, clicks_of(query), utm_of(query), query["limit"])
         return representations.overview(report, requested.interval)
+
+    @returns(200, "Visits erased successfully.", fields=representations.ERASURE.fields)
+    def destroy(self, request: Request, **path: str) -> dict[str, Any]:
+        workspace = workspace_of(request)
+        link = get_link(workspace, path["urlId"])
+        erasure = erase_visits(owner=workspace, found=link, **self.read_query())
+        return representations.ERASURE(erasure)
 
     @action(detail=True)
     @returns(200, fields=representations.DEVICES)

@@ -157,6 +157,23 @@ RETURNING c.link_id
 """
 
 
+_SUBTRACT = """
+UPDATE links_clickcounter c SET clicks = c.clicks - %(clicks)s - (c.imported - kept.imported), imported = kept.imported
+FROM (
+    SELECT greatest(imported - %(imported)s, %(imported_left)s) AS imported
+    FROM links_clickcounter WHERE link_id = %(link)s FOR NO KEY UPDATE
+) kept
+WHERE c.link_id = %(link)s RETURNING c.clicks
+"""
+
+
+def subtract_clicks(link_id: int, *, clicks: int, imported: int, imported_left: int) -> int:
+    """Subtract clicks of this service and imported ones, of which ``imported_left`` stay at least. Return the rest."""
+    values = {"link": link_id, "clicks": clicks, "imported": imported, "imported_left": imported_left}
+    [(left,)] = fetch(_SUBTRACT, values)
+    return int(left)
+
+
 def existing_links(link_ids: Collection[int], *, keep: bool = False) -> set[int]:
     """Return the links that exist or can be undeleted.
 

@@ -91,6 +91,7 @@ CHECKS = [
             SELECT link_id, sum(clicks) AS n FROM (
                 SELECT link_id, clicks FROM analytics_daytotal WHERE slot <> {IMPORTED}
                 UNION ALL SELECT link_id, imported FROM links_clickcounter WHERE imported <> 0
+                UNION ALL SELECT link_id, clicks FROM analytics_erasedclicks
                 UNION ALL SELECT * FROM unnest(%(claimed_links)s::bigint[], %(claimed)s::bigint[])
             ) one GROUP BY 1
         """,

@@ -35,10 +35,17 @@ _CHOOSE = f"""
 SELECT slot, {PLAN_BY_KEY} FROM generate_series(0, {SLOTS - 1}) slot
 WHERE pg_try_advisory_xact_lock({_LOCK}, slot) LIMIT 1
 """  # noqa: S608 # built from constants
+_TAKE_ALL = f"SELECT pg_advisory_xact_lock({_LOCK}, slot) FROM generate_series(0, {SLOTS - 1}) slot"  # noqa: S608 # built from constants
 _WAIT = f"""
 WITH slot AS MATERIALIZED (SELECT pg_backend_pid() % {SLOTS} AS number)
 SELECT number, {PLAN_BY_KEY} FROM slot, pg_advisory_xact_lock({_LOCK}, number)
 """  # noqa: S608 # built from constants
+
+
+def take_all_slots() -> None:
+    """Wait until no batch of clicks is open, and let none begin until the caller's transaction ends."""
+    with connection.cursor() as cursor:
+        cursor.execute(_TAKE_ALL)
 
 
 def choose_slot() -> int:

@@ -117,7 +117,12 @@ def _next_month(month: date) -> date:
 
 FINISHED_DAYS = 7
 _CLICKS_AND_DAYS = ("analytics_rawclick", "analytics_daytotal", "analytics_busydaycount")
-_SUMS_OF_DAYS = ("analytics_lifecount", "analytics_monthcount", "analytics_busymonth")
+_SUMS_OF_DAYS = (
+    "analytics_lifecount",
+    "analytics_monthcount",
+    "analytics_busymonth",
+    "analytics_erasedclicks",
+)
 
 
 def delete_old_clicks(days: int) -> None:

@@ -248,6 +248,17 @@ class Migration(migrations.Migration):
                 },
             ),
             migrations.CreateModel(
+                name='ErasedClicks',
+                fields=[
+                    ('link_id', models.BigIntegerField(db_comment='Link; it may be deleted.', primary_key=True, serialize=False)),
+                    ('clicks', models.BigIntegerField(db_comment='Clicks of this service.')),
+                    ('imported', models.BigIntegerField(db_comment='Clicks that another service counted.')),
+                ],
+                options={
+                    'db_table_comment': "Clicks of links whose visits were erased, but which the links' counters include.",
+                },
+            ),
+            migrations.CreateModel(
                 name='ClosedDay',
                 fields=[
                     ('day', models.DateField(db_comment='Day (UTC).', primary_key=True, serialize=False)),

@@ -99,6 +99,7 @@ DOCUMENTED = {
     ("GET", "/api/analytics"),
     ("GET", "/api/analytics/sparklines"),
     ("GET", "/api/analytics/{id}"),
+    ("DELETE", "/api/analytics/{id}"),
     ("GET", "/api/analytics/{id}/devices"),
     ("GET", "/api/analytics/{id}/geographic"),
     ("GET", "/api/analytics/{id}/clicks"),

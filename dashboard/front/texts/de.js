@@ -833,6 +833,7 @@ export const texts = {
     "action.link.updated": "Link geändert",
     "action.link.deleted": "Link gelöscht",
     "action.link.undeleted": "Link zurückgeholt",
+    "action.link.visits_erased": "Besuche des Links gelöscht",
     "action.link.banned": "Link vom Betreiber gesperrt",
     "action.link.unbanned": "Sperre des Links aufgehoben",
     "action.workspace.banned": "Arbeitsbereich vom Betreiber gesperrt",

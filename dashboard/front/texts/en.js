@@ -822,6 +822,7 @@ export const texts = {
     "action.link.updated": "Link changed",
     "action.link.deleted": "Link deleted",
     "action.link.undeleted": "Link brought back",
+    "action.link.visits_erased": "Visits of the link erased",
     "action.link.banned": "Link blocked by an operator",
     "action.link.unbanned": "Block of the link lifted",
     "action.workspace.banned": "Workspace blocked by an operator",

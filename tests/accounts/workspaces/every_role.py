@@ -130,6 +130,7 @@ TABLE = {
     "GET /api/analytics": Row(VIEWER, 200, scope=Scope.ANALYTICS_READ),
     "GET /api/analytics/sparklines": Row(VIEWER, 200, scope=Scope.ANALYTICS_READ),
     "GET /api/analytics/{urlId}": Row(VIEWER, 200, scope=Scope.ANALYTICS_READ),
+    "DELETE /api/analytics/{urlId}": Row(EDITOR, 400, {}, scope=Scope.URLS_WRITE),
     "GET /api/analytics/{urlId}/devices": Row(VIEWER, 200, scope=Scope.ANALYTICS_READ),
     "GET /api/analytics/{urlId}/geographic": Row(VIEWER, 200, scope=Scope.ANALYTICS_READ),
     "GET /api/analytics/{urlId}/clicks": Row(VIEWER, 200, scope=Scope.ANALYTICS_READ),

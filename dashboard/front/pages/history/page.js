@@ -10,6 +10,7 @@ const ACTIONS = [
     "link.updated",
     "link.deleted",
     "link.undeleted",
+    "link.visits_erased",
     "link.banned",
     "link.unbanned",
     "domain.created",
