@@ -223,8 +223,8 @@ def _parts() -> list[str]:
             "place": _PLACE,
             "client": f"value AS client, {_CLIENT}",
             "referrer": "coalesce(value, '') AS referrer",
-            # The unique clicks are counted already.
-            "branch": "value::uuid AS branch, true AS is_unique",
+            # Without the condition, the planner may convert other texts, too. The unique clicks are counted already.
+            "branch": "CASE g.by WHEN 'branch' THEN value::uuid END AS branch, true AS is_unique",
         }[source]
         parts.append(f"""
         SELECT {definition.dimension:d} AS dimension, {definition.value} AS value, clicks FROM (
