@@ -49,8 +49,11 @@ def create_database(server: str, *, migrated: bool) -> str:
     name = f"service_{secrets.token_hex(6)}"
     with psycopg.connect(server, autocommit=True) as connection:
         template = _template(connection, server) if migrated else "template1"
+        # Without a copy in the log, which takes twice the processor time.
         connection.execute(
-            sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), sql.Identifier(template))
+            sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY").format(
+                sql.Identifier(name), sql.Identifier(template)
+            )
         )
     url = _url(server, name)
     return f"{url}{'&' if urlsplit(url).query else '?'}connect_timeout=60" if migrated else url
