@@ -130,7 +130,11 @@ PARAMETERS = {
         ["city", "tags", "utmSource"],
         ["referrer", "browser", "os", "excludeTags"],
     ],
-    "/api/analytics/{link}": [["startDate", "endDate"], ["timezone", "interval", "limit"], ["city", "utmTerm"]],
+    "/api/analytics/{link}": [
+        ["startDate", "endDate"],
+        ["timezone", "interval", "limit"],
+        ["city", "utmTerm"],
+    ],
     "/api/analytics/{link}/devices": [["startDate", "endDate", "timezone", "limit"]],
     "/api/analytics/{link}/geographic": [["startDate", "endDate", "timezone", "limit"]],
     "/api/analytics/{link}/clicks": [["cursor"], ["startDate", "endDate", "timezone", "kind", "limit"]],
