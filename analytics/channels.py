@@ -45,10 +45,7 @@ def _pattern(hosts: str) -> str:
     return f"^(.+[.])?({names})$"
 
 
-def channel_in_sql(site: str, scanned: str) -> str:
-    """SQL: the channel of a click with this host, as reports have it, and this boolean."""
+def channel_in_sql(site: str) -> str:
+    """SQL: the channel of a click with this host, as reports have it, if no code was scanned."""
     cases = " ".join(f"WHEN {site} ~ '{_pattern(hosts)}' THEN '{name}'" for name, hosts in _HOSTS.items())
-    return (
-        f"CASE WHEN {scanned} THEN '{QR}' WHEN {site} IN ('{DIRECT}', '{UNKNOWN}') THEN {site}"
-        f" {cases} ELSE '{REFERRAL}' END"
-    )
+    return f"CASE WHEN {site} IN ('{DIRECT}', '{UNKNOWN}') THEN {site} {cases} ELSE '{REFERRAL}' END"

@@ -43,7 +43,10 @@ class ConditionField(Text):
         super().__init__(required=False, **options)
 
     def to_internal_value(self, data: Any) -> Condition:  # type: ignore[override] # not its text
-        condition = parse(super().to_internal_value(data))
+        text = super().to_internal_value(data)
+        # Afterwards, DRF would validate the condition instead of its text.
+        self.run_validators(text)
+        condition = parse(text)
         values = [*condition.included, *condition.excluded]
         if len(values) > MAX_VALUES:
             self.fail("max_values")

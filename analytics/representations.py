@@ -14,10 +14,11 @@ from analytics.dimensions import NOT_COUNTED, REFUSED_PREFIX
 from analytics.filter_fields import KINDS
 from analytics.models import Kind
 from analytics.reports.click_log import ClickPage
+from analytics.reports.filtered import Grouped
 from analytics.reports.periods import Interval, label
 from analytics.reports.queries import Breakdown
 from analytics.reports.reads import Branch, Counts, Overview, Value
-from analytics.reports.selected import OTHER, Figures
+from analytics.reports.selected import OTHER, Figures, GroupClicks
 from analytics.reports.workspaces import SPARKLINE_DAYS, TopLink, WorkspaceOverview
 from analytics.visitors.geo import Attribution
 from common.countries import COUNTRY_NAMES
@@ -233,8 +234,44 @@ OVERVIEW = Representation(
 )
 
 
-def overview(report: Overview, interval: Interval) -> dict[str, Any]:
-    return OVERVIEW(_Report(report, interval))
+_group = Representation(
+    "ClicksOfGroup",
+    text("value", "value", "DE", "As a filter or a selection takes it; `other` for the rest."),
+    _CLICKS,
+    number(
+        "uniqueClicks",
+        "unique_clicks",
+        None,
+        "Null with a filter, and by a property of the click other than its hour.",
+        min_value=0,
+        allow_null=True,
+    ),
+)
+_compared = OVERVIEW.pick(
+    "ComparedPeriod", "totalClicks uniqueClicks importedClicks scans clicksByDate notCounted refused"
+)
+# What parameters add to a report.
+ADDED = (
+    _compared.nested(
+        "compared", required=False, help_text="With `compare`: the figures of the other period."
+    ),
+    _group.listed("groups", required=False, help_text="With `groupBy`, the most clicked first."),
+)
+
+
+def overview(report: Grouped, interval: Interval, compared: Overview | None) -> dict[str, Any]:
+    return {**OVERVIEW(_Report(report.overview, interval)), **_added(report.groups, compared, interval)}
+
+
+def _added(
+    groups: list[GroupClicks] | None, compared: Overview | Figures | None, interval: Interval
+) -> dict[str, Any]:
+    added: dict[str, Any] = {}
+    if compared is not None:
+        added["compared"] = _compared(_Report(compared, interval))
+    if groups is not None:
+        added["groups"] = [_group(group) for group in groups]
+    return added
 
 
 _link = listed_link.pick("", "_id originalUrl targetUrl shortCode shortUrl title status")
@@ -293,8 +330,13 @@ WORKSPACE_OVERVIEW = Representation(
 )
 
 
-def workspace_overview(report: WorkspaceOverview, interval: Interval) -> dict[str, Any]:
-    return WORKSPACE_OVERVIEW(_WorkspaceReport(report.figures, interval, report.top))
+def workspace_overview(
+    report: WorkspaceOverview, interval: Interval, compared: WorkspaceOverview | None
+) -> dict[str, Any]:
+    return {
+        **WORKSPACE_OVERVIEW(_WorkspaceReport(report.figures, interval, report.top)),
+        **_added(report.groups, None if compared is None else compared.figures, interval),
+    }
 
 
 _sparkline = Representation(

@@ -58,9 +58,12 @@ _TOO_LARGE = invalid(
     f"The range has more than {MAX_REQUESTS:,} requests, the most that a filter can read; choose a shorter range, or"
     " fewer links by tags, domainId, creator or urlIds, or no filter.",
 )
+_NOTHING_BEFORE = invalid(
+    "compare", "range", "Choose a period or dates: nothing precedes the whole lifetime."
+)
 _BAD_FILTERS = [
     _TOO_LARGE,
-    invalid("device", "value", '"phone" is not a valid value. Must be desktop, mobile, tablet or unknown.'),
+    invalid("device", "value", '"phone" is not a valid value. Choose desktop, mobile, tablet or unknown.'),
     *(
         invalid("country", name, str(ConditionField.default_error_messages[name]))
         for name in ("blank_value", "max_values")
@@ -94,6 +97,7 @@ describe_analytics = describe(
         errors=[
             *_ERRORS,
             *_BAD_FILTERS,
+            _NOTHING_BEFORE,
             invalid("urlIds", "ids", str(IdsField.default_error_messages["ids"])),
             invalid("creator", "id", str(IdField.default_error_messages["id"])),
             domain_not_found(),
@@ -115,6 +119,7 @@ describe_analytics = describe(
         errors=[
             *_ERRORS,
             *_BAD_FILTERS,
+            _NOTHING_BEFORE,
             invalid("interval", "range", f"By hour, the range must have at most {MAX_DAYS_BY_HOUR} days."),
         ],
     ),

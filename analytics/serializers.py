@@ -12,6 +12,7 @@ from rest_framework import serializers
 
 from analytics.filter_fields import KINDS, MAX_IDS, ClickFilters, IdsField, LinkSelection
 from analytics.models import Kind
+from analytics.reports.groups import GROUPS, HEAT, OF_ONE_LINK
 from analytics.reports.periods import (
     DEFAULT_DAYS_BY_HOUR,
     FIRST_DAY,
@@ -23,6 +24,8 @@ from analytics.reports.periods import (
     local_day,
     named_range,
 )
+from analytics.reports.raw import CHANNEL
+from analytics.reports.scope import NONE
 from common.rest.fields import DateTime, QueryInteger, Text, choice_field
 from common.time_zones import zones
 
@@ -33,6 +36,12 @@ DEFAULT_PERIOD, DEFAULT_DAYS = "30d", 30
 CLICKS_PER_PAGE, MAX_CLICKS_PER_PAGE = 20, 100
 
 BOTH_RANGES = "Send either period or dates, not both."
+
+
+_OF_GROUPS = (
+    f"`{CHANNEL}` needs single requests, like a filter. `{HEAT}` is the hour of the week in `timezone`, from `1-0`"
+    f" (Monday from midnight) to `7-23`; it leaves out hours without clicks. `{NONE}`: links without one."
+)
 
 
 class DayField(DateTime):
@@ -76,6 +85,7 @@ class KindsField(Text):
 
 
 class DaysQuery(serializers.Serializer[Any]):
+    lists_names = True
     period = choice_field(
         choices=PERIODS,
         required=False,
@@ -129,6 +139,18 @@ class UtcDaysQuery(DaysQuery):
 
 
 class OverviewQuery(ClickFilters, DaysQuery):
+    compare = choice_field(
+        choices=["previous", "year"],
+        required=False,
+        help_text="Adds `compared`: the figures of as many days right before the range (`previous`), or of the same"
+        " days a year earlier. For the whole lifetime there are none.",
+    )
+    groupBy = choice_field(
+        choices=OF_ONE_LINK,
+        source="group",
+        required=False,
+        help_text=f"Adds `groups`: the clicks by this property. {_OF_GROUPS}",
+    )
     interval = choice_field(
         choices=["hour", "day", "month"],
         default="day",
@@ -151,6 +173,13 @@ class OverviewQuery(ClickFilters, DaysQuery):
 
 
 class WorkspaceQuery(LinkSelection, OverviewQuery):
+    groupBy = choice_field(
+        choices=GROUPS,
+        source="group",
+        required=False,
+        help_text=f"Adds `groups`: the clicks by this property of the click, or of the link as it is now. {_OF_GROUPS}"
+        " A click on a link with several tags counts for each of them.",
+    )
     limit = QueryInteger(
         default=TOP,
         min_value=1,

@@ -60,14 +60,19 @@ class AnalyticsViewSet(ApiViewSet):
     }
     access = dict.fromkeys(queries, Access(Role.VIEWER, Scope.ANALYTICS_READ, limited=True))
 
-    @returns(200, fields=representations.WORKSPACE_OVERVIEW.fields)
+    @returns(200, fields=(*representations.WORKSPACE_OVERVIEW.fields, *representations.ADDED))
     def list(self, request: Request) -> dict[str, Any]:
         query = self.read_query()
         requested = requested_range(query)
+        owner, selection, clicks = workspace_of(request), selection_of(query), clicks_of(query)
+        compared = None
+        if "compare" in query:
+            earlier = requested.compared(query["compare"])
+            compared = workspace_overview(owner, earlier, selection, clicks, limit=1)
         report = workspace_overview(
-            workspace_of(request), requested, selection_of(query), clicks_of(query), query["limit"]
+            owner, requested, selection, clicks, limit=query["limit"], group=query.get("group")
         )
-        return representations.workspace_overview(report, requested.interval)
+        return representations.workspace_overview(report, requested.interval, compared)
 
     @action(detail=False)
     @returns(200, fields=representations.SPARKLINES)
@@ -75,12 +80,19 @@ class AnalyticsViewSet(ApiViewSet):
         first, lines = sparklines(workspace_of(request), self.read_query()["ids"])
         return representations.sparklines(first, lines)
 
-    @returns(200, fields=representations.OVERVIEW.fields)
+    @returns(200, fields=(*representations.OVERVIEW.fields, *representations.ADDED))
     def retrieve(self, request: Request, **path: str) -> dict[str, Any]:
         link, query = self._link_and_query()
         requested = requested_range(query)
-        report = filtered.overview(link, requested, clicks_of(query), utm_of(query), query["limit"])
-        return representations.overview(report, requested.interval)
+        clicks, utm = clicks_of(query), utm_of(query)
+        compared = None
+        if "compare" in query:
+            earlier = requested.compared(query["compare"])
+            compared = filtered.overview(link, earlier, clicks, utm, limit=1).overview
+        report = filtered.overview(
+            link, requested, clicks, utm, limit=query["limit"], group=query.get("group")
+        )
+        return representations.overview(report, requested.interval, compared)
 
     @action(detail=True)
     @returns(200, fields=representations.DEVICES)

@@ -1,7 +1,7 @@
 """Statements that report any number of links from the roll-ups, and the rows that they and those of `raw` return.
 
-A statement counts all links of a `Scope` in one pass over the rows of their days. Rows of quiet links have the same
-few packed texts again and again, so it groups by the text first and unpacks each text once.
+A statement counts all links of a `Scope` in one pass over the rows of their days. Links have the same few packed
+entries again and again, so it groups by the entry first and unpacks each of them once.
 """
 
 # ruff: noqa: S608 # built from constants
@@ -14,9 +14,10 @@ from enum import IntEnum
 from typing import Any, NamedTuple
 
 from analytics.counting.days import IMPORTED
+from analytics.dimensions import BETWEEN_COUNTS
 from analytics.models import Dimension
 from analytics.reports.periods import Period
-from analytics.reports.queries import EDGE_PARTS, Breakdown, dimensions_of, edge_values, lists
+from analytics.reports.queries import EDGE_PARTS, Breakdown, dimensions_of, edge_branches, edge_values, lists
 from analytics.reports.scope import Scope
 
 # A statement reads at most this many days of links, or refuses.
@@ -49,14 +50,16 @@ class Group(NamedTuple):
 
 class Wanted(NamedTuple):
     """The parts of a report. Lists, except those of ``complete``, and groups have at most ``limit`` values, and then
-    the rest in a row without a value. ``top``: the number of top links.
+    the rest in a row without a value. ``top``: the number of top links. ``by_channel``: groups are channels, which
+    only raw clicks have.
     """
 
     breakdowns: Collection[Breakdown]
     complete: Collection[Breakdown]
     limit: int
-    top: int
+    top: int = 0
     group: Group | None = None
+    by_channel: bool = False
 
 
 class Statement(NamedTuple):
@@ -64,20 +67,23 @@ class Statement(NamedTuple):
     parameters: dict[str, Any]
 
 
+OF_CHOSEN = "link_id IN (SELECT link_id FROM chosen)"
 _STEP = "width_bucket(day, %(steps)s::date[])"
 _OF_DAYS = """
-chosen AS MATERIALIZED ({links}), grouped AS MATERIALIZED (
-    SELECT step, link_id, counts, GROUPING(step) AS no_step, GROUPING(link_id) AS no_link,
-        GROUPING(counts) AS no_counts, sum(clicks)::bigint AS clicks, sum(unique_clicks)::bigint AS unique_clicks,
+{chosen}, day AS MATERIALIZED (
+    SELECT *, {step} AS step FROM ({rows} LIMIT %(most)s + 1) limited
+), grouped AS MATERIALIZED (
+    SELECT step, link_id, GROUPING(step) AS no_step, GROUPING(link_id) AS no_link,
+        sum(clicks)::bigint AS clicks, sum(unique_clicks)::bigint AS unique_clicks,
         coalesce(sum(clicks) FILTER (WHERE slot = {imported}), 0)::bigint AS imported,
         count(*) AS number, bool_or(counts IS NULL) AS is_busy
-    FROM (SELECT *, {step} AS step FROM ({rows} LIMIT %(most)s + 1) limited) day
-    GROUP BY GROUPING SETS ((step), (link_id), (counts), ())
+    FROM day GROUP BY GROUPING SETS ((step), (link_id), ())
+), entry AS MATERIALIZED (
+    SELECT entry, count(*) AS number FROM day, unnest(string_to_array(counts, '{separator}')) entry GROUP BY entry
 ),
 """
 _TIMED_BY_DAY = """
-timed AS (SELECT step, link_id, clicks, unique_clicks, imported FROM grouped WHERE no_counts = 1 AND number > 0
-    AND (no_step = 0 OR no_link = 0)),
+timed AS (SELECT step, link_id, clicks, unique_clicks, imported FROM grouped WHERE no_step + no_link = 1),
 """
 _TIMED_BY_QUARTER = """
 timed AS MATERIALIZED (
@@ -91,7 +97,7 @@ _COUNTED = """
 counted AS MATERIALIZED (
     SELECT dimension, value, sum(clicks)::bigint AS clicks FROM (
         SELECT dimension, value COLLATE "C" AS value, c.clicks * number AS clicks
-        FROM grouped, analytics_unpacked(counts) c WHERE no_counts = 0 AND counts IS NOT NULL
+        FROM entry, analytics_unpacked(entry) c
         UNION ALL
         SELECT b.* FROM (SELECT link_id FROM grouped WHERE no_link = 0 AND is_busy) busy CROSS JOIN LATERAL (
             SELECT dimension, value, clicks FROM analytics_busydaycount
@@ -128,7 +134,7 @@ _STEPS = f"SELECT {Row.STEP}, step::text, clicks, unique_clicks FROM timed WHERE
 _IMPORTED = (
     f"SELECT {Row.IMPORTED}, '', coalesce(sum(imported), 0)::bigint, 0 FROM timed WHERE step IS NOT NULL"
 )
-_READ = f"SELECT {Row.READ}, '', number, 0 FROM grouped WHERE no_step = 1 AND no_link = 1 AND no_counts = 1"
+_READ = f"SELECT {Row.READ}, '', number, 0 FROM grouped WHERE no_step = 1 AND no_link = 1"
 _HEAT = """
 SELECT {kind}, to_char(start AT TIME ZONE %(zone)s, 'ID-FMHH24'), sum(clicks)::bigint, sum(unique_clicks)::bigint
 FROM ({rows}) quarter GROUP BY 2
@@ -140,16 +146,10 @@ def from_rollups(
 ) -> Statement:
     """``by_day``: the steps are days or months of UTC."""
     dimensions = dimensions_of(wanted.breakdowns)
-    parameters = scope.values | final_parameters(period, wanted)
+    parameters = parameters_of(scope, period, wanted)
     parameters["steps"] = [step.date() for step in steps] if by_day else list(steps)
     parameters["most"] = MAX_LINK_DAYS
     parameters["summed"] = [dimension for dimension in dimensions if dimension != Dimension.OUTCOME]
-    first, last = period.whole_days
-    parameters |= {"whole_first": first, "whole_last": last}
-    parameters["touched_first"], parameters["touched_last"] = period.touched_days
-    parameters["since"], parameters["until"] = period.span
-    for number, edge in enumerate(period.edges):
-        parameters |= {f"since_{number}": edge.since, f"until_{number}": edge.until}
     days = scope.rows(
         "analytics_daytotal",
         "day slot clicks unique_clicks counts",
@@ -162,7 +162,8 @@ def from_rollups(
     )
     quarters = quarter_rows(scope)
     text = "WITH " + _OF_DAYS.format(
-        links=scope.links,
+        chosen=scope.chosen,
+        separator=BETWEEN_COUNTS,
         imported=IMPORTED,
         step=_STEP if by_day else "0",
         rows=days,
@@ -170,9 +171,11 @@ def from_rollups(
     text += _TIMED_BY_DAY if by_day else _TIMED_BY_QUARTER.format(imported=IMPORTED, rows=quarters)
     edges = len(period.edges)
     if edges:
-        text += edge_values(dimensions, edges, "link_id IN (SELECT link_id FROM chosen)")
+        text += edge_values(dimensions, edges, OF_CHOSEN)
     text += _COUNTED.format(
-        outcomes=outcomes, edge_parts=EDGE_PARTS if edges else "", lists=lists(wanted.breakdowns)
+        outcomes=outcomes,
+        edge_parts=EDGE_PARTS + edge_branches(dimensions, edges, OF_CHOSEN) if edges else "",
+        lists=lists(wanted.breakdowns),
     )
     return Statement(text + final_parts(wanted, quarters, _READ, _IMPORTED), parameters)
 
@@ -186,13 +189,20 @@ def quarter_rows(scope: Scope) -> str:
     )
 
 
-def final_parameters(period: Period, wanted: Wanted) -> dict[str, Any]:
-    return {
+def parameters_of(scope: Scope, period: Period, wanted: Wanted) -> dict[str, Any]:
+    """The parameters of all statements."""
+    parameters = scope.values | {
         "limit": wanted.limit,
         "complete": list(wanted.complete),
         "top": wanted.top,
         "zone": str(period.zone),
     }
+    parameters["since"], parameters["until"] = period.span
+    parameters["whole_first"], parameters["whole_last"] = period.whole_days
+    parameters["touched_first"], parameters["touched_last"] = period.touched_days
+    for number, edge in enumerate(period.edges):
+        parameters |= {f"since_{number}": edge.since, f"until_{number}": edge.until}
+    return parameters
 
 
 def final_parts(wanted: Wanted, quarters: str, *others: str) -> str:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
+from typing import NamedTuple
 
 from analytics.reports import reads
 from analytics.reports.conditions import Condition
+from analytics.reports.figures import Wanted
+from analytics.reports.groups import groups_of, wanted_for
 from analytics.reports.periods import Period, RequestedRange
 from analytics.reports.queries import Breakdown
 from analytics.reports.reads import Counts, Overview, Value
 from analytics.reports.scope import NONE, Scope, of_link, of_nothing
-from analytics.reports.selected import OTHER, Clicks, figures
+from analytics.reports.selected import OTHER, Clicks, GroupClicks, cut, figures
 from links.models import Link
 
 _BRANCHES = (Breakdown.BRANCH, Breakdown.UNIQUE_BRANCH)
@@ -19,26 +22,32 @@ _COMPLETE = (Breakdown.SOURCE, Breakdown.OUTCOME, *_BRANCHES)
 _OTHER_CITY = f"{OTHER} {OTHER}"
 
 
+class Grouped(NamedTuple):
+    """``groups`` is None unless they were requested."""
+
+    overview: Overview
+    groups: list[GroupClicks] | None = None
+
+
 def overview(
-    link: Link, query: RequestedRange, clicks: Clicks, utm: Mapping[str, Condition], limit: int
-) -> Overview:
+    link: Link,
+    query: RequestedRange,
+    clicks: Clicks,
+    utm: Mapping[str, Condition],
+    *,
+    limit: int,
+    group: str | None = None,
+) -> Grouped:
     """Like `reads.overview`. Raises InvalidFields, too, if the report would not be exact or costs too much."""
-    if not clicks and _has(link, utm):
-        return reads.overview(link, query, limit)
-    period = _period(link, query)
-    report = figures(
-        _scope(link, utm),
-        period,
-        query,
-        clicks,
-        breakdowns=[*reads.TOP, *_COMPLETE],
-        complete=_COMPLETE,
-        limit=limit,
-    )
+    if not clicks and _has(link, utm) and group is None:
+        return Grouped(reads.overview(link, query, limit))
+    wanted = wanted_for(group, [*reads.TOP, *_COMPLETE], _COMPLETE, limit)
+    report = figures(_scope(link, utm), _period(link, query), query, clicks, wanted)
     by_branch = reads.branches(link, *(dict(report.counts[breakdown]) for breakdown in _BRANCHES))
-    return Overview(
+    whole = Overview(
         report.clicks, report.unique_clicks, report.imported, report.steps, report.counts, by_branch
     )
+    return Grouped(whole, groups_of(group, report, limit))
 
 
 def agents(
@@ -54,7 +63,7 @@ def agents(
         return _fold(parts, clicks.filters, names, limit)
     lists = [*names.values()]
     scope, period = _scope(link, utm), _period(link, query)
-    return figures(scope, period, query, clicks, breakdowns=lists, complete=(), limit=limit).counts
+    return figures(scope, period, query, clicks, Wanted(lists, (), limit)).counts
 
 
 def places(
@@ -71,7 +80,7 @@ def places(
     else:
         scope, period = _scope(link, utm), _period(link, query)
         breakdowns = [Breakdown.COUNTRY, Breakdown.CITY]
-        counts = figures(scope, period, query, clicks, breakdowns=breakdowns, complete=(), limit=limit).counts
+        counts = figures(scope, period, query, clicks, Wanted(breakdowns, (), limit)).counts
     cities = counts[Breakdown.CITY]
     counts[Breakdown.CITY] = [
         value._replace(name=_OTHER_CITY) if value.name == OTHER else value for value in cities
@@ -120,10 +129,3 @@ def _fold(
 
 def _holds(condition: Condition, name: str, values: Mapping[str, str]) -> bool:
     return condition.holds(values[name], values["place"]) if name == "city" else condition.holds(values[name])
-
-
-def cut(values: list[Value], limit: int) -> list[Value]:
-    """The most frequent values, and the rest of the clicks."""
-    ordered = sorted(values, key=lambda value: (-value.clicks, value.name))
-    rest = sum(value.clicks for value in ordered[limit:])
-    return ordered[:limit] + ([Value(OTHER, rest)] if rest else [])

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Literal, NamedTuple
 
 from common.errors import FieldError, InvalidFields
 
 Interval = Literal["hour", "day", "month"]
+Compare = Literal["previous", "year"]
 
 FIRST_DAY = date(1970, 1, 1)
 # The day before Python's last day, because a day ends at the start of the next.
@@ -68,6 +69,18 @@ class Period:
         spans = [Span(since, until)] if end < first else [Span(since, first), Span(end, until)]
         return [span for span in spans if span.since < span.until]
 
+    def before(self, compare: Compare) -> Period:
+        """As many days, or hours, right before the period; or the same ones a year earlier."""
+        if self.hours is not None:
+            since, until = self.hours
+            earlier = _to_year_before(since.date()) if compare == "year" else until - since
+            hours = Span(since - earlier, until - earlier)
+            return Period(hours.since.astimezone(self.zone).date(), self.last - earlier, self.zone, hours)
+        if compare == "year":
+            first, last = (day - _to_year_before(day) for day in (self.first, self.last))
+            return Period(first, last, self.zone)
+        return Period(self.first - (self.last - self.first) - _DAY, self.first - _DAY, self.zone)
+
     def steps(self, interval: Interval) -> list[datetime]:
         """The start of each step. The first and the last month may be partial."""
         if interval == "hour":
@@ -88,6 +101,11 @@ class Period:
             yield local
             # A step is shorter after a clock change of half an hour.
             moment += timedelta(minutes=60 - local.minute)
+
+
+def _to_year_before(day: date) -> timedelta:
+    """The time to the same day of the year before; of 29 February, to the 28th."""
+    return day - day.replace(year=day.year - 1, day=min(day.day, 28) if day.month == 2 else day.day)
 
 
 def midnight(day: date, zone: tzinfo) -> datetime:
@@ -126,7 +144,8 @@ def label(step: datetime, interval: Interval) -> str:
 class RequestedRange:
     """The range and the interval of a client's query. Without dates, the link's whole lifetime.
 
-    ``last_hours``: the current hour and those before it, so many in all, instead of days.
+    ``last_hours``: the current hour and those before it, so many in all, instead of days. With ``compare``, it is the
+    period with which the range is compared.
     """
 
     start: date | None
@@ -134,6 +153,7 @@ class RequestedRange:
     zone: tzinfo
     interval: Interval = "day"
     last_hours: int = 0
+    compare: Compare | None = None
 
     @property
     def is_everything(self) -> bool:
@@ -141,6 +161,16 @@ class RequestedRange:
 
     def period(self, created: datetime, now: datetime) -> Period:
         """Return the period, by default from the link's creation to today. Raises InvalidFields."""
+        period = self._period(created, now)
+        return period if self.compare is None else period.before(self.compare)
+
+    def compared(self, compare: Compare) -> RequestedRange:
+        """Raises InvalidFields for the whole lifetime."""
+        if self.is_everything:
+            raise _range_error("compare", "Choose a period or dates: nothing precedes the whole lifetime.")
+        return replace(self, compare=compare)
+
+    def _period(self, created: datetime, now: datetime) -> Period:
         self._check_order()
         if self.last_hours:
             return self._hours(now)

@@ -184,8 +184,8 @@ _EDGE_BRANCHES = f"""
 UNION ALL
 SELECT dimension, value, count(*) FROM (
     SELECT kind, branch, is_unique, {BRANCH} AS value FROM analytics_click
-    WHERE EXISTS (SELECT FROM links_route WHERE link_id = %(link)s AND number > 0)
-    AND link_id = %(link)s AND {IS_CLICK} AND branch IS NOT NULL AND {{in_minutes}} AND ({{in_time}})
+    WHERE EXISTS (SELECT FROM links_route WHERE {{of_links}} AND number > 0)
+    AND {{of_links}} AND {IS_CLICK} AND branch IS NOT NULL AND {{in_minutes}} AND ({{in_time}})
 ) click, LATERAL (
     VALUES {", ".join(f"({definition.dimension}, {definition.is_stored})" for definition in OF_BRANCHES)}
 ) counted (dimension, is_stored) WHERE is_stored GROUP BY 1, 2
@@ -260,12 +260,7 @@ def of_range(breakdowns: Collection[Breakdown], edges: int, sources: Sources | N
     if not edges:
         return _values(breakdowns, days + outcomes)
     edge = edge_values(dimensions, edges, "link_id = %(link)s")
-    has_branches = any(definition.dimension in dimensions for definition in OF_BRANCHES)
-    branches = (
-        _EDGE_BRANCHES.format(in_time=within("time", edges), in_minutes=_minutes(edges))
-        if has_branches
-        else ""
-    )
+    branches = edge_branches(dimensions, edges, "link_id = %(link)s")
     return _values(breakdowns, days + outcomes + EDGE_PARTS + branches, edge)
 
 
@@ -283,6 +278,13 @@ def edge_values(dimensions: Collection[Dimension], edges: int, of_links: str) ->
         in_minutes=_minutes(edges),
         in_start=within("start", edges),
     )
+
+
+def edge_branches(dimensions: Collection[Dimension], edges: int, of_links: str) -> str:
+    """Further parts beside `EDGE_PARTS`. None without branches."""
+    if not any(definition.dimension in dimensions for definition in OF_BRANCHES):
+        return ""
+    return _EDGE_BRANCHES.format(of_links=of_links, in_time=within("time", edges), in_minutes=_minutes(edges))
 
 
 def _whole_days(sources: Sources) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from analytics.channels import channel_in_sql
+from analytics.channels import QR, channel_in_sql
 from analytics.counting.days import IMPORTED
 from analytics.dimensions import (
     BROWSER_OF_CLIENT,
@@ -33,9 +33,8 @@ from analytics.reports.figures import (
     Row,
     Statement,
     Wanted,
-    final_parameters,
     final_parts,
-    quarter_rows,
+    parameters_of,
 )
 from analytics.reports.periods import Period
 from analytics.reports.queries import lists
@@ -54,12 +53,15 @@ _VALUES = "SELECT week, number, text AS value FROM analytics_clicktext"
 _TEXTS = {
     "place": f"SELECT week, number, {_PLACE} FROM ({_VALUES}) t",
     "client": f"SELECT week, number, {_CLIENT} FROM ({_VALUES}) t",
-    "referrer": f"SELECT week, number, {SITE} AS site FROM (SELECT week, number, text AS referrer"
-    " FROM analytics_clicktext) t",
+    # Decides about the channel once for each text, not for each request.
+    "referrer": f"SELECT week, number, site, {channel_in_sql('site')} AS channel FROM ("
+    f"SELECT week, number, {SITE} AS site FROM ("
+    "SELECT week, number, text AS referrer FROM analytics_clicktext) t) t",
     "branch": f"SELECT week, number, CASE value WHEN '{UNKNOWN_BRANCH}' THEN '{UNKNOWN}' ELSE value END AS branch"
     f" FROM ({_VALUES}) t",
 }
 _SITE = f"coalesce(referrer.site, '{DIRECT}')"
+_CHANNEL = f"CASE WHEN scanned THEN '{QR}' ELSE coalesce(referrer.channel, '{DIRECT}') END"
 
 
 class Filter(NamedTuple):
@@ -84,12 +86,12 @@ FILTERS = {
     "browser": Filter("client", (f"coalesce(client.browser, '{UNKNOWN}')",)),
     "os": Filter("client", (f"coalesce(client.operating_system, '{UNKNOWN}')",)),
     "referrer": Filter("referrer", (_SITE,)),
-    CHANNEL: Filter("referrer", (channel_in_sql(_SITE, "scanned"),)),
+    CHANNEL: Filter("referrer", (_CHANNEL,)),
     "branch": Filter("branch", (f"coalesce(branch.branch, '{NONE}')",), NONE),
 }
 
 _READ = """
-WITH chosen AS MATERIALIZED ({links}), read AS MATERIALIZED ({rows} LIMIT %(most)s + 1), hit AS MATERIALIZED (
+WITH {chosen}, read AS MATERIALIZED ({rows} LIMIT %(most)s + 1), hit AS MATERIALIZED (
     SELECT read.*, minute / 10080 AS week, width_bucket(minute, %(minutes)s::integer[]) AS step
     FROM read {joins} WHERE {conditions}
 ), imported AS MATERIALIZED ({imported}), grouped AS MATERIALIZED (
@@ -139,13 +141,11 @@ def from_raw_clicks(
     filters: Mapping[str, Condition],
     kinds: Sequence[Kind] | None,
     wanted: Wanted,
-    channels: bool,
 ) -> Statement:
-    """``kinds``: the requests to count instead of clicks. ``channels``: whether to group by channel."""
-    parameters = scope.values | final_parameters(period, wanted)
+    """``kinds``: the requests to count instead of clicks."""
+    parameters = parameters_of(scope, period, wanted)
     since, until = period.span
-    parameters |= {"since": since, "until": until, "most": MAX_REQUESTS}
-    parameters["touched_first"], parameters["touched_last"] = period.touched_days
+    parameters["most"] = MAX_REQUESTS
     parameters |= {"first_minute": _minute(since), "end_minute": _minute(until)}
     parameters["minutes"] = [_minute(step) for step in steps]
     parameters["kinds"] = [Kind.CLICK] if kinds is None else list(kinds)
@@ -166,9 +166,8 @@ def from_raw_clicks(
         "minute client place referrer reason branch kind scanned is_unique",
         "t.minute >= %(first_minute)s AND t.minute < %(end_minute)s AND t.kind = ANY(%(read_kinds)s::smallint[])",
     )
-    quarters = quarter_rows(scope)
     text = _READ.format(
-        links=scope.links,
+        chosen=scope.chosen,
         rows=rows,
         joins=" ".join(joins),
         conditions=" AND ".join(conditions),
@@ -180,18 +179,32 @@ def from_raw_clicks(
         f"SELECT {Row.IMPORTED}, '', coalesce(sum(clicks), 0)::bigint, 0 FROM imported",
     ]
     if Kind.CLICK in parameters["read_kinds"]:
+        clicks = " + ".join(
+            f"(SELECT coalesce(sum(clicks), 0)::bigint FROM ({part}) p)" for part in _totals(scope, period)
+        )
         others.append(
-            f"SELECT {Row.LOST}, '', (SELECT coalesce(sum(clicks), 0)::bigint FROM ({quarters}) q"
-            f" WHERE slot <> {IMPORTED}) - (SELECT count(*) FROM read WHERE kind = {Kind.CLICK}), 0"
+            f"SELECT {Row.LOST}, '', {clicks} - (SELECT count(*) FROM read WHERE kind = {Kind.CLICK}), 0"
         )
     heat = (
         "SELECT to_timestamp(minute * 60::bigint) AS start, 1 AS clicks, 0 AS unique_clicks FROM hit"
         " WHERE kind = ANY(%(kinds)s::smallint[])"
         " UNION ALL SELECT to_timestamp(minute * 60::bigint), clicks, 0 FROM imported"
     )
-    if channels:
+    if wanted.by_channel:
         others.append(_channels())
     return Statement(text + final_parts(wanted, heat, *others), parameters)
+
+
+def _totals(scope: Scope, period: Period) -> list[str]:
+    """Queries for the clicks of the period, as the roll-ups count them, without imported ones."""
+    days = f"t.day BETWEEN %(whole_first)s AND %(whole_last)s AND t.slot <> {IMPORTED}"
+    totals = [scope.rows("analytics_daytotal", "clicks", days)]
+    for number in range(len(period.edges)):
+        since, until = f"%(since_{number})s::timestamptz", f"%(until_{number})s::timestamptz"
+        days = f"t.day BETWEEN ({since} AT TIME ZONE 'UTC')::date AND ({until} AT TIME ZONE 'UTC')::date"
+        condition = f"{days} AND t.start >= {since} AND t.start < {until} AND t.slot <> {IMPORTED}"
+        totals.append(scope.rows("analytics_quartertotal", "clicks", condition))
+    return totals
 
 
 def _minute(moment: datetime) -> int:
@@ -223,8 +236,8 @@ def _parts() -> list[str]:
             "place": _PLACE,
             "client": f"value AS client, {_CLIENT}",
             "referrer": "coalesce(value, '') AS referrer",
-            # The unique clicks are counted already.
-            "branch": "value::uuid AS branch, true AS is_unique",
+            # Of both tables, so that the planner converts no other text. The unique clicks are counted already.
+            "branch": "CASE WHEN g.branch <> 0 THEN value::uuid END AS branch, true AS is_unique",
         }[source]
         parts.append(f"""
         SELECT {definition.dimension:d} AS dimension, {definition.value} AS value, clicks FROM (
@@ -249,10 +262,9 @@ def _parts() -> list[str]:
 
 
 def _channels() -> str:
-    channel = channel_in_sql(_SITE, "scanned")
     return f"""
     SELECT {Row.GROUP}, value, sum(clicks)::bigint, 0 FROM (
-        SELECT {channel} AS value, clicks FROM grouped g LEFT JOIN ({_TEXTS["referrer"]}) referrer
+        SELECT {_CHANNEL} AS value, clicks FROM grouped g LEFT JOIN ({_TEXTS["referrer"]}) referrer
         ON referrer.week = g.week AND referrer.number = g.referrer WHERE g.by = 'referrer'
         UNION ALL SELECT '{UNKNOWN}', clicks FROM imported
     ) channels GROUP BY 2 HAVING sum(clicks) > 0

@@ -19,7 +19,6 @@ FEW_LINKS = 20_000
 
 _ALL = "SELECT link_id FROM links_clickcounter WHERE owner_id = %(owner)s"
 _SOME = "SELECT l.id AS link_id FROM links_link l WHERE l.owner_id = %(owner)s"
-# A link of a personal workspace without a creator is of the workspace's account.
 _CREATOR = " AND coalesce(l.creator_id, %(account)s::bigint) = %(creator)s::bigint"
 _COUNT = "SELECT count(*) FROM (SELECT FROM ({links}) c LIMIT %(most)s) c"
 
@@ -48,6 +47,11 @@ class Scope(NamedTuple):
     def are_few(self) -> bool:
         return self.number <= FEW_LINKS
 
+    @property
+    def chosen(self) -> str:
+        """The CTE with the links. Those of a large workspace are read again instead of stored: that is faster."""
+        return f"chosen AS {'NOT ' if self.links == _ALL and not self.are_few else ''}MATERIALIZED ({self.links})"
+
     def rows(self, table: str, columns: str, condition: str) -> str:
         """A query for the rows of the links in a table ``t``. The statement has the links in the CTE ``chosen``."""
         names = f"t.link_id{''.join(f', t.{name}' for name in columns.split())}"
@@ -73,7 +77,8 @@ def of_workspace(owner: Workspace, selection: Selection) -> Scope:
     """One query. Raises NotFound for a domain that the caller does not have."""
     limits, values = condition_of(owner.key)
     conditions = limits
-    values["owner"] = owner.pk
+    # A link of a personal workspace without a creator is of the workspace's account.
+    values |= {"owner": owner.pk, "account": owner.pk if owner.is_personal else None}
     if selection.ids is not None:
         conditions += " AND l.public_id = ANY(%(ids)s::uuid[])"
         values["ids"] = selection.ids
@@ -82,10 +87,9 @@ def of_workspace(owner: Workspace, selection: Selection) -> Scope:
         conditions += f" AND l.id IN ({searches.matching(search)})"
         values |= search.values
     if selection.creator is not None:
-        account = owner.pk if owner.is_personal else None
         creator = User.objects.filter(public_id=selection.creator).values_list("pk", flat=True).first()
         conditions += _CREATOR
-        values |= {"account": account, "creator": creator}
+        values["creator"] = creator
     for key, condition in selection.utm.items():
         conditions += f" AND {condition.sql(f'utm_{key}', utm_value(key))}"
         values |= condition.values(f"utm_{key}")

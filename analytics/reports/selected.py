@@ -7,7 +7,7 @@ exact: if it cannot be, or would read too much, it is refused, and says what wor
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple, NoReturn
@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from analytics.models import Kind
 from analytics.reports.conditions import Condition
-from analytics.reports.figures import Group, Row, Statement, Wanted, from_rollups
+from analytics.reports.figures import Row, Statement, Wanted, from_rollups
 from analytics.reports.periods import Period, RequestedRange
 from analytics.reports.queries import Breakdown
 from analytics.reports.raw import from_raw_clicks
@@ -32,18 +32,18 @@ from common.errors import FieldError, InvalidFields
 OTHER = "other"
 
 _CANCELED = "57014"
-# Groups of a million rows stay in memory.
-_LIMITS = "SET LOCAL work_mem = '64MB'"
+# Groups of many rows stay in memory. The planner expects few groups, and would sort all rows to find them.
+_LIMITS = "SET LOCAL work_mem = '64MB'; SET LOCAL enable_sort = off"
 _FIRST_AND_LAST = """
 SELECT min(first), max(last) FROM ({links}) chosen CROSS JOIN LATERAL (
     SELECT min(day) AS first, max(day) AS last FROM analytics_daytotal WHERE link_id = chosen.link_id
 ) days
 """
 _FIRST_AND_LAST_QUARTER = """
-WITH chosen AS MATERIALIZED ({links}) SELECT min(start), max(start) FROM ({rows}) quarters
+WITH {chosen} SELECT min(start), max(start) FROM ({rows}) quarters
 """
 _OLDEST = """
-WITH chosen AS MATERIALIZED ({links}) SELECT min(minute) FROM ({rows}) clicks
+WITH {chosen} SELECT min(minute) FROM ({rows}) clicks
 """
 _FEWER = "or fewer links by tags, domainId, creator or urlIds"
 
@@ -92,18 +92,11 @@ def figures(
     period: Period,
     query: RequestedRange,
     clicks: Clicks,
-    *,
-    breakdowns: Collection[Breakdown],
-    complete: Collection[Breakdown],
-    limit: int,
-    top: int = 0,
-    group: Group | None = None,
-    by_channel: bool = False,
+    wanted: Wanted,
 ) -> Figures:
     """Report the links of the scope. Raises InvalidFields if the report would not be exact or costs too much."""
     steps = period.steps(query.interval)
-    wanted = Wanted(breakdowns, complete, limit, top, group)
-    is_raw = bool(clicks) or by_channel
+    is_raw = bool(clicks) or wanted.by_channel
     if is_raw:
         _check_retention(clicks, period)
         statement = from_raw_clicks(
@@ -113,7 +106,6 @@ def figures(
             filters=clicks.filters,
             kinds=clicks.kinds,
             wanted=wanted,
-            channels=by_channel,
         )
     else:
         by_day = query.zone is UTC and query.interval != "hour" and period.hours is None
@@ -160,6 +152,13 @@ def figures(
     )
 
 
+def cut(values: list[Value], limit: int) -> list[Value]:
+    """The most frequent values, and the rest of the clicks."""
+    ordered = sorted(values, key=lambda value: (-value.clicks, value.name))
+    rest = sum(value.clicks for value in ordered[limit:])
+    return ordered[:limit] + ([Value(OTHER, rest)] if rest else [])
+
+
 def life(scope: Scope, query: RequestedRange) -> Period:
     """The days from the first one with a click to today. Raises InvalidFields if there are too many links."""
     today = timezone.now().astimezone(query.zone).date()
@@ -167,7 +166,7 @@ def life(scope: Scope, query: RequestedRange) -> Period:
     days = [day for day in bounds if day is not None]
     if days and query.zone is not UTC:
         text = _FIRST_AND_LAST_QUARTER.format(
-            links=scope.links,
+            chosen=scope.chosen,
             rows=scope.rows("analytics_quartertotal", "start", "t.day = ANY(%(days)s::date[])"),
         )
         [bounds] = _execute(text, scope.values | {"days": days})
@@ -204,7 +203,7 @@ def _check_raw(sums: Mapping[int, int], scope: Scope, statement: Statement, quer
         )
     if sums.get(Row.LOST, 0):
         rows = scope.rows("analytics_rawclick", "minute", "t.minute >= %(first_minute)s")
-        [[oldest]] = fetch(_OLDEST.format(links=scope.links, rows=rows), statement.parameters)
+        [[oldest]] = fetch(_OLDEST.format(chosen=scope.chosen, rows=rows), statement.parameters)
         since = (
             None if oldest is None else datetime.fromtimestamp(oldest * 60, query.zone).date() + timedelta(1)
         )

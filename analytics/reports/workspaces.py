@@ -15,10 +15,11 @@ from uuid import UUID
 from django.utils import timezone
 
 from accounts.models import Workspace
+from analytics.reports.groups import groups_of, wanted_for
 from analytics.reports.periods import RequestedRange
 from analytics.reports.queries import Breakdown
 from analytics.reports.scope import Selection, of_workspace
-from analytics.reports.selected import Clicks, Figures, figures, life
+from analytics.reports.selected import Clicks, Figures, GroupClicks, figures, life
 from common.database import fetch
 from links.key_limits import condition_of
 from links.selectors import LinkRow, link_rows
@@ -53,12 +54,21 @@ class TopLink(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceOverview:
+    """``groups`` is None unless they were requested."""
+
     figures: Figures
     top: list[TopLink]
+    groups: list[GroupClicks] | None = None
 
 
 def workspace_overview(
-    owner: Workspace, query: RequestedRange, selection: Selection, clicks: Clicks, limit: int
+    owner: Workspace,
+    query: RequestedRange,
+    selection: Selection,
+    clicks: Clicks,
+    *,
+    limit: int,
+    group: str | None = None,
 ) -> WorkspaceOverview:
     """Report the selected links that the workspace has now, with ``limit`` top links and values in each list.
 
@@ -68,17 +78,9 @@ def workspace_overview(
     scope = of_workspace(owner, selection)
     now = timezone.now()
     period = life(scope, query) if query.is_everything else query.period(now, now)
-    report = figures(
-        scope,
-        period,
-        query,
-        clicks,
-        breakdowns=[*_LISTS, *_COMPLETE],
-        complete=_COMPLETE,
-        limit=limit,
-        top=limit,
-    )
-    return WorkspaceOverview(report, _top_links(report))
+    wanted = wanted_for(group, [*_LISTS, *_COMPLETE], _COMPLETE, limit, top=limit)
+    report = figures(scope, period, query, clicks, wanted)
+    return WorkspaceOverview(report, _top_links(report), groups_of(group, report, limit))
 
 
 def _top_links(report: Figures) -> list[TopLink]:

@@ -316,3 +316,8 @@ def test_bad_filters_are_refused(api: APIClient, link: str, part: str) -> None:
         ({"city": ""}, ("city", "blank")),
     ):
         assert broken_rules(api.get(path, query)) == [rule], query
+    # A filter that is ignored would read like an answer.
+    for name in ("region", "language", "colour"):
+        refused = api.get(path, {name: "x"})
+        assert broken_rules(refused) == [(name, "unknown_field")]
+        assert "Choose branch, browser, channel, city," in refused.json()["message"]
