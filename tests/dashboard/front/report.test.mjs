@@ -7,6 +7,7 @@ import { marksOf } from "../../../dashboard/front/pages/report/annotations.js";
 import { toCsv } from "../../../dashboard/front/pages/report/csv.js";
 import { today } from "../../../dashboard/front/pages/report/days.js";
 import { adding, filtersOf, parametersOf, removing, textOf, valuesOf } from "../../../dashboard/front/pages/report/filters.js";
+import { cellsOf } from "../../../dashboard/front/pages/report/heat_map.js";
 import { rowsOf } from "../../../dashboard/front/pages/report/lists.js";
 import { codeOf } from "../../../dashboard/front/pages/report/map_codes.js";
 import { periodOf } from "../../../dashboard/front/pages/report/period.js";
@@ -92,6 +93,13 @@ describe("the filters of a report", () => {
             [[["t.co", "x.com"], 4, 26.7], [["news.example"], 2, 13.3], [[], 9, 60]],
         );
     });
+});
+
+test("the week has an hour for each of its clicks", () => {
+    const cells = cellsOf([{ value: "1-0", clicks: 3 }, { value: "7-23", clicks: 2 }]);
+    assert.equal(cells.length, 168);
+    assert.deepEqual([cells[0], cells[167]], [{ day: 0, hour: 0, clicks: 3 }, { day: 6, hour: 23, clicks: 2 }]);
+    assert.equal(cells.reduce((sum, { clicks }) => sum + clicks, 0), 5);
 });
 
 describe("a campaign", () => {

@@ -157,6 +157,48 @@ def test_the_report_of_a_workspace_is_kept_as_a_campaign(
     assert api.get("/api/analytics", view["report"]).json()["data"]["totalClicks"] == 4
 
 
+def test_links_are_compared_by_tags_campaigns_channels_and_hours(
+    signed_in: Callable[..., Any], address: str, api: APIClient, make_link: MakeLink
+) -> None:
+    spring = make_link(title="Spring", tags=["Spring", "mail"], utm={"campaign": "sale"})
+    plain = make_link(title="Plain")
+    monday = "2026-03-02T10:20Z"
+    record(spring["_id"], [Fact(monday, count=4, referrer="https://t.co/x"), Fact("2026-03-03T11:00Z")])
+    record(plain["_id"], [Fact(monday, count=2)])
+    assert api.patch("/api/tags/spring", {"color": "#FF0000"}).status_code == 200
+    with signed_in() as visit:
+        page = visit.page
+        page.goto(f"{address}/dashboard/analytics?{MARCH}")
+        expect(total(page, "clicks")).to_have_text("7")
+        show(page, "Channels")
+        expect(value(page, "Social networks")).to_be_visible()
+        assert rows(page, "Channels") == [["Social networks", "4", "57.1%"], ["Direct", "3", "42.9%"]]
+        show(page, "Tags")
+        expect(value(page, "spring")).to_have_class("tag own")
+        # A click counts for each tag of its link.
+        assert sorted(rows(page, "Tags")) == [
+            ["None", "2", "28.6%"],
+            ["mail", "5", "71.4%"],
+            ["spring", "5", "71.4%"],
+        ]
+        heat = page.get_by_role("img", name="Weekdays and hours")
+        page.get_by_role("heading", name="Weekdays and hours").scroll_into_view_if_needed()
+        expect(heat).to_have_accessible_name("Weekdays and hours. Busiest: Monday 10:00 AM, 6 clicks")
+        expect(heat.locator("rect[data-level='5'] title")).to_have_text("Monday 10:00 AM: 6")
+        load_axe(page)
+        assert [problem for scheme in SCHEMES for problem in problems_of(page, scheme)] == []
+        value(page, "spring").click()
+        expect(total(page, "clicks")).to_have_text("5")
+        show(page, "Campaign")
+        value(page, "sale").click()
+        expect(chips(page)).to_have_text(["Tag spring", "UTM campaign is sale"])
+        show(page, "Channels")
+        value(page, "Social networks").click()
+        expect(total(page, "clicks")).to_have_text("4")
+        page.wait_for_url(re.compile("channel=social&?"))
+        assert visit.errors() == []
+
+
 def test_a_viewer_reads_the_report_of_the_team_and_saves_nothing(
     signed_in: Callable[..., Any], address: str, alice: NewAccount, stranger: NewAccount
 ) -> None:

@@ -15,7 +15,7 @@ import { percent } from "./names.js";
 /**
  * `isOn`: whether the report shows this value alone. The form of the filters excludes values, too, so that `exclude` need
  * not be in the order of the focus.
- * @typedef {{isOn: boolean, toggle: () => void, exclude?: () => void}} RowFilter
+ * @typedef {{isOn: boolean, toggle: () => void, exclude?: () => void, look?: Record<string, string>}} RowFilter
  */
 
 const FIRST_ROWS = 10;
@@ -85,7 +85,7 @@ const RowName = ({ name, size, href, filter }) => html`
         <span class="bar" style=${{ inlineSize: `${100 * size}%` }}></span>
         ${filter !== null
             ? html`
-                  <button type="button" dir="auto" aria-pressed=${filter.isOn ? "true" : "false"} title=${t(filter.isOn ? "filters.remove" : "filters.only", { filter: name })} onClick=${filter.toggle}>${name}</button>
+                  <button type="button" ...${filter.look} dir="auto" aria-pressed=${filter.isOn ? "true" : "false"} title=${t(filter.isOn ? "filters.remove" : "filters.only", { filter: name })} onClick=${filter.toggle}>${name}</button>
                   ${filter.exclude && html`<button type="button" class="icon-button exclude" tabindex="-1" aria-label=${t("filters.exclude", { filter: name })} title=${t("filters.exclude", { filter: name })} onClick=${filter.exclude}><${Icon} name="minus" /></button>`}
               `
             : href === null

@@ -12,6 +12,7 @@ import { call } from "../../core/api.js";
  * @typedef {Omit<OverviewOfLink, "branches"> & Partial<Pick<OverviewOfLink, "branches">> & Partial<Omit<OverviewOfWorkspace, keyof OverviewOfLink>>} Overview
  */
 /** @typedef {OverviewOfWorkspace["topUrls"][number]} TopUrl */
+/** @typedef {NonNullable<WorkspaceOperation["parameters"]["query"]>} WorkspaceQuery */
 /** @typedef {Paths["/api/analytics/{urlId}/devices"]["get"]} DevicesOperation */
 /** @typedef {NonNullable<DevicesOperation["parameters"]["query"]>} ReportQuery */
 /** @typedef {DevicesOperation["responses"][200]["content"]["application/json"]["data"]} Devices */
@@ -23,7 +24,7 @@ import { call } from "../../core/api.js";
 /**
  * @param {string} id
  * @param {OverviewQuery} query
- * @param {AbortSignal} signal
+ * @param {AbortSignal} [signal]
  * @returns {Promise<Overview>}
  */
 export const readOverview = (id, query, signal) => call("GET", `/analytics/${id}`, { query, signal });

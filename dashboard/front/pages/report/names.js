@@ -83,6 +83,12 @@ export function nameOfFilter(dimension, value, branches = []) {
         case "channel":
         case "continent":
             return textOr(`${dimension}.${value}`, nameOfValue(value));
+        case "utmSource":
+        case "utmMedium":
+        case "utmCampaign":
+        case "utmTerm":
+        case "utmContent":
+            return value === "none" || value === OTHER ? nameOfValue(value) : value;
         case "branch":
             return branches.find(({ _id }) => _id === value)?.name ?? value;
         default:

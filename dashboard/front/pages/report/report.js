@@ -20,6 +20,7 @@ import { periodOf } from "./period.js";
 /** @typedef {"all" | "click" | "refused" | "notCounted"} Kind */
 
 /** @typedef {import("./filters.js").Dimension} Dimension */
+/** @typedef {NonNullable<import("./endpoints.js").WorkspaceQuery["groupBy"]>} GroupBy */
 /** @typedef {Partial<Record<Dimension, import("./lists.js").Row[]>>} Lists */
 
 /**
@@ -164,7 +165,7 @@ export class Report {
 
     /**
      * @param {import("./endpoints.js").OverviewQuery} parameters
-     * @param {AbortSignal} aborted
+     * @param {AbortSignal} [aborted]
      * @returns {Promise<Overview>}
      */
     #read(parameters, aborted) {
@@ -178,6 +179,16 @@ export class Report {
      */
     readOlder({ period, kind }, cursor) {
         return listRequests(this.id ?? "", { ...daysQuery(period, period.days), kind: API_KINDS[kind], cursor });
+    }
+
+    /**
+     * The clicks of these figures by a property.
+     * @param {Figures} figures
+     * @param {GroupBy} groupBy
+     */
+    async readGroups({ period, filters }, groupBy) {
+        const parameters = { ...filters, ...daysQuery(period, period.days), limit: MAX_VALUES, groupBy };
+        return (await this.#read(/** @type {any} */ (parameters))).groups ?? [];
     }
 
     /**

@@ -5,6 +5,7 @@ import { t } from "../../core/texts.js";
 import { DataTable } from "./data_table.js";
 import { filterBy } from "./filter_bar.js";
 import { adding, removing, valuesOf } from "./filters.js";
+import { Grouped } from "./grouped.js";
 import { WorldMap } from "./map.js";
 import { nameOfCountry, shareOf } from "./names.js";
 import { Panel } from "./panel.js";
@@ -41,6 +42,11 @@ function Sources({ report, figures }) {
         title=${t("report.sources")}
         tabs=${[
             tabOf(report, figures, "referrer", "referrers", "report.referrers", "report.referrer"),
+            {
+                name: "channels",
+                label: t("report.channels"),
+                show: () => html`<${Grouped} report=${report} figures=${figures} by="channel" title=${t("report.channels")} limit=${ROWS} />`,
+            },
             {
                 name: "scans",
                 label: t("report.scans"),
