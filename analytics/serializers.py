@@ -92,8 +92,8 @@ class DaysQuery(serializers.Serializer[Any]):
     period = choice_field(
         choices=PERIODS,
         required=False,
-        help_text="Instead of dates: the last 24 hours or so many days, the last 12 months with this one, this month"
-        " or this year so far (`mtd`, `ytd`), or the whole lifetime (`all`).",
+        help_text="Instead of dates: the last 24 hours, `today`, so many days, the last 12 months with this one, this"
+        " month or this year so far (`mtd`, `ytd`), or the whole lifetime (`all`).",
     )
     startDate = DayField(
         source="start",

@@ -7,6 +7,7 @@ from dashboard import views
 PAGES = {
     "": "links/page.js",
     "overview": "overview/page.js",
+    "analytics": "analytics/page.js",
     "new": "editor/page.js",
     "new/many": "many/page.js",
     "links/<uuid:id>": "editor/page.js",

@@ -21,7 +21,7 @@ DEFAULT_DAYS_BY_HOUR = 7
 
 # Periods that end now, or today. They stand for two dates, except the first and the last one.
 HOURS, EVERYTHING = "24h", "all"
-_DAYS = {"7d": 7, "30d": 30, "90d": 90}
+_DAYS = {"today": 1, "7d": 7, "30d": 30, "90d": 90}
 PERIODS = (HOURS, *_DAYS, "12mo", "mtd", "ytd", EVERYTHING)
 _HOURS_OF_PERIOD = 24
 

@@ -104,7 +104,7 @@ def test_names_of_requests_read_well(described: dict[str, Any]) -> None:
             "AllowedUtmValuesRequest",
         ),
         *("LinkChangesRequest", "UpdateTagRequest"),
-        *("CreateViewRequest", "UpdateViewRequest", "ViewFiltersRequest"),
+        *("CreateViewRequest", "UpdateViewRequest", "ViewFiltersRequest", "ViewReportRequest"),
         *("MoveDomainRequest", "DomainPagesRequest", "PageWordsRequest"),
         "SelectedExportRequest",
     }

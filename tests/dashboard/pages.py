@@ -38,6 +38,11 @@ PAGES = {
     "overview": DashboardPage(
         "/dashboard/overview", ".overview canvas", unfolded=".attention :is(li, .calm)"
     ),
+    "analytics": DashboardPage("/dashboard/analytics", ".best a", unfolded="[open] table.figures"),
+    "filtered analytics": DashboardPage(
+        "/dashboard/analytics?country=DE,-FR&tags=spring,sale&tagsMode=all&range=90d&compare=previous",
+        ".chip-filter",
+    ),
     "new": DashboardPage("/dashboard/new", "[name=originalUrl]"),
     "edit": DashboardPage("/dashboard/links/{link}", "[name=title]", unfolded=".route output"),
     "report": DashboardPage("/dashboard/links/{link}/report", ".totals", unfolded="[open] table.figures"),

@@ -45,7 +45,7 @@ def table(page: Page, name: str) -> Locator:
 
 def show(page: Page, name: str) -> None:
     """Choose the tab of this table, if it has one. The page draws its sections one after another."""
-    expect(page.locator(".panels")).to_be_visible()
+    expect(page.locator(".panels").first).to_be_visible()
     expect(page.locator(".report [aria-busy=true]")).to_have_count(0)
     tab = page.get_by_role("tab", name=name, exact=True)
     if tab.count():

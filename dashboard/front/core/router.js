@@ -7,14 +7,14 @@ export const query = signal(new URLSearchParams(location.search));
 
 /**
  * @param {string} address
- * @param {{replace?: boolean}} [options]
+ * @param {{replace?: boolean, scrolls?: boolean}} [options] `scrolls`: to the top
  */
-export function navigate(address, { replace = false } = {}) {
+export function navigate(address, { replace = false, scrolls = !replace } = {}) {
     const target = inWorkspace(address);
     if (replace) history.replaceState(null, "", target);
     else history.pushState(null, "", target);
     update();
-    if (!replace) scrollTo(0, 0);
+    if (scrolls) scrollTo(0, 0);
 }
 
 function update() {

@@ -44,5 +44,6 @@ export const tagLook = name => lookOf(name, colors.value.get(keyOf(name)));
 /**
  * @param {string} name
  * @param {string | null | undefined} color
+ * @returns {Record<string, string>}
  */
 export const lookOf = (name, color) => (color ? { class: "tag own", style: `--own:${color}` } : { class: `tag ${hueOf(name)}` });

@@ -49,6 +49,7 @@ export const places = () => [
         icon: "link",
         isCurrent: current => current === "/dashboard/" || under(["/dashboard/links/", "/dashboard/new", "/dashboard/deleted", "/dashboard/import", "/dashboard/start"])(current),
     },
+    { address: "/dashboard/analytics", label: "analytics.title", icon: "chart-no-axes-column", isCurrent: under(["/dashboard/analytics"]) },
     { address: "/dashboard/domains", label: "nav.domains", icon: "globe", isCurrent: under(["/dashboard/domains"]) },
     { address: teamAddress(), label: "nav.team", icon: "users", isCurrent: under(["/dashboard/workspaces"]) },
     {

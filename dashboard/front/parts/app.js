@@ -41,6 +41,7 @@ export function App() {
     useShortcuts([
         { key: "c", label: () => t("keys.create"), run: () => navigate("/dashboard/new") },
         { key: "o", label: () => t("keys.overview"), run: () => navigate("/dashboard/overview") },
+        { key: "a", label: () => t("keys.analytics"), run: () => navigate("/dashboard/analytics") },
         { key: "g", label: () => t("keys.list"), run: () => navigate("/dashboard/") },
         { key: "?", label: () => t("keys.show"), run: () => (isListingKeys.value = true) },
     ]);

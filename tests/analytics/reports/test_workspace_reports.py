@@ -16,7 +16,9 @@ from rest_framework.test import APIClient
 from accounts.services import NewAccount
 from analytics.counting.days import IMPORTED
 from analytics.models import DayTotal
+from analytics.serializers import WorkspaceQuery
 from links.models import ClickCounter, Link
+from links.representations import REPORT_PARAMETERS
 from testing.accounts.keys import key_client, scoped_key
 from testing.accounts.workspaces import team, token_client_in
 from testing.analytics.clicks import drain
@@ -294,3 +296,7 @@ def test_bad_ranges_are_refused(api: APIClient, query: dict[str, str], field: st
     response = api.get("/api/analytics", query)
     assert response.status_code == 400
     assert [error["field"] for error in response.json()["errors"]] == [field]
+
+
+def test_a_campaign_keeps_every_parameter_of_the_report_but_its_sizes() -> None:
+    assert {*REPORT_PARAMETERS} == WorkspaceQuery().fields.keys() - {"limit", "groupBy"}

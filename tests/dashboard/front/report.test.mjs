@@ -1,9 +1,14 @@
 import assert from "node:assert/strict";
 import { before, describe, mock, test } from "node:test";
 import { countries } from "../../../dashboard/front/core/countries.js";
+import { CAMPAIGNS, addressOfReport, reportOf } from "../../../dashboard/front/pages/analytics/campaigns.js";
+import { loadTexts } from "../../../dashboard/front/core/texts.js";
 import { marksOf } from "../../../dashboard/front/pages/report/annotations.js";
 import { toCsv } from "../../../dashboard/front/pages/report/csv.js";
 import { today } from "../../../dashboard/front/pages/report/days.js";
+import { adding, filtersOf, parametersOf, removing, textOf, valuesOf } from "../../../dashboard/front/pages/report/filters.js";
+import { cellsOf } from "../../../dashboard/front/pages/report/heat_map.js";
+import { rowsOf } from "../../../dashboard/front/pages/report/lists.js";
 import { codeOf } from "../../../dashboard/front/pages/report/map_codes.js";
 import { periodOf } from "../../../dashboard/front/pages/report/period.js";
 import { daysOfStep, inSameHours, stepsOf } from "../../../dashboard/front/pages/report/steps.js";
@@ -12,7 +17,7 @@ import world from "../../../dashboard/front/vendor/world-atlas.mjs";
 // A Friday.
 before(() => mock.timers.enable({ apis: ["Date"], now: Date.UTC(2030, 2, 15, 23, 30) }));
 
-const queried = (/** @type {string} */ text) => periodOf(new URLSearchParams(`zone=UTC&compare&${text}`));
+const queried = (/** @type {string} */ text) => periodOf(new URLSearchParams(`zone=UTC&${text.includes("compare") ? "" : "compare&"}${text}`));
 
 describe("the period of a report", () => {
     /** @type {[string, string[] | null, string[] | null, string][]} */
@@ -22,6 +27,10 @@ describe("the period of a report", () => {
         ["range=30d", ["2030-02-14", "2030-03-15"], ["2030-01-15", "2030-02-13"], "day"],
         ["range=90d", ["2029-12-16", "2030-03-15"], ["2029-09-17", "2029-12-15"], "day"],
         ["range=12m", ["2029-04-01", "2030-03-15"], ["2028-04-01", "2029-03-31"], "month"],
+        ["range=mtd", ["2030-03-01", "2030-03-15"], ["2030-02-14", "2030-02-28"], "day"],
+        ["range=ytd", ["2030-01-01", "2030-03-15"], ["2029-10-19", "2029-12-31"], "month"],
+        ["range=7d&compare=year", ["2030-03-09", "2030-03-15"], ["2029-03-09", "2029-03-15"], "day"],
+        ["range=custom&start=2028-02-29&end=2028-03-01&compare=year", ["2028-02-29", "2028-03-01"], ["2027-02-28", "2027-03-01"], "day"],
         ["range=all", null, null, "day"],
         ["range=custom&start=2028-02-29&end=2028-03-01", ["2028-02-29", "2028-03-01"], ["2028-02-27", "2028-02-28"], "day"],
         ["range=custom&start=2028-02-30", ["2030-02-14", "2030-03-15"], ["2030-01-15", "2030-02-13"], "day"],
@@ -41,6 +50,76 @@ describe("the period of a report", () => {
     test("changes only if it includes today", () => {
         const texts = ["range=all", "range=7d", ...[14, 15, 16].map(day => `range=custom&end=2030-03-${day}`)];
         assert.deepEqual(texts.map(text => queried(text).isLive), [true, true, false, true, true]);
+    });
+});
+
+describe("the filters of a report", () => {
+    test("are the values of its parameters, of which a hyphen excludes some", () => {
+        const values = [
+            { value: "DE", isExcluded: false },
+            { value: "FR", isExcluded: true },
+            { value: "a,b", isExcluded: false },
+            { value: "-x\\", isExcluded: true },
+            { value: "-y", isExcluded: false },
+        ];
+        assert.equal(textOf(values), String.raw`DE,-FR,a\,b,-\-x\\,\-y`);
+        assert.deepEqual(valuesOf(textOf(values)), values);
+        assert.deepEqual(valuesOf(""), []);
+    });
+    test("are added, turned round and removed one by one", () => {
+        const query = new URLSearchParams("device=mobile&country=DE,-FR&range=7d&tags=spring");
+        assert.deepEqual(
+            filtersOf(query).map(({ dimension, value, isExcluded }) => [dimension, value, isExcluded]),
+            [["country", "DE", false], ["country", "FR", true], ["device", "mobile", false]],
+        );
+        assert.deepEqual(adding(query, "country", ["FR"], false), { country: "DE,FR" });
+        assert.deepEqual(adding(query, "os", ["iOS"], true), { os: "-iOS" });
+        assert.deepEqual(removing(query, "country", ["DE"]), { country: "-FR" });
+        assert.deepEqual(removing(query, "device", ["mobile"]), { device: null });
+        // Only a workspace has several links to select from.
+        assert.deepEqual(parametersOf(query, true), { country: "DE,-FR", device: "mobile" });
+        assert.deepEqual(parametersOf(query, false), { country: "DE,-FR", device: "mobile", tags: "spring" });
+    });
+    test("are those of a row, which can stand for several values, or for the rest of the list", async () => {
+        await loadTexts();
+        const counted = [
+            { value: "t.co", clicks: 3 },
+            { value: "news.example", clicks: 2 },
+            { value: "other", clicks: 9 },
+            { value: "x.com", clicks: 1 },
+        ];
+        assert.deepEqual(
+            rowsOf("referrer", counted, 15).map(({ values, clicks, share }) => [values, clicks, share]),
+            [[["t.co", "x.com"], 4, 26.7], [["news.example"], 2, 13.3], [[], 9, 60]],
+        );
+    });
+});
+
+test("the week has an hour for each of its clicks", () => {
+    const cells = cellsOf([{ value: "1-0", clicks: 3 }, { value: "7-23", clicks: 2 }]);
+    assert.equal(cells.length, 168);
+    assert.deepEqual([cells[0], cells[167]], [{ day: 0, hour: 0, clicks: 3 }, { day: 6, hour: 23, clicks: 2 }]);
+    assert.equal(cells.reduce((sum, { clicks }) => sum + clicks, 0), 5);
+});
+
+describe("a campaign", () => {
+    /** @type {[string, Record<string, string>][]} */
+    const cases = [
+        ["", {}],
+        ["compare=previous&country=DE%2C-FR&range=90d&tags=spring&zone=Europe%2FBerlin", { compare: "previous", country: "DE,-FR", period: "90d", tags: "spring", timezone: "Europe/Berlin" }],
+        ["end=2030-03-31&interval=hour&range=custom&start=2030-03-01", { endDate: "2030-03-31", interval: "hour", startDate: "2030-03-01" }],
+        ["range=12m", { period: "12mo" }],
+    ];
+    for (const [address, report] of cases) {
+        test(`has the parameters of the API and the address of the page: ${address}`, () => {
+            assert.deepEqual(reportOf(new URLSearchParams(address)), report);
+            assert.equal(addressOfReport(report), `/dashboard/analytics${address && `?${address}`}`);
+        });
+    }
+    test("is a view with a report, whatever else the address says", () => {
+        assert.deepEqual(reportOf(new URLSearchParams("workspace=1&range=7d&interval=week")), { period: "7d" });
+        const view = (/** @type {object | null} */ report) => CAMPAIGNS.has(/** @type {any} */ ({ report }));
+        assert.deepEqual([view(null), view({})], [false, true]);
     });
 });
 

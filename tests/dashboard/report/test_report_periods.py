@@ -80,7 +80,7 @@ def test_a_period_is_compared_with_the_one_before(
         page.goto(url_of(address, link, "range=custom&start=2026-03-01&end=2026-03-03&zone=UTC"))
         expect(total(page, "clicks")).to_have_text("2")
         assert page.locator("[data-total=clicks] small").count() == 0
-        page.get_by_role("switch", name="Compare with the previous period").check()
+        page.get_by_label("Comparison").select_option("Previous period")
         expect(page.locator("[data-total=clicks] small")).to_have_text("-50% (previous period: 4)")
         expect(page.locator("[data-total=scans] small")).to_have_text("Previous period: 0")
         open_steps(page)
@@ -89,10 +89,12 @@ def test_a_period_is_compared_with_the_one_before(
             ["Monday, March 2, 2026", "2", "2", "Friday, February 27, 2026", "4", "1"],
             ["Tuesday, March 3, 2026", "0", "0", "Saturday, February 28, 2026", "0", "0"],
         ]
+        page.get_by_label("Comparison").select_option("Year before")
+        expect(page.locator("[data-total=clicks] small")).to_have_text("Year before: 0")
         # All clicks have no period before them.
         page.locator("select[name=range]").select_option("all")
         expect(total(page, "clicks")).to_have_text("10")
-        expect(page.get_by_role("switch")).to_be_disabled()
+        expect(page.get_by_label("Comparison")).to_be_disabled()
         assert visit.errors() == []
 
 

@@ -8,6 +8,7 @@ import { t } from "../../core/texts.js";
 import { recoveries } from "../../parts/banners.js";
 import { useGrowing } from "../../parts/gradual.js";
 import { Icon } from "../../parts/icon.js";
+import { SavedViews } from "../../parts/saved_views.js";
 import { BulkEditDialog } from "./bulk_edit.js";
 import { Empty } from "./empty.js";
 import { Filters, focusSearch } from "./filters.js";
@@ -20,7 +21,7 @@ import { QrDialog } from "./qr_dialog.js";
 import { SheetDialog } from "./sheet_dialog.js";
 import { change, failure, filters, isBare, isLoading, load, rows, shown } from "./state.js";
 import { Table } from "./table.js";
-import { Views } from "./views.js";
+import { VIEWS_OF_LINKS } from "./view_filters.js";
 
 await loadStyle("pages/links/links.css");
 
@@ -52,7 +53,7 @@ export function Page() {
         <${Heading} />
         ${drawn > 1 &&
         html`
-            ${!isBare.value && html`<${Views} /><${Filters} />`}
+            ${!isBare.value && html`<${SavedViews} of=${VIEWS_OF_LINKS} /><${Filters} />`}
             <${Selection} />
             <${MovingDialog} />
             <${BulkEditDialog} />

@@ -1,6 +1,18 @@
 /** Saved views have the parameters of the API; the address of the list has days of this browser's time zone. */
 import { DEFAULT_ORDER, filters, listAddress, parameters } from "./state.js";
 
+/** @type {import("../../parts/saved_views.js").Views} */
+export const VIEWS_OF_LINKS = {
+    has: ({ report }) => report === null,
+    plain: "/dashboard/",
+    all: "views.all",
+    save: "views.save",
+    label: "views.label",
+    addressOf: view => addressOfView(view),
+    current: () => listAddress({ ...filters.value, page: 1 }),
+    kept: () => ({ filters: filtersToSave(), report: null }),
+};
+
 /** @returns {Record<string, string>} the current filters and order as a view keeps them */
 export function filtersToSave() {
     const { sortBy, sortOrder } = filters.value;
@@ -11,7 +23,7 @@ export function filtersToSave() {
 
 /**
  * The address of the list with the filters of a view.
- * @param {{filters: import("./view_endpoints.js").SavedView["filters"]}} view
+ * @param {{filters: import("../../core/view_endpoints.js").SavedView["filters"]}} view
  */
 export function addressOfView({ filters: saved }) {
     const { search = "", tags = "", tagsMode = "", excludeTags = "", status = "", archived = "" } = saved;

@@ -95,7 +95,7 @@ const Days = ({ series: { steps, before, longName }, title }) => html`
                         <tr key=${date}>
                             <th scope="row">${longName(date)}</th>
                             <td data-kind="number">${number(clicks)}</td>
-                            <td data-kind="number">${number(uniqueClicks)}</td>
+                            <td data-kind="number">${number(uniqueClicks ?? 0)}</td>
                             <td data-kind="number">${before === null ? "–" : number(before[position]?.clicks ?? 0)}</td>
                         </tr>
                     `,

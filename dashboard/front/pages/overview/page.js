@@ -3,16 +3,16 @@ import { lacks, may } from "../../core/account.js";
 import { copy } from "../../core/clipboard.js";
 import { number, shortDay } from "../../core/format.js";
 import { html } from "../../core/html.js";
-import { hostOf, hueOf, withoutScheme } from "../../core/hues.js";
+import { withoutScheme } from "../../core/hues.js";
 import { navigate, query } from "../../core/router.js";
-import { destinationOf } from "../../core/status.js";
 import { loadStyle } from "../../core/styles.js";
 import { t } from "../../core/texts.js";
 import { Head } from "../../parts/head.js";
 import { Icon } from "../../parts/icon.js";
 import { useLoaded } from "../../parts/loaded.js";
 import { Sign } from "../../parts/sign.js";
-import { percent, shareOf } from "../report/names.js";
+import { OTHER, nameOfCountry, percent, shareOf } from "../report/names.js";
+import { Tile, TopLinks, titleOf } from "../report/top_links.js";
 import { FirstLink } from "../start/first_link.js";
 import { Shorten } from "../start/shorten.js";
 import { Attention } from "./attention.js";
@@ -73,6 +73,10 @@ const Shown = ({ overview, hasFailed }) => html`
                 <h2>${t("overview.best")}</h2>
                 <${Best} overview=${overview} />
             </section>
+            <section class="panel" aria-label=${t("report.countries")}>
+                <h2>${t("report.countries")}</h2>
+                <${Countries} overview=${overview} />
+            </section>
             <section class="panel" aria-label=${t("overview.newest")}>
                 <h2>${t("overview.newest")}</h2>
                 <${Newest} overview=${overview} />
@@ -86,36 +90,38 @@ const Skeleton = () => html`
     <p class="visually-hidden" role="status">${t("page.loading")}</p>
 `;
 
-/** @param {{link: {title?: string | null, originalUrl: string, targetUrl?: string | null}}} properties */
-const Tile = ({ link }) => html`
-    <span class="tile ${hueOf(hostOf(destinationOf(link)))}" aria-hidden="true">${titleOf(link).trim().charAt(0).toUpperCase()}</span>
-`;
-
-/** @param {{title?: string | null, originalUrl: string, targetUrl?: string | null}} link */
-const titleOf = link => link.title || withoutScheme(destinationOf(link));
-
 /** @param {{overview: Overview}} properties */
 function Best({ overview: { clicks } }) {
     const links = clicks?.topUrls ?? [];
     if (clicks === null) return html`<p class="muted">${t("overview.tooLargeShort")}</p>`;
     if (links.length === 0) return html`<p class="muted">${t("overview.noClicks")}</p>`;
     return html`
-        <ol class="best">
-            ${links.map(
-                link => html`
-                    <li key=${link._id}>
-                        <${Tile} link=${link} />
+        <${TopLinks} links=${links} total=${clicks.totalClicks} />
+        <p><a href="/dashboard/?sortBy=clickCount&sortOrder=desc">${t("overview.all")}</a></p>
+    `;
+}
+
+/** Each leads to its clicks. @param {{overview: Overview}} properties */
+function Countries({ overview: { clicks, days } }) {
+    const countries = (clicks?.topCountries ?? []).filter(({ country }) => country !== OTHER);
+    if (clicks === null) return html`<p class="muted">${t("overview.tooLargeShort")}</p>`;
+    if (countries.length === 0) return html`<p class="muted">${t("overview.noClicks")}</p>`;
+    return html`
+        <ol class="best countries">
+            ${countries.map(
+                ({ country, clicks: count }) => html`
+                    <li key=${country}>
                         <span class="label">
-                            <span class="bar" style=${{ inlineSize: `${(100 * link.clicks) / links[0].clicks}%` }}></span>
-                            <a class="cut" dir="auto" href=${`/dashboard/links/${link._id}/report`}>${titleOf(link)}</a>
+                            <span class="bar" style=${{ inlineSize: `${(100 * count) / countries[0].clicks}%` }}></span>
+                            <a class="cut" href=${`/dashboard/analytics?country=${country}${days === 30 ? "" : `&range=${days}d`}`}>${nameOfCountry(country)}</a>
                         </span>
-                        <b class="number">${number(link.clicks)}</b>
-                        <span class="number share">${percent(shareOf(link.clicks, clicks.totalClicks))}</span>
+                        <b class="number">${number(count)}</b>
+                        <span class="number share">${percent(shareOf(count, clicks.totalClicks))}</span>
                     </li>
                 `,
             )}
         </ol>
-        <p><a href="/dashboard/?sortBy=clickCount&sortOrder=desc">${t("overview.all")}</a></p>
+        <p><a href="/dashboard/analytics">${t("overview.analytics")}</a></p>
     `;
 }
 

@@ -4,13 +4,14 @@ import { t } from "../../core/texts.js";
 import { DataTable } from "./data_table.js";
 import { shareOf } from "./names.js";
 import { fileName } from "./report.js";
+import { rowFilter } from "./visitors.js";
 
 /** @param {{report: import("./report.js").Report, figures: import("./report.js").Figures}} properties */
 export function BranchesSection({ report, figures: { overview } }) {
     const branches = overview.branches ?? [];
     if (branches.length === 0) return null;
     const clicks = branches.reduce((total, branch) => total + branch.clicks, 0);
-    const uniqueClicks = branches.reduce((total, branch) => total + branch.uniqueClicks, 0);
+    const uniqueClicks = branches.reduce((total, branch) => total + (branch.uniqueClicks ?? 0), 0);
     const rest = overview.totalClicks - clicks;
     const rows = [
         ...branches.map(branch => [branch.name, branch.url, branch.clicks, branch.uniqueClicks, branch.percentage]),
@@ -18,7 +19,7 @@ export function BranchesSection({ report, figures: { overview } }) {
             t("report.ownDestination"),
             report.link.value?.targetUrl || report.link.value?.originalUrl || "",
             rest,
-            overview.uniqueClicks - uniqueClicks,
+            overview.uniqueClicks === null ? null : overview.uniqueClicks - uniqueClicks,
             shareOf(rest, overview.totalClicks),
         ],
     ];
@@ -36,6 +37,7 @@ export function BranchesSection({ report, figures: { overview } }) {
                     { label: t("report.share"), kind: "percent" },
                 ]}
                 rows=${rows}
+                filterOf=${(/** @type {number} */ position) => rowFilter("branch", { values: [branches[position]?._id ?? "none"] })}
                 bar=${2}
                 limit=${rows.length}
             />

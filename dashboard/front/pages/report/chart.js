@@ -73,7 +73,7 @@ export function Chart({ series, title, onChoose }) {
             <div ref=${box} class="canvas" dir="ltr" role="img" aria-label=${title} data-divisible=${onChoose ? "true" : undefined} onClick=${choose}></div>
             <figcaption>
                 <span data-series="clicks">${t("report.total.clicks")}</span>
-                <span data-series="unique">${t("report.total.unique")}</span>
+                ${series.steps.some(step => step.uniqueClicks !== null) && html`<span data-series="unique">${t("report.total.unique")}</span>`}
                 ${series.before !== null && html`<span data-series="before">${t("report.clicksBefore")}</span>`}
                 <span class="pointed" aria-hidden="true">${described(series, pointed.value)}</span>
             </figcaption>
@@ -90,6 +90,7 @@ function described({ steps, marks, longName }, position) {
     if (step === undefined) return "";
     const { date, clicks, uniqueClicks } = step;
     const changes = marks.find(mark => mark.position === position)?.changes ?? [];
-    const figures = t("report.pointed", { time: longName(date), clicks, unique: uniqueClicks });
+    const figures =
+        uniqueClicks === null ? t("report.pointedClicks", { time: longName(date), clicks }) : t("report.pointed", { time: longName(date), clicks, unique: uniqueClicks });
     return [figures, ...new Set(changes.map(wordsOf))].join(" · ");
 }

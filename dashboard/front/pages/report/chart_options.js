@@ -12,7 +12,7 @@
 
 /** The names of the colours; the style sheet gives each to an element beside the chart. */
 export const COLORS = /** @type {const} */ (["text", "grid", "clicks", "area", "unique", "before"]);
-const HEIGHT = 210;
+const HEIGHT = 180;
 const MAX_POINTS = 60;
 // Steps and clicks are whole numbers, so that their axes have no fractions.
 const WHOLE = Array.from({ length: 13 }, (_, power) => [1, 2, 5].map(factor => factor * 10 ** power)).flat();

@@ -21,9 +21,11 @@ export function addressWith(changes) {
 /** @param {Record<string, string | null>} changes */
 const change = changes => navigate(addressWith(changes), { replace: true });
 
+const COMPARISONS = /** @type {const} */ (["", "previous", "year"]);
+
 /** @param {{period: import("./period.js").Period}} properties */
 export function Controls({ period }) {
-    const { range, days, interval, intervals, zone, before } = period;
+    const { range, days, interval, intervals, zone, comparison } = period;
     const zones = useZones(zone);
     /** @param {any} event */
     const chooseRange = ({ target: { value } }) => {
@@ -64,16 +66,16 @@ export function Controls({ period }) {
                     ${zones.map(name => html`<option value=${name}>${name.replaceAll("_", " ")}</option>`)}
                 </select>
             </label>
-            <label class="compare">
-                <input
-                    type="checkbox"
-                    role="switch"
+            <label>
+                <span class="visually-hidden">${t("report.compare")}</span>
+                <select
                     name="compare"
-                    checked=${before !== null}
                     disabled=${days === null}
-                    onChange=${(/** @type {any} */ event) => change({ compare: event.target.checked ? "yes" : null })}
-                />
-                ${t("report.compare")}
+                    value=${days === null ? "" : comparison}
+                    onChange=${(/** @type {any} */ event) => change({ compare: event.target.value || null })}
+                >
+                    ${COMPARISONS.map(name => html`<option value=${name}>${t(`report.compare.${name || "none"}`)}</option>`)}
+                </select>
             </label>
         </form>
     `;

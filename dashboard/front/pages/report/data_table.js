@@ -12,6 +12,12 @@ import { percent } from "./names.js";
  * @typedef {{label: string, kind?: "text" | "number" | "percent", show?: (cell: any) => string}} Column
  */
 
+/**
+ * `isOn`: whether the report shows this value alone. The form of the filters excludes values, too, so that `exclude` need
+ * not be in the order of the focus.
+ * @typedef {{isOn: boolean, toggle: () => void, exclude?: () => void, look?: Record<string, string>}} RowFilter
+ */
+
 const FIRST_ROWS = 10;
 /** @type {Record<string, (value: any) => string>} */
 const SHOWN = { number, percent };
@@ -25,8 +31,9 @@ const SHOWN = { number, percent };
  * @param {number} [properties.bar] the column whose numbers the bars show
  * @param {number} [properties.limit] the number of rows at first
  * @param {(name: any) => string | null} [properties.href] the page about a row
+ * @param {(position: number) => RowFilter | null} [properties.filterOf] what the name of a row filters by
  */
-export function DataTable({ title, file, columns, rows, bar, limit = FIRST_ROWS, href = () => null }) {
+export function DataTable({ title, file, columns, rows, bar, limit = FIRST_ROWS, href = () => null, filterOf = () => null }) {
     const isWhole = useSignal(false);
     const shown = isWhole.value ? rows : rows.slice(0, limit);
     const largest = bar === undefined ? 0 : Math.max(1, ...rows.map(row => Number(row[bar])));
@@ -50,7 +57,7 @@ export function DataTable({ title, file, columns, rows, bar, limit = FIRST_ROWS,
                                   (row, position) => html`<tr key=${position}>
                                       ${row.map((cell, index) =>
                                           index === 0
-                                              ? html`<${RowName} name=${columns[0].show?.(cell) ?? cell} size=${bar === undefined ? 0 : Number(row[bar]) / largest} href=${href(cell)} />`
+                                              ? html`<${RowName} name=${columns[0].show?.(cell) ?? cell} size=${bar === undefined ? 0 : Number(row[bar]) / largest} href=${href(cell)} filter=${filterOf(position)} />`
                                               : html`<${Figure} cell=${cell} column=${columns[index]} />`,
                                       )}
                                   </tr>`,
@@ -72,11 +79,18 @@ export function DataTable({ title, file, columns, rows, bar, limit = FIRST_ROWS,
     `;
 }
 
-/** @param {{name: string, size: number, href: string | null}} properties */
-const RowName = ({ name, size, href }) => html`
+/** @param {{name: string, size: number, href: string | null, filter: RowFilter | null}} properties */
+const RowName = ({ name, size, href, filter }) => html`
     <th scope="row" class="name">
         <span class="bar" style=${{ inlineSize: `${100 * size}%` }}></span>
-        ${href === null ? html`<span dir="auto">${name}</span>` : html`<a dir="auto" href=${href}>${name}</a>`}
+        ${filter !== null
+            ? html`
+                  <button type="button" ...${filter.look} dir="auto" aria-pressed=${filter.isOn ? "true" : "false"} title=${t(filter.isOn ? "filters.remove" : "filters.only", { filter: name })} onClick=${filter.toggle}>${name}</button>
+                  ${filter.exclude && html`<button type="button" class="icon-button exclude" tabindex="-1" aria-label=${t("filters.exclude", { filter: name })} title=${t("filters.exclude", { filter: name })} onClick=${filter.exclude}><${Icon} name="minus" /></button>`}
+              `
+            : href === null
+              ? html`<span dir="auto">${name}</span>`
+              : html`<a dir="auto" href=${href}>${name}</a>`}
     </th>
 `;
 

@@ -4,11 +4,15 @@ import { call } from "../../core/api.js";
 /** @typedef {import("../../types/api.js").paths} Paths */
 /** @typedef {Paths["/api/analytics/{urlId}"]["get"]} OverviewOperation */
 /** @typedef {NonNullable<OverviewOperation["parameters"]["query"]>} OverviewQuery */
-/** @typedef {OverviewOperation["responses"][200]["content"]["application/json"]["data"]} AnyOverview */
+/** @typedef {OverviewOperation["responses"][200]["content"]["application/json"]["data"]} OverviewOfLink */
+/** @typedef {Paths["/api/analytics"]["get"]} WorkspaceOperation */
+/** @typedef {WorkspaceOperation["responses"][200]["content"]["application/json"]["data"]} OverviewOfWorkspace */
 /**
- * Without filters, unique clicks are known.
- * @typedef {Omit<AnyOverview, "uniqueClicks" | "clicksByDate"> & {uniqueClicks: number, clicksByDate: {date: string, clicks: number, uniqueClicks: number}[]}} Overview
+ * The figures that all reports have, with those that only one kind has.
+ * @typedef {Omit<OverviewOfLink, "branches"> & Partial<Pick<OverviewOfLink, "branches">> & Partial<Omit<OverviewOfWorkspace, keyof OverviewOfLink>>} Overview
  */
+/** @typedef {OverviewOfWorkspace["topUrls"][number]} TopUrl */
+/** @typedef {NonNullable<WorkspaceOperation["parameters"]["query"]>} WorkspaceQuery */
 /** @typedef {Paths["/api/analytics/{urlId}/devices"]["get"]} DevicesOperation */
 /** @typedef {NonNullable<DevicesOperation["parameters"]["query"]>} ReportQuery */
 /** @typedef {DevicesOperation["responses"][200]["content"]["application/json"]["data"]} Devices */
@@ -20,10 +24,17 @@ import { call } from "../../core/api.js";
 /**
  * @param {string} id
  * @param {OverviewQuery} query
- * @param {AbortSignal} signal
+ * @param {AbortSignal} [signal]
  * @returns {Promise<Overview>}
  */
 export const readOverview = (id, query, signal) => call("GET", `/analytics/${id}`, { query, signal });
+
+/**
+ * @param {OverviewQuery} query
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<Overview>}
+ */
+export const readWorkspace = (query, signal) => call("GET", "/analytics", { query, signal });
 
 /**
  * @param {string} id

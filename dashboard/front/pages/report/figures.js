@@ -2,6 +2,7 @@
 import { html } from "../../core/html.js";
 import { language, t } from "../../core/texts.js";
 import { useGrowing } from "../../parts/gradual.js";
+import { BestSection } from "./best.js";
 import { BranchesSection } from "./branches.js";
 import { LedgerSection } from "./ledger.js";
 import { OverTime } from "./over_time.js";
@@ -10,7 +11,7 @@ import { VisitorsSection } from "./visitors.js";
 
 /** @typedef {import("./report.js").Report} Report */
 
-const SECTIONS = [OverTime, VisitorsSection, BranchesSection, LedgerSection];
+const SECTIONS = [OverTime, VisitorsSection, BranchesSection, BestSection, LedgerSection];
 
 /** @param {{report: Report, figures: import("./report.js").Figures, isCurrent: boolean}} properties */
 export function Figures({ report, figures, isCurrent }) {

@@ -35,10 +35,12 @@ export function LedgerSection({ report, figures }) {
             />
             ${period.zone !== "UTC" && period.days !== null && html`<p class="muted">${t("report.utcDays")}</p>`}
         </section>
-        <section class="panel" aria-label=${t("report.log")}>
+        ${figures.requests !== null &&
+        html`<section class="panel" aria-label=${t("report.log")}>
             <h2>${t("report.log")}</h2>
-            <${RequestLog} report=${report} figures=${figures} />
-        </section>
+            ${Object.keys(figures.filters).length > 0 && html`<p class="muted">${t("report.logUnfiltered")}</p>`}
+            <${RequestLog} report=${report} figures=${figures} requests=${figures.requests} />
+        </section>`}
     `;
 }
 

@@ -4,7 +4,7 @@ import { html, useEffect, useRef, useSignal } from "../../core/html.js";
 import { t } from "../../core/texts.js";
 import { nameOfCountry } from "./names.js";
 
-/** @typedef {import("./endpoints.js").Places["countries"]} Countries */
+/** @typedef {{code: string, clicks: number}[]} Countries */
 /** @typedef {typeof import("./map_drawing.js")} Drawing */
 
 const LEVELS = 5;

@@ -14,6 +14,9 @@ export function nameOfCountry(code) {
     }
 }
 
+/** What the API calls the values that the limit of a list leaves out. */
+export const OTHER = "other";
+
 /** @param {string} value a device, browser, system, city or referrer */
 export function nameOfValue(value) {
     switch (value) {
@@ -21,6 +24,10 @@ export function nameOfValue(value) {
             return t("report.unknown");
         case "direct":
             return t("report.direct");
+        case "none":
+            return t("report.none");
+        case OTHER:
+            return t("report.other");
         case "desktop":
         case "mobile":
         case "tablet":
@@ -58,6 +65,36 @@ const siteOfHost = once(() => new Map(Object.entries(SITES).flatMap(([site, host
 
 /** @param {string} referrer a host, the package of an app, `direct` or `unknown` */
 export const nameOfReferrer = referrer => siteOfHost().get(referrer) ?? nameOfValue(referrer);
+
+/**
+ * A value of a filter in words.
+ * @param {import("./filters.js").Dimension} dimension
+ * @param {string} value of the API
+ * @param {{_id: string, name: string}[]} branches of the link
+ */
+export function nameOfFilter(dimension, value, branches = []) {
+    switch (dimension) {
+        case "country":
+            return nameOfCountry(value);
+        case "city":
+            return value === "unknown" ? t("report.unknown") : value.replace(/^[A-Z]{2} /, "");
+        case "referrer":
+            return nameOfReferrer(value);
+        case "channel":
+        case "continent":
+            return textOr(`${dimension}.${value}`, nameOfValue(value));
+        case "utmSource":
+        case "utmMedium":
+        case "utmCampaign":
+        case "utmTerm":
+        case "utmContent":
+            return value === "none" || value === OTHER ? nameOfValue(value) : value;
+        case "branch":
+            return branches.find(({ _id }) => _id === value)?.name ?? value;
+        default:
+            return nameOfValue(value);
+    }
+}
 
 /** @param {string} reason of a refusal, or the kind of a request that is not counted */
 export const nameOfReason = reason => textOr(`report.reason.${reason}`, reason);

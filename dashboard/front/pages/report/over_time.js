@@ -28,12 +28,14 @@ export function OverTime({ report, figures }) {
         <section aria-label=${title}>
             <h2 class="visually-hidden">${title}</h2>
             <${Chart} series=${series} title=${title} onChoose=${isDivisible && ((/** @type {string} */ date) => navigate(addressOf(date) ?? path.value))} />
-            <p class="muted">${t("report.uniqueText")}</p>
-            <${Annotations} link=${report.id} marks=${series.marks} />
+            ${report.id !== null && html`<${Annotations} link=${report.id} marks=${series.marks} />`}
+            <div class="foot">
             <details onToggle=${(/** @type {any} */ event) => (isOpen.value = event.target.open)}>
                 <summary>${t("report.asTable")}</summary>
                 ${isOpen.value && html`<${StepTable} series=${series} file=${fileName(report, "clicks")} href=${isDivisible ? addressOf : undefined} />`}
             </details>
+            ${figures.overview.uniqueClicks !== null && html`<p class="muted">${t("report.uniqueText")}</p>`}
+            </div>
         </section>
     `;
 }

@@ -2,7 +2,8 @@
 import { ownZone } from "../../core/zones.js";
 import { addDays, countDays, isDay, isZone, monthStart, today } from "./days.js";
 
-/** @typedef {"today" | "7d" | "30d" | "90d" | "12m" | "all" | "custom"} Range */
+/** @typedef {"today" | "7d" | "30d" | "90d" | "mtd" | "12m" | "ytd" | "all" | "custom"} Range */
+/** @typedef {"" | "previous" | "year"} Comparison */
 /** @typedef {"hour" | "day" | "week" | "month"} Interval */
 /** @typedef {{start: string, end: string}} Days */
 
@@ -13,12 +14,13 @@ import { addDays, countDays, isDay, isZone, monthStart, today } from "./days.js"
  * @property {Interval} interval
  * @property {Interval[]} intervals those that the range allows
  * @property {string} zone
+ * @property {Comparison} comparison
  * @property {Days | null} before null: no comparison
  * @property {boolean} isLive whether new clicks can change the figures
  */
 
 /** @type {Range[]} */
-export const RANGES = ["today", "7d", "30d", "90d", "12m", "all", "custom"];
+export const RANGES = ["today", "7d", "30d", "90d", "mtd", "12m", "ytd", "all", "custom"];
 /** @type {Range} */
 export const DEFAULT_RANGE = "30d";
 const LENGTHS = { today: 1, "7d": 7, "30d": 30, "90d": 90 };
@@ -37,13 +39,15 @@ export function periodOf(query) {
     const days = daysOf(range, current, query);
     // A day that is not over compares with the same hours of the day before.
     const intervals = range === "today" ? /** @type {Interval[]} */ (["hour"]) : intervalsOf(days);
+    const comparison = comparisonOf(query);
     return {
         range,
         days,
         interval: intervals.find(name => name === query.get("interval")) ?? defaultInterval(range),
         intervals,
         zone,
-        before: days !== null && query.has("compare") ? daysBefore(range, days) : null,
+        comparison,
+        before: days === null || comparison === "" ? null : comparison === "year" ? daysOfYearBefore(days) : daysBefore(range, days),
         isLive: days === null || days.end >= current,
     };
 }
@@ -57,6 +61,8 @@ export function periodOf(query) {
 function daysOf(range, current, query) {
     if (range === "all") return null;
     if (range === "12m") return { start: monthStart(current, -11), end: current };
+    if (range === "mtd") return { start: monthStart(current, 0), end: current };
+    if (range === "ytd") return { start: `${current.slice(0, 4)}-01-01`, end: current };
     if (range !== "custom") return { start: addDays(current, 1 - LENGTHS[range]), end: current };
     const end = validDay(query.get("end")) ?? current;
     const start = validDay(query.get("start")) ?? addDays(end, 1 - LENGTHS["30d"]);
@@ -81,7 +87,26 @@ function intervalsOf(days) {
  */
 function defaultInterval(range) {
     if (range === "today") return "hour";
-    return range === "12m" ? "month" : "day";
+    return range === "12m" || range === "ytd" ? "month" : "day";
+}
+
+/** @param {URLSearchParams} query @returns {Comparison} */
+function comparisonOf(query) {
+    if (!query.has("compare")) return "";
+    return query.get("compare") === "year" ? "year" : "previous";
+}
+
+/**
+ * The same days of the year before. The end of a leap day's month is its last day.
+ * @param {Days} days
+ * @returns {Days}
+ */
+const daysOfYearBefore = ({ start, end }) => ({ start: yearBefore(start), end: yearBefore(end) });
+
+/** @param {string} day */
+function yearBefore(day) {
+    const before = `${Number(day.slice(0, 4)) - 1}${day.slice(4)}`;
+    return isDay(before) ? before : `${before.slice(0, 8)}28`;
 }
 
 /**

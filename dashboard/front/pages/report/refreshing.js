@@ -5,14 +5,15 @@ const INTERVAL = 750;
 const MAX_INTERVAL = 30_000;
 
 /**
- * Runs the task once `now` is called, and again INTERVAL after each end of it, while the page is visible.
+ * Runs the task once `now` is called, and again after each end of it, while the page is visible.
  * @param {(aborted: AbortSignal) => Promise<"repeat" | "failed" | "done">} task After "failed", the pause doubles.
  *     After "done", the task runs again only if `now` is called.
+ * @param {number} [interval] between the end of the task and its next start
  * @returns {{now: () => void, stop: () => void}} `now` aborts a running task and starts it anew.
  */
-export function repeatWhileVisible(task) {
+export function repeatWhileVisible(task, interval = INTERVAL) {
     let timer = 0;
-    let pause = INTERVAL;
+    let pause = interval;
     let isStopped = false;
     let isDone = true;
     /** @type {AbortController | null} */
@@ -26,7 +27,7 @@ export function repeatWhileVisible(task) {
         if (running !== own) return;
         running = null;
         isDone = result === "done";
-        pause = result === "failed" ? Math.min(2 * pause, MAX_INTERVAL) : INTERVAL;
+        pause = result === "failed" ? Math.min(2 * pause, MAX_INTERVAL) : interval;
         schedule();
     };
     const schedule = (delay = pause) => {
@@ -37,7 +38,7 @@ export function repeatWhileVisible(task) {
     const now = () => {
         if (isStopped) return;
         running?.abort();
-        pause = INTERVAL;
+        pause = interval;
         isDone = false;
         run();
     };

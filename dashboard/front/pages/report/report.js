@@ -1,12 +1,16 @@
 /** The figures of a report, and how they stay current. */
 import { ApiError, isAbort } from "../../core/api.js";
+import { countries } from "../../core/countries.js";
 import { readLink } from "../../core/endpoints.js";
 import { messageOf } from "../../core/failures.js";
 import { signal } from "../../core/html.js";
 import { query } from "../../core/router.js";
 import { listLinkChanges } from "../history/endpoints.js";
 import { addDays, today } from "./days.js";
-import { listRequests, readDevices, readOverview, readPlaces } from "./endpoints.js";
+import { listRequests, readDevices, readOverview, readPlaces, readWorkspace } from "./endpoints.js";
+import { parametersOf } from "./filters.js";
+import { listsOf } from "./lists.js";
+import { nameOfFilter } from "./names.js";
 import { periodOf } from "./period.js";
 
 /** @typedef {import("./endpoints.js").Overview} Overview */
@@ -15,29 +19,44 @@ import { periodOf } from "./period.js";
 
 /** @typedef {"all" | "click" | "refused" | "notCounted"} Kind */
 
+/** @typedef {import("./filters.js").Dimension} Dimension */
+/** @typedef {NonNullable<import("./endpoints.js").WorkspaceQuery["groupBy"]>} GroupBy */
+/** @typedef {Partial<Record<Dimension, import("./lists.js").Row[]>>} Lists */
+
 /**
- * The figures of one period, which belong together.
+ * The figures of one choice, which belong together.
  * @typedef {object} Figures
  * @property {Period} period
+ * @property {Record<string, string>} filters as parameters of the API
  * @property {Kind} kind of the requests
  * @property {Overview} overview
  * @property {Overview | null} before
- * @property {import("./endpoints.js").Devices} devices
- * @property {import("./endpoints.js").Places} places
- * @property {RequestPage} requests the newest
+ * @property {Lists} lists
+ * @property {import("./endpoints.js").Places["attribution"]} attribution of the cities
+ * @property {import("./endpoints.js").TopUrl[]} topUrls of a workspace
+ * @property {RequestPage | null} requests the newest, of a link
  */
 
 // Enough rows for a table, few enough to load quickly.
 const MAX_VALUES = 100;
 const MAX_PLACES = 250;
+const WORKSPACE_PAUSE = 10_000;
 /** @type {Record<Kind, string | undefined>} */
 const API_KINDS = { all: undefined, click: "click", refused: "refused", notCounted: "head,prefetch,crawler" };
+
+/** The values that a dimension can have at all. @type {Partial<Record<Dimension, readonly string[]>>} */
+const FIXED = {
+    country: countries,
+    device: ["desktop", "mobile", "tablet", "unknown"],
+    channel: ["direct", "search", "social", "email", "ai", "referral", "qr", "unknown"],
+    continent: ["AF", "AN", "AS", "EU", "NA", "OC", "SA", "unknown"],
+};
 
 export class Report {
     /** The choice for which the figures were loaded. */
     #loaded = "";
 
-    /** @param {string} id */
+    /** @param {string | null} id of a link; null: the links of the workspace */
     constructor(id) {
         this.id = id;
         /** @type {import("../../core/html.js").Signal<import("../../core/endpoints.js").Url | null>} */
@@ -57,19 +76,52 @@ export class Report {
         this.isLate = signal(false);
     }
 
+    get isOfLink() {
+        return this.id !== null;
+    }
+
+    /** Milliseconds from one reading of the counts to the next: those of a workspace take longer to add up. */
+    get pause() {
+        return this.isOfLink ? undefined : WORKSPACE_PAUSE;
+    }
+
+    /** The rules and the variants of the link. */
+    get branches() {
+        return this.figures.value?.overview.branches ?? [];
+    }
+
     /**
-     * Loads the figures if the period or a count has changed.
+     * The values of a dimension that the report has, to filter by.
+     * @param {Dimension} dimension
+     * @returns {{name: string, values: string[]}[]}
+     */
+    valuesOf(dimension) {
+        if (dimension === "branch") return this.branches.map(({ _id, name }) => ({ name, values: [_id] }));
+        const known = this.figures.value?.lists[dimension]?.filter(({ values }) => values.length > 0) ?? [];
+        const others = (FIXED[dimension] ?? []).filter(value => !known.some(({ values }) => values.includes(value)));
+        return [...known, ...others.map(value => ({ name: nameOfFilter(dimension, value), values: [value] }))];
+    }
+
+    /** Whether the figures on display are those of the address. */
+    get isCurrent() {
+        const { period, filters } = this.figures.value ?? {};
+        return JSON.stringify([period, filters]) === JSON.stringify([periodOf(query.value), parametersOf(query.value, this.isOfLink)]);
+    }
+
+    /**
+     * Loads the figures if the choice or a count has changed.
      * @param {AbortSignal} aborted
      * @returns {Promise<"repeat" | "failed" | "done">} "done": there is nothing to wait for
      */
     async refresh(aborted) {
         const period = periodOf(query.value);
+        const filters = parametersOf(query.value, this.isOfLink);
         const kind = this.kind.value;
         try {
             const [counts] = await Promise.all([period.isLive ? this.#counts(aborted) : "", this.#readLink()]);
-            const requested = JSON.stringify([period, kind, counts]);
+            const requested = JSON.stringify([period, filters, kind, counts]);
             if (requested !== this.#loaded) {
-                this.figures.value = await this.#load(period, kind, aborted);
+                this.figures.value = await this.#load(period, filters, kind, aborted);
                 this.#loaded = requested;
             }
             this.failure.value = null;
@@ -80,8 +132,7 @@ export class Report {
         } catch (error) {
             if (isAbort(error)) return "repeat";
             this.isLate.value = true;
-            const isOutdated = JSON.stringify(this.figures.value?.period) !== JSON.stringify(period);
-            if (isOutdated || !isTemporary(error)) {
+            if (!this.isCurrent || !isTemporary(error)) {
                 this.failure.value = messageOf(error);
                 this.error.value = error;
             }
@@ -91,7 +142,7 @@ export class Report {
 
     async #readLink() {
         // Without `peek`, the caller would start again when the link arrives.
-        if (this.link.peek() !== null) return;
+        if (this.id === null || this.link.peek() !== null) return;
         // A report without its annotations is better than none.
         listLinkChanges(this.id, {}).then(
             ({ changes }) => (this.changes.value = changes),
@@ -107,9 +158,18 @@ export class Report {
      */
     async #counts(aborted) {
         const startDate = addDays(today("UTC"), -1);
-        const counted = await readOverview(this.id, { startDate, limit: 1 }, aborted);
+        const counted = await this.#read({ startDate, limit: 1 }, aborted);
         const { totalClicks, uniqueClicks, notCounted, refused } = counted;
         return JSON.stringify([totalClicks, uniqueClicks, notCounted, refused]);
+    }
+
+    /**
+     * @param {import("./endpoints.js").OverviewQuery} parameters
+     * @param {AbortSignal} [aborted]
+     * @returns {Promise<Overview>}
+     */
+    #read(parameters, aborted) {
+        return this.id === null ? readWorkspace(parameters, aborted) : readOverview(this.id, parameters, aborted);
     }
 
     /**
@@ -118,28 +178,50 @@ export class Report {
      * @param {string} cursor
      */
     readOlder({ period, kind }, cursor) {
-        return listRequests(this.id, { ...daysQuery(period, period.days), kind: API_KINDS[kind], cursor });
+        return listRequests(this.id ?? "", { ...daysQuery(period, period.days), kind: API_KINDS[kind], cursor });
+    }
+
+    /**
+     * The clicks of these figures by a property.
+     * @param {Figures} figures
+     * @param {GroupBy} groupBy
+     */
+    async readGroups({ period, filters }, groupBy) {
+        const parameters = { ...filters, ...daysQuery(period, period.days), limit: MAX_VALUES, groupBy };
+        return (await this.#read(/** @type {any} */ (parameters))).groups ?? [];
     }
 
     /**
      * @param {Period} period
+     * @param {Record<string, string>} filters
      * @param {Kind} kind
      * @param {AbortSignal} aborted
      * @returns {Promise<Figures>}
      */
-    async #load(period, kind, aborted) {
-        const days = daysQuery(period, period.days);
+    async #load(period, filters, kind, aborted) {
+        const days = { ...filters, ...daysQuery(period, period.days) };
         /** @type {"hour" | "day" | "month"} */
         const interval = period.interval === "week" ? "day" : period.interval;
         const limit = MAX_VALUES;
+        const { id } = this;
         const [overview, before, devices, places, requests] = await Promise.all([
-            readOverview(this.id, { ...days, interval, limit }, aborted),
-            period.before && readOverview(this.id, { ...daysQuery(period, period.before), interval, limit }, aborted),
-            readDevices(this.id, { ...days, limit }, aborted),
-            readPlaces(this.id, { ...days, limit: MAX_PLACES }, aborted),
-            listRequests(this.id, { ...days, kind: API_KINDS[kind] }, aborted),
+            this.#read({ ...days, interval, limit }, aborted),
+            period.before && this.#read({ ...filters, ...daysQuery(period, period.before), interval, limit }, aborted),
+            id === null ? null : readDevices(id, { ...days, limit }, aborted),
+            id === null ? null : readPlaces(id, { ...days, limit: MAX_PLACES }, aborted),
+            id === null ? null : listRequests(id, { ...daysQuery(period, period.days), kind: API_KINDS[kind] }, aborted),
         ]);
-        return { period, kind, overview, before, devices, places, requests };
+        return {
+            period,
+            filters,
+            kind,
+            overview,
+            before,
+            lists: listsOf(overview, devices, places),
+            attribution: places?.attribution,
+            topUrls: overview.topUrls ?? [],
+            requests,
+        };
     }
 }
 
@@ -155,7 +237,7 @@ const isTemporary = error =>
 export function fileName(report, part) {
     const link = report.link.value;
     const days = report.figures.value?.period.days;
-    return [link?.customCode || link?.shortCode, part, days?.start, days?.end].filter(Boolean).join("-");
+    return [report.isOfLink ? link?.customCode || link?.shortCode : "clicks", part, days?.start, days?.end].filter(Boolean).join("-");
 }
 
 /**

@@ -12,15 +12,15 @@ import { columnsOfLog, rowsOfLog } from "./request_rows.js";
 /** @type {import("./report.js").Kind[]} */
 const KINDS = ["all", "click", "refused", "notCounted"];
 
-/** @param {{report: import("./report.js").Report, figures: import("./report.js").Figures}} properties */
-export function RequestLog({ report, figures }) {
+/** @param {{report: import("./report.js").Report, figures: import("./report.js").Figures, requests: RequestPage}} properties */
+export function RequestLog({ report, figures, requests }) {
     const log = useSignal(/** @type {Log} */ ({ clicks: [], cursor: null }));
     const choice = useRef("");
     // Before the browser paints, so that the log and the other figures change together.
     useLayoutEffect(() => {
         const { days, zone } = figures.period;
         const current = JSON.stringify([days, zone, figures.kind]);
-        log.value = merged(figures.requests, current === choice.current ? log.value.clicks : [], log.value.cursor);
+        log.value = merged(requests, current === choice.current ? log.value.clicks : [], log.value.cursor);
         choice.current = current;
     }, [figures]);
 

@@ -4,7 +4,7 @@ import { addDays, monthStart, toDate, weekStart } from "./days.js";
 
 /** @typedef {import("./period.js").Interval} Interval */
 /** @typedef {import("./endpoints.js").Overview["clicksByDate"]} ClicksByDate */
-/** @typedef {{date: string, clicks: number, uniqueClicks: number}} Step `date` is as in the API; of a week, its first day */
+/** @typedef {{date: string, clicks: number, uniqueClicks: number | null}} Step `date` is as in the API; of a week, its first day */
 
 /**
  * The API has no weeks. Weeks begin on Mondays; the first and the last may be partial.
@@ -22,7 +22,7 @@ export function stepsOf(clicksByDate, interval) {
         weeks.set(monday, {
             date: week.date,
             clicks: week.clicks + clicks,
-            uniqueClicks: week.uniqueClicks + uniqueClicks,
+            uniqueClicks: uniqueClicks === null ? null : (week.uniqueClicks ?? 0) + uniqueClicks,
         });
     }
     return [...weeks.values()];
@@ -86,5 +86,5 @@ export function daysOfStep(date, interval, days) {
 export function inSameHours(name, before, overview, now) {
     if (name === undefined) return null;
     const begun = overview.clicksByDate.filter(({ date }) => Date.parse(date) <= now).length;
-    return before.clicksByDate.slice(0, begun).reduce((total, step) => total + step[name], 0);
+    return before.clicksByDate.slice(0, begun).reduce((total, step) => total + (step[name] ?? 0), 0);
 }

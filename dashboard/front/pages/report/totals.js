@@ -8,6 +8,8 @@ import { inSameHours } from "./steps.js";
 /** @typedef {import("./endpoints.js").Overview} Overview */
 /** @typedef {"clicks" | "unique" | "scans" | "asked" | "refused" | "notCounted"} Total */
 
+/** @typedef {number | null} Count null: not known, as of filtered visitors */
+
 const sum = (/** @type {Record<string, number>} */ counts) =>
     Object.values(counts).reduce((total, count) => total + count, 0);
 
@@ -20,7 +22,7 @@ export const refusedOf = overview => sum(overview.refused) - askedOf(overview);
 /** @param {Overview} overview */
 export const notCountedOf = ({ notCounted }) => sum(notCounted);
 
-/** @type {[key: Total, count: (overview: Overview) => number][]} */
+/** @type {[key: Total, count: (overview: Overview) => Count][]} */
 const TOTALS = [
     ["clicks", overview => overview.totalClicks],
     ["unique", overview => overview.uniqueClicks],
@@ -39,13 +41,14 @@ const BY_HOUR = { clicks: "clicks", unique: "uniqueClicks" };
  */
 export function Totals({ period, overview, before }) {
     const isToday = period.range === "today";
-    /** @param {Total} key @param {(overview: Overview) => number} count */
+    /** @param {Total} key @param {(overview: Overview) => Count} count */
     const countBefore = (key, count) =>
         before === null || !isToday ? before && count(before) : inSameHours(BY_HOUR[key], before, overview, Date.now());
-    /** @param {Total} key @param {(overview: Overview) => number} count */
+    /** @param {Total} key @param {(overview: Overview) => Count} count */
     const comparison = (key, count) => {
-        const former = countBefore(key, count);
-        return former === null ? null : html`<small>${compared(former, count(overview), isToday)}</small>`;
+        const [former, now] = [countBefore(key, count), count(overview)];
+        if (now === null) return html`<small>${t("report.uniqueFiltered")}</small>`;
+        return former === null ? null : html`<small>${compared(former, now, period)}</small>`;
     };
     return html`
         <dl class="totals">
@@ -54,7 +57,7 @@ export function Totals({ period, overview, before }) {
                     <div key=${key} data-total=${key}>
                         <dt>${t(`report.total.${key}`)}</dt>
                         <dd>
-                            <strong>${number(count(overview))}</strong>
+                            <strong>${shown(count(overview))}</strong>
                             ${comparison(key, count)}
                         </dd>
                     </div>
@@ -65,13 +68,17 @@ export function Totals({ period, overview, before }) {
     `;
 }
 
+/** @param {Count} count */
+const shown = count => (count === null ? "–" : number(count));
+
 /**
  * @param {number} before
  * @param {number} now
- * @param {boolean} isToday
+ * @param {import("./period.js").Period} period
  */
-function compared(before, now, isToday) {
+function compared(before, now, { range, comparison }) {
     const change = changeOf(before, now);
-    if (isToday) return change === null ? t("report.beforeHours", { count: before }) : t("report.changedHours", { change, count: before });
+    if (comparison === "year") return change === null ? t("report.beforeYear", { count: before }) : t("report.changedYear", { change, count: before });
+    if (range === "today") return change === null ? t("report.beforeHours", { count: before }) : t("report.changedHours", { change, count: before });
     return change === null ? t("report.before", { count: before }) : t("report.changed", { change, count: before });
 }

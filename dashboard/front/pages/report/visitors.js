@@ -1,15 +1,21 @@
-/** Where the visitors came from, where they were, and with what: three panels side by side. */
+/** Where the visitors came from, where they were, and with what: three panels side by side. Each value is a filter. */
 import { html } from "../../core/html.js";
+import { query } from "../../core/router.js";
 import { t } from "../../core/texts.js";
 import { DataTable } from "./data_table.js";
+import { filterBy } from "./filter_bar.js";
+import { adding, removing, valuesOf } from "./filters.js";
+import { Grouped } from "./grouped.js";
 import { WorldMap } from "./map.js";
-import { nameOfCountry, nameOfReferrer, nameOfValue, shareOf } from "./names.js";
+import { nameOfCountry, shareOf } from "./names.js";
 import { Panel } from "./panel.js";
 import { fileName } from "./report.js";
 
 /** @typedef {import("./report.js").Report} Report */
 /** @typedef {import("./report.js").Figures} Figures */
-/** @typedef {[name: string, clicks: number, percentage: number]} Share */
+/** @typedef {import("./filters.js").Dimension} Dimension */
+/** @typedef {import("./lists.js").Row} Row */
+/** @typedef {import("../../core/texts.js").Key} Key */
 
 const ROWS = 6;
 
@@ -23,47 +29,54 @@ export const VisitorsSection = ({ report, figures }) => html`
 `;
 
 /** @param {{report: Report, figures: Figures}} properties */
-function Sources({ report, figures: { overview } }) {
-    const { totalClicks, scans, topReferrers } = overview;
-    const referrers = merged(topReferrers.map(({ referrer, clicks }) => [nameOfReferrer(referrer), clicks])).map(
-        ([name, clicks]) => /** @type {Share} */ ([name, clicks, shareOf(clicks, totalClicks)]),
-    );
+function Sources({ report, figures }) {
+    const { totalClicks, scans } = figures.overview;
     const clicked = totalClicks - scans;
-    /** @type {Share[]} */
+    /** @type {Row[]} */
     const ways = [
-        [t("report.scanned"), scans, shareOf(scans, totalClicks)],
-        [t("report.clicked"), clicked, shareOf(clicked, totalClicks)],
+        { name: t("report.scanned"), values: ["qr"], clicks: scans, share: shareOf(scans, totalClicks) },
+        { name: t("report.clicked"), values: [], clicks: clicked, share: shareOf(clicked, totalClicks) },
     ];
     return html`<${Panel}
         name="sources"
         title=${t("report.sources")}
         tabs=${[
-            { name: "referrers", label: t("report.referrers"), show: () => html`<${Shares} report=${report} file="referrers" title=${t("report.referrers")} first=${t("report.referrer")} rows=${referrers} />` },
-            { name: "scans", label: t("report.scans"), show: () => html`<${Shares} report=${report} file="scans" title=${t("report.scans")} first=${t("report.way")} rows=${totalClicks === 0 ? [] : ways} />` },
+            tabOf(report, figures, "referrer", "referrers", "report.referrers", "report.referrer"),
+            {
+                name: "channels",
+                label: t("report.channels"),
+                show: () => html`<${Grouped} report=${report} figures=${figures} by="channel" title=${t("report.channels")} limit=${ROWS} />`,
+            },
+            {
+                name: "scans",
+                label: t("report.scans"),
+                show: () => html`<${Shares} report=${report} dimension="channel" file="scans" title=${t("report.scans")} first=${t("report.way")} rows=${totalClicks === 0 ? [] : ways} />`,
+            },
         ]}
     />`;
 }
 
 /** @param {{report: Report, figures: Figures}} properties */
-function Places({ report, figures: { places } }) {
-    const countries = places.countries.map(({ code, clicks, percentage }) => /** @type {Share} */ ([nameOfCountry(code), clicks, percentage]));
+function Places({ report, figures }) {
+    const countries = (figures.lists.country ?? []).flatMap(({ values, clicks }) => values.map(code => ({ code, clicks })));
     return html`<${Panel}
         name="places"
         title=${t("report.places")}
         tabs=${[
-            { name: "countries", label: t("report.countries"), show: () => html`<${Shares} report=${report} file="countries" title=${t("report.countries")} first=${t("report.country")} rows=${countries} />` },
-            { name: "map", label: t("report.mapTab"), show: () => html`<${WorldMap} countries=${places.countries} />` },
-            { name: "cities", label: t("report.cities"), show: () => html`<${Cities} report=${report} places=${places} />` },
+            tabOf(report, figures, "country", "countries", "report.countries", "report.country"),
+            { name: "map", label: t("report.mapTab"), show: () => html`<${WorldMap} countries=${countries} />` },
+            { name: "cities", label: t("report.cities"), show: () => html`<${Cities} report=${report} figures=${figures} />` },
         ]}
     />`;
 }
 
 /**
  * Without a file of cities, one sentence stands for all the unknown ones.
- * @param {{report: Report, places: import("./endpoints.js").Places}} properties
+ * @param {{report: Report, figures: Figures}} properties
  */
-function Cities({ report, places: { cities, attribution } }) {
-    const isUnknown = cities.length > 0 && cities.every(({ name }) => name === "unknown");
+function Cities({ report, figures: { lists, attribution } }) {
+    const cities = lists.city ?? [];
+    const isUnknown = cities.length > 0 && cities.every(({ values }) => values.every(value => value === "unknown"));
     if (isUnknown) return html`<p class="muted">${t("report.noCityFile")}</p>`;
     return html`
         <${DataTable}
@@ -74,9 +87,10 @@ function Cities({ report, places: { cities, attribution } }) {
                 { label: t("report.country") },
                 { label: t("report.total.clicks"), kind: "number" },
             ]}
-            rows=${cities.map(({ name, country, clicks }) => [nameOfValue(name), nameOfCountry(country), clicks])}
+            rows=${cities.map(({ name, values: [city = ""], clicks }) => [name, /^[A-Z]{2} /.test(city) ? nameOfCountry(city.slice(0, 2)) : name, clicks])}
             bar=${2}
             limit=${ROWS}
+            filterOf=${(/** @type {number} */ position) => rowFilter("city", cities[position])}
         />
         ${attribution !== undefined &&
         html`<p class="muted"><a href=${attribution.url} target="_blank" rel="noopener noreferrer">${attribution.text}</a></p>`}
@@ -84,35 +98,51 @@ function Cities({ report, places: { cities, attribution } }) {
 }
 
 /** @param {{report: Report, figures: Figures}} properties */
-function Devices({ report, figures: { devices } }) {
-    /** @param {{name: string, clicks: number, percentage: number}} row */
-    const named = ({ name, clicks, percentage }) => /** @type {Share} */ ([nameOfValue(name), clicks, percentage]);
-    const types = devices.devices.map(({ type, ...counted }) => named({ name: type, ...counted }));
-    return html`<${Panel}
-        name="devices"
-        title=${t("report.agents")}
-        tabs=${[
-            { name: "browsers", label: t("report.browsers"), show: () => html`<${Shares} report=${report} file="browsers" title=${t("report.browsers")} first=${t("report.browser")} rows=${devices.browsers.map(named)} />` },
-            { name: "types", label: t("report.devices"), show: () => html`<${Shares} report=${report} file="devices" title=${t("report.devices")} first=${t("report.device")} rows=${types} />` },
-            { name: "systems", label: t("report.systems"), show: () => html`<${Shares} report=${report} file="systems" title=${t("report.systems")} first=${t("report.system")} rows=${devices.operatingSystems.map(named)} />` },
-        ]}
-    />`;
-}
+const Devices = ({ report, figures }) => html`<${Panel}
+    name="devices"
+    title=${t("report.agents")}
+    tabs=${[
+        tabOf(report, figures, "browser", "browsers", "report.browsers", "report.browser"),
+        tabOf(report, figures, "device", "devices", "report.devices", "report.device"),
+        tabOf(report, figures, "os", "systems", "report.systems", "report.system"),
+    ]}
+/>`;
 
 /**
- * Hosts with one name are one row: `t.co` and `x.com` are both X.
- * @param {[name: string, clicks: number][]} rows
- * @returns {[name: string, clicks: number][]}
+ * The tab with the list of a dimension.
+ * @param {Report} report
+ * @param {Figures} figures
+ * @param {Dimension} dimension
+ * @param {string} file
+ * @param {Key} title
+ * @param {Key} first the name of its first column
+ * @returns {import("./panel.js").Tab}
  */
-function merged(rows) {
-    /** @type {Map<string, number>} */
-    const counts = new Map();
-    for (const [name, clicks] of rows) counts.set(name, (counts.get(name) ?? 0) + clicks);
-    return [...counts].sort((one, other) => other[1] - one[1]);
+const tabOf = (report, { lists }, dimension, file, title, first) => ({
+    name: file,
+    label: t(title),
+    show: () => html`<${Shares} report=${report} dimension=${dimension} file=${file} title=${t(title)} first=${t(first)} rows=${lists[dimension] ?? []} />`,
+});
+
+/**
+ * What a click on a row does: the report of its values alone, or without them.
+ * @param {Dimension} dimension
+ * @param {{values: string[]}} row
+ * @returns {import("./data_table.js").RowFilter | null}
+ */
+export function rowFilter(dimension, { values }) {
+    if (values.length === 0) return null;
+    const chosen = valuesOf(query.value.get(dimension) ?? "");
+    const isOn = values.every(value => chosen.some(other => other.value === value && !other.isExcluded));
+    return {
+        isOn,
+        toggle: () => filterBy(isOn ? removing(query.value, dimension, values) : adding(query.value, dimension, values, false)),
+        exclude: isOn ? undefined : () => filterBy(adding(query.value, dimension, values, true)),
+    };
 }
 
-/** @param {{report: Report, file: string, title: string, first: string, rows: Share[]}} properties */
-const Shares = ({ report, file, title, first, rows }) => html`
+/** @param {{report: Report, dimension: Dimension, file: string, title: string, first: string, rows: Row[]}} properties */
+export const Shares = ({ report, dimension, file, title, first, rows }) => html`
     <div data-shares=${file}>
         <${DataTable}
             title=${title}
@@ -122,9 +152,10 @@ const Shares = ({ report, file, title, first, rows }) => html`
                 { label: t("report.total.clicks"), kind: "number" },
                 { label: t("report.share"), kind: "percent" },
             ]}
-            rows=${rows}
+            rows=${rows.map(({ name, clicks, share }) => [name, clicks, share])}
             bar=${1}
             limit=${ROWS}
+            filterOf=${(/** @type {number} */ position) => rowFilter(dimension, rows[position])}
         />
     </div>
 `;

@@ -24,6 +24,7 @@ DAYS = [
 ]
 # Each period with its steps, the first of them, and its clicks.
 PERIODS = {
+    "today": (1, "2026-03-15", 2),
     "7d": (7, "2026-03-09", 4),
     "30d": (30, "2026-02-14", 6),
     "90d": (90, "2025-12-16", 8),

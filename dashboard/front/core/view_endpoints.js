@@ -1,8 +1,9 @@
 /** The endpoints of saved views. */
-import { call } from "../../core/api.js";
+import { call } from "./api.js";
 
-/** @typedef {import("../../core/endpoints.js").Schemas["SavedView"]} SavedView */
-/** @typedef {Pick<SavedView, "name" | "filters">} Content */
+/** @typedef {import("./endpoints.js").Schemas["SavedView"]} SavedView */
+/** @typedef {Pick<SavedView, "filters" | "report">} Kept what a view keeps: filters of the list of links, or a report */
+/** @typedef {{name: string} & Kept} Content */
 
 /** @returns {Promise<SavedView[]>} */
 export const listViews = async () => (await call("GET", "/views")).views;
@@ -11,8 +12,8 @@ export const listViews = async () => (await call("GET", "/views")).views;
  * @param {Content} view
  * @param {string} [idempotencyKey]
  */
-export const createView = ({ name, filters }, idempotencyKey) =>
-    call("POST", "/views", { body: { name, filters }, idempotencyKey });
+export const createView = ({ name, filters, report }, idempotencyKey) =>
+    call("POST", "/views", { body: { name, filters, report }, idempotencyKey });
 
 /**
  * @param {string} id

@@ -1,20 +1,30 @@
-/** The saved views of the workspace as tabs above the list: each opens its filters and its order. */
-import { may } from "../../core/account.js";
-import { report } from "../../core/failures.js";
-import { html, signal, useMemo } from "../../core/html.js";
-import { navigate } from "../../core/router.js";
-import { isolated, t } from "../../core/texts.js";
-import { toast } from "../../core/toasts.js";
-import { Dialog } from "../../parts/dialog.js";
-import { Icon } from "../../parts/icon.js";
-import { useLoaded } from "../../parts/loaded.js";
-import { Menu } from "../../parts/menu.js";
-import { Sending } from "../../parts/sending.js";
-import { filters, listAddress } from "./state.js";
-import { changeView, createView, deleteView, listViews } from "./view_endpoints.js";
-import { addressOfView, filtersToSave } from "./view_filters.js";
+/** The saved views of the workspace as tabs above a list or a report: each opens what it keeps. */
+import { may } from "../core/account.js";
+import { report } from "../core/failures.js";
+import { html, signal, useMemo } from "../core/html.js";
+import { navigate } from "../core/router.js";
+import { isolated, t } from "../core/texts.js";
+import { toast } from "../core/toasts.js";
+import { changeView, createView, deleteView, listViews } from "../core/view_endpoints.js";
+import { Dialog } from "./dialog.js";
+import { Icon } from "./icon.js";
+import { useLoaded } from "./loaded.js";
+import { Menu } from "./menu.js";
+import { Sending } from "./sending.js";
 
-/** @typedef {import("./view_endpoints.js").SavedView} SavedView */
+/** @typedef {import("../core/view_endpoints.js").SavedView} SavedView */
+/**
+ * What kind of views a page has.
+ * @typedef {object} Views
+ * @property {(view: SavedView) => boolean} has
+ * @property {string} plain the address without a view
+ * @property {import("../core/texts.js").Key} all names it
+ * @property {import("../core/texts.js").Key} save names the button that saves another one
+ * @property {import("../core/texts.js").Key} label names the tabs
+ * @property {(view: SavedView) => string} addressOf
+ * @property {() => string} current the address of the page, as `addressOf` writes it
+ * @property {() => import("../core/view_endpoints.js").Kept} kept what a new view keeps
+ */
 
 /** The view that the dialog renames. Null: it saves the current filters. */
 const renamed = signal(/** @type {SavedView | null} */ (null));
@@ -26,12 +36,13 @@ function openDialog(view) {
     isOpen.value = true;
 }
 
-export function Views() {
+/** @param {{of: Views}} properties */
+export function SavedViews({ of: kind }) {
     const loaded = useLoaded(listViews);
-    const views = loaded.value ?? [];
-    const current = listAddress({ ...filters.value, page: 1 });
-    const chosen = views.find(view => addressOfView(view) === current);
-    const isPlain = current === "/dashboard/";
+    const views = loaded.value?.filter(kind.has) ?? [];
+    const current = kind.current();
+    const chosen = views.find(view => kind.addressOf(view) === current);
+    const isPlain = current === kind.plain;
     /** @param {SavedView} view */
     const remove = async view => {
         try {
@@ -39,7 +50,7 @@ export function Views() {
             toast(t("views.deleted", { name: isolated(view.name) }), {
                 actions: [{ label: t("selection.undo"), run: () => createView(view).catch(report).finally(loaded.refresh) }],
             });
-            if (view === chosen) navigate("/dashboard/", { replace: true });
+            if (view === chosen) navigate(kind.plain, { replace: true });
         } catch (error) {
             report(error);
         }
@@ -48,11 +59,11 @@ export function Views() {
     const isSavable = may("editor") && !isPlain && chosen === undefined && loaded.value !== null;
     return html`
         <div class="views">
-            <nav aria-label=${t("views.label")}>
-                <a href="/dashboard/" aria-current=${isPlain ? "page" : undefined}>${t("views.all")}</a>
+            <nav aria-label=${t(kind.label)}>
+                <a href=${kind.plain} aria-current=${isPlain ? "page" : undefined}>${t(kind.all)}</a>
                 ${views.map(
                     view => html`
-                        <a key=${view._id} data-view=${view._id} href=${addressOfView(view)} aria-current=${view === chosen ? "page" : undefined} dir="auto">
+                        <a key=${view._id} data-view=${view._id} href=${kind.addressOf(view)} aria-current=${view === chosen ? "page" : undefined} dir="auto">
                             ${view.name}
                         </a>
                     `,
@@ -61,10 +72,10 @@ export function Views() {
             ${chosen !== undefined && may("editor") && html`<${More} view=${chosen} onDelete=${() => remove(chosen)} />`}
             ${isSavable &&
             html`<button type="button" class="quiet small-button" onClick=${() => openDialog(null)}>
-                <${Icon} name="bookmark" />${t("views.save")}
+                <${Icon} name="bookmark" />${t(kind.save)}
             </button>`}
         </div>
-        <${NameDialog} views=${views} onDone=${loaded.refresh} />
+        <${NameDialog} kind=${kind} views=${views} onDone=${loaded.refresh} />
     `;
 }
 
@@ -81,10 +92,10 @@ const More = ({ view, onDelete }) => html`
 `;
 
 /**
- * Asks for the name of a view. The name of another one replaces the filters of that one.
- * @param {{views: SavedView[], onDone: () => Promise<void>}} properties
+ * Asks for the name of a view. The name of another one replaces what that one keeps.
+ * @param {{kind: Views, views: SavedView[], onDone: () => Promise<void>}} properties
  */
-function NameDialog({ views, onDone }) {
+function NameDialog({ kind, views, onDone }) {
     const sending = useMemo(() => new Sending(), []);
     const view = renamed.value;
     const { name: problem, "": other } = sending.errors.value;
@@ -96,8 +107,8 @@ function NameDialog({ views, onDone }) {
         const same = views.find(candidate => candidate.name === name);
         const isDone = await sending.run(async () => {
             if (view !== null) await changeView(view._id, { name });
-            else if (same !== undefined) await changeView(same._id, { filters: filtersToSave() });
-            else await createView({ name, filters: filtersToSave() }, sending.idempotencyKey);
+            else if (same !== undefined) await changeView(same._id, kind.kept());
+            else await createView({ name, ...kind.kept() }, sending.idempotencyKey);
         });
         if (!isDone) return;
         isOpen.value = false;
@@ -105,7 +116,7 @@ function NameDialog({ views, onDone }) {
         await onDone();
     };
     return html`
-        <${Dialog} isOpen=${isOpen} title=${t(view === null ? "views.save" : "views.rename")}>
+        <${Dialog} isOpen=${isOpen} title=${t(view === null ? kind.save : "views.rename")}>
             <form onSubmit=${submit}>
                 <label>
                     ${t("views.name")}

@@ -1,0 +1,97 @@
+/** The clicks by one property, which a report reads only when they are shown. */
+import { availableDomains } from "../../core/endpoints.js";
+import { html, useEffect, useRef, useSignal } from "../../core/html.js";
+import { listOf } from "../../core/lists.js";
+import { query } from "../../core/router.js";
+import { tagLook } from "../../core/tags.js";
+import { t } from "../../core/texts.js";
+import { Pending, useLoaded } from "../../parts/loaded.js";
+import { DataTable } from "./data_table.js";
+import { filterBy } from "./filter_bar.js";
+import { DIMENSIONS } from "./filters.js";
+import { HeatMap } from "./heat_map.js";
+import { rowsOf } from "./lists.js";
+import { nameOfValue, shareOf } from "./names.js";
+import { fileName } from "./report.js";
+import { rowFilter } from "./visitors.js";
+
+/** @typedef {import("./report.js").Report} Report */
+/** @typedef {import("./report.js").Figures} Figures */
+/** @typedef {import("./lists.js").Row} Row */
+/** @typedef {"tag" | "domain" | Exclude<import("./filters.js").Dimension, "branch">} Property */
+
+/** What stands for links without the property, and for the rest of the list. Neither selects links. */
+const NO_SELECTION = ["none", "other"];
+
+/**
+ * @param {Report} report
+ * @param {Figures} figures
+ * @param {import("./report.js").GroupBy} by
+ */
+const useGroups = (report, figures, by) =>
+    useLoaded(() => report.readGroups(figures, by), [by, JSON.stringify([figures.period, figures.filters, figures.overview.totalClicks])]);
+
+/** @param {{report: Report, figures: Figures, by: Property, title: string, limit: number}} properties */
+export function Grouped({ report, figures, by, title, limit }) {
+    const loaded = useGroups(report, figures, by);
+    const domains = useLoaded(() => (by === "domain" ? availableDomains() : Promise.resolve([]))).value ?? [];
+    if (loaded.value === null) return html`<${Pending} of=${loaded} />`;
+    const total = figures.overview.totalClicks;
+    const dimension = DIMENSIONS.find(name => name === by);
+    /** @param {string} value */
+    const nameOf = value => domains.find(({ id }) => id === value)?.fullDomain ?? nameOfValue(value);
+    const rows =
+        dimension === undefined
+            ? loaded.value.map(({ value, clicks }) => ({ name: nameOf(value), values: [value], clicks, share: shareOf(clicks, total) }))
+            : rowsOf(dimension, loaded.value, total);
+    /** @param {number} position */
+    const filterOf = position => (dimension === undefined ? selecting(by === "tag" ? "tags" : "domainId", rows[position].values[0]) : rowFilter(dimension, rows[position]));
+    return html`
+        <div data-shares=${by}>
+            <${DataTable}
+                title=${title}
+                file=${fileName(report, by)}
+                columns=${[{ label: title }, { label: t("report.total.clicks"), kind: "number" }, { label: t("report.share"), kind: "percent" }]}
+                rows=${rows.map(({ name, clicks, share }) => [name, clicks, share])}
+                bar=${1}
+                limit=${limit}
+                filterOf=${filterOf}
+            />
+        </div>
+    `;
+}
+
+/**
+ * What a click on a tag or a domain does: the report of its links alone.
+ * @param {"tags" | "domainId"} name
+ * @param {string} value
+ * @returns {import("./data_table.js").RowFilter | null}
+ */
+function selecting(name, value) {
+    if (NO_SELECTION.includes(value)) return null;
+    const chosen = name === "tags" ? listOf(query.value.get(name) ?? "") : [query.value.get(name)];
+    const isOn = chosen.some(other => other?.toLowerCase() === value.toLowerCase());
+    return { isOn, look: name === "tags" ? tagLook(value) : undefined, toggle: () => filterBy({ [name]: isOn ? null : value, ...(name === "tags" && { tagsMode: null }) }) };
+}
+
+/** Loaded once it is in view. @param {{report: Report, figures: Figures}} properties */
+export function Heat({ report, figures }) {
+    const place = useRef(/** @type {HTMLElement | null} */ (null));
+    const isSeen = useSignal(false);
+    useEffect(() => {
+        const observer = new IntersectionObserver(entries => {
+            if (!entries.some(entry => entry.isIntersecting)) return;
+            observer.disconnect();
+            isSeen.value = true;
+        });
+        if (place.current !== null) observer.observe(place.current);
+        return () => observer.disconnect();
+    }, []);
+    return html`<div ref=${place}>${isSeen.value ? html`<${LoadedHeat} report=${report} figures=${figures} />` : html`<${HeatMap} groups=${null} problem=${null} file="" />`}</div>`;
+}
+
+/** @param {{report: Report, figures: Figures}} properties */
+function LoadedHeat({ report, figures }) {
+    const { value, failure } = useGroups(report, figures, "weekdayHour");
+    return html`<${HeatMap} groups=${value} problem=${failure} file=${fileName(report, "hours")} />`;
+}
