@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from django.conf import settings
-from rest_framework.fields import ChoiceField, DictField
+from rest_framework.fields import ChoiceField, DictField, ListField
 
 from accounts.caps import storage_limit, stored_bytes
 from accounts.history import ChangePage, visible_actor
@@ -151,6 +151,30 @@ own_account = Representation(
     workspace_summary.listed("workspaces", _workspaces),
     flag("isStaff", "is_staff", False, "Whether the account may open the admin."),
     flag("hasTwoFactors", has_second_factor, False, "Whether a login needs `otp` as well as the password."),
+)
+
+
+omission = Representation(
+    "NotIncluded",
+    text("name", "name", "account.password", "A part and its column, or a kind of object."),
+    text("reason", "reason", "A secret, or what secrets are compared with."),
+)
+PERSONAL_DATA = (
+    moment("exportedAt", None, "2030-03-01T09:30:00Z"),
+    Field(
+        "parts",
+        None,
+        DictField(
+            child=ListField(child=DictField()),
+            help_text="What is stored, by kind: the account, sessions, keys, memberships, changes and so on.",
+        ),
+        {
+            "memberships": [
+                {"workspaceId": WORKSPACE_ID, "role": "owner", "createdAt": "2026-01-05T09:30:00Z"}
+            ]
+        },
+    ),
+    omission.listed("notIncluded", help_text="What is stored, but not in this document, and why."),
 )
 
 

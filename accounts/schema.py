@@ -173,6 +173,15 @@ describe_profile = describe(
         "The account.",
         description="Takes an access token only.",
     ),
+    export=Operation(
+        "exportAccount",
+        "Read everything that is stored about you.",
+        "One document.",
+        description="Takes an access token only. Links, domains and QR codes belong to workspaces, which have exports"
+        " of their own. Changes are those that you made in the workspaces of which you are a member now."
+        + CONFIRMATION,
+        errors=[ConfirmationRequired(), admission.TOO_MANY_CALLS],
+    ),
     partial_update=Operation(
         "updateAccount",
         "Change your own name, and the language of your mails.",

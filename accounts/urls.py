@@ -23,6 +23,7 @@ router.register("audit", AuditViewSet, basename="audit")
 _WORKSPACE = "workspaces/<str:id>"
 urlpatterns = [
     path("auth/me", ProfileViewSet.as_view({"get": "retrieve", "patch": "partial_update"}), name="profile"),
+    path("auth/me/export", ProfileViewSet.as_view({"get": "export"})),
     *router.urls,
     path("workspaces", WorkspaceViewSet.as_view({"get": "list", "post": "create"})),
     path(

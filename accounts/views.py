@@ -5,22 +5,27 @@ from __future__ import annotations
 from typing import Any, cast
 from uuid import UUID
 
+from django.utils import timezone
 from rest_framework.decorators import action
 from rest_framework.request import Request
 
 from accounts import invitations, selectors, services, workspaces
+from accounts.admission import costly_call
 from accounts.api_requests.idempotency import idempotent
 from accounts.api_requests.token_only import TokenOnlyViewSet
 from accounts.callers import Caller, account_of, require_role, session_of, workspace_of
 from accounts.history import list_changes
 from accounts.models import EndReason, Member, Session, Workspace
+from accounts.personal_data import omissions, personal_data
 from accounts.representations import (
     CHANGE_PAGE,
+    PERSONAL_DATA,
     change_page,
     invitation_object,
     listed_session,
     member_object,
     new_invitation,
+    omission,
     own_account,
     read_workspace_object,
     session_object,
@@ -60,6 +65,7 @@ from common.errors import NotFound
 from common.http.client_address import address_of_client
 from common.rest.access import OWN_ACCOUNT, Access
 from common.rest.api import ApiViewSet
+from common.rest.fields import iso_utc
 from common.rest.returns import returns
 
 
@@ -108,7 +114,19 @@ class ApiKeyViewSet(TokenOnlyViewSet):
 @describe_profile
 class ProfileViewSet(TokenOnlyViewSet):
     bodies = {"partial_update": ProfileSerializer}
-    access = {"retrieve": OWN_ACCOUNT, "partial_update": OWN_ACCOUNT}
+    access = {"retrieve": OWN_ACCOUNT, "partial_update": OWN_ACCOUNT, "export": OWN_ACCOUNT}
+
+    @action(detail=False)
+    @returns(200, fields=PERSONAL_DATA)
+    def export(self, request: Request) -> dict[str, Any]:
+        require_recent_login(session_of(request))
+        user = account_of(request)
+        with costly_call(user):
+            return {
+                "exportedAt": iso_utc(timezone.now()),
+                "parts": personal_data(user),
+                "notIncluded": [omission(one) for one in omissions()],
+            }
 
     @returns(200, user=own_account)
     def retrieve(self, request: Request) -> dict[str, Any]:

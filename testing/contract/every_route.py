@@ -19,6 +19,7 @@ DOCUMENTATION = {"/api/schema", "/api/docs"}
 NOT_GIVEN = "Authentication credentials were not provided."
 WITH_A_TOKEN_ONLY = {
     *("/api/auth/api-key", "/api/auth/regenerate-api-key", "/api/auth/me", "/api/auth/change-password"),
+    "/api/auth/me/export",
     *("/api/auth/logout", "/api/auth/sessions", "/api/auth/sessions/{id}"),
     *("/api/invitations/{token}/accept", "/api/keys", "/api/keys/{id}", "/api/keys/{id}/rotate"),
 }

@@ -29,6 +29,7 @@ DOCUMENTED = {
     ("POST", "/api/auth/regenerate-api-key"),
     ("GET", "/api/auth/me"),
     ("PATCH", "/api/auth/me"),
+    ("GET", "/api/auth/me/export"),
     ("POST", "/api/auth/change-password"),
     ("POST", "/api/auth/logout"),
     ("GET", "/api/auth/sessions"),

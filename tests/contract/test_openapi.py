@@ -97,6 +97,7 @@ def test_credentials(described: dict[str, Any]) -> None:
         "/api/auth/api-key": [{"bearerAuth": []}],
         "/api/auth/regenerate-api-key": [{"bearerAuth": []}],
         "/api/auth/me": [{"bearerAuth": []}],
+        "/api/auth/me/export": [{"bearerAuth": []}],
         "/api/auth/change-password": [{"bearerAuth": []}],
         "/api/auth/logout": [{"bearerAuth": []}],
         "/api/auth/sessions": [{"bearerAuth": []}],

@@ -52,6 +52,7 @@ TABLE = {
     "POST /api/auth/regenerate-api-key": Row(None, 200, {}),
     "GET /api/auth/me": Row(None, 200),
     "PATCH /api/auth/me": Row(None, 200, {}),
+    "GET /api/auth/me/export": Row(None, 200),
     "POST /api/auth/change-password": Row(None, 400, {}),
     "POST /api/auth/logout": Row(None, 200, {}),
     "GET /api/auth/sessions": Row(None, 200),
