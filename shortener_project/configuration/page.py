@@ -25,12 +25,12 @@ def render() -> str:
 
 
 def _group(group: Group) -> str:
-    heading = f"## {group.title}\n\n| variable | meaning | values | default |\n|---|---|---|---|\n"
-    return heading + "".join(map(_row, group.variables))
+    return f"## {group.title}\n\n" + "".join(map(_entry, group.variables))
 
 
-def _row(variable: Variable[Any]) -> str:
-    return f"| `{variable.name}` | {variable.meaning} | {variable.values} | {variable.default} |\n"
+def _entry(variable: Variable[Any]) -> str:
+    default = f"; default {variable.default}" if variable.default else ""
+    return f"- **`{variable.name}`** ({variable.values}{default}): {variable.meaning}\n"
 
 
 if __name__ == "__main__":
