@@ -31,7 +31,7 @@ import { periodOf } from "./period.js";
 const MAX_VALUES = 100;
 const MAX_PLACES = 250;
 /** @type {Record<Kind, string | undefined>} */
-const API_KINDS = { all: undefined, click: "click", refused: "refused", notCounted: "head,prefetch,crawler" };
+const API_KINDS = { all: undefined, click: "click", refused: "refused", notCounted: "head,prefetch,crawler,ignored" };
 
 export class Report {
     /** The choice for which the figures were loaded. */
