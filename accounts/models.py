@@ -12,8 +12,10 @@ from typing import Any, ClassVar
 
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.models import PermissionsMixin
+from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.functions import RandomUUID
 from django.db import models
+from django.db.models import Value
 from django.db.models.functions import Now
 
 from accounts.rights import CallerKey, Plan, Role, Scope, scopes_of
@@ -51,6 +53,13 @@ class Workspace(models.Model):
         blank=True,
         db_column="plan",
         db_comment="free, pro or enterprise. Null: a personal workspace has the plan of its account.",
+    )
+    ignored_networks = ArrayField(
+        models.CharField(max_length=43),
+        default=list,
+        db_default=Value([], output_field=ArrayField(models.CharField(max_length=43))),
+        blank=True,
+        db_comment="Networks whose visits do not count. Canonical form.",
     )
     created_at = models.DateTimeField(db_default=Now(), editable=False, db_comment="Creation time.")
 

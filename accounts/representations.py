@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from django.conf import settings
-from rest_framework.fields import ChoiceField, DictField, ListField
+from rest_framework.fields import CharField, ChoiceField, DictField, ListField
 
 from accounts.caps import storage_limit, stored_bytes
 from accounts.history import ChangePage, visible_actor
@@ -89,6 +89,15 @@ workspace_object = Representation(
     *workspace_summary.fields,
     choice("plan", "workspace.plan", Plan.values, Plan.PRO.value),
     limits_of_plan.nested("limits", lambda member: limits_of_plan(member.workspace.plan)),
+    Field(
+        "ignoredNetworks",
+        "workspace.ignored_networks",
+        ListField(
+            child=CharField(),
+            help_text="Networks whose visits do not count: reports show them as `ignored`.",
+        ),
+        ["203.0.113.0/24", "2001:db8::/32"],
+    ),
     moment("createdAt", "workspace.created_at", "2026-01-05T09:30:00Z"),
 )
 read_workspace_object = Representation(

@@ -35,6 +35,7 @@ from accounts.serializers import (
     ChangePasswordSerializer,
     CreateWorkspaceSerializer,
     InviteSerializer,
+    NetworkField,
     ProfileSerializer,
     RefreshSerializer,
     UpdateMemberSerializer,
@@ -291,11 +292,19 @@ describe_workspaces = describe(
     ),
     partial_update=Operation(
         "updateWorkspace",
-        "Rename a workspace.",
+        "Rename a workspace, or choose the networks whose visits do not count.",
         "The workspace.",
-        description="You can send back the whole object: all fields but the name are ignored.",
-        examples=[{"name": "Marketing"}],
-        errors=[_BLANK, _DIRECTION],
+        description="You can send back the whole object: all fields but `name` and `ignoredNetworks` are ignored."
+        " Visits from `ignoredNetworks` follow the links as usual, and are recorded with the kind `ignored`: they are"
+        " in `notCounted` and in the log, but in no number of clicks or visitors. Those that are counted already stay."
+        " A link with `maxClicks` spends one of its clicks on such a visit all the same, and includes it in"
+        " `clickCount`.",
+        examples=[{"name": "Marketing", "ignoredNetworks": ["203.0.113.0/24", "2001:db8::/32"]}],
+        errors=[
+            _BLANK,
+            _DIRECTION,
+            invalid("ignoredNetworks.0", "network", str(NetworkField.default_error_messages["network"])),
+        ],
     ),
     destroy=Operation(
         "deleteWorkspace",

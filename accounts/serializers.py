@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ipaddress import IPv6Network, ip_address, ip_network
 from typing import Any
 from uuid import UUID
 
@@ -12,7 +13,7 @@ from accounts.representations import member_object, own_account, read_workspace_
 from accounts.rights import Role
 from accounts.second_factor import MAX_CHARACTERS
 from common.ids import parse_public_id
-from common.rest.fields import Name, QueryInteger, Text, choice_field
+from common.rest.fields import List, Name, QueryInteger, Text, choice_field
 from common.rest.pagination import DEFAULT_LIMIT, MAX_LIMIT
 
 
@@ -65,12 +66,55 @@ class CreateWorkspaceSerializer(serializers.Serializer[Any]):
     name = Name(max_length=100)
 
 
+MAX_IGNORED_NETWORKS = 20
+
+
+class NetworkField(Text):
+    default_error_messages = {
+        "network": "Must be an IPv4 or IPv6 network in CIDR notation, such as 203.0.113.0/24, or an address.",
+        "host_bits": "The address is not the first one of the network; did you mean {network}?",
+    }
+
+    def to_internal_value(self, data: Any) -> str:
+        text = super().to_internal_value(data)
+        try:
+            network = ip_network(text, strict=False)
+            # A zone would make another network of the same name on each host.
+            is_valid = "%" not in text
+        except ValueError:
+            is_valid = False
+        if not is_valid:
+            self.fail("network")
+        if isinstance(network, IPv6Network) and network.subnet_of(_MAPPED):
+            # Visitors have IPv4 addresses in their own form.
+            first = network.network_address.ipv4_mapped
+            network = ip_network(f"{first}/{network.prefixlen - _MAPPED.prefixlen}", strict=False)
+        elif str(network.network_address) != str(ip_address(text.partition("/")[0])):
+            self.fail("host_bits", network=network)
+        return str(network)
+
+
+_MAPPED = IPv6Network("::ffff:0:0/96")
+
+
+class Networks(List):
+    def to_internal_value(self, data: Any) -> list[Any]:
+        return list(dict.fromkeys(super().to_internal_value(data)))
+
+
 class UpdateWorkspaceSerializer(serializers.Serializer[Any]):
     """Clients may send back the whole object."""
 
     returned = read_workspace_object.names
 
     name = Name(max_length=100, required=False)
+    ignoredNetworks = Networks(
+        source="ignored_networks",
+        child=NetworkField(characters=64),
+        max_length=MAX_IGNORED_NETWORKS,
+        required=False,
+        help_text=f"At most {MAX_IGNORED_NETWORKS} networks, private ones too. Later visits from them do not count.",
+    )
 
 
 class UpdateMemberSerializer(serializers.Serializer[Any]):

@@ -239,7 +239,7 @@ class WorkspaceViewSet(_InWorkspace):
     @returns(200, "Workspace updated successfully.", workspace=workspace_object)
     def partial_update(self, request: Request, id: str) -> dict[str, Any]:
         if fields := self.read_body():
-            workspaces.rename_workspace(workspace=self.membership.workspace, **fields)
+            workspaces.change_workspace(workspace=self.membership.workspace, changes=fields)
         return {"workspace": workspace_object(self.membership)}
 
     @returns(200, "Workspace deleted successfully.")

@@ -5,6 +5,8 @@ The limits are checked wherever a membership or an owner is added.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -130,12 +132,13 @@ def create_workspace(*, creator: User, name: str) -> Member:
     return member
 
 
-def rename_workspace(*, workspace: Workspace, name: str) -> None:
+def change_workspace(*, workspace: Workspace, changes: Mapping[str, Any]) -> None:
     """Raises NotFound if another request has deleted the workspace."""
     with authored_transaction():
-        if not Workspace.objects.filter(pk=workspace.pk).update(name=name):
+        if not Workspace.objects.filter(pk=workspace.pk).update(**changes):
             raise WorkspaceNotFound
-    workspace.name = name
+    for name, value in changes.items():
+        setattr(workspace, name, value)
 
 
 def change_plan(*, workspace: Workspace, plan: Plan) -> None:

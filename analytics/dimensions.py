@@ -15,7 +15,7 @@ from analytics.models import Dimension, Kind
 UNKNOWN = "unknown"
 DIRECT = "direct"
 IS_CLICK = f"kind = {Kind.CLICK}"
-NOT_COUNTED = ("crawler", "prefetch", "head")
+NOT_COUNTED = ("crawler", "prefetch", "head", "ignored")
 REFUSED_PREFIX = "refused:"
 # Between the entries of ``counts`` in analytics_daytotal, and before the number of an entry if that is not 1.
 BETWEEN_COUNTS = "\x1e"

@@ -48,6 +48,8 @@ class Kind(models.IntegerChoices):
     PREFETCH = 2
     CRAWLER = 3
     REFUSED = 4
+    # From a network that the workspace ignores, or a browser that asked for it.
+    IGNORED = 5
 
 
 def _names(choices: type[models.IntegerChoices]) -> str:
@@ -263,15 +265,15 @@ class BusyMonth(models.Model):
         db_table_comment = "Months of links with many clicks, which analytics_monthcount includes."
 
 
-class ErasedClicks(models.Model):
-    """Clicks that a link's counter includes although `analytics.counting.erasure` has erased their visits."""
+class UnreportedClicks(models.Model):
+    """Clicks that a link's counter includes, but no report: erased ones, and ignored ones of links with a limit."""
 
     link_id = models.BigIntegerField(primary_key=True, db_comment="Link; it may be deleted.")
     clicks = models.BigIntegerField(db_comment="Clicks of this service.")
     imported = models.BigIntegerField(db_comment="Clicks that another service counted.")
 
     class Meta:
-        db_table_comment = "Clicks of links whose visits were erased, but which the links' counters include."
+        db_table_comment = "Clicks that the counters of links include, but no report: erased or ignored ones."
 
 
 class ClosedDay(models.Model):

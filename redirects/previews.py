@@ -16,7 +16,7 @@ from django.utils.html import escape
 from django.utils.translation import override
 
 from analytics.visitors.useragent import is_crawler
-from analytics.visitors.visitor import Visitor
+from analytics.visitors.visitor import FOLLOWING, Visitor
 from common.brand import brand_context
 from common.http.browser_headers import protect_page
 from links.destinations.lookup import Target
@@ -113,7 +113,7 @@ def shows_card(target: Target, visitor: Visitor) -> bool:
     return (
         target.preview is not None
         and target.password is None
-        and visitor.kind != "click"
+        and visitor.kind not in FOLLOWING
         and shows_cards(visitor.user_agent)
     )
 

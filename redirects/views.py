@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.views.decorators.csrf import csrf_protect
 
 from analytics.journal import capture
-from analytics.visitors.visitor import Visitor, visitor_from
+from analytics.visitors.visitor import FOLLOWING, Visitor, visitor_from
 from bans.services import is_host_banned
 from common.errors import TooManyAttempts
 from common.host.metrics import observe_redirect
@@ -80,7 +80,7 @@ def _answer(request: HttpRequest, code: str) -> HttpResponse:
     # 4. The destination: rules, split or target.
     route = checks.route_of(target, visit, now)
     # 5. The record of the visit, which is stored before the answer is sent. With a click limit, the click is claimed.
-    if target.is_capped and visitor.kind == "click":
+    if target.is_capped and visitor.kind in FOLLOWING:
         is_shared = target.max_clicks_per_visitor is not None
         closed = capture.record_claimed_click(
             visitor, target.link_id, is_shared=is_shared, branch=route.branch

@@ -39,6 +39,7 @@ urlpatterns = [
     path("sessions/", views.sessions, name="account_sessions"),
     path("sessions/end/", views.end_all_other_sessions, name="account_end_other_sessions"),
     path("sessions/<uuid:session>/end/", views.end_one_session, name="account_end_session"),
+    path("own-visits/", views.own_visits, name="account_own_visits"),
     path("confirm/", views.confirm, name="account_confirm"),
     path("reauthenticate/", account.reauthenticate, name="account_reauthenticate"),
     path("password/change/", views.password_change, name="account_change_password"),

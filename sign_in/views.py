@@ -21,12 +21,13 @@ from django.contrib.auth.decorators import login_required
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.caps import lock_account
 from accounts.identities import identities_of
 from accounts.second_factor import accepts
 from accounts.sessions.lifecycle import end_other_sessions, end_session, live_sessions
+from analytics.visitors.visitor import IGNORING_COOKIE, asks_to_be_ignored
 from sign_in.adapters import SecondFactorAdapter
 
 View = Callable[..., HttpResponse]
@@ -45,6 +46,31 @@ def home(request: HttpRequest) -> HttpResponse:
 def confirm(request: HttpRequest) -> HttpResponse:
     """Let users confirm who they are, for the dashboard, and return to the page in ``next``."""
     return redirect(get_next_redirect_url(request) or "account_home")
+
+
+# Browsers keep no cookie for longer.
+IGNORED_SECONDS = 400 * 24 * 60 * 60
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def own_visits(request: HttpRequest) -> HttpResponse:
+    """Lets anybody choose that the visits of this browser do not count, on the host of this page."""
+    if request.method != "POST":
+        is_ignored = asks_to_be_ignored(request.META.get("HTTP_COOKIE", ""))
+        return render(request, "sign_in/own_visits.html", {"is_ignored": is_ignored})
+    response = redirect("account_own_visits")
+    if request.POST.get("ignore") == "1":
+        response.set_cookie(
+            IGNORING_COOKIE,
+            "1",
+            max_age=IGNORED_SECONDS,
+            secure=request.is_secure(),
+            httponly=True,
+            samesite="Lax",
+        )
+    else:
+        response.delete_cookie(IGNORING_COOKIE, samesite="Lax")
+    return response
 
 
 def password_reset(request: HttpRequest) -> HttpResponse:

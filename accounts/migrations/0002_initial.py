@@ -1,6 +1,7 @@
 import accounts.models
 import common.ids
 import datetime
+import django.contrib.postgres.fields
 import django.contrib.postgres.functions
 import django.db.models.deletion
 import django.db.models.expressions
@@ -95,6 +96,7 @@ class Migration(migrations.Migration):
                     ('account', models.OneToOneField(blank=True, db_comment="The account of a personal workspace. Null: a team's workspace.", null=True, on_delete=django.db.models.deletion.CASCADE, related_name='workspace', to=settings.AUTH_USER_MODEL)),
                     ('name', models.CharField(db_comment='For people.', max_length=100)),
                     ('team_plan', models.CharField(blank=True, choices=[('free', 'Free'), ('pro', 'Pro'), ('enterprise', 'Enterprise')], db_column='plan', db_comment='free, pro or enterprise. Null: a personal workspace has the plan of its account.', max_length=10, null=True, verbose_name='plan')),
+                    ('ignored_networks', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=43), blank=True, db_comment='Networks whose visits do not count. Canonical form.', db_default=models.Value([], output_field=django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=43), size=None)), default=list, size=None)),
                     ('created_at', models.DateTimeField(db_comment='Creation time.', db_default=django.db.models.functions.datetime.Now(), editable=False)),
                 ],
                 options={

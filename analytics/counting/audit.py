@@ -91,7 +91,7 @@ CHECKS = [
             SELECT link_id, sum(clicks) AS n FROM (
                 SELECT link_id, clicks FROM analytics_daytotal WHERE slot <> {IMPORTED}
                 UNION ALL SELECT link_id, imported FROM links_clickcounter WHERE imported <> 0
-                UNION ALL SELECT link_id, clicks FROM analytics_erasedclicks
+                UNION ALL SELECT link_id, clicks FROM analytics_unreportedclicks
                 UNION ALL SELECT * FROM unnest(%(claimed_links)s::bigint[], %(claimed)s::bigint[])
             ) one GROUP BY 1
         """,
@@ -263,9 +263,7 @@ def _claimed(cursor: CursorWrapper) -> Counter[int]:
     """Pending claimed clicks by link: the counter includes them, the other tables do not yet."""
     cursor.execute("SELECT record FROM analytics_pendingrecord")
     records = [decode(open_record(content)) for (content,) in cursor.fetchall()]
-    return Counter(
-        record.subject for record in records if record.kind == Kind.CLICK and record.flags & COUNTED
-    )
+    return Counter(record.subject for record in records if record.flags & COUNTED)
 
 
 def _first_day(cursor: CursorWrapper) -> Any:

@@ -13,6 +13,7 @@ from django.db import DataError, connection, transaction
 from analytics.counting.day_visitors import salts_of
 from analytics.counting.days import choose_slot
 from analytics.counting.enrichment import DAY_MICROSECONDS, Place, facts_of
+from analytics.counting.ignored import without_ignored
 from analytics.counting.raw_clicks import ClickTexts
 from analytics.counting.rollups import add_to_tables
 from analytics.counting.segments import skip_counted_copies
@@ -84,7 +85,7 @@ def count(batch: Batch, places: dict[bytes, Place], texts: ClickTexts) -> None:
             add_unknown_codes(unknown_codes, slot)
             records = [record for record in records if record.kind != UNKNOWN_CODE]
         if records:
-            add_to_tables(facts_of(records, salts, places), slot, texts)
+            add_to_tables(facts_of(without_ignored(records), salts, places), slot, texts)
     except _POISON as error:
         raise Uncountable(str(error)) from error
 

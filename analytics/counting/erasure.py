@@ -86,10 +86,10 @@ SELECT count(DISTINCT day), coalesce(sum(clicks) FILTER (WHERE slot <> {IMPORTED
 FROM deleted
 """  # noqa: S608 # built from constants
 _KEEP = """
-INSERT INTO analytics_erasedclicks AS e (link_id, clicks, imported) VALUES (%(link)s, %(clicks)s, %(imported)s)
+INSERT INTO analytics_unreportedclicks AS e (link_id, clicks, imported) VALUES (%(link)s, %(clicks)s, %(imported)s)
 ON CONFLICT (link_id) DO UPDATE SET clicks = e.clicks + EXCLUDED.clicks, imported = e.imported + EXCLUDED.imported
 """
-_FORGET = "DELETE FROM analytics_erasedclicks WHERE link_id = %s RETURNING clicks, imported"
+_FORGET = "DELETE FROM analytics_unreportedclicks WHERE link_id = %s RETURNING clicks, imported"
 _IMPORTED_LEFT = f"""
 SELECT coalesce(sum(clicks), 0)::bigint FROM analytics_daytotal WHERE link_id = %s AND slot = {IMPORTED}
 """  # noqa: S608 # built from constants

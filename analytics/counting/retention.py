@@ -121,7 +121,7 @@ _SUMS_OF_DAYS = (
     "analytics_lifecount",
     "analytics_monthcount",
     "analytics_busymonth",
-    "analytics_erasedclicks",
+    "analytics_unreportedclicks",
 )
 
 

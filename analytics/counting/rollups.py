@@ -46,6 +46,11 @@ SELECT (
         sent (link_id, number, microseconds, place)
 ) click ORDER BY place
 """
+_ADD_UNREPORTED = """
+INSERT INTO analytics_unreportedclicks AS u (link_id, clicks, imported)
+SELECT link_id, clicks, 0 FROM unnest(%s::bigint[], %s::bigint[]) added (link_id, clicks) ORDER BY link_id
+ON CONFLICT (link_id) DO UPDATE SET clicks = u.clicks + EXCLUDED.clicks
+"""
 _OUTCOMES = {Kind[name.upper()]: name for name in NOT_COUNTED}
 
 
@@ -56,8 +61,9 @@ class _Counted:
         # By day since 1970 and link.
         self.days: dict[int, dict[int, Day | OneClick]] = {}
         self.outcomes: Counter[tuple[int, int, str]] = Counter()
-        # Clicks that the links' counters include already.
+        # Clicks that the links' counters include already. Those of ignored visits are in no report.
         self.claimed: Counter[int] = Counter()
+        self.unreported: Counter[int] = Counter()
 
     def add(self, batch: Sequence[Facts], branches: Mapping[int, uuid.UUID]) -> None:
         """Count requests; ``branches`` by their places in the batch."""
@@ -71,6 +77,8 @@ class _Counted:
                 places = by_day.setdefault(number, {})
             if kind != click:
                 self.outcomes[link_id, number, _outcome(facts)] += 1
+                if is_claimed:
+                    self.unreported[link_id] += 1
                 continue
             if link_id in places:
                 places[link_id].append(place)
@@ -136,6 +144,14 @@ def add_to_tables(batch: Sequence[Facts], slot: int, texts: ClickTexts) -> None:
     deleted = links - add_clicks(counted.clicks(links))
     if deleted:
         _delete(deleted, slot)
+    if counted.unreported:
+        _add_unreported({link: number for link, number in counted.unreported.items() if link not in deleted})
+
+
+def _add_unreported(clicks: Mapping[int, int]) -> None:
+    """The counters of these links are locked."""
+    with connection.cursor() as cursor:
+        cursor.execute(_ADD_UNREPORTED, [list(clicks), list(clicks.values())])
 
 
 def _delete(links: Collection[int], slot: int) -> None:

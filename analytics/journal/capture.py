@@ -25,7 +25,7 @@ from analytics.journal.records import (
 )
 from analytics.journal.writer import journal
 from analytics.models import Kind
-from analytics.visitors.visitor import Visitor
+from analytics.visitors.visitor import FOLLOWING, Visitor
 from common.host.metrics import count_click_to_database, count_database_error
 from common.http.client_address import client_site
 from common.repeated_lines import REPEATED
@@ -33,7 +33,13 @@ from common.secrets import derive_key
 from links.availability import Closed
 from links.clicks import claim_click, claim_clicks
 
-KINDS = {"click": Kind.CLICK, "head": Kind.HEAD, "prefetch": Kind.PREFETCH, "crawler": Kind.CRAWLER}
+KINDS = {
+    "click": Kind.CLICK,
+    "head": Kind.HEAD,
+    "prefetch": Kind.PREFETCH,
+    "crawler": Kind.CRAWLER,
+    "ignored": Kind.IGNORED,
+}
 
 _VISITORS = "visitors-of-capped-links"
 
@@ -50,7 +56,7 @@ def record_visit(visitor: Visitor, link_id: int, branch: int = 0) -> None:
 
 def record_refusal(visitor: Visitor, link_id: int, reason: str) -> None:
     """Record a refused request. Bots keep their own kind, so that refusals count people only. Never raises."""
-    kind = Kind.REFUSED if visitor.kind == "click" else KINDS[visitor.kind]
+    kind = Kind.REFUSED if visitor.kind in FOLLOWING else KINDS[visitor.kind]
     _record(visitor, link_id, kind, reason=reason)
 
 
@@ -68,7 +74,7 @@ def record_claimed_click(
     database, which decides the claim: claim and record agree even if this process is killed. Raises database errors.
     """
     flags = COUNTED | branch << BRANCH_SHIFT
-    content = seal_record(_payload(visitor, link_id, Kind.CLICK, flags=flags))
+    content = seal_record(_payload(visitor, link_id, KINDS[visitor.kind], flags=flags))
     visitors = visitor_hashes(visitor.address) if is_shared else None
     return claim_click(link_id=link_id, record=ADD_CLAIMED, values={"record": content}, visitors=visitors)
 

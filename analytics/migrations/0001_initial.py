@@ -112,7 +112,7 @@ class Migration(migrations.Migration):
                         ('referrer', models.IntegerField(db_comment='Text: URL without query and fragment, or unknown. 0 for a direct visit.')),
                         ('reason', models.IntegerField(db_comment='Text: reason for a refusal, otherwise 0.')),
                         ('branch', models.IntegerField(db_comment='Text: API id of the branch, see links_route; zeros: unknown. 0: the link itself.')),
-                        ('kind', models.SmallIntegerField(choices=[(0, 'Click'), (1, 'Head'), (2, 'Prefetch'), (3, 'Crawler'), (4, 'Refused')], db_comment='0 click, 1 head, 2 prefetch, 3 crawler, 4 refused.')),
+                        ('kind', models.SmallIntegerField(choices=[(0, 'Click'), (1, 'Head'), (2, 'Prefetch'), (3, 'Crawler'), (4, 'Refused'), (5, 'Ignored')], db_comment='0 click, 1 head, 2 prefetch, 3 crawler, 4 refused, 5 ignored.')),
                         ('scanned', models.BooleanField(db_comment='Whether a QR code led to it.')),
                         ('is_unique', models.BooleanField(db_comment="The visitor's first click that day. Recorded for branches only.")),
                     ],
@@ -127,7 +127,7 @@ class Migration(migrations.Migration):
                         ('id', models.BigIntegerField(primary_key=True, serialize=False)),
                         ('time', models.DateTimeField()),
                         ('link_id', models.BigIntegerField()),
-                        ('kind', models.SmallIntegerField(choices=[(0, 'Click'), (1, 'Head'), (2, 'Prefetch'), (3, 'Crawler'), (4, 'Refused')])),
+                        ('kind', models.SmallIntegerField(choices=[(0, 'Click'), (1, 'Head'), (2, 'Prefetch'), (3, 'Crawler'), (4, 'Refused'), (5, 'Ignored')])),
                         ('reason', models.TextField()),
                         ('country', models.TextField()),
                         ('city', models.TextField()),
@@ -248,14 +248,14 @@ class Migration(migrations.Migration):
                 },
             ),
             migrations.CreateModel(
-                name='ErasedClicks',
+                name='UnreportedClicks',
                 fields=[
                     ('link_id', models.BigIntegerField(db_comment='Link; it may be deleted.', primary_key=True, serialize=False)),
                     ('clicks', models.BigIntegerField(db_comment='Clicks of this service.')),
                     ('imported', models.BigIntegerField(db_comment='Clicks that another service counted.')),
                 ],
                 options={
-                    'db_table_comment': "Clicks of links whose visits were erased, but which the links' counters include.",
+                    'db_table_comment': 'Clicks that the counters of links include, but no report: erased or ignored ones.',
                 },
             ),
             migrations.CreateModel(

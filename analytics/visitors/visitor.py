@@ -10,7 +10,11 @@ from analytics.visitors.useragent import AGENT_CHARACTERS, is_crawler
 from common.http.client_address import address_from
 from links.codes import SCAN_MARKER
 
-Kind = Literal["click", "head", "prefetch", "crawler"]
+Kind = Literal["click", "head", "prefetch", "crawler", "ignored"]
+# Visits of people, who follow the link: those that count, and those of browsers that asked not to be counted.
+FOLLOWING: tuple[Kind, ...] = ("click", "ignored")
+IGNORING_COOKIE = "ignore_my_visits"
+_ASKS = f"{IGNORING_COOKIE}=1"
 
 REFERRER_CHARACTERS = 512
 
@@ -45,18 +49,26 @@ def visitor_from(
             method,
             any(header in meta and is_prefetch(meta[header]) for header in _PREFETCH_HEADERS),
             is_crawler(user_agent),
+            asks_to_be_ignored(meta.get("HTTP_COOKIE", "")),
         ),
         opted_out=meta.get("HTTP_SEC_GPC") == "1" or meta.get("HTTP_DNT") == "1",
         scanned=is_scan(meta.get("QUERY_STRING", "")),
     )
 
 
-def kind_of(method: str, prefetched: bool, crawler: bool) -> Kind:
+def kind_of(method: str, prefetched: bool, crawler: bool, ignored: bool) -> Kind:
     if method == "HEAD":
         return "head"
     if prefetched:
         return "prefetch"
-    return "crawler" if crawler else "click"
+    if crawler:
+        return "crawler"
+    return "ignored" if ignored else "click"
+
+
+def asks_to_be_ignored(cookies: str) -> bool:
+    """Whether the Cookie header has the cookie of the page for one's own visits."""
+    return _ASKS in cookies and _ASKS in [cookie.strip(" ") for cookie in cookies.split(";")]
 
 
 def is_prefetch(purpose: str) -> bool:

@@ -22,7 +22,7 @@ from gunicorn import SERVER
 from analytics.journal.capture import KINDS
 from analytics.journal.records import UNKNOWN_CODE, encode_fields
 from analytics.models import Kind as RecordedKind
-from analytics.visitors.visitor import Kind
+from analytics.visitors.visitor import FOLLOWING, Kind
 from common.errors import TooManyAttempts
 from common.http.client_address import is_trusted
 from common.http.languages import page_language
@@ -127,7 +127,7 @@ def answer_unknown_code(packed: bytes, code: bytes, request: Request) -> Answer:
 
 def answer_refusal(link_id: int, refusal: Refusal, request: Request) -> Answer:
     """Answer a visit that a check of `redirects.checks.VISITOR_CHECKS` refuses."""
-    kind = RecordedKind.REFUSED if request.kind == "click" else KINDS[request.kind]
+    kind = RecordedKind.REFUSED if request.kind in FOLLOWING else KINDS[request.kind]
     record = _record(link_id, kind, request, refusal.reason.encode("ascii"))
     return page_answer(refusal_page(refusal, request), _OUTCOMES[refusal.reason], request, record)
 

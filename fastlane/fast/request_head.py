@@ -18,7 +18,14 @@ from urllib.parse import unquote_to_bytes
 from analytics.journal.agents import short_agent
 from analytics.journal.records import OPTED_OUT
 from analytics.visitors.useragent import is_crawler
-from analytics.visitors.visitor import Kind, agent_text, is_prefetch, kind_of, referrer_text
+from analytics.visitors.visitor import (
+    Kind,
+    agent_text,
+    asks_to_be_ignored,
+    is_prefetch,
+    kind_of,
+    referrer_text,
+)
 from common.http.urls import MAX_LINE, canonical_host
 from links.codes import PATTERN
 from links.models import MAX_CODE
@@ -96,6 +103,7 @@ _FIELD_PARSERS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "accept-language": ("accept_language", str),
     # Only refusals read it.
     "accept": ("accepts_json", accepts_json),
+    "cookie": ("ignored", asks_to_be_ignored),
     "connection": ("closes", _closes),
     **dict.fromkeys(("sec-purpose", "purpose", "x-moz"), ("is_prefetch", is_prefetch)),
     "sec-gpc": ("gpc", _is_one),
@@ -153,7 +161,7 @@ class _Blocks(dict[bytes, Fields]):
             host=read["host"],
             agent=agent.recorded,
             user_agent=agent.text,
-            kind=kind_of("GET", read.get("is_prefetch", False), agent.is_crawler),
+            kind=kind_of("GET", read.get("is_prefetch", False), agent.is_crawler, read.get("ignored", False)),
             flags=OPTED_OUT if read.get("gpc", False) or read.get("dnt", False) else 0,
             referrer=read.get("referrer", b""),
             forwarded_for=read.get("forwarded_for", ""),

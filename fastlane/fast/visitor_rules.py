@@ -13,7 +13,7 @@ from hashlib import blake2b
 import orjson
 
 from analytics.journal.records import BRANCH_SHIFT
-from analytics.visitors.visitor import Kind
+from analytics.visitors.visitor import FOLLOWING, Kind
 from common.bounded_cache import BoundedCache
 from links.destinations.lookup import Target
 from pages.refusals import Refusal
@@ -101,7 +101,7 @@ class VisitorRules:
             if refusal is not None:
                 return in_words_of(self._target.pages, refusal)
         # The view sends cards.
-        if self._has_card and kind != "click" and shows_cards(visit.user_agent):
+        if self._has_card and kind not in FOLLOWING and shows_cards(visit.user_agent):
             return None
         if self._router is None:
             location, branch = self._location, self._branch

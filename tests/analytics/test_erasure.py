@@ -28,10 +28,10 @@ from analytics.models import (
     ClosedDay,
     DayCount,
     DayTotal,
-    ErasedClicks,
     LifeCount,
     MonthCount,
     RawClick,
+    UnreportedClicks,
     VisitorBlock,
 )
 from links.models import ClickCounter, Link
@@ -112,7 +112,7 @@ def test_visits_before_a_day_are_erased_everywhere(
     assert clicks_of(api, link) == (3, 3)
     assert erased(api, link, TODAY + timedelta(days=1), fromClickCount="true")["clickCount"] == 0
     assert clicks_of(api, link) == (0, 0)
-    for model in (RawClick, DayTotal, DayCount, LifeCount, MonthCount, VisitorBlock, ErasedClicks):
+    for model in (RawClick, DayTotal, DayCount, LifeCount, MonthCount, VisitorBlock, UnreportedClicks):
         assert not model.objects.filter(link_id=number).exists()
     assert list(differences()) == []
     # The history says who did what.
@@ -126,6 +126,7 @@ def test_visits_before_a_day_are_erased_everywhere(
     assert ClickCounter.objects.get(link_id=pk(other)).clicks == 18
 
 
+@pytest.mark.slow
 def test_visits_of_random_days_slots_and_imports_leave_no_difference(
     api: APIClient, make_link: MakeLink, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -36,7 +36,7 @@ COMMENT ON COLUMN analytics_rawclick.place IS 'Text: country (ISO 3166-1 alpha-2
 COMMENT ON COLUMN analytics_rawclick.referrer IS 'Text: URL without query and fragment, or unknown. 0 for a direct visit.';
 COMMENT ON COLUMN analytics_rawclick.reason IS 'Text: reason for a refusal, otherwise 0.';
 COMMENT ON COLUMN analytics_rawclick.branch IS 'Text: API id of the branch, see links_route; zeros: unknown. 0: the link itself.';
-COMMENT ON COLUMN analytics_rawclick.kind IS '0 click, 1 head, 2 prefetch, 3 crawler, 4 refused.';
+COMMENT ON COLUMN analytics_rawclick.kind IS '0 click, 1 head, 2 prefetch, 3 crawler, 4 refused, 5 ignored.';
 COMMENT ON COLUMN analytics_rawclick.scanned IS 'Whether a QR code led to it.';
 COMMENT ON COLUMN analytics_rawclick.is_unique IS 'The visitor''s first click that day. Recorded for branches only.';
 

@@ -8,6 +8,7 @@ SELECT id, time, link_id,
         WHEN 2 THEN 'prefetch'
         WHEN 3 THEN 'crawler'
         WHEN 4 THEN 'refused'
+        WHEN 5 THEN 'ignored'
         ELSE kind::text END AS kind,
     reason, country, city, device, browser, operating_system, referrer, scanned, branch, is_unique, minute
 FROM analytics_click;

@@ -383,6 +383,7 @@ export const texts = {
     "report.reason.rate_limited": "Zu viele Versuche mit dem Passwort",
     "report.reason.crawler": "Ein Crawler, etwa eine Suchmaschine oder die Vorschau eines Messengers",
     "report.reason.prefetch": "Ein Browser lud den Link vor einem möglichen Klick",
+    "report.reason.ignored": "Aus einem Netz oder Browser, dessen Besuche Sie nicht zählen",
     "report.reason.head": "Ein Programm prüfte den Link (HEAD-Anfrage)",
     "report.log": "Einzelne Anfragen",
     "report.logUnfiltered": "Für diese Liste gelten die Filter nicht.",

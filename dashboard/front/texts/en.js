@@ -376,6 +376,7 @@ export const texts = {
     "report.reason.rate_limited": "Too many attempts to enter the password",
     "report.reason.crawler": "A crawler, such as a search engine or the link preview of a messenger",
     "report.reason.prefetch": "A browser loaded the link ahead of a possible click",
+    "report.reason.ignored": "From a network or a browser whose visits you do not count",
     "report.reason.head": "A program checked the link (HEAD request)",
     "report.log": "Individual requests",
     "report.logUnfiltered": "The filters do not apply to this list.",

@@ -50,7 +50,12 @@ def test_a_new_workspace_and_its_name_are_recorded(bearer: APIClient, alice: New
     for name in ("Sales", "Sales"):
         assert bearer.patch(path, {"name": name}).status_code == 200
     assert changes_of(workspace) == [
-        ("workspace.created", created["_id"], {}, {"name": "Marketing", "plan": "pro"}),
+        (
+            "workspace.created",
+            created["_id"],
+            {},
+            {"name": "Marketing", "plan": "pro", "ignoredNetworks": []},
+        ),
         ("member.added", str(alice.user.public_id), {}, {"role": "owner"}),
         ("workspace.updated", created["_id"], {"name": "Marketing"}, {"name": "Sales"}),
     ]

@@ -88,7 +88,7 @@ def test_former_admin_cannot_withdraw_an_invitation(
 def test_a_deleted_workspace_cannot_be_renamed(alice: NewAccount, marketing: Workspace) -> None:
     workspaces.delete_workspace(workspace=marketing, actor=alice.user)
     with pytest.raises(NotFound):
-        workspaces.rename_workspace(workspace=marketing, name="Sales")
+        workspaces.change_workspace(workspace=marketing, changes={"name": "Sales"})
 
 
 BODIES = {

@@ -56,7 +56,7 @@ def test_link_without_clicks(api: APIClient, link: str) -> None:
         "topDevices": [],
         "topReferrers": [],
         "branches": [],
-        "notCounted": {"crawler": 0, "prefetch": 0, "head": 0},
+        "notCounted": {"crawler": 0, "prefetch": 0, "head": 0, "ignored": 0},
         "refused": NOTHING_REFUSED,
     }
 
@@ -89,7 +89,7 @@ def test_whole_lifetime(api: APIClient, link: str, closed: str) -> None:
         ],
         "topReferrers": [{"referrer": "direct", "clicks": 2}, {"referrer": "news.example", "clicks": 2}],
         "branches": [],
-        "notCounted": {"crawler": 3, "prefetch": 2, "head": 1},
+        "notCounted": {"crawler": 3, "prefetch": 2, "head": 1, "ignored": 0},
         "refused": {**NOTHING_REFUSED, "country": 4, "password": 1},
     }
 
@@ -109,7 +109,7 @@ def test_range_of_two_days(api: APIClient, link: str) -> None:
         "topDevices": [{"device": "tablet", "clicks": 1}],
         "topReferrers": [{"referrer": "direct", "clicks": 1}],
         "branches": [],
-        "notCounted": {"crawler": 3, "prefetch": 2, "head": 1},
+        "notCounted": {"crawler": 3, "prefetch": 2, "head": 1, "ignored": 0},
         "refused": {**NOTHING_REFUSED, "password": 1},
     }
 

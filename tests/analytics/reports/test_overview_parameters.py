@@ -32,7 +32,7 @@ def test_default_limit_is_ten_values(api: APIClient, link: str) -> None:
         assert report(api, link, limit=100, **dates)["topCountries"][-1] == {"country": "AA", "clicks": 1}
         least = report(api, link, limit=1, **dates)
         assert least["topReferrers"] == [{"referrer": "l.example", "clicks": 12}]
-        assert least["notCounted"] == {"crawler": 1, "prefetch": 0, "head": 1}
+        assert least["notCounted"] == {"crawler": 1, "prefetch": 0, "head": 1, "ignored": 0}
         assert (least["totalClicks"], data["totalClicks"]) == (78, 78)
 
 

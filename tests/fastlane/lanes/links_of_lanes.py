@@ -61,6 +61,9 @@ SIMPLE: dict[str, dict[str, str | None]] = {
     "UPPER CASE NAMES": {"Host": None, "HOST": "sho.rt", "REFERER": "https://example.org/", "DNT": "1"},
     "JSON": {"Accept": "application/json"},
     "cookies": {"Cookie": "a=b; c=d"},
+    "own visit": {"Cookie": "a=b; ignore_my_visits=1"},
+    "own visit no more": {"Cookie": "ignore_my_visits=10; not_ignore_my_visits=1"},
+    "own crawler": {"Cookie": "ignore_my_visits=1", "User-Agent": GOOGLEBOT},
     "key": {"X-API-Key": "sl_live_nothing", "Authorization": "Bearer nothing"},
     "range": {
         "Range": "bytes=0-5",
@@ -139,6 +142,7 @@ NOT_SIMPLE: dict[str, dict[str, str | None]] = {
     "two hosts, differently written": {"Host": "sho.rt\r\nHOST: evil.example"},
     "two agents": {"User-Agent": "a\r\nUser-Agent: b"},
     "two referrers": {"Referer": "a\r\nReferer: b"},
+    "two lines of cookies": {"Cookie": "a=b\r\nCookie: ignore_my_visits=1"},
     "two accepted types": {"Accept": "text/html\r\nAccept: application/json"},
     "latin-1": {"User-Agent": "Mözilla"},
     "tab": {"User-Agent": "Mozilla\tFirefox"},

@@ -111,7 +111,7 @@ def test_the_visits_are_recorded_under_their_kind(api: APIClient, make_link: Mak
 
     report = api.get(f"/api/analytics/{link['_id']}").json()["data"]
     assert report["totalClicks"] == 1
-    assert report["notCounted"] == {"crawler": 1, "prefetch": 1, "head": 1}
+    assert report["notCounted"] == {"crawler": 1, "prefetch": 1, "head": 1, "ignored": 0}
     assert refused(api, link) == {"visitor_limit_reached": 2}
 
 

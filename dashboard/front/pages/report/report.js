@@ -42,7 +42,7 @@ const MAX_VALUES = 100;
 const MAX_PLACES = 250;
 const WORKSPACE_PAUSE = 10_000;
 /** @type {Record<Kind, string | undefined>} */
-const API_KINDS = { all: undefined, click: "click", refused: "refused", notCounted: "head,prefetch,crawler" };
+const API_KINDS = { all: undefined, click: "click", refused: "refused", notCounted: "head,prefetch,crawler,ignored" };
 
 /** The values that a dimension can have at all. @type {Partial<Record<Dimension, readonly string[]>>} */
 const FIXED = {
