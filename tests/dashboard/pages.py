@@ -38,7 +38,7 @@ PAGES = {
     "overview": DashboardPage(
         "/dashboard/overview", ".overview canvas", unfolded=".attention :is(li, .calm)"
     ),
-    "analytics": DashboardPage("/dashboard/analytics", ".best a", unfolded="[open] table.figures"),
+    "analytics": DashboardPage("/dashboard/analytics", ".heat svg", unfolded="[open] table.figures"),
     "filtered analytics": DashboardPage(
         "/dashboard/analytics?country=DE,-FR&tags=spring,sale&tagsMode=all&range=90d&compare=previous",
         ".chip-filter",

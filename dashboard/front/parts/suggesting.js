@@ -50,6 +50,8 @@ export function Suggesting(properties) {
         } else if (event.key === "Enter" && chosen !== undefined) {
             choose(chosen);
         } else {
+            // What ends a value ends the suggestions for it.
+            if (event.key === "Enter" || event.key === ",") close();
             onKeyDown(event);
             return;
         }

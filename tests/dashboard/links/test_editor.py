@@ -71,6 +71,7 @@ def test_every_simple_field_is_saved(
         # By name or by code.
         page.get_by_label("Allowed countries").fill("Germany")
         page.get_by_label("Blocked countries").fill("fr")
+        page.keyboard.press("Enter")
         page.get_by_role("checkbox", name="Mobile").check()
         unfold(page, "Redirect")
         page.locator("[name=redirectType]").select_option("301")
