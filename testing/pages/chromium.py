@@ -58,20 +58,17 @@ class Chromium:
     def page(self, *, fresh: bool = False, **options: Any) -> Iterator[Page]:
         """A page without the cookies, storage, permissions and routes of earlier pages. All pages close at the end.
 
-        Pages of a module that follow each other with the same ``options``, see `new_page`, share the HTTP cache (with
-        permanent redirects), the cache of CORS preflights and keep-alive connections. A `fresh` page shares none of
-        them. All pages of the process share the clipboard.
+        The pages of a module share the HTTP cache (with permanent redirects), the cache of CORS preflights and
+        keep-alive connections. A `fresh` page shares none of them. All pages of the process share the clipboard.
+        Only fresh pages have ``options``, see `new_page`.
         """
         with self.in_use():
             # A crash fails one test, not all that follow.
             if not self._browser.is_connected():
                 self._browser = self._launch()
                 self._lasting = None
-            if self._lasting is not None and self._lasting.options != options and not fresh:
-                self._lasting.context.close()
-                self._lasting = None
             if self._lasting is None:
-                self._lasting = _LastingContext(self._browser, options)
+                self._lasting = _LastingContext(self._browser)
             try:
                 yield new_page(self._browser, **options) if fresh else self._lasting.context.new_page()
             finally:
@@ -102,9 +99,8 @@ class _LastingContext:
     A page of its own stays blank. Opening one after each test would take longer than cleaning.
     """
 
-    def __init__(self, browser: Browser, options: dict[str, Any]) -> None:
-        self.options = options
-        self.context = _new_context(browser, CHROME, **options)
+    def __init__(self, browser: Browser) -> None:
+        self.context = _new_context(browser, CHROME)
         self._blank = self.context.new_page()
         self._devtools = self.context.new_cdp_session(self._blank)
 

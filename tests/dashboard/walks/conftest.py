@@ -14,8 +14,7 @@ from testing.pages.dashboard import session_cookie
 from tests.dashboard.walks.walker import LOOKS, Look, Walker, texts
 
 
-# Of the module, so that pytest runs all walks with one look before those with the next: they share files.
-@pytest.fixture(scope="module", params=LOOKS, ids=str)
+@pytest.fixture(params=LOOKS, ids=str)
 def look(request: pytest.FixtureRequest) -> Look:
     return request.param
 
@@ -31,7 +30,7 @@ def walk(
     @contextmanager
     def walk() -> Iterator[Walker]:
         cookie = session_cookie(alice.user)
-        with chromium.page(**look.options()) as page:
+        with chromium.page(fresh=True, **look.options()) as page:
             walker = Walker(
                 page, look, address=address, texts=known, pictures=Path(pictures) if pictures else None
             )
