@@ -26,19 +26,11 @@ class Verdict(NamedTuple):
 
 
 def fuzz(
-    service: Service,
-    folder: Path,
-    *,
-    examples: int,
-    seed: int,
-    workers: int = 1,
-    paths: str = "",
-    systematic: str = "all",
+    service: Service, folder: Path, *, examples: int, seed: int, workers: int = 1, paths: str = ""
 ) -> Verdict:
     """Send ``examples`` random requests per operation, in addition to the systematic ones.
 
-    ``systematic``: all of these, or with "few" the first of each kind, see the hooks. With ``paths``, a regular
-    expression, test only the operations on these paths, and no sequences of operations.
+    With ``paths``, a regular expression, test only the operations on these paths, and no sequences of operations.
     """
     path_filter = ("--include-path-regex", paths) if paths else ()
     phases = "examples,coverage,fuzzing" + ("" if paths else ",stateful")
@@ -63,8 +55,7 @@ def fuzz(
     ]
     # schemathesis waits for the description for ten seconds, and a busy machine may need longer to make it.
     assert service.call("GET", "/api/schema").status == 200
-    hooks = {"SCHEMATHESIS_HOOKS": HOOKS, "SYSTEMATIC_REQUESTS": systematic}
-    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), **hooks}
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), "SCHEMATHESIS_HOOKS": HOOKS}
     run = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     output = run.stdout + run.stderr
     assert report.exists(), output

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import os
 import re
 from typing import Any
 
 import schemathesis
 from hypothesis import strategies as st
 from schemathesis.core.parameters import ParameterLocation
-from schemathesis.generation.meta import CoveragePhaseData, CoverageScenario
+from schemathesis.generation.meta import CoveragePhaseData
 from schemathesis.openapi.checks import RejectedPositiveData
 
 # Rules that a schema can express. If a request conforms to the schema and breaks one of them, the description is
@@ -33,7 +32,6 @@ _ADDRESS = st.builds(
 schemathesis.openapi.format("uri", _ADDRESS)
 
 _numbers = itertools.count()
-_kinds: set[tuple[Any, ...]] = set()
 
 
 @schemathesis.hook
@@ -54,35 +52,10 @@ def map_headers(context: Any, headers: Any) -> Any:
 
 
 @schemathesis.hook
-def filter_case(context: Any, case: Any) -> bool:
-    """Whether to send a systematic request: unless SYSTEMATIC_REQUESTS is "all", only the first of its kind."""
-    data = case.meta.phase.data
-    if not isinstance(data, CoveragePhaseData) or os.environ.get("SYSTEMATIC_REQUESTS", "all") == "all":
-        return True
-    kind = kind_of(case.operation.label, case.meta.generation.mode, data)
-    is_first = kind not in _kinds
-    _kinds.add(kind)
-    return is_first
-
-
-def kind_of(operation: str, mode: Any, data: CoveragePhaseData) -> tuple[Any, ...]:
-    """A wrong type is one kind whichever type it is. Values deep in a body are one kind in all operations, without the
-    name of one. So are headers: the same code reads and checks them.
-    """
-    # The same request comes with and without the name of its parameter.
-    description = data.description.removeprefix(f"{data.parameter}: ")
-    depth = max(description.count(" -> "), description.count("Object with valid"))
-    is_header = data.parameter_location == ParameterLocation.HEADER
-    is_shared = depth > 1 or (is_header and data.scenario != CoverageScenario.MISSING_PARAMETER)
-    place = (data.parameter_location, data.parameter)
-    return ("" if is_shared else operation, mode, data.scenario, *place, description)
-
-
-@schemathesis.hook
 def map_case(context: Any, case: Any) -> Any:
     """Leave out a workspace that the service does not know, unless the headers are what is tested.
 
-    Otherwise, the response to almost every request would be a 404.
+    Otherwise, the response to almost every systematic request would be a 404.
     """
     data = case.meta.phase.data
     if isinstance(data, CoveragePhaseData) and data.parameter_location != ParameterLocation.HEADER:

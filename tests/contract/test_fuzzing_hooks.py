@@ -4,12 +4,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from schemathesis.core.parameters import ParameterLocation
-from schemathesis.generation.meta import CoveragePhaseData, CoverageScenario
 from schemathesis.openapi.checks import RejectedPositiveData
 
 from testing.cases import for_each
-from testing.contract.fuzzing_hooks import filter_failure, is_described, kind_of
+from testing.contract.fuzzing_hooks import filter_failure, is_described
 
 
 def refusal(field: str, code: str, message: str = "Is not good.") -> dict[str, Any]:
@@ -73,39 +71,3 @@ def test_only_a_request_with_an_etag_may_be_refused_for_its_version() -> None:
     case = SimpleNamespace(operation=SimpleNamespace(definition=definition), headers=None)
     failure = RejectedPositiveData.__new__(RejectedPositiveData)
     assert filter_failure(None, failure, case, SimpleNamespace(status_code=412))
-
-
-def kind(
-    operation: str, description: str, scenario: str, place: str = "body", parameter: str = "name"
-) -> Any:
-    data = CoveragePhaseData(
-        scenario=CoverageScenario(scenario),
-        description=description,
-        location=None,
-        parameter=parameter,
-        parameter_location=ParameterLocation(place),
-    )
-    return kind_of(operation, "negative", data)
-
-
-def test_which_systematic_requests_are_of_the_same_kind() -> None:
-    wrong = "incorrect_type"
-    deep = "rules -> Array with invalid items: conditions -> Array with invalid items: Incorrect type"
-    same = [
-        (("POST /a", "tags: Incorrect type", wrong), ("POST /a", "tags: Incorrect type", wrong)),
-        (("POST /a", "name: Incorrect type", wrong), ("POST /a", "Incorrect type", wrong)),
-        (("POST /a", deep, wrong), ("PUT /a", deep, wrong)),
-        (("POST /a", "Incorrect type", wrong, "header"), ("PUT /a", "Incorrect type", wrong, "header")),
-    ]
-    different = [
-        (("POST /a", "tags: Incorrect type", wrong), ("PUT /a", "tags: Incorrect type", wrong)),
-        (("POST /a", "tags: Incorrect type", wrong), ("POST /a", "title: Incorrect type", wrong)),
-        (("POST /a", "Too long", "string_above_max_length"), ("POST /a", "Too long", "invalid_format")),
-        (("POST /a", "x", wrong, "query", "page"), ("POST /a", "x", wrong, "query", "limit")),
-        (
-            ("POST /a", "Missing", "missing_parameter", "header"),
-            ("PUT /a", "Missing", "missing_parameter", "header"),
-        ),
-    ]
-    assert [(kind(*one), kind(*other)) for one, other in same if kind(*one) != kind(*other)] == []
-    assert [(one, other) for one, other in different if kind(*one) == kind(*other)] == []
