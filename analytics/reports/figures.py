@@ -79,7 +79,9 @@ _OF_DAYS = """
         count(*) AS number, bool_or(counts IS NULL) AS is_busy
     FROM day GROUP BY GROUPING SETS ((step), (link_id), ())
 ), entry AS MATERIALIZED (
-    SELECT entry, count(*) AS number FROM day, unnest(string_to_array(counts, '{separator}')) entry GROUP BY entry
+    SELECT entry, count(*) AS number FROM (
+        SELECT unnest(string_to_array(counts, '{separator}')) AS entry FROM day
+    ) entries GROUP BY entry
 ),
 """
 _TIMED_BY_DAY = """

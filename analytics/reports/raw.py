@@ -61,7 +61,7 @@ _TEXTS = {
     f" FROM ({_VALUES}) t",
 }
 _SITE = f"coalesce(referrer.site, '{DIRECT}')"
-_CHANNEL = f"CASE WHEN scanned THEN '{QR}' ELSE coalesce(referrer.channel, '{DIRECT}') END"
+_CHANNEL = f"coalesce(referrer.channel, '{DIRECT}')"
 
 
 class Filter(NamedTuple):
@@ -91,9 +91,10 @@ FILTERS = {
 }
 
 _READ = """
-WITH {chosen}, read AS MATERIALIZED ({rows} LIMIT %(most)s + 1), hit AS MATERIALIZED (
-    SELECT read.*, minute / 10080 AS week, width_bucket(minute, %(minutes)s::integer[]) AS step
-    FROM read {joins} WHERE {conditions}
+WITH {chosen}, read AS MATERIALIZED (
+    SELECT *, minute / 10080 AS week FROM ({rows} LIMIT %(most)s + 1) rows
+), {texts} hit AS MATERIALIZED (
+    SELECT read.*, width_bucket(minute, %(minutes)s::integer[]) AS step FROM read WHERE {conditions}
 ), imported AS MATERIALIZED ({imported}), grouped AS MATERIALIZED (
     SELECT week, client, place, referrer, scanned, branch, kind, reason, link_id, step, CASE
             WHEN GROUPING(client) = 0 THEN 'client' WHEN GROUPING(place) = 0 THEN 'place'
@@ -115,7 +116,13 @@ WITH {chosen}, read AS MATERIALIZED ({rows} LIMIT %(most)s + 1), hit AS MATERIAL
 ),
 """
 _NO_IMPORTED = "SELECT 0::bigint AS link_id, 0 AS minute, 0 AS step, 0 AS clicks WHERE false"
-_CONDITION_OF_TEXT = "{name}.week = minute / 10080 AND {name}.number = read.{name}"
+# The texts of the requests that were read: many have the same ones.
+_FOUND = """
+{name} AS MATERIALIZED (
+    SELECT * FROM (SELECT DISTINCT week, {name} AS number FROM read) numbers
+    LEFT JOIN ({texts}) {name} USING (week, number)
+),
+"""
 # Where the values of each dimension come from.
 _SOURCES = {
     Dimension.COUNTRY: "place",
@@ -154,13 +161,15 @@ def from_raw_clicks(
     for name, condition in filters.items():
         filtered = FILTERS[name]
         parameters |= condition.values(name)
-        conditions.append(condition.sql(name, *filtered.values))
+        # The planner does not know how few texts there are. It would read them again for each request, but hashes the
+        # result of a subquery whose value is compared.
+        found = f"SELECT week, number FROM {filtered.text} WHERE {condition.sql(name, *filtered.values)}"
+        met = f"((week, {filtered.text}) IN ({found})) IS TRUE"
+        if name == CHANNEL:
+            met = f"CASE WHEN scanned THEN {condition.holds(QR)} ELSE {met} END"
+        conditions.append(met)
         texts.add(filtered.text)
         are_unknown_in = are_unknown_in and condition.holds(filtered.unknown)
-    joins = [
-        f"LEFT JOIN ({_TEXTS[name]}) {name} ON {_CONDITION_OF_TEXT.format(name=name)}"
-        for name in sorted(texts)
-    ]
     rows = scope.rows(
         "analytics_rawclick",
         "minute client place referrer reason branch kind scanned is_unique",
@@ -169,7 +178,7 @@ def from_raw_clicks(
     text = _READ.format(
         chosen=scope.chosen,
         rows=rows,
-        joins=" ".join(joins),
+        texts="".join(_FOUND.format(name=name, texts=_TEXTS[name]) for name in sorted(texts)),
         conditions=" AND ".join(conditions),
         imported=_imported(scope) if are_unknown_in else _NO_IMPORTED,
     )
@@ -262,9 +271,10 @@ def _parts() -> list[str]:
 
 
 def _channels() -> str:
+    channel = f"CASE WHEN scanned THEN '{QR}' ELSE {_CHANNEL} END"
     return f"""
     SELECT {Row.GROUP}, value, sum(clicks)::bigint, 0 FROM (
-        SELECT {_CHANNEL} AS value, clicks FROM grouped g LEFT JOIN ({_TEXTS["referrer"]}) referrer
+        SELECT {channel} AS value, clicks FROM grouped g LEFT JOIN ({_TEXTS["referrer"]}) referrer
         ON referrer.week = g.week AND referrer.number = g.referrer WHERE g.by = 'referrer'
         UNION ALL SELECT '{UNKNOWN}', clicks FROM imported
     ) channels GROUP BY 2 HAVING sum(clicks) > 0

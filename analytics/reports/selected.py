@@ -33,7 +33,7 @@ OTHER = "other"
 
 _CANCELED = "57014"
 # Groups of many rows stay in memory. The planner expects few groups, and would sort all rows to find them.
-_LIMITS = "SET LOCAL work_mem = '64MB'; SET LOCAL enable_sort = off"
+_LIMITS = "SET LOCAL work_mem = '64MB'; SET LOCAL enable_sort = off; SET LOCAL enable_memoize = off"
 _FIRST_AND_LAST = """
 SELECT min(first), max(last) FROM ({links}) chosen CROSS JOIN LATERAL (
     SELECT min(day) AS first, max(day) AS last FROM analytics_daytotal WHERE link_id = chosen.link_id
