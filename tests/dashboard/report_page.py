@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
@@ -63,6 +64,12 @@ def rows(page: Page, name: str) -> list[list[str]]:
         )
     )
     return cells
+
+
+def wait_for_hours(page: Page) -> None:
+    """The hours of the week are read after all else, once they are in view."""
+    page.locator(".heat").scroll_into_view_if_needed()
+    expect(page.locator(".heat figcaption")).to_have_text(re.compile(r"\w"))
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from accounts.services import NewAccount
 from testing.pages.dashboard import session_cookie, sign_in
-from tests.dashboard.report_page import clicks_are_counted, rows, table, total, url_of
+from tests.dashboard.report_page import clicks_are_counted, rows, table, total, url_of, wait_for_hours
 
 MakeLink = Callable[..., dict[str, Any]]
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
@@ -70,6 +70,7 @@ def test_a_hidden_page_requests_nothing(signed_in: Callable[..., Any], address: 
         page.goto(url_of(address, link))
         # The figures are loaded once, so that a tab in the background has them when it becomes visible.
         expect(page.locator(".freshness[data-state=live]")).to_be_visible()
+        wait_for_hours(page)
         before = [url for url in requested if "/api/analytics/" in url]
         page.clock.run_for(60_000)
         page.evaluate("0")
@@ -88,6 +89,7 @@ def test_a_past_period_is_read_once(signed_in: Callable[..., Any], address: str,
         page.clock.install(time=datetime(2030, 1, 1, tzinfo=UTC))
         page.goto(url_of(address, link, "range=custom&start=2029-03-01&end=2029-03-31&zone=UTC"))
         expect(page.locator(".freshness[data-state=still]")).to_be_visible()
+        wait_for_hours(page)
         before = [url for url in requested if "/api/analytics/" in url]
         page.clock.run_for(60_000)
         page.evaluate("0")

@@ -15,7 +15,7 @@ const ROWS = 8;
 
 /** @param {{report: Report, figures: Figures}} properties */
 export const BestSection = ({ report, figures }) => html`
-    <section class="panels pair" aria-label=${t(report.isOfLink ? "report.heat" : "overview.best")}>
+    <section class="panels pair" aria-label=${report.isOfLink ? undefined : t("links.title")}>
         ${!report.isOfLink && html`<${Best} report=${report} figures=${figures} />`}
         <section class="panel" aria-label=${t("report.heat")}>
             <div class="panel-head"><h2>${t("report.heat")}</h2></div>

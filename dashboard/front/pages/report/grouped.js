@@ -26,10 +26,10 @@ const NO_SELECTION = ["none", "other"];
 /**
  * @param {Report} report
  * @param {Figures} figures
- * @param {import("./report.js").GroupBy} by
+ * @param {import("./report.js").GroupBy | null} by null: not yet
  */
 const useGroups = (report, figures, by) =>
-    useLoaded(() => report.readGroups(figures, by), [by, JSON.stringify([figures.period, figures.filters, figures.overview.totalClicks])]);
+    useLoaded(() => (by === null ? Promise.resolve(null) : report.readGroups(figures, by)), [by, JSON.stringify([figures.period.days, figures.period.zone, figures.filters, figures.overview.totalClicks])]);
 
 /** @param {{report: Report, figures: Figures, by: Property, title: string, limit: number}} properties */
 export function Grouped({ report, figures, by, title, limit }) {
@@ -87,11 +87,6 @@ export function Heat({ report, figures }) {
         if (place.current !== null) observer.observe(place.current);
         return () => observer.disconnect();
     }, []);
-    return html`<div ref=${place}>${isSeen.value ? html`<${LoadedHeat} report=${report} figures=${figures} />` : html`<${HeatMap} groups=${null} problem=${null} file="" />`}</div>`;
-}
-
-/** @param {{report: Report, figures: Figures}} properties */
-function LoadedHeat({ report, figures }) {
-    const { value, failure } = useGroups(report, figures, "weekdayHour");
-    return html`<${HeatMap} groups=${value} problem=${failure} file=${fileName(report, "hours")} />`;
+    const { value, failure } = useGroups(report, figures, isSeen.value ? "weekdayHour" : null);
+    return html`<div ref=${place}><${HeatMap} groups=${value} problem=${failure} file=${fileName(report, "hours")} /></div>`;
 }

@@ -1,7 +1,10 @@
-/** A map of the world with the clicks of each country. Screen readers read the table beside it instead. */
+/** A map of the world with the clicks of each country, which filter by it. Keyboards and screen readers use the table beside it. */
 import { number } from "../../core/format.js";
 import { html, useEffect, useRef, useSignal } from "../../core/html.js";
+import { query } from "../../core/router.js";
 import { t } from "../../core/texts.js";
+import { filterBy } from "./filter_bar.js";
+import { adding } from "./filters.js";
 import { nameOfCountry } from "./names.js";
 
 /** @typedef {{code: string, clicks: number}[]} Countries */
@@ -48,7 +51,12 @@ function Drawn({ drawing, countries }) {
         <svg viewBox="0 0 ${drawing.WIDTH} ${drawing.HEIGHT}" role="img" aria-label=${t("report.map")}>
             ${drawing.countries.map(
                 ({ code, outline }) => html`
-                    <path d=${outline} data-country=${code} data-level=${levelOf(clicksOf.get(code) ?? 0, most)}>
+                    <path
+                        d=${outline}
+                        data-country=${code}
+                        data-level=${levelOf(clicksOf.get(code) ?? 0, most)}
+                        onClick=${clicksOf.has(code) ? () => filterBy(adding(query.value, "country", [code], false)) : undefined}
+                    >
                         ${code !== "" && html`<title>${titleOf(code, clicksOf.get(code) ?? 0)}</title>`}
                     </path>
                 `,
