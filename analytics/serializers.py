@@ -88,7 +88,6 @@ class KindsField(Text):
 
 
 class DaysQuery(serializers.Serializer[Any]):
-    lists_names = True
     period = choice_field(
         choices=PERIODS,
         required=False,

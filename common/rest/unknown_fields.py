@@ -16,7 +16,7 @@ from rest_framework.serializers import Serializer
 
 from common.errors import MAX_REPORTED, UNKNOWN_FIELD, FieldError, InvalidFields
 from common.rest.envelope import MAX_PATH, ResponseWarning, invalid
-from common.rest.fields import StrictObject, one_of
+from common.rest.fields import StrictObject
 
 MAX_EDITS = 2
 
@@ -78,9 +78,6 @@ class _Candidate(NamedTuple):
 class KnownNames:
     """``nested`` has the names of the objects inside this one. A closed object accepts no unknown name.
 
-    ``lists_names``: nor does this query, and its refusals say which names it has. Without a misspelt filter, a report
-    would read like its answer.
-
     ``path`` is this object's own path with a dot at its end; the body's is empty. ``outer`` has the names one level
     above.
     """
@@ -88,8 +85,7 @@ class KnownNames:
     def __init__(self, serializer: SerializerType, path: str = "", outer: Collection[str] = ()) -> None:
         fields: Mapping[str, Any] = serializer._declared_fields
         self.names = frozenset({*fields, *getattr(serializer, "returned", ())})
-        self.lists_names = getattr(serializer, "lists_names", False)
-        self.is_closed = issubclass(serializer, StrictObject) or self.lists_names
+        self.is_closed = issubclass(serializer, StrictObject)
         self.path = path
         inner = {name: type(field) for name, field in fields.items() if isinstance(field, Serializer)}
         self.nested = {name: KnownNames(nested, f"{path}{name}.", fields) for name, nested in inner.items()}
@@ -239,8 +235,7 @@ class Handling:
         if (closest := known.closest(name)) is not None:
             decision = FieldError(path, UNKNOWN_FIELD, f"Unknown {noun}. Did you mean {closest}?", closest)
         elif refuses:
-            allowed = f" {one_of(sorted(known.names))}" if known.lists_names else ""
-            decision = FieldError(path, UNKNOWN_FIELD, f"Unknown {noun}.{allowed}")
+            decision = FieldError(path, UNKNOWN_FIELD, f"Unknown {noun}.")
         else:
             decision = ResponseWarning(path, UNKNOWN_FIELD, f"Unknown {noun}; it was ignored.")
         self._decisions[key] = decision
