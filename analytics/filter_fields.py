@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from rest_framework import serializers
@@ -30,7 +30,10 @@ UTM = {f"utm{key.capitalize()}": key for key in UTM_KEYS}
 
 
 class ConditionField(Text):
-    """Values separated by commas. ``read`` returns a value as it is stored, or None for one that cannot exist."""
+    """Values separated by commas. ``read`` returns a value as it is stored, or None for one that cannot exist.
+
+    ``form`` is a regular expression that every value matches, for the description; empty: any value.
+    """
 
     default_error_messages = {
         "value": '"{value}" is not a valid value. {allowed}',
@@ -38,8 +41,8 @@ class ConditionField(Text):
         "max_values": f"A filter has at most {MAX_VALUES} values.",
     }
 
-    def __init__(self, read: Callable[[str], str | None], allowed: str, **options: Any) -> None:
-        self.read, self.allowed = read, allowed
+    def __init__(self, read: Callable[[str], str | None], allowed: str, form: str, **options: Any) -> None:
+        self.read, self.allowed, self.form = read, allowed, form
         super().__init__(required=False, **options)
 
     def to_internal_value(self, data: Any) -> Condition:  # type: ignore[override] # not its text
@@ -64,8 +67,16 @@ class ConditionField(Text):
 _BRANCH = re.compile("[0-9a-f]{32}")
 
 
-def _one_of(values: Collection[str]) -> tuple[Callable[[str], str | None], str]:
-    return lambda value: value if value in values else None, one_of([*values])
+class _Reading(NamedTuple):
+    """The arguments of a ConditionField."""
+
+    read: Callable[[str], str | None]
+    allowed: str = ""
+    form: str = ""
+
+
+def _one_of(values: Collection[str]) -> _Reading:
+    return _Reading(lambda value: value if value in values else None, one_of([*values]), "|".join(values))
 
 
 def _country(value: str) -> str | None:
@@ -80,11 +91,15 @@ def _branch(value: str) -> str | None:
     return str(UUID(value)) if _BRANCH.fullmatch(value) else None
 
 
-_ANY = (lambda value: value), ""
+_ANY = _Reading(lambda value: value)
 # How the parameter of each filter is read, and its description.
-_FILTERS: Mapping[str, tuple[tuple[Callable[[str], str | None], str], str]] = {
+_FILTERS: Mapping[str, tuple[_Reading, str]] = {
     "country": (
-        (_country, f"Must be an ISO 3166-1 alpha-2 country code or {UNKNOWN}."),
+        _Reading(
+            _country,
+            f"Must be an ISO 3166-1 alpha-2 country code or {UNKNOWN}.",
+            f"[A-Za-z][A-Za-z]|{UNKNOWN}",
+        ),
         f"ISO 3166-1 alpha-2 codes, or `{UNKNOWN}`.",
     ),
     "city": (_ANY, f"Cities, of any country (`Berlin`) or of one (`DE Berlin`), or `{UNKNOWN}`."),
@@ -95,14 +110,18 @@ _FILTERS: Mapping[str, tuple[tuple[Callable[[str], str | None], str], str]] = {
     "device": (_one_of([*Device.values, UNKNOWN]), f"`desktop`, `mobile`, `tablet` or `{UNKNOWN}`."),
     "browser": (_ANY, "Browsers, as reports name them."),
     "os": (_ANY, "Operating systems, as reports name them."),
-    "referrer": ((lambda value: value.lower(), ""), f"Hosts, `{DIRECT}` or `{UNKNOWN}`."),
+    "referrer": (_Reading(lambda value: value.lower()), f"Hosts, `{DIRECT}` or `{UNKNOWN}`."),
     "channel": (
         _one_of(CHANNELS),
         f"Channels: {', '.join(f'`{name}`' for name in CHANNELS)}. A scan of a QR code is `qr`; otherwise the host of"
         " the referrer decides, by the service's list of today.",
     ),
     "branch": (
-        (_branch, f"Must be the `_id` of a rule or an entry of a split, {NONE} or {UNKNOWN}."),
+        _Reading(
+            _branch,
+            f"Must be the `_id` of a rule or an entry of a split, {NONE} or {UNKNOWN}.",
+            f"{_BRANCH.pattern}|{NONE}|{UNKNOWN}",
+        ),
         f"The `_id` of rules and entries of the split; `{NONE}` for the link's own destination.",
     ),
 }
@@ -119,8 +138,8 @@ class ClickFilters(serializers.Serializer[Any]):
 
 ClickFilters._declared_fields.update({
     **{
-        name: ConditionField(read, allowed, help_text=text + (_NOTE if name == "country" else ""))
-        for name, ((read, allowed), text) in _FILTERS.items()
+        name: ConditionField(*reading, help_text=text + (_NOTE if name == "country" else ""))
+        for name, (reading, text) in _FILTERS.items()
     },
     **{
         name: ConditionField(

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from drf_spectacular.utils import extend_schema_field
+from typing import Any
+
+from drf_spectacular.extensions import OpenApiSerializerFieldExtension
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.utils import Direction, extend_schema_field
 
 from analytics.counting.unknown_codes import KEPT_DAYS, MAX_CODES
 from analytics.filter_fields import KINDS, ConditionField, IdField, IdsField
 from analytics.reports.click_log import REACH
+from analytics.reports.conditions import MAX_VALUES
 from analytics.reports.figures import MAX_LINK_DAYS
 from analytics.reports.periods import FIRST_DAY, LAST_DAY, MAX_DAYS, MAX_DAYS_BY_HOUR
 from analytics.reports.raw import MAX_REQUESTS
@@ -31,6 +36,19 @@ extend_schema_field(_DAY)(DayField)
 name_choices("ClickKind", KINDS)
 extend_schema_field({"type": "string", "examples": ["Europe/Berlin"]})(ZoneField)
 extend_schema_field({"type": "string", "pattern": f"^{_KINDS}(,{_KINDS})*$"})(KindsField)
+
+# A backslash takes the next character as it is, and a hyphen begins an excluded value.
+_ESCAPED = r"\\[\s\S]"
+_ANY_VALUE = rf"-({_ESCAPED}|[^,\\])+|({_ESCAPED}|[^,\\-])({_ESCAPED}|[^,\\])*"
+
+
+class _ConditionExtension(OpenApiSerializerFieldExtension):
+    target_class = "analytics.filter_fields.ConditionField"
+
+    def map_serializer_field(self, auto_schema: AutoSchema, direction: Direction) -> dict[str, Any]:
+        value = f"-?({self.target.form})" if self.target.form else _ANY_VALUE
+        return {"type": "string", "pattern": f"^({value})(,({value})){{0,{MAX_VALUES - 1}}}$"}
+
 
 _BAD_DATES = [
     *(invalid(name, "invalid", str(DayField.default_error_messages["invalid"])) for name in _DATES),
@@ -66,7 +84,11 @@ _NOTHING_BEFORE = invalid(
 )
 _BAD_FILTERS = [
     _TOO_LARGE,
-    invalid("device", "value", '"phone" is not a valid value. Choose desktop, mobile, tablet or unknown.'),
+    invalid(
+        "country",
+        "value",
+        '"XY" is not a valid value. Must be an ISO 3166-1 alpha-2 country code or unknown.',
+    ),
     *(
         invalid("country", name, str(ConditionField.default_error_messages[name]))
         for name in ("blank_value", "max_values")

@@ -138,7 +138,9 @@ def check(api: APIClient, path: str, query: dict[str, str], wanted: list[Fact]) 
     assert listed(data["topDevices"], "device") == sums(clicks, lambda fact: fact.device), query
     assert listed(data["topReferrers"], "referrer") == sums(clicks, host), query
     outcomes = sums(wanted, lambda fact: fact.reason or fact.kind.name.lower())
-    assert data["notCounted"] == {name: outcomes[name] for name in ("crawler", "prefetch", "head")}, query
+    assert data["notCounted"] == {
+        name: outcomes[name] for name in ("crawler", "prefetch", "head", "ignored")
+    }, query
     assert {name: clicks for name, clicks in data["refused"].items() if clicks} == {
         name: outcomes[name] for name in ("country", "expired") if outcomes[name]
     }, query
