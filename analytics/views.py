@@ -123,8 +123,9 @@ class AnalyticsViewSet(ApiViewSet):
 
     @returns(200, "Visits erased successfully.", fields=representations.ERASURE.fields)
     def destroy(self, request: Request, **path: str) -> dict[str, Any]:
-        workspace, query = workspace_of(request), self.read_query()
-        erasure = erase_visits(owner=workspace, found=get_link(workspace, path["urlId"]), **query)
+        workspace = workspace_of(request)
+        link = get_link(workspace, path["urlId"])
+        erasure = erase_visits(owner=workspace, found=link, **self.read_query())
         return representations.ERASURE(erasure)
 
     @action(detail=True)

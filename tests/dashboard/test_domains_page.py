@@ -17,12 +17,12 @@ from links.models import Link
 from testing.accounts.accounts import account
 from testing.accounts.workspaces import add_member, team
 from testing.analytics.clicks import drain
+from testing.analytics.journaled import journaled
 from testing.domains.dns_server import DnsServer
 from testing.domains.domains import active_domain, as_zone_file
 from testing.domains.resolution import dns as dns
 from testing.pages.browser import Visit
 from testing.pages.dashboard import session_cookie, sign_in
-from tests.analytics.counting.journaled import journaled
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 HOST = "go.brand.example"

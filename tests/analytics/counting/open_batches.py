@@ -12,7 +12,7 @@ from django.db import connection
 
 from analytics.counting.pipeline import Drainer
 from testing.analytics.branches import branch, set_branches
-from tests.analytics.counting.journaled import MakeLink, pk
+from testing.analytics.journaled import MakeLink, pk
 
 DEADLINE_SECONDS = 120
 COUNTERS = "UPDATE links_clickcounter "

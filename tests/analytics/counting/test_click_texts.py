@@ -12,7 +12,7 @@ from analytics.counting.raw_clicks import ClickTexts
 from analytics.counting.retention import delete_old_clicks, ensure_partitions
 from analytics.models import Click, ClickText
 from testing.analytics.clicks import drain
-from tests.analytics.counting.journaled import MakeLink, journaled, pk
+from testing.analytics.journaled import MakeLink, journaled, pk
 
 WEEK = 2_900
 

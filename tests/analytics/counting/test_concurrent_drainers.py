@@ -18,7 +18,7 @@ from analytics.models import Click, DayCount, DayTotal, Dimension, LifeCount, Mo
 from links.models import ClickCounter, DeletedLink
 from links.storage.deletion import delete_locked_links
 from testing.analytics.clicks import close_journal, drain
-from tests.analytics.counting.journaled import AMERICAN, BRITISH, MakeLink, journaled, pk
+from testing.analytics.journaled import AMERICAN, BRITISH, MakeLink, journaled, pk
 from tests.analytics.counting.open_batches import COUNTERS, VISITORS, batch_held_before, routed_link
 
 pytestmark = pytest.mark.django_db(transaction=True)

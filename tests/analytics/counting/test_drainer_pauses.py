@@ -13,7 +13,7 @@ from analytics.counting import pipeline
 from analytics.management.commands import drain_clicks
 from analytics.models import Click
 from testing.analytics.clicks import close_journal
-from tests.analytics.counting.journaled import MakeLink, journaled, pk
+from testing.analytics.journaled import MakeLink, journaled, pk
 
 BATCH, PAUSES = 4, 3
 

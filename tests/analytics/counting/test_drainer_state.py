@@ -22,7 +22,7 @@ from analytics.journal.writer import SUFFIX
 from analytics.models import Click, Segment
 from analytics.visitors.geo import geo
 from testing.analytics.clicks import close_journal, drain
-from tests.analytics.counting.journaled import MakeLink, journaled, pk
+from testing.analytics.journaled import MakeLink, journaled, pk
 from tests.analytics.mmdb import write_mmdb
 
 

@@ -19,8 +19,8 @@ from analytics.counting.retention import delete_old_clicks
 from analytics.models import Click, ClosedDay, HostClock, LifeCount, MonthCount
 from links.models import Link
 from testing.analytics.clicks import drain
+from testing.analytics.journaled import MakeLink, journaled, pk
 from testing.service.moved_clock import FUNCTIONS
-from tests.analytics.counting.journaled import MakeLink, journaled, pk
 
 FORTY_DAYS = timedelta(days=40)
 

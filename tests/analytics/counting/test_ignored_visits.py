@@ -16,7 +16,7 @@ from analytics.journal.records import COUNTED
 from analytics.models import Click, Kind, VisitorBlock
 from links.models import ClickCounter
 from testing.analytics.clicks import drain
-from tests.analytics.counting.journaled import AMERICAN, BRITISH, MakeLink, journaled, pk
+from testing.analytics.journaled import AMERICAN, BRITISH, MakeLink, journaled, pk
 
 pytestmark = pytest.mark.django_db
 

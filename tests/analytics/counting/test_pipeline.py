@@ -25,9 +25,9 @@ from analytics.models import (
 )  # fmt: skip
 from domains.models import Domain, DomainStatus
 from testing.analytics.clicks import close_journal, drain
+from testing.analytics.journaled import AMERICAN, BRITISH, MakeLink, journaled, pk
 from testing.links.deletion import delete_finally
 from tests.analytics.counting.counted import totals
-from tests.analytics.counting.journaled import AMERICAN, BRITISH, MakeLink, journaled, pk
 
 IPHONE = (
     "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) "

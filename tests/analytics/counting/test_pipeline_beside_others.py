@@ -15,9 +15,9 @@ from analytics.counting.pipeline import Drainer
 from analytics.models import Click, DayCount, DayTotal, Kind, QuarterTotal, VisitorBlock
 from links.models import OwnerTotals
 from testing.analytics.clicks import close_journal, drain
+from testing.analytics.journaled import MakeLink, journaled, pk
 from testing.links.deletion import delete_finally
 from tests.analytics.counting.counted import totals
-from tests.analytics.counting.journaled import MakeLink, journaled, pk
 
 
 def test_several_drainers_count_each_click_once(make_link: MakeLink, clicks_dir: Path) -> None:

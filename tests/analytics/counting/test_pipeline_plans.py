@@ -13,8 +13,8 @@ from analytics.journal.writer import journal
 from analytics.models import Click, DeadLetter, Kind, PendingRecord
 from links.models import Link
 from testing.analytics.clicks import close_journal, drain
+from testing.analytics.journaled import MakeLink, pk
 from testing.connections import force_nested_loops
-from tests.analytics.counting.journaled import MakeLink, pk
 
 LIMIT = 40
 

@@ -8,8 +8,8 @@ from analytics.counting.closed_days import close_days
 from analytics.counting.day_visitors import delete_old_visitors
 from analytics.models import ClosedDay, DaySalt, Dimension, LifeCount, VisitorBlock
 from testing.analytics.clicks import drain
+from testing.analytics.journaled import BRITISH, MakeLink, journaled, pk
 from tests.analytics.counting.counted import totals
-from tests.analytics.counting.journaled import BRITISH, MakeLink, journaled, pk
 
 
 def life() -> dict[str, int]:

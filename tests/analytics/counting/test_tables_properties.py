@@ -18,7 +18,7 @@ from analytics.counting.enrichment import DAY_MICROSECONDS, Facts
 from analytics.counting.raw_clicks import ClickTexts
 from analytics.counting.rollups import add_to_tables
 from analytics.models import Dimension, Kind, VisitorBlock
-from tests.analytics.counting.journaled import MakeLink, pk
+from testing.analytics.journaled import MakeLink, pk
 
 FIRST_DAY = 20_000
 QUARTER = 900_000_000

@@ -12,8 +12,8 @@ from analytics.journal.pending import open_record
 from analytics.journal.records import decode
 from analytics.models import DayTotal, DeadLetter, PendingRecord
 from testing.analytics.clicks import drain
+from testing.analytics.journaled import AMERICAN, MakeLink, journaled, pk
 from tests.analytics.counting.counted import totals
-from tests.analytics.counting.journaled import AMERICAN, MakeLink, journaled, pk
 
 
 def test_no_table_contains_an_address(visitor: Client, make_link: MakeLink) -> None:

@@ -20,7 +20,7 @@ from domains.models import Domain, DomainStatus
 from testing.accounts.keys import scoped_key
 from testing.accounts.workspaces import key_client_in
 from testing.analytics.clicks import drain
-from tests.analytics.counting.journaled import journaled
+from testing.analytics.journaled import journaled
 
 HOST = "go.brand.example"
 NOW = datetime.now(UTC).replace(hour=12, minute=0, second=0, microsecond=0) - timedelta(days=2)

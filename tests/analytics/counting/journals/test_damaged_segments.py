@@ -25,7 +25,7 @@ from analytics.journal.writer import SUFFIX
 from analytics.models import Click
 from common.ids import new_public_id
 from testing.analytics.clicks import close_journal, drain
-from tests.analytics.counting.journaled import MakeLink, journaled, pk
+from testing.analytics.journaled import MakeLink, journaled, pk
 
 LENGTHS, HEADER = 4, 8
 TIME = 1_700_000_000_000_000

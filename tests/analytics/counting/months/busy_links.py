@@ -8,7 +8,7 @@ from typing import Any
 
 from analytics.models import BusyMonth
 from testing.analytics.clicks import close_journal, drain
-from tests.analytics.counting.journaled import MakeLink, journaled, pk
+from testing.analytics.journaled import MakeLink, journaled, pk
 
 ADVISORY_WAITS = """
 SELECT count(*) FROM pg_locks JOIN pg_database d ON d.oid = database

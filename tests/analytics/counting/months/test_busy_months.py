@@ -20,10 +20,10 @@ from analytics.journal.records import BRANCH_SHIFT
 from analytics.models import BusyMonth, ClosedDay, DayCount, Dimension, Kind, MonthCount
 from testing.analytics.clicks import close_journal, drain
 from testing.analytics.facts import Fact, record
+from testing.analytics.journaled import BRITISH, MakeLink, journaled, pk
 from testing.connections import connect_elsewhere
 from testing.polling import DEADLINE, eventually
 from testing.threads import at_once
-from tests.analytics.counting.journaled import BRITISH, MakeLink, journaled, pk
 from tests.analytics.counting.months.busy_links import LATE, LATE_MONTH, busy_link, months, waiting
 from tests.analytics.counting.open_batches import COUNTERS, batch_held_before, routed_link
 

@@ -18,11 +18,11 @@ from links.models import DeletedLink
 from links.storage.deletion import delete_locked_links
 from testing.analytics.clicks import close_journal
 from testing.analytics.facts import Fact, record
+from testing.analytics.journaled import BRITISH, MakeLink, journaled, pk
 from testing.connections import connect_elsewhere
 from testing.links.deletion import delete_finally
 from testing.polling import DEADLINE, eventually
 from testing.threads import at_once
-from tests.analytics.counting.journaled import BRITISH, MakeLink, journaled, pk
 from tests.analytics.counting.months.busy_links import LATE, LATE_MONTH, busy_link, months, waiting
 from tests.analytics.counting.open_batches import COUNTERS, batch_held_before
 

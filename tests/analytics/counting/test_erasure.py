@@ -40,7 +40,7 @@ from testing.accounts.keys import scoped_client
 from testing.accounts.workspaces import add_member, key_client_in, team
 from testing.analytics.busy_days import unpack_days
 from testing.analytics.clicks import close_journal, drain
-from tests.analytics.counting.journaled import BRITISH, MakeLink, journaled, pk
+from testing.analytics.journaled import BRITISH, MakeLink, journaled, pk
 from tests.analytics.counting.open_batches import COUNTERS, batch_held_before
 
 TODAY = datetime.now(UTC).date()
