@@ -44,6 +44,8 @@ _ANY_VALUE = rf"-({_ESCAPED}|[^,\\])+|({_ESCAPED}|[^,\\-])({_ESCAPED}|[^,\\])*"
 
 class _ConditionExtension(OpenApiSerializerFieldExtension):
     target_class = "analytics.filter_fields.ConditionField"
+    # Before that of its base class.
+    priority = 1
 
     def map_serializer_field(self, auto_schema: AutoSchema, direction: Direction) -> dict[str, Any]:
         value = f"-?({self.target.form})" if self.target.form else _ANY_VALUE
