@@ -10,6 +10,7 @@ from hashlib import blake2b
 from django.conf import settings
 from django.db import Error, connection
 
+from accounts.api_keys import PREFIXES
 from analytics.journal.drops import count_drop
 from analytics.journal.pending import ADD_CLAIMED, ADD_CLAIMED_GROUP, add_pending, seal_record
 from analytics.journal.records import (
@@ -62,7 +63,12 @@ def record_refusal(visitor: Visitor, link_id: int, reason: str) -> None:
 
 def record_unknown_code(visitor: Visitor, domain_id: int | None, code: str) -> None:
     """``domain_id`` is None for the default domain. Never raises."""
-    _record(visitor, domain_id or 0, UNKNOWN_CODE, reason=code)
+    _record(visitor, domain_id or 0, UNKNOWN_CODE, reason="" if is_credential(code) else code)
+
+
+def is_credential(code: str) -> bool:
+    """Whether somebody has put an API key in place of a code. Nothing may store it."""
+    return code.startswith(PREFIXES)
 
 
 def record_claimed_click(

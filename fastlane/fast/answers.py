@@ -19,7 +19,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from gunicorn import SERVER
 
-from analytics.journal.capture import KINDS
+from analytics.journal.capture import KINDS, is_credential
 from analytics.journal.records import UNKNOWN_CODE, encode_fields
 from analytics.models import Kind as RecordedKind
 from analytics.visitors.visitor import FOLLOWING, Kind
@@ -118,7 +118,7 @@ def answer_unknown_code(packed: bytes, code: bytes, request: Request) -> Answer:
     except TooManyAttempts as error:
         return refuse_guessing(error, request)
     domain_id, elsewhere, pages = orjson.loads(packed)
-    record = _record(domain_id, UNKNOWN_CODE, request, code)
+    record = _record(domain_id, UNKNOWN_CODE, request, b"" if is_credential(code.decode("latin-1")) else code)
     if elsewhere:
         return ELSEWHERE, request.starts[302] + _headers_to(elsewhere), request.closes, record
     refusal = refusals.in_words_of(pages, refusals.NOT_FOUND)

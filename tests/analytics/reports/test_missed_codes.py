@@ -10,6 +10,7 @@ import time_machine
 from django.test import Client
 from rest_framework.test import APIClient
 
+from accounts.api_keys import new_key
 from accounts.models import User
 from accounts.rights import Scope
 from accounts.services import NewAccount
@@ -58,12 +59,13 @@ def test_codes_are_listed_with_hits_last_request_and_top_referrer(
             ("/sprnig", "https://blog.example/", 1),
             ("/autumn+", "", 1),
             ("/wp-login.php", "", 2),
+            (f"/{new_key()}", "", 1),
             ("/Winter", "", 1),
         ):
             headers = {"host": HOST, "referer": referrer}
             for _ in range(count):
                 assert visitor.get(path, headers=headers).status_code == 404
-        assert drain() == 10
+        assert drain() == 11
         assert missed(api, domain) == {
             "codes": [
                 {
@@ -80,8 +82,8 @@ def test_codes_are_listed_with_hits_last_request_and_top_referrer(
                     ("autumn", 1, None),
                 )
             ],
-            # No link is likely to have meant a file.
-            "otherHits": 2,
+            # No link is likely to have meant a file, and keys must not be stored.
+            "otherHits": 3,
             "pagination": {"page": 1, "limit": 20, "total": 3, "pages": 1},
         }
         page = missed(api, domain, page=2, limit=1)
@@ -91,7 +93,7 @@ def test_codes_are_listed_with_hits_last_request_and_top_referrer(
         assert missed(api, domain, endDate=str(NOW.date() - timedelta(days=1))) == NOTHING
         # The same requests as in the numbers by day.
         total = api.get(f"/api/domains/{domain.public_id}/analytics").json()["data"]["unknownCodes"]
-        assert total == 10
+        assert total == 11
 
 
 def test_the_nearest_link_is_one_of_the_workspace_on_the_domain(
