@@ -29,22 +29,27 @@ from accounts.caps import lock_count
 from accounts.history import authored_transaction
 from accounts.mails import notify
 from accounts.models import Member, ScopedKey, User, Workspace
-from accounts.rights import WORKSPACE_SCOPES, Role, bits_of, scopes_of
+from accounts.rights import (
+    ACCOUNT_KEY_PREFIX,
+    KEY_PREFIXES,
+    SCOPED_KEY_PREFIX,
+    WORKSPACE_SCOPES,
+    Role,
+    bits_of,
+    scopes_of,
+)
 from accounts.sessions.lifecycle import require_recent_login
 from common import secrets
 from common.database import prepared_cursor, read_first
 from common.errors import FieldError, Forbidden, InvalidFields, NotFound
 from common.pages import Page
 
-PREFIX = "sl_live_"
-SCOPED_PREFIX = "sl_key_"
-PREFIXES = (PREFIX, SCOPED_PREFIX)
 _ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase
-_FORM = re.compile(rf"(?:{'|'.join(PREFIXES)})[0-9A-Za-z]{{38}}", re.ASCII)
+_FORM = re.compile(rf"(?:{'|'.join(KEY_PREFIXES)})[0-9A-Za-z]{{38}}", re.ASCII)
 _SEALING = "api-key-sealing"
 
 
-def new_key(prefix: str = PREFIX) -> str:
+def new_key(prefix: str = ACCOUNT_KEY_PREFIX) -> str:
     body = prefix + "".join(choice(_ALPHABET) for _ in range(32))
     return body + _checksum(body)
 
@@ -129,7 +134,7 @@ def create_key(
 
     Raises InvalidFields, TooManyKeys, or NotFound if the creator is no longer a member.
     """
-    text = new_key(SCOPED_PREFIX)
+    text = new_key(SCOPED_KEY_PREFIX)
     key = ScopedKey(
         workspace=workspace,
         user=creator,
@@ -191,7 +196,7 @@ def rotate_key(
 
     Raises NotFound or KeyOfAnother.
     """
-    text = new_key(SCOPED_PREFIX)
+    text = new_key(SCOPED_KEY_PREFIX)
     with authored_transaction():
         key = _lock_own(workspace, account, role, public_id)
         key.previous_digest = key.digest if grace_seconds else None

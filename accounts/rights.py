@@ -1,4 +1,4 @@
-"""What plans, roles and scopes allow."""
+"""What plans, roles and scopes allow, and how keys begin."""
 
 from __future__ import annotations
 
@@ -9,6 +9,11 @@ from uuid import UUID
 from django.conf import settings
 from django.db import models
 from django.db.models import TextChoices
+
+# Here, because redirects know them, too, and load neither keys nor DRF.
+ACCOUNT_KEY_PREFIX = "sl_live_"
+SCOPED_KEY_PREFIX = "sl_key_"
+KEY_PREFIXES = (ACCOUNT_KEY_PREFIX, SCOPED_KEY_PREFIX)
 
 
 class Plan(models.TextChoices):

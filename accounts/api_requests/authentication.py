@@ -20,7 +20,6 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
 from accounts import api_keys
-from accounts.api_keys import PREFIXES, SCOPED_PREFIX
 from accounts.callers import (
     CHARGED_OWNER,
     COLUMNS,
@@ -32,7 +31,13 @@ from accounts.callers import (
     read_membership,
 )
 from accounts.models import User
-from accounts.rights import CallerKey, Role, plans_without_request_limit
+from accounts.rights import (
+    KEY_PREFIXES,
+    SCOPED_KEY_PREFIX,
+    CallerKey,
+    Role,
+    plans_without_request_limit,
+)
 from accounts.sessions.tokens import read_access_token
 from common import instances
 from common.database import prepared_cursor, read_first, require_confirmed
@@ -57,7 +62,7 @@ class ApiKeyAuthentication(BaseAuthentication):
         key = request.META.get("HTTP_X_API_KEY")
         if key is None:
             return None
-        find = caller_of_scoped_key if key.startswith(SCOPED_PREFIX) else caller_of_api_key
+        find = caller_of_scoped_key if key.startswith(SCOPED_KEY_PREFIX) else caller_of_api_key
         caller = find(key, request.META.get(_WORKSPACE))
         if caller is None:
             raise AuthenticationFailed("The API key is not valid.")
@@ -87,7 +92,7 @@ class BearerAuthentication(BaseAuthentication):
     def authenticate(self, request: Request) -> tuple[User, Caller] | None:
         scheme, _, token = request.META.get("HTTP_AUTHORIZATION", "").strip().partition(" ")
         token = token.strip()
-        if scheme.startswith(PREFIXES) or token.startswith(PREFIXES):
+        if scheme.startswith(KEY_PREFIXES) or token.startswith(KEY_PREFIXES):
             raise AuthenticationFailed(_NO_KEY if self._is_only_method else _MISPLACED_KEY)
         if scheme.lower() == "bearer":
             caller = caller_of_access_token(token, request.META.get(_WORKSPACE))
@@ -105,7 +110,7 @@ class BearerAuthentication(BaseAuthentication):
 
 
 def _is_valid(key: str) -> bool:
-    return is_scoped_key(key) if key.startswith(SCOPED_PREFIX) else user_of_api_key(key) is not None
+    return is_scoped_key(key) if key.startswith(SCOPED_KEY_PREFIX) else user_of_api_key(key) is not None
 
 
 _FIELDS = [field.attname for field in User._meta.concrete_fields]

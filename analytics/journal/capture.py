@@ -10,7 +10,7 @@ from hashlib import blake2b
 from django.conf import settings
 from django.db import Error, connection
 
-from accounts.api_keys import PREFIXES
+from accounts.rights import KEY_PREFIXES
 from analytics.journal.drops import count_drop
 from analytics.journal.pending import ADD_CLAIMED, ADD_CLAIMED_GROUP, add_pending, seal_record
 from analytics.journal.records import (
@@ -68,7 +68,7 @@ def record_unknown_code(visitor: Visitor, domain_id: int | None, code: str) -> N
 
 def is_credential(code: str) -> bool:
     """Whether somebody has put an API key in place of a code. Nothing may store it."""
-    return code.startswith(PREFIXES)
+    return code.startswith(KEY_PREFIXES)
 
 
 def record_claimed_click(

@@ -16,7 +16,7 @@ from accounts import api_keys
 from accounts.api_requests.authentication import CALLER_OF_SCOPED_KEY, caller_of_scoped_key
 from accounts.callers import USE_SECONDS
 from accounts.models import ScopedKey
-from accounts.rights import Scope
+from accounts.rights import ACCOUNT_KEY_PREFIX, SCOPED_KEY_PREFIX, Scope
 from accounts.services import NewAccount
 from testing.accounts.accounts import key_client
 from testing.accounts.keys import scoped_client, scoped_key
@@ -139,10 +139,10 @@ def test_a_malformed_key_needs_no_query(text: str, db: None) -> None:
 
 
 def test_an_unknown_key_is_refused(db: None) -> None:
-    assert caller_of_scoped_key(api_keys.new_key(api_keys.SCOPED_PREFIX)) is None
+    assert caller_of_scoped_key(api_keys.new_key(SCOPED_KEY_PREFIX)) is None
 
 
 def test_the_prefix_separates_the_two_kinds_of_keys(alice: NewAccount) -> None:
     text = scoped_key(alice.workspace, alice.user).text
-    body = text.removeprefix(api_keys.SCOPED_PREFIX)
-    assert key_client(api_keys.PREFIX + body).get("/api/urls").status_code == 401
+    body = text.removeprefix(SCOPED_KEY_PREFIX)
+    assert key_client(ACCOUNT_KEY_PREFIX + body).get("/api/urls").status_code == 401
