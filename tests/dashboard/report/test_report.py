@@ -267,6 +267,6 @@ def test_a_link_without_clicks_has_an_empty_report(
         page = visit.page
         page.goto(url_of(address, link, "range=all"))
         expect(total(page, "clicks")).to_have_text("0")
-        expect(page.get_by_text("No data for this period.")).to_have_count(5)
+        expect(page.get_by_text("No data for this period.")).to_have_count(6)
         assert page.locator("table.figures").count() == 0
         assert visit.errors() == []
