@@ -4,7 +4,7 @@ import { t } from "../../core/texts.js";
 import { DataTable } from "./data_table.js";
 import { shareOf } from "./names.js";
 import { fileName } from "./report.js";
-import { rowFilter } from "./visitors.js";
+import { rowFilter } from "./shares.js";
 
 /** @param {{report: import("./report.js").Report, figures: import("./report.js").Figures}} properties */
 export function BranchesSection({ report, figures: { overview } }) {

@@ -4,16 +4,14 @@ import { html, useEffect, useRef, useSignal } from "../../core/html.js";
 import { listOf } from "../../core/lists.js";
 import { query } from "../../core/router.js";
 import { tagLook } from "../../core/tags.js";
-import { t } from "../../core/texts.js";
 import { Pending, useLoaded } from "../../parts/loaded.js";
-import { DataTable } from "./data_table.js";
 import { filterBy } from "./filter_bar.js";
 import { DIMENSIONS } from "./filters.js";
 import { HeatMap } from "./heat_map.js";
 import { rowsOf } from "./lists.js";
 import { nameOfValue, shareOf } from "./names.js";
 import { fileName } from "./report.js";
-import { rowFilter } from "./visitors.js";
+import { Shares, rowFilter } from "./shares.js";
 
 /** @typedef {import("./report.js").Report} Report */
 /** @typedef {import("./report.js").Figures} Figures */
@@ -44,21 +42,9 @@ export function Grouped({ report, figures, by, title, limit }) {
         dimension === undefined
             ? loaded.value.map(({ value, clicks }) => ({ name: nameOf(value), values: [value], clicks, share: shareOf(clicks, total) }))
             : rowsOf(dimension, loaded.value, total);
-    /** @param {number} position */
-    const filterOf = position => (dimension === undefined ? selecting(by === "tag" ? "tags" : "domainId", rows[position].values[0]) : rowFilter(dimension, rows[position]));
-    return html`
-        <div data-shares=${by}>
-            <${DataTable}
-                title=${title}
-                file=${fileName(report, by)}
-                columns=${[{ label: title }, { label: t("report.total.clicks"), kind: "number" }, { label: t("report.share"), kind: "percent" }]}
-                rows=${rows.map(({ name, clicks, share }) => [name, clicks, share])}
-                bar=${1}
-                limit=${limit}
-                filterOf=${filterOf}
-            />
-        </div>
-    `;
+    /** @param {Row} row */
+    const filterOf = row => (dimension === undefined ? selecting(by === "tag" ? "tags" : "domainId", row.values[0]) : rowFilter(dimension, row));
+    return html`<${Shares} report=${report} file=${by} title=${title} rows=${rows} limit=${limit} filterOf=${filterOf} />`;
 }
 
 /**

@@ -1,15 +1,13 @@
 /** Where the visitors came from, where they were, and with what: three panels side by side. Each value is a filter. */
 import { html } from "../../core/html.js";
-import { query } from "../../core/router.js";
 import { t } from "../../core/texts.js";
 import { DataTable } from "./data_table.js";
-import { filterBy } from "./filter_bar.js";
-import { adding, removing, valuesOf } from "./filters.js";
 import { Grouped } from "./grouped.js";
 import { WorldMap } from "./map.js";
 import { nameOfCountry, shareOf } from "./names.js";
 import { Panel } from "./panel.js";
 import { fileName } from "./report.js";
+import { Shares, rowFilter } from "./shares.js";
 
 /** @typedef {import("./report.js").Report} Report */
 /** @typedef {import("./report.js").Figures} Figures */
@@ -50,7 +48,15 @@ function Sources({ report, figures }) {
             {
                 name: "scans",
                 label: t("report.scans"),
-                show: () => html`<${Shares} report=${report} dimension="channel" file="scans" title=${t("report.scans")} first=${t("report.way")} rows=${totalClicks === 0 ? [] : ways} />`,
+                show: () => html`<${Shares}
+                    report=${report}
+                    file="scans"
+                    title=${t("report.scans")}
+                    first=${t("report.way")}
+                    rows=${totalClicks === 0 ? [] : ways}
+                    limit=${ROWS}
+                    filterOf=${(/** @type {Row} */ row) => rowFilter("channel", row)}
+                />`,
             },
         ]}
     />`;
@@ -121,41 +127,13 @@ const Devices = ({ report, figures }) => html`<${Panel}
 const tabOf = (report, { lists }, dimension, file, title, first) => ({
     name: file,
     label: t(title),
-    show: () => html`<${Shares} report=${report} dimension=${dimension} file=${file} title=${t(title)} first=${t(first)} rows=${lists[dimension] ?? []} />`,
+    show: () => html`<${Shares}
+        report=${report}
+        file=${file}
+        title=${t(title)}
+        first=${t(first)}
+        rows=${lists[dimension] ?? []}
+        limit=${ROWS}
+        filterOf=${(/** @type {Row} */ row) => rowFilter(dimension, row)}
+    />`,
 });
-
-/**
- * What a click on a row does: the report of its values alone, or without them.
- * @param {Dimension} dimension
- * @param {{values: string[]}} row
- * @returns {import("./data_table.js").RowFilter | null}
- */
-export function rowFilter(dimension, { values }) {
-    if (values.length === 0) return null;
-    const chosen = valuesOf(query.value.get(dimension) ?? "");
-    const isOn = values.every(value => chosen.some(other => other.value === value && !other.isExcluded));
-    return {
-        isOn,
-        toggle: () => filterBy(isOn ? removing(query.value, dimension, values) : adding(query.value, dimension, values, false)),
-        exclude: isOn ? undefined : () => filterBy(adding(query.value, dimension, values, true)),
-    };
-}
-
-/** @param {{report: Report, dimension: Dimension, file: string, title: string, first: string, rows: Row[]}} properties */
-export const Shares = ({ report, dimension, file, title, first, rows }) => html`
-    <div data-shares=${file}>
-        <${DataTable}
-            title=${title}
-            file=${fileName(report, file)}
-            columns=${[
-                { label: first },
-                { label: t("report.total.clicks"), kind: "number" },
-                { label: t("report.share"), kind: "percent" },
-            ]}
-            rows=${rows.map(({ name, clicks, share }) => [name, clicks, share])}
-            bar=${1}
-            limit=${ROWS}
-            filterOf=${(/** @type {number} */ position) => rowFilter(dimension, rows[position])}
-        />
-    </div>
-`;
