@@ -15,8 +15,7 @@ from analytics.models import Kind
 from analytics.reports.conditions import MAX_VALUES, Condition, parse
 from analytics.reports.scope import NONE, Selection
 from analytics.reports.selected import Clicks
-from common.continents import CONTINENTS
-from common.countries import COUNTRY_CODES
+from common.countries import CONTINENTS, COUNTRY_CODES
 from common.ids import parse_public_id
 from common.rest.fields import Text, one_of
 from links.destinations.utm import UTM_KEYS

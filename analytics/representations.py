@@ -332,11 +332,11 @@ WORKSPACE_OVERVIEW = Representation(
 
 
 def workspace_overview(
-    report: WorkspaceOverview, interval: Interval, compared: WorkspaceOverview | None
+    report: WorkspaceOverview, interval: Interval, compared: Figures | None
 ) -> dict[str, Any]:
     return {
         **WORKSPACE_OVERVIEW(_WorkspaceReport(report.figures, interval, report.top)),
-        **_added(report.groups, None if compared is None else compared.figures, interval),
+        **_added(report.groups, compared, interval),
     }
 
 

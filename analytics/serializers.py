@@ -38,6 +38,7 @@ CLICKS_PER_PAGE, MAX_CLICKS_PER_PAGE = 20, 100
 # The codes near to each of them are looked up.
 MAX_CODES_PER_PAGE = 50
 
+_OUT_OF_RANGE = serializers.ErrorDetail(f"Must lie between {FIRST_DAY} and {LAST_DAY}.", code="out_of_range")
 BOTH_RANGES = "Send either period or dates, not both."
 
 
@@ -117,8 +118,7 @@ class DaysQuery(serializers.Serializer[Any]):
             if (moment := attrs.get(key)) is not None:
                 attrs[key] = local_day(moment, attrs["zone"])
                 if attrs[key] is None:
-                    message = f"Must lie between {FIRST_DAY} and {LAST_DAY}."
-                    errors[name] = serializers.ErrorDetail(message, code="out_of_range")
+                    errors[name] = _OUT_OF_RANGE
         if errors:
             raise serializers.ValidationError(errors)
         return attrs
@@ -159,8 +159,7 @@ class ErasureQuery(serializers.Serializer[Any]):
             self.fail("no_date")
         day = local_day(value, UTC)
         if day is None:
-            message = f"Must lie between {FIRST_DAY} and {LAST_DAY}."
-            raise serializers.ValidationError(message, code="out_of_range")
+            raise serializers.ValidationError(_OUT_OF_RANGE)
         if day > datetime.now(UTC).date() + timedelta(days=1):
             self.fail("future")
         return day

@@ -14,7 +14,7 @@ from analytics.reports import filtered
 from analytics.reports.click_log import click_log
 from analytics.reports.missed_codes import missed_codes
 from analytics.reports.reads import unknown_codes
-from analytics.reports.workspaces import sparklines, workspace_overview
+from analytics.reports.workspaces import sparklines, workspace_overview, workspace_totals
 from analytics.schema import describe_analytics, describe_domain_analytics
 from analytics.serializers import (
     ClicksQuery,
@@ -95,7 +95,7 @@ class AnalyticsViewSet(ApiViewSet):
         compared = None
         if "compare" in query:
             earlier = requested.compared(query["compare"])
-            compared = workspace_overview(owner, earlier, selection, clicks, limit=1)
+            compared = workspace_totals(owner, earlier, selection, clicks)
         report = workspace_overview(
             owner, requested, selection, clicks, limit=query["limit"], group=query.get("group")
         )

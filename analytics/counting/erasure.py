@@ -19,6 +19,7 @@ from analytics.counting.closed_days import month_of
 from analytics.counting.day_visitors import EPOCH
 from analytics.counting.days import IMPORTED, take_all_slots
 from analytics.counting.imported_days import LOCK as IMPORT_LOCK
+from analytics.counting.rollups import add_unreported
 from analytics.models import Dimension
 from common.errors import Unavailable
 
@@ -85,10 +86,6 @@ SELECT count(DISTINCT day), coalesce(sum(clicks) FILTER (WHERE slot <> {IMPORTED
     coalesce(sum(clicks) FILTER (WHERE slot = {IMPORTED}), 0)::bigint, coalesce(sum(unique_clicks), 0)::bigint
 FROM deleted
 """  # noqa: S608 # built from constants
-_KEEP = """
-INSERT INTO analytics_unreportedclicks AS e (link_id, clicks, imported) VALUES (%(link)s, %(clicks)s, %(imported)s)
-ON CONFLICT (link_id) DO UPDATE SET clicks = e.clicks + EXCLUDED.clicks, imported = e.imported + EXCLUDED.imported
-"""
 _FORGET = "DELETE FROM analytics_unreportedclicks WHERE link_id = %s RETURNING clicks, imported"
 _IMPORTED_LEFT = f"""
 SELECT coalesce(sum(clicks), 0)::bigint FROM analytics_daytotal WHERE link_id = %s AND slot = {IMPORTED}
@@ -155,10 +152,8 @@ def erase_days(link_id: int, before: date) -> tuple[Erased, int]:
 
 def keep_in_counter(link_id: int, erased: Erased) -> None:
     """Remember that the link's counter includes these clicks."""
-    own = erased.clicks - erased.imported
     if erased.clicks:
-        with connection.cursor() as cursor:
-            cursor.execute(_KEEP, {"link": link_id, "clicks": own, "imported": erased.imported})
+        add_unreported({link_id: erased.clicks - erased.imported}, imported=erased.imported)
 
 
 def take_from_counter(link_id: int, erased: Erased) -> Forgotten:

@@ -48,8 +48,8 @@ SELECT (
 """
 _ADD_UNREPORTED = """
 INSERT INTO analytics_unreportedclicks AS u (link_id, clicks, imported)
-SELECT link_id, clicks, 0 FROM unnest(%s::bigint[], %s::bigint[]) added (link_id, clicks) ORDER BY link_id
-ON CONFLICT (link_id) DO UPDATE SET clicks = u.clicks + EXCLUDED.clicks
+SELECT link_id, clicks, %s FROM unnest(%s::bigint[], %s::bigint[]) added (link_id, clicks) ORDER BY link_id
+ON CONFLICT (link_id) DO UPDATE SET clicks = u.clicks + EXCLUDED.clicks, imported = u.imported + EXCLUDED.imported
 """
 _OUTCOMES = {Kind[name.upper()]: name for name in NOT_COUNTED}
 
@@ -145,13 +145,15 @@ def add_to_tables(batch: Sequence[Facts], slot: int, texts: ClickTexts) -> None:
     if deleted:
         _delete(deleted, slot)
     if counted.unreported:
-        _add_unreported({link: number for link, number in counted.unreported.items() if link not in deleted})
+        add_unreported({link: number for link, number in counted.unreported.items() if link not in deleted})
 
 
-def _add_unreported(clicks: Mapping[int, int]) -> None:
-    """The counters of these links are locked."""
+def add_unreported(clicks: Mapping[int, int], *, imported: int = 0) -> None:
+    """Remember clicks that the links' counters include and no report, in the caller's transaction, which has locked
+    the counters. ``imported``: how many of another service each link has beside them.
+    """
     with connection.cursor() as cursor:
-        cursor.execute(_ADD_UNREPORTED, [list(clicks), list(clicks.values())])
+        cursor.execute(_ADD_UNREPORTED, [imported, list(clicks), list(clicks.values())])
 
 
 def _delete(links: Collection[int], slot: int) -> None:

@@ -11,7 +11,7 @@ from analytics.reports.raw import CHANNEL
 from analytics.reports.reads import Value
 from analytics.reports.scope import NONE, utm_value
 from analytics.reports.selected import Figures, GroupClicks, cut
-from common.continents import continent_of
+from common.countries import continent_of
 from domains.addresses import BASE_ID
 from links.destinations.utm import UTM_KEYS
 

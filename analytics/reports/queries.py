@@ -274,9 +274,9 @@ def edge_values(dimensions: Collection[Dimension], edges: int, of_links: str) ->
         values=", ".join(f"{_CLICK_VALUES[dimension]} AS {name}" for dimension, name in names.items()),
         sets=", ".join(f"({name})" for name in names.values()),
         click=Kind.CLICK,
-        in_time=within("time", edges),
+        in_time=_within("time", edges),
         in_minutes=_minutes(edges),
-        in_start=within("start", edges),
+        in_start=_within("start", edges),
     )
 
 
@@ -284,7 +284,9 @@ def edge_branches(dimensions: Collection[Dimension], edges: int, of_links: str) 
     """Further parts beside `EDGE_PARTS`. None without branches."""
     if not any(definition.dimension in dimensions for definition in OF_BRANCHES):
         return ""
-    return _EDGE_BRANCHES.format(of_links=of_links, in_time=within("time", edges), in_minutes=_minutes(edges))
+    return _EDGE_BRANCHES.format(
+        of_links=of_links, in_time=_within("time", edges), in_minutes=_minutes(edges)
+    )
 
 
 def _whole_days(sources: Sources) -> str:
@@ -298,7 +300,7 @@ def _values(breakdowns: Collection[Breakdown], parts: str, edges: str = "") -> s
     return _VALUES.format(edges=edges, parts=parts, lists=lists(breakdowns))
 
 
-def within(column: str, edges: int) -> str:
+def _within(column: str, edges: int) -> str:
     """A condition: the time is in one of the edges."""
     return " OR ".join(
         f"({column} >= %(since_{number})s AND {column} < %(until_{number})s)" for number in range(edges)

@@ -251,7 +251,7 @@ def _parts() -> list[str]:
         parts.append(f"""
         SELECT {definition.dimension:d} AS dimension, {definition.value} AS value, clicks FROM (
             SELECT {columns}, g.scanned, g.{clicks} AS clicks FROM grouped g
-            LEFT JOIN (SELECT week, number, text AS value FROM analytics_clicktext) t
+            LEFT JOIN ({_VALUES}) t
             ON t.week = g.week AND t.number = g.{source} WHERE g.by = '{source}'
         ) texts WHERE {definition.condition or "true"}
         """)

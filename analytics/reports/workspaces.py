@@ -15,6 +15,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from accounts.models import Workspace
+from analytics.reports.figures import Wanted
 from analytics.reports.groups import groups_of, wanted_for
 from analytics.reports.periods import RequestedRange
 from analytics.reports.queries import Breakdown
@@ -75,12 +76,25 @@ def workspace_overview(
     Raises NotFound for a domain that the caller does not have. Raises InvalidFields if the dates contradict each
     other, or leave too much to add up.
     """
+    wanted = wanted_for(group, [*_LISTS, *_COMPLETE], _COMPLETE, limit, top=limit)
+    report = _figures(owner, query, selection, clicks, wanted)
+    return WorkspaceOverview(report, _top_links(report), groups_of(group, report, limit))
+
+
+def workspace_totals(
+    owner: Workspace, query: RequestedRange, selection: Selection, clicks: Clicks
+) -> Figures:
+    """Like the figures of `workspace_overview`, but without its lists of values and links."""
+    return _figures(owner, query, selection, clicks, Wanted(_COMPLETE, _COMPLETE, limit=0))
+
+
+def _figures(
+    owner: Workspace, query: RequestedRange, selection: Selection, clicks: Clicks, wanted: Wanted
+) -> Figures:
     scope = of_workspace(owner, selection)
     now = timezone.now()
     period = life(scope, query) if query.is_everything else query.period(now, now)
-    wanted = wanted_for(group, [*_LISTS, *_COMPLETE], _COMPLETE, limit, top=limit)
-    report = figures(scope, period, query, clicks, wanted)
-    return WorkspaceOverview(report, _top_links(report), groups_of(group, report, limit))
+    return figures(scope, period, query, clicks, wanted)
 
 
 def _top_links(report: Figures) -> list[TopLink]:
